@@ -1,0 +1,73 @@
+/** One setting: how its text is read, and what a reader of the README needs to know of it. */
+export interface Setting<Value> {
+  /** What stands where the environment says nothing; undefined makes the setting optional. */
+  readonly default: string | undefined;
+  readonly about: string;
+  /** @throws Error whose message is the rule that was broken, such as "must be …". */
+  readonly read: (text: string) => Value;
+}
+
+type ValueOf<Each> =
+  Each extends Setting<infer Value> ? (Each extends { readonly default: string } ? Value : Value | undefined) : never;
+
+/** Every fault of the environment at once, a line each. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+
+  constructor(readonly faults: readonly string[]) {
+    super(`these settings are wrong:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+  }
+}
+
+/** What sysexits.h calls a configuration error. */
+export const EXIT_CONFIG = 78;
+
+/**
+ * The settings' values. A variable that is set but empty counts as not set.
+ *
+ * @throws ConfigError naming every fault.
+ */
+export function readSettings<Settings extends Readonly<Record<string, Setting<unknown>>>>(
+  settings: Settings,
+  environment: Readonly<Record<string, string | undefined>>,
+): { readonly [Name in keyof Settings]: ValueOf<Settings[Name]> } {
+  const values: Record<string, unknown> = {};
+  const faults: string[] = [];
+  for (const [name, setting] of Object.entries(settings)) {
+    const text = environment[name] || setting.default;
+    try {
+      values[name] = text === undefined ? undefined : setting.read(text);
+    } catch (error) {
+      // The value isn't repeated: it may hold a password.
+      faults.push(`${name} ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  if (faults.length > 0) throw new ConfigError(faults);
+  return values as { [Name in keyof Settings]: ValueOf<Settings[Name]> };
+}
+
+export function integer(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+    if (!(value >= least && value <= most)) throw new Error(`must be an integer from ${least} to ${most}`);
+    return value;
+  };
+}
+
+export function oneOf<const Choice extends string>(...choices: readonly Choice[]): (text: string) => Choice {
+  return (text) => {
+    const choice = choices.find((each) => each === text);
+    if (choice === undefined) throw new Error(`must be one of ${choices.join(', ')}`);
+    return choice;
+  };
+}
+
+export function url(...protocols: readonly string[]): (text: string) => string {
+  return (text) => {
+    const protocol = /^([a-z]+):\/\/\S+$/.exec(text)?.[1];
+    if (protocol === undefined || !protocols.includes(protocol)) {
+      throw new Error(`must be a URL that starts with ${protocols.map((each) => `${each}://`).join(' or ')}`);
+    }
+    return text;
+  };
+}

@@ -1,0 +1,61 @@
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+import { integer, oneOf, type Setting, url } from './environment.js';
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+/** What every app needs that works on the store. */
+export const storeSettings = {
+  DATABASE_URL: {
+    default: undefined,
+    about: 'PostgreSQL (14 or later) to use; without it the service runs one of its own in `DATA_DIR`',
+    read: url('postgres', 'postgresql'),
+  },
+  DATABASE_POOL_SIZE: {
+    default: '10',
+    about: 'Connections to PostgreSQL at the most, 1–1000',
+    read: integer(1, 1_000),
+  },
+  DATA_DIR: {
+    default: '.data',
+    about: 'Folder of the PostgreSQL of our own, and of the demo key',
+    read: (text) => resolve(text),
+  },
+  KEY_ENVIRONMENT: {
+    default: 'live',
+    about: 'Which API keys are issued and taken: `live` or `staging`',
+    read: oneOf('live', 'staging'),
+  },
+} as const satisfies Record<string, Setting<unknown>>;
+
+/** What the API needs beyond that. */
+export const apiSettings = {
+  ...storeSettings,
+  HOST: { default: 'localhost', about: 'Address to listen on; `0.0.0.0` for all', read: hostName },
+  PORT: { default: '3000', about: 'TCP port to listen on, 0–65535; 0 takes a free one', read: integer(0, 65_535) },
+  PUBLIC_URL: {
+    default: undefined,
+    about: 'Address clients reach the service at, without `/v1`; without it links are built from the `Host` header',
+    read: origin,
+  },
+  LOG_LEVEL: {
+    default: 'info',
+    about: `One of ${LOG_LEVELS.map((level) => `\`${level}\``).join(', ')}`,
+    read: oneOf(...LOG_LEVELS),
+  },
+} as const satisfies Record<string, Setting<unknown>>;
+
+const HOST_NAME = /^(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$/;
+
+function hostName(text: string): string {
+  if (isIP(text) === 0 && !HOST_NAME.test(text)) throw new Error('must be a host name or an IP address');
+  return text;
+}
+
+function origin(text: string): string {
+  const parsed = URL.canParse(text) ? new URL(text) : undefined;
+  if (!parsed || !/^https?:$/.test(parsed.protocol) || /[?#]/.test(text) || parsed.username !== '') {
+    throw new Error('must be a URL that starts with http:// or https://, without query or fragment');
+  }
+  return text.replace(/\/+$/, '');
+}

@@ -1,0 +1,26 @@
+import type { Instant } from '../kernel/clock.js';
+import type { Account, AccountId } from './account.js';
+import type { ApiKey, ApiKeyId, NewApiKey } from './api-key.js';
+
+export interface AccountKey {
+  readonly account: Account;
+  readonly key: ApiKey;
+}
+
+/** Port: the API keys. Each method is atomic. */
+export interface ApiKeyRepository {
+  /** @throws DomainError `not_found` where there is no such account. */
+  add(key: NewApiKey): Promise<ApiKey>;
+  findByHash(hash: string): Promise<AccountKey | undefined>;
+  findById(id: ApiKeyId): Promise<AccountKey | undefined>;
+  /** All keys, or one account's, ascending by id. */
+  list(accountId?: AccountId): Promise<readonly AccountKey[]>;
+  /** Marks the key revoked; one that already is keeps its first instant. Undefined where there is no such key. */
+  revoke(id: ApiKeyId, at: Instant): Promise<ApiKey | undefined>;
+  /**
+   * Adds the replacement and lets the old key end at `oldEndsAt`, both or neither. Undefined, and nothing changed, where
+   * the old key is unknown, replaced already, or revoked or expired at the replacement's creation: of racing callers one
+   * replaces it.
+   */
+  replace(id: ApiKeyId, replacement: NewApiKey, oldEndsAt: Instant): Promise<ApiKey | undefined>;
+}

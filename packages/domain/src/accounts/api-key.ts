@@ -1,0 +1,92 @@
+import type { Branded } from '../kernel/branded.js';
+import type { Instant } from '../kernel/clock.js';
+import type { Cryptography } from '../kernel/cryptography.js';
+import { invalid } from '../kernel/errors.js';
+import type { AccountId } from './account.js';
+import { crc32 } from './crc32.js';
+
+export type ApiKeyId = Branded<bigint, 'ApiKeyId'>;
+
+export const KEY_ENVIRONMENTS = ['live', 'staging'] as const;
+/** Which deployment a key opens; it stands in the key's text. */
+export type KeyEnvironment = (typeof KEY_ENVIRONMENTS)[number];
+
+/** A key as it is kept: the text itself never is, only its SHA-256. */
+export interface NewApiKey {
+  readonly accountId: AccountId;
+  /** SHA-256 of the key's text, 64 hexadecimal digits. */
+  readonly hash: string;
+  /** The last four characters of the text, to tell keys apart. */
+  readonly ending: string;
+  readonly name: string | undefined;
+  readonly createdAt: Instant;
+  /** From this instant on the key is refused. */
+  readonly expiresAt: Instant | undefined;
+}
+
+export interface ApiKey extends NewApiKey {
+  readonly id: ApiKeyId;
+  readonly revokedAt: Instant | undefined;
+  /** The key that was issued in its place, where it has been rotated. */
+  readonly replacedBy: ApiKeyId | undefined;
+}
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const SECRET_LENGTH = 32; // 32 · log2(62) = 190 bits
+const CHECKSUM_LENGTH = 6; // 62^6 > 2^32
+const KEY_TEXT = new RegExp(`^aas_([a-z]{1,16})_[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}$`);
+
+/** A new key's text: `aas_<environment>_`, 32 random base62 characters, 6 of CRC-32 of all that precedes. */
+export function generateKeyText(environment: KeyEnvironment, cryptography: Cryptography): string {
+  const text = `aas_${environment}_${randomBase62(SECRET_LENGTH, cryptography)}`;
+  return text + checksum(text);
+}
+
+/**
+ * The environment a key's text names, or undefined where its form or checksum is wrong: such a text was never a key,
+ * so nobody needs to look it up.
+ */
+export function environmentOf(text: string): string | undefined {
+  const environment = KEY_TEXT.exec(text)?.[1];
+  const body = text.slice(0, -CHECKSUM_LENGTH);
+  return environment !== undefined && checksum(body) === text.slice(-CHECKSUM_LENGTH) ? environment : undefined;
+}
+
+export type KeyState = 'active' | 'expired' | 'revoked';
+
+export function keyState(key: Pick<ApiKey, 'expiresAt' | 'revokedAt'>, now: Instant): KeyState {
+  if (key.revokedAt !== undefined && key.revokedAt <= now) return 'revoked';
+  if (key.expiresAt !== undefined && key.expiresAt <= now) return 'expired';
+  return 'active';
+}
+
+const MAX_NAME_LENGTH = 100;
+
+/** @throws DomainError `invalid_parameter` */
+export function keyName(name: string | undefined): string | undefined {
+  if (name !== undefined && (name.trim() === '' || name.length > MAX_NAME_LENGTH || /\p{Cc}/u.test(name))) {
+    throw invalid('name', `must be 1 to ${MAX_NAME_LENGTH} printable characters`);
+  }
+  return name;
+}
+
+function checksum(text: string): string {
+  let rest = crc32(text);
+  let digits = '';
+  for (let place = 0; place < CHECKSUM_LENGTH; place += 1) {
+    digits = BASE62.charAt(rest % 62) + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return digits;
+}
+
+function randomBase62(length: number, cryptography: Cryptography): string {
+  let text = '';
+  while (text.length < length) {
+    for (const byte of cryptography.randomBytes(length)) {
+      // 248 = 4 · 62: a byte above it would make the first characters of the alphabet likelier.
+      if (byte < 248 && text.length < length) text += BASE62.charAt(byte % 62);
+    }
+  }
+  return text;
+}

@@ -1,0 +1,37 @@
+import type { Clock } from '../kernel/clock.js';
+import type { Cryptography } from '../kernel/cryptography.js';
+import { DomainError } from '../kernel/errors.js';
+import { environmentOf, type KeyEnvironment, keyState } from './api-key.js';
+import type { AccountKey, ApiKeyRepository } from './api-key-repository.js';
+
+/** Who a key's text stands for. */
+export class Authenticate {
+  constructor(
+    private readonly keys: ApiKeyRepository,
+    private readonly cryptography: Cryptography,
+    private readonly clock: Clock,
+    private readonly environment: KeyEnvironment,
+  ) {}
+
+  /** @throws DomainError `invalid_api_key`, `expired_api_key` or `revoked_api_key`; never says which part was wrong. */
+  async execute(text: string): Promise<AccountKey> {
+    const environment = environmentOf(text);
+    if (environment === undefined) throw unknownKey();
+    if (environment !== this.environment) {
+      throw new DomainError(
+        'invalid_api_key',
+        `the API key is for the ${environment} environment, this is ${this.environment}`,
+      );
+    }
+    const found = await this.keys.findByHash(this.cryptography.sha256(text));
+    if (found === undefined) throw unknownKey();
+    const state = keyState(found.key, this.clock.now());
+    if (state === 'revoked') throw new DomainError('revoked_api_key', 'the API key has been revoked');
+    if (state === 'expired') throw new DomainError('expired_api_key', 'the API key has expired');
+    return found;
+  }
+}
+
+function unknownKey(): DomainError {
+  return new DomainError('invalid_api_key', 'the API key is not valid');
+}

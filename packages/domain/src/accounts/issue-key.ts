@@ -1,0 +1,48 @@
+import type { Clock, Instant } from '../kernel/clock.js';
+import type { Cryptography } from '../kernel/cryptography.js';
+import { invalid } from '../kernel/errors.js';
+import type { AccountId } from './account.js';
+import { type ApiKey, generateKeyText, type KeyEnvironment, keyName, type NewApiKey } from './api-key.js';
+import type { ApiKeyRepository } from './api-key-repository.js';
+
+export interface IssueKeyInput {
+  readonly accountId: AccountId;
+  readonly name?: string | undefined;
+  readonly expiresAt?: Instant | undefined;
+}
+
+/** A key just made, with the only sight of its text anybody gets. */
+export interface IssuedKey {
+  readonly key: ApiKey;
+  readonly text: string;
+}
+
+export class IssueKey {
+  constructor(
+    private readonly keys: ApiKeyRepository,
+    private readonly cryptography: Cryptography,
+    private readonly clock: Clock,
+    private readonly environment: KeyEnvironment,
+  ) {}
+
+  /** @throws DomainError `invalid_parameter`, or `not_found` where there is no such account. */
+  async execute(input: IssueKeyInput): Promise<IssuedKey> {
+    const now = this.clock.now();
+    if (input.expiresAt !== undefined && !(input.expiresAt > now)) throw invalid('expiresAt', 'must be in the future');
+    const { text, newKey } = draftKey(
+      { accountId: input.accountId, name: keyName(input.name), createdAt: now, expiresAt: input.expiresAt },
+      this.environment,
+      this.cryptography,
+    );
+    return { key: await this.keys.add(newKey), text };
+  }
+}
+
+export function draftKey(
+  about: Omit<NewApiKey, 'hash' | 'ending'>,
+  environment: KeyEnvironment,
+  cryptography: Cryptography,
+): { readonly text: string; readonly newKey: NewApiKey } {
+  const text = generateKeyText(environment, cryptography);
+  return { text, newKey: { ...about, hash: cryptography.sha256(text), ending: text.slice(-4) } };
+}

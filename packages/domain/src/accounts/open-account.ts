@@ -1,0 +1,35 @@
+import type { Clock } from '../kernel/clock.js';
+import { invalid } from '../kernel/errors.js';
+import { type Account, emailAddress } from './account.js';
+import type { AccountRepository } from './account-repository.js';
+import { describePlan, type Plan, samePlan } from './plan.js';
+
+export interface OpenAccountInput {
+  readonly email: string;
+  /** What a new account gets, free unless given; an account that is there must have it already. */
+  readonly plan?: Plan | undefined;
+}
+
+export class OpenAccount {
+  constructor(
+    private readonly accounts: AccountRepository,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * The account of that address, opened if there is none.
+   *
+   * @throws DomainError `invalid_parameter`, also where the account is there on another plan.
+   */
+  async execute(input: OpenAccountInput): Promise<Account> {
+    const account = await this.accounts.open({
+      email: emailAddress(input.email),
+      plan: input.plan ?? { name: 'free' },
+      createdAt: this.clock.now(),
+    });
+    if (input.plan !== undefined && !samePlan(account.plan, input.plan)) {
+      throw invalid('plan', `differs from what the account of ${account.email} is on: ${describePlan(account.plan)}`);
+    }
+    return account;
+  }
+}

@@ -1,0 +1,67 @@
+import { invalid } from '../kernel/errors.js';
+
+export interface PlanLimits {
+  readonly perMinute: number;
+  readonly perDay: number;
+}
+
+/** The plans whose limits are the same for everybody (requirements.md §8). */
+const LIMITS_BY_PLAN = {
+  free: { perMinute: 60, perDay: 1_000 },
+  pro: { perMinute: 300, perDay: 10_000 },
+  business: { perMinute: 1_000, perDay: 100_000 },
+} as const satisfies Record<string, PlanLimits>;
+
+export type FixedPlanName = keyof typeof LIMITS_BY_PLAN;
+export const PLAN_NAMES = ['free', 'pro', 'business', 'enterprise'] as const satisfies readonly (
+  FixedPlanName | 'enterprise'
+)[];
+export type PlanName = (typeof PLAN_NAMES)[number];
+
+/** What an account may use. An enterprise account has its own two numbers. */
+export type Plan = { readonly name: FixedPlanName } | ({ readonly name: 'enterprise' } & PlanLimits);
+
+/**
+ * The plan of that name.
+ *
+ * @param limits what an enterprise plan allows, two integers ≥ 1; the other plans take none.
+ * @throws DomainError `invalid_parameter`
+ */
+export function plan(name: PlanName, limits: Partial<PlanLimits> = {}): Plan {
+  if (!PLAN_NAMES.includes(name)) throw invalid('plan', `must be one of ${PLAN_NAMES.join(', ')}`);
+  const { perMinute, perDay } = limits;
+  if (name !== 'enterprise') {
+    if (perMinute !== undefined || perDay !== undefined) {
+      throw invalid('plan', `${name} has fixed limits; numbers of its own go with enterprise only`);
+    }
+    return { name };
+  }
+  return {
+    name,
+    perMinute: atLeastOne('perMinute', perMinute),
+    perDay: atLeastOne('perDay', perDay),
+  };
+}
+
+export function limitsOf(plan: Plan): PlanLimits {
+  return plan.name === 'enterprise' ? { perMinute: plan.perMinute, perDay: plan.perDay } : LIMITS_BY_PLAN[plan.name];
+}
+
+/** Such as `pro (300 a minute, 10000 a day)`. */
+export function describePlan(plan: Plan): string {
+  const { perMinute, perDay } = limitsOf(plan);
+  return `${plan.name} (${perMinute} a minute, ${perDay} a day)`;
+}
+
+export function samePlan(one: Plan, other: Plan): boolean {
+  return describePlan(one) === describePlan(other);
+}
+
+const MOST = 2 ** 31 - 1;
+
+function atLeastOne(field: string, value: number | undefined): number {
+  if (value === undefined || !Number.isInteger(value) || value < 1 || value > MOST) {
+    throw invalid(field, `must be an integer from 1 to ${MOST} on the enterprise plan`);
+  }
+  return value;
+}

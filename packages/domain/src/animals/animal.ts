@@ -1,0 +1,65 @@
+import type { Branded } from '../kernel/branded.js';
+import { invalid } from '../kernel/errors.js';
+import { INT64_MAX, INT64_MIN, isInt64 } from '../kernel/int64.js';
+
+export type AnimalId = Branded<bigint, 'AnimalId'>;
+export type CategoryId = Branded<bigint, 'CategoryId'>;
+
+export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
+export type PetStatus = (typeof PET_STATUSES)[number];
+
+export interface NewAnimal {
+  /** 1–255 code points, not white space alone; kept exactly as given. */
+  readonly name: string;
+  readonly categoryId: CategoryId;
+  readonly status: PetStatus;
+}
+
+export interface Animal extends NewAnimal {
+  readonly id: AnimalId;
+}
+
+export const MAX_NAME_LENGTH = 255;
+
+/** Which status may follow which. The only place that knows (contract.md, "States"). */
+const STATUSES_AFTER: Readonly<Record<PetStatus, readonly PetStatus[]>> = {
+  available: ['pending'],
+  pending: ['sold', 'available'],
+  sold: [],
+};
+
+export function canBecome(from: PetStatus, to: PetStatus): boolean {
+  return STATUSES_AFTER[from].includes(to);
+}
+
+/**
+ * An animal as it may enter the store; `status` is `available` unless given.
+ *
+ * @throws DomainError `invalid_parameter`, naming the field and the rule.
+ */
+export function newAnimal(input: {
+  readonly name: string;
+  readonly categoryId: bigint;
+  readonly status?: PetStatus | undefined;
+}): NewAnimal {
+  const status = input.status ?? 'available';
+  if (input.name.trim() === '') throw invalid('name', 'must not be empty or only white space');
+  if (!hasAtMostCodePoints(input.name, MAX_NAME_LENGTH)) {
+    throw invalid('name', `must be at most ${MAX_NAME_LENGTH} characters`);
+  }
+  if (!isWellFormed(input.name)) throw invalid('name', 'must not contain U+0000 or a lone surrogate');
+  if (!isInt64(input.categoryId)) throw invalid('categoryId', `must be an integer from ${INT64_MIN} to ${INT64_MAX}`);
+  if (!PET_STATUSES.includes(status)) throw invalid('status', `must be one of ${PET_STATUSES.join(', ')}`);
+  return { name: input.name, categoryId: input.categoryId as CategoryId, status };
+}
+
+function hasAtMostCodePoints(text: string, most: number): boolean {
+  if (text.length <= most) return true;
+  return text.length <= 2 * most && [...text].length <= most;
+}
+
+const LONE_SURROGATE_OR_NUL = /\p{Surrogate}|\0/u;
+
+function isWellFormed(text: string): boolean {
+  return !LONE_SURROGATE_OR_NUL.test(text);
+}

@@ -1,0 +1,48 @@
+import type { AccountRepository } from './accounts/account-repository.js';
+import type { KeyEnvironment } from './accounts/api-key.js';
+import type { ApiKeyRepository } from './accounts/api-key-repository.js';
+import { Authenticate } from './accounts/authenticate.js';
+import { IssueKey } from './accounts/issue-key.js';
+import { ListKeys } from './accounts/list-keys.js';
+import { OpenAccount } from './accounts/open-account.js';
+import { RevokeKey } from './accounts/revoke-key.js';
+import { RotateKey } from './accounts/rotate-key.js';
+import { AddAnimal } from './animals/add-animal.js';
+import type { AnimalRepository } from './animals/animal-repository.js';
+import { GetAnimal } from './animals/get-animal.js';
+import { ListAnimals } from './animals/list-animals.js';
+import type { Clock } from './kernel/clock.js';
+import type { Cryptography } from './kernel/cryptography.js';
+
+/** What the domain needs of the world. */
+export interface Ports {
+  readonly animals: AnimalRepository;
+  readonly accounts: AccountRepository;
+  readonly apiKeys: ApiKeyRepository;
+  readonly clock: Clock;
+  readonly cryptography: Cryptography;
+}
+
+export interface ApplicationOptions {
+  /** Which keys this deployment issues and takes; `live` unless given. */
+  readonly keyEnvironment?: KeyEnvironment;
+}
+
+export type Application = ReturnType<typeof createApplication>;
+
+/** Everything the service can do. */
+export function createApplication(ports: Ports, { keyEnvironment = 'live' }: ApplicationOptions = {}) {
+  const { animals, accounts, apiKeys, clock, cryptography } = ports;
+  return {
+    addAnimal: new AddAnimal(animals),
+    getAnimal: new GetAnimal(animals),
+    listAnimals: new ListAnimals(animals),
+
+    openAccount: new OpenAccount(accounts, clock),
+    issueKey: new IssueKey(apiKeys, cryptography, clock, keyEnvironment),
+    rotateKey: new RotateKey(apiKeys, cryptography, clock, keyEnvironment),
+    revokeKey: new RevokeKey(apiKeys, clock),
+    listKeys: new ListKeys(accounts, apiKeys),
+    authenticate: new Authenticate(apiKeys, cryptography, clock, keyEnvironment),
+  };
+}

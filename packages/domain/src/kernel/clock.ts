@@ -1,0 +1,21 @@
+import type { Branded } from './branded.js';
+
+/** Milliseconds since 1970-01-01T00:00:00Z. */
+export type Instant = Branded<number, 'Instant'>;
+
+/** Port: what time it is. The domain has no clock of its own. */
+export interface Clock {
+  now(): Instant;
+}
+
+export const SECOND = 1_000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+
+export function instant(milliseconds: number): Instant {
+  return milliseconds as Instant;
+}
+
+export function later(from: Instant, milliseconds: number): Instant {
+  return instant(from + milliseconds);
+}

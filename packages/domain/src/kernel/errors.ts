@@ -1,0 +1,34 @@
+/** Every code the domain can refuse with, and the kind of refusal it is. Adapters know the kinds, never HTTP's numbers. */
+export const domainErrorKinds = {
+  invalid_parameter: 'invalid',
+  missing_api_key: 'unauthenticated',
+  invalid_api_key: 'unauthenticated',
+  expired_api_key: 'unauthenticated',
+  revoked_api_key: 'unauthenticated',
+  not_found: 'not_found',
+  service_unavailable: 'unavailable',
+} as const;
+
+export type DomainErrorCode = keyof typeof domainErrorKinds;
+export type DomainErrorKind = (typeof domainErrorKinds)[DomainErrorCode];
+
+/** A broken rule. The message is for the caller: it names the field and the rule, and nothing of the inside. */
+export class DomainError extends Error {
+  override readonly name = 'DomainError';
+
+  constructor(
+    readonly code: DomainErrorCode,
+    message: string,
+    options?: { readonly cause: unknown },
+  ) {
+    super(message, options);
+  }
+
+  get kind(): DomainErrorKind {
+    return domainErrorKinds[this.code];
+  }
+}
+
+export function invalid(field: string, rule: string): DomainError {
+  return new DomainError('invalid_parameter', `${field} ${rule}`);
+}

@@ -1,0 +1,27 @@
+import type { Animal, AnimalId, NewAnimal } from '../animals/animal.js';
+import type { AnimalQuery, AnimalRepository } from '../animals/animal-repository.js';
+
+export class InMemoryAnimalRepository implements AnimalRepository {
+  // Insertion order is id order, so a walk over the values is a walk by id.
+  private readonly animals = new Map<AnimalId, Animal>();
+  private lastId = 0n;
+
+  async add(animal: NewAnimal): Promise<Animal> {
+    this.lastId += 1n;
+    const added: Animal = { ...animal, id: this.lastId as AnimalId };
+    this.animals.set(added.id, added);
+    return added;
+  }
+
+  async findById(id: AnimalId): Promise<Animal | undefined> {
+    return this.animals.get(id);
+  }
+
+  async list({ status, ids, after, limit }: AnimalQuery): Promise<readonly Animal[]> {
+    return [...this.animals.values()]
+      .filter((animal) => status === undefined || animal.status === status)
+      .filter((animal) => ids === undefined || ids.includes(animal.id))
+      .filter((animal) => after === undefined || animal.id > after)
+      .slice(0, limit);
+  }
+}

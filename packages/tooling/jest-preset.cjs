@@ -1,0 +1,41 @@
+/**
+ * The test preset. Nest 12 is ESM-only and its throttler CommonJS, so our TypeScript and the ESM-only
+ * dependencies are compiled to CommonJS for Jest; the workspace's packages are read from their sources.
+ */
+const compiledDependencies = [
+  '@nestjs',
+  '@tokenizer',
+  'ansis',
+  'content-disposition',
+  'cookie',
+  'file-type',
+  'load-esm',
+  'strtok3',
+  'token-types',
+  'uid',
+  'uint8array-extras',
+];
+
+module.exports = {
+  testEnvironment: 'node',
+  testEnvironmentOptions: { customExportConditions: ['@adoption-store/source', 'node', 'require', 'default'] },
+  testMatch: ['<rootDir>/**/*.spec.ts'],
+  testPathIgnorePatterns: ['/node_modules/', '/dist/'],
+  extensionsToTreatAsEsm: [],
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  transform: {
+    '^.+\\.m?[jt]s$': [
+      require.resolve('@swc/jest'),
+      {
+        jsc: {
+          target: 'es2022',
+          parser: { syntax: 'typescript', decorators: true },
+          transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: false },
+          keepClassNames: true,
+        },
+        module: { type: 'commonjs' },
+      },
+    ],
+  },
+  transformIgnorePatterns: [`/node_modules/(?!(${compiledDependencies.join('|')})/)`],
+};
