@@ -1,0 +1,131 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { createApplication } from '../application.js';
+import { INT64_MAX, INT64_MIN } from '../kernel/int64.js';
+import { inMemoryPorts } from '../testing/index.js';
+import { canBecome, newAnimal, PET_STATUSES, type PetStatus } from './animal.js';
+
+const cat = { name: 'Luna', categoryId: 1n };
+const invalid = (rule: string) =>
+  expect.objectContaining({ code: 'invalid_parameter', kind: 'invalid', message: expect.stringContaining(rule) });
+
+describe('an animal’s status', () => {
+  const allowed = ['available → pending', 'pending → sold', 'pending → available'];
+  const pairs = PET_STATUSES.flatMap((from) => PET_STATUSES.map((to) => [from, to] as [PetStatus, PetStatus]));
+
+  it.each(pairs)('%s → %s is allowed only where the table says so', (from, to) => {
+    expect(canBecome(from, to)).toBe(allowed.includes(`${from} → ${to}`));
+  });
+
+  it('is final once sold', () => {
+    expect(PET_STATUSES.filter((to) => canBecome('sold', to))).toEqual([]);
+  });
+});
+
+describe('a new animal', () => {
+  it('is available unless another status is given', () => {
+    expect(newAnimal(cat).status).toBe('available');
+    expect(newAnimal({ ...cat, status: 'sold' }).status).toBe('sold');
+  });
+
+  it.each(['', ' ', '\t\n', '\u00a0', '\u3000\ufeff'])('is refused with the blank name %j', (name) => {
+    expect(() => newAnimal({ ...cat, name })).toThrow(invalid('name must not be empty'));
+  });
+
+  it('counts the characters of a name as code points', () => {
+    expect(newAnimal({ ...cat, name: '🐈'.repeat(255) }).name).toHaveLength(510);
+    expect(() => newAnimal({ ...cat, name: '🐈'.repeat(256) })).toThrow(invalid('name must be at most 255'));
+    expect(() => newAnimal({ ...cat, name: 'x'.repeat(256) })).toThrow(invalid('name must be at most 255'));
+  });
+
+  it.each(['a\0b', '\ud800', 'x\udc00y'])('is refused with the name %j, which no UTF-8 text can hold', (name) => {
+    expect(() => newAnimal({ ...cat, name })).toThrow(invalid('name must not contain'));
+  });
+
+  it('keeps its name exactly as given', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 }), (text) => {
+        fc.pre(text.trim() !== '' && !text.includes('\0') && [...text].length <= 255);
+        expect(newAnimal({ ...cat, name: text }).name).toBe(text);
+      }),
+    );
+  });
+
+  it.each([INT64_MIN, -1n, 0n, INT64_MAX])('takes the category %d', (categoryId) => {
+    expect(newAnimal({ ...cat, categoryId }).categoryId).toBe(categoryId);
+  });
+
+  it.each([INT64_MIN - 1n, INT64_MAX + 1n])('is refused with the category %d', (categoryId) => {
+    expect(() => newAnimal({ ...cat, categoryId })).toThrow(invalid('categoryId must be an integer'));
+  });
+
+  it('is refused with a status that is not one', () => {
+    expect(() => newAnimal({ ...cat, status: 'lost' as PetStatus })).toThrow(invalid('status must be one of'));
+  });
+});
+
+describe('the catalogue', () => {
+  const storeOf = async (count: number) => {
+    const application = createApplication(inMemoryPorts());
+    for (let number = 1; number <= count; number += 1) {
+      await application.addAnimal.execute({ ...cat, status: PET_STATUSES[number % 3] });
+    }
+    return application;
+  };
+
+  it('gets back the animal that was added', async () => {
+    const { addAnimal, getAnimal } = await storeOf(0);
+    const added = await addAnimal.execute(cat);
+    expect(await getAnimal.execute(added.id)).toEqual({ ...cat, id: added.id, status: 'available' });
+  });
+
+  it('refuses to get an animal that is not there', async () => {
+    const { getAnimal } = await storeOf(1);
+    await expect(getAnimal.execute(99n)).rejects.toMatchObject({ code: 'not_found', kind: 'not_found' });
+  });
+
+  it('lists 20 animals unless another limit is given, and says where to go on', async () => {
+    const { listAnimals } = await storeOf(21);
+    const page = await listAnimals.execute();
+    expect(page.animals).toHaveLength(20);
+    expect(page.next).toBe(20n);
+    expect(await listAnimals.execute({ after: page.next })).toMatchObject({ animals: [{ id: 21n }], next: undefined });
+  });
+
+  it('says of a page that is exactly full and the last one that nothing follows', async () => {
+    const { listAnimals } = await storeOf(20);
+    expect((await listAnimals.execute()).next).toBeUndefined();
+  });
+
+  it.each([0, 101, 1.5, Number.NaN])('refuses the limit %d', async (limit) => {
+    const { listAnimals } = await storeOf(0);
+    await expect(listAnimals.execute({ limit })).rejects.toEqual(invalid('limit must be'));
+  });
+
+  it('refuses more than 100 ids', async () => {
+    const { listAnimals } = await storeOf(0);
+    const ids = Array.from({ length: 101 }, (_, index) => BigInt(index));
+    await expect(listAnimals.execute({ ids })).rejects.toEqual(invalid('id must be given at most 100'));
+  });
+
+  it('is walked completely and without repetition, whatever the page size and filter', async () => {
+    const { listAnimals } = await storeOf(30);
+    const everything = (await listAnimals.execute({ limit: 100 })).animals;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 40 }),
+        fc.option(fc.constantFrom(...PET_STATUSES), { nil: undefined }),
+        async (limit, status) => {
+          const walked = [];
+          let after: bigint | undefined;
+          do {
+            const page = await listAnimals.execute({ limit, status, after });
+            walked.push(...page.animals);
+            after = page.next;
+          } while (after !== undefined);
+          expect(walked).toEqual(everything.filter((animal) => status === undefined || animal.status === status));
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,83 @@
+import {
+  type AccountId,
+  type AccountKey,
+  type ApiKey,
+  type ApiKeyId,
+  type ApiKeyRepository,
+  DomainError,
+  type Instant,
+  keyState,
+  type NewApiKey,
+} from '@adoption-store/domain';
+import type { DataSource, EntityManager, FindOptionsWhere } from 'typeorm';
+import { insertedId } from '../database/columns.js';
+import { onDatabase, sqlState } from '../database/database-errors.js';
+import { accountFrom } from './account.schema.js';
+import { apiKeyFrom, type ApiKeyRow, apiKeySchema } from './api-key.schema.js';
+
+const FOREIGN_KEY_VIOLATION = '23503';
+
+export class TypeOrmApiKeyRepository implements ApiKeyRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  async add(key: NewApiKey): Promise<ApiKey> {
+    return onDatabase(() => insertKey(this.dataSource.manager, key));
+  }
+
+  async findByHash(hash: string): Promise<AccountKey | undefined> {
+    return (await this.find({ hash }))[0];
+  }
+
+  async findById(id: ApiKeyId): Promise<AccountKey | undefined> {
+    return (await this.find({ id }))[0];
+  }
+
+  async list(accountId?: AccountId): Promise<readonly AccountKey[]> {
+    return this.find(accountId === undefined ? {} : { accountId });
+  }
+
+  async revoke(id: ApiKeyId, at: Instant): Promise<ApiKey | undefined> {
+    return onDatabase(() =>
+      this.dataSource.transaction(async (manager) => {
+        const key = await lockKey(manager, id);
+        if (key === null || key.revokedAt !== undefined) return key === null ? undefined : apiKeyFrom(key);
+        await manager.update(apiKeySchema, { id }, { revokedAt: at });
+        return apiKeyFrom({ ...key, revokedAt: at });
+      }),
+    );
+  }
+
+  async replace(id: ApiKeyId, replacement: NewApiKey, oldEndsAt: Instant): Promise<ApiKey | undefined> {
+    return onDatabase(() =>
+      this.dataSource.transaction(async (manager) => {
+        const old = await lockKey(manager, id);
+        if (old === null || old.replacedBy !== undefined) return undefined;
+        if (keyState(old, replacement.createdAt) !== 'active') return undefined;
+        const added = await insertKey(manager, replacement);
+        await manager.update(apiKeySchema, { id }, { expiresAt: oldEndsAt, replacedBy: added.id });
+        return added;
+      }),
+    );
+  }
+
+  private async find(where: FindOptionsWhere<ApiKeyRow>): Promise<readonly AccountKey[]> {
+    const rows = await onDatabase(() =>
+      this.dataSource.getRepository(apiKeySchema).find({ where, relations: { account: true }, order: { id: 'ASC' } }),
+    );
+    return rows.flatMap((row) => (row.account ? { account: accountFrom(row.account), key: apiKeyFrom(row) } : []));
+  }
+}
+
+async function lockKey(manager: EntityManager, id: ApiKeyId): Promise<ApiKeyRow | null> {
+  return manager.findOne(apiKeySchema, { where: { id }, lock: { mode: 'pessimistic_write' } });
+}
+
+async function insertKey(manager: EntityManager, key: NewApiKey): Promise<ApiKey> {
+  const added = { ...key, revokedAt: undefined, replacedBy: undefined };
+  try {
+    return { ...added, id: insertedId(await manager.insert(apiKeySchema, { ...added })) };
+  } catch (error) {
+    if (sqlState(error) !== FOREIGN_KEY_VIOLATION) throw error;
+    throw new DomainError('not_found', `no account has the id ${key.accountId}`, { cause: error });
+  }
+}

@@ -1,0 +1,32 @@
+import type { Animal, AnimalId, AnimalQuery, AnimalRepository, NewAnimal } from '@adoption-store/domain';
+import type { DataSource, Repository } from 'typeorm';
+import { insertedId } from '../database/columns.js';
+import { onDatabase } from '../database/database-errors.js';
+import { animalSchema } from './animal.schema.js';
+
+export class TypeOrmAnimalRepository implements AnimalRepository {
+  private readonly animals: Repository<Animal>;
+
+  constructor(dataSource: DataSource) {
+    this.animals = dataSource.getRepository(animalSchema);
+  }
+
+  async add({ name, categoryId, status }: NewAnimal): Promise<Animal> {
+    const animal = { name, categoryId, status };
+    // insert() is one statement; save() would be three round trips.
+    const inserted = await onDatabase(() => this.animals.insert({ ...animal }));
+    return { id: insertedId(inserted), ...animal };
+  }
+
+  async findById(id: AnimalId): Promise<Animal | undefined> {
+    return onDatabase(async () => (await this.animals.findOneBy({ id })) ?? undefined);
+  }
+
+  async list({ status, ids, after, limit }: AnimalQuery): Promise<readonly Animal[]> {
+    const query = this.animals.createQueryBuilder('animal').orderBy('animal.id').limit(limit);
+    if (status !== undefined) query.andWhere('animal.status = :status', { status });
+    if (ids !== undefined) query.andWhere('animal.id = ANY(:ids)', { ids });
+    if (after !== undefined) query.andWhere('animal.id > :after', { after });
+    return onDatabase(() => query.getMany());
+  }
+}

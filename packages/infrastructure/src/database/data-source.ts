@@ -1,0 +1,66 @@
+import type { PoolConfig } from 'pg';
+import { DataSource } from 'typeorm';
+import { accountSchema } from '../accounts/account.schema.js';
+import { apiKeySchema } from '../accounts/api-key.schema.js';
+import { animalSchema } from '../animals/animal.schema.js';
+import { migrations } from './migrations/index.js';
+
+/** Where PostgreSQL is, and how much of it to use: pg's own settings. */
+export type DatabaseConnection = Pick<PoolConfig, 'connectionString' | 'host' | 'port' | 'user' | 'database' | 'max'>;
+
+// Without these a server that has frozen is waited for without end.
+const TIMEOUTS = {
+  connectionTimeoutMillis: 2_000,
+  query_timeout: 2_000,
+  statement_timeout: 1_900,
+} satisfies PoolConfig;
+
+/** Connects to a database whose schema is up to date. */
+export async function openDataSource(connection: DatabaseConnection): Promise<DataSource> {
+  return dataSource({ ...connection, ...TIMEOUTS }).initialize();
+}
+
+// Any constant will do, as long as it stays: whoever migrates holds it.
+const MIGRATION_LOCK = 4_711_120_365;
+
+/** Brings the schema up to date. Of several instances that start at once one does it and the others wait. */
+export async function migrate(connection: DatabaseConnection): Promise<void> {
+  await withMigrations(connection, async (source) => {
+    await source.runMigrations({ transaction: 'each' });
+  });
+}
+
+/** Takes all migrations back, the newest first: an empty schema. */
+export async function revertMigrations(connection: DatabaseConnection): Promise<void> {
+  await withMigrations(connection, async (source) => {
+    for (let undone = 0; undone < migrations.length; undone += 1)
+      await source.undoLastMigration({ transaction: 'each' });
+  });
+}
+
+async function withMigrations(connection: DatabaseConnection, work: (source: DataSource) => Promise<void>) {
+  // No statement timeout here: a migration may take its time, and so may waiting for another's.
+  const { connectionTimeoutMillis } = TIMEOUTS;
+  const source = await dataSource({ ...connection, max: 2, connectionTimeoutMillis }).initialize();
+  const lock = source.createQueryRunner();
+  try {
+    await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await work(source);
+    await lock.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]);
+  } finally {
+    // The lock goes with its connection, also where the work has thrown.
+    await lock.release();
+    await source.destroy();
+  }
+}
+
+function dataSource(pool: PoolConfig): DataSource {
+  return new DataSource({
+    type: 'postgres',
+    entities: [animalSchema, accountSchema, apiKeySchema],
+    migrations,
+    migrationsTableName: 'migrations',
+    installExtensions: false,
+    extra: { application_name: 'adoption-store', ...pool },
+  });
+}

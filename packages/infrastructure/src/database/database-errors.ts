@@ -1,0 +1,48 @@
+import { DomainError } from '@adoption-store/domain';
+
+// https://www.postgresql.org/docs/current/errcodes-appendix.html: connection exceptions, invalid authorisation,
+// insufficient resources, operator intervention (shutdown, statement timeout), and a server that is only a standby.
+const UNAVAILABLE_STATES = /^(08|28|53|57|25006|3D000)/;
+const UNREACHABLE = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOENT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EPIPE',
+  'ETIMEDOUT',
+]);
+// What the driver throws by itself carries no code.
+const DRIVER_MESSAGES =
+  /Connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable/;
+
+/** Whether the database, not the statement, is at fault: the same statement may succeed later. */
+export function isUnavailable(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isUnavailable);
+  if (!(error instanceof Error)) return false;
+  const code = sqlState(error);
+  if (code !== undefined) return UNREACHABLE.has(code) || UNAVAILABLE_STATES.test(code);
+  return DRIVER_MESSAGES.test(error.message);
+}
+
+/** The SQLSTATE, or Node's code of a socket that failed. */
+export function sqlState(error: unknown): string | undefined {
+  const source = error instanceof Error && 'driverError' in error ? error.driverError : error;
+  return source instanceof Error && 'code' in source && typeof source.code === 'string' ? source.code : undefined;
+}
+
+/**
+ * Runs `work` on the database.
+ *
+ * @throws DomainError `service_unavailable` while the database can't answer.
+ */
+export async function onDatabase<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isUnavailable(error)) throw error;
+    throw new DomainError('service_unavailable', 'the database is not available, try again later', { cause: error });
+  }
+}

@@ -1,0 +1,411 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { transformFile } from '@swc/core';
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { chmod, cp, lchown, lstat, mkdir, mkdtemp, readFile, readdir } from 'node:fs/promises';
+import { realpath, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { openEmbeddedPostgres } from './embedded-postgres.js';
+import type { EmbeddedPostgres } from './embedded-postgres.js';
+
+jest.setTimeout(90_000);
+
+const isRoot = process.getuid?.() === 0;
+const asRoot = isRoot ? it : it.skip;
+/** Users every system knows, as initdb asks for their names: nobody, and daemon. */
+const [nobody, somebody] = [65_534, 1];
+const fast = { fsync: 'off' };
+
+/** A process of the service's kind: opens, tells how that went, and closes when asked to, or when the tests are gone. */
+const userScript = `
+import { createInterface } from 'node:readline';
+import { openEmbeddedPostgres } from './embedded-postgres.js';
+const { uid, ...options } = JSON.parse(process.argv[2]);
+if (uid !== undefined) [process.setgroups([]), process.setgid(uid), process.setuid(uid)];
+try {
+  const postgres = await openEmbeddedPostgres(options);
+  console.log('open ' + postgres.host);
+  for await (const line of createInterface(process.stdin)) if (line === 'close') break;
+  process.stdin.destroy();
+  await postgres.close();
+  console.log('closed');
+} catch (error) {
+  console.log('failed ' + error.message.replaceAll('\\n', ' '));
+}
+`;
+
+/** The compiled launcher, beside a copy of PostgreSQL as npm unpacks it: without its symbolic links. */
+let code: string;
+/** Where each test keeps its data; everyone may enter, so that only the data's own modes count. */
+let place: string;
+let data: string;
+let users: User[] = [];
+const seenServers = new Set<number>();
+
+interface User {
+  readonly process: ChildProcess;
+  /** The next line it says. */
+  readonly next: () => Promise<string>;
+  /** Resolves once the process has ended by itself. */
+  readonly leave: () => Promise<void>;
+}
+
+function startUser(options: { settings?: Record<string, string>; uid?: number } = {}, env = process.env): User {
+  const input = JSON.stringify({ dataDirectory: data, settings: fast, ...options });
+  const child = spawn(process.execPath, [join(code, 'user.mjs'), input], {
+    detached: true,
+    env,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  const next = async () => String((await lines.next()).value);
+  const leave = async () => {
+    const exit = once(child, 'exit');
+    child.stdin.write('close\n');
+    expect(await next()).toBe('closed');
+    await exit;
+  };
+  const user = { process: child, next, leave };
+  users.push(user);
+  return user;
+}
+
+async function open(onEvent?: (message: string) => void): Promise<EmbeddedPostgres> {
+  const postgres = await openEmbeddedPostgres({
+    dataDirectory: data,
+    settings: fast,
+    ...(onEvent === undefined ? {} : { onEvent }),
+  });
+  await serverPids(postgres.host);
+  return postgres;
+}
+
+async function ask<Row extends pg.QueryResultRow>(host: string, sql: string): Promise<Row[]> {
+  const client = new pg.Client({ host, port: 5432, user: 'postgres', database: 'adoption_store' });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query<Row>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function startTime(host: string): Promise<string | undefined> {
+  return (await ask<{ at: string }>(host, 'SELECT pg_postmaster_start_time()::text AS at'))[0]?.at;
+}
+
+async function postmaster(): Promise<number> {
+  const pid = Number.parseInt(await readFile(join(data, 'postgres', 'postmaster.pid'), 'utf8'), 10);
+  seenServers.add(pid);
+  return pid;
+}
+
+/** The postmaster first: its children would otherwise be restarted by it. */
+async function serverPids(host: string): Promise<number[]> {
+  const rows = await ask<{ pid: number }>(host, 'SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()');
+  const pids = [await postmaster(), ...rows.map(({ pid }) => pid)];
+  for (const pid of pids) seenServers.add(pid);
+  return pids;
+}
+
+function kill(pids: readonly number[], signal: NodeJS.Signals = 'SIGKILL'): void {
+  for (const pid of pids) if (isAlive(pid)) process.kill(pid, signal);
+}
+
+/** A dead process whose parent hasn't taken note of it is dead. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return process.platform !== 'linux' || !/\) [ZX] /.test(readFileSync(`/proc/${String(pid)}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await delay(10);
+}
+
+async function drafts(): Promise<string[]> {
+  return (await readdir(data)).filter((name) => name.includes('.initdb-'));
+}
+
+beforeAll(async () => {
+  code = await mkdtemp(join(await realpath(tmpdir()), 'launcher-'));
+  await chmod(code, 0o755);
+  for (const name of (await readdir(__dirname)).filter((file) => /^embedded-postgres(?!.*spec).*\.ts$/.test(file))) {
+    const options = { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'es6' } } as const;
+    const compiled = await transformFile(join(__dirname, name), { ...options, swcrc: false });
+    await writeFile(join(code, name.replace('.ts', '.js')), compiled.code);
+  }
+  await writeFile(join(code, 'package.json'), '{ "type": "module" }');
+  await writeFile(join(code, 'user.mjs'), userScript);
+  const require = createRequire(__filename);
+  const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
+  const binaries = dirname(dirname(require.resolve(platform)));
+  const isNoLink = async (path: string) => !(await lstat(path)).isSymbolicLink();
+  await cp(binaries, join(code, 'node_modules', platform), { recursive: true, filter: isNoLink });
+  await symlink(dirname(require.resolve('pg/package.json')), join(code, 'node_modules', 'pg'));
+});
+
+beforeEach(async () => {
+  place = await mkdtemp(join(await realpath(tmpdir()), 'place-'));
+  await chmod(place, 0o755);
+  data = join(place, 'data');
+});
+
+afterEach(async () => {
+  for (const user of users) kill([user.process.pid ?? 0].filter((pid) => pid > 0));
+  users = [];
+  await postmaster().then(
+    (pid) => kill([pid], 'SIGQUIT'),
+    () => undefined,
+  );
+  await until(() => [...seenServers].every((pid) => !isAlive(pid)));
+  seenServers.clear();
+  await rm(place, { recursive: true, force: true });
+});
+
+afterAll(async () => {
+  await rm(code, { recursive: true, force: true });
+});
+
+describe('the database', () => {
+  it('speaks UTF-8 alike on every machine, on a socket in a folder that only its owner may enter', async () => {
+    const postgres = await open();
+    const [row] = await ask(
+      postgres.host,
+      `SELECT current_database() AS name, current_setting('server_encoding') AS encoding,
+              current_setting('listen_addresses') AS network, lower('ÄÖ') AS folded, 'Z' < 'a' AS ordered`,
+    );
+    expect(row).toEqual({ name: 'adoption_store', encoding: 'UTF8', network: '', folded: 'äö', ordered: true });
+    expect((await stat(postgres.host)).mode & 0o777).toBe(0o700);
+    expect((await stat(join(data, 'postgres'))).mode & 0o777).toBe(0o700);
+    await postgres.close();
+  });
+
+  it('keeps all rows after kill -9 of everything', async () => {
+    const user = startUser({ settings: {} });
+    const host = (await user.next()).replace('open ', '');
+    await ask(host, 'CREATE TABLE kept AS SELECT generate_series(1, 1000) AS n');
+    kill([user.process.pid ?? 0, ...(await serverPids(host))]);
+    const again = await open();
+    expect(await ask(again.host, 'SELECT count(*)::int, sum(n)::int FROM kept')).toEqual([
+      { count: 1000, sum: 500_500 },
+    ]);
+    await again.close();
+  });
+
+  it('is whole although its creation was killed, and what that left is removed in time', async () => {
+    const user = startUser();
+    await until(async () => (await readdir(data).catch(() => [])).some((name) => name.includes('.initdb-')));
+    await until(async () => (await readdir(join(data, ...(await drafts())))).includes('PG_VERSION'));
+    process.kill(-(user.process.pid ?? 0), 'SIGKILL');
+    const [old] = await drafts();
+    await mkdir(join(data, 'postgres.initdb-young'));
+    await utimes(join(data, String(old)), 0, 0);
+    const postgres = await open();
+    expect(await startTime(postgres.host)).toBeDefined();
+    expect(await drafts()).toEqual(['postgres.initdb-young']);
+    await postgres.close();
+  });
+});
+
+describe('sharing', () => {
+  it('two processes that start at once share one server', async () => {
+    const [first, second] = [startUser(), startUser()];
+    const said = await Promise.all([first.next(), second.next()]);
+    expect(said).toEqual([`open ${join(data, 'socket')}`, `open ${join(data, 'socket')}`]);
+    const leases = await ask(join(data, 'socket'), `SELECT FROM pg_stat_activity WHERE application_name = 'lease'`);
+    expect(leases).toHaveLength(2);
+    expect(await drafts()).toEqual([]);
+    await Promise.all([first.leave(), second.leave()]);
+  });
+
+  it('the last to leave stops the server and no process is left', async () => {
+    const [first, second] = [startUser(), startUser()];
+    const host = (await first.next()).replace('open ', '');
+    await second.next();
+    const before = await startTime(host);
+    const pids = await serverPids(host);
+    await first.leave();
+    expect(await startTime(host)).toBe(before);
+    await second.leave();
+    expect(pids.filter(isAlive)).toEqual([]);
+  });
+
+  it('closing twice is closing once', async () => {
+    const [one, other] = [await open(), await open()];
+    await Promise.all([one.close(), one.close()]);
+    expect(await startTime(other.host)).toBeDefined();
+    await other.close();
+  });
+
+  it('whoever comes while the last one leaves gets a server', async () => {
+    let present = await open();
+    for (let round = 0; round < 15; round++) {
+      const [, next] = await Promise.all([present.close(), delay(round).then(() => open())]);
+      expect(await startTime(next.host)).toBeDefined();
+      present = next;
+    }
+    await present.close();
+  });
+
+  it('a Ctrl-C of its users, or kill -9, leaves a server that the next one uses', async () => {
+    const user = startUser();
+    const host = (await user.next()).replace('open ', '');
+    const before = await startTime(host);
+    const pids = await serverPids(host);
+    process.kill(-(user.process.pid ?? 0), 'SIGINT');
+    await once(user.process, 'exit');
+    const next = startUser();
+    await next.next();
+    kill([next.process.pid ?? 0]);
+    const last = await open();
+    expect(await startTime(host)).toBe(before);
+    // The dead users' leases are gone as soon as the server has noticed, so that this one is the last.
+    const leases = () => ask(host, `SELECT FROM pg_stat_activity WHERE application_name = 'lease'`);
+    await until(async () => (await leases()).length === 1);
+    await last.close();
+    expect(pids.filter(isAlive)).toEqual([]);
+  });
+});
+
+describe('a lost server', () => {
+  it('is started again while in use, at the same address and for all its users', async () => {
+    const events: string[] = [];
+    const [one, other] = [await open((event) => events.push(event)), await open((event) => events.push(event))];
+    const before = await startTime(one.host);
+    kill([await postmaster()]);
+    await until(() => events.filter((event) => event === 'PostgreSQL is back.').length === 2);
+    expect(await startTime(one.host)).not.toBe(before);
+    await serverPids(one.host);
+    await one.close();
+    expect(await startTime(other.host)).toBeDefined();
+    await other.close();
+  });
+
+  it('is not started again by one who has closed in between', async () => {
+    const postgres = await open();
+    const pids = await serverPids(postgres.host);
+    kill(pids);
+    await until(() => !pids.some(isAlive));
+    await postgres.close();
+    await expect(ask(postgres.host, 'SELECT')).rejects.toThrow(/ECONNREFUSED|ENOENT/);
+  });
+
+  it('is waited for until the last of its processes has let go of the data', async () => {
+    const user = startUser();
+    const host = (await user.next()).replace('open ', '');
+    const [postmasterPid = 0, ...others] = await serverPids(host);
+    kill(others, 'SIGSTOP');
+    kill([user.process.pid ?? 0, postmasterPid]);
+    const next = open();
+    await until(async () => /pre-existing shared memory/.test(await readFile(join(data, 'postgres.log'), 'utf8')));
+    kill(others, 'SIGCONT');
+    await (await next).close();
+  });
+
+  it('leaves a lock that does not keep the next one away, even if its process id is another program’s by now', async () => {
+    const postgres = await open();
+    await postgres.close();
+    const { uid } = await stat(join(data, 'postgres'));
+    const sleeper = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], {
+      stdio: 'ignore',
+      ...(isRoot ? { uid } : {}),
+    });
+    await once(sleeper, 'spawn');
+    const lock = join(data, 'postgres', 'postmaster.pid');
+    await writeFile(lock, `${String(sleeper.pid)}\n${join(data, 'postgres')}\n1\n5432\n\n\n\n`, { mode: 0o600 });
+    if (isRoot) await lchown(lock, uid, uid);
+    const again = await open();
+    expect(isAlive(sleeper.pid ?? 0)).toBe(true);
+    sleeper.kill();
+    await again.close();
+  });
+});
+
+describe('places', () => {
+  it('runs from a folder that only its owner may read, as npm unpacked it', async () => {
+    await Promise.all([chmod(code, 0o700), chmod(place, 0o700)]);
+    const user = startUser();
+    expect(await user.next()).toBe(`open ${join(data, 'socket')}`);
+    await user.leave();
+    await chmod(code, 0o755);
+  });
+
+  it('uses a private folder elsewhere where the data path is too long for a socket', async () => {
+    data = join(place, 'a'.repeat(60), 'b, "c" é'.repeat(6));
+    const postgres = await open();
+    expect(postgres.host).toMatch(/^\/tmp\/adoption-store-[0-9a-f]{32}$/);
+    expect((await stat(postgres.host)).mode & 0o777).toBe(0o700);
+    expect(await startTime(postgres.host)).toBeDefined();
+    await postgres.close();
+    if (isRoot) {
+      await lchown(postgres.host, somebody, somebody);
+      await expect(open()).rejects.toThrow('made by someone else');
+    }
+    await rm(postgres.host, { recursive: true });
+  });
+
+  asRoot('serves a user’s own database as that user when root starts it', async () => {
+    await mkdir(data);
+    await lchown(data, somebody, somebody);
+    const owner = startUser({ uid: somebody });
+    expect(await owner.next()).toMatch(/^open/);
+    await owner.leave();
+    const postgres = await open();
+    expect((await stat(`/proc/${String(await postmaster())}`)).uid).toBe(somebody);
+    const guest = startUser({ uid: somebody });
+    expect(await guest.next()).toMatch(/^open/);
+    await guest.leave();
+    await postgres.close();
+  });
+});
+
+describe('says in one sentence', () => {
+  it('that the data folder can’t be written', async () => {
+    await mkdir(data, { mode: 0o555 });
+    const user = startUser(isRoot ? { uid: nobody } : {});
+    expect(await user.next()).toBe(
+      `failed The data folder ${data} can't be used (EACCES): choose one that this user can write, or set DATABASE_URL.`,
+    );
+  });
+
+  asRoot('that the database is someone else’s', async () => {
+    await open().then((postgres) => postgres.close());
+    await chmod(data, 0o777);
+    const user = startUser({ uid: somebody });
+    expect(await user.next()).toMatch(`failed The database in ${join(data, 'postgres')} belongs to user 65534`);
+  });
+
+  asRoot('that root lacks setpriv', async () => {
+    const user = startUser({}, { PATH: place });
+    expect(await user.next()).toMatch(/^failed PostgreSQL refuses to run as root .*setpriv is missing.*DATABASE_URL/);
+  });
+
+  it('that the database was made by another PostgreSQL', async () => {
+    await mkdir(join(data, 'postgres'), { recursive: true });
+    await writeFile(join(data, 'postgres', 'PG_VERSION'), '17\n');
+    await expect(open()).rejects.toThrow('was made by PostgreSQL 17, and this service brings PostgreSQL 18');
+  });
+
+  it('that something else lies where the database would', async () => {
+    await mkdir(join(data, 'postgres', 'photos'), { recursive: true });
+    await expect(open()).rejects.toThrow('holds something else than a database');
+  });
+
+  it('what PostgreSQL wrote when it did not start', async () => {
+    await expect(
+      openEmbeddedPostgres({ dataDirectory: data, settings: { ...fast, work_mem: 'plenty' } }),
+    ).rejects.toThrow('invalid value for parameter "work_mem"');
+  });
+});

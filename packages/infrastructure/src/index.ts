@@ -1,0 +1,1 @@
+export { type Infrastructure, type InfrastructureConfig, openInfrastructure } from './open-infrastructure.js';

@@ -1,0 +1,6 @@
+/** What the suites need of the inside: a server, a schema, and each adapter by itself. */
+export { TypeOrmAccountRepository } from './accounts/typeorm-account-repository.js';
+export { TypeOrmApiKeyRepository } from './accounts/typeorm-api-key-repository.js';
+export { TypeOrmAnimalRepository } from './animals/typeorm-animal-repository.js';
+export { type DatabaseConnection, migrate, openDataSource, revertMigrations } from './database/data-source.js';
+export { type EmbeddedPostgres, openEmbeddedPostgres } from './database/embedded-postgres.js';
