@@ -1,0 +1,77 @@
+import 'reflect-metadata';
+import type { Application, Clock } from '@adoption-store/domain';
+import type { LoggerService } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { type FastifyBaseLogger, LogController } from 'fastify';
+import { ApiModule } from './api.module.js';
+import { ApiContext } from './http/api-context.js';
+import { checkFraming, onClientError, refuseInOurWords, requestId, routeEveryMethod } from './http/framework-errors.js';
+import { routableUrl } from './http/request-target.js';
+import { RouteTable } from './http/route-table.js';
+
+export interface ApiOptions {
+  readonly application: Application;
+  readonly clock: Clock;
+  readonly publicUrl?: string | undefined;
+  readonly logLevel: string;
+}
+
+// An unfinished request is given up after so long; Node looks for them this often.
+const REQUEST_TIMEOUT_MS = 9_000;
+const TIMEOUT_CHECK_MS = 500;
+
+/** The API, ready to listen: what main.ts serves and the tests call. */
+export async function createApi({
+  application,
+  clock,
+  publicUrl,
+  logLevel,
+}: ApiOptions): Promise<NestFastifyApplication> {
+  const routes = new RouteTable();
+  const adapter = new FastifyAdapter({
+    logger: { level: logLevel },
+    logController: new LogController({ disableRequestLogging: true }),
+    // Nest's middleware engine; nothing here is a middleware.
+    skipMiddie: true,
+    rewriteUrl: (request: { url?: string | undefined }) => routableUrl(request.url ?? ''),
+    // A parameter is judged by its operation, however long it is; the URL as a whole is bounded.
+    routerOptions: { maxParamLength: 16_384 },
+    genReqId: requestId,
+    clientErrorHandler: onClientError,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    return503OnClosing: false,
+    http: { requireHostHeader: false, connectionsCheckingInterval: TIMEOUT_CHECK_MS },
+  });
+  const fastify = adapter.getInstance();
+  routeEveryMethod(fastify);
+  refuseInOurWords(fastify.server);
+  fastify.addHook('onRoute', ({ url, method }) => {
+    routes.add(url, [method].flat());
+  });
+  fastify.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id);
+    done(checkFraming(request));
+  });
+  const api = await NestFactory.create<NestFastifyApplication>(
+    ApiModule.of(application, new ApiContext(clock, publicUrl), routes),
+    adapter,
+    { logger: nestLogger(fastify.log), bodyParser: false, abortOnError: false },
+  );
+  return api.init();
+}
+
+/** Nest's own words, into the service's log. */
+function nestLogger(log: FastifyBaseLogger): LoggerService {
+  return {
+    log: (message: unknown) => {
+      log.debug(message);
+    },
+    warn: (message: unknown) => {
+      log.warn(message);
+    },
+    error: (message: unknown) => {
+      log.error(message);
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Application, DomainError, plan } from '@adoption-store/domain';
+
+const DEMO_ACCOUNT = { email: 'demo@example.com', plan: plan('pro') };
+const DEMO_ANIMALS = [
+  { name: 'Luna', categoryId: 1n },
+  { name: 'Milo', categoryId: 1n },
+  { name: 'Nala', categoryId: 2n, status: 'pending' },
+  { name: 'Rocky', categoryId: 2n },
+  { name: 'Coco', categoryId: 3n, status: 'sold' },
+] as const;
+
+/** A handful of animals for a newcomer to look at, where the store has none. */
+export async function seedAnimals({ listAnimals, addAnimal }: Application): Promise<void> {
+  const { animals } = await listAnimals.execute({ limit: 1 });
+  if (animals.length > 0) return;
+  for (const animal of DEMO_ANIMALS) await addAnimal.execute(animal);
+}
+
+/** The demo account's key, made once and kept beside the data, readable to its owner alone. */
+export async function demoKey(application: Application, dataDirectory: string): Promise<string> {
+  const file = join(dataDirectory, 'demo-api-key');
+  const kept = await readFile(file, 'utf8').catch(() => '');
+  if (await isAccepted(application, kept.trim())) return kept.trim();
+  const account = await application.openAccount.execute(DEMO_ACCOUNT);
+  const { text } = await application.issueKey.execute({ accountId: account.id, name: 'demo' });
+  await writeFile(file, `${text}\n`, { mode: 0o600 });
+  await chmod(file, 0o600);
+  return text;
+}
+
+async function isAccepted({ authenticate }: Application, key: string): Promise<boolean> {
+  try {
+    await authenticate.execute(key);
+    return true;
+  } catch (error) {
+    if (error instanceof DomainError && error.kind === 'unauthenticated') return false;
+    throw error;
+  }
+}

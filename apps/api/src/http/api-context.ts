@@ -1,0 +1,16 @@
+import type { Clock } from '@adoption-store/domain';
+import type { FastifyRequest } from 'fastify';
+
+/** What the HTTP layer itself needs to know of its surroundings. */
+export class ApiContext {
+  constructor(
+    readonly clock: Clock,
+    /** Address clients reach the service at, without `/v1`; otherwise it is taken from each request. */
+    private readonly publicUrl: string | undefined,
+  ) {}
+
+  /** Such as `https://api.example.com`, to build absolute links on. */
+  origin({ protocol, host }: FastifyRequest): string {
+    return this.publicUrl ?? `${protocol}://${host}`;
+  }
+}

@@ -1,0 +1,59 @@
+import { type DomainErrorCode, domainErrorKinds, type DomainErrorKind } from '@adoption-store/domain';
+
+const statusOfKind: Readonly<Record<DomainErrorKind, number>> = {
+  invalid: 400,
+  unauthenticated: 401,
+  not_found: 404,
+  unavailable: 503,
+};
+
+/** The codes of what HTTP itself can refuse, and their statuses. */
+const httpErrorStatuses = {
+  bad_request: 400,
+  invalid_json: 400,
+  unsupported_media_type: 400,
+  method_not_allowed: 405,
+  request_timeout: 408,
+  gone: 410,
+  payload_too_large: 413,
+  uri_too_long: 414,
+  expectation_failed: 417,
+  headers_too_large: 431,
+  internal_error: 500,
+} as const;
+
+export type ErrorCode = DomainErrorCode | keyof typeof httpErrorStatuses;
+
+/** The registry: every `code` an Error body can have, and its status. */
+export const errorStatuses: Readonly<Record<ErrorCode, number>> = {
+  ...(Object.fromEntries(Object.entries(domainErrorKinds).map(([code, kind]) => [code, statusOfKind[kind]])) as Record<
+    DomainErrorCode,
+    number
+  >),
+  ...httpErrorStatuses,
+};
+
+/** A request refused by HTTP's rules, not by the domain's. */
+export class HttpRefusal extends Error {
+  override readonly name = 'HttpRefusal';
+
+  constructor(
+    readonly code:
+      keyof typeof httpErrorStatuses | 'invalid_parameter' | 'not_found' | 'missing_api_key' | 'invalid_api_key',
+    message: string,
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(message);
+  }
+}
+
+/** The body of every refusal (requirements.md §2.4). */
+export interface ErrorBody {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly status: number;
+}
+
+export function errorBody(code: ErrorCode, message: string): ErrorBody {
+  return { code, message, status: errorStatuses[code] };
+}

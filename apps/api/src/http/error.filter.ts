@@ -1,0 +1,33 @@
+import { DomainError } from '@adoption-store/domain';
+import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { errorBody, type ErrorBody, HttpRefusal } from './error-codes.js';
+
+/** RFC 6750 §3. */
+const CHALLENGE = 'Bearer realm="animal-adoption-store"';
+const RETRY_AFTER_SECONDS = '1';
+
+/** The one place where errors become answers. */
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  catch(error: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    const reply = http.getResponse<FastifyReply>();
+    if (reply.sent) return;
+    const body = bodyOf(error);
+    if (body.status >= 500) request.log.error({ err: error, route: request.routeOptions.url }, body.code);
+    if (error instanceof HttpRefusal) reply.headers(error.headers);
+    if (body.status === 401) {
+      const sent = request.headers.authorization !== undefined;
+      reply.header('www-authenticate', sent ? `${CHALLENGE}, error="invalid_token"` : CHALLENGE);
+    }
+    if (body.status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS);
+    reply.code(body.status).type('application/json; charset=utf-8').send(JSON.stringify(body));
+  }
+}
+
+function bodyOf(error: unknown): ErrorBody {
+  if (error instanceof DomainError || error instanceof HttpRefusal) return errorBody(error.code, error.message);
+  return errorBody('internal_error', 'an unexpected error happened; it has been recorded');
+}

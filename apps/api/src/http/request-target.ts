@@ -1,0 +1,28 @@
+/** Where requests go whose target no route could have; nothing but the catch-all is there. */
+export const UNROUTABLE = '/-';
+
+/**
+ * The path and query to route by. An absolute-form target is taken for its path (RFC 9112 §3.2.2). A target that
+ * Fastify's router would answer by itself, before any guard, is sent to the catch-all instead.
+ */
+export function routableUrl(target: string): string {
+  const url = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '');
+  const path = pathOf(url);
+  const isRoutable = path.startsWith('/') && !path.includes('//') && (!path.endsWith('/') || path === '/');
+  return isRoutable && isDecodable(path) ? url : UNROUTABLE;
+}
+
+export function pathOf(url: string): string {
+  const end = url.search(/[?#]/);
+  return end === -1 ? url : url.slice(0, end);
+}
+
+export function isDecodable(path: string): boolean {
+  if (!path.includes('%')) return true;
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,22 @@
+import { pathOf } from './request-target.js';
+
+/** Which methods each path has, so that a 405 can name them (RFC 9110 §15.5.6). */
+export class RouteTable {
+  private readonly routes: { readonly path: RegExp; readonly methods: string[] }[] = [];
+
+  /** @param pattern a path whose parameters are written `:name`. */
+  add(pattern: string, methods: readonly string[]): void {
+    if (pattern.includes('*')) return;
+    const path = new RegExp(`^${pattern.replace(/:\w+/g, '[^/]+')}$`);
+    const known = this.routes.find((route) => route.path.source === path.source);
+    if (known) known.methods.push(...methods);
+    else this.routes.push({ path, methods: [...methods] });
+  }
+
+  /** The methods of the URL's path, in alphabetical order; none where no route has that path. */
+  methodsOf(url: string): readonly string[] {
+    const path = pathOf(url);
+    const methods = this.routes.find((route) => route.path.test(path))?.methods ?? [];
+    return methods.length === 0 ? [] : [...new Set([...methods, 'OPTIONS'])].sort();
+  }
+}

@@ -1,0 +1,37 @@
+import { INT64_MAX, INT64_MIN, isInt64 } from '@adoption-store/domain';
+import { type PipeTransform, ValidationPipe } from '@nestjs/common';
+import { ValidateBy } from 'class-validator';
+import { HttpRefusal } from './error-codes.js';
+
+/** Turns a body or a query into its class, or refuses it with the first rule that is broken. */
+export const validated: PipeTransform = new ValidationPipe({
+  transform: true,
+  validateCustomDecorators: true,
+  stopAtFirstError: true,
+  // Only the class's own properties are ever looked at, however many others are sent.
+  transformOptions: { excludeExtraneousValues: true, exposeUnsetFields: false },
+  exceptionFactory: (errors) =>
+    new HttpRefusal('invalid_parameter', Object.values(errors[0]?.constraints ?? {})[0] ?? 'the request is not valid'),
+});
+
+/** An integer of 64 bits, as a bigint. */
+export function IsInt64(options: { readonly message?: string; readonly each?: boolean } = {}): PropertyDecorator {
+  return ValidateBy(
+    {
+      name: 'isInt64',
+      validator: {
+        validate: isInt64,
+        defaultMessage: () => options.message ?? `$property must be an integer from ${INT64_MIN} to ${INT64_MAX}`,
+      },
+    },
+    { each: options.each ?? false },
+  );
+}
+
+const INTEGER = /^-?(?:0|[1-9]\d{0,18})$/;
+
+/** The integer a text writes in decimal digits, or undefined where it isn't one of 64 bits. */
+export function int64From(text: unknown): bigint | undefined {
+  const value = typeof text === 'string' && INTEGER.test(text) ? BigInt(text) : undefined;
+  return isInt64(value) ? value : undefined;
+}

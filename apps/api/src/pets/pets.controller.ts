@@ -1,0 +1,84 @@
+import { AddAnimal, type AnimalPage, GetAnimal, ListAnimals } from '@adoption-store/domain';
+import { Controller, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { RouteSchema } from '@nestjs/platform-fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiContext } from '../http/api-context.js';
+import { encodeCursor } from '../http/cursor.js';
+import { deprecationHeaders, getPetDeprecation, isGone } from '../http/deprecation.js';
+import { HttpRefusal } from '../http/error-codes.js';
+import { JsonBody } from '../http/json-body.decorator.js';
+import { int64From, validated } from '../http/validation.js';
+import { ListPetsQuery, PETS_CURSOR } from './list-pets.query.js';
+import { NewPetBody } from './new-pet.body.js';
+import { type Pet, petSchema, presentPet } from './present-pet.js';
+
+@Controller('v1/pets')
+export class PetsController {
+  constructor(
+    private readonly context: ApiContext,
+    private readonly listAnimals: ListAnimals,
+    private readonly addAnimal: AddAnimal,
+    private readonly getAnimal: GetAnimal,
+  ) {}
+
+  @Get()
+  @RouteSchema({ response: { 200: { type: 'array', items: petSchema } } })
+  async list(
+    @Query(validated) query: ListPetsQuery,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Pet[]> {
+    const page = await this.listAnimals.execute(query.toInput());
+    if (page.next !== undefined) reply.header('link', `<${this.nextPage(request, query, page.next)}>; rel="next"`);
+    return page.animals.map(presentPet);
+  }
+
+  @Post()
+  @RouteSchema({ response: { 201: petSchema } })
+  async add(
+    @JsonBody(validated) body: NewPetBody,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Pet> {
+    const animal = await this.addAnimal.execute(body);
+    reply.header('location', `${this.context.origin(request)}/v1/pets/${animal.id}`);
+    return presentPet(animal);
+  }
+
+  /** @deprecated See `getPetDeprecation`. */
+  @Get(':petId')
+  @RouteSchema({ response: { 200: petSchema } })
+  async get(
+    @Param('petId') petId: string,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Pet> {
+    const origin = this.context.origin(request);
+    const id = int64From(petId);
+    const successor = `${origin}/v1/pets${id === undefined ? '' : `?id=${id}`}`;
+    reply.headers(deprecationHeaders(getPetDeprecation));
+    reply.header(
+      'link',
+      `<${successor}>; rel="successor-version", <${origin}/docs>; rel="deprecation"; type="text/html"`,
+    );
+    if (isGone(getPetDeprecation, this.context.clock)) {
+      throw new HttpRefusal('gone', 'GET /v1/pets/{petId} has been removed, use GET /v1/pets?id={petId}');
+    }
+    if (id === undefined)
+      throw new HttpRefusal('not_found', 'petId must be a 64-bit integer, so there is no such animal');
+    return presentPet(await this.getAnimal.execute(id));
+  }
+
+  private nextPage(
+    request: FastifyRequest,
+    { limit, status, ids }: ListPetsQuery,
+    next: NonNullable<AnimalPage['next']>,
+  ) {
+    const query = new URLSearchParams();
+    if (limit !== undefined) query.set('limit', limit);
+    if (status !== undefined) query.set('status', status);
+    for (const id of ids ?? []) query.append('id', String(id));
+    query.set('cursor', encodeCursor(PETS_CURSOR, next));
+    return `${this.context.origin(request)}/v1/pets?${query.toString()}`;
+  }
+}

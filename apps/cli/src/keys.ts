@@ -1,0 +1,189 @@
+import { existsSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { ConfigError, EXIT_CONFIG, readSettings, storeSettings } from '@adoption-store/config';
+import {
+  type AccountKey,
+  type Application,
+  createApplication,
+  describePlan,
+  DomainError,
+  HOUR,
+  instant,
+  keyState,
+  plan,
+  PLAN_NAMES,
+  type PlanName,
+} from '@adoption-store/domain';
+import { openInfrastructure } from '@adoption-store/infrastructure';
+
+const EXIT_USAGE = 64; // EX_USAGE of sysexits.h
+const USAGE = `Usage:
+  npm run -s keys -- create --email ADDRESS [--plan ${PLAN_NAMES.join('|')}]
+                            [--per-minute N --per-day N] [--name TEXT]
+      prints a new API key, alone, on standard output; it is never shown again.
+      An account is opened for the address if there is none, on the plan free
+      unless another is given; enterprise takes --per-minute and --per-day.
+  npm run -s keys -- list [--email ADDRESS]
+  npm run -s keys -- revoke ID
+  npm run -s keys -- rotate ID [--overlap HOURS]
+      prints a new key in place of the old one, which goes on for 24 hours
+      unless another overlap is given.
+`;
+
+class UsageError extends Error {}
+
+/** What a command does with the application; what it returns is printed. */
+type Command = (application: Application, now: () => number) => Promise<string>;
+
+if (existsSync('.env')) process.loadEnvFile('.env');
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: readonly string[]): Promise<number> {
+  try {
+    const output = await run(commandOf(args));
+    process.stdout.write(output);
+    return 0;
+  } catch (error) {
+    return complain(error);
+  }
+}
+
+async function run(command: Command): Promise<string> {
+  const settings = readSettings(storeSettings, process.env);
+  const { ports, close } = await openInfrastructure({
+    databaseUrl: settings.DATABASE_URL,
+    dataDirectory: settings.DATA_DIR,
+    poolSize: 2,
+  });
+  try {
+    const application = createApplication(ports, { keyEnvironment: settings.KEY_ENVIRONMENT });
+    return await command(application, () => ports.clock.now());
+  } finally {
+    await close();
+  }
+}
+
+function complain(error: unknown): number {
+  if (error instanceof UsageError) {
+    process.stderr.write(`${error.message}\n\n${USAGE}`);
+    return EXIT_USAGE;
+  }
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  if (error instanceof ConfigError) return EXIT_CONFIG;
+  return error instanceof DomainError && error.kind === 'invalid' ? EXIT_USAGE : 1;
+}
+
+function commandOf(args: readonly string[]): Command {
+  const [name, ...rest] = args;
+  switch (name) {
+    case 'create':
+      return create(rest);
+    case 'list':
+      return list(rest);
+    case 'revoke':
+      return revoke(rest);
+    case 'rotate':
+      return rotate(rest);
+    default:
+      throw new UsageError(name === undefined ? 'a command is missing' : `there is no command ${JSON.stringify(name)}`);
+  }
+}
+
+function create(args: string[]): Command {
+  const { values } = parse(args, ['email', 'plan', 'per-minute', 'per-day', 'name'], 0);
+  const { email, name, plan: planName } = values;
+  if (email === undefined) throw new UsageError('--email is required');
+  const limits = {
+    ...(values['per-minute'] !== undefined && { perMinute: wholeNumber('--per-minute', values['per-minute']) }),
+    ...(values['per-day'] !== undefined && { perDay: wholeNumber('--per-day', values['per-day']) }),
+  };
+  if (planName === undefined && Object.keys(limits).length > 0) {
+    throw new UsageError('--per-minute and --per-day go with --plan enterprise');
+  }
+  const asked = planName === undefined ? undefined : asUsage(() => plan(planName as PlanName, limits));
+  return async ({ openAccount, issueKey }) => {
+    const account = await openAccount.execute({ email, plan: asked });
+    const { text } = await issueKey.execute({ accountId: account.id, name });
+    return `${text}\n`;
+  };
+}
+
+function list(args: string[]): Command {
+  const { email } = parse(args, ['email'], 0).values;
+  return async ({ listKeys }, now) => {
+    const keys = await listKeys.execute({ email });
+    const rows = keys.map(({ account, key }: AccountKey) => [
+      String(key.id),
+      account.email,
+      describePlan(account.plan),
+      `…${key.ending}`,
+      keyState(key, instant(now())),
+      new Date(key.createdAt).toISOString(),
+      key.expiresAt === undefined ? 'never' : new Date(key.expiresAt).toISOString(),
+      key.name ?? '',
+    ]);
+    return table([['ID', 'ACCOUNT', 'PLAN', 'KEY', 'STATE', 'CREATED', 'EXPIRES', 'NAME'], ...rows]);
+  };
+}
+
+function revoke(args: string[]): Command {
+  const id = keyId(parse(args, [], 1).positionals[0]);
+  return async ({ revokeKey }) => {
+    const key = await revokeKey.execute(id);
+    return `key ${key.id} (…${key.ending}) is revoked\n`;
+  };
+}
+
+function rotate(args: string[]): Command {
+  const { values, positionals } = parse(args, ['overlap'], 1);
+  const id = keyId(positionals[0]);
+  const overlap = values['overlap'] === undefined ? undefined : wholeNumber('--overlap', values['overlap']) * HOUR;
+  return async ({ rotateKey }) => {
+    const { text } = await rotateKey.execute({ id, overlap });
+    return `${text}\n`;
+  };
+}
+
+function parse(args: string[], options: readonly string[], positionals: number) {
+  const parsed = asUsage(() =>
+    parseArgs({
+      args,
+      options: Object.fromEntries(options.map((option) => [option, { type: 'string' as const }])),
+      allowPositionals: positionals > 0,
+    }),
+  );
+  if (parsed.positionals.length !== positionals)
+    throw new UsageError('the ID of one key is required, as `list` shows it');
+  return parsed as { values: Record<string, string | undefined>; positionals: string[] };
+}
+
+/** Whatever is wrong with what was typed is a fault of usage. */
+function asUsage<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function keyId(text: string | undefined): bigint {
+  if (text === undefined || !/^[1-9]\d{0,17}$/.test(text))
+    throw new UsageError('ID must be a number, as `list` shows it');
+  return BigInt(text);
+}
+
+function wholeNumber(option: string, text: string): number {
+  if (!/^\d{1,10}$/.test(text)) throw new UsageError(`${option} must be a whole number`);
+  return Number(text);
+}
+
+function table(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+  return `${lines.join('\n')}\n`;
+}

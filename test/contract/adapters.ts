@@ -1,0 +1,31 @@
+import type { Ports } from '@adoption-store/domain';
+import { inMemoryPorts } from '@adoption-store/domain/testing';
+import { openInfrastructure } from '@adoption-store/infrastructure';
+import { createDatabase } from '../support/database.js';
+
+export interface Adapters {
+  readonly ports: Ports;
+  close(): Promise<void>;
+}
+
+/** Every set of adapters there is; each port's contract is proven against all of them. */
+export const everyAdapter: readonly (readonly [name: string, open: () => Promise<Adapters>])[] = [
+  ['in memory', () => Promise.resolve({ ports: inMemoryPorts(), close: () => Promise.resolve() })],
+  ['PostgreSQL', openPostgres],
+];
+
+async function openPostgres(): Promise<Adapters> {
+  const database = await createDatabase();
+  const { ports, close } = await openInfrastructure({
+    databaseUrl: database.url,
+    dataDirectory: '/nowhere',
+    poolSize: 20,
+  });
+  return {
+    ports,
+    async close() {
+      await close();
+      await database.drop();
+    },
+  };
+}

@@ -1,0 +1,32 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+
+export interface TestDatabase {
+  /** What DATABASE_URL takes. */
+  readonly url: string;
+  drop(): Promise<void>;
+}
+
+/** An empty database of the run's PostgreSQL. */
+export async function createDatabase(): Promise<TestDatabase> {
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await asSuperuser(`CREATE DATABASE ${name}`);
+  return { url: urlOf(name), drop: () => asSuperuser(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
+}
+
+async function asSuperuser(statement: string): Promise<void> {
+  const client = new pg.Client(urlOf('postgres'));
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+function urlOf(database: string): string {
+  const host = process.env['TEST_POSTGRES_HOST'];
+  if (host === undefined) throw new Error("the run's PostgreSQL is not there: was Jest started without its config?");
+  const query = new URLSearchParams({ host, port: process.env['TEST_POSTGRES_PORT'] ?? '', user: 'postgres' });
+  return `postgres:///${database}?${query.toString()}`;
+}

@@ -1,0 +1,18 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type EmbeddedPostgres, openEmbeddedPostgres } from '@adoption-store/infrastructure/testing';
+
+declare global {
+  var testPostgres: { readonly server: EmbeddedPostgres; readonly dataDirectory: string } | undefined;
+}
+
+/** One real PostgreSQL for the whole run; each suite makes databases of its own in it. */
+export default async function globalSetup(): Promise<void> {
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'adoption-store-test-'));
+  // Nothing here outlives the run, so nothing need survive a power cut. Suites that kill servers start their own.
+  const server = await openEmbeddedPostgres({ dataDirectory, settings: { fsync: 'off', max_connections: '200' } });
+  globalThis.testPostgres = { server, dataDirectory };
+  process.env['TEST_POSTGRES_HOST'] = server.host;
+  process.env['TEST_POSTGRES_PORT'] = String(server.port);
+}
