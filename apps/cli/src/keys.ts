@@ -64,13 +64,11 @@ async function run(command: Command): Promise<string> {
 }
 
 function complain(error: unknown): number {
-  if (error instanceof UsageError) {
-    process.stderr.write(`${error.message}\n\n${USAGE}`);
-    return EXIT_USAGE;
-  }
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  if (error instanceof ConfigError) return EXIT_CONFIG;
-  return error instanceof DomainError && error.kind === 'invalid' ? EXIT_USAGE : 1;
+  const isUsage = error instanceof UsageError || (error instanceof DomainError && error.kind === 'invalid');
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(isUsage ? `${message}\n\n${USAGE}` : `${message}\n`);
+  if (isUsage) return EXIT_USAGE;
+  return error instanceof ConfigError ? EXIT_CONFIG : 1;
 }
 
 function commandOf(args: readonly string[]): Command {

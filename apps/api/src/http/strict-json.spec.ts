@@ -1,0 +1,174 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { type JsonValue, MAX_DEPTH, parseJson } from './strict-json.js';
+
+const parse = (text: string) => parseJson(Buffer.from(text));
+const refusal = (rule: string | RegExp) =>
+  expect.objectContaining({ code: 'invalid_json', message: expect.stringMatching(rule) });
+
+/** What JSON.parse makes of a text, with integers as the parser gives them. */
+function expected(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(expected);
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, expected(each)]));
+  }
+  return typeof value === 'number' && /^(?=.{1,20}$)-?\d+$/.test(String(value)) ? BigInt(String(value)) : value;
+}
+
+function isAcceptable(text: string): boolean {
+  return !/__proto__|constructor|\\u0000|\\ud[89a-f]/i.test(text);
+}
+
+describe('a strict JSON parser', () => {
+  it('reads every value JSON.parse reads, integers as bigints', () => {
+    fc.assert(
+      fc.property(
+        fc.json({ maxDepth: 8, stringUnit: 'grapheme' }),
+        fc.constantFrom(undefined, 1, '\t', ' \n'),
+        (json, space) => {
+          const text = JSON.stringify(JSON.parse(json), null, space);
+          fc.pre(isAcceptable(text));
+          expect(parse(text)).toEqual(expected(JSON.parse(text)));
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it('refuses every text JSON.parse refuses', () => {
+    const almostJson = fc
+      .tuple(
+        fc.json({ maxDepth: 4 }),
+        fc.nat(),
+        fc.constantFrom('', '"', ',', '{', '}', '[', ']', ':', '1', '\\', '\n', 'e', '.', '-'),
+      )
+      .map(([json, at, piece]) => {
+        const index = at % (json.length + 1);
+        return json.slice(0, index) + piece + json.slice(index + (at % 2));
+      });
+    fc.assert(
+      fc.property(almostJson, (text) => {
+        let isJson = true;
+        try {
+          JSON.parse(text);
+        } catch {
+          isJson = false;
+        }
+        if (!isJson) expect(() => parse(text)).toThrow(refusal(''));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('keeps every digit of an integer of 64 bits', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n }), (integer) => {
+        expect(parse(`{"a":[${integer}]}`)).toEqual({ a: [integer] });
+      }),
+    );
+  });
+
+  it.each<[string, JsonValue]>([
+    ['1.0', 1],
+    ['1e3', 1_000],
+    ['-0', 0n],
+    ['1E-2', 0.01],
+    ['123456789012345678901', 123456789012345680000],
+  ])('tells %s from an integer of 64 bits', (text, value) => {
+    expect(parse(text)).toBe(value);
+  });
+
+  it.each([
+    '',
+    ' ',
+    '01',
+    '+1',
+    '1.',
+    '.5',
+    '1e',
+    '0x1',
+    'NaN',
+    'Infinity',
+    'True',
+    'nul',
+    "'a'",
+    '"a',
+    '"\n"',
+    '"\\x"',
+  ])('refuses %j', (text) => {
+    expect(() => parse(text)).toThrow(refusal('is not JSON'));
+  });
+
+  it.each(['{"a":1,}', '[1,]', '{a:1}', '{"a" 1}', '[1 2]', '{"a":1}x', '{"a":1}{}', '{,}', '\ufeff{}', '/**/{}'])(
+    'refuses %j, naming the position',
+    (text) => {
+      expect(() => parse(text)).toThrow(refusal(/at position \d+$/));
+    },
+  );
+
+  it.each([
+    ['{"a":1,"a":1}', 'has the property "a" twice'],
+    ['[{"x":{"b":1,"\\u0062":2}}]', 'has the property "b" twice'],
+    ['{"__proto__":{}}', 'must not have a property "__proto__"'],
+    ['{"\\u005f_proto__":1}', 'must not have a property "__proto__"'],
+    ['{"constructor":{"prototype":{}}}', 'must not have a property "constructor"'],
+    ['"\\u0000"', 'must not contain U\\+0000'],
+    ['{"\\u0000":1}', 'must not contain U\\+0000'],
+    ['"\\ud83d"', 'must not contain a lone surrogate'],
+    ['"\\udc08\\ud83d"', 'must not contain a lone surrogate'],
+  ])('refuses %s', (text, rule) => {
+    expect(() => parse(text)).toThrow(refusal(rule));
+  });
+
+  it('takes what only looks like it', () => {
+    expect(parse('{"constructor":1,"prototype":{},"toString":"\\ud83d\\udc08"}')).toEqual({
+      constructor: 1n,
+      prototype: {},
+      toString: '🐈',
+    });
+  });
+
+  it('refuses bytes that are not UTF-8', () => {
+    for (const bytes of [
+      [0x22, 0xff, 0x22],
+      [0x22, 0xc0, 0x80, 0x22],
+      [0x22, 0xed, 0xa0, 0x80, 0x22],
+      [0x22, 0xe2, 0x82, 0x22],
+    ]) {
+      expect(() => parseJson(Buffer.from(bytes))).toThrow(refusal('is not valid UTF-8'));
+    }
+  });
+
+  it(`takes ${MAX_DEPTH} levels and no more`, () => {
+    const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+    expect(() => parse(nested(MAX_DEPTH))).not.toThrow();
+    expect(() => parse(nested(MAX_DEPTH + 1))).toThrow(refusal('deeper than 16 levels'));
+    expect(() => parse('{"a":'.repeat(30_000))).toThrow(refusal('deeper than 16 levels'));
+  });
+
+  it.each<[string, (size: number) => string]>([
+    ['many keys', (size) => `{${Array.from({ length: size / 8 }, (_, index) => `"k${index}":1`).join()}}`],
+    ['many escapes', (size) => `"${'\\n'.repeat(size / 2)}"`],
+    ['an unfinished string', (size) => `"${'\\"'.repeat(size / 2)}`],
+    ['a long number', (size) => '9'.repeat(size)],
+    ['white space', (size) => `${' '.repeat(size)}x`],
+    ['a long array', (size) => `[${'0,'.repeat(size / 2)}0]`],
+  ])('judges %s at a cost that grows with the bytes, not with their square', (_what, bodyOf) => {
+    const costOf = (size: number) => {
+      const bytes = Buffer.from(bodyOf(size));
+      const runs = Array.from({ length: 9 }, () => {
+        const before = performance.now();
+        try {
+          parseJson(bytes);
+        } catch {
+          // Refused or not, it has been read.
+        }
+        return performance.now() - before;
+      });
+      return Math.min(...runs);
+    };
+    costOf(65_536);
+    // Sixteen times the bytes: linear is 16, quadratic 256. What takes microseconds is noise.
+    expect(costOf(65_536)).toBeLessThan(100 * Math.max(costOf(4_096), 0.02));
+  });
+});

@@ -1,0 +1,242 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createDatabase } from '../support/database.js';
+import { API, type Environment, freePort, KEYS, run, Running, temporaryFolder } from '../support/processes.js';
+
+const READY = /Address {2}(\S+)\/v1/;
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let started: Running[] = [];
+
+beforeEach(async () => {
+  folder = await temporaryFolder();
+});
+
+afterEach(async () => {
+  await Promise.all(started.map((service) => service.stop('SIGTERM')));
+  started = [];
+  killAll(processesOf(folder.path));
+  await folder.remove();
+});
+
+async function startService(environment: Environment = {}) {
+  const settings = { DATA_DIR: folder.path, PORT: '0', HOST: '127.0.0.1', ...environment };
+  const service = new Running(API, [], settings);
+  started.push(service);
+  const origin = (await service.prints(READY))[1] ?? '';
+  return { service, origin };
+}
+
+/** Runs the curl line that was printed, as a newcomer pastes it. */
+function pasteCurl(service: Running): string {
+  const line = /^ *(curl .*)$/m.exec(service.stdout)?.[1] ?? '';
+  return execFileSync('bash', ['-c', line.replace('curl', 'curl -sS')], { encoding: 'utf8' });
+}
+
+function keyOf(service: Running): string {
+  return /aas_live_\w+/.exec(service.stdout)?.[0] ?? '';
+}
+
+async function names(origin: string, key: string): Promise<string[]> {
+  const response = await fetch(`${origin}/v1/pets?limit=100`, { headers: { authorization: `Bearer ${key}` } });
+  expect(response.status).toBe(200);
+  return ((await response.json()) as { name: string }[]).map(({ name }) => name);
+}
+
+async function add(origin: string, key: string, name: string): Promise<void> {
+  const response = await fetch(`${origin}/v1/pets`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name, categoryId: 1 }),
+  });
+  expect(response.status).toBe(201);
+}
+
+/** The processes whose command line or environment names the folder; each of the service's does. */
+function processesOf(path: string): number[] {
+  const listed = execFileSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' }).split('\n');
+  const postmaster = readPid(join(path, 'postgres/postmaster.pid'));
+  return listed
+    .filter((line) => line.includes(path) || (postmaster !== undefined && line.trim().startsWith(`${postmaster} `)))
+    .map((line) => Number.parseInt(line, 10));
+}
+
+function readPid(file: string): number | undefined {
+  try {
+    return Number.parseInt(readFileSync(file, 'utf8'), 10);
+  } catch {
+    return undefined;
+  }
+}
+
+function killAll(pids: readonly number[]): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has ended by itself.
+    }
+  }
+}
+
+describe('started on an empty data folder', () => {
+  it('serves animals to whoever pastes the printed curl line', async () => {
+    const { service } = await startService();
+    const answer = pasteCurl(service);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 OK/);
+    expect(answer).toContain('"status":"available"');
+  });
+
+  it('keeps the demo key where only its owner reads it, and logs no key', async () => {
+    const { service } = await startService({ LOG_LEVEL: 'trace' });
+    expect(statSync(join(folder.path, 'demo-api-key')).mode & 0o777).toBe(0o600);
+    expect(statSync(folder.path).mode & 0o077).toBe(0);
+    await service.stop();
+    const logLines = service.stdout.split('\n').filter((line) => line.startsWith('{'));
+    expect(logLines.length).toBeGreaterThan(0);
+    expect(logLines.join('\n')).not.toContain('aas_');
+  });
+
+  it('ends within seconds on Ctrl-C and leaves no process', async () => {
+    const { service } = await startService();
+    expect(processesOf(folder.path)).not.toEqual([]);
+    const before = performance.now();
+    expect(await service.stop('SIGINT')).toMatchObject({ code: 0, stderr: '' });
+    expect(performance.now() - before).toBeLessThan(5_000);
+    expect(processesOf(folder.path)).toEqual([]);
+  });
+
+  it('honours a Ctrl-C while it is still starting', async () => {
+    const service = new Running(API, [], { DATA_DIR: folder.path, PORT: '0', HOST: '127.0.0.1' });
+    started.push(service);
+    while (processesOf(folder.path).length === 0) await new Promise(setImmediate);
+    expect(await service.stop('SIGINT')).toMatchObject({ code: 0 });
+    expect(processesOf(folder.path)).toEqual([]);
+  });
+});
+
+describe('started again on the same data folder', () => {
+  it('has the same animals and the same key', async () => {
+    const first = await startService();
+    const key = keyOf(first.service);
+    await add(first.origin, key, 'Kept');
+    await first.service.stop();
+    const second = await startService();
+    expect(keyOf(second.service)).toBe(key);
+    expect(await names(second.origin, key)).toEqual([...['Luna', 'Milo', 'Nala', 'Rocky', 'Coco'], 'Kept']);
+  });
+
+  it('has all that was acknowledged after kill -9 of everything', async () => {
+    const first = await startService();
+    const key = keyOf(first.service);
+    for (let index = 0; index < 20; index += 1) await add(first.origin, key, `acknowledged ${index}`);
+    killAll(processesOf(folder.path));
+    await first.service.stop('SIGKILL');
+    const second = await startService();
+    expect(await names(second.origin, key)).toEqual(
+      expect.arrayContaining(Array.from({ length: 20 }, (_, index) => `acknowledged ${index}`)),
+    );
+  });
+
+  it('makes a new demo key where the old one was revoked', async () => {
+    const first = await startService();
+    const key = keyOf(first.service);
+    await first.service.stop();
+    const { stdout } = await run(KEYS, ['list'], { DATA_DIR: folder.path });
+    const id = /^(\d+) .*demo@example\.com/m.exec(stdout)?.[1] ?? '';
+    expect(await run(KEYS, ['revoke', id], { DATA_DIR: folder.path })).toMatchObject({ code: 0 });
+    const second = await startService();
+    expect(keyOf(second.service)).not.toBe(key);
+    expect(pasteCurl(second.service)).toMatch(/^HTTP\/1\.1 200 OK/);
+  });
+});
+
+describe('started with DATABASE_URL', () => {
+  it('uses that database, without a demo key and without animals', async () => {
+    const database = await createDatabase();
+    const { service } = await startService({ DATABASE_URL: database.url });
+    expect(service.stdout).toContain('npm run -s keys -- create');
+    expect(keyOf(service)).toBe('');
+    await service.stop();
+    await database.drop();
+  });
+
+  it('starts several instances at once on an empty one', async () => {
+    const database = await createDatabase();
+    const services = await Promise.all([1, 2, 3].map(() => startService({ DATABASE_URL: database.url })));
+    const statuses = await Promise.all(services.map(async ({ origin }) => (await fetch(`${origin}/v1/pets`)).status));
+    expect(statuses).toEqual([401, 401, 401]);
+    await Promise.all(services.map(({ service }) => service.stop()));
+    await database.drop();
+  });
+});
+
+describe('refuses to start, in one clear sentence, with', () => {
+  const sentence = (stderr: string) => stderr.trim().split('\n');
+
+  it('a port in use, and leaves no process', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as { port: number };
+    const { code, stderr } = await run(API, [], { DATA_DIR: folder.path, PORT: String(port), HOST: '127.0.0.1' });
+    taken.close();
+    expect(code).toBe(1);
+    expect(sentence(stderr)).toEqual([
+      `port ${port} of 127.0.0.1 is in use by another program; PORT names another one`,
+    ]);
+    expect(processesOf(folder.path)).toEqual([]);
+  });
+
+  it('an address that is not of this machine', async () => {
+    const { code, stderr } = await run(API, [], { DATA_DIR: folder.path, PORT: '0', HOST: '192.0.2.1' });
+    expect(code).toBe(1);
+    expect(sentence(stderr)).toEqual(['192.0.2.1 is not an address of this machine; HOST names the one to listen on']);
+  });
+
+  it('a data folder that is a file', async () => {
+    const file = join(folder.path, 'file');
+    execFileSync('touch', [file]);
+    const { code, stderr } = await run(API, [], { DATA_DIR: file, PORT: '0' });
+    expect(code).toBe(1);
+    expect(sentence(stderr)).toHaveLength(1);
+    expect(stderr).toContain(file);
+  });
+
+  it('an unreachable DATABASE_URL, without its password', async () => {
+    const port = await freePort();
+    const url = `postgres://user:hunter2@127.0.0.1:${port}/store`;
+    const { code, stderr } = await run(API, [], { DATABASE_URL: url, PORT: '0' });
+    expect(code).toBe(1);
+    expect(sentence(stderr)).toHaveLength(1);
+    expect(stderr).toContain(`DATABASE_URL (127.0.0.1:${port}/store) can't be used`);
+    expect(stderr).not.toContain('hunter2');
+  });
+
+  it('every setting that is wrong, all in one message, with exit code 78', async () => {
+    const { code, stderr } = await run(API, [], {
+      PORT: '65536',
+      HOST: 'not a host',
+      LOG_LEVEL: 'loud',
+      DATABASE_URL: 'mysql://secret@host',
+      DATABASE_POOL_SIZE: '0',
+      KEY_ENVIRONMENT: 'test',
+      PUBLIC_URL: 'ftp://example.com',
+    });
+    expect(code).toBe(78);
+    for (const name of [
+      'PORT',
+      'HOST',
+      'LOG_LEVEL',
+      'DATABASE_URL',
+      'DATABASE_POOL_SIZE',
+      'KEY_ENVIRONMENT',
+      'PUBLIC_URL',
+    ]) {
+      expect(stderr).toMatch(new RegExp(`^ {2}${name} must be`, 'm'));
+    }
+    expect(stderr).not.toContain('secret');
+  });
+});

@@ -1,0 +1,76 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const ROOT = join(__dirname, '../..');
+export const API = join(ROOT, 'apps/api/dist/main.js');
+export const KEYS = join(ROOT, 'apps/cli/dist/keys.js');
+
+export type Environment = Readonly<Record<string, string>>;
+
+export interface Finished {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A process of ours as a user starts it, with no settings but the ones given. */
+export class Running {
+  readonly child: ChildProcess;
+  stdout = '';
+  stderr = '';
+
+  constructor(program: string, args: readonly string[], environment: Environment, uid?: number) {
+    this.child = spawn(process.execPath, [program, ...args], {
+      cwd: tmpdir(),
+      env: { PATH: process.env['PATH'], ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      ...(uid !== undefined && { uid, gid: uid }),
+    });
+    this.child.stdout?.on('data', (chunk) => (this.stdout += String(chunk)));
+    this.child.stderr?.on('data', (chunk) => (this.stderr += String(chunk)));
+  }
+
+  /** Until standard output matches. */
+  async prints(pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const match = pattern.exec(this.stdout);
+      if (match) return match;
+      if (this.child.exitCode !== null) throw new Error(`it ended with ${this.child.exitCode}: ${this.stderr}`);
+      await Promise.race([once(this.child.stdout ?? this.child, 'data'), once(this.child, 'close')]);
+    }
+  }
+
+  async finished(): Promise<Finished> {
+    if (this.child.exitCode === null && this.child.signalCode === null) await once(this.child, 'close');
+    return { code: this.child.exitCode, stdout: this.stdout, stderr: this.stderr };
+  }
+
+  /** Sends the signal and waits for the end. */
+  async stop(signal: NodeJS.Signals = 'SIGINT'): Promise<Finished> {
+    this.child.kill(signal);
+    return this.finished();
+  }
+}
+
+export async function run(program: string, args: readonly string[], environment: Environment): Promise<Finished> {
+  return new Running(program, args, environment).finished();
+}
+
+export async function temporaryFolder(): Promise<{ path: string; remove(): Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), 'adoption-store-process-'));
+  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** A TCP port nobody listens on just now. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  if (address === null || typeof address === 'string') throw new Error('no port was given');
+  return address.port;
+}
