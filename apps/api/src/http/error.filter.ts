@@ -16,7 +16,7 @@ export class ErrorFilter implements ExceptionFilter {
     const reply = http.getResponse<FastifyReply>();
     if (reply.sent) return;
     const body = bodyOf(error);
-    if (body.status >= 500) request.log.error({ err: error, route: request.routeOptions.url }, body.code);
+    if (body.status >= 500) request.log.error({ route: request.routeOptions.url, stack: stackOf(error) }, body.code);
     if (error instanceof HttpRefusal) reply.headers(error.headers);
     if (body.status === 401) {
       const sent = request.headers.authorization !== undefined;
@@ -30,4 +30,12 @@ export class ErrorFilter implements ExceptionFilter {
 function bodyOf(error: unknown): ErrorBody {
   if (error instanceof DomainError || error instanceof HttpRefusal) return errorBody(error.code, error.message);
   return errorBody('internal_error', 'an unexpected error happened; it has been recorded');
+}
+
+/** Where it happened, and why. Nothing else of the error is logged: a failed query carries its parameters. */
+function stackOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause === undefined
+    ? (error.stack ?? error.message)
+    : `${error.stack}\ncaused by ${stackOf(error.cause)}`;
 }
