@@ -17,10 +17,14 @@ const compiledDependencies = [
 ];
 
 module.exports = {
+  // For whoever sums up the runs of all workspaces, as .ci/run does.
+  ...(process.env.TEST_TOTALS && { reporters: ['default', require.resolve('./jest-totals.cjs')] }),
   testEnvironment: 'node',
   testEnvironmentOptions: { customExportConditions: ['@adoption-store/source', 'node', 'require', 'default'] },
   testMatch: ['<rootDir>/**/*.spec.ts'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/'],
+  // The architecture's fixtures are small repositories of their own, with specs and package names in them.
+  modulePathIgnorePatterns: ['/architecture/fixtures/'],
   extensionsToTreatAsEsm: [],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: {

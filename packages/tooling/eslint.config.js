@@ -1,0 +1,3 @@
+import { workspace } from './eslint.js';
+
+export default workspace(import.meta.dirname);

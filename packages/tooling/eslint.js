@@ -1,0 +1,124 @@
+import eslint from '@eslint/js';
+import prettier from 'eslint-config-prettier/flat';
+import tseslint from 'typescript-eslint';
+
+/**
+ * The rules every workspace keeps.
+ *
+ * @param {string} directory the workspace's folder, as `import.meta.dirname` gives it.
+ * @param {string[]} projects the tsconfigs that know its files: its own knows the sources, the test workspace's the specs.
+ */
+export function workspace(directory, projects = ['tsconfig.json', '../../test/tsconfig.json']) {
+  return [
+    // The architecture's fixtures are wrong on purpose.
+    { ignores: ['dist/', 'coverage/', 'architecture/fixtures/'] },
+    { linterOptions: { reportUnusedDisableDirectives: 'error', reportUnusedInlineConfigs: 'error' } },
+    eslint.configs.recommended,
+    ...tseslint.configs.strictTypeChecked,
+    ...tseslint.configs.stylisticTypeChecked,
+    { languageOptions: { parserOptions: { project: projects, tsconfigRootDir: directory } } },
+    { rules: sharedRules },
+    {
+      // Settings of tools: plain JavaScript that no tsconfig knows, so the rules that need types can't judge it.
+      files: ['**/*.js', '**/*.cjs', '**/*.mjs'],
+      ...tseslint.configs.disableTypeChecked,
+      languageOptions: {
+        ...tseslint.configs.disableTypeChecked.languageOptions,
+        globals: { console: 'readonly', process: 'readonly' },
+      },
+    },
+    {
+      files: ['**/*.cjs'],
+      languageOptions: { sourceType: 'commonjs' },
+      // CommonJS has no other way to import.
+      rules: { '@typescript-eslint/no-require-imports': 'off' },
+    },
+    // Last: what Prettier decides is nobody else's business.
+    prettier,
+  ];
+}
+
+const sharedRules = {
+  eqeqeq: 'error',
+  '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
+  '@typescript-eslint/no-import-type-side-effects': 'error',
+  // Spreading a string walks its code points, which is what the contract counts.
+  '@typescript-eslint/no-misused-spread': ['error', { allow: ['string'] }],
+  // Taking a property out is how the rest of an object is had without it.
+  '@typescript-eslint/no-unused-vars': ['error', { ignoreRestSiblings: true }],
+  // TypeORM and Nest declare the options they take as classes, and mean literals.
+  '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
+  // A Nest module says everything in its decorator, and its class is empty.
+  '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }],
+  // A number or a bigint has one text, so writing it into a message hides nothing.
+  '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+  // A port's method is async whether or not this adapter waits for anything: its callers must get a rejection, never
+  // an exception.
+  '@typescript-eslint/require-await': 'off',
+};
+
+/**
+ * The domain's own rules, on top: it has no clock, no randomness and no world, so that a test can decide all three.
+ *
+ * @param {string} directory
+ */
+export function domain(directory) {
+  return [
+    ...workspace(directory),
+    {
+      files: ['src/**/*.ts'],
+      rules: {
+        'no-restricted-globals': ['error', ...worldlyGlobals.map((name) => ({ name, message: 'take a port instead' }))],
+        'no-restricted-properties': [
+          'error',
+          { object: 'Date', property: 'now', message: 'take the Clock port instead' },
+          { object: 'Math', property: 'random', message: 'take the Cryptography port instead' },
+        ],
+        'no-restricted-syntax': [
+          'error',
+          {
+            selector: 'NewExpression[callee.name="Date"][arguments.length=0]',
+            message: 'take the Clock port instead',
+          },
+          // Date() without `new` is the current time, whatever it is given.
+          { selector: 'CallExpression[callee.name="Date"]', message: 'take the Clock port instead' },
+          { selector: 'ImportExpression', message: 'import statically' },
+          { selector: 'TSImportType', message: 'import the type by name' },
+        ],
+        'no-restricted-imports': ['error', { patterns: [importsOtherThan()] }],
+      },
+    },
+    {
+      files: ['src/**/*.spec.ts'],
+      rules: { 'no-restricted-imports': ['error', { patterns: [importsOtherThan('@jest/globals', 'fast-check')] }] },
+    },
+  ];
+}
+
+const worldlyGlobals = [
+  'Buffer',
+  'clearImmediate',
+  'clearInterval',
+  'clearTimeout',
+  'console',
+  'crypto',
+  'fetch',
+  'global',
+  'globalThis',
+  'performance',
+  'process',
+  'queueMicrotask',
+  'require',
+  'setImmediate',
+  'setInterval',
+  'setTimeout',
+];
+
+/** @param {string[]} allowed */
+function importsOtherThan(...allowed) {
+  const names = allowed.map((name) => `${name}$`);
+  return {
+    regex: `^(?!${['\\.{1,2}/', ...names].join('|')})`,
+    message: 'the domain imports only itself, by relative paths',
+  };
+}

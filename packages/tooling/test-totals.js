@@ -1,0 +1,43 @@
+/**
+ * `node test-totals.js FILE` prints what jest-totals.cjs has added to the file, a line for each workspace, and their sum
+ * last. It fails where a test has failed, no test has passed, or a workspace that has tests says nothing of them.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const repository = join(import.meta.dirname, '../..');
+
+const runs = readLines(process.argv[2]);
+const silent = workspacesWithTests().filter((name) => !runs.some(({ workspace }) => workspace === name));
+for (const run of runs) console.log(`${run.workspace}: ${inWords(run)}`);
+for (const name of silent) console.log(`${name}: its tests have not run`);
+
+const total = { passed: sum('passed'), failed: sum('failed'), skipped: sum('skipped') };
+console.log(inWords(total));
+process.exitCode = total.failed > 0 || total.passed === 0 || silent.length > 0 ? 1 : 0;
+
+function readLines(file) {
+  if (file === undefined || !existsSync(file)) return [];
+  const lines = readFileSync(file, 'utf8').split('\n');
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line));
+}
+
+function workspacesWithTests() {
+  const folders = ['packages', 'apps'].flatMap((parent) =>
+    readdirSync(join(repository, parent)).map((name) => join(parent, name)),
+  );
+  return [...folders, 'test']
+    .map((folder) => join(repository, folder, 'package.json'))
+    .filter((file) => existsSync(file))
+    .map((file) => JSON.parse(readFileSync(file, 'utf8')))
+    .filter(({ scripts }) => scripts?.test !== undefined)
+    .map(({ name }) => name);
+}
+
+function sum(outcome) {
+  return runs.reduce((total, run) => total + run[outcome], 0);
+}
+
+function inWords({ passed, failed, skipped }) {
+  return `${passed} passed, ${failed} failed, ${skipped} skipped`;
+}

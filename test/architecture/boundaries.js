@@ -1,0 +1,97 @@
+/**
+ * What may import what, for dependency-cruiser. `fixtures/<name of the rule>/` breaks the rule in each file called
+ * `bad*`, and boundaries.spec.ts proves that the rule says so. Paths are relative to the repository.
+ */
+const TEST_CODE = String.raw`\.spec\.ts$|/src/testing(\.ts$|/)`;
+const PRODUCTION = { path: '^(packages|apps)/[^/]+/src/', pathNot: TEST_CODE };
+
+/** Matches modules of npm packages, whether they are installed or not. */
+const npm = (...names) => `(^|/node_modules/|^node_modules/)(${names.join('|')})(/|$)`;
+
+export const rules = [
+  {
+    name: 'domain-imports-only-itself',
+    comment:
+      'No npm package, no Node builtin, no other package: rules that run anywhere and are tested without a world.',
+    from: { path: '^packages/domain/src/', pathNot: String.raw`\.spec\.ts$` },
+    to: { pathNot: '^packages/domain/src/' },
+  },
+  {
+    name: 'domain-specs-need-only-test-tools',
+    comment: "The domain's own tests need no database, no framework and no other package either.",
+    from: { path: String.raw`^packages/domain/src/.*\.spec\.ts$` },
+    to: { pathNot: ['^packages/domain/src/', npm('@jest/globals', 'fast-check')] },
+  },
+  {
+    name: 'config-imports-no-other-package',
+    comment: 'Reading settings comes before everything that is set by them.',
+    from: { path: '^packages/config/src/' },
+    to: { path: '^packages/', pathNot: '^packages/config/' },
+  },
+  {
+    name: 'infrastructure-imports-no-nest',
+    comment: 'The adapters serve every app, and only one of those is a Nest application.',
+    from: { path: '^packages/infrastructure/' },
+    to: { path: npm('@nestjs') },
+  },
+  {
+    name: 'database-drivers-stay-in-infrastructure',
+    comment: 'Everybody else sees ports. The test workspace looks behind them.',
+    from: { path: '^(packages|apps)/', pathNot: '^packages/infrastructure/' },
+    to: { path: npm('typeorm', 'pg', 'ioredis') },
+  },
+  {
+    name: 'packages-import-no-app',
+    comment: 'Apps are put together from packages, never the other way round.',
+    from: { path: '^packages/' },
+    to: { path: '^apps/' },
+  },
+  {
+    name: 'apps-import-no-other-app',
+    comment: 'Apps are deployed one by one; what two of them need is a package.',
+    from: { path: '^apps/([^/]+)/' },
+    to: { path: '^apps/', pathNot: '^apps/$1/' },
+  },
+  {
+    name: 'other-workspaces-by-name-only',
+    comment: 'A relative path into another workspace goes past its exports and its package.json.',
+    from: { path: '^(packages|apps)/([^/]+)/' },
+    to: { path: '^(packages|apps)/', pathNot: '^$1/$2/', dependencyTypes: ['local'] },
+  },
+  {
+    name: 'tests-reach-only-into-the-api',
+    comment: 'The test workspace may import the sources of apps/api by path; of all others it has the exports.',
+    from: { path: '^test/' },
+    to: { path: '^(packages|apps)/', pathNot: '^apps/api/src/', dependencyTypes: ['local'] },
+  },
+  {
+    name: 'nothing-imports-the-test-workspace',
+    comment: 'It knows all the others, so whoever imported it would too.',
+    from: { path: '^(packages|apps)/' },
+    to: { path: '^test/' },
+  },
+  {
+    name: 'production-imports-no-test-code',
+    comment: 'Specs and testing modules are not there in production.',
+    from: PRODUCTION,
+    to: { path: TEST_CODE },
+  },
+  {
+    name: 'production-imports-no-dev-dependency',
+    comment: 'What production imports is installed with it.',
+    from: PRODUCTION,
+    to: { dependencyTypes: ['npm-dev'] },
+  },
+  {
+    name: 'imports-resolve',
+    comment: "Also what catches a deep import by name: another package's src and dist are not among its exports.",
+    from: {},
+    to: { couldNotResolve: true },
+  },
+  {
+    name: 'no-cycles',
+    comment: 'Of two modules that need each other neither can be understood, tested or moved alone. Types count.',
+    from: {},
+    to: { circular: true },
+  },
+];

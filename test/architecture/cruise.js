@@ -1,0 +1,42 @@
+/**
+ * `node cruise.js TREE...` cruises each tree under boundaries.js and prints what it found as JSON. A process of its own,
+ * because dependency-cruiser is ESM-only and Jest runs CommonJS here.
+ */
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { cruise } from 'dependency-cruiser';
+import { rules } from './boundaries.js';
+
+const findings = [];
+for (const tree of process.argv.slice(2)) findings.push(await cruiseTree(tree));
+process.stdout.write(JSON.stringify({ rules: rules.map(({ name }) => name), findings }));
+
+async function cruiseTree(tree) {
+  const workspaces = ['packages', 'apps'].flatMap((folder) =>
+    readdirSync(join(tree, folder)).map((name) => join(folder, name)),
+  );
+  // Not their dist: it says again what the sources say.
+  const sources = workspaces
+    .map((workspace) => join(workspace, 'src'))
+    .filter((folder) => existsSync(join(tree, folder)));
+  const { output } = await cruise(
+    [...sources, 'test'],
+    {
+      baseDir: tree,
+      ruleSet: { forbidden: rules.map((rule) => ({ severity: 'error', ...rule })) },
+      validate: true,
+      // A type is a dependency, too.
+      tsPreCompilationDeps: true,
+      doNotFollow: { path: '(^|/)(node_modules|dist)/' },
+      exclude: { path: '^test/architecture/fixtures/' },
+    },
+    // As the compiler and Jest see it: the workspaces' sources, through the links npm makes.
+    { conditionNames: ['@adoption-store/source', 'types', 'import', 'node', 'default'], exportsFields: ['exports'] },
+  );
+  return {
+    violations: output.summary.violations.map(({ rule, from, to }) => ({ rule: rule.name, from, to })),
+    imports: output.modules.flatMap(({ source, dependencies }) =>
+      dependencies.map(({ module, coreModule }) => ({ from: source, module, isBuiltin: coreModule })),
+    ),
+  };
+}
