@@ -25,8 +25,7 @@ async function asSuperuser(statement: string): Promise<void> {
 }
 
 function urlOf(database: string): string {
-  const host = process.env['TEST_POSTGRES_HOST'];
-  if (host === undefined) throw new Error("the run's PostgreSQL is not there: was Jest started without its config?");
-  const query = new URLSearchParams({ host, port: process.env['TEST_POSTGRES_PORT'] ?? '', user: 'postgres' });
-  return `postgres:///${database}?${query.toString()}`;
+  const url = process.env['TEST_POSTGRES_URL'];
+  if (url === undefined) throw new Error("the run's PostgreSQL is not there: was Jest started without its config?");
+  return url.replace(/^(\w+:\/\/[^/]*)\/[^?]*/, `$1/${database}`);
 }

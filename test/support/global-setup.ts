@@ -7,12 +7,16 @@ declare global {
   var testPostgres: { readonly server: EmbeddedPostgres; readonly dataDirectory: string } | undefined;
 }
 
-/** One real PostgreSQL for the whole run; each suite makes databases of its own in it. */
+/**
+ * One real PostgreSQL for the whole run, the one that TEST_POSTGRES_URL names or one of our own; each suite makes
+ * databases of its own in it.
+ */
 export default async function globalSetup(): Promise<void> {
+  if (process.env['TEST_POSTGRES_URL'] !== undefined) return;
   const dataDirectory = await mkdtemp(join(tmpdir(), 'adoption-store-test-'));
   // Nothing here outlives the run, so nothing need survive a power cut. Suites that kill servers start their own.
   const server = await openEmbeddedPostgres({ dataDirectory, settings: { fsync: 'off', max_connections: '200' } });
   globalThis.testPostgres = { server, dataDirectory };
-  process.env['TEST_POSTGRES_HOST'] = server.host;
-  process.env['TEST_POSTGRES_PORT'] = String(server.port);
+  const query = new URLSearchParams({ host: server.host, port: String(server.port), user: server.user });
+  process.env['TEST_POSTGRES_URL'] = `postgres:///postgres?${query.toString()}`;
 }

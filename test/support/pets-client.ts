@@ -1,0 +1,85 @@
+import { expect } from '@jest/globals';
+import type { TestApi } from './api.js';
+import { type RawResponse, request, sendRaw } from './raw-http.js';
+
+export interface Pet {
+  readonly id: number;
+  readonly name: string;
+  readonly categoryId: number;
+  readonly status: string;
+}
+
+export function bearer(key: string): Record<string, string> {
+  return { Authorization: `Bearer ${key}` };
+}
+
+/** GET of a path, with the key of the suite. */
+export function get(api: TestApi, path: string): Promise<RawResponse> {
+  return request(api, path, { headers: bearer(api.key) });
+}
+
+/** @param query such as `?limit=5` */
+export function listPets(api: TestApi, query = ''): Promise<RawResponse> {
+  return get(api, `/v1/pets${query}`);
+}
+
+/** POST of a body, byte for byte, as `application/json`. */
+export function createPet(
+  api: TestApi,
+  body: string | Buffer,
+  headers: Readonly<Record<string, string>> = { 'Content-Type': 'application/json' },
+): Promise<RawResponse> {
+  return request(api, '/v1/pets', { method: 'POST', headers: { ...bearer(api.key), ...headers }, body });
+}
+
+/** A request line and headers of one's own, with `Host` and the key unless told otherwise. */
+export function rawHead(
+  api: TestApi,
+  requestLine: string,
+  headers: readonly string[] = [],
+  standard: readonly string[] = [`Host: ${api.host}:${api.port}`, `Authorization: Bearer ${api.key}`],
+): string {
+  return `${[requestLine, ...standard, ...headers].join('\r\n')}\r\n\r\n`;
+}
+
+/** The only answer to these bytes. */
+export async function sendOnce(api: TestApi, bytes: string | Buffer): Promise<RawResponse> {
+  const [response] = await sendRaw(api, bytes);
+  if (!response) throw new Error('the connection was closed without an answer');
+  return response;
+}
+
+/** The animals of a page. */
+export function petsOf(response: RawResponse): readonly Pet[] {
+  expect(response).toMatchObject({ status: 200 });
+  return JSON.parse(response.body) as readonly Pet[];
+}
+
+export function idsOf(response: RawResponse): readonly number[] {
+  return petsOf(response).map(({ id }) => id);
+}
+
+/** The digits of each categoryId as they were sent, which a double could not hold. */
+export function categoryIdsOf(body: string): readonly string[] {
+  return [...body.matchAll(/"categoryId":([^,}]+)/g)].map(([, digits]) => digits ?? '');
+}
+
+/** Where the `Link` header says the next page is. */
+export function nextPageOf({ headers }: RawResponse): URL | undefined {
+  const { link } = headers;
+  if (link === undefined) return undefined;
+  expect(link).toMatch(/^<http:\/\/[^>]+>; rel="next"$/);
+  return new URL(link.slice(1, link.indexOf('>')));
+}
+
+/** Every page from the first to the last, by the `Link` headers alone. */
+export async function walkPages(api: TestApi, query: string): Promise<readonly (readonly Pet[])[]> {
+  const pages: (readonly Pet[])[] = [];
+  for (let path: string | undefined = `/v1/pets${query}`; path !== undefined;) {
+    const response = await get(api, path);
+    pages.push(petsOf(response));
+    const next = nextPageOf(response);
+    path = next && `${next.pathname}${next.search}`;
+  }
+  return pages;
+}
