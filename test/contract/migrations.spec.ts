@@ -21,7 +21,7 @@ async function query(text: string): Promise<readonly unknown[]> {
   const client = new pg.Client(database.url);
   await client.connect();
   try {
-    return (await client.query(text)).rows;
+    return (await client.query<Record<string, unknown>>(text)).rows;
   } finally {
     await client.end();
   }

@@ -38,14 +38,21 @@ export async function createApi({
     // A parameter is judged by its operation, however long it is; the URL as a whole is bounded.
     routerOptions: { maxParamLength: 16_384 },
     genReqId: requestId,
-    clientErrorHandler: onClientError,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    clientErrorHandler: (error, socket) => {
+      onClientError(error, socket, routes);
+    },
     return503OnClosing: false,
-    http: { requireHostHeader: false, connectionsCheckingInterval: TIMEOUT_CHECK_MS },
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    http: {
+      requireHostHeader: false,
+      // Or it stays at a minute, which Node then takes for the whole request: the longer of the two.
+      headersTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+    },
   });
   const fastify = adapter.getInstance();
   routeEveryMethod(fastify);
-  refuseInOurWords(fastify.server);
+  refuseInOurWords(fastify.server, routes);
   fastify.addHook('onRoute', ({ url, method }) => {
     routes.add(url, [method].flat());
   });

@@ -152,7 +152,7 @@ function parse(args: string[], options: readonly string[], positionals: number) 
   );
   if (parsed.positionals.length !== positionals)
     throw new UsageError('the ID of one key is required, as `list` shows it');
-  return parsed as { values: Record<string, string | undefined>; positionals: string[] };
+  return parsed;
 }
 
 /** Whatever is wrong with what was typed is a fault of usage. */

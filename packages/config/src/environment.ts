@@ -34,7 +34,7 @@ export function readSettings<Settings extends Readonly<Record<string, Setting<un
   const values: Record<string, unknown> = {};
   const faults: string[] = [];
   for (const [name, setting] of Object.entries(settings)) {
-    const text = environment[name] || setting.default;
+    const text = environment[name] === '' ? setting.default : (environment[name] ?? setting.default);
     try {
       values[name] = text === undefined ? undefined : setting.read(text);
     } catch (error) {

@@ -21,7 +21,7 @@ export interface InfrastructureConfig {
 export interface Infrastructure {
   readonly ports: Ports;
   /** Closes every connection; ends a PostgreSQL of our own, unless another process uses it. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /**

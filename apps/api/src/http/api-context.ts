@@ -10,7 +10,8 @@ export class ApiContext {
   ) {}
 
   /** Such as `https://api.example.com`, to build absolute links on. */
-  origin({ protocol, host }: FastifyRequest): string {
-    return this.publicUrl ?? `${protocol}://${host}`;
+  origin({ protocol, host, socket }: FastifyRequest): string {
+    // HTTP/1.0 may come without a Host.
+    return this.publicUrl ?? `${protocol}://${host || `${socket.localAddress}:${socket.localPort}`}`;
   }
 }

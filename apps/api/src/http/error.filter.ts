@@ -14,7 +14,8 @@ export class ErrorFilter implements ExceptionFilter {
     const http = host.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
-    if (reply.sent) return;
+    // The socket's own handler may have been faster (framework-errors.ts).
+    if (reply.sent || reply.raw.headersSent) return;
     const body = bodyOf(error);
     if (body.status >= 500) request.log.error({ route: request.routeOptions.url, stack: stackOf(error) }, body.code);
     if (error instanceof HttpRefusal) reply.headers(error.headers);

@@ -57,8 +57,7 @@ function readBody(request: IncomingMessage): Promise<Buffer> {
 }
 
 function tooLarge(): HttpRefusal {
-  // What is left of the body is never read: the connection ends with the answer.
-  return new HttpRefusal('payload_too_large', `the body must be at most ${MAX_BODY_BYTES} bytes`, {
-    connection: 'close',
-  });
+  // The connection stays, and Node reads on without keeping anything: closed amid a body it would be reset, and the
+  // answer with it. What never ends is cut off by the request's timeout.
+  return new HttpRefusal('payload_too_large', `the body must be at most ${MAX_BODY_BYTES} bytes`);
 }

@@ -17,6 +17,14 @@ export class RouteTable {
   methodsOf(url: string): readonly string[] {
     const path = pathOf(url);
     const methods = this.routes.find((route) => route.path.test(path))?.methods ?? [];
-    return methods.length === 0 ? [] : [...new Set([...methods, 'OPTIONS'])].sort();
+    return methods.length === 0 ? [] : sorted(methods);
   }
+
+  allMethods(): readonly string[] {
+    return sorted(this.routes.flatMap(({ methods }) => methods));
+  }
+}
+
+function sorted(methods: readonly string[]): readonly string[] {
+  return [...new Set([...methods, 'OPTIONS'])].sort();
 }

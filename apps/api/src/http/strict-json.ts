@@ -13,8 +13,8 @@ const MAX_INTEGER_LENGTH = 20;
 
 const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
 const WHITE_SPACE = /[ \t\n\r]*/y;
-// What a string literal may hold; the check of each escape is left to JSON.parse.
-const STRING = /"[^"\\\u0000-\u001f]*(?:\\.[^"\\\u0000-\u001f]*)*"/y;
+// Anything from U+0020 on but the quote and the backslash, and escapes, whose check is left to JSON.parse.
+const STRING = /"[ !#-[\]-\uffff]*(?:\\.[ !#-[\]-\uffff]*)*"/y;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**

@@ -42,10 +42,14 @@ describe('a key’s text', () => {
   it('is told from any other text that differs in one character', () => {
     const text = generateKeyText('live', cryptography);
     fc.assert(
-      fc.property(fc.nat(text.length - 1), fc.constantFrom(...'09AZaz_-'), (index, character) => {
-        fc.pre(text[index] !== character);
-        expect(environmentOf(text.slice(0, index) + character + text.slice(index + 1))).toBeUndefined();
-      }),
+      fc.property(
+        fc.nat(text.length - 1),
+        fc.constantFrom('0', '9', 'A', 'Z', 'a', 'z', '_', '-'),
+        (index, character) => {
+          fc.pre(text[index] !== character);
+          expect(environmentOf(text.slice(0, index) + character + text.slice(index + 1))).toBeUndefined();
+        },
+      ),
     );
   });
 

@@ -75,7 +75,7 @@ async function lockKey(manager: EntityManager, id: ApiKeyId): Promise<ApiKeyRow 
 async function insertKey(manager: EntityManager, key: NewApiKey): Promise<ApiKey> {
   const added = { ...key, revokedAt: undefined, replacedBy: undefined };
   try {
-    return { ...added, id: insertedId(await manager.insert(apiKeySchema, { ...added })) };
+    return { ...added, id: insertedId(await manager.insert(apiKeySchema, { ...added })) as ApiKeyId };
   } catch (error) {
     if (sqlState(error) !== FOREIGN_KEY_VIOLATION) throw error;
     throw new DomainError('not_found', `no account has the id ${key.accountId}`, { cause: error });

@@ -15,7 +15,7 @@ export class TypeOrmAnimalRepository implements AnimalRepository {
     const animal = { name, categoryId, status };
     // insert() is one statement; save() would be three round trips.
     const inserted = await onDatabase(() => this.animals.insert({ ...animal }));
-    return { id: insertedId(inserted), ...animal };
+    return { id: insertedId(inserted) as AnimalId, ...animal };
   }
 
   async findById(id: AnimalId): Promise<Animal | undefined> {

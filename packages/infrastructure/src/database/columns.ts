@@ -18,7 +18,7 @@ export const optionalColumn: ValueTransformer = {
 };
 
 /** The id the database chose for the one row of an insert; TypeORM hands it back without its column's transformer. */
-export function insertedId<Id extends bigint>({ raw }: InsertResult): Id {
+export function insertedId({ raw }: InsertResult): bigint {
   const [row] = raw as [{ id: string }];
-  return BigInt(row.id) as Id;
+  return BigInt(row.id);
 }

@@ -33,8 +33,9 @@ export async function migrate(connection: DatabaseConnection): Promise<void> {
 /** Takes all migrations back, the newest first: an empty schema. */
 export async function revertMigrations(connection: DatabaseConnection): Promise<void> {
   await withMigrations(connection, async (source) => {
-    for (let undone = 0; undone < migrations.length; undone += 1)
+    while ((await source.query<unknown[]>('SELECT FROM migrations')).length > 0) {
       await source.undoLastMigration({ transaction: 'each' });
+    }
   });
 }
 

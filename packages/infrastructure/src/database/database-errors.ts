@@ -43,6 +43,8 @@ export async function onDatabase<Result>(work: () => Promise<Result>): Promise<R
     return await work();
   } catch (error) {
     if (!isUnavailable(error)) throw error;
-    throw new DomainError('service_unavailable', 'the database is not available, try again later', { cause: error });
+    throw new DomainError('service_unavailable', 'the service is not available just now, try again later', {
+      cause: error,
+    });
   }
 }

@@ -144,8 +144,10 @@ export async function end(pid: number): Promise<void> {
 }
 
 async function isGone(pid: number, patience: number): Promise<boolean> {
-  for (const deadline = performance.now() + patience; performance.now() < deadline; await delay(10)) {
+  const deadline = performance.now() + patience;
+  while (performance.now() < deadline) {
     if (!(await isPostgres(pid))) return true;
+    await delay(10);
   }
   return false;
 }

@@ -166,7 +166,9 @@ afterEach(async () => {
   for (const user of users) kill([user.process.pid ?? 0].filter((pid) => pid > 0));
   users = [];
   await postmaster().then(
-    (pid) => kill([pid], 'SIGQUIT'),
+    (pid) => {
+      kill([pid], 'SIGQUIT');
+    },
     () => undefined,
   );
   await until(() => [...seenServers].every((pid) => !isAlive(pid)));
@@ -309,7 +311,9 @@ describe('a lost server', () => {
     kill(others, 'SIGSTOP');
     kill([user.process.pid ?? 0, postmasterPid]);
     const next = open();
-    await until(async () => /pre-existing shared memory/.test(await readFile(join(data, 'postgres.log'), 'utf8')));
+    await until(async () =>
+      (await readFile(join(data, 'postgres.log'), 'utf8')).includes('pre-existing shared memory'),
+    );
     kill(others, 'SIGCONT');
     await (await next).close();
   });
