@@ -205,6 +205,13 @@ describe('refuses to start, in one clear sentence, with', () => {
     expect(stderr).toContain(file);
   });
 
+  it('a data folder where none can be made', async () => {
+    const { code, stderr } = await run(API, [], { DATA_DIR: '/proc/nowhere/data', PORT: '0' });
+    expect(code).toBe(1);
+    expect(sentence(stderr)).toHaveLength(1);
+    expect(stderr).toContain('/proc/nowhere/data');
+  });
+
   it('an unreachable DATABASE_URL, without its password', async () => {
     const port = await freePort();
     const url = `postgres://user:hunter2@127.0.0.1:${port}/store`;

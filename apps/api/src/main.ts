@@ -5,6 +5,9 @@ import { openInfrastructure } from '@adoption-store/infrastructure';
 import { createApi } from './create-api.js';
 import { demoKey, seedAnimals } from './demo.js';
 
+// Longer than any request may take (create-api.ts).
+const STOP_TIMEOUT_MS = 10_000;
+
 if (existsSync('.env')) process.loadEnvFile('.env');
 // Asked for first, so that a Ctrl-C while PostgreSQL is starting leaves none behind.
 const signal = stopSignal();
@@ -49,6 +52,11 @@ async function start(): Promise<() => Promise<void>> {
   }
 }
 
+function giveUp(): void {
+  console.error(`the service did not end within ${STOP_TIMEOUT_MS / 1_000} s of being told to, so it is ended now`);
+  process.exit(1);
+}
+
 /**
  * The first signal to stop. npm passes on a Ctrl-C that the terminal has already sent to everybody, so the ones after it
  * mean nothing.
@@ -57,6 +65,7 @@ function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM'] as const) {
       process.on(name, () => {
+        setTimeout(giveUp, STOP_TIMEOUT_MS).unref();
         resolve();
       });
     }

@@ -51,10 +51,17 @@ async function namingFolder<T>(dataDirectory: string, work: () => Promise<T>): P
 }
 
 async function makeDataFolder(dataDirectory: string): Promise<string> {
-  await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
+  await makeFolders(dataDirectory);
   const data = await realpath(dataDirectory);
   await access(data, constants.W_OK | constants.X_OK);
   return data;
+}
+
+/** As mkdir's `recursive`, which in Node never ends where the parent is there but can't hold folders, as /proc. */
+async function makeFolders(folder: string): Promise<void> {
+  if ((await unlessMissing(stat(folder))) !== undefined) return;
+  if (dirname(folder) !== folder) await makeFolders(dirname(folder));
+  await mkdir(folder, { mode: 0o700 }).catch(unlessCode('EEXIST'));
 }
 
 async function prepareIn(data: string, programs: Programs, durable: boolean): Promise<Cluster> {
