@@ -1,8 +1,11 @@
 import type { Account, NewAccount } from './account.js';
+import type { Plan } from './plan.js';
 
 /** Port: the accounts. Each method is atomic. */
 export interface AccountRepository {
   /** The account of that e-mail address, opened if there is none; racing callers get the same one. */
   open(account: NewAccount): Promise<Account>;
   findByEmail(email: string): Promise<Account | undefined>;
+  /** Puts the account of that address on the plan; of racing callers the last one's stays. Undefined where there is none. */
+  changePlan(email: string, plan: Plan): Promise<Account | undefined>;
 }

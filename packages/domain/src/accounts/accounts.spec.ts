@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createApplication } from '../application.js';
-import { HOUR, instant, later } from '../kernel/clock.js';
+import { HOUR, instant, later, MINUTE, SECOND } from '../kernel/clock.js';
 import { inMemoryPorts, PredictableCryptography } from '../testing/index.js';
-import { environmentOf, generateKeyText, keyState } from './api-key.js';
+import { environmentOf, generateKeyText, keyState, unrecordedUse } from './api-key.js';
 import { crc32 } from './crc32.js';
 import { describePlan, limitsOf, plan, type PlanName } from './plan.js';
 
@@ -109,6 +109,24 @@ describe('an account', () => {
     });
   });
 
+  it('changes its plan when told to, for all of its keys and from the next request on', async () => {
+    const { issue, changePlan, authenticate } = setUp();
+    const keys = [await issue(), await issue()];
+    const changed = await changePlan.execute({ email: 'DEV@example.com', plan: plan('pro') });
+    expect(changed).toMatchObject({ email: EMAIL, plan: { name: 'pro' } });
+    for (const { text } of keys) expect((await authenticate.execute(text)).account).toEqual(changed);
+  });
+
+  it('that nobody has opened has no plan to change', async () => {
+    const { changePlan, listKeys, openAccount } = setUp();
+    await expect(changePlan.execute({ email: EMAIL, plan: plan('pro') })).rejects.toMatchObject({ code: 'not_found' });
+    await expect(changePlan.execute({ email: 'dev', plan: plan('pro') })).rejects.toMatchObject({
+      code: 'invalid_parameter',
+    });
+    expect(await listKeys.execute()).toEqual([]);
+    expect((await openAccount.execute({ email: EMAIL })).plan).toEqual({ name: 'free' });
+  });
+
   it.each(['', 'dev', '@example.com', 'dev@', 'dev@example', 'a b@example.com', `${'x'.repeat(250)}@a.bc`, 'a@b@c.d'])(
     'is not opened for %j',
     async (email) => {
@@ -125,6 +143,35 @@ describe('a key', () => {
       account: { email: EMAIL },
       key: { id: key.id, name: 'laptop' },
     });
+  });
+
+  it('says to the minute when it last let somebody in, and nothing of whom it refused', async () => {
+    const { issue, authenticate, listKeys, revokeKey, clock } = setUp();
+    const { text, key } = await issue();
+    const lastUsedAt = async () => (await listKeys.execute())[0]?.key.lastUsedAt;
+    expect(await lastUsedAt()).toBeUndefined();
+    const start = clock.now();
+    clock.advance(61 * SECOND);
+    await authenticate.execute(text);
+    expect(await lastUsedAt()).toBe(later(start, MINUTE));
+    clock.set(start);
+    await authenticate.execute(text);
+    expect(await lastUsedAt()).toBe(later(start, MINUTE));
+    await revokeKey.execute(key.id);
+    clock.advance(HOUR);
+    await expect(authenticate.execute(text)).rejects.toMatchObject({ code: 'revoked_api_key' });
+    expect(await lastUsedAt()).toBe(later(start, MINUTE));
+  });
+
+  it.each([
+    [undefined, 0, 0],
+    [undefined, 3 * MINUTE - 1, 2 * MINUTE],
+    [MINUTE, 2 * MINUTE - 1, undefined],
+    [MINUTE, 2 * MINUTE, 2 * MINUTE],
+    [MINUTE, 0, undefined],
+  ])('last used at %s has, used at %d, the minute %s to record', (lastUsedAt, now, minute) => {
+    const known = lastUsedAt === undefined ? undefined : instant(lastUsedAt);
+    expect(unrecordedUse({ lastUsedAt: known }, instant(now))).toBe(minute);
   });
 
   it('is kept as a hash alone', async () => {

@@ -23,4 +23,9 @@ export interface ApiKeyRepository {
    * replaces it.
    */
   replace(id: ApiKeyId, replacement: NewApiKey, oldEndsAt: Instant): Promise<ApiKey | undefined>;
+  /**
+   * Notes that the key was used at that instant; the latest one stays. Nobody waits for it and it never fails: reads
+   * show it within seconds, and a store that is lost before then loses it.
+   */
+  recordUse(id: ApiKeyId, at: Instant): void;
 }

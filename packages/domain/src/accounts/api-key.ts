@@ -1,5 +1,5 @@
 import type { Branded } from '../kernel/branded.js';
-import type { Instant } from '../kernel/clock.js';
+import { type Instant, instant, MINUTE } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import { invalid } from '../kernel/errors.js';
 import type { AccountId } from './account.js';
@@ -29,6 +29,8 @@ export interface ApiKey extends NewApiKey {
   readonly revokedAt: Instant | undefined;
   /** The key that was issued in its place, where it has been rotated. */
   readonly replacedBy: ApiKeyId | undefined;
+  /** The last minute in which the key let somebody in, as far as that has been recorded yet. */
+  readonly lastUsedAt: Instant | undefined;
 }
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -58,6 +60,12 @@ export function keyState(key: Pick<ApiKey, 'expiresAt' | 'revokedAt'>, now: Inst
   if (key.revokedAt !== undefined && key.revokedAt <= now) return 'revoked';
   if (key.expiresAt !== undefined && key.expiresAt <= now) return 'expired';
   return 'active';
+}
+
+/** The minute to record where the key is used now; undefined where that has been recorded already. */
+export function unrecordedUse(key: Pick<ApiKey, 'lastUsedAt'>, now: Instant): Instant | undefined {
+  const minute = instant(now - (now % MINUTE));
+  return key.lastUsedAt === undefined || key.lastUsedAt < minute ? minute : undefined;
 }
 
 const MAX_NAME_LENGTH = 100;

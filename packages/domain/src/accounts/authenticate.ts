@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import { DomainError } from '../kernel/errors.js';
-import { environmentOf, type KeyEnvironment, keyState } from './api-key.js';
+import { environmentOf, type KeyEnvironment, keyState, unrecordedUse } from './api-key.js';
 import type { AccountKey, ApiKeyRepository } from './api-key-repository.js';
 
 /** Who a key's text stands for. */
@@ -25,9 +25,12 @@ export class Authenticate {
     }
     const found = await this.keys.findByHash(this.cryptography.sha256(text));
     if (found === undefined) throw unknownKey();
-    const state = keyState(found.key, this.clock.now());
+    const now = this.clock.now();
+    const state = keyState(found.key, now);
     if (state === 'revoked') throw new DomainError('revoked_api_key', 'the API key has been revoked');
     if (state === 'expired') throw new DomainError('expired_api_key', 'the API key has expired');
+    const usedAt = unrecordedUse(found.key, now);
+    if (usedAt !== undefined) this.keys.recordUse(found.key.id, usedAt);
     return found;
   }
 }

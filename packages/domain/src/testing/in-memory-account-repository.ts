@@ -1,5 +1,6 @@
 import type { Account, AccountId, NewAccount } from '../accounts/account.js';
 import type { AccountRepository } from '../accounts/account-repository.js';
+import type { Plan } from '../accounts/plan.js';
 
 export class InMemoryAccountRepository implements AccountRepository {
   private readonly accounts = new Map<string, Account>();
@@ -12,6 +13,14 @@ export class InMemoryAccountRepository implements AccountRepository {
 
   async findByEmail(email: string): Promise<Account | undefined> {
     return this.accounts.get(email);
+  }
+
+  async changePlan(email: string, plan: Plan): Promise<Account | undefined> {
+    const account = this.accounts.get(email);
+    if (account === undefined) return undefined;
+    const changed = { ...account, plan };
+    this.accounts.set(email, changed);
+    return changed;
   }
 
   findById(id: AccountId): Account | undefined {

@@ -1,7 +1,7 @@
 import type { AccountId } from '../accounts/account.js';
 import { type ApiKey, type ApiKeyId, keyState, type NewApiKey } from '../accounts/api-key.js';
 import type { AccountKey, ApiKeyRepository } from '../accounts/api-key-repository.js';
-import type { Instant } from '../kernel/clock.js';
+import { type Instant, instant } from '../kernel/clock.js';
 import { DomainError } from '../kernel/errors.js';
 import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
 
@@ -24,6 +24,7 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
       id: BigInt(this.keys.size + 1) as ApiKeyId,
       revokedAt: undefined,
       replacedBy: undefined,
+      lastUsedAt: undefined,
     };
     this.keys.set(added.id, added);
     return added;
@@ -55,6 +56,11 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
     const added = this.insert(replacement);
     this.put({ ...old, expiresAt: oldEndsAt, replacedBy: added.id });
     return added;
+  }
+
+  recordUse(id: ApiKeyId, at: Instant): void {
+    const key = this.keys.get(id);
+    if (key !== undefined) this.put({ ...key, lastUsedAt: instant(Math.max(key.lastUsedAt ?? at, at)) });
   }
 
   private put(key: ApiKey): ApiKey {

@@ -2,6 +2,7 @@ import type { Ports } from '../application.js';
 import { InMemoryAccountRepository } from './in-memory-account-repository.js';
 import { InMemoryAnimalRepository } from './in-memory-animal-repository.js';
 import { InMemoryApiKeyRepository } from './in-memory-api-key-repository.js';
+import { InMemoryRequestCounter } from './in-memory-request-counter.js';
 import { ManualClock } from './manual-clock.js';
 import { PredictableCryptography } from './predictable-cryptography.js';
 
@@ -11,6 +12,7 @@ export function inMemoryPorts(): Ports & { readonly clock: ManualClock } {
   return {
     animals: new InMemoryAnimalRepository(),
     accounts,
+    requests: new InMemoryRequestCounter(),
     apiKeys: new InMemoryApiKeyRepository(accounts),
     clock: new ManualClock(),
     cryptography: new PredictableCryptography(),

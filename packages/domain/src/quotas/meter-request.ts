@@ -1,0 +1,39 @@
+import type { AccountKey } from '../accounts/api-key-repository.js';
+import { limitsOf } from '../accounts/plan.js';
+import type { Clock } from '../kernel/clock.js';
+import type { Verdict } from './quota.js';
+import type { CountedRequest, RequestCounter } from './request-counter.js';
+
+/** Requests without a valid key that one address may send in a minute. */
+export const DEFAULT_ADDRESS_LIMIT = 60;
+
+/** Whose request it is: a key's, or nobody's we know, from an address. */
+export type Source = AccountKey | { readonly address: string };
+
+/** Counts a request against its account's plan, or against its address, and says whether it may go on. */
+export class MeterRequest {
+  constructor(
+    private readonly counter: RequestCounter,
+    private readonly clock: Clock,
+    private readonly addressLimit: number,
+  ) {}
+
+  /** A refusal is a verdict too, never an exception. */
+  async execute(source: Source): Promise<Verdict> {
+    return this.counter.count(this.requestOf(source));
+  }
+
+  /** What would be said now; nothing is counted. */
+  async look(source: Source): Promise<Verdict> {
+    return this.counter.look(this.requestOf(source));
+  }
+
+  private requestOf(source: Source): CountedRequest {
+    const now = this.clock.now();
+    if ('address' in source) {
+      return { requester: source, limits: { perMinute: this.addressLimit, perDay: Infinity }, now };
+    }
+    const { account, key } = source;
+    return { requester: { accountId: account.id, keyId: key.id }, limits: limitsOf(account.plan), now };
+  }
+}

@@ -1,0 +1,160 @@
+import type { PlanLimits } from '../accounts/plan.js';
+import { HOUR, type Instant, instant, later, MINUTE, SECOND } from '../kernel/clock.js';
+
+const DAY = 24 * HOUR;
+
+/** How many requests have been admitted in the current UTC minute and UTC day. */
+export interface Usage {
+  /** Start of the minute that `minuteUsed` counts. */
+  readonly minuteStart: Instant;
+  readonly minuteUsed: number;
+  /** Start of the day that `dayUsed` counts. */
+  readonly dayStart: Instant;
+  readonly dayUsed: number;
+}
+
+/** How a key has been refused and banned so far. */
+export interface Refusals {
+  /** Start of the minute that `count` counts. */
+  readonly minuteStart: Instant;
+  readonly count: number;
+  /** When the latest ban began and ends; both 0 where there was none. */
+  readonly bannedAt: Instant;
+  readonly bannedUntil: Instant;
+}
+
+export interface BanPolicy {
+  /** So many refusals of one key within one UTC minute ban it. */
+  readonly refusals: number;
+  /** Milliseconds of a first ban; each further one within a day is twice as long as the one before. */
+  readonly firstBan: number;
+  /** Milliseconds of a ban at the most. */
+  readonly longestBan: number;
+}
+
+export const DEFAULT_BAN_POLICY: BanPolicy = { refusals: 50, firstBan: 5 * MINUTE, longestBan: HOUR };
+
+export interface QuotaWindow {
+  readonly limit: number;
+  readonly used: number;
+  /** When it starts anew. */
+  readonly resetsAt: Instant;
+}
+
+export type Outcome = 'admitted' | 'rate_limited' | 'daily_quota_exceeded' | 'key_banned';
+
+/** What was decided of a request, and how the windows stand after it. */
+export interface Verdict {
+  readonly outcome: Outcome;
+  readonly minute: QuotaWindow;
+  /** Its limit is Infinity where only minutes are counted. */
+  readonly day: QuotaWindow;
+  /** When the key's ban ends, where it is banned. */
+  readonly bannedUntil: Instant | undefined;
+}
+
+const NEVER = instant(0);
+export const NO_USAGE: Usage = { minuteStart: NEVER, minuteUsed: 0, dayStart: NEVER, dayUsed: 0 };
+export const NO_REFUSALS: Refusals = { minuteStart: NEVER, count: 0, bannedAt: NEVER, bannedUntil: NEVER };
+
+export interface Decision {
+  readonly verdict: Verdict;
+  readonly usage: Usage;
+  readonly refusals: Refusals;
+}
+
+/**
+ * Whether one more request has room in both windows. An admitted one is counted in both, a refused one in neither; too
+ * many refusals of a key within a minute ban it (contract.md, "Limits").
+ *
+ * @param refusals what is known of the key, or undefined where there is nothing to ban.
+ */
+export function decide(
+  usage: Usage,
+  refusals: Refusals | undefined,
+  limits: PlanLimits,
+  now: Instant,
+  policy: BanPolicy,
+): Decision {
+  const current = currentUsage(usage, now);
+  const known = refusals ?? NO_REFUSALS;
+  if (known.bannedUntil > now)
+    return { verdict: verdictOn(current, limits, known, now), usage: current, refusals: known };
+  const outcome = roomIn(current, limits);
+  if (outcome === 'admitted') {
+    const counted = { ...current, minuteUsed: current.minuteUsed + 1, dayUsed: current.dayUsed + 1 };
+    return { verdict: describe(outcome, counted, limits, undefined), usage: counted, refusals: known };
+  }
+  const after = refusals === undefined ? known : refuse(known, now, policy);
+  const isBanned = after.bannedUntil > now;
+  return {
+    verdict: describe(isBanned ? 'key_banned' : outcome, current, limits, isBanned ? after.bannedUntil : undefined),
+    usage: current,
+    refusals: after,
+  };
+}
+
+/** What would be decided of a request now, which isn't counted. */
+export function verdictOn(usage: Usage, limits: PlanLimits, refusals: Refusals | undefined, now: Instant): Verdict {
+  const current = currentUsage(usage, now);
+  const bannedUntil = refusals !== undefined && refusals.bannedUntil > now ? refusals.bannedUntil : undefined;
+  return describe(bannedUntil === undefined ? roomIn(current, limits) : 'key_banned', current, limits, bannedUntil);
+}
+
+/** The window to tell of: the one with the fewest left, the minute in a tie; of a refusal, the exhausted one that resets last. */
+export function shownWindow({ outcome, minute, day }: Verdict): QuotaWindow {
+  if (outcome !== 'admitted' && remainingIn(day) === 0) return day;
+  return remainingIn(day) < remainingIn(minute) ? day : minute;
+}
+
+/** Never negative, though a plan may have become smaller than what is used. */
+export function remainingIn({ limit, used }: QuotaWindow): number {
+  return Math.max(0, limit - used);
+}
+
+/** Whole seconds, 1 or more, after which a refused request has room again. */
+export function retryAfter(verdict: Verdict, now: Instant): number {
+  const until = verdict.bannedUntil ?? shownWindow(verdict).resetsAt;
+  return Math.max(1, Math.ceil((until - now) / SECOND));
+}
+
+/** The usage in the windows of `now`. A clock that lags behind others doesn't bring a past window back. */
+export function currentUsage(usage: Usage, now: Instant): Usage {
+  const isMinute = now < usage.minuteStart + MINUTE;
+  const isDay = now < usage.dayStart + DAY;
+  if (isMinute && isDay) return usage;
+  return {
+    minuteStart: isMinute ? usage.minuteStart : startOf(MINUTE, now),
+    minuteUsed: isMinute ? usage.minuteUsed : 0,
+    dayStart: isDay ? usage.dayStart : startOf(DAY, now),
+    dayUsed: isDay ? usage.dayUsed : 0,
+  };
+}
+
+function startOf(length: number, now: Instant): Instant {
+  return instant(now - (now % length));
+}
+
+function roomIn({ minuteUsed, dayUsed }: Usage, { perMinute, perDay }: PlanLimits): Exclude<Outcome, 'key_banned'> {
+  if (dayUsed >= perDay) return 'daily_quota_exceeded';
+  return minuteUsed >= perMinute ? 'rate_limited' : 'admitted';
+}
+
+function refuse(known: Refusals, now: Instant, policy: BanPolicy): Refusals {
+  const isMinute = now < known.minuteStart + MINUTE;
+  const count = (isMinute ? known.count : 0) + 1;
+  const minuteStart = isMinute ? known.minuteStart : startOf(MINUTE, now);
+  if (count < policy.refusals) return { ...known, minuteStart, count };
+  const isFurther = known.bannedAt !== NEVER && now < known.bannedAt + DAY;
+  const length = isFurther ? 2 * (known.bannedUntil - known.bannedAt) : policy.firstBan;
+  return { minuteStart, count: 0, bannedAt: now, bannedUntil: later(now, Math.min(length, policy.longestBan)) };
+}
+
+function describe(outcome: Outcome, usage: Usage, limits: PlanLimits, bannedUntil: Instant | undefined): Verdict {
+  return {
+    outcome,
+    minute: { limit: limits.perMinute, used: usage.minuteUsed, resetsAt: later(usage.minuteStart, MINUTE) },
+    day: { limit: limits.perDay, used: usage.dayUsed, resetsAt: later(usage.dayStart, DAY) },
+    bannedUntil,
+  };
+}

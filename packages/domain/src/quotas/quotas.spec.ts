@@ -1,0 +1,262 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { createApplication } from '../application.js';
+import { plan } from '../accounts/plan.js';
+import { HOUR, type Instant, instant, later, MINUTE, SECOND } from '../kernel/clock.js';
+import { inMemoryPorts } from '../testing/index.js';
+import {
+  type BanPolicy,
+  decide,
+  DEFAULT_BAN_POLICY,
+  NO_REFUSALS,
+  NO_USAGE,
+  type Refusals,
+  remainingIn,
+  retryAfter,
+  shownWindow,
+  type Usage,
+  type Verdict,
+  verdictOn,
+} from './quota.js';
+
+const NOON = instant(Date.UTC(2026, 0, 1, 12));
+const LIMITS = { perMinute: 3, perDay: 5 };
+const DAY = 24 * HOUR;
+
+/** One requester's history, kept as an adapter keeps it. */
+class History {
+  usage: Usage = NO_USAGE;
+  refusals: Refusals = NO_REFUSALS;
+
+  constructor(
+    private limits = LIMITS,
+    private readonly policy: BanPolicy = DEFAULT_BAN_POLICY,
+  ) {}
+
+  at(now: Instant): Verdict {
+    const decision = decide(this.usage, this.refusals, this.limits, now, this.policy);
+    this.usage = decision.usage;
+    this.refusals = decision.refusals;
+    return decision.verdict;
+  }
+
+  times(count: number, now: Instant): Verdict[] {
+    return Array.from({ length: count }, () => this.at(now));
+  }
+
+  change(limits: typeof LIMITS): void {
+    this.limits = limits;
+  }
+}
+
+const outcomes = (verdicts: readonly Verdict[]) => verdicts.map(({ outcome }) => outcome);
+
+describe('the windows', () => {
+  it('admit exactly the minute’s limit, and anew from the next minute on', () => {
+    const history = new History();
+    const lastMoment = instant(NOON + MINUTE - 1);
+    expect(outcomes(history.times(4, lastMoment))).toEqual(['admitted', 'admitted', 'admitted', 'rate_limited']);
+    expect(history.at(later(NOON, MINUTE)).outcome).toBe('admitted');
+  });
+
+  it('admit exactly the day’s limit, and anew from the next UTC day on', () => {
+    const history = new History();
+    history.times(3, NOON);
+    expect(outcomes(history.times(3, later(NOON, MINUTE)))).toEqual(['admitted', 'admitted', 'daily_quota_exceeded']);
+    expect(history.at(instant(Date.UTC(2026, 0, 2) - 1)).outcome).toBe('daily_quota_exceeded');
+    expect(history.at(instant(Date.UTC(2026, 0, 2))).outcome).toBe('admitted');
+  });
+
+  it('spend neither on a refused request', () => {
+    const history = new History();
+    history.times(3, NOON);
+    const [, refused] = history.times(2, NOON);
+    expect(refused?.minute.used).toBe(3);
+    expect(refused?.day.used).toBe(3);
+  });
+
+  it('are those of UTC and tell when they start anew', () => {
+    const { minute, day } = new History().at(instant(NOON + 34 * SECOND + 567));
+    expect(minute).toEqual({ limit: 3, used: 1, resetsAt: NOON + MINUTE });
+    expect(day).toEqual({ limit: 5, used: 1, resetsAt: Date.UTC(2026, 0, 2) });
+  });
+
+  it('do not come back for a clock that lags behind', () => {
+    const history = new History();
+    history.times(3, later(NOON, MINUTE));
+    expect(history.at(instant(NOON + MINUTE - 1)).outcome).toBe('rate_limited');
+  });
+
+  it('keep what is used when the plan changes', () => {
+    const history = new History();
+    history.times(3, NOON);
+    history.change({ perMinute: 4, perDay: 100 });
+    expect(outcomes(history.times(2, NOON))).toEqual(['admitted', 'rate_limited']);
+    history.change({ perMinute: 2, perDay: 100 });
+    const verdict = history.at(NOON);
+    expect(remainingIn(verdict.minute)).toBe(0);
+    expect(verdict.outcome).toBe('rate_limited');
+  });
+
+  it('admit min(N, L) of N requests in any window, whatever came before', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.record({ wait: fc.nat(2 * MINUTE), count: fc.nat(8) }), { maxLength: 30 }),
+        fc.record({ perMinute: fc.integer({ min: 1, max: 6 }), perDay: fc.integer({ min: 1, max: 20 }) }),
+        (bursts, limits) => {
+          const history = new History(limits, { ...DEFAULT_BAN_POLICY, refusals: Infinity });
+          const admitted = { minute: new Map<number, number>(), day: new Map<number, number>() };
+          let now = NOON;
+          for (const { wait, count } of bursts) {
+            now = later(now, wait);
+            const [minute, day] = [Math.floor(now / MINUTE), Math.floor(now / DAY)];
+            for (const { outcome } of history.times(count, now)) {
+              const used = [admitted.minute.get(minute) ?? 0, admitted.day.get(day) ?? 0] as const;
+              expect(outcome === 'admitted').toBe(used[0] < limits.perMinute && used[1] < limits.perDay);
+              if (outcome !== 'admitted') continue;
+              admitted.minute.set(minute, used[0] + 1);
+              admitted.day.set(day, used[1] + 1);
+            }
+          }
+        },
+      ),
+    );
+  });
+});
+
+describe('what is told', () => {
+  const window = (limit: number, used: number, resetsAt = NOON) => ({ limit, used, resetsAt });
+  const verdict = (changes: Partial<Verdict>): Verdict => ({
+    outcome: 'admitted',
+    minute: window(60, 1, later(NOON, MINUTE)),
+    day: window(1_000, 1, later(NOON, DAY)),
+    bannedUntil: undefined,
+    ...changes,
+  });
+
+  it.each<[string, Partial<Verdict>, 'minute' | 'day']>([
+    ['the window with the fewest left', {}, 'minute'],
+    ['the day where it has fewer left', { day: window(1_000, 995) }, 'day'],
+    ['the minute in a tie', { minute: window(60, 1), day: window(1_000, 941) }, 'minute'],
+    ['the minute in a tie at the very last request', { minute: window(60, 60), day: window(1_000, 1_000) }, 'minute'],
+    ['of a refusal the exhausted minute', { outcome: 'rate_limited', minute: window(60, 60) }, 'minute'],
+    [
+      'of a refusal with both exhausted the one that resets last',
+      { outcome: 'daily_quota_exceeded', minute: window(60, 60), day: window(1_000, 1_000) },
+      'day',
+    ],
+  ])('is %s', (_what, changes, shown) => {
+    const given = verdict(changes);
+    expect(shownWindow(given)).toBe(given[shown]);
+  });
+
+  it.each([
+    [NOON, 60],
+    [instant(NOON + 1), 60],
+    [instant(NOON + 59 * SECOND), 1],
+    [instant(NOON + MINUTE - 1), 1],
+  ])('of a refusal at %d is to wait %d s, after which there is room', (now, seconds) => {
+    const refused = verdict({ outcome: 'rate_limited', minute: window(1, 1, later(NOON, MINUTE)) });
+    expect(retryAfter(refused, now)).toBe(seconds);
+    expect(now + seconds * SECOND).toBeGreaterThanOrEqual(NOON + MINUTE);
+  });
+
+  it('by a look is what a request would be told, and spends nothing', () => {
+    const history = new History();
+    history.times(2, NOON);
+    expect(verdictOn(history.usage, LIMITS, history.refusals, NOON)).toMatchObject({
+      outcome: 'admitted',
+      minute: { used: 2 },
+    });
+    history.at(NOON);
+    expect(verdictOn(history.usage, LIMITS, history.refusals, NOON).outcome).toBe('rate_limited');
+  });
+});
+
+describe('a ban', () => {
+  const exhausted = (policy?: BanPolicy) => {
+    const history = new History({ perMinute: 1, perDay: 1 }, policy);
+    history.at(NOON);
+    return history;
+  };
+
+  it('comes with the 50th refusal within a minute, for 5 minutes', () => {
+    const verdicts = exhausted().times(50, NOON);
+    expect(new Set(outcomes(verdicts.slice(0, 49)))).toEqual(new Set(['daily_quota_exceeded']));
+    expect(verdicts[49]).toMatchObject({ outcome: 'key_banned', bannedUntil: later(NOON, 5 * MINUTE) });
+    expect(verdicts.slice(-1).map((verdict) => retryAfter(verdict, NOON))).toEqual([300]);
+  });
+
+  it('does not come with 49 refusals in each of two minutes', () => {
+    const history = exhausted();
+    history.times(49, NOON);
+    expect(outcomes(history.times(49, later(NOON, MINUTE)))).not.toContain('key_banned');
+  });
+
+  it('ends when it was said to, however much is sent meanwhile', () => {
+    const history = exhausted();
+    history.times(50, NOON);
+    expect(new Set(outcomes(history.times(500, later(NOON, 4 * MINUTE))))).toEqual(new Set(['key_banned']));
+    expect(history.at(instant(NOON + 5 * MINUTE - 1)).outcome).toBe('key_banned');
+    expect(history.at(later(NOON, 5 * MINUTE)).outcome).toBe('daily_quota_exceeded');
+  });
+
+  it('is twice as long each further time within a day, up to an hour, and short again after a day', () => {
+    const history = exhausted();
+    const lengths: number[] = [];
+    let now = NOON;
+    const ban = () => {
+      const verdict = history.times(51, now).at(-1);
+      const until = verdict?.bannedUntil ?? now;
+      lengths.push((until - now) / MINUTE);
+      return until;
+    };
+    for (let times = 0; times < 6; times += 1) now = later(ban(), MINUTE);
+    expect(lengths).toEqual([5, 10, 20, 40, 60, 60]);
+    now = later(now, DAY);
+    ban();
+    expect(lengths.at(-1)).toBe(5);
+  });
+
+  it('has the numbers it is given', () => {
+    const history = exhausted({ refusals: 2, firstBan: SECOND, longestBan: SECOND });
+    expect(history.times(2, NOON)[1]).toMatchObject({ outcome: 'key_banned', bannedUntil: later(NOON, SECOND) });
+  });
+});
+
+describe('metering', () => {
+  async function setUp() {
+    const ports = inMemoryPorts();
+    const { openAccount, issueKey, authenticate, meterRequest } = createApplication(ports, { addressLimit: 2 });
+    const account = await openAccount.execute({ email: 'dev@example.com', plan: plan('enterprise', LIMITS) });
+    const issue = async () => authenticate.execute((await issueKey.execute({ accountId: account.id })).text);
+    return { meterRequest, clock: ports.clock, keys: [await issue(), await issue()] as const };
+  }
+
+  it('counts all keys of an account together', async () => {
+    const { meterRequest, keys } = await setUp();
+    const verdicts = [];
+    for (const key of [keys[0], keys[1], keys[0], keys[1]]) verdicts.push(await meterRequest.execute(key));
+    expect(outcomes(verdicts)).toEqual(['admitted', 'admitted', 'admitted', 'rate_limited']);
+  });
+
+  it('bans one key and leaves the others of its account alone', async () => {
+    const { meterRequest, clock, keys } = await setUp();
+    for (let count = 0; count < 60; count += 1) await meterRequest.execute(keys[0]);
+    clock.advance(MINUTE);
+    expect((await meterRequest.look(keys[0])).outcome).toBe('key_banned');
+    expect((await meterRequest.execute(keys[1])).outcome).toBe('admitted');
+  });
+
+  it('counts an address by the minute alone and never bans it', async () => {
+    const { meterRequest, clock } = await setUp();
+    const address = { address: '192.0.2.1' };
+    const verdicts = [];
+    for (let count = 0; count < 100; count += 1) verdicts.push(await meterRequest.execute(address));
+    expect(outcomes(verdicts).filter((outcome) => outcome === 'admitted')).toHaveLength(2);
+    expect(new Set(outcomes(verdicts.slice(2)))).toEqual(new Set(['rate_limited']));
+    clock.advance(MINUTE);
+    expect((await meterRequest.execute(address)).outcome).toBe('admitted');
+    expect((await meterRequest.execute({ address: '192.0.2.2' })).outcome).toBe('admitted');
+  });
+});

@@ -1,0 +1,43 @@
+import {
+  type BanPolicy,
+  decide,
+  DEFAULT_BAN_POLICY,
+  NO_REFUSALS,
+  NO_USAGE,
+  type Refusals,
+  type Usage,
+  type Verdict,
+  verdictOn,
+} from '../quotas/quota.js';
+import type { CountedRequest, RequestCounter, Requester } from '../quotas/request-counter.js';
+
+export class InMemoryRequestCounter implements RequestCounter {
+  private readonly usages = new Map<bigint | string, Usage>();
+  private readonly refusals = new Map<bigint, Refusals>();
+
+  constructor(private readonly policy: BanPolicy = DEFAULT_BAN_POLICY) {}
+
+  async count({ requester, limits, now }: CountedRequest): Promise<Verdict> {
+    const { usage, refusals } = this.known(requester);
+    const decision = decide(usage, refusals, limits, now, this.policy);
+    this.usages.set(subjectOf(requester), decision.usage);
+    if ('keyId' in requester) this.refusals.set(requester.keyId, decision.refusals);
+    return decision.verdict;
+  }
+
+  async look({ requester, limits, now }: CountedRequest): Promise<Verdict> {
+    const { usage, refusals } = this.known(requester);
+    return verdictOn(usage, limits, refusals, now);
+  }
+
+  private known(requester: Requester) {
+    return {
+      usage: this.usages.get(subjectOf(requester)) ?? NO_USAGE,
+      refusals: 'keyId' in requester ? (this.refusals.get(requester.keyId) ?? NO_REFUSALS) : undefined,
+    };
+  }
+}
+
+function subjectOf(requester: Requester): bigint | string {
+  return 'keyId' in requester ? requester.accountId : requester.address;
+}
