@@ -39,6 +39,16 @@ describe('settings', () => {
     ['LOG_LEVEL', ['debug', 'silent'], ['INFO', 'loud']],
     ['DATABASE_URL', ['postgres://a:b@c/d', 'postgresql:///d?host=/tmp'], ['mysql://x', 'x', 'postgres://a b']],
     ['DATABASE_POOL_SIZE', ['1', '1000'], ['0', '1001']],
+    ['REDIS_URL', ['redis://h:6379/1', 'rediss://u:p@h'], ['http://h', 'h:6379']],
+    [
+      'TRUST_PROXY',
+      ['10.0.0.0/8', '::1, 127.0.0.1', 'fd00::/8'],
+      ['10.0.0.0/33', 'loopback', '10.0.0', '1.2.3.4/8/8', ','],
+    ],
+    ['ADDRESS_LIMIT', ['1'], ['0', '-1']],
+    ['BAN_REFUSALS', ['1'], ['0']],
+    ['BAN_SECONDS', ['86400'], ['0', '86401']],
+    ['BAN_SECONDS_MAX', ['86400'], ['0', '86401']],
     ['KEY_ENVIRONMENT', ['live', 'staging'], ['production']],
     [
       'PUBLIC_URL',

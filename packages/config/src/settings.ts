@@ -38,6 +38,32 @@ export const apiSettings = {
     about: 'Address clients reach the service at, without `/v1`; without it links are built from the `Host` header',
     read: origin,
   },
+  REDIS_URL: {
+    default: undefined,
+    about: 'Redis in which all instances count requests together; without it each counts for itself',
+    read: url('redis', 'rediss'),
+  },
+  TRUST_PROXY: {
+    default: undefined,
+    about: 'Networks, such as `10.0.0.0/8,::1`, whose `X-Forwarded-For` is believed; none without it',
+    read: networks,
+  },
+  ADDRESS_LIMIT: {
+    default: '60',
+    about: 'Requests a minute that one address may send without a valid key',
+    read: integer(1, 1_000_000),
+  },
+  BAN_REFUSALS: {
+    default: '50',
+    about: 'So many refusals of one key within a minute ban it',
+    read: integer(1, 1_000_000),
+  },
+  BAN_SECONDS: {
+    default: '300',
+    about: 'Length of a first ban; each further one within a day is twice as long',
+    read: integer(1, 86_400),
+  },
+  BAN_SECONDS_MAX: { default: '3600', about: 'Length of a ban at the most', read: integer(1, 86_400) },
   LOG_LEVEL: {
     default: 'info',
     about: `One of ${LOG_LEVELS.map((level) => `\`${level}\``).join(', ')}`,
@@ -58,4 +84,22 @@ function origin(text: string): string {
     throw new Error('must be a URL that starts with http:// or https://, without query or fragment');
   }
   return text.replace(/\/+$/, '');
+}
+
+function networks(text: string): readonly string[] {
+  const list = text.split(',').map((each) => each.trim());
+  if (!list.every(isNetwork))
+    throw new Error('must be addresses or networks, such as 10.0.0.0/8, with commas between them');
+  return list;
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const version = isIP(address);
+  const longest = version === 4 ? 32 : 128;
+  return (
+    version !== 0 &&
+    rest.length === 0 &&
+    (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= longest))
+  );
 }

@@ -1,10 +1,11 @@
-import type { Ports } from '@adoption-store/domain';
+import { type BanPolicy, DEFAULT_BAN_POLICY, type Ports } from '@adoption-store/domain';
 import pg from 'pg';
-import { TypeOrmAccountRepository } from './accounts/typeorm-account-repository.js';
-import { TypeOrmApiKeyRepository } from './accounts/typeorm-api-key-repository.js';
+import type { DataSource } from 'typeorm';
+import { openAccounts } from './accounts/open-accounts.js';
 import { TypeOrmAnimalRepository } from './animals/typeorm-animal-repository.js';
 import { type DatabaseConnection, migrate, openDataSource } from './database/data-source.js';
 import { openEmbeddedPostgres } from './database/embedded-postgres.js';
+import { openRequestCounter } from './quotas/open-request-counter.js';
 import { nodeCryptography } from './kernel/node-cryptography.js';
 import { systemClock } from './kernel/system-clock.js';
 
@@ -12,8 +13,11 @@ export interface InfrastructureConfig {
   /** A PostgreSQL (14 or later) to use; without it one of our own is run in `dataDirectory`. */
   readonly databaseUrl?: string | undefined;
   readonly dataDirectory: string;
-  /** Connections at the most. */
+  /** Connections at the most, besides the one that listens for changed keys once somebody has called. */
   readonly poolSize: number;
+  /** A Redis in which all instances count requests together; without it each counts for itself. */
+  readonly redisUrl?: string | undefined;
+  readonly banPolicy?: BanPolicy | undefined;
   /** Told what the operator should know, a sentence each. */
   readonly onEvent?: (message: string) => void;
 }
@@ -31,31 +35,61 @@ export interface Infrastructure {
  */
 export async function openInfrastructure(config: InfrastructureConfig): Promise<Infrastructure> {
   const { databaseUrl, poolSize: max } = config;
-  if (databaseUrl !== undefined) return connect({ connectionString: databaseUrl, max }).catch(rethrowAs(databaseUrl));
+  if (databaseUrl !== undefined) {
+    return connect(config, { connectionString: databaseUrl, max }).catch(rethrowAs(databaseUrl));
+  }
   const embedded = await openEmbeddedPostgres(config);
   try {
     const { host, port, user, database } = embedded;
-    return await connect({ host, port, user, database, max }, () => embedded.close());
+    return await connect(config, { host, port, user, database, max }, () => embedded.close());
   } catch (error) {
     await embedded.close();
     throw error;
   }
 }
 
-async function connect(connection: DatabaseConnection, afterwards?: () => Promise<void>): Promise<Infrastructure> {
+async function connect(
+  config: InfrastructureConfig,
+  connection: DatabaseConnection,
+  afterwards?: () => Promise<void>,
+): Promise<Infrastructure> {
   await migrate(connection);
   const dataSource = await openDataSource(connection);
+  try {
+    const { ports, close } = await openPorts(config, connection, dataSource);
+    return {
+      ports,
+      async close() {
+        await close();
+        await dataSource.destroy();
+        await afterwards?.();
+      },
+    };
+  } catch (error) {
+    await dataSource.destroy();
+    throw error;
+  }
+}
+
+async function openPorts(
+  { redisUrl, banPolicy: policy = DEFAULT_BAN_POLICY, onEvent = () => undefined }: InfrastructureConfig,
+  connection: DatabaseConnection,
+  dataSource: DataSource,
+): Promise<Infrastructure> {
+  const requests = await openRequestCounter({ redisUrl, dataSource, policy, clock: systemClock, onEvent });
+  const { accounts, apiKeys, close: closeAccounts } = openAccounts(dataSource, connection);
   return {
     ports: {
       animals: new TypeOrmAnimalRepository(dataSource),
-      accounts: new TypeOrmAccountRepository(dataSource),
-      apiKeys: new TypeOrmApiKeyRepository(dataSource),
+      accounts,
+      apiKeys,
+      requests: requests.counter,
       clock: systemClock,
       cryptography: nodeCryptography,
     },
     async close() {
-      await dataSource.destroy();
-      await afterwards?.();
+      await requests.close();
+      await closeAccounts();
     },
   };
 }

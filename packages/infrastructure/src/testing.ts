@@ -4,3 +4,7 @@ export { TypeOrmApiKeyRepository } from './accounts/typeorm-api-key-repository.j
 export { TypeOrmAnimalRepository } from './animals/typeorm-animal-repository.js';
 export { type DatabaseConnection, migrate, openDataSource, revertMigrations } from './database/data-source.js';
 export { type EmbeddedPostgres, openEmbeddedPostgres } from './database/embedded-postgres.js';
+export { InProcessRequestCounter } from './quotas/in-process-request-counter.js';
+export { openRequestCounter, type OpenRequestCounter } from './quotas/open-request-counter.js';
+export { QuotaPersistence } from './quotas/quota-persistence.js';
+export { RedisRequestCounter } from './quotas/redis-request-counter.js';

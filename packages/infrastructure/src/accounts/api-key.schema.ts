@@ -18,6 +18,7 @@ export const apiKeySchema = new EntitySchema<ApiKeyRow>({
     expiresAt: { name: 'expires_at', type: 'timestamptz', nullable: true, transformer: instantColumn },
     revokedAt: { name: 'revoked_at', type: 'timestamptz', nullable: true, transformer: instantColumn },
     replacedBy: { name: 'replaced_by', type: 'bigint', nullable: true, transformer: int64Column },
+    lastUsedAt: { name: 'last_used_at', type: 'timestamptz', nullable: true, transformer: instantColumn },
   },
   relations: {
     account: { type: 'many-to-one', target: 'Account', joinColumn: { name: 'account_id' } },

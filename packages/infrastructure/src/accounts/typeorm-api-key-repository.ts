@@ -3,21 +3,24 @@ import {
   type AccountKey,
   type ApiKey,
   type ApiKeyId,
-  type ApiKeyRepository,
   DomainError,
   type Instant,
   keyState,
   type NewApiKey,
 } from '@adoption-store/domain';
-import type { DataSource, EntityManager, FindOptionsWhere } from 'typeorm';
+import { Any, type DataSource, type EntityManager, type FindOptionsWhere } from 'typeorm';
 import { insertedId } from '../database/columns.js';
 import { onDatabase, sqlState } from '../database/database-errors.js';
 import { accountFrom } from './account.schema.js';
 import { apiKeyFrom, type ApiKeyRow, apiKeySchema } from './api-key.schema.js';
+import type { BatchedApiKeyRepository } from './caching-api-key-repository.js';
+import { KeyUses } from './key-uses.js';
 
 const FOREIGN_KEY_VIOLATION = '23503';
 
-export class TypeOrmApiKeyRepository implements ApiKeyRepository {
+export class TypeOrmApiKeyRepository implements BatchedApiKeyRepository {
+  private readonly uses = new KeyUses((uses) => this.writeUses(uses));
+
   constructor(private readonly dataSource: DataSource) {}
 
   async add(key: NewApiKey): Promise<ApiKey> {
@@ -26,6 +29,10 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
 
   async findByHash(hash: string): Promise<AccountKey | undefined> {
     return (await this.find({ hash }))[0];
+  }
+
+  async findByHashes(hashes: readonly string[]): Promise<readonly AccountKey[]> {
+    return this.find({ hash: Any(hashes) });
   }
 
   async findById(id: ApiKeyId): Promise<AccountKey | undefined> {
@@ -60,6 +67,26 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
     );
   }
 
+  recordUse(id: ApiKeyId, at: Instant): void {
+    this.uses.record(id, at);
+  }
+
+  /** Writes the uses that have not been written yet; those that the database can't take now are lost. */
+  async close(): Promise<void> {
+    await this.uses.close();
+  }
+
+  private async writeUses(uses: ReadonlyMap<ApiKeyId, Instant>): Promise<void> {
+    // Locked in the order of their ids, so that two instances that write the same keys can't wait for each other.
+    const text = `
+      WITH uses AS (SELECT * FROM unnest($1::bigint[], $2::timestamptz[]) AS uses (id, at)),
+        locked AS (SELECT id FROM api_keys WHERE id IN (SELECT id FROM uses) ORDER BY id FOR NO KEY UPDATE)
+      UPDATE api_keys SET last_used_at = GREATEST(last_used_at, uses.at)
+      FROM uses JOIN locked USING (id) WHERE api_keys.id = uses.id`;
+    const instants = [...uses.values()].map((at) => new Date(at));
+    await onDatabase(() => this.dataSource.query(text, [[...uses.keys()].map(String), instants]));
+  }
+
   private async find(where: FindOptionsWhere<ApiKeyRow>): Promise<readonly AccountKey[]> {
     const rows = await onDatabase(() =>
       this.dataSource.getRepository(apiKeySchema).find({ where, relations: { account: true }, order: { id: 'ASC' } }),
@@ -73,7 +100,7 @@ async function lockKey(manager: EntityManager, id: ApiKeyId): Promise<ApiKeyRow 
 }
 
 async function insertKey(manager: EntityManager, key: NewApiKey): Promise<ApiKey> {
-  const added = { ...key, revokedAt: undefined, replacedBy: undefined };
+  const added = { ...key, revokedAt: undefined, replacedBy: undefined, lastUsedAt: undefined };
   try {
     return { ...added, id: insertedId(await manager.insert(apiKeySchema, { ...added })) as ApiKeyId };
   } catch (error) {

@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { DomainError } from '@adoption-store/domain';
 
 // https://www.postgresql.org/docs/current/errcodes-appendix.html: connection exceptions, invalid authorisation,
@@ -20,8 +21,9 @@ const DRIVER_MESSAGES =
 
 /** Whether the database, not the statement, is at fault: the same statement may succeed later. */
 export function isUnavailable(error: unknown): boolean {
+  if (!types.isNativeError(error)) return false;
+  // What Node throws where none of a host's addresses could be reached.
   if (error instanceof AggregateError) return error.errors.some(isUnavailable);
-  if (!(error instanceof Error)) return false;
   const code = sqlState(error);
   if (code !== undefined) return UNREACHABLE.has(code) || UNAVAILABLE_STATES.test(code);
   return DRIVER_MESSAGES.test(error.message);
@@ -29,8 +31,8 @@ export function isUnavailable(error: unknown): boolean {
 
 /** The SQLSTATE, or Node's code of a socket that failed. */
 export function sqlState(error: unknown): string | undefined {
-  const source = error instanceof Error && 'driverError' in error ? error.driverError : error;
-  return source instanceof Error && 'code' in source && typeof source.code === 'string' ? source.code : undefined;
+  const source = types.isNativeError(error) && 'driverError' in error ? error.driverError : error;
+  return types.isNativeError(source) && 'code' in source && typeof source.code === 'string' ? source.code : undefined;
 }
 
 /**

@@ -1,5 +1,12 @@
 import { CreateAnimals1700000000000 } from './1700000000000-create-animals.js';
 import { CreateAccounts1700000001000 } from './1700000001000-create-accounts.js';
+import { CreateRequestCounts1700000002000 } from './1700000002000-create-request-counts.js';
+import { FollowApiKeys1700000003000 } from './1700000003000-follow-api-keys.js';
 
 /** In the order they are run. One that has been released is never edited. */
-export const migrations = [CreateAnimals1700000000000, CreateAccounts1700000001000];
+export const migrations = [
+  CreateAnimals1700000000000,
+  CreateAccounts1700000001000,
+  CreateRequestCounts1700000002000,
+  FollowApiKeys1700000003000,
+];

@@ -1,0 +1,257 @@
+import {
+  type AccountId,
+  type AccountKey,
+  type ApiKey,
+  type ApiKeyId,
+  type ApiKeyRepository,
+  DomainError,
+  type Instant,
+  type NewApiKey,
+} from '@adoption-store/domain';
+
+/** API keys that can be looked up many at a time. */
+export interface BatchedApiKeyRepository extends ApiKeyRepository {
+  /** The keys of these hashes, in any order; those that are not there are left out. */
+  findByHashes(hashes: readonly string[]): Promise<readonly AccountKey[]>;
+}
+
+/** What is known to have changed: a key, all keys of an account, or, where news may have been missed, anything. */
+export type KeyChange = { readonly key: ApiKeyId } | { readonly account: AccountId } | { readonly anything: true };
+
+/** How long what the database has said is believed: within it a revocation acts, whatever becomes of its notification. */
+const TRUSTED_FOR = 1_000;
+/** Leaves a confirmation three tries before its entry is no longer believed. */
+const CONFIRM_EVERY = 250;
+/** A key that was used within this time goes on being confirmed. */
+const IN_USE_FOR = 5_000;
+/** Hashes in one query. */
+const BATCH = 500;
+const MOST_ENTRIES = 10_000;
+const MOST_MISSES = 10_000;
+
+interface Entry {
+  found: AccountKey;
+  confirmedAt: number;
+  usedAt: number;
+}
+
+/** A look-up that is waited for; all who ask for one hash share it. */
+interface Waiting {
+  readonly promise: Promise<AccountKey | undefined>;
+  readonly resolve: (found: AccountKey | undefined) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * API keys by their hashes from memory, as the database has confirmed them within the last second. Keys in use are
+ * confirmed again in the background before that second is over, so that their requests never wait. What has not been
+ * confirmed is asked for, and while the database is away that fails: nobody is let in by an old answer.
+ *
+ * There is one look-up query at a time, and one confirmation: unknown keys, however many, can't take the connections of
+ * everybody else.
+ */
+export class CachingApiKeyRepository implements ApiKeyRepository {
+  /** The least recently confirmed first, which are those that have not been used for longest. */
+  private readonly entries = new Map<string, Entry>();
+  /** When the database was asked for a hash that it did not know, the oldest first. */
+  private readonly misses = new Map<string, number>();
+  private readonly pending = { known: new Map<string, Waiting>(), unknown: new Map<string, Waiting>() };
+  private isLookingUp = false;
+  /** Counts the changes; an answer to a question from before one may be from before it. */
+  private changes = 0;
+  private timer: NodeJS.Timeout | undefined;
+  private isClosed = false;
+
+  /** @param follow is called, more than once, where there is something to keep: from then on changes should be told. */
+  constructor(
+    private readonly inner: BatchedApiKeyRepository,
+    private readonly follow: () => void = () => undefined,
+  ) {}
+
+  async findByHash(hash: string): Promise<AccountKey | undefined> {
+    const now = performance.now();
+    const entry = this.entries.get(hash);
+    if (entry !== undefined) {
+      entry.usedAt = now;
+      if (now - entry.confirmedAt < TRUSTED_FOR) return entry.found;
+    } else {
+      const missedAt = this.misses.get(hash);
+      if (missedAt !== undefined && now - missedAt < TRUSTED_FOR) return undefined;
+    }
+    return this.lookUp(hash, entry !== undefined);
+  }
+
+  async add(key: NewApiKey): Promise<ApiKey> {
+    return this.changing(undefined, this.inner.add(key));
+  }
+
+  async findById(id: ApiKeyId): Promise<AccountKey | undefined> {
+    return this.inner.findById(id);
+  }
+
+  async list(accountId?: AccountId): Promise<readonly AccountKey[]> {
+    return this.inner.list(accountId);
+  }
+
+  async revoke(id: ApiKeyId, at: Instant): Promise<ApiKey | undefined> {
+    return this.changing({ key: id }, this.inner.revoke(id, at));
+  }
+
+  async replace(id: ApiKeyId, replacement: NewApiKey, oldEndsAt: Instant): Promise<ApiKey | undefined> {
+    return this.changing({ key: id }, this.inner.replace(id, replacement, oldEndsAt));
+  }
+
+  recordUse(id: ApiKeyId, at: Instant): void {
+    this.inner.recordUse(id, at);
+  }
+
+  /** Drops what the change may have made wrong; after any, there may be a new key, whose hash nobody says. */
+  forget(change: KeyChange | undefined): void {
+    this.changes += 1;
+    this.misses.clear();
+    if (change === undefined) return;
+    for (const [hash, { found }] of this.entries) if (concerns(change, found)) this.entries.delete(hash);
+  }
+
+  /** Ends the confirmations. */
+  close(): void {
+    this.isClosed = true;
+    clearTimeout(this.timer);
+    this.forget({ anything: true });
+  }
+
+  private async changing<Result>(change: KeyChange | undefined, work: Promise<Result>): Promise<Result> {
+    try {
+      return await work;
+    } finally {
+      // Also where it failed: a commit whose answer was lost has happened nevertheless.
+      this.forget(change);
+    }
+  }
+
+  /** @param isKnown goes before those that nobody has ever had an answer for. */
+  private lookUp(hash: string, isKnown: boolean): Promise<AccountKey | undefined> {
+    const { known, unknown } = this.pending;
+    const waiting = known.get(hash) ?? unknown.get(hash);
+    if (waiting !== undefined) return waiting.promise;
+    const first = newWaiting();
+    (isKnown ? known : unknown).set(hash, first);
+    if (!this.isLookingUp) void this.lookUpPending();
+    return first.promise;
+  }
+
+  private async lookUpPending(): Promise<void> {
+    this.isLookingUp = true;
+    for (let batch = this.nextBatch(BATCH); batch.size > 0; batch = this.nextBatch(BATCH)) {
+      try {
+        await this.lookUpBatch(batch);
+      } catch (error) {
+        // Those in line would only find the same out one after the other.
+        if (isUnavailable(error)) for (const [hash, waiting] of this.nextBatch(Infinity)) batch.set(hash, waiting);
+        for (const { reject } of batch.values()) reject(error);
+      }
+    }
+    this.isLookingUp = false;
+  }
+
+  private nextBatch(size: number): Map<string, Waiting> {
+    const batch = new Map<string, Waiting>();
+    for (const queue of [this.pending.known, this.pending.unknown]) {
+      for (const [hash, waiting] of queue) {
+        if (batch.size >= size) return batch;
+        batch.set(hash, waiting);
+        queue.delete(hash);
+      }
+    }
+    return batch;
+  }
+
+  private async lookUpBatch(batch: ReadonlyMap<string, Waiting>): Promise<void> {
+    const { changes } = this;
+    const askedAt = performance.now();
+    const found = byHash(await this.inner.findByHashes([...batch.keys()]));
+    for (const [hash, { resolve }] of batch) {
+      // An answer from before a change is one for those who asked before it, and for nobody else.
+      if (changes === this.changes) this.keep(hash, found.get(hash), askedAt);
+      resolve(found.get(hash));
+    }
+  }
+
+  private keep(hash: string, found: AccountKey | undefined, askedAt: number): void {
+    // A confirmation may have been asked for later, and answered earlier.
+    if (this.isClosed || (this.entries.get(hash)?.confirmedAt ?? askedAt) > askedAt) return;
+    this.entries.delete(hash);
+    this.misses.delete(hash);
+    if (found === undefined) {
+      putLast(this.misses, hash, askedAt, MOST_MISSES);
+      return;
+    }
+    putLast(this.entries, hash, { found, confirmedAt: askedAt, usedAt: performance.now() }, MOST_ENTRIES);
+    this.confirmLater();
+  }
+
+  private confirmLater(): void {
+    if (this.isClosed || this.timer !== undefined) return;
+    this.follow();
+    this.timer = setTimeout(() => void this.confirm(), CONFIRM_EVERY).unref();
+  }
+
+  private async confirm(): Promise<void> {
+    const now = performance.now();
+    const inUse = [...this.entries].filter(([, { usedAt }]) => now - usedAt < IN_USE_FOR);
+    for (let start = 0; start < inUse.length; start += BATCH) {
+      await this.confirmBatch(inUse.slice(start, start + BATCH));
+    }
+    this.timer = undefined;
+    if (inUse.length > 0) this.confirmLater();
+  }
+
+  private async confirmBatch(batch: readonly (readonly [hash: string, entry: Entry])[]): Promise<void> {
+    const askedAt = performance.now();
+    let confirmed: ReadonlyMap<string, AccountKey>;
+    try {
+      confirmed = byHash(await this.inner.findByHashes(batch.map(([hash]) => hash)));
+    } catch {
+      // Nobody waits for this. An entry that stays unconfirmed is no longer believed, and asked for by whoever needs it.
+      return;
+    }
+    for (const [hash, entry] of batch) {
+      // Changed while the database was asked: the answer may be from before that.
+      if (this.entries.get(hash) !== entry) continue;
+      this.entries.delete(hash);
+      const found = confirmed.get(hash);
+      if (found !== undefined) this.entries.set(hash, Object.assign(entry, { found, confirmedAt: askedAt }));
+    }
+  }
+}
+
+function concerns(change: KeyChange, { key }: AccountKey): boolean {
+  if ('key' in change) return key.id === change.key;
+  return 'anything' in change || key.accountId === change.account;
+}
+
+function byHash(found: readonly AccountKey[]): ReadonlyMap<string, AccountKey> {
+  return new Map(found.map((each) => [each.key.hash, each]));
+}
+
+/** Adds what is not there yet, and lets the first go where there are too many. */
+function putLast<Value>(map: Map<string, Value>, key: string, value: Value, most: number): void {
+  map.set(key, value);
+  if (map.size <= most) return;
+  const [first = key] = map.keys();
+  map.delete(first);
+}
+
+function newWaiting(): Waiting {
+  let resolve: Waiting['resolve'] = () => undefined;
+  let reject: Waiting['reject'] = () => undefined;
+  const promise = new Promise<AccountKey | undefined>((onFound, onError) => {
+    resolve = onFound;
+    reject = onError;
+  });
+  return { promise, resolve, reject };
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof DomainError && error.kind === 'unavailable';
+}

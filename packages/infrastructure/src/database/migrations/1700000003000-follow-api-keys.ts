@@ -1,0 +1,31 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+export class FollowApiKeys1700000003000 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE api_keys ADD COLUMN last_used_at timestamptz');
+    // Says which row changed and nothing of what is in it: whoever may connect may listen.
+    await runner.query(`
+      CREATE FUNCTION notify_key_change() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        PERFORM pg_notify('key_changes', TG_ARGV[0] || ' ' || COALESCE(NEW.id, OLD.id));
+        RETURN NULL;
+      END
+      $$`);
+    // Not for last_used_at: that is written for every key in use, and lets nobody in or out.
+    await runner.query(`
+      CREATE TRIGGER api_keys_changed
+      AFTER INSERT OR DELETE OR UPDATE OF account_id, hash, name, expires_at, revoked_at, replaced_by ON api_keys
+      FOR EACH ROW EXECUTE FUNCTION notify_key_change('key')`);
+    // A new account has no keys yet.
+    await runner.query(`
+      CREATE TRIGGER accounts_changed AFTER DELETE OR UPDATE ON accounts
+      FOR EACH ROW EXECUTE FUNCTION notify_key_change('account')`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TRIGGER accounts_changed ON accounts');
+    await runner.query('DROP TRIGGER api_keys_changed ON api_keys');
+    await runner.query('DROP FUNCTION notify_key_change');
+    await runner.query('ALTER TABLE api_keys DROP COLUMN last_used_at');
+  }
+}

@@ -1,0 +1,48 @@
+import type { BanPolicy, Clock, RequestCounter } from '@adoption-store/domain';
+import type { DataSource } from 'typeorm';
+import { FallbackRequestCounter } from './fallback-request-counter.js';
+import { InProcessRequestCounter } from './in-process-request-counter.js';
+import { QuotaPersistence } from './quota-persistence.js';
+import { RedisRequestCounter } from './redis-request-counter.js';
+
+export interface RequestCounterConfig {
+  /** A Redis that all instances share; without it each counts by itself. */
+  readonly redisUrl?: string | undefined;
+  /** Milliseconds that a request waits for Redis, 40 if not said. */
+  readonly redisTimeout?: number | undefined;
+  /** Where days and bans outlive the process. */
+  readonly dataSource: DataSource;
+  readonly policy: BanPolicy;
+  readonly clock: Clock;
+  /** Told what the operator should know, a sentence each. */
+  readonly onEvent: (message: string) => void;
+}
+
+export interface OpenRequestCounter {
+  readonly counter: RequestCounter;
+  /** Requests that were decided in this process because Redis was lost; always 0 without Redis. */
+  readonly fallbacks: () => number;
+  /** Keeps what isn't kept yet; before the data source is destroyed. */
+  readonly close: () => Promise<void>;
+}
+
+/** A Redis that is away is no failure: its absence is told and its return awaited. */
+export async function openRequestCounter(config: RequestCounterConfig): Promise<OpenRequestCounter> {
+  const { redisUrl, redisTimeout, dataSource, policy, clock, onEvent } = config;
+  const local = new InProcessRequestCounter(policy);
+  // With Redis too, as a process that is restarted while Redis is away goes on as well.
+  const persistence = new QuotaPersistence(dataSource, local, onEvent);
+  await persistence.open(clock);
+  if (redisUrl === undefined) return { counter: local, fallbacks: () => 0, close: () => persistence.close() };
+  const shared = await RedisRequestCounter.connect(redisUrl, policy, redisTimeout);
+  const counter = new FallbackRequestCounter(shared, local, onEvent);
+  return {
+    counter,
+    fallbacks: () => counter.fallbacks,
+    async close() {
+      counter.close();
+      shared.close();
+      await persistence.close();
+    },
+  };
+}
