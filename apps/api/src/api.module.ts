@@ -1,25 +1,40 @@
-import type { Application } from '@adoption-store/domain';
+import { type Application, MINUTE } from '@adoption-store/domain';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
+import { ThrottlerModule } from '@nestjs/throttler';
 import { ApiContext } from './http/api-context.js';
 import { BearerAuthGuard } from './http/bearer-auth.guard.js';
 import { ErrorFilter } from './http/error.filter.js';
+import { PlanThrottlerGuard } from './http/plan-throttler.guard.js';
+import type { RequestCounterStorage } from './http/request-counter.storage.js';
 import { RouteTable } from './http/route-table.js';
 import { UnknownRoutesController } from './http/unknown-routes.controller.js';
 import { PetsController } from './pets/pets.controller.js';
+import { RateLimitController } from './rate-limit/rate-limit.controller.js';
 import { UseCasesModule } from './use-cases.module.js';
+
+export interface ApiParts {
+  readonly application: Application;
+  readonly context: ApiContext;
+  readonly routes: RouteTable;
+  readonly storage: RequestCounterStorage;
+}
 
 @Module({})
 export class ApiModule {
-  static of(application: Application, context: ApiContext, routes: RouteTable): DynamicModule {
+  static of({ application, context, routes, storage }: ApiParts): DynamicModule {
+    // The limit is the plan's, so the throttler's own number is never asked.
+    const throttlers = [{ name: 'plan', ttl: MINUTE, limit: 0 }];
     return {
       module: ApiModule,
-      imports: [UseCasesModule.of(application)],
-      controllers: [PetsController, UnknownRoutesController],
+      imports: [UseCasesModule.of(application), ThrottlerModule.forRoot({ throttlers, storage })],
+      controllers: [PetsController, RateLimitController, UnknownRoutesController],
       providers: [
         { provide: ApiContext, useValue: context },
         { provide: RouteTable, useValue: routes },
+        // In this order: who it is, then how much is left.
         { provide: APP_GUARD, useClass: BearerAuthGuard },
+        { provide: APP_GUARD, useClass: PlanThrottlerGuard },
         { provide: APP_FILTER, useClass: ErrorFilter },
       ],
     };

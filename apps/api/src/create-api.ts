@@ -6,15 +6,19 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { type FastifyBaseLogger, LogController } from 'fastify';
 import { ApiModule } from './api.module.js';
 import { ApiContext } from './http/api-context.js';
-import { checkFraming, onClientError, refuseInOurWords, requestId, routeEveryMethod } from './http/framework-errors.js';
+import { checkFraming, requestId, routeEveryMethod } from './http/framing.js';
 import { routableUrl } from './http/request-target.js';
+import { RequestCounterStorage } from './http/request-counter.storage.js';
 import { RouteTable } from './http/route-table.js';
+import { SocketRefusals } from './http/socket-refusals.js';
 
 export interface ApiOptions {
   readonly application: Application;
   readonly clock: Clock;
   readonly publicUrl?: string | undefined;
   readonly logLevel: string;
+  /** Networks whose X-Forwarded-For is believed; none unless given. */
+  readonly trustProxy?: readonly string[] | undefined;
 }
 
 // An unfinished request is given up after so long; Node looks for them this often.
@@ -23,12 +27,15 @@ const TIMEOUT_CHECK_MS = 500;
 
 /** The API, ready to listen: what main.ts serves and the tests call. */
 export async function createApi({
+  trustProxy,
   application,
   clock,
   publicUrl,
   logLevel,
 }: ApiOptions): Promise<NestFastifyApplication> {
   const routes = new RouteTable();
+  const storage = new RequestCounterStorage(application.meterRequest, clock);
+  const refusals = new SocketRefusals(routes, storage);
   const adapter = new FastifyAdapter({
     logger: { level: logLevel },
     logController: new LogController({ disableRequestLogging: true }),
@@ -38,8 +45,9 @@ export async function createApi({
     // A parameter is judged by its operation, however long it is; the URL as a whole is bounded.
     routerOptions: { maxParamLength: 16_384 },
     genReqId: requestId,
+    trustProxy: trustProxy === undefined ? false : [...trustProxy],
     clientErrorHandler: (error, socket) => {
-      onClientError(error, socket, routes);
+      refusals.onClientError(error, socket);
     },
     return503OnClosing: false,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -52,7 +60,7 @@ export async function createApi({
   });
   const fastify = adapter.getInstance();
   routeEveryMethod(fastify);
-  refuseInOurWords(fastify.server, routes);
+  refusals.listenTo(fastify.server);
   fastify.addHook('onRoute', ({ url, method }) => {
     routes.add(url, [method].flat());
   });
@@ -61,7 +69,7 @@ export async function createApi({
     done(checkFraming(request));
   });
   const api = await NestFactory.create<NestFastifyApplication>(
-    ApiModule.of(application, new ApiContext(clock, publicUrl), routes),
+    ApiModule.of({ application, context: new ApiContext(clock, publicUrl), routes, storage }),
     adapter,
     { logger: nestLogger(fastify.log), bodyParser: false, abortOnError: false },
   );

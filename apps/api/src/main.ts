@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs';
 import { apiSettings, ConfigError, EXIT_CONFIG, readSettings } from '@adoption-store/config';
-import { createApplication } from '@adoption-store/domain';
+import { createApplication, SECOND } from '@adoption-store/domain';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { createApi } from './create-api.js';
 import { demoKey, seedAnimals } from './demo.js';
 
 // Longer than any request may take (create-api.ts).
 const STOP_TIMEOUT_MS = 10_000;
+const ALONE = 'limits are counted by this instance alone; with REDIS_URL all instances count together';
 
 if (existsSync('.env')) process.loadEnvFile('.env');
 // Asked for first, so that a Ctrl-C while PostgreSQL is starting leaves none behind.
@@ -29,19 +30,35 @@ async function start(): Promise<() => Promise<void>> {
     databaseUrl,
     dataDirectory,
     poolSize: settings.DATABASE_POOL_SIZE,
+    redisUrl: settings.REDIS_URL,
+    banPolicy: {
+      refusals: settings.BAN_REFUSALS,
+      firstBan: settings.BAN_SECONDS * SECOND,
+      longestBan: settings.BAN_SECONDS_MAX * SECOND,
+    },
     onEvent: console.error,
   });
   try {
-    const application = createApplication(ports, { keyEnvironment: settings.KEY_ENVIRONMENT });
+    const application = createApplication(ports, {
+      keyEnvironment: settings.KEY_ENVIRONMENT,
+      addressLimit: settings.ADDRESS_LIMIT,
+    });
     const isEmbedded = databaseUrl === undefined;
     if (isEmbedded) await seedAnimals(application);
     const key = isEmbedded ? await demoKey(application, dataDirectory) : undefined;
     const { clock } = ports;
-    const api = await createApi({ application, clock, publicUrl: settings.PUBLIC_URL, logLevel: settings.LOG_LEVEL });
+    const api = await createApi({
+      application,
+      clock,
+      publicUrl: settings.PUBLIC_URL,
+      logLevel: settings.LOG_LEVEL,
+      trustProxy: settings.TRUST_PROXY,
+    });
     await api.listen({ port, host }).catch((error: unknown) => {
       throw explainListenError(error, host, port);
     });
     console.log(welcome(settings.PUBLIC_URL ?? addressOf(await api.getUrl(), host), key));
+    if (!isEmbedded && settings.REDIS_URL === undefined) console.error(ALONE);
     return async () => {
       await api.close();
       await close();

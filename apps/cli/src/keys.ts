@@ -3,27 +3,41 @@ import { parseArgs } from 'node:util';
 import { ConfigError, EXIT_CONFIG, readSettings, storeSettings } from '@adoption-store/config';
 import {
   type AccountKey,
+  type ApiKey,
   type Application,
   createApplication,
   describePlan,
   DomainError,
+  emailAddress,
   HOUR,
-  instant,
+  type Instant,
   keyState,
+  later,
+  type Plan,
   plan,
   PLAN_NAMES,
   type PlanName,
 } from '@adoption-store/domain';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 
+const DAY = 24 * HOUR;
+const LONGEST_LIFE = 3_650; // days
 const EXIT_USAGE = 64; // EX_USAGE of sysexits.h
+const PLAN_OPTIONS = ['plan', 'per-minute', 'per-day'] as const;
 const USAGE = `Usage:
   npm run -s keys -- create --email ADDRESS [--plan ${PLAN_NAMES.join('|')}]
                             [--per-minute N --per-day N] [--name TEXT]
+                            [--expires-in DAYS]
       prints a new API key, alone, on standard output; it is never shown again.
       An account is opened for the address if there is none, on the plan free
       unless another is given; enterprise takes --per-minute and --per-day.
+      The key works for 1 to ${LONGEST_LIFE} days, without --expires-in for ever.
+  npm run -s keys -- plan --email ADDRESS --plan ${PLAN_NAMES.join('|')}
+                          [--per-minute N --per-day N]
+      puts an account on another plan, from its next request on.
   npm run -s keys -- list [--email ADDRESS]
+      shows each key as active, rotated (it works until it expires, beside its
+      replacement), expired or revoked.
   npm run -s keys -- revoke ID
   npm run -s keys -- rotate ID [--overlap HOURS]
       prints a new key in place of the old one, which goes on for 24 hours
@@ -33,7 +47,7 @@ const USAGE = `Usage:
 class UsageError extends Error {}
 
 /** What a command does with the application; what it returns is printed. */
-type Command = (application: Application, now: () => number) => Promise<string>;
+type Command = (application: Application, now: () => Instant) => Promise<string>;
 
 if (existsSync('.env')) process.loadEnvFile('.env');
 process.exitCode = await main(process.argv.slice(2));
@@ -76,6 +90,8 @@ function commandOf(args: readonly string[]): Command {
   switch (name) {
     case 'create':
       return create(rest);
+    case 'plan':
+      return changePlan(rest);
     case 'list':
       return list(rest);
     case 'revoke':
@@ -88,21 +104,31 @@ function commandOf(args: readonly string[]): Command {
 }
 
 function create(args: string[]): Command {
-  const { values } = parse(args, ['email', 'plan', 'per-minute', 'per-day', 'name'], 0);
-  const { email, name, plan: planName } = values;
-  if (email === undefined) throw new UsageError('--email is required');
-  const limits = {
-    ...(values['per-minute'] !== undefined && { perMinute: wholeNumber('--per-minute', values['per-minute']) }),
-    ...(values['per-day'] !== undefined && { perDay: wholeNumber('--per-day', values['per-day']) }),
-  };
-  if (planName === undefined && Object.keys(limits).length > 0) {
-    throw new UsageError('--per-minute and --per-day go with --plan enterprise');
+  const { values } = parse(args, ['email', ...PLAN_OPTIONS, 'name', 'expires-in'], 0);
+  const { name } = values;
+  const email = addressOf(values);
+  const asked = planOf(values);
+  const days = values['expires-in'] === undefined ? undefined : wholeNumber('--expires-in', values['expires-in']);
+  if (days !== undefined && !(days >= 1 && days <= LONGEST_LIFE)) {
+    throw new UsageError(`--expires-in must be 1 to ${LONGEST_LIFE} days`);
   }
-  const asked = planName === undefined ? undefined : asUsage(() => plan(planName as PlanName, limits));
-  return async ({ openAccount, issueKey }) => {
-    const account = await openAccount.execute({ email, plan: asked });
-    const { text } = await issueKey.execute({ accountId: account.id, name });
+  return async ({ openAccount, issueKey }, now) => {
+    // The address and the plan are fine by themselves, so that what is left to be wrong is that they don't go together.
+    const account = await openAccount.execute({ email, plan: asked }).catch(adding('`keys plan` changes it'));
+    const expiresAt = days === undefined ? undefined : later(now(), days * DAY);
+    const { text } = await issueKey.execute({ accountId: account.id, name, expiresAt });
     return `${text}\n`;
+  };
+}
+
+function changePlan(args: string[]): Command {
+  const { values } = parse(args, ['email', ...PLAN_OPTIONS], 0);
+  const email = addressOf(values);
+  const asked = planOf(values);
+  if (asked === undefined) throw new UsageError('--plan is required');
+  return async ({ changePlan }) => {
+    const account = await changePlan.execute({ email, plan: asked });
+    return `the account of ${account.email} is on the plan ${describePlan(account.plan)}\n`;
   };
 }
 
@@ -115,12 +141,13 @@ function list(args: string[]): Command {
       account.email,
       describePlan(account.plan),
       `…${key.ending}`,
-      keyState(key, instant(now())),
+      stateOf(key, now()),
       new Date(key.createdAt).toISOString(),
-      key.expiresAt === undefined ? 'never' : new Date(key.expiresAt).toISOString(),
+      timeOr('never', key.expiresAt),
+      timeOr('never', key.lastUsedAt),
       key.name ?? '',
     ]);
-    return table([['ID', 'ACCOUNT', 'PLAN', 'KEY', 'STATE', 'CREATED', 'EXPIRES', 'NAME'], ...rows]);
+    return table([['ID', 'ACCOUNT', 'PLAN', 'KEY', 'STATE', 'CREATED', 'EXPIRES', 'LAST USED', 'NAME'], ...rows]);
   };
 }
 
@@ -139,6 +166,41 @@ function rotate(args: string[]): Command {
   return async ({ rotateKey }) => {
     const { text } = await rotateKey.execute({ id, overlap });
     return `${text}\n`;
+  };
+}
+
+type Values = Readonly<Record<string, string | undefined>>;
+
+function addressOf({ email }: Values): string {
+  if (email === undefined) throw new UsageError('--email is required');
+  return asUsage(() => emailAddress(email));
+}
+
+function planOf(values: Values): Plan | undefined {
+  const limits = {
+    ...(values['per-minute'] !== undefined && { perMinute: wholeNumber('--per-minute', values['per-minute']) }),
+    ...(values['per-day'] !== undefined && { perDay: wholeNumber('--per-day', values['per-day']) }),
+  };
+  const name = values['plan'];
+  if (name !== undefined) return asUsage(() => plan(name as PlanName, limits));
+  if (Object.keys(limits).length > 0) throw new UsageError('--per-minute and --per-day go with --plan enterprise');
+  return undefined;
+}
+
+function stateOf(key: ApiKey, now: Instant): string {
+  const state = keyState(key, now);
+  return state === 'active' && key.replacedBy !== undefined ? 'rotated' : state;
+}
+
+function timeOr(otherwise: string, time: Instant | undefined): string {
+  return time === undefined ? otherwise : new Date(time).toISOString();
+}
+
+/** Says besides what is wrong what to do about it. */
+function adding(advice: string): (error: unknown) => never {
+  return (error) => {
+    if (error instanceof DomainError && error.kind === 'invalid') throw new UsageError(`${error.message}; ${advice}`);
+    throw error;
   };
 }
 

@@ -1,7 +1,10 @@
-import { type AccountKey, Authenticate } from '@adoption-store/domain';
-import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
-import { HttpRefusal } from './error-codes.js';
+import { type AccountKey, Authenticate, DomainError } from '@adoption-store/domain';
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { getStorageToken } from '@nestjs/throttler';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { errorStatuses, HttpRefusal } from './error-codes.js';
+import { addressOf, limitHeaders, refusalOf } from './limit-headers.js';
+import { RequestCounterStorage } from './request-counter.storage.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -16,13 +19,35 @@ const CREDENTIALS = /^bearer ([A-Za-z0-9\-._~+/]{1,256}={0,2})$/i;
 /** Lets in whoever has a valid key. It stands before every route, the unknown ones too. */
 @Injectable()
 export class BearerAuthGuard implements CanActivate {
-  constructor(private readonly authenticate: Authenticate) {}
+  constructor(
+    private readonly authenticate: Authenticate,
+    @Inject(getStorageToken()) private readonly storage: RequestCounterStorage,
+  ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const request = context.switchToHttp().getRequest<FastifyRequest>();
-    request.caller = await this.authenticate.execute(bearerToken(request));
-    return true;
+    const http = context.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    try {
+      request.caller = await this.authenticate.execute(bearerToken(request));
+      return true;
+    } catch (error) {
+      if (!isUnauthenticated(error)) throw error;
+      throw (await this.refuseAddress(request, http.getResponse<FastifyReply>())) ?? error;
+    }
   }
+
+  /** Counts a request of nobody we know against its address; the refusal where that has sent too many. */
+  private async refuseAddress(request: FastifyRequest, reply: FastifyReply): Promise<HttpRefusal | undefined> {
+    const verdict = await this.storage.count(addressOf(request));
+    const now = this.storage.clock.now();
+    reply.headers(limitHeaders(verdict, now));
+    return refusalOf(verdict, now);
+  }
+}
+
+function isUnauthenticated(error: unknown): boolean {
+  if (error instanceof DomainError) return error.kind === 'unauthenticated';
+  return error instanceof HttpRefusal && errorStatuses[error.code] === 401;
 }
 
 function bearerToken({ headers, raw }: FastifyRequest): string {

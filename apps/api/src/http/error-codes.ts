@@ -18,6 +18,9 @@ const httpErrorStatuses = {
   payload_too_large: 413,
   uri_too_long: 414,
   expectation_failed: 417,
+  rate_limited: 429,
+  daily_quota_exceeded: 429,
+  key_banned: 429,
   headers_too_large: 431,
   internal_error: 500,
 } as const;

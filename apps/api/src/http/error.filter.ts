@@ -1,7 +1,10 @@
 import { DomainError } from '@adoption-store/domain';
-import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
+import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs/common';
+import { getStorageToken } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorBody, type ErrorBody, HttpRefusal } from './error-codes.js';
+import { addressOf, limitHeaders } from './limit-headers.js';
+import { RequestCounterStorage } from './request-counter.storage.js';
 
 /** RFC 6750 §3. */
 const CHALLENGE = 'Bearer realm="animal-adoption-store"';
@@ -10,12 +13,18 @@ const RETRY_AFTER_SECONDS = '1';
 /** The one place where errors become answers. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
-  catch(error: unknown, host: ArgumentsHost): void {
+  constructor(@Inject(getStorageToken()) private readonly storage: RequestCounterStorage) {}
+
+  async catch(error: unknown, host: ArgumentsHost): Promise<void> {
     const http = host.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
-    // The socket's own handler may have been faster (framework-errors.ts).
+    // The socket's own handler may have been faster (socket-refusals.ts).
     if (reply.sent || reply.raw.headersSent) return;
+    // What is refused before the guards could decide tells how its address stands.
+    if (!reply.hasHeader('x-ratelimit-limit')) {
+      reply.headers(limitHeaders(await this.storage.look(addressOf(request)), this.storage.clock.now()));
+    }
     const body = bodyOf(error);
     if (body.status >= 500) request.log.error({ route: request.routeOptions.url, stack: stackOf(error) }, body.code);
     if (error instanceof HttpRefusal) reply.headers(error.headers);

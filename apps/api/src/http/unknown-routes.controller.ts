@@ -14,7 +14,7 @@ export class UnknownRoutesController {
     const path = pathOf(request.originalUrl);
     if (!isDecodable(path)) throw new HttpRefusal('bad_request', 'the path has a bad percent-encoding');
     const methods = this.routes.methodsOf(request.url);
-    if (methods.length === 0) throw new HttpRefusal('not_found', `there is nothing at ${path}`);
+    if (methods.length === 0) throw new HttpRefusal('not_found', 'there is nothing at this path');
     const allow = methods.join(', ');
     if (request.method !== 'OPTIONS') {
       throw new HttpRefusal('method_not_allowed', `${request.method} is not allowed here, only ${allow}`, { allow });

@@ -1,0 +1,43 @@
+import { randomUUID } from 'node:crypto';
+import { type IncomingMessage, METHODS } from 'node:http';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { countHeaders } from './bearer-auth.guard.js';
+import { HttpRefusal } from './error-codes.js';
+
+export const MAX_URL_LENGTH = 8 * 1024;
+// RFC 3986 §3.2.2, as far as names and addresses of servers go.
+const HOST = /^(?:\[[0-9a-f:.]{2,45}\]|[a-z0-9._~-]{1,255})(?::\d{1,5})?$/i;
+
+const REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** The client's own request id where it is fit to be one, or a new one. */
+export function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string {
+  const own = headers['x-request-id'];
+  return typeof own === 'string' && REQUEST_ID.test(own) ? own : randomUUID();
+}
+
+/** Refuses a request whose line or Host header breaks HTTP's rules, before anything else is asked. */
+export function checkFraming({ raw, originalUrl }: FastifyRequest): HttpRefusal | undefined {
+  if (originalUrl.length > MAX_URL_LENGTH) {
+    return new HttpRefusal('uri_too_long', `the URL must be at most ${MAX_URL_LENGTH} characters`);
+  }
+  if (raw.httpVersionMajor !== 1) return new HttpRefusal('bad_request', 'the HTTP version must be 1.1 or 1.0');
+  const { host } = raw.headers;
+  // RFC 9112 §3.2: from HTTP/1.1 on, exactly one Host.
+  if (host === undefined) {
+    const isOptional = raw.httpVersion === '1.0';
+    return isOptional ? undefined : new HttpRefusal('bad_request', 'the Host header is missing');
+  }
+  if (!HOST.test(host) || countHeaders(raw.rawHeaders, 'host') > 1) {
+    return new HttpRefusal('bad_request', 'the Host header must be one host name or address, sent once');
+  }
+  return undefined;
+}
+
+/** Fastify routes every method Node can parse, so that an unknown one meets the guards too; CONNECT has no path. */
+export function routeEveryMethod(fastify: FastifyInstance): void {
+  for (const method of METHODS.filter((each) => each !== 'CONNECT')) {
+    // "No body" means that Fastify leaves it alone: it is read after the guards, by JsonBody.
+    fastify.addHttpMethod(method, { hasBody: false, overrideExisting: true });
+  }
+}

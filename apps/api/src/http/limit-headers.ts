@@ -1,0 +1,60 @@
+import {
+  type Instant,
+  type Outcome,
+  type QuotaWindow,
+  remainingIn,
+  retryAfter,
+  SECOND,
+  shownWindow,
+  type Verdict,
+} from '@adoption-store/domain';
+import type { FastifyRequest } from 'fastify';
+import { normalizeIp } from '@nestjs/throttler';
+import { HttpRefusal } from './error-codes.js';
+
+const MESSAGES: Readonly<Record<Exclude<Outcome, 'admitted'>, string>> = {
+  rate_limited: 'too many requests in this minute',
+  daily_quota_exceeded: 'too many requests today',
+  key_banned: 'the API key is banned for a while, for it went on after too many refusals',
+};
+
+/**
+ * What every response tells of the limits: requirements.md §8, and the same decision in the words of
+ * draft-ietf-httpapi-ratelimit-headers.
+ */
+export function limitHeaders(verdict: Verdict, now: Instant): Record<string, string> {
+  const shown = shownWindow(verdict);
+  const { minute, day } = verdict;
+  const isDaily = day.limit !== Infinity;
+  return {
+    'x-ratelimit-limit': String(shown.limit),
+    'x-ratelimit-remaining': String(remainingIn(shown)),
+    'x-ratelimit-reset': String(resetSeconds(shown)),
+    'ratelimit-policy': `"minute";q=${minute.limit};w=60${isDaily ? `, "day";q=${day.limit};w=86400` : ''}`,
+    ratelimit: `"minute";${left(minute, now)}${isDaily ? `, "day";${left(day, now)}` : ''}`,
+  };
+}
+
+/** The refusal of a verdict, or undefined where the request was admitted. */
+export function refusalOf(verdict: Verdict, now: Instant): HttpRefusal | undefined {
+  const { outcome } = verdict;
+  if (outcome === 'admitted') return undefined;
+  const seconds = retryAfter(verdict, now);
+  return new HttpRefusal(outcome, `${MESSAGES[outcome]}; try again in ${seconds} s`, {
+    'retry-after': String(seconds),
+  });
+}
+
+/** When the window starts anew, in Unix seconds. */
+export function resetSeconds({ resetsAt }: QuotaWindow): number {
+  return Math.ceil(resetsAt / SECOND);
+}
+
+/** Whom requests without a valid key are counted against. An IPv6 client has a whole /64 to choose from, so it counts as one. */
+export function addressOf({ ip }: Pick<FastifyRequest, 'ip'>): { readonly address: string } {
+  return { address: normalizeIp(ip) };
+}
+
+function left(window: QuotaWindow, now: Instant): string {
+  return `r=${remainingIn(window)};t=${Math.max(0, Math.ceil((window.resetsAt - now) / SECOND))}`;
+}

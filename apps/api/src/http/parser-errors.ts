@@ -1,0 +1,55 @@
+import { HttpRefusal } from './error-codes.js';
+import { MAX_URL_LENGTH } from './framing.js';
+import { routableUrl } from './request-target.js';
+import type { RouteTable } from './route-table.js';
+
+export interface ParserError {
+  /** The parser's own code, or Node's. */
+  readonly code?: string;
+  /** The bytes that were being parsed; of a request that came in parts, the last part. */
+  readonly rawPacket?: unknown;
+  readonly bytesParsed?: unknown;
+}
+
+/** What a request is refused with that Node's parser gave up on, or that did not come in time. */
+export function refusalOfParser(error: ParserError, routes: RouteTable): HttpRefusal {
+  switch (error.code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return isLongLine(error)
+        ? new HttpRefusal('uri_too_long', `the URL must be at most ${MAX_URL_LENGTH} characters`)
+        : new HttpRefusal('headers_too_large', 'the headers are too large');
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new HttpRefusal('request_timeout', 'the request was not complete in time');
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return new HttpRefusal('payload_too_large', 'the chunk extensions are too large');
+    case 'HPE_INVALID_METHOD':
+      return unknownMethod(textOf(error), routes) ?? badRequest();
+    default:
+      return badRequest();
+  }
+}
+
+function badRequest(): HttpRefusal {
+  return new HttpRefusal('bad_request', 'the request is not valid HTTP/1.1');
+}
+
+/** A request line that is sound but for a method Node's parser doesn't know. */
+function unknownMethod(text: string, routes: RouteTable): HttpRefusal | undefined {
+  const target = /^[\w!#$%&'*+.^`|~-]+ (\S+) HTTP\/1\.[01]\r?\n/.exec(text)?.[1];
+  if (target === undefined) return undefined;
+  const methods = routes.methodsOf(routableUrl(target));
+  const allow = (methods.length > 0 ? methods : routes.allMethods()).join(', ');
+  return new HttpRefusal('method_not_allowed', `the method is not known, only ${allow}`, { allow });
+}
+
+/** Whether the packet begins with a request line that is over the limit by itself. */
+function isLongLine({ rawPacket }: ParserError): boolean {
+  return Buffer.isBuffer(rawPacket) && /^\S+ [^\r\n]*$/.test(rawPacket.toString('latin1', 0, MAX_URL_LENGTH));
+}
+
+/** The packet from the line on in which the parser gave up. */
+function textOf({ rawPacket, bytesParsed }: ParserError): string {
+  if (!Buffer.isBuffer(rawPacket)) return '';
+  const text = rawPacket.toString('latin1');
+  return text.slice(text.lastIndexOf('\n', Number(bytesParsed) - 1) + 1);
+}

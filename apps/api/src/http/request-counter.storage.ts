@@ -1,0 +1,35 @@
+import { type Clock, type MeterRequest, retryAfter, SECOND, type Source, type Verdict } from '@adoption-store/domain';
+import type { ThrottlerStorage } from '@nestjs/throttler';
+
+type ThrottlerRecord = Awaited<ReturnType<ThrottlerStorage['increment']>>;
+
+/** The throttler's storage, which counts nothing itself: every decision is the domain's. */
+export class RequestCounterStorage implements ThrottlerStorage {
+  constructor(
+    private readonly meter: MeterRequest,
+    readonly clock: Clock,
+  ) {}
+
+  /** Counts the request if there is room for it in both windows. */
+  async count(source: Source): Promise<Verdict> {
+    return this.meter.execute(source);
+  }
+
+  /** How the windows stand; nothing is counted. */
+  async look(source: Source): Promise<Verdict> {
+    return this.meter.look(source);
+  }
+
+  /** For the throttler's own guard: its tracker is counted as an address is, by the minute. Times are in seconds. */
+  async increment(tracker: string): Promise<ThrottlerRecord> {
+    const verdict = await this.count({ address: tracker });
+    const now = this.clock.now();
+    const isBlocked = verdict.outcome !== 'admitted';
+    return {
+      totalHits: verdict.minute.used,
+      timeToExpire: Math.ceil((verdict.minute.resetsAt - now) / SECOND),
+      isBlocked,
+      timeToBlockExpire: isBlocked ? retryAfter(verdict, now) : 0,
+    };
+  }
+}

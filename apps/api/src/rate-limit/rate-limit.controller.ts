@@ -1,0 +1,28 @@
+import { MeterRequest, type QuotaWindow, remainingIn, SECOND } from '@adoption-store/domain';
+import { Controller, Get, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { resetSeconds } from '../http/limit-headers.js';
+import { WithoutQuota } from '../http/plan-throttler.guard.js';
+
+@Controller('v1/rate_limit')
+export class RateLimitController {
+  constructor(private readonly meter: MeterRequest) {}
+
+  /** How the caller stands. It costs no quota, so that asking is always possible. */
+  @Get()
+  @WithoutQuota()
+  async get(@Req() { caller }: FastifyRequest) {
+    const { minute, day, bannedUntil } = await this.meter.look(caller);
+    return {
+      plan: caller.account.plan.name,
+      minute: presentWindow(minute),
+      day: presentWindow(day),
+      ban: bannedUntil === undefined ? null : { until: Math.ceil(bannedUntil / SECOND) },
+    };
+  }
+}
+
+/** What clients see of a window; `reset` is in Unix seconds. */
+function presentWindow(window: QuotaWindow) {
+  return { limit: window.limit, used: window.used, remaining: remainingIn(window), reset: resetSeconds(window) };
+}
