@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type AccountRepository, instant, type Plan } from '@adoption-store/domain';
 import { type Adapters, everyAdapter } from './adapters.js';
@@ -34,6 +35,38 @@ describe.each(everyAdapter)('an account repository (%s)', (_name, open) => {
     const first = await accounts.open({ email: 'twice@example.com', plan: { name: 'pro' }, createdAt });
     const second = await accounts.open({ email: 'twice@example.com', plan: { name: 'free' }, createdAt: instant(1) });
     expect(second).toEqual(first);
+  });
+
+  it.each<[Plan, Plan]>([
+    [{ name: 'free' }, { name: 'pro' }],
+    [{ name: 'pro' }, { name: 'enterprise', perMinute: 7, perDay: 70 }],
+    [
+      { name: 'enterprise', perMinute: 7, perDay: 70 },
+      { name: 'enterprise', perMinute: 8, perDay: 80 },
+    ],
+    [{ name: 'enterprise', perMinute: 8, perDay: 80 }, { name: 'business' }],
+  ])('changes the plan %j to %j, and nothing else', async (before, after) => {
+    const email = `${randomUUID()}@example.com`;
+    const account = await accounts.open({ email, plan: before, createdAt });
+    const bystander = await accounts.open({ email: `other-${email}`, plan: before, createdAt });
+    expect(await accounts.changePlan(email, after)).toEqual({ ...account, plan: after });
+    expect(await accounts.findByEmail(email)).toEqual({ ...account, plan: after });
+    expect(await accounts.findByEmail(bystander.email)).toEqual(bystander);
+  });
+
+  it('changes no plan, and opens nothing, where there is no account', async () => {
+    expect(await accounts.changePlan('nobody@example.com', { name: 'pro' })).toBeUndefined();
+    expect(await accounts.findByEmail('nobody@example.com')).toBeUndefined();
+  });
+
+  it('leaves an account on one whole plan, however many race to change it', async () => {
+    const email = `${randomUUID()}@example.com`;
+    await accounts.open({ email, plan: { name: 'free' }, createdAt });
+    const plans = Array.from({ length: 30 }, (_, index): Plan =>
+      index % 3 === 0 ? { name: 'pro' } : { name: 'enterprise', perMinute: index, perDay: 10 * index },
+    );
+    await Promise.all(plans.map((plan) => accounts.changePlan(email, plan)));
+    expect(plans).toContainEqual((await accounts.findByEmail(email))?.plan);
   });
 
   it('opens one account for one address, however many race for it', async () => {

@@ -9,11 +9,21 @@ import {
   INT64_MAX,
   instant,
   later,
+  MINUTE,
   type NewApiKey,
 } from '@adoption-store/domain';
+import { openInfrastructure } from '@adoption-store/infrastructure';
+import {
+  openDataSource,
+  TypeOrmAccountRepository,
+  TypeOrmApiKeyRepository,
+} from '@adoption-store/infrastructure/testing';
+import { createDatabase } from '../support/database.js';
 import { type Adapters, everyAdapter } from './adapters.js';
 
-describe.each(everyAdapter)('an API key repository (%s)', (_name, open) => {
+const uncached = ['PostgreSQL, nothing held in memory', openUncached] as const;
+
+describe.each([...everyAdapter, uncached])('an API key repository (%s)', (_name, open) => {
   let adapters: Adapters;
   let keys: ApiKeyRepository;
   let account: Account;
@@ -40,7 +50,7 @@ describe.each(everyAdapter)('an API key repository (%s)', (_name, open) => {
   it('finds a key with its account, by hash and by id', async () => {
     const newKey = draft({ name: 'laptop 💻', expiresAt: later(now, HOUR) });
     const key = await keys.add(newKey);
-    expect(key).toEqual({ ...newKey, id: key.id, revokedAt: undefined, replacedBy: undefined });
+    expect(key).toEqual({ ...newKey, id: key.id, revokedAt: undefined, replacedBy: undefined, lastUsedAt: undefined });
     expect(await keys.findByHash(newKey.hash)).toEqual({ account, key });
     expect(await keys.findById(key.id)).toEqual({ account, key });
   });
@@ -110,6 +120,45 @@ describe.each(everyAdapter)('an API key repository (%s)', (_name, open) => {
     expect(await keys.list(racing.id)).toHaveLength(2);
   });
 
+  it('shows whoever made a change that change at once', async () => {
+    const owner = await openAccount();
+    const newKey = draft({ accountId: owner.id });
+    const replacement = draft({ accountId: owner.id });
+    expect(await keys.findByHash(newKey.hash)).toBeUndefined();
+    expect(await keys.findByHash(replacement.hash)).toBeUndefined();
+    const key = await keys.add(newKey);
+    expect(await keys.findByHash(newKey.hash)).toEqual({ account: owner, key });
+    await adapters.ports.accounts.changePlan(owner.email, { name: 'pro' });
+    expect(await keys.findByHash(newKey.hash)).toMatchObject({ account: { plan: { name: 'pro' } } });
+    await keys.replace(key.id, replacement, later(now, HOUR));
+    expect(await keys.findByHash(replacement.hash)).toBeDefined();
+    expect(await keys.findByHash(newKey.hash)).toMatchObject({ key: { expiresAt: later(now, HOUR) } });
+    await keys.revoke(key.id, now);
+    expect(await keys.findByHash(newKey.hash)).toMatchObject({ key: { revokedAt: now } });
+  });
+
+  it('gives each of many who ask at once their own key, or none', async () => {
+    const added = await Promise.all(Array.from({ length: 600 }, () => keys.add(draft())));
+    const hashes = added.flatMap(({ hash }) => [hash, draft().hash]);
+    const found = await Promise.all(hashes.map((hash) => keys.findByHash(hash)));
+    expect(found.filter((_, index) => index % 2 === 0).map((each) => each?.key)).toEqual(added);
+    expect(new Set(found.filter((_, index) => index % 2 === 1))).toEqual(new Set([undefined]));
+  });
+
+  it('records the latest use of a key within seconds, in whatever order they are told', async () => {
+    const [one, other, unused] = [await keys.add(draft()), await keys.add(draft()), await keys.add(draft())];
+    for (const minutes of [1, 3, 2]) keys.recordUse(one.id, later(now, minutes * MINUTE));
+    keys.recordUse(other.id, now);
+    keys.recordUse(INT64_MAX as ApiKeyId, now);
+    await until(async () => (await keys.findById(other.id))?.key.lastUsedAt === now);
+    expect(await keys.findById(one.id)).toMatchObject({ key: { lastUsedAt: later(now, 3 * MINUTE) } });
+    expect(await keys.findById(unused.id)).toMatchObject({ key: { lastUsedAt: undefined } });
+    keys.recordUse(one.id, now);
+    keys.recordUse(other.id, later(now, MINUTE));
+    await until(async () => (await keys.findById(other.id))?.key.lastUsedAt === later(now, MINUTE));
+    expect(await keys.findById(one.id)).toMatchObject({ key: { lastUsedAt: later(now, 3 * MINUTE) } });
+  });
+
   it('leaves the old key as it was where its replacement cannot be added', async () => {
     const taken = await keys.add(draft());
     const old = await keys.add(draft());
@@ -117,3 +166,28 @@ describe.each(everyAdapter)('an API key repository (%s)', (_name, open) => {
     expect(await keys.findById(old.id)).toEqual({ account, key: old });
   });
 });
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error('it has not come about');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+async function openUncached(): Promise<Adapters> {
+  const database = await createDatabase();
+  const config = { databaseUrl: database.url, dataDirectory: '/nowhere', poolSize: 1 };
+  const infrastructure = await openInfrastructure(config);
+  const dataSource = await openDataSource({ connectionString: database.url, max: 20 });
+  const apiKeys = new TypeOrmApiKeyRepository(dataSource);
+  return {
+    ports: { ...infrastructure.ports, accounts: new TypeOrmAccountRepository(dataSource), apiKeys },
+    async close() {
+      await apiKeys.close();
+      await dataSource.destroy();
+      await infrastructure.close();
+      await database.drop();
+    },
+  };
+}

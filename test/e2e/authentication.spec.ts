@@ -1,7 +1,7 @@
 import { generateKeyText, HOUR, later, MINUTE } from '@adoption-store/domain';
 import { PredictableCryptography } from '@adoption-store/domain/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { startApi, type TestApi } from '../support/api.js';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { useApi } from '../support/api.js';
 import { expectError, expectHeadError } from '../support/expectations.js';
 import { bearer, rawHead, sendOnce } from '../support/pets-client.js';
 import { type RawResponse, request } from '../support/raw-http.js';
@@ -11,13 +11,7 @@ const CHALLENGE = /^Bearer realm="[^"]+"$/;
 const INVALID_TOKEN = /^Bearer realm="[^"]+", error="invalid_token"$/;
 const cryptography = new PredictableCryptography();
 
-let api: TestApi;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-
-afterAll(() => api.close());
+const api = useApi();
 
 // Each test in a minute of its own: none spends another's quota.
 beforeEach(() => {

@@ -1,6 +1,6 @@
 import { MINUTE, PET_STATUSES } from '@adoption-store/domain';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { startApi, type TestApi } from '../support/api.js';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { useApi } from '../support/api.js';
 import { JSON_CONTENT_TYPE } from '../support/expectations.js';
 import { categoryIdsOf, createPet, get, listPets, type Pet, rawHead, sendOnce } from '../support/pets-client.js';
 import type { RawResponse } from '../support/raw-http.js';
@@ -8,13 +8,7 @@ import type { RawResponse } from '../support/raw-http.js';
 const MAX_BODY_BYTES = 65_536;
 const LUNA = '{"name":"Luna","categoryId":1}';
 
-let api: TestApi;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-
-afterAll(() => api.close());
+const api = useApi();
 
 // Each test in a minute of its own: none spends another's quota.
 beforeEach(() => {

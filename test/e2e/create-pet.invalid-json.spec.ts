@@ -1,16 +1,10 @@
 import { MINUTE } from '@adoption-store/domain';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { startApi, type TestApi } from '../support/api.js';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { useApi } from '../support/api.js';
 import { expectError } from '../support/expectations.js';
 import { createPet } from '../support/pets-client.js';
 
-let api: TestApi;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-
-afterAll(() => api.close());
+const api = useApi();
 
 // Each test in a minute of its own: none spends another's quota.
 beforeEach(() => {

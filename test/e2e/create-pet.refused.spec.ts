@@ -1,6 +1,6 @@
 import { MINUTE } from '@adoption-store/domain';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { startApi, type TestApi } from '../support/api.js';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { useApi } from '../support/api.js';
 import { expectError } from '../support/expectations.js';
 import { bearer, createPet, rawHead, sendOnce } from '../support/pets-client.js';
 import { request, sendRaw } from '../support/raw-http.js';
@@ -10,13 +10,7 @@ const MAX_BODY_BYTES = 65_536;
 const JSON_TYPE = 'Content-Type: application/json';
 const REQUEST_LINE = 'POST /v1/pets HTTP/1.1';
 
-let api: TestApi;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-
-afterAll(() => api.close());
+const api = useApi();
 
 // Each test in a minute of its own: none spends another's quota.
 beforeEach(() => {

@@ -1,8 +1,8 @@
-import { generateKeyText, instant, later, MINUTE } from '@adoption-store/domain';
+import { generateKeyText, instant, later, MINUTE, plan } from '@adoption-store/domain';
 import { PredictableCryptography } from '@adoption-store/domain/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type ErrorCode, errorStatuses } from '../../apps/api/src/http/error-codes.js';
-import { startApi, type TestApi } from '../support/api.js';
+import { useApi } from '../support/api.js';
 import { expectError, JSON_CONTENT_TYPE } from '../support/expectations.js';
 import { bearer, createPet, get, rawHead, sendOnce } from '../support/pets-client.js';
 import { type RawResponse, request } from '../support/raw-http.js';
@@ -12,18 +12,15 @@ const TOO_LARGE = 'Content-Length: 65537';
 const CHUNKED = 'Transfer-Encoding: chunked';
 const SUNSET = instant(Date.UTC(2030, 11, 5));
 
-let api: TestApi;
+const api = useApi();
 let petId: bigint;
 let unfinished: Promise<RawResponse>;
 
 beforeAll(async () => {
-  api = await startApi();
   ({ id: petId } = await api.application.addAnimal.execute({ name: 'Luna', categoryId: 1n }));
   // It takes its time: the other tests go on meanwhile.
   unfinished = sendOnce(api, 'GET /v1/pets HTTP/1.1\r\nHost: localhost\r\nX-Unfinis');
 });
-
-afterAll(() => api.close());
 
 // Each test in a minute of its own: none spends another's quota.
 beforeEach(() => {
@@ -117,11 +114,28 @@ describe('an X-Request-Id', () => {
   });
 });
 
+/** The last of so many requests of a new key. */
+async function overLimits(count: number): Promise<RawResponse> {
+  const { key } = await api.openKey('free');
+  for (let sent = 1; sent < count; sent += 1) await request(api, '/v1/pets', { headers: bearer(key) });
+  return request(api, '/v1/pets', { headers: bearer(key) });
+}
+
+/** The answer to the second request of a key whose day has room for one. */
+async function overDay(): Promise<RawResponse> {
+  const { key } = await api.openKey(plan('enterprise', { perMinute: 10, perDay: 1 }));
+  await request(api, '/v1/pets', { headers: bearer(key) });
+  return request(api, '/v1/pets', { headers: bearer(key) });
+}
+
 /** A request for each code of the registry; `internal_error` and `service_unavailable` have every-response.5xx. */
 const REQUESTS: Readonly<
   Record<Exclude<ErrorCode, 'internal_error' | 'service_unavailable'>, () => Promise<RawResponse>>
 > = {
   bad_request: () => get(api, '/%zz'),
+  rate_limited: () => overLimits(61),
+  key_banned: () => overLimits(110),
+  daily_quota_exceeded: overDay,
   expectation_failed: () => send('GET /v1/pets', 'Expect: x'),
   expired_api_key: async () => {
     const { account } = await api.openKey();

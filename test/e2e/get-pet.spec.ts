@@ -1,19 +1,18 @@
 import { type Instant, instant, later, MINUTE } from '@adoption-store/domain';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { startApi, type TestApi } from '../support/api.js';
+import { useApi } from '../support/api.js';
 import { expectError, expectHeadError, JSON_CONTENT_TYPE } from '../support/expectations.js';
 import { bearer, get, idsOf } from '../support/pets-client.js';
 import { type RawResponse, request } from '../support/raw-http.js';
 
 const SUNSET = instant(Date.UTC(2030, 11, 5));
 
-let api: TestApi;
+const api = useApi();
 let today: Instant;
 let id: bigint;
 
 beforeAll(async () => {
-  api = await startApi();
   today = api.clock.now();
   ({ id } = await api.application.addAnimal.execute({ name: 'Luna', categoryId: 9_007_199_254_740_993n }));
   const client = new pg.Client(api.databaseUrl);
@@ -24,8 +23,6 @@ beforeAll(async () => {
   );
   await client.end();
 });
-
-afterAll(() => api.close());
 
 // Each test in a minute of its own: none spends another's quota.
 beforeEach(() => {

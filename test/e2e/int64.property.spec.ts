@@ -1,19 +1,13 @@
 import { INT64_MAX, INT64_MIN, isInt64, MINUTE } from '@adoption-store/domain';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { startApi, type TestApi } from '../support/api.js';
+import { useApi } from '../support/api.js';
 import { expectError } from '../support/expectations.js';
 import { categoryIdsOf, createPet, get, listPets, type Pet } from '../support/pets-client.js';
 
 const RUNS = 60;
 
-let api: TestApi;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-
-afterAll(() => api.close());
+const api = useApi();
 
 // Each test in a minute of its own: none spends another's quota.
 beforeEach(() => {

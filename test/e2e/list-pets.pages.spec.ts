@@ -1,17 +1,16 @@
 import { MINUTE, PET_STATUSES } from '@adoption-store/domain';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { startApi, type TestApi } from '../support/api.js';
+import { useApi } from '../support/api.js';
 import { createPet, get, idsOf, listPets, nextPageOf, petsOf, walkPages } from '../support/pets-client.js';
 import { request, sendRaw } from '../support/raw-http.js';
 
 const ANIMALS = 60;
 
-let api: TestApi;
+const api = useApi();
 let ids: readonly number[];
 
 beforeAll(async () => {
-  api = await startApi();
   for (let index = 0; index < ANIMALS; index += 1) {
     const status = PET_STATUSES[index % 3];
     await api.application.addAnimal.execute({ name: `Animal ${index}`, categoryId: 7n, status });
@@ -19,8 +18,6 @@ beforeAll(async () => {
   const { animals } = await api.application.listAnimals.execute({ limit: 100 });
   ids = animals.map(({ id }) => Number(id));
 });
-
-afterAll(() => api.close());
 
 // Each test in a minute of its own: none spends another's quota.
 beforeEach(() => {

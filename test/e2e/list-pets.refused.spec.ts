@@ -1,22 +1,19 @@
 import { MINUTE } from '@adoption-store/domain';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { startApi, type TestApi } from '../support/api.js';
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { useApi } from '../support/api.js';
 import { expectError } from '../support/expectations.js';
 import { idsOf, listPets, nextPageOf } from '../support/pets-client.js';
 import { request } from '../support/raw-http.js';
 
-let api: TestApi;
+const api = useApi();
 let cursor: string;
 
 beforeAll(async () => {
-  api = await startApi();
   for (let index = 0; index < 130; index += 1) {
     await api.application.addAnimal.execute({ name: 'Luna', categoryId: 1n });
   }
   cursor = nextPageOf(await listPets(api, '?limit=100'))?.searchParams.get('cursor') ?? '';
 });
-
-afterAll(() => api.close());
 
 // Each test in a minute of its own: none spends another's quota.
 beforeEach(() => {

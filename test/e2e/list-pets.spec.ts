@@ -1,17 +1,16 @@
 import { MINUTE, PET_STATUSES } from '@adoption-store/domain';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { startApi, type TestApi } from '../support/api.js';
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { useApi } from '../support/api.js';
 import { JSON_CONTENT_TYPE } from '../support/expectations.js';
 import { bearer, idsOf, listPets, petsOf } from '../support/pets-client.js';
 import { request } from '../support/raw-http.js';
 
 const ANIMALS = 120;
 
-let api: TestApi;
+const api = useApi();
 let ids: readonly number[];
 
 beforeAll(async () => {
-  api = await startApi();
   const added: number[] = [];
   for (let index = 0; index < ANIMALS; index += 1) {
     const status = PET_STATUSES[index % 3];
@@ -20,8 +19,6 @@ beforeAll(async () => {
   }
   ids = added;
 });
-
-afterAll(() => api.close());
 
 // Each test in a minute of its own: none spends another's quota.
 beforeEach(() => {

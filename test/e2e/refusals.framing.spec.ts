@@ -1,6 +1,6 @@
 import { MINUTE } from '@adoption-store/domain';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { startApi, type TestApi } from '../support/api.js';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { useApi } from '../support/api.js';
 import type { ErrorCode } from '../../apps/api/src/http/error-codes.js';
 import { expectError } from '../support/expectations.js';
 import { rawHead, sendOnce } from '../support/pets-client.js';
@@ -11,13 +11,7 @@ const GET = 'GET /v1/pets HTTP/1.1';
 const POST = 'POST /v1/pets HTTP/1.1';
 const JSON_TYPE = 'Content-Type: application/json';
 
-let api: TestApi;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-
-afterAll(() => api.close());
+const api = useApi();
 
 // Each test in a minute of its own: none spends another's quota.
 beforeEach(() => {

@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http';
 import { MINUTE } from '@adoption-store/domain';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { startApi, type TestApi } from '../support/api.js';
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { useApi } from '../support/api.js';
 import { expectError, expectHeadError } from '../support/expectations.js';
 import { bearer, get, rawHead, sendOnce } from '../support/pets-client.js';
 import { type RawResponse, request } from '../support/raw-http.js';
@@ -13,14 +13,11 @@ const PATHS = [
   { path: '/v1/pets/1', allowed: ['GET', 'HEAD', 'OPTIONS'] },
 ];
 
-let api: TestApi;
+const api = useApi();
 
 beforeAll(async () => {
-  api = await startApi();
   await api.application.addAnimal.execute({ name: 'Luna', categoryId: 1n });
 });
-
-afterAll(() => api.close());
 
 // Each test in a minute of its own: none spends another's quota.
 beforeEach(() => {

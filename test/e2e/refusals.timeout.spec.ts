@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startApi, type TestApi } from '../support/api.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { useApi } from '../support/api.js';
 import { expectError } from '../support/expectations.js';
 import { rawHead } from '../support/pets-client.js';
 import { type RawResponse, sendRaw } from '../support/raw-http.js';
@@ -23,16 +23,13 @@ interface Outcome {
   readonly milliseconds: number;
 }
 
-let api: TestApi;
+const api = useApi();
 let outcomes: ReadonlyMap<string, Promise<Outcome>>;
 
 beforeAll(async () => {
-  api = await startApi();
   // All at once, so that the suite takes as long as one of them.
   outcomes = new Map(Object.entries(UNFINISHED).map(([what, bytes]) => [what, outcomeOf(bytes())]));
 });
-
-afterAll(() => api.close());
 
 function unfinishedHead(header: string): string {
   return rawHead(api, POST, ['Content-Type: application/json', `X-Request-Id: ${REQUEST_ID}`, header]);

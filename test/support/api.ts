@@ -1,11 +1,13 @@
-import { createApi } from '@adoption-store/api';
+import { afterAll, beforeAll } from '@jest/globals';
+import { type ApiOptions, createApi } from '@adoption-store/api';
 import {
   type Account,
   type Application,
   createApplication,
+  type FixedPlanName,
   instant,
+  type Plan,
   plan,
-  type PlanName,
 } from '@adoption-store/domain';
 import { ManualClock } from '@adoption-store/domain/testing';
 import { openInfrastructure } from '@adoption-store/infrastructure';
@@ -20,16 +22,26 @@ export interface TestApi {
   readonly application: Application;
   readonly clock: ManualClock;
   readonly databaseUrl: string;
-  /** A working API key of an account on the business plan. */
+  /** A working API key of an account whose limits no suite reaches. */
   readonly key: string;
   /** A new key of a new account. */
-  openKey(planName?: Exclude<PlanName, 'enterprise'>): Promise<{ account: Account; id: bigint; key: string }>;
+  openKey(of?: FixedPlanName | Plan): Promise<{ account: Account; id: bigint; key: string }>;
   close(): Promise<void>;
+}
+
+/** The API for a whole suite: it is there from before the first test until after the last. */
+export function useApi(options?: Partial<ApiOptions>): TestApi {
+  const api = {} as TestApi;
+  beforeAll(async () => {
+    Object.assign(api, await startApi(options));
+  });
+  afterAll(() => api.close());
+  return api;
 }
 
 let accountsOpened = 0;
 
-export async function startApi(): Promise<TestApi> {
+export async function startApi(options: Partial<ApiOptions> = {}): Promise<TestApi> {
   const database = await createDatabase();
   const { ports, close } = await openInfrastructure({
     databaseUrl: database.url,
@@ -38,14 +50,12 @@ export async function startApi(): Promise<TestApi> {
   });
   const clock = new ManualClock(instant(Date.UTC(2026, 10, 21, 12)));
   const application = createApplication({ ...ports, clock });
-  const api = await createApi({ application, clock, logLevel: 'silent' });
+  const api = await createApi({ application, clock, logLevel: 'silent', ...options });
   await api.listen(0, '127.0.0.1');
   const port = Number(new URL(await api.getUrl()).port);
 
-  const openKey: TestApi['openKey'] = async (planName = 'business') => {
-    accountsOpened += 1;
-    const email = `account-${accountsOpened}@example.com`;
-    const account = await application.openAccount.execute({ email, plan: plan(planName) });
+  const issueKey = async (email: string, itsPlan: Plan) => {
+    const account = await application.openAccount.execute({ email, plan: itsPlan });
     const { key, text } = await application.issueKey.execute({ accountId: account.id });
     return { account, id: key.id, key: text };
   };
@@ -57,8 +67,9 @@ export async function startApi(): Promise<TestApi> {
     application,
     clock,
     databaseUrl: database.url,
-    key: (await openKey()).key,
-    openKey,
+    key: (await issueKey('unlimited@example.com', plan('enterprise', { perMinute: 1_000_000, perDay: 1_000_000 }))).key,
+    openKey: (of = 'business') =>
+      issueKey(`account-${(accountsOpened += 1)}@example.com`, typeof of === 'string' ? plan(of) : of),
     async close() {
       await api.close();
       await close();

@@ -11,6 +11,7 @@ export function expectError(response: RawResponse | undefined, status: number, c
   expect(body).toStrictEqual({ code, message: expect.stringMatching(/\S/), status });
   expect(errorStatuses[code]).toBe(status);
   expect(response?.headers['x-request-id']).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+  expectLimitHeaders(response);
   return String(body.message);
 }
 
@@ -24,4 +25,17 @@ function describe({ status, headers, body }: RawResponse) {
 export function expectHeadError(response: RawResponse, status: number): void {
   expect(response).toMatchObject({ status, body: '', headers: { 'content-type': JSON_CONTENT_TYPE } });
   expect(response.headers['x-request-id']).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+  expectLimitHeaders(response);
+}
+
+/** That the answer tells of the limits, in both notations and without contradiction. */
+export function expectLimitHeaders(response: RawResponse | undefined): void {
+  const headers = response?.headers ?? {};
+  const shown = ['limit', 'remaining', 'reset'].map((name) => headers[`x-ratelimit-${name}`]);
+  expect(shown).toEqual(shown.map(() => expect.stringMatching(/^\d+$/)));
+  const [limit, remaining] = shown;
+  expect(headers['ratelimit-policy']).toMatch(new RegExp(`^"minute";q=\\d+;w=60(, "day";q=\\d+;w=86400)?$`));
+  expect(headers['ratelimit-policy']).toContain(`;q=${limit};`);
+  expect(headers['ratelimit']).toMatch(/^"minute";r=\d+;t=\d+(, "day";r=\d+;t=\d+)?$/);
+  expect(headers['ratelimit']).toContain(`;r=${remaining};`);
 }

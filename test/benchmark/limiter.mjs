@@ -1,0 +1,88 @@
+/**
+ * What a decision of the request counter costs: `npm run bench`. Redis is the
+ * one of REDIS_URL, or a redis-server of its own on this machine; without either only this process is measured.
+ */
+import { performance } from 'node:perf_hooks';
+import { DEFAULT_BAN_POLICY } from '@adoption-store/domain';
+import { InProcessRequestCounter, RedisRequestCounter } from '@adoption-store/infrastructure/testing';
+import { openRedis } from './redis.mjs';
+import { compareServices } from './limiter-over-http.mjs';
+
+const WINDOWS = 9;
+const DECISIONS = 200_000;
+const ACCOUNTS = 10_000;
+const CALLERS = 32;
+const REDIS_DECISIONS = 30_000;
+const now = Date.UTC(2026, 0, 1, 12);
+
+const middle = (values, share = 0.5) => values.sort((a, b) => a - b)[Math.floor(values.length * share)];
+const accounts = Array.from({ length: ACCOUNTS }, (_, index) => ({ accountId: BigInt(index), keyId: BigInt(index) }));
+const addresses = accounts.map((_, index) => ({ address: `10.0.${index >> 8}.${index & 255}` }));
+const plenty = { perMinute: 1e9, perDay: 1e9 };
+
+async function main() {
+  const rows = await measureInProcess();
+  const redis = await openRedis();
+  if (redis === undefined) console.warn('SKIPPED: Redis, as REDIS_URL is not set and there is no redis-server.');
+  else rows.push(...(await measureRedis(redis.url)));
+  if (redis !== undefined) rows.push(...(await compareServices(redis.url, WINDOWS)));
+  redis?.close();
+  console.table(Object.fromEntries(rows));
+}
+
+/** The kinds take turns, so that whatever else the machine does meets each of them. */
+async function measureInProcess() {
+  const kinds = {
+    'in process, admitted': { requesters: accounts, limits: plenty },
+    'in process, banned': { requesters: accounts, limits: { perMinute: 0, perDay: 1e9 } },
+    'in process, an address': { requesters: addresses, limits: { perMinute: 1e9, perDay: Infinity } },
+  };
+  const costs = Object.fromEntries(Object.keys(kinds).map((kind) => [kind, []]));
+  const counter = new InProcessRequestCounter(DEFAULT_BAN_POLICY);
+  for (let window = 0; window < WINDOWS; window++) {
+    for (const [kind, { requesters, limits }] of Object.entries(kinds)) {
+      const startedAt = performance.now();
+      for (let index = 0; index < DECISIONS; index++) {
+        await counter.count({ requester: requesters[index % ACCOUNTS], limits, now });
+      }
+      costs[kind].push(((performance.now() - startedAt) * 1000) / DECISIONS);
+      counter.takeChanges();
+    }
+  }
+  return Object.entries(costs).map(([kind, each]) => [kind, { 'median µs': round(middle(each)) }]);
+}
+
+async function measureRedis(url) {
+  const counter = await RedisRequestCounter.connect(url, DEFAULT_BAN_POLICY);
+  if (!counter.isReady) throw new Error(`the Redis of REDIS_URL can't be reached`);
+  const windows = [];
+  for (let window = 0; window < 4; window++) windows.push(await measureRedisOnce(counter));
+  counter.close();
+  const [figures] = windows
+    .slice(1)
+    .sort((one, other) => one['p50 µs'] - other['p50 µs'])
+    .slice(1);
+  return [[`Redis, ${CALLERS} at once`, figures]];
+}
+
+async function measureRedisOnce(counter) {
+  const latencies = [];
+  const startedAt = performance.now();
+  const call = async (caller) => {
+    for (let index = caller; index < REDIS_DECISIONS; index += CALLERS) {
+      const sentAt = performance.now();
+      await counter.count({ requester: accounts[index % ACCOUNTS], limits: plenty, now });
+      latencies.push((performance.now() - sentAt) * 1000);
+    }
+  };
+  await Promise.all(Array.from({ length: CALLERS }, (_, caller) => call(caller)));
+  const perSecond = Math.round(latencies.length / ((performance.now() - startedAt) / 1000));
+  const [p50, p99] = [middle(latencies), middle(latencies, 0.99)];
+  return { 'p50 µs': round(p50), 'p99 µs': round(p99), 'a second': perSecond };
+}
+
+function round(value) {
+  return Math.round(value * 100) / 100;
+}
+
+await main();

@@ -1,0 +1,338 @@
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type Application, createApplication, generateKeyText, HOUR, type Ports, SECOND } from '@adoption-store/domain';
+import { type Infrastructure, openInfrastructure } from '@adoption-store/infrastructure';
+import pg from 'pg';
+import { createDatabase, type TestDatabase } from '../support/database.js';
+
+type Instance = Application & { readonly ports: Ports };
+
+const EMAIL = 'dev@example.com';
+let database: TestDatabase;
+let closers: (() => Promise<void>)[];
+
+beforeEach(async () => {
+  database = await createDatabase();
+  closers = [() => database.drop()];
+});
+afterEach(async () => {
+  for (const close of closers.reverse()) await close();
+});
+
+async function openInstance(databaseUrl = database.url): Promise<Instance> {
+  const infrastructure: Infrastructure = await openInfrastructure({
+    databaseUrl,
+    dataDirectory: '/nowhere',
+    poolSize: 10,
+  });
+  closers.push(() => infrastructure.close());
+  return { ...createApplication(infrastructure.ports), ports: infrastructure.ports };
+}
+
+async function issue({ openAccount, issueKey }: Instance) {
+  const account = await openAccount.execute({ email: EMAIL });
+  return issueKey.execute({ accountId: account.id });
+}
+
+async function query<Row extends pg.QueryResultRow>(text: string): Promise<Row[]> {
+  const client = new pg.Client(database.url);
+  await client.connect();
+  try {
+    return (await client.query<Row>(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+const LISTENERS = `
+  FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN key_changes' AND state = 'idle'`;
+const listeners = async (): Promise<number> => (await query(`SELECT pid ${LISTENERS}`)).length;
+
+/** Lets a key in, which is when an instance begins to listen; when it does, it forgets what it has held until then. */
+async function startFollowing(issuer: Instance, instance: Instance): Promise<void> {
+  expect(await outcomeOf(instance, (await issue(issuer)).text)).toBe('free');
+  await until(async () => (await listeners()) === 1);
+}
+
+const outcomeOf = ({ authenticate }: Instance, text: string): Promise<string> =>
+  authenticate.execute(text).then(
+    ({ account }) => account.plan.name,
+    (error: unknown) => (error as { code?: string }).code ?? String(error),
+  );
+
+/** Asks until the outcome is there, and gives the milliseconds after which it was last asked for in vain. */
+async function lastInVain(instance: Instance, text: string, outcome: string): Promise<number> {
+  const start = performance.now();
+  for (let inVain = 0; ;) {
+    const asked = performance.now() - start;
+    if ((await outcomeOf(instance, text)) === outcome) return inVain;
+    if (asked > 20 * SECOND) throw new Error(`it has not become ${outcome}`);
+    inVain = asked;
+    await delay(5);
+  }
+}
+
+describe.each([
+  ['as the database notifies of it', ''],
+  [
+    'where every notification is lost',
+    'ALTER TABLE api_keys DISABLE TRIGGER USER; ALTER TABLE accounts DISABLE TRIGGER USER',
+  ],
+])('what one instance changes acts on another within a second, %s:', (_how, sabotage) => {
+  let one: Instance;
+  let other: Instance;
+  beforeEach(async () => {
+    [one, other] = await Promise.all([openInstance(), openInstance()]);
+    await startFollowing(one, other);
+    if (sabotage !== '') await query(sabotage);
+  });
+
+  it('a revocation', async () => {
+    const { key, text } = await issue(one);
+    expect(await outcomeOf(other, text)).toBe('free');
+    await one.revokeKey.execute(key.id);
+    expect(await lastInVain(other, text, 'revoked_api_key')).toBeLessThan(SECOND);
+    expect(await outcomeOf(one, text)).toBe('revoked_api_key');
+  });
+
+  it('a change of plan', async () => {
+    const { text } = await issue(one);
+    expect(await outcomeOf(other, text)).toBe('free');
+    await one.changePlan.execute({ email: EMAIL, plan: { name: 'business' } });
+    expect(await lastInVain(other, text, 'business')).toBeLessThan(SECOND);
+    expect(await outcomeOf(one, text)).toBe('business');
+  });
+
+  it('a rotation, of both keys', async () => {
+    const old = await issue(one);
+    expect(await outcomeOf(other, old.text)).toBe('free');
+    const { text } = await one.rotateKey.execute({ id: old.key.id, overlap: 0 });
+    expect(await outcomeOf(other, text)).toBe('free');
+    expect(await lastInVain(other, old.text, 'expired_api_key')).toBeLessThan(SECOND);
+  });
+
+  it('a new key, also one that somebody has tried before', async () => {
+    const account = await one.openAccount.execute({ email: EMAIL });
+    const { cryptography, clock, apiKeys } = one.ports;
+    const text = generateKeyText('live', cryptography);
+    expect(await outcomeOf(other, text)).toBe('invalid_api_key');
+    await apiKeys.add({
+      accountId: account.id,
+      hash: cryptography.sha256(text),
+      ending: text.slice(-4),
+      name: undefined,
+      createdAt: clock.now(),
+      expiresAt: undefined,
+    });
+    expect(await lastInVain(other, text, 'free')).toBeLessThan(SECOND);
+  });
+});
+
+it('a notification acts long before the second is over, and again after the connection it came by was cut', async () => {
+  const [one, other] = [await openInstance(), await openInstance()];
+  /** Misses are never asked about again before their second is over: only a notification can be faster. */
+  const missedFor = async (): Promise<number> => {
+    const { cryptography, clock, apiKeys } = one.ports;
+    const text = generateKeyText('live', cryptography);
+    const account = await one.openAccount.execute({ email: EMAIL });
+    const newKey = { ending: 'wxyz', name: undefined, createdAt: clock.now(), expiresAt: undefined };
+    const start = performance.now();
+    expect(await outcomeOf(other, text)).toBe('invalid_api_key');
+    await apiKeys.add({ ...newKey, accountId: account.id, hash: cryptography.sha256(text) });
+    await lastInVain(other, text, 'free');
+    return performance.now() - start;
+  };
+  await startFollowing(one, other);
+  expect(await missedFor()).toBeLessThan(0.8 * SECOND);
+  await query(`SELECT pg_terminate_backend(pid) ${LISTENERS}`);
+  await until(async () => (await listeners()) === 0);
+  await until(async () => (await listeners()) === 1);
+  expect(await missedFor()).toBeLessThan(0.8 * SECOND);
+});
+
+describe('between an instance and its database', () => {
+  let proxy: DatabaseProxy;
+  let instance: Instance;
+  beforeEach(async () => {
+    proxy = await DatabaseProxy.open(database.url);
+    closers.push(() => proxy.close());
+    instance = await openInstance(proxy.url);
+  });
+
+  it('1,000 requests with one key cost no queries but those of the background', async () => {
+    await startFollowing(instance, instance);
+    const { text } = await issue(instance);
+    expect(await outcomeOf(instance, text)).toBe('free');
+    const [before, start] = [proxy.queries, performance.now()];
+    for (let request = 0; request < 1_000; request += 1) await instance.authenticate.execute(text);
+    const seconds = (performance.now() - start) / SECOND;
+    // Four confirmations a second, and one write of last uses every other second.
+    expect(proxy.queries - before).toBeLessThanOrEqual(2 + 5 * seconds);
+  });
+
+  it('10,000 unknown keys are refused by one look-up at a time, and few of them', async () => {
+    const texts = Array.from({ length: 10_000 }, () => generateKeyText('live', instance.ports.cryptography));
+    await outcomeOf(instance, texts[0] ?? '');
+    const before = proxy.queries;
+    proxy.mostAtOnce = 0;
+    const outcomes = await Promise.all(texts.map((text) => outcomeOf(instance, text)));
+    expect(new Set(outcomes)).toEqual(new Set(['invalid_api_key']));
+    expect(proxy.mostAtOnce).toBe(1);
+    expect(proxy.queries - before).toBeLessThanOrEqual(25);
+  });
+
+  it('a cut refuses every key as unavailable after at most a second, and ends by itself', async () => {
+    const { text } = await issue(instance);
+    const unknown = generateKeyText('live', instance.ports.cryptography);
+    expect(await outcomeOf(instance, text)).toBe('free');
+    proxy.cut();
+    expect(await outcomeOf(instance, unknown)).toBe('service_unavailable');
+    expect(await lastInVain(instance, text, 'service_unavailable')).toBeLessThan(SECOND);
+    expect(await outcomeOf(instance, text)).toBe('service_unavailable');
+    proxy.mend();
+    await lastInVain(instance, text, 'free');
+    expect(await outcomeOf(instance, unknown)).toBe('invalid_api_key');
+  });
+
+  it('a key revoked while it was cut is refused from the first answer on', async () => {
+    const { key, text } = await issue(instance);
+    expect(await outcomeOf(instance, text)).toBe('free');
+    proxy.cut();
+    await lastInVain(instance, text, 'service_unavailable');
+    await query(`UPDATE api_keys SET revoked_at = now() WHERE id = ${key.id}`);
+    proxy.mend();
+    const outcomes = new Set<string>();
+    await until(async () => {
+      const outcome = await outcomeOf(instance, text);
+      outcomes.add(outcome);
+      return outcome === 'revoked_api_key';
+    });
+    expect(outcomes).not.toContain('free');
+  });
+});
+
+it('no text of a key gets into the database, nor a hash into its notifications', async () => {
+  const listener = new pg.Client(database.url);
+  const instance = await openInstance();
+  await listener.connect();
+  closers.push(() => listener.end());
+  const told: string[] = [];
+  listener.on('notification', ({ payload = '' }) => told.push(payload));
+  await listener.query('LISTEN key_changes');
+
+  const issued = await issue(instance);
+  const rotated = await instance.rotateKey.execute({ id: issued.key.id, overlap: HOUR });
+  await instance.changePlan.execute({ email: EMAIL, plan: { name: 'pro' } });
+  for (const { text } of [issued, rotated]) await instance.authenticate.execute(text);
+  await instance.revokeKey.execute(rotated.key.id);
+  const used = () => query(`SELECT FROM api_keys WHERE last_used_at IS NOT NULL`);
+  await until(async () => (await used()).length === 2);
+
+  const tables = await query<{ name: string }>(
+    `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname !~ '^(pg_|information_schema)'`,
+  );
+  const rows = await Promise.all(
+    tables.map(({ name }) => query<{ row: string }>(`SELECT t::text AS row FROM ${name} t`)),
+  );
+  const everything = rows.flat().map(({ row }) => row);
+  expect(everything.join()).toContain(issued.key.hash);
+  for (const { text } of [issued, rotated]) {
+    expect(everything.join()).not.toContain(text.slice('aas_live_'.length, -10));
+    expect(everything.join()).not.toContain(text.slice(0, 20));
+  }
+  await until(async () => told.length >= 5);
+  expect(told.filter((payload) => !/^(key|account) \d+$/.test(payload))).toEqual([]);
+});
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 15 * SECOND;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error('it has not come about');
+    await delay(20);
+  }
+}
+
+/** What precedes the last byte of every answer, ReadyForQuery (PostgreSQL's manual, 54.7). */
+const READY = Buffer.from([0x5a, 0, 0, 0, 5]);
+
+/** A TCP proxy before the database that counts queries, and can be cut. */
+class DatabaseProxy {
+  queries = 0;
+  mostAtOnce = 0;
+  private readonly busy = new Set<Socket>();
+  private readonly sockets = new Set<Socket>();
+  private isCut = false;
+
+  private constructor(
+    private readonly server: Server,
+    private readonly databaseUrl: URL,
+  ) {}
+
+  static async open(databaseUrl: string): Promise<DatabaseProxy> {
+    const server = createServer((client) => {
+      proxy.accept(client);
+    });
+    const proxy = new DatabaseProxy(server, new URL(databaseUrl));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return proxy;
+  }
+
+  get url(): string {
+    const { username, password, pathname, searchParams } = this.databaseUrl;
+    const user = searchParams.get('user') ?? username;
+    const address = this.server.address();
+    if (address === null || typeof address === 'string') throw new Error('the proxy does not listen');
+    return `postgres://${user}${password === '' ? '' : `:${password}`}@127.0.0.1:${address.port}${pathname}`;
+  }
+
+  cut(): void {
+    this.isCut = true;
+    for (const socket of this.sockets) socket.destroy();
+  }
+
+  mend(): void {
+    this.isCut = false;
+  }
+
+  async close(): Promise<void> {
+    this.cut();
+    this.server.close();
+    await once(this.server, 'close');
+  }
+
+  private accept(client: Socket): void {
+    if (this.isCut) {
+      client.on('error', () => undefined).resume();
+      client.end();
+      return;
+    }
+    const { hostname, port, searchParams } = this.databaseUrl;
+    const [host, at] = [searchParams.get('host') ?? hostname, Number(searchParams.get('port') ?? (port || 5432))];
+    const server = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${at}`) : connect(at, host);
+    for (const [from, to] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      this.sockets.add(from);
+      from.on('error', () => to.destroy());
+      from.on('close', () => {
+        to.destroy();
+        this.sockets.delete(from);
+        this.busy.delete(client);
+      });
+    }
+    client.on('data', (chunk) => {
+      if (!this.busy.has(client)) this.queries += 1;
+      this.busy.add(client);
+      this.mostAtOnce = Math.max(this.mostAtOnce, this.busy.size);
+      server.write(chunk);
+    });
+    server.on('data', (chunk) => {
+      if (READY.equals(chunk.subarray(-6, -1))) this.busy.delete(client);
+      client.write(chunk);
+    });
+  }
+}

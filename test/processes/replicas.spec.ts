@@ -1,0 +1,74 @@
+import { Agent, request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createDatabase, type TestDatabase } from '../support/database.js';
+import { API, KEYS, run, Running } from '../support/processes.js';
+import { redisFor, type TestRedis } from '../support/redis.js';
+
+const MINUTE = 60_000;
+const REQUESTS = 5_000;
+/** How often each plan is put to the test; more take longer and prove more. */
+const ROUNDS = Number(process.env['LIMIT_ROUNDS'] ?? 1);
+
+const openRedis = redisFor('two replicas that share their limits');
+
+(openRedis ? describe : describe.skip)('two replicas on one PostgreSQL and one Redis', () => {
+  let database: TestDatabase;
+  let redis: TestRedis | undefined;
+  let replicas: Running[] = [];
+  let origins: string[] = [];
+  const agent = new Agent({ keepAlive: true, maxSockets: 100 });
+
+  beforeAll(async () => {
+    [database, redis] = await Promise.all([createDatabase(), openRedis?.()]);
+    const settings = { DATABASE_URL: database.url, REDIS_URL: redis?.url ?? '', PORT: '0', HOST: '127.0.0.1' };
+    replicas = [new Running(API, [], settings), new Running(API, [], settings)];
+    origins = await Promise.all(replicas.map(async (each) => (await each.prints(/Address {2}(\S+)\/v1/))[1] ?? ''));
+  });
+
+  afterAll(async () => {
+    agent.destroy();
+    await Promise.all(replicas.map((replica) => replica.stop()));
+    await redis?.close();
+    await database.drop();
+  });
+
+  /** The answer's status; an unknown path is counted as any is, and costs the database nothing. */
+  function send(origin: string, key: string): Promise<number> {
+    return new Promise((resolve, reject) => {
+      request(`${origin}/v1/unknown`, { agent, headers: { authorization: `Bearer ${key}` } }, (response) => {
+        response.resume().on('end', () => {
+          resolve(response.statusCode ?? 0);
+        });
+      })
+        .on('error', reject)
+        .end();
+    });
+  }
+
+  /** Until so much of the minute is left that one round ends within it. */
+  async function minuteWithRoom(): Promise<void> {
+    while (MINUTE - (Date.now() % MINUTE) < 20_000) await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+
+  const rounds = Array.from({ length: ROUNDS }, (_, index) => index + 1);
+  it.each(
+    rounds.flatMap((round) => [
+      ['free', 60, round] as const,
+      ['pro', 300, round] as const,
+      ['business', 1_000, round] as const,
+    ]),
+  )(
+    `admit exactly the minute of the plan %s, %d, of ${REQUESTS} parallel requests (round %d)`,
+    async (plan, limit, round) => {
+      const email = `${plan}-${round}@example.com`;
+      const { stdout } = await run(KEYS, ['create', '--email', email, '--plan', plan], { DATABASE_URL: database.url });
+      await minuteWithRoom();
+      const minute = Math.floor(Date.now() / MINUTE);
+      const sending = Array.from({ length: REQUESTS }, (_, index) => send(origins[index % 2] ?? '', stdout.trim()));
+      const statuses = await Promise.all(sending);
+      expect(Math.floor(Date.now() / MINUTE)).toBe(minute);
+      expect(statuses.filter((status) => status === 404)).toHaveLength(limit);
+      expect(statuses.filter((status) => status === 429)).toHaveLength(REQUESTS - limit);
+    },
+  );
+});

@@ -1,0 +1,112 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { connect } from 'node:net';
+import { delimiter, join } from 'node:path';
+import { freePort, temporaryFolder } from './processes.js';
+
+const PROGRAM = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin', '/usr/local/bin', '/opt/homebrew/bin']
+  .map((folder) => join(folder, 'redis-server'))
+  .find((path) => existsSync(path));
+
+/** A Redis that the suite may use but must not harm: the one of REDIS_URL, or one of its own. */
+export interface TestRedis {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a Redis, where there is one to be had.
+ *
+ * @returns undefined, having said so, where there is none.
+ * @throws Error where there is none and REQUIRE_REDIS says that there must be.
+ */
+export function redisFor(suite: string): (() => Promise<TestRedis>) | undefined {
+  const url = process.env['REDIS_URL'];
+  if (url !== undefined) return () => Promise.resolve({ url, close: () => Promise.resolve() });
+  return redisServerFor(suite);
+}
+
+/** As `redisFor`, for suites that kill it: always a server of their own. */
+export function redisServerFor(suite: string): (() => Promise<RedisServer>) | undefined {
+  if (PROGRAM !== undefined) return () => RedisServer.start(PROGRAM);
+  const reason = `${suite}: there is no redis-server on the PATH (Debian's redis-server has it)`;
+  if (process.env['REQUIRE_REDIS'] === '1') throw new Error(reason);
+  console.warn(`SKIPPED: ${reason}`);
+  return undefined;
+}
+
+/** A Redis that keeps nothing, at an address that stays the same when it is started again. */
+export class RedisServer implements TestRedis {
+  private constructor(
+    private readonly program: string,
+    private readonly port: number,
+    private readonly folder: { readonly path: string; remove(): Promise<void> },
+    private child: ChildProcess,
+  ) {}
+
+  static async start(program: string): Promise<RedisServer> {
+    const [port, folder] = await Promise.all([freePort(), temporaryFolder()]);
+    return new RedisServer(program, port, folder, await launch(program, port, folder.path));
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`;
+  }
+
+  async kill(): Promise<void> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
+    this.child.kill('SIGKILL');
+    await once(this.child, 'exit');
+  }
+
+  async startAgain(): Promise<void> {
+    this.child = await launch(this.program, this.port, this.folder.path);
+  }
+
+  /** Connections stay open, and nothing answers. */
+  freeze(): void {
+    this.child.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.child.kill('SIGCONT');
+  }
+
+  async close(): Promise<void> {
+    await this.kill();
+    await this.folder.remove();
+  }
+}
+
+async function launch(program: string, port: number, folder: string): Promise<ChildProcess> {
+  const settings = { port: String(port), bind: '127.0.0.1', dir: folder, save: '', appendonly: 'no' };
+  const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  // A run that is cut short leaves no server behind.
+  const end = () => child.kill('SIGKILL');
+  process.once('exit', end);
+  child.once('exit', () => process.off('exit', end));
+  let output = '';
+  child.stdout.on('data', (chunk) => (output += String(chunk)));
+  while (!output.includes('Ready to accept connections')) {
+    await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
+    if (child.exitCode !== null) throw new Error(`${program} ended with ${child.exitCode}: ${output}`);
+  }
+  return child;
+}
+
+/** Asks Redis by hand what has an answer of one line, such as `PTTL key`: that line, without its mark. */
+export async function askRedis(url: string, command: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port || '6379'), hostname);
+  try {
+    socket.write(`${command}\r\n`);
+    const [reply] = (await once(socket, 'data')) as [Buffer];
+    const [, line] = /^[:+](.*)\r\n$/.exec(reply.toString()) ?? [];
+    if (line === undefined) throw new Error(`${command}: ${reply.toString()}`);
+    return line;
+  } finally {
+    socket.destroy();
+  }
+}
