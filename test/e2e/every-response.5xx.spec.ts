@@ -104,7 +104,7 @@ describe('while the database is gone the answer is 503 service_unavailable with 
     database = url.exec(api.databaseUrl)?.[1] ?? '';
     server = new pg.Client(api.databaseUrl.replace(url, 'postgres:///postgres'));
     await server.connect();
-    await rename(database, `${database}_gone`);
+    await closeDatabase();
   });
 
   afterAll(async () => {
@@ -112,9 +112,11 @@ describe('while the database is gone the answer is 503 service_unavailable with 
     await api.close();
   });
 
-  async function rename(from: string, to: string): Promise<void> {
-    await server.query('SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1', [from]);
-    await server.query(`ALTER DATABASE ${from} RENAME TO ${to}`);
+  // The service reconnects by itself, so nobody may connect before everybody is thrown out.
+  async function closeDatabase(): Promise<void> {
+    await server.query(`ALTER DATABASE ${database} ALLOW_CONNECTIONS false`);
+    const others = 'SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1';
+    while ((await server.query(others, [database])).rows.length > 0);
   }
 
   function expectUnavailable(response: RawResponse): void {
@@ -141,7 +143,7 @@ describe('while the database is gone the answer is 503 service_unavailable with 
   });
 
   it('until it is back, when the service goes on by itself', async () => {
-    await rename(`${database}_gone`, database);
+    await server.query(`ALTER DATABASE ${database} ALLOW_CONNECTIONS true`);
     const response = await get(api, '/v1/pets');
     expect(response).toMatchObject({ status: 200 });
     expect(JSON.parse(response.body)).toHaveLength(1);

@@ -2,8 +2,9 @@ import { types } from 'node:util';
 import { DomainError } from '@adoption-store/domain';
 
 // https://www.postgresql.org/docs/current/errcodes-appendix.html: connection exceptions, invalid authorisation,
-// insufficient resources, operator intervention (shutdown, statement timeout), and a server that is only a standby.
-const UNAVAILABLE_STATES = /^(08|28|53|57|25006|3D000)/;
+// insufficient resources, a database closed to connections, operator intervention (shutdown, statement timeout), and a
+// server that is only a standby.
+const UNAVAILABLE_STATES = /^(08|28|53|55000|57|25006|3D000)/;
 const UNREACHABLE = new Set([
   'ECONNREFUSED',
   'ECONNRESET',

@@ -1,0 +1,229 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  type AccountId,
+  type ApiKeyId,
+  DEFAULT_BAN_POLICY,
+  HOUR,
+  type Instant,
+  later,
+  MINUTE,
+  type RequestCounter,
+  SECOND,
+} from '@adoption-store/domain';
+import { ManualClock } from '@adoption-store/domain/testing';
+import {
+  InProcessRequestCounter,
+  openRequestCounter,
+  type OpenRequestCounter,
+  QuotaPersistence,
+  TypeOrmAccountRepository,
+  TypeOrmApiKeyRepository,
+} from '@adoption-store/infrastructure/testing';
+import pg from 'pg';
+import { type Database, DAY, free, midnight, newRequester, nextTurn, noon, openDatabase } from './request-counters.js';
+
+describe('a request counter in this process', () => {
+  const policy = DEFAULT_BAN_POLICY;
+  let database: Database;
+  let requester: { accountId: AccountId; keyId: ApiKeyId };
+  beforeAll(async () => {
+    database = await openDatabase();
+  });
+  beforeEach(async () => {
+    requester = await storedRequester();
+  });
+  afterAll(() => database.close());
+
+  /** Only what belongs to an account and a key that are there is kept. */
+  async function storedRequester() {
+    const { dataSource } = database;
+    const account = await new TypeOrmAccountRepository(dataSource).open({
+      email: `${randomUUID()}@example.com`,
+      plan: { name: 'free' },
+      createdAt: noon,
+    });
+    const key = await new TypeOrmApiKeyRepository(dataSource).add({
+      accountId: account.id,
+      hash: randomBytes(32).toString('hex'),
+      ending: 'wxyz',
+      name: undefined,
+      createdAt: noon,
+      expiresAt: undefined,
+    });
+    return { accountId: account.id, keyId: key.id };
+  }
+
+  const start = (now: Instant, onEvent: (message: string) => void = () => undefined): Promise<OpenRequestCounter> =>
+    openRequestCounter({ dataSource: database.dataSource, policy, clock: new ManualClock(now), onEvent });
+  async function startByHand(now: Instant, onEvent: (message: string) => void = () => undefined) {
+    const counter = new InProcessRequestCounter(policy);
+    const persistence = new QuotaPersistence(database.dataSource, counter, onEvent);
+    await persistence.open(new ManualClock(now));
+    return { counter, persistence };
+  }
+  const send = async (counter: RequestCounter, times: number, now: Instant, limits = free) => {
+    for (let sent = 0; sent < times; sent++) await counter.count({ requester, limits, now });
+  };
+  const dayUsed = async (counter: RequestCounter, now: Instant) =>
+    (await counter.look({ requester, limits: free, now })).day.used;
+  const storedDayUsed = async () => {
+    const rows = await database.dataSource.query<{ day_used: number }[]>(
+      'SELECT day_used FROM request_counts WHERE account_id = $1',
+      [String(requester.accountId)],
+    );
+    return rows[0]?.day_used;
+  };
+
+  it('goes on after a restart with the day’s counts, until the day is over', async () => {
+    const before = await start(noon);
+    await send(before.counter, 7, noon);
+    await before.close();
+    const after = await start(later(noon, SECOND));
+    expect(await dayUsed(after.counter, later(noon, SECOND))).toBe(7);
+    expect(await dayUsed(after.counter, later(midnight, DAY))).toBe(0);
+    await after.close();
+    const nextDay = await start(later(midnight, DAY));
+    expect(await dayUsed(nextDay.counter, later(midnight, DAY))).toBe(0);
+    await nextDay.close();
+  });
+
+  it('goes on after a restart with the bans, and their doubling', async () => {
+    const limits = { perMinute: 1, perDay: 1_000 };
+    const before = await start(noon);
+    await send(before.counter, 51, noon, limits);
+    await before.close();
+    const after = await start(later(noon, SECOND));
+    const banned = await after.counter.look({ requester, limits, now: later(noon, SECOND) });
+    expect(banned).toMatchObject({ outcome: 'key_banned', bannedUntil: later(noon, 5 * MINUTE) });
+    const again = later(noon, HOUR);
+    await send(after.counter, 51, again, limits);
+    expect((await after.counter.look({ requester, limits, now: again })).bannedUntil).toBe(later(again, 10 * MINUTE));
+    await after.close();
+  });
+
+  it('forgets at the most what was counted since the last flush when it is killed', async () => {
+    const killed = await startByHand(noon);
+    await send(killed.counter, 7, noon);
+    await killed.persistence.flush();
+    await send(killed.counter, 2, noon);
+    const next = await startByHand(noon);
+    expect(await dayUsed(next.counter, noon)).toBe(7);
+    await Promise.all([killed.persistence.close(), next.persistence.close()]);
+  });
+
+  it('keeps what it counts within a second', async () => {
+    const running = await start(noon);
+    await send(running.counter, 7, noon);
+    const startedAt = performance.now();
+    while ((await storedDayUsed()) !== 7 && performance.now() - startedAt < 5_000) await nextTurn();
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    await running.close();
+  });
+
+  it('writes nothing where nothing has changed', async () => {
+    const { counter, persistence } = await startByHand(noon);
+    await send(counter, 1, noon);
+    await persistence.flush();
+    await database.dataSource.query('UPDATE request_counts SET day_used = 500');
+    await counter.look({ requester, limits: free, now: noon });
+    await persistence.close();
+    expect(await storedDayUsed()).toBe(500);
+  });
+
+  it('keeps the highest count of several instances on one database', async () => {
+    const [one, two] = [await startByHand(noon), await startByHand(noon)];
+    await send(one.counter, 5, noon);
+    await send(two.counter, 3, noon);
+    await one.persistence.close();
+    await two.persistence.close();
+    expect(await storedDayUsed()).toBe(5);
+  });
+
+  it('does not let an instance whose clock lags bring yesterday’s count back', async () => {
+    const [ahead, behind] = [await startByHand(noon), await startByHand(noon)];
+    await send(ahead.counter, 2, later(midnight, DAY));
+    await send(behind.counter, 9, later(midnight, DAY - 1));
+    await ahead.persistence.close();
+    await behind.persistence.close();
+    expect(await storedDayUsed()).toBe(2);
+  });
+
+  it('is not in the way of several instances that write at once', async () => {
+    const requesters = await Promise.all(Array.from({ length: 20 }, storedRequester));
+    const events: string[] = [];
+    const instances = await Promise.all([1, 2, 3, 4].map(() => startByHand(noon, (event) => events.push(event))));
+    for (let round = 0; round < 10; round++) {
+      for (const [index, { counter }] of instances.entries()) {
+        // Each in an order of its own.
+        for (const each of [...requesters.slice(index * 5), ...requesters.slice(0, index * 5)].reverse()) {
+          await counter.count({ requester: each, limits: free, now: noon });
+        }
+      }
+      await Promise.all(instances.map(({ persistence }) => persistence.flush()));
+    }
+    await Promise.all(instances.map(({ persistence }) => persistence.close()));
+    expect(events).toEqual([]);
+  });
+
+  it('decides on while the database is away, and keeps the counts when it is back', async () => {
+    const events: string[] = [];
+    const { counter, persistence } = await startByHand(noon, (event) => events.push(event));
+    await send(counter, 3, noon);
+    await allowConnections(false);
+    await persistence.flush();
+    await send(counter, 2, noon);
+    await persistence.flush();
+    expect(await dayUsed(counter, noon)).toBe(5);
+    expect(events).toEqual([expect.stringContaining("can't be saved")]);
+    await allowConnections(true);
+    await persistence.close();
+    expect(await storedDayUsed()).toBe(5);
+    expect(events.at(-1)).toBe('Request counts are saved again.');
+  });
+
+  it('keeps the others’ counts though an account is gone', async () => {
+    const events: string[] = [];
+    const { counter, persistence } = await startByHand(noon, (event) => events.push(event));
+    await send(counter, 3, noon);
+    await counter.count({ requester: newRequester(), limits: free, now: noon });
+    await persistence.close();
+    expect([await storedDayUsed(), events]).toEqual([3, []]);
+  });
+
+  it('holds addresses for two minutes and accounts for two days at the most', async () => {
+    const counter = new InProcessRequestCounter(policy);
+    for (let second = 0; second < 600; second++) {
+      const limits = { perMinute: 60, perDay: Infinity };
+      await counter.count({ requester: { address: randomUUID() }, limits, now: later(noon, second * SECOND) });
+    }
+    expect(counter.size).toBeLessThanOrEqual(120);
+    for (let day = 1; day < 30; day++) {
+      for (let accounts = 0; accounts < 10; accounts++) {
+        await counter.count({ requester: newRequester(), limits: free, now: later(noon, day * DAY) });
+      }
+    }
+    expect(counter.size).toBeLessThanOrEqual(120 + 20);
+  });
+
+  it('forgets also after its clock was far ahead and has been set right', async () => {
+    const counter = new InProcessRequestCounter(policy);
+    const times = [later(noon, 300 * DAY), ...Array.from({ length: 600 }, (_, second) => later(noon, second * SECOND))];
+    for (const now of times) {
+      const limits = { perMinute: 60, perDay: Infinity };
+      await counter.count({ requester: { address: randomUUID() }, limits, now });
+    }
+    expect(counter.size).toBeLessThanOrEqual(120);
+  });
+
+  async function allowConnections(isAllowed: boolean): Promise<void> {
+    const name = new URL(database.url).pathname.slice(1);
+    const client = new pg.Client(database.url.replace(`/${name}`, '/postgres'));
+    await client.connect();
+    await client.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS ${String(isAllowed)}`);
+    if (!isAllowed) {
+      await client.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
+    }
+    await client.end();
+  }
+});

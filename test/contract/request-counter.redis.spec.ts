@@ -1,0 +1,190 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  type AccountId,
+  type ApiKeyId,
+  type CountedRequest,
+  DEFAULT_BAN_POLICY,
+  HOUR,
+  later,
+  MINUTE,
+  SECOND,
+} from '@adoption-store/domain';
+import { ManualClock } from '@adoption-store/domain/testing';
+import {
+  openRequestCounter,
+  type OpenRequestCounter,
+  RedisRequestCounter,
+} from '@adoption-store/infrastructure/testing';
+import { askRedis, redisServerFor, type RedisServer } from '../support/redis.js';
+import { type Database, DAY, free, newRequester, nextTurn, noon, openDatabase, PATIENT } from './request-counters.js';
+
+const openServer = redisServerFor('what happens when Redis is lost');
+(openServer === undefined ? describe.skip : describe)('a request counter on Redis', () => {
+  const policy = DEFAULT_BAN_POLICY;
+  let database: Database;
+  let redis: RedisServer;
+  let events: string[];
+  let requester: { accountId: AccountId; keyId: ApiKeyId };
+  const closing: (() => unknown)[] = [];
+  beforeAll(async () => {
+    database = await openDatabase();
+  });
+  beforeEach(async () => {
+    if (openServer === undefined) throw new Error('skipped above');
+    redis = await openServer();
+    events = [];
+    requester = newRequester();
+    closing.push(() => redis.close());
+  });
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+  afterAll(() => database.close());
+
+  async function open(redisTimeout?: number): Promise<OpenRequestCounter> {
+    const opened = await openRequestCounter({
+      redisUrl: redis.url,
+      redisTimeout,
+      dataSource: database.dataSource,
+      policy,
+      clock: new ManualClock(noon),
+      onEvent: (event) => events.push(event),
+    });
+    closing.push(() => opened.close());
+    return opened;
+  }
+  async function openShared(): Promise<RedisRequestCounter> {
+    const counter = await RedisRequestCounter.connect(redis.url, policy, PATIENT);
+    closing.push(() => {
+      counter.close();
+    });
+    return counter;
+  }
+  const request = (changes: Partial<CountedRequest> = {}) => ({ requester, limits: free, now: noon, ...changes });
+  const timed = async (work: () => Promise<unknown>) => {
+    const startedAt = performance.now();
+    await work();
+    return performance.now() - startedAt;
+  };
+  const isBack = async () => {
+    while (!events.some((event) => event.startsWith('Redis is back'))) await nextTurn();
+  };
+
+  it('admits exactly the limit of 5,000 parallel requests to four instances', async () => {
+    const instances = await Promise.all([1, 2, 3, 4].map(openShared));
+    const limits = { perMinute: 777, perDay: 1_000 };
+    const verdicts = await Promise.all(
+      instances.flatMap((instance) => Array.from({ length: 1_250 }, () => instance.count(request({ limits })))),
+    );
+    expect(verdicts.filter(({ outcome }) => outcome === 'admitted')).toHaveLength(777);
+  });
+
+  it('writes keys that expire by themselves, soon after their windows and bans', async () => {
+    const counter = await openShared();
+    const limits = { perMinute: 1, perDay: 1_000 };
+    const account = `quota:{account:${requester.accountId}}`;
+    const ttl = async (key: string) => Number(await askRedis(redis.url, `PTTL ${key}`));
+    await Promise.all(Array.from({ length: 2 }, () => counter.count(request({ limits }))));
+    expect(Math.abs((await ttl(account)) - (12 * HOUR + MINUTE))).toBeLessThan(10 * SECOND);
+    expect(Math.abs((await ttl(`${account}:key:${requester.keyId}`)) - 2 * MINUTE)).toBeLessThan(10 * SECOND);
+    await Promise.all(Array.from({ length: 49 }, () => counter.count(request({ limits }))));
+    expect(Math.abs((await ttl(`${account}:key:${requester.keyId}`)) - (DAY + MINUTE))).toBeLessThan(10 * SECOND);
+    await counter.count(request({ requester: { address: '::1' }, limits: { perMinute: 60, perDay: Infinity } }));
+    expect(Math.abs((await ttl('quota:{address:::1}')) - 2 * MINUTE)).toBeLessThan(10 * SECOND);
+    await counter.probe();
+    expect(await ttl('quota:{probe}')).toBeGreaterThan(0);
+  });
+
+  it('writes nothing when it is looked at', async () => {
+    const counter = await openShared();
+    await counter.look(request());
+    expect(await askRedis(redis.url, 'DBSIZE')).toBe('0');
+  });
+
+  it('decides in this process once Redis is killed, from where Redis stood, and returns by itself', async () => {
+    const { counter, fallbacks } = await open();
+    for (let sent = 0; sent < 58; sent++) await counter.count(request());
+    await redis.kill();
+    const outcomes: string[] = [];
+    const firstTook = await timed(async () => outcomes.push((await counter.count(request())).outcome));
+    expect(firstTook).toBeLessThan(250);
+    for (let sent = 0; sent < 3; sent++) outcomes.push((await counter.count(request())).outcome);
+    expect(outcomes).toEqual(['admitted', 'admitted', 'rate_limited', 'rate_limited']);
+    expect(fallbacks()).toBe(4);
+    expect(events).toEqual([expect.stringContaining('Redis is lost')]);
+
+    await redis.startAgain();
+    await isBack();
+    expect(events).toHaveLength(2);
+    await counter.count(request());
+    const shared = await openShared();
+    expect((await shared.look(request())).minute.used).toBe(1);
+    expect(fallbacks()).toBe(4);
+  });
+
+  it('decides in this process once Redis is frozen, waits for it but once, and returns by itself', async () => {
+    const { counter, fallbacks } = await open();
+    await counter.count(request());
+    redis.freeze();
+    const firstTook = await timed(() => Promise.all(Array.from({ length: 20 }, () => counter.count(request()))));
+    const nextTook = await timed(async () => {
+      for (let sent = 0; sent < 39; sent++) await counter.count(request());
+    });
+    console.info(`Redis frozen: decided after ${firstTook.toFixed(1)} ms, the next 39 in ${nextTook.toFixed(1)} ms`);
+    expect(firstTook).toBeLessThan(250);
+    expect(nextTook).toBeLessThan(50);
+    expect((await counter.look(request())).minute.used).toBe(60);
+    expect((await counter.count(request())).outcome).toBe('rate_limited');
+    expect([fallbacks(), events.length]).toEqual([60, 1]);
+    redis.thaw();
+    await isBack();
+    expect((await counter.count(request())).outcome).toBe('admitted');
+    expect(fallbacks()).toBe(60);
+  });
+
+  it('decides in this process while Redis can be reached but refuses to write', async () => {
+    const { counter, fallbacks } = await open();
+    await counter.count(request());
+    await askRedis(redis.url, 'REPLICAOF 127.0.0.1 1');
+    expect((await counter.count(request())).minute.used).toBe(2);
+    // Often enough for several attempts to come back.
+    for (let turn = 0; turn < 100; turn++) await nextTurn();
+    expect((await counter.count(request())).minute.used).toBe(3);
+    expect([fallbacks(), events]).toEqual([2, [expect.stringContaining('READONLY')]]);
+    await askRedis(redis.url, 'REPLICAOF NO ONE');
+    await isBack();
+    expect((await counter.count(request())).minute.used).toBe(2);
+  });
+
+  it('does not take Redis for lost where this process itself was busy', async () => {
+    const { counter, fallbacks } = await open();
+    await counter.count(request());
+    const pending = counter.count(request());
+    const startedAt = performance.now();
+    while (performance.now() - startedAt < 200);
+    await pending;
+    expect([fallbacks(), events]).toEqual([0, []]);
+  });
+
+  it('keeps a key banned that was banned when Redis was lost', async () => {
+    const { counter } = await open(PATIENT);
+    const limits = { perMinute: 1, perDay: 1_000 };
+    for (let sent = 0; sent < 51; sent++) await counter.count(request({ limits }));
+    await redis.kill();
+    expect(await counter.count(request({ limits, now: later(noon, MINUTE) }))).toMatchObject({
+      outcome: 'key_banned',
+      bannedUntil: later(noon, 5 * MINUTE),
+    });
+  });
+
+  it('starts without Redis, and uses it once it is there', async () => {
+    await redis.kill();
+    const { counter } = await open();
+    expect((await counter.count(request())).outcome).toBe('admitted');
+    expect(events).toEqual([expect.stringContaining('Redis is lost')]);
+    await redis.startAgain();
+    await isBack();
+    await counter.count(request());
+    expect((await (await openShared()).look(request())).minute.used).toBe(1);
+  });
+});
