@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { ConfigError, EXIT_CONFIG, readSettings, storeSettings } from '@adoption-store/config';
+import { ConfigError, EXIT_CONFIG, loadEnvFile, readSettings, storeSettings } from '@adoption-store/config';
 import {
   type AccountKey,
   type ApiKey,
@@ -9,6 +8,7 @@ import {
   describePlan,
   DomainError,
   emailAddress,
+  DAY,
   HOUR,
   type Instant,
   keyState,
@@ -20,7 +20,6 @@ import {
 } from '@adoption-store/domain';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 
-const DAY = 24 * HOUR;
 const LONGEST_LIFE = 3_650; // days
 const EXIT_USAGE = 64; // EX_USAGE of sysexits.h
 const PLAN_OPTIONS = ['plan', 'per-minute', 'per-day'] as const;
@@ -49,7 +48,7 @@ class UsageError extends Error {}
 /** What a command does with the application; what it returns is printed. */
 type Command = (application: Application, now: () => Instant) => Promise<string>;
 
-if (existsSync('.env')) process.loadEnvFile('.env');
+loadEnvFile();
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(args: readonly string[]): Promise<number> {

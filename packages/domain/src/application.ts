@@ -14,12 +14,27 @@ import { GetAnimal } from './animals/get-animal.js';
 import { ListAnimals } from './animals/list-animals.js';
 import type { Clock } from './kernel/clock.js';
 import type { Cryptography } from './kernel/cryptography.js';
+import { DEFAULT_DELIVERY_POLICY, DeliverMessages, type DeliveryPolicy } from './messages/deliver-messages.js';
+import { GetMessage } from './messages/get-message.js';
+import type { MessageQueue } from './messages/message-queue.js';
+import type { MessageSender } from './messages/message-sender.js';
+import { QueueMessage } from './messages/queue-message.js';
+import { CancelOrder, CompleteOrder } from './orders/end-order.js';
+import { DEFAULT_ORDER_TTL, ExpireOrders } from './orders/expire-orders.js';
+import { GetOrder } from './orders/get-order.js';
+import { ListOrders } from './orders/list-orders.js';
+import type { OrderRepository } from './orders/order-repository.js';
+import { PlaceOrder } from './orders/place-order.js';
 import { DEFAULT_ADDRESS_LIMIT, MeterRequest } from './quotas/meter-request.js';
+import { PurgeCounts } from './quotas/purge-counts.js';
 import type { RequestCounter } from './quotas/request-counter.js';
 
 /** What the domain needs of the world. */
 export interface Ports {
   readonly animals: AnimalRepository;
+  readonly orders: OrderRepository;
+  readonly messages: MessageQueue;
+  readonly messageSender: MessageSender;
   readonly accounts: AccountRepository;
   readonly apiKeys: ApiKeyRepository;
   readonly requests: RequestCounter;
@@ -32,18 +47,33 @@ export interface ApplicationOptions {
   readonly keyEnvironment?: KeyEnvironment;
   /** Requests a minute that an address may send without a valid key; 60 unless given. */
   readonly addressLimit?: number;
+  /** Milliseconds that an order may stay `placed`; 48 hours unless given. */
+  readonly orderTtl?: number;
+  readonly delivery?: Partial<DeliveryPolicy>;
 }
 
 export type Application = ReturnType<typeof createApplication>;
 
 /** Everything the service can do. */
 export function createApplication(ports: Ports, options: ApplicationOptions = {}) {
-  const { keyEnvironment = 'live', addressLimit = DEFAULT_ADDRESS_LIMIT } = options;
-  const { animals, accounts, apiKeys, requests, clock, cryptography } = ports;
+  const { keyEnvironment = 'live', addressLimit = DEFAULT_ADDRESS_LIMIT, orderTtl = DEFAULT_ORDER_TTL } = options;
+  const delivery = { ...DEFAULT_DELIVERY_POLICY, ...options.delivery };
+  const { animals, orders, messages, messageSender, accounts, apiKeys, requests, clock, cryptography } = ports;
   return {
     addAnimal: new AddAnimal(animals),
     getAnimal: new GetAnimal(animals),
     listAnimals: new ListAnimals(animals),
+
+    placeOrder: new PlaceOrder(orders, animals, clock),
+    completeOrder: new CompleteOrder(orders, clock),
+    cancelOrder: new CancelOrder(orders, clock),
+    getOrder: new GetOrder(orders),
+    listOrders: new ListOrders(orders),
+    expireOrders: new ExpireOrders(orders, clock, orderTtl),
+
+    queueMessage: new QueueMessage(messages, cryptography, clock),
+    getMessage: new GetMessage(messages),
+    deliverMessages: new DeliverMessages(messages, messageSender, clock, cryptography, delivery),
 
     openAccount: new OpenAccount(accounts, clock),
     changePlan: new ChangePlan(accounts),
@@ -54,5 +84,6 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     authenticate: new Authenticate(apiKeys, cryptography, clock, keyEnvironment),
 
     meterRequest: new MeterRequest(requests, clock, addressLimit),
+    purgeCounts: new PurgeCounts(requests, clock),
   };
 }

@@ -1,3 +1,4 @@
+import { BASE62, randomBase62 } from '../kernel/base62.js';
 import type { Branded } from '../kernel/branded.js';
 import { type Instant, instant, MINUTE } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
@@ -33,7 +34,6 @@ export interface ApiKey extends NewApiKey {
   readonly lastUsedAt: Instant | undefined;
 }
 
-const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const SECRET_LENGTH = 32; // 32 · log2(62) = 190 bits
 const CHECKSUM_LENGTH = 6; // 62^6 > 2^32
 const KEY_TEXT = new RegExp(`^aas_([a-z]{1,16})_[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}$`);
@@ -86,15 +86,4 @@ function checksum(text: string): string {
     rest = Math.floor(rest / 62);
   }
   return digits;
-}
-
-function randomBase62(length: number, cryptography: Cryptography): string {
-  let text = '';
-  while (text.length < length) {
-    for (const byte of cryptography.randomBytes(length)) {
-      // 248 = 4 · 62: a byte above it would make the first characters of the alphabet likelier.
-      if (byte < 248 && text.length < length) text += BASE62.charAt(byte % 62);
-    }
-  }
-  return text;
 }

@@ -1,6 +1,7 @@
 import type { Branded } from '../kernel/branded.js';
 import { invalid } from '../kernel/errors.js';
 import { INT64_MAX, INT64_MIN, isInt64 } from '../kernel/int64.js';
+import { hasAtMostCodePoints, isStorable } from '../kernel/text.js';
 
 export type AnimalId = Branded<bigint, 'AnimalId'>;
 export type CategoryId = Branded<bigint, 'CategoryId'>;
@@ -32,6 +33,11 @@ export function canBecome(from: PetStatus, to: PetStatus): boolean {
   return STATUSES_AFTER[from].includes(to);
 }
 
+/** The statuses that may become `to`. */
+export function statusesBefore(to: PetStatus): readonly PetStatus[] {
+  return PET_STATUSES.filter((from) => canBecome(from, to));
+}
+
 /**
  * An animal as it may enter the store; `status` is `available` unless given.
  *
@@ -47,19 +53,8 @@ export function newAnimal(input: {
   if (!hasAtMostCodePoints(input.name, MAX_NAME_LENGTH)) {
     throw invalid('name', `must be at most ${MAX_NAME_LENGTH} characters`);
   }
-  if (!isWellFormed(input.name)) throw invalid('name', 'must not contain U+0000 or a lone surrogate');
+  if (!isStorable(input.name)) throw invalid('name', 'must not contain U+0000 or a lone surrogate');
   if (!isInt64(input.categoryId)) throw invalid('categoryId', `must be an integer from ${INT64_MIN} to ${INT64_MAX}`);
   if (!PET_STATUSES.includes(status)) throw invalid('status', `must be one of ${PET_STATUSES.join(', ')}`);
   return { name: input.name, categoryId: input.categoryId as CategoryId, status };
-}
-
-function hasAtMostCodePoints(text: string, most: number): boolean {
-  if (text.length <= most) return true;
-  return text.length <= 2 * most && [...text].length <= most;
-}
-
-const LONE_SURROGATE_OR_NUL = /\p{Surrogate}|\0/u;
-
-function isWellFormed(text: string): boolean {
-  return !LONE_SURROGATE_OR_NUL.test(text);
 }

@@ -87,9 +87,9 @@ describe('the catalogue', () => {
   it('lists 20 animals unless another limit is given, and says where to go on', async () => {
     const { listAnimals } = await storeOf(21);
     const page = await listAnimals.execute();
-    expect(page.animals).toHaveLength(20);
+    expect(page.items).toHaveLength(20);
     expect(page.next).toBe(20n);
-    expect(await listAnimals.execute({ after: page.next })).toMatchObject({ animals: [{ id: 21n }], next: undefined });
+    expect(await listAnimals.execute({ after: page.next })).toMatchObject({ items: [{ id: 21n }], next: undefined });
   });
 
   it('says of a page that is exactly full and the last one that nothing follows', async () => {
@@ -110,7 +110,7 @@ describe('the catalogue', () => {
 
   it('is walked completely and without repetition, whatever the page size and filter', async () => {
     const { listAnimals } = await storeOf(30);
-    const everything = (await listAnimals.execute({ limit: 100 })).animals;
+    const everything = (await listAnimals.execute({ limit: 100 })).items;
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 40 }),
@@ -120,7 +120,7 @@ describe('the catalogue', () => {
           let after: bigint | undefined;
           do {
             const page = await listAnimals.execute({ limit, status, after });
-            walked.push(...page.animals);
+            walked.push(...page.items);
             after = page.next;
           } while (after !== undefined);
           expect(walked).toEqual(everything.filter((animal) => status === undefined || animal.status === status));

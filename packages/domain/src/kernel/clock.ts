@@ -11,6 +11,7 @@ export interface Clock {
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
 
 export function instant(milliseconds: number): Instant {
   return milliseconds as Instant;

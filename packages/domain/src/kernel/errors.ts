@@ -6,6 +6,8 @@ export const domainErrorKinds = {
   expired_api_key: 'unauthenticated',
   revoked_api_key: 'unauthenticated',
   not_found: 'not_found',
+  pet_not_available: 'conflict',
+  order_final: 'conflict',
   service_unavailable: 'unavailable',
 } as const;
 

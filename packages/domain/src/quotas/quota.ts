@@ -1,7 +1,5 @@
 import type { PlanLimits } from '../accounts/plan.js';
-import { HOUR, type Instant, instant, later, MINUTE, SECOND } from '../kernel/clock.js';
-
-const DAY = 24 * HOUR;
+import { DAY, HOUR, type Instant, instant, later, MINUTE, SECOND } from '../kernel/clock.js';
 
 /** How many requests have been admitted in the current UTC minute and UTC day. */
 export interface Usage {

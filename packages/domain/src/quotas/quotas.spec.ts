@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createApplication } from '../application.js';
 import { plan } from '../accounts/plan.js';
-import { HOUR, type Instant, instant, later, MINUTE, SECOND } from '../kernel/clock.js';
+import { DAY, type Instant, instant, later, MINUTE, SECOND } from '../kernel/clock.js';
 import { inMemoryPorts } from '../testing/index.js';
 import {
   type BanPolicy,
@@ -21,7 +21,6 @@ import {
 
 const NOON = instant(Date.UTC(2026, 0, 1, 12));
 const LIMITS = { perMinute: 3, perDay: 5 };
-const DAY = 24 * HOUR;
 
 /** One requester's history, kept as an adapter keeps it. */
 class History {

@@ -26,4 +26,6 @@ export interface RequestCounter {
   count(request: CountedRequest): Promise<Verdict>;
   /** What would be decided now; nothing is counted. */
   look(request: CountedRequest): Promise<Verdict>;
+  /** Clears away stored counts and bans that no decision asks for anymore from `now` on; how many. */
+  purge(now: Instant): Promise<number>;
 }

@@ -1,4 +1,4 @@
-import type { Animal, AnimalId, NewAnimal } from '../animals/animal.js';
+import type { Animal, AnimalId, NewAnimal, PetStatus } from '../animals/animal.js';
 import type { AnimalQuery, AnimalRepository } from '../animals/animal-repository.js';
 
 export class InMemoryAnimalRepository implements AnimalRepository {
@@ -23,5 +23,13 @@ export class InMemoryAnimalRepository implements AnimalRepository {
       .filter((animal) => ids === undefined || ids.includes(animal.id))
       .filter((animal) => after === undefined || animal.id > after)
       .slice(0, limit);
+  }
+
+  /** Whether it has changed: only an animal of one of the statuses `from` does. */
+  changeStatus(id: AnimalId, from: readonly PetStatus[], to: PetStatus): boolean {
+    const animal = this.animals.get(id);
+    if (animal === undefined || !from.includes(animal.status)) return false;
+    this.animals.set(id, { ...animal, status: to });
+    return true;
   }
 }

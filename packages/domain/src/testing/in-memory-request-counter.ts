@@ -30,6 +30,11 @@ export class InMemoryRequestCounter implements RequestCounter {
     return verdictOn(usage, limits, refusals, now);
   }
 
+  /** Nothing is stored here. */
+  async purge(): Promise<number> {
+    return 0;
+  }
+
   private known(requester: Requester) {
     return {
       usage: this.usages.get(subjectOf(requester)) ?? NO_USAGE,

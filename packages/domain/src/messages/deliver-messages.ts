@@ -1,0 +1,106 @@
+import { type Clock, HOUR, later, SECOND } from '../kernel/clock.js';
+import type { Cryptography } from '../kernel/cryptography.js';
+import type { MessageId } from './message.js';
+import type { Backlog, ClaimedMessage, MessageQueue } from './message-queue.js';
+import type { MessageSender } from './message-sender.js';
+
+export interface DeliveryPolicy {
+  /** Milliseconds that a claim lasts, and so what a killed worker can delay a message by. */
+  readonly lease: number;
+  /** A message that couldn't be sent so many times has failed. */
+  readonly attempts: number;
+  /** Messages claimed at once, which are then sent one by one. */
+  readonly batch: number;
+}
+
+export const DEFAULT_DELIVERY_POLICY: DeliveryPolicy = { lease: 30 * SECOND, attempts: 16, batch: 10 };
+
+const FIRST_PAUSE = 5 * SECOND;
+const LONGEST_PAUSE = HOUR;
+
+/** What became of one attempt. A verdict: that the mail server is away is nothing exceptional. */
+export type Delivery = { readonly id: MessageId; readonly attempt: number } & (
+  | { readonly outcome: 'sent' }
+  /** It will be tried again. */
+  | { readonly outcome: 'postponed'; readonly reason: unknown }
+  | { readonly outcome: 'failed'; readonly reason: unknown }
+);
+
+/**
+ * Milliseconds until a message is tried again: 5 s after the first attempt, doubling up to an hour, and by up to half of
+ * that less, so that what failed together isn't tried together.
+ *
+ * @param random 0 to 1
+ */
+export function pauseAfter(attempt: number, random: number): number {
+  const longest = Math.min(FIRST_PAUSE * 2 ** (attempt - 1), LONGEST_PAUSE);
+  return Math.round(longest * (1 - random / 2));
+}
+
+/**
+ * Delivers the messages that are due, one batch a call. Each is recorded as sent before the next goes out, so a worker
+ * that is killed leaves at most one that will be sent twice.
+ */
+export class DeliverMessages {
+  constructor(
+    private readonly messages: MessageQueue,
+    private readonly sender: MessageSender,
+    private readonly clock: Clock,
+    private readonly cryptography: Cryptography,
+    private readonly policy: DeliveryPolicy,
+  ) {}
+
+  /**
+   * Claims a batch and sends it.
+   *
+   * @param onDelivery told of each attempt as it ends.
+   * @param isStopping asked before each message; the rest of the batch is then handed back.
+   * @returns whether more may be due.
+   */
+  async execute(
+    onDelivery: (delivery: Delivery) => void = () => undefined,
+    isStopping: () => boolean = () => false,
+  ): Promise<{ readonly mayHaveMore: boolean }> {
+    const { lease, batch } = this.policy;
+    const now = this.clock.now();
+    const until = later(now, lease);
+    const claimed = await this.messages.claim({ limit: batch, now, until });
+    // Whatever happens, it is over within the lease: nobody else sends it meanwhile.
+    const timeout = Math.floor(lease / 3);
+    let next = 0;
+    while (next < claimed.length && !isStopping() && this.clock.now() + timeout < until) {
+      const message = claimed[next];
+      next += 1;
+      if (message !== undefined) onDelivery(await this.deliver(message, timeout));
+    }
+    for (const message of claimed.slice(next)) await this.messages.postpone(message, this.clock.now());
+    return { mayHaveMore: claimed.length === batch };
+  }
+
+  /** What waits to be sent. */
+  async backlog(): Promise<Backlog> {
+    return this.messages.backlog();
+  }
+
+  /** Calls back when there may be something to deliver. Gives what ends it. */
+  watch(onQueued: () => void): () => Promise<void> {
+    return this.messages.watch(onQueued);
+  }
+
+  private async deliver(message: ClaimedMessage, timeout: number): Promise<Delivery> {
+    const { id, attempt } = message;
+    try {
+      await this.sender.send(message, timeout);
+    } catch (reason) {
+      if (attempt >= this.policy.attempts) {
+        await this.messages.markFailed(message);
+        return { id, attempt, outcome: 'failed', reason };
+      }
+      const random = (this.cryptography.randomBytes(1)[0] ?? 0) / 255;
+      await this.messages.postpone(message, later(this.clock.now(), pauseAfter(attempt, random)));
+      return { id, attempt, outcome: 'postponed', reason };
+    }
+    await this.messages.markSent(id);
+    return { id, attempt, outcome: 'sent' };
+  }
+}

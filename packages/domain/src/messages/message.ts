@@ -1,0 +1,43 @@
+import type { AccountId } from '../accounts/account.js';
+import { randomBase62 } from '../kernel/base62.js';
+import type { Branded } from '../kernel/branded.js';
+import type { Instant } from '../kernel/clock.js';
+import type { Cryptography } from '../kernel/cryptography.js';
+import { invalid } from '../kernel/errors.js';
+import { hasAtMostCodePoints, isStorable } from '../kernel/text.js';
+
+/** `msg_` and 24 base62 characters: 142 bits that nobody can guess. */
+export type MessageId = Branded<string, 'MessageId'>;
+
+export const MESSAGE_STATUSES = ['queued', 'sent', 'failed'] as const;
+/** `sent` and `failed` are final. */
+export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
+
+export interface NewMessage {
+  readonly id: MessageId;
+  /** Who wrote it. */
+  readonly accountId: AccountId;
+  /** 1–4096 code points; kept exactly as given. */
+  readonly text: string;
+  readonly createdAt: Instant;
+}
+
+export interface Message extends NewMessage {
+  readonly status: MessageStatus;
+}
+
+export const MAX_MESSAGE_LENGTH = 4_096;
+
+export function newMessageId(cryptography: Cryptography): MessageId {
+  return `msg_${randomBase62(24, cryptography)}` as MessageId;
+}
+
+/** @throws DomainError `invalid_parameter`, naming the field and the rule. */
+export function messageText(text: string): string {
+  if (text === '') throw invalid('message', 'must not be empty');
+  if (!hasAtMostCodePoints(text, MAX_MESSAGE_LENGTH)) {
+    throw invalid('message', `must be at most ${MAX_MESSAGE_LENGTH} characters`);
+  }
+  if (!isStorable(text)) throw invalid('message', 'must not contain U+0000 or a lone surrogate');
+  return text;
+}

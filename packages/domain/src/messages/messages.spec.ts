@@ -1,0 +1,157 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { plan } from '../accounts/plan.js';
+import { createApplication } from '../application.js';
+import { HOUR, SECOND } from '../kernel/clock.js';
+import { inMemoryPorts } from '../testing/index.js';
+import { DEFAULT_DELIVERY_POLICY, type Delivery, type DeliveryPolicy, pauseAfter } from './deliver-messages.js';
+
+async function openStore(delivery: Partial<DeliveryPolicy> = {}) {
+  const ports = inMemoryPorts();
+  const application = createApplication(ports, { delivery });
+  const { id: accountId } = await application.openAccount.execute({ email: 'dev@example.com', plan: plan('free') });
+  const queue = (text: string) => application.queueMessage.execute({ accountId, text });
+  const statusOf = async (id: string) => (await application.getMessage.execute({ accountId, id })).status;
+  /** Delivers one batch; what it came to. */
+  const deliver = async (isStopping?: () => boolean) => {
+    const deliveries: Delivery[] = [];
+    const { mayHaveMore } = await application.deliverMessages.execute((each) => deliveries.push(each), isStopping);
+    return { mayHaveMore, deliveries };
+  };
+  return { ...application, accountId, clock: ports.clock, sender: ports.messageSender, queue, statusOf, deliver };
+}
+
+describe('a message', () => {
+  it('is queued under an id that cannot be guessed', async () => {
+    const { queue, accountId, clock, getMessage } = await openStore();
+    const message = await queue(' Hello,\n🐈 ');
+    expect(message).toEqual({
+      id: expect.stringMatching(/^msg_[0-9A-Za-z]{24}$/),
+      accountId,
+      text: ' Hello,\n🐈 ',
+      status: 'queued',
+      createdAt: clock.now(),
+    });
+    expect(await getMessage.execute({ accountId, id: message.id })).toEqual(message);
+    expect((await queue('again')).id).not.toBe(message.id);
+  });
+
+  it('has 1 to 4096 characters, counted as code points', async () => {
+    const { queue } = await openStore();
+    expect((await queue('🐈'.repeat(4_096))).text).toHaveLength(8_192);
+    await expect(queue('')).rejects.toMatchObject({ message: 'message must not be empty' });
+    await expect(queue('🐈'.repeat(4_097))).rejects.toMatchObject({
+      message: 'message must be at most 4096 characters',
+    });
+    await expect(queue('a\0')).rejects.toMatchObject({ code: 'invalid_parameter' });
+    await expect(queue('\udc00')).rejects.toMatchObject({ code: 'invalid_parameter' });
+  });
+
+  it('is not found by another account, nor under an id that was never given', async () => {
+    const { queue, openAccount, getMessage, accountId } = await openStore();
+    const { id } = await queue('Hello');
+    const other = await openAccount.execute({ email: 'other@example.com', plan: plan('free') });
+    await expect(getMessage.execute({ accountId: other.id, id })).rejects.toMatchObject({ code: 'not_found' });
+    await expect(getMessage.execute({ accountId, id: 'msg_0' })).rejects.toMatchObject({ code: 'not_found' });
+  });
+});
+
+describe('delivering messages', () => {
+  it('sends what is queued, the oldest first, and each once', async () => {
+    const { queue, deliver, sender, statusOf, clock } = await openStore();
+    const first = await queue('one');
+    clock.advance(1);
+    const second = await queue('two');
+    expect(await deliver()).toEqual({
+      mayHaveMore: false,
+      deliveries: [first, second].map(({ id }) => ({ id, attempt: 1, outcome: 'sent' })),
+    });
+    expect(sender.delivered).toMatchObject([
+      { id: first.id, text: 'one', from: 'dev@example.com' },
+      { id: second.id, text: 'two', from: 'dev@example.com' },
+    ]);
+    expect(await Promise.all([statusOf(first.id), statusOf(second.id)])).toEqual(['sent', 'sent']);
+    clock.advance(HOUR);
+    expect(await deliver()).toEqual({ mayHaveMore: false, deliveries: [] });
+  });
+
+  it('says after a full batch that there may be more', async () => {
+    const { queue, deliver } = await openStore({ batch: 2 });
+    for (const text of ['one', 'two', 'three']) await queue(text);
+    expect((await deliver()).mayHaveMore).toBe(true);
+    expect((await deliver()).mayHaveMore).toBe(false);
+  });
+
+  it('tries again after a pause what could not be sent', async () => {
+    const { queue, deliver, sender, statusOf, clock } = await openStore();
+    const { id } = await queue('Hello');
+    const reason = new Error('the mail server is away');
+    sender.failure = reason;
+    expect((await deliver()).deliveries).toEqual([{ id, attempt: 1, outcome: 'postponed', reason }]);
+    sender.failure = undefined;
+    expect((await deliver()).deliveries).toEqual([]);
+    expect(await statusOf(id)).toBe('queued');
+    clock.advance(5 * SECOND);
+    expect((await deliver()).deliveries).toEqual([{ id, attempt: 2, outcome: 'sent' }]);
+  });
+
+  it('gives a message up after the last attempt, and only then', async () => {
+    const { queue, deliver, sender, statusOf, clock, deliverMessages } = await openStore();
+    const { id } = await queue('Hello');
+    sender.failure = new Error('no');
+    for (let attempt = 1; attempt < DEFAULT_DELIVERY_POLICY.attempts; attempt += 1) {
+      expect((await deliver()).deliveries).toMatchObject([{ attempt, outcome: 'postponed' }]);
+      expect(await statusOf(id)).toBe('queued');
+      clock.advance(HOUR);
+    }
+    expect((await deliver()).deliveries).toMatchObject([{ attempt: 16, outcome: 'failed' }]);
+    expect(await statusOf(id)).toBe('failed');
+    clock.advance(HOUR);
+    expect((await deliver()).deliveries).toEqual([]);
+    expect(await deliverMessages.backlog()).toEqual({ queued: 0, oldest: undefined });
+  });
+
+  it('hands back what it has not begun when it is to stop', async () => {
+    const { queue, deliver, sender } = await openStore();
+    for (const text of ['one', 'two', 'three']) await queue(text);
+    expect((await deliver(() => sender.delivered.length > 0)).deliveries).toHaveLength(1);
+    expect((await deliver()).deliveries).toMatchObject([{ attempt: 2 }, { attempt: 2 }]);
+    expect(sender.delivered.map(({ text }) => text).sort()).toEqual(['one', 'three', 'two']);
+  });
+
+  it('begins nothing that it could not finish before its claim runs out', async () => {
+    const { queue, deliver, sender, clock } = await openStore({ lease: 30 * SECOND });
+    for (const text of ['one', 'two', 'three', 'four']) await queue(text);
+    sender.whileSending = (timeout) => {
+      clock.advance(timeout);
+    };
+    expect((await deliver()).deliveries).toHaveLength(2);
+    expect((await deliver()).deliveries).toHaveLength(2);
+  });
+
+  it('is called for whenever something is queued, until that is ended', async () => {
+    const { queue, deliverMessages } = await openStore();
+    let calls = 0;
+    const end = deliverMessages.watch(() => (calls += 1));
+    await queue('one');
+    expect(calls).toBe(1);
+    await end();
+    await queue('two');
+    expect(calls).toBe(1);
+  });
+});
+
+describe('the pause after a failed attempt', () => {
+  it('doubles from 5 seconds to an hour, less up to half of it', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 100 }), fc.double({ min: 0, max: 1, noNaN: true }), (attempt, random) => {
+        const longest = Math.min(5 * SECOND * 2 ** (attempt - 1), HOUR);
+        expect(pauseAfter(attempt, random)).toBeGreaterThanOrEqual(longest / 2);
+        expect(pauseAfter(attempt, random)).toBeLessThanOrEqual(longest);
+      }),
+    );
+    expect([1, 2, 3, 10, 11, 50].map((attempt) => pauseAfter(attempt, 0) / SECOND)).toEqual([
+      5, 10, 20, 2_560, 3_600, 3_600,
+    ]);
+  });
+});

@@ -1,0 +1,28 @@
+import type { AccountId } from '../accounts/account.js';
+import type { Clock } from '../kernel/clock.js';
+import type { Cryptography } from '../kernel/cryptography.js';
+import { type Message, messageText, newMessageId } from './message.js';
+import type { MessageQueue } from './message-queue.js';
+
+export interface QueueMessageInput {
+  readonly accountId: AccountId;
+  readonly text: string;
+}
+
+export class QueueMessage {
+  constructor(
+    private readonly messages: MessageQueue,
+    private readonly cryptography: Cryptography,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws DomainError `invalid_parameter` */
+  async execute({ accountId, text }: QueueMessageInput): Promise<Message> {
+    return this.messages.add({
+      id: newMessageId(this.cryptography),
+      accountId,
+      text: messageText(text),
+      createdAt: this.clock.now(),
+    });
+  }
+}

@@ -1,0 +1,23 @@
+import { type Clock, HOUR, later } from '../kernel/clock.js';
+import type { Order } from './order.js';
+import type { OrderRepository } from './order-repository.js';
+
+/** How long an order may stay `placed`. */
+export const DEFAULT_ORDER_TTL = 48 * HOUR;
+const MOST_AT_ONCE = 100;
+
+/** Ends the orders that nobody has ended in time; their animals are available again. */
+export class ExpireOrders {
+  constructor(
+    private readonly orders: OrderRepository,
+    private readonly clock: Clock,
+    private readonly ttl: number,
+  ) {}
+
+  /** The orders that have expired, at most 100: where it is that many, more may be due. */
+  async execute(): Promise<{ readonly expired: readonly Order[]; readonly mayHaveMore: boolean }> {
+    const now = this.clock.now();
+    const expired = await this.orders.expire({ placedUntil: later(now, -this.ttl), at: now, limit: MOST_AT_ONCE });
+    return { expired, mayHaveMore: expired.length === MOST_AT_ONCE };
+  }
+}

@@ -1,0 +1,24 @@
+import type { AccountId } from '../accounts/account.js';
+import { DomainError } from '../kernel/errors.js';
+import type { Order, OrderId } from './order.js';
+import type { OrderRepository } from './order-repository.js';
+
+export interface GetOrderInput {
+  readonly accountId: AccountId;
+  readonly id: bigint;
+}
+
+export class GetOrder {
+  constructor(private readonly orders: OrderRepository) {}
+
+  /** @throws DomainError `not_found`, also of another account's order. */
+  async execute({ accountId, id }: GetOrderInput): Promise<Order> {
+    const order = await this.orders.findById(accountId, id as OrderId);
+    if (order === undefined) throw orderNotFound(id);
+    return order;
+  }
+}
+
+export function orderNotFound(id: bigint): DomainError {
+  return new DomainError('not_found', `no order of this account has the id ${id}`);
+}

@@ -1,0 +1,24 @@
+import type { AccountId } from '../accounts/account.js';
+import { type Page, readPage } from '../kernel/page.js';
+import type { Order, OrderId, OrderStatus } from './order.js';
+import type { OrderRepository } from './order-repository.js';
+
+export interface ListOrdersInput {
+  readonly accountId: AccountId;
+  readonly status?: OrderStatus | undefined;
+  /** Where the page before ended. */
+  readonly after?: bigint | undefined;
+  /** 1–100, 20 unless given. */
+  readonly limit?: number | undefined;
+}
+
+export class ListOrders {
+  constructor(private readonly orders: OrderRepository) {}
+
+  /** @throws DomainError `invalid_parameter` */
+  async execute({ accountId, status, after, limit }: ListOrdersInput): Promise<Page<Order>> {
+    return readPage(limit, (most) =>
+      this.orders.list({ accountId, status, after: after as OrderId | undefined, limit: most }),
+    );
+  }
+}

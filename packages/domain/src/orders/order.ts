@@ -1,0 +1,35 @@
+import type { AccountId } from '../accounts/account.js';
+import type { AnimalId, PetStatus } from '../animals/animal.js';
+import type { Branded } from '../kernel/branded.js';
+import type { Instant } from '../kernel/clock.js';
+
+export type OrderId = Branded<bigint, 'OrderId'>;
+
+export const ORDER_STATUSES = ['placed', 'completed', 'cancelled', 'expired'] as const;
+export type OrderStatus = (typeof ORDER_STATUSES)[number];
+
+/** How an order ends. Each is final. */
+export type OrderOutcome = Exclude<OrderStatus, 'placed'>;
+
+export interface NewOrder {
+  readonly accountId: AccountId;
+  readonly animalId: AnimalId;
+  readonly createdAt: Instant;
+}
+
+export interface Order extends NewOrder {
+  readonly id: OrderId;
+  readonly status: OrderStatus;
+  readonly updatedAt: Instant;
+}
+
+/**
+ * What becomes of the animal when its order becomes this. Orders are the only way in which an animal in the store
+ * changes its status, and each of these is a change that its own table allows.
+ */
+export const petStatusOnceOrder: Readonly<Record<OrderStatus, PetStatus>> = {
+  placed: 'pending',
+  completed: 'sold',
+  cancelled: 'available',
+  expired: 'available',
+};

@@ -1,0 +1,32 @@
+import type { AccountId } from '../accounts/account.js';
+import type { AnimalId } from '../animals/animal.js';
+import type { AnimalRepository } from '../animals/animal-repository.js';
+import type { Clock } from '../kernel/clock.js';
+import { DomainError } from '../kernel/errors.js';
+import type { Order } from './order.js';
+import type { OrderRepository } from './order-repository.js';
+
+export interface PlaceOrderInput {
+  readonly accountId: AccountId;
+  readonly animalId: bigint;
+}
+
+export class PlaceOrder {
+  constructor(
+    private readonly orders: OrderRepository,
+    private readonly animals: AnimalRepository,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws DomainError `not_found` where there is no such animal, `pet_not_available` where it can't be ordered. */
+  async execute({ accountId, animalId: id }: PlaceOrderInput): Promise<Order> {
+    const animalId = id as AnimalId;
+    const order = await this.orders.place({ accountId, animalId, createdAt: this.clock.now() });
+    if (order !== undefined) return order;
+    // Asked only now: whoever comes in vain pays for it, and nobody else.
+    if ((await this.animals.findById(animalId)) === undefined) {
+      throw new DomainError('not_found', `no animal has the id ${id}`);
+    }
+    throw new DomainError('pet_not_available', `the animal ${id} is not available`);
+  }
+}

@@ -1,0 +1,85 @@
+import type { AccountId } from '../accounts/account.js';
+import type { Instant } from '../kernel/clock.js';
+import type { Message, MessageId, NewMessage } from '../messages/message.js';
+import type { Backlog, Claim, ClaimedMessage, MessageQueue } from '../messages/message-queue.js';
+import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
+
+interface Job extends Message {
+  readonly attempt: number;
+  readonly dueAt: Instant;
+}
+
+export class InMemoryMessageQueue implements MessageQueue {
+  private readonly jobs = new Map<MessageId, Job>();
+  private readonly watchers = new Set<() => void>();
+
+  constructor(private readonly accounts: InMemoryAccountRepository) {}
+
+  async add(message: NewMessage): Promise<Message> {
+    if (this.jobs.has(message.id)) throw new Error('two messages have one id');
+    this.jobs.set(message.id, { ...message, status: 'queued', attempt: 0, dueAt: message.createdAt });
+    for (const onQueued of this.watchers) onQueued();
+    return { ...message, status: 'queued' };
+  }
+
+  async findById(accountId: AccountId, id: MessageId): Promise<Message | undefined> {
+    const job = this.jobs.get(id);
+    if (job?.accountId !== accountId) return undefined;
+    const { text, createdAt, status } = job;
+    return { id, accountId, text, createdAt, status };
+  }
+
+  async claim({ limit, now, until }: Parameters<MessageQueue['claim']>[0]): Promise<readonly ClaimedMessage[]> {
+    return this.queued()
+      .filter(({ dueAt }) => dueAt <= now)
+      .sort((one, other) => one.dueAt - other.dueAt)
+      .slice(0, limit)
+      .map((job) => {
+        const attempt = job.attempt + 1;
+        this.jobs.set(job.id, { ...job, attempt, dueAt: until });
+        const { id, accountId, text, createdAt } = job;
+        return { id, accountId, text, createdAt, attempt, from: this.accounts.findById(accountId)?.email ?? '' };
+      });
+  }
+
+  async markSent(id: MessageId): Promise<void> {
+    const job = this.jobs.get(id);
+    if (job !== undefined) this.jobs.set(id, { ...job, status: 'sent' });
+  }
+
+  async postpone(claim: Claim, dueAt: Instant): Promise<void> {
+    const job = this.claimed(claim);
+    if (job !== undefined) this.jobs.set(job.id, { ...job, dueAt });
+  }
+
+  async markFailed(claim: Claim): Promise<void> {
+    const job = this.claimed(claim);
+    if (job !== undefined) this.jobs.set(job.id, { ...job, status: 'failed' });
+  }
+
+  async backlog(): Promise<Backlog> {
+    const queued = this.queued();
+    const [oldest] = queued.map(({ createdAt }) => createdAt).sort((one, other) => one - other);
+    return { queued: queued.length, oldest };
+  }
+
+  watch(onQueued: () => void): () => Promise<void> {
+    // Each watcher is one of its own, also where two are the same function.
+    const watcher = () => {
+      onQueued();
+    };
+    this.watchers.add(watcher);
+    return async () => {
+      this.watchers.delete(watcher);
+    };
+  }
+
+  private queued(): readonly Job[] {
+    return [...this.jobs.values()].filter(({ status }) => status === 'queued');
+  }
+
+  private claimed({ id, attempt }: Claim): Job | undefined {
+    const job = this.jobs.get(id);
+    return job?.status === 'queued' && job.attempt === attempt ? job : undefined;
+  }
+}

@@ -1,0 +1,17 @@
+import type { ClaimedMessage } from '../messages/message-queue.js';
+import type { MessageSender } from '../messages/message-sender.js';
+
+/** Delivers into a list, unless told to fail. */
+export class InMemoryMessageSender implements MessageSender {
+  readonly delivered: ClaimedMessage[] = [];
+  /** What `send` throws while it is set. */
+  failure: Error | undefined;
+  /** Called during each delivery with the time it may take, in milliseconds. */
+  whileSending: (timeout: number) => void = () => undefined;
+
+  async send(message: ClaimedMessage, timeout: number): Promise<void> {
+    this.whileSending(timeout);
+    if (this.failure !== undefined) throw this.failure;
+    this.delivered.push(message);
+  }
+}

@@ -1,0 +1,56 @@
+import type { AccountId } from '../accounts/account.js';
+import { statusesBefore } from '../animals/animal.js';
+import { instant } from '../kernel/clock.js';
+import { type NewOrder, type Order, type OrderId, type OrderOutcome, petStatusOnceOrder } from '../orders/order.js';
+import type { OrderQuery, OrderRepository } from '../orders/order-repository.js';
+import type { InMemoryAnimalRepository } from './in-memory-animal-repository.js';
+
+export class InMemoryOrderRepository implements OrderRepository {
+  // Insertion order is id order, as with the animals.
+  private readonly orders = new Map<OrderId, Order>();
+
+  constructor(private readonly animals: InMemoryAnimalRepository) {}
+
+  async place(order: NewOrder): Promise<Order | undefined> {
+    const status = petStatusOnceOrder.placed;
+    if (!this.animals.changeStatus(order.animalId, statusesBefore(status), status)) return undefined;
+    const id = BigInt(this.orders.size + 1) as OrderId;
+    return this.put({ ...order, id, status: 'placed', updatedAt: order.createdAt });
+  }
+
+  async findById(accountId: AccountId, id: OrderId): Promise<Order | undefined> {
+    const order = this.orders.get(id);
+    return order?.accountId === accountId ? order : undefined;
+  }
+
+  async list({ accountId, status, after, limit }: OrderQuery): Promise<readonly Order[]> {
+    return [...this.orders.values()]
+      .filter((order) => order.accountId === accountId)
+      .filter((order) => status === undefined || order.status === status)
+      .filter((order) => after === undefined || order.id > after)
+      .slice(0, limit);
+  }
+
+  async end({ accountId, id, outcome, at }: Parameters<OrderRepository['end']>[0]): Promise<Order | undefined> {
+    const order = this.orders.get(id);
+    return order?.accountId === accountId && order.status === 'placed' ? this.settle(order, outcome, at) : undefined;
+  }
+
+  async expire({ placedUntil, at, limit }: Parameters<OrderRepository['expire']>[0]): Promise<readonly Order[]> {
+    return [...this.orders.values()]
+      .filter(({ status, createdAt }) => status === 'placed' && createdAt <= placedUntil)
+      .slice(0, limit)
+      .map((order) => this.settle(order, 'expired', at));
+  }
+
+  private settle(order: Order, outcome: OrderOutcome, at: number): Order {
+    const status = petStatusOnceOrder[outcome];
+    this.animals.changeStatus(order.animalId, statusesBefore(status), status);
+    return this.put({ ...order, status: outcome, updatedAt: instant(at) });
+  }
+
+  private put(order: Order): Order {
+    this.orders.set(order.id, order);
+    return order;
+  }
+}
