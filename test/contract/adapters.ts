@@ -14,7 +14,7 @@ export const everyAdapter: readonly (readonly [name: string, open: () => Promise
   ['PostgreSQL', openPostgres],
 ];
 
-async function openPostgres(): Promise<Adapters> {
+export async function openPostgres(): Promise<Adapters> {
   const database = await createDatabase();
   const { ports, close } = await openInfrastructure({
     databaseUrl: database.url,

@@ -25,6 +25,7 @@ describe.each(everyAdapter.slice(1))('any history of requests (%s)', (_name, ope
       source: fc.constantFrom('address', 'one key', 'same account', 'other account'),
       limits: fc.record({ perMinute: fc.integer({ min: 1, max: 3 }), perDay: fc.integer({ min: 1, max: 12 }) }),
       isLook: fc.integer({ min: 0, max: 9 }).map((number) => number === 0),
+      isPurgedBefore: fc.integer({ min: 0, max: 9 }).map((number) => number === 0),
     }),
     { minLength: 20, maxLength: 150 },
   );
@@ -40,8 +41,9 @@ describe.each(everyAdapter.slice(1))('any history of requests (%s)', (_name, ope
         'other account': other,
       };
       let now = noon;
-      for (const { passes, source, limits, isLook } of history) {
+      for (const { passes, source, limits, isLook, isPurgedBefore } of history) {
         now = later(now, passes);
+        if (isPurgedBefore) await opened.counter.purge(now);
         const perDay = source === 'address' ? Infinity : limits.perDay;
         const request = { requester: sources[source], limits: { ...limits, perDay }, now };
         const method = isLook ? 'look' : 'count';

@@ -177,6 +177,23 @@ const openServer = redisServerFor('what happens when Redis is lost');
     });
   });
 
+  it('clears what PostgreSQL holds, and decides as before, with Redis and without', async () => {
+    const { counter } = await open(PATIENT);
+    const { dataSource } = database;
+    const purge = async () => {
+      await dataSource.query(`
+        INSERT INTO accounts (email, plan, created_at) VALUES ('old@example.com', 'free', now()) ON CONFLICT DO NOTHING`);
+      await dataSource.query(`INSERT INTO request_counts SELECT id, '2025-12-24T00:00:00Z', 5 FROM accounts`);
+      return counter.purge(noon);
+    };
+    await counter.count(request());
+    expect(await purge()).toBe(1);
+    expect(await counter.count(request())).toMatchObject({ minute: { used: 2 }, day: { used: 2 } });
+    await redis.kill();
+    expect(await purge()).toBe(1);
+    expect(await counter.count(request())).toMatchObject({ minute: { used: 3 }, day: { used: 3 } });
+  });
+
   it('starts without Redis, and uses it once it is there', async () => {
     await redis.kill();
     const { counter } = await open();

@@ -212,6 +212,19 @@ describe.each(everyAdapter)('a request counter (%s)', (_name, open) => {
     });
   });
 
+  it('changes no decision by a purge', async () => {
+    await countTimes(30, noon);
+    const other = { requester: newRequester() };
+    await countTimes(51, noon, { ...other, limits: once });
+    for (const passed of [0, MINUTE, 5 * MINUTE, HOUR, 11 * HOUR, 12 * HOUR, DAY - 1, DAY, 3 * DAY]) {
+      const now = later(noon, passed);
+      const before = [await look(now), await look(now, { ...other, limits: once })];
+      await opened.counter.purge(now);
+      expect([await look(now), await look(now, { ...other, limits: once })]).toEqual(before);
+    }
+    expect(await opened.counter.purge(later(noon, 3 * DAY))).toBe(0);
+  });
+
   it('spends nothing when it is only looked at', async () => {
     const looks = await Promise.all(Array.from({ length: 200 }, () => look(noon, { limits: once })));
     expect(new Set(looks.map(({ outcome }) => outcome))).toEqual(new Set(['admitted']));

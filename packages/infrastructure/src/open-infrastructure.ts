@@ -5,6 +5,8 @@ import { openAccounts } from './accounts/open-accounts.js';
 import { TypeOrmAnimalRepository } from './animals/typeorm-animal-repository.js';
 import { type DatabaseConnection, migrate, openDataSource } from './database/data-source.js';
 import { openEmbeddedPostgres } from './database/embedded-postgres.js';
+import { type Delivery, openMessages } from './messages/open-messages.js';
+import { TypeOrmOrderRepository } from './orders/typeorm-order-repository.js';
 import { openRequestCounter } from './quotas/open-request-counter.js';
 import { nodeCryptography } from './kernel/node-cryptography.js';
 import { systemClock } from './kernel/system-clock.js';
@@ -13,10 +15,12 @@ export interface InfrastructureConfig {
   /** A PostgreSQL (14 or later) to use; without it one of our own is run in `dataDirectory`. */
   readonly databaseUrl?: string | undefined;
   readonly dataDirectory: string;
-  /** Connections at the most, besides the one that listens for changed keys once somebody has called. */
+  /** Connections at the most, besides those that listen: for changed keys once somebody has called, and for messages. */
   readonly poolSize: number;
   /** A Redis in which all instances count requests together; without it each counts for itself. */
   readonly redisUrl?: string | undefined;
+  /** How this process delivers messages; without it, it delivers none. */
+  readonly delivery?: Delivery | undefined;
   readonly banPolicy?: BanPolicy | undefined;
   /** Told what the operator should know, a sentence each. */
   readonly onEvent?: (message: string) => void;
@@ -72,15 +76,19 @@ async function connect(
 }
 
 async function openPorts(
-  { redisUrl, banPolicy: policy = DEFAULT_BAN_POLICY, onEvent = () => undefined }: InfrastructureConfig,
+  { redisUrl, delivery, banPolicy: policy = DEFAULT_BAN_POLICY, onEvent = () => undefined }: InfrastructureConfig,
   connection: DatabaseConnection,
   dataSource: DataSource,
 ): Promise<Infrastructure> {
   const requests = await openRequestCounter({ redisUrl, dataSource, policy, clock: systemClock, onEvent });
   const { accounts, apiKeys, close: closeAccounts } = openAccounts(dataSource, connection);
+  const { messages, messageSender, close: closeMessages } = openMessages(dataSource, connection, delivery);
   return {
     ports: {
       animals: new TypeOrmAnimalRepository(dataSource),
+      orders: new TypeOrmOrderRepository(dataSource),
+      messages,
+      messageSender,
       accounts,
       apiKeys,
       requests: requests.counter,
@@ -88,6 +96,7 @@ async function openPorts(
       cryptography: nodeCryptography,
     },
     async close() {
+      await closeMessages();
       await requests.close();
       await closeAccounts();
     },

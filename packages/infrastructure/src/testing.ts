@@ -4,6 +4,9 @@ export { TypeOrmApiKeyRepository } from './accounts/typeorm-api-key-repository.j
 export { TypeOrmAnimalRepository } from './animals/typeorm-animal-repository.js';
 export { type DatabaseConnection, migrate, openDataSource, revertMigrations } from './database/data-source.js';
 export { type EmbeddedPostgres, openEmbeddedPostgres } from './database/embedded-postgres.js';
+export { SmtpMessageSender } from './messages/smtp-message-sender.js';
+export { WritingMessageSender } from './messages/writing-message-sender.js';
+export { TypeOrmOrderRepository } from './orders/typeorm-order-repository.js';
 export { InProcessRequestCounter } from './quotas/in-process-request-counter.js';
 export { openRequestCounter, type OpenRequestCounter } from './quotas/open-request-counter.js';
 export { QuotaPersistence } from './quotas/quota-persistence.js';

@@ -1,8 +1,8 @@
-import type { AccountRepository, ApiKeyRepository } from '@adoption-store/domain';
+import type { AccountId, AccountRepository, ApiKeyId, ApiKeyRepository } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import type { DatabaseConnection } from '../database/data-source.js';
-import { CachingApiKeyRepository } from './caching-api-key-repository.js';
-import { KeyChangeListener } from './key-change-listener.js';
+import { NotificationListener } from '../database/notification-listener.js';
+import { CachingApiKeyRepository, type KeyChange } from './caching-api-key-repository.js';
 import { TypeOrmAccountRepository } from './typeorm-account-repository.js';
 import { TypeOrmApiKeyRepository } from './typeorm-api-key-repository.js';
 
@@ -19,8 +19,8 @@ export function openAccounts(dataSource: DataSource, connection: DatabaseConnect
   const apiKeys = new CachingApiKeyRepository(stored, () => {
     listener.start();
   });
-  const listener = new KeyChangeListener(connection, (change) => {
-    apiKeys.forget(change);
+  const listener = new NotificationListener(connection, 'key_changes', (payload) => {
+    apiKeys.forget(changeFrom(payload));
   });
   return {
     accounts: new TypeOrmAccountRepository(dataSource, ({ id }) => {
@@ -33,4 +33,11 @@ export function openAccounts(dataSource: DataSource, connection: DatabaseConnect
       await stored.close();
     },
   };
+}
+
+/** The trigger's words; of those that a later version may add it is known only that something has changed. */
+function changeFrom(payload = ''): KeyChange {
+  const [, what, id = ''] = /^(key|account) (\d+)$/.exec(payload) ?? [];
+  if (what === 'key') return { key: BigInt(id) as ApiKeyId };
+  return what === 'account' ? { account: BigInt(id) as AccountId } : { anything: true };
 }

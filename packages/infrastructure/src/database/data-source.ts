@@ -3,6 +3,8 @@ import { DataSource } from 'typeorm';
 import { accountSchema } from '../accounts/account.schema.js';
 import { apiKeySchema } from '../accounts/api-key.schema.js';
 import { animalSchema } from '../animals/animal.schema.js';
+import { messageSchema } from '../messages/message.schema.js';
+import { orderSchema } from '../orders/order.schema.js';
 import { migrations } from './migrations/index.js';
 
 /** Where PostgreSQL is, and how much of it to use: pg's own settings. */
@@ -58,7 +60,7 @@ async function withMigrations(connection: DatabaseConnection, work: (source: Dat
 function dataSource(pool: PoolConfig): DataSource {
   return new DataSource({
     type: 'postgres',
-    entities: [animalSchema, accountSchema, apiKeySchema],
+    entities: [animalSchema, accountSchema, apiKeySchema, orderSchema, messageSchema],
     migrations,
     migrationsTableName: 'migrations',
     installExtensions: false,

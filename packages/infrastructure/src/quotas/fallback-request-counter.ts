@@ -1,4 +1,4 @@
-import type { CountedRequest, Decision, RequestCounter, Verdict } from '@adoption-store/domain';
+import type { CountedRequest, Decision, Instant, RequestCounter, Verdict } from '@adoption-store/domain';
 import type { InProcessRequestCounter } from './in-process-request-counter.js';
 
 /** A counter that instances share, and that can be lost. */
@@ -47,6 +47,11 @@ export class FallbackRequestCounter implements RequestCounter {
 
   async look(request: CountedRequest): Promise<Verdict> {
     return (await this.ask(() => this.shared.look(request))) ?? this.local.look(request);
+  }
+
+  /** What is stored besides the shared counter, which clears itself. */
+  async purge(now: Instant): Promise<number> {
+    return this.local.purge(now);
   }
 
   close(): void {

@@ -5,7 +5,7 @@ import {
   type CountedRequest,
   decide,
   type Decision,
-  HOUR,
+  DAY,
   type Instant,
   MINUTE,
   NO_REFUSALS,
@@ -18,8 +18,6 @@ import {
   verdictOn,
 } from '@adoption-store/domain';
 import { ExpiringMap } from './expiring-map.js';
-
-const DAY = 24 * HOUR;
 
 /** What must outlive the process: days, which are the account's, and bans, which are a key's. */
 export interface LastingCounts {
@@ -36,7 +34,11 @@ export class InProcessRequestCounter implements RequestCounter {
   private changedUsages = new Map<AccountId, Usage>();
   private changedBans = new Map<ApiKeyId, Refusals>();
 
-  constructor(private readonly policy: BanPolicy) {}
+  /** @param purgeKept clears away what is kept elsewhere; here everything is forgotten by itself. */
+  constructor(
+    private readonly policy: BanPolicy,
+    private readonly purgeKept: (now: Instant) => Promise<number> = () => Promise.resolve(0),
+  ) {}
 
   /** Entries held, for whoever watches that memory stays bounded. */
   get size(): number {
@@ -57,6 +59,10 @@ export class InProcessRequestCounter implements RequestCounter {
   async look({ requester, limits, now }: CountedRequest): Promise<Verdict> {
     const { usage, refusals } = this.known(requester);
     return verdictOn(usage, limits, refusals, now);
+  }
+
+  async purge(now: Instant): Promise<number> {
+    return this.purgeKept(now);
   }
 
   /** Goes on from a decision that was made elsewhere, and is kept there. */

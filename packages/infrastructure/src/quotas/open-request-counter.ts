@@ -2,6 +2,7 @@ import type { BanPolicy, Clock, RequestCounter } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import { FallbackRequestCounter } from './fallback-request-counter.js';
 import { InProcessRequestCounter } from './in-process-request-counter.js';
+import { purgeLastingCounts } from './purge-lasting-counts.js';
 import { QuotaPersistence } from './quota-persistence.js';
 import { RedisRequestCounter } from './redis-request-counter.js';
 
@@ -29,7 +30,7 @@ export interface OpenRequestCounter {
 /** A Redis that is away is no failure: its absence is told and its return awaited. */
 export async function openRequestCounter(config: RequestCounterConfig): Promise<OpenRequestCounter> {
   const { redisUrl, redisTimeout, dataSource, policy, clock, onEvent } = config;
-  const local = new InProcessRequestCounter(policy);
+  const local = new InProcessRequestCounter(policy, (now) => purgeLastingCounts(dataSource, now));
   // With Redis too, as a process that is restarted while Redis is away goes on as well.
   const persistence = new QuotaPersistence(dataSource, local, onEvent);
   await persistence.open(clock);

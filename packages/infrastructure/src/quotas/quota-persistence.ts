@@ -2,7 +2,7 @@ import {
   type AccountId,
   type ApiKeyId,
   type Clock,
-  HOUR,
+  DAY,
   type Instant,
   instant,
   NO_REFUSALS,
@@ -95,7 +95,7 @@ export class QuotaPersistence {
   }
 
   private async load(now: Instant): Promise<LastingCounts> {
-    const yesterday = new Date(now - 24 * HOUR);
+    const yesterday = new Date(now - DAY);
     const [counts, bans] = await Promise.all([
       this.dataSource.query<{ account_id: string; day_start: Date; day_used: number }[]>(
         'SELECT account_id, day_start, day_used FROM request_counts WHERE day_start > $1',

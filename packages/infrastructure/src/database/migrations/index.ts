@@ -2,6 +2,8 @@ import { CreateAnimals1700000000000 } from './1700000000000-create-animals.js';
 import { CreateAccounts1700000001000 } from './1700000001000-create-accounts.js';
 import { CreateRequestCounts1700000002000 } from './1700000002000-create-request-counts.js';
 import { FollowApiKeys1700000003000 } from './1700000003000-follow-api-keys.js';
+import { CreateOrders1700000004000 } from './1700000004000-create-orders.js';
+import { CreateMessages1700000005000 } from './1700000005000-create-messages.js';
 
 /** In the order they are run. One that has been released is never edited. */
 export const migrations = [
@@ -9,4 +11,6 @@ export const migrations = [
   CreateAccounts1700000001000,
   CreateRequestCounts1700000002000,
   FollowApiKeys1700000003000,
+  CreateOrders1700000004000,
+  CreateMessages1700000005000,
 ];

@@ -1,25 +1,25 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AccountId, ApiKeyId } from '@adoption-store/domain';
 import pg from 'pg';
-import type { DatabaseConnection } from '../database/data-source.js';
-import type { KeyChange } from './caching-api-key-repository.js';
+import type { DatabaseConnection } from './data-source.js';
 
 const FIRST_BACKOFF = 250;
 const LONGEST_BACKOFF = 5_000;
 const PATIENCE = 2_000;
 
-/**
- * Tells of every change of a key or an account, whoever made it, as the database's triggers notify of it. After each
- * gap, in which notifications are lost, it says that anything may have changed.
- */
-export class KeyChangeListener {
+/** Tells of every notification on a channel, and after each gap, in which notifications are lost, that there was one. */
+export class NotificationListener {
   private readonly closing = new AbortController();
   private listening: Promise<void> | undefined;
 
+  /**
+   * @param channel an SQL identifier.
+   * @param onNotification given the payload, or undefined where any notification may have been missed.
+   */
   constructor(
     private readonly connection: DatabaseConnection,
-    private readonly onChange: (change: KeyChange) => void,
+    private readonly channel: string,
+    private readonly onNotification: (payload: string | undefined) => void,
   ) {}
 
   /** Begins to listen, on a connection of its own, and goes on until closed. Idempotent. */
@@ -39,9 +39,9 @@ export class KeyChangeListener {
       const client = this.newClient();
       try {
         await client.connect();
-        await client.query('LISTEN key_changes');
+        await client.query(`LISTEN ${this.channel}`);
         backoff = FIRST_BACKOFF;
-        this.onChange({ anything: true });
+        this.tell(undefined);
         await once(client, 'end', { signal });
       } catch {
         // Nothing is lost but time: what notifications would have told is found out by asking.
@@ -64,21 +64,18 @@ export class KeyChangeListener {
     });
     // Without a listener it would end the process; `end` follows, or the call that failed rejects.
     client.on('error', () => undefined);
-    client.on('notification', ({ payload }) => {
-      this.onChange(changeFrom(payload));
+    client.on('notification', ({ payload = '' }) => {
+      this.tell(payload);
     });
     return client;
+  }
+
+  private tell(payload: string | undefined): void {
+    if (!this.closing.signal.aborted) this.onNotification(payload);
   }
 }
 
 async function disconnect(client: pg.Client): Promise<void> {
   // A server that has frozen doesn't say goodbye.
   await Promise.race([client.end().catch(() => undefined), delay(PATIENCE, undefined, { ref: false })]);
-}
-
-/** The trigger's words; of those that a later version may add it is known only that something has changed. */
-function changeFrom(payload = ''): KeyChange {
-  const [, what, id = ''] = /^(key|account) (\d+)$/.exec(payload) ?? [];
-  if (what === 'key') return { key: BigInt(id) as ApiKeyId };
-  return what === 'account' ? { account: BigInt(id) as AccountId } : { anything: true };
 }

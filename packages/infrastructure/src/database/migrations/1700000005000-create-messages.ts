@@ -1,0 +1,34 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+export class CreateMessages1700000005000 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE TABLE messages (
+        id text PRIMARY KEY,
+        account_id bigint NOT NULL REFERENCES accounts (id),
+        text text NOT NULL CHECK (char_length(text) BETWEEN 1 AND 4096),
+        status text NOT NULL CHECK (status IN ('queued', 'sent', 'failed')),
+        attempt integer NOT NULL CHECK (attempt >= 0),
+        due_at timestamptz NOT NULL,
+        created_at timestamptz NOT NULL
+      )`);
+    // As small as the backlog, however many messages have been sent.
+    await runner.query(`CREATE INDEX messages_due ON messages (due_at) WHERE status = 'queued'`);
+    // Says nothing of what is in it, as whoever may connect may listen; what is the same, PostgreSQL says once a commit.
+    await runner.query(`
+      CREATE FUNCTION notify_message_queued() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        NOTIFY message_queued;
+        RETURN NULL;
+      END
+      $$`);
+    await runner.query(`
+      CREATE TRIGGER messages_queued AFTER INSERT ON messages
+      FOR EACH STATEMENT EXECUTE FUNCTION notify_message_queued()`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE messages');
+    await runner.query('DROP FUNCTION notify_message_queued');
+  }
+}

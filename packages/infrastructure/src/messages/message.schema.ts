@@ -1,0 +1,33 @@
+import type { AccountId, Instant, Message, MessageId, MessageStatus } from '@adoption-store/domain';
+import { EntitySchema } from 'typeorm';
+import { instantColumn, int64Column } from '../database/columns.js';
+
+export interface MessageRow {
+  id: MessageId;
+  accountId: AccountId;
+  text: string;
+  status: MessageStatus;
+  /** Claims so far: the number of the newest. */
+  attempt: number;
+  /** While the message is claimed, when the claim runs out. */
+  dueAt: Instant;
+  createdAt: Instant;
+}
+
+export const messageSchema = new EntitySchema<MessageRow>({
+  name: 'Message',
+  tableName: 'messages',
+  columns: {
+    id: { type: 'text', primary: true },
+    accountId: { name: 'account_id', type: 'bigint', transformer: int64Column },
+    text: { type: 'text' },
+    status: { type: 'text' },
+    attempt: { type: 'integer' },
+    dueAt: { name: 'due_at', type: 'timestamptz', transformer: instantColumn },
+    createdAt: { name: 'created_at', type: 'timestamptz', transformer: instantColumn },
+  },
+});
+
+export function messageFrom({ id, accountId, text, status, createdAt }: MessageRow): Message {
+  return { id, accountId, text, status, createdAt };
+}

@@ -1,0 +1,69 @@
+import type { ClaimedMessage, MessageSender } from '@adoption-store/domain';
+import nodemailer from 'nodemailer';
+
+export interface SmtpDelivery {
+  readonly smtpUrl: string;
+  /** The sender's address, `Name <address>` or the address alone. */
+  readonly from: string;
+  /** The store's address. */
+  readonly to: string;
+  /** Connections at the most; each sends one message at a time. */
+  readonly connections?: number | undefined;
+}
+
+/** Milliseconds for each step of connecting; what follows is bounded by the timeout of each message. */
+const PATIENCE = 5_000;
+
+/** Delivers by e-mail. */
+export class SmtpMessageSender implements MessageSender {
+  private readonly transport;
+  private readonly domain: string;
+
+  constructor({ smtpUrl, from, to, connections = 8 }: SmtpDelivery) {
+    this.domain = /@([^\s@<>]+)>?\s*$/.exec(from)?.[1] ?? 'localhost';
+    this.transport = nodemailer.createTransport(
+      {
+        pool: true,
+        url: smtpUrl,
+        maxConnections: connections,
+        maxMessages: Infinity,
+        dnsTimeout: PATIENCE,
+        connectionTimeout: PATIENCE,
+        greetingTimeout: PATIENCE,
+        // Longer than a connection is kept idle, four minutes, for the next message not to wait for a new one.
+        socketTimeout: 300_000,
+        // A connection that is given up takes with it what has not gone out yet.
+        socketCloseTimeout: 0,
+        disableFileAccess: true,
+        disableUrlAccess: true,
+      },
+      { from, to },
+    );
+  }
+
+  async send({ id, text, from, createdAt }: ClaimedMessage, timeout: number): Promise<void> {
+    // Aborting closes the connection that the message is on its way by.
+    const signal = AbortSignal.timeout(timeout);
+    const mail = {
+      signal,
+      replyTo: { name: '', address: from },
+      subject: `Message from ${from}`,
+      date: new Date(createdAt),
+      messageId: `<${id}@${this.domain}>`,
+      headers: { 'X-Message-Id': id },
+      text,
+      // Of the encodings the one that keeps whatever ends a line, and spaces before it.
+      encoding: 'base64',
+    };
+    try {
+      await this.transport.sendMail(mail);
+    } catch (error) {
+      throw signal.aborted ? new Error(`no answer within ${timeout} ms`, { cause: error }) : error;
+    }
+  }
+
+  /** What is still being sent fails. */
+  close(): void {
+    this.transport.close({ force: true });
+  }
+}

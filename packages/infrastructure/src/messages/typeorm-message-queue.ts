@@ -1,0 +1,121 @@
+import {
+  type AccountId,
+  type Backlog,
+  type Claim,
+  type ClaimedMessage,
+  type Instant,
+  instant,
+  type Message,
+  type MessageId,
+  type MessageQueue,
+  type NewMessage,
+} from '@adoption-store/domain';
+import type { DataSource } from 'typeorm';
+import type { DatabaseConnection } from '../database/data-source.js';
+import { onDatabase } from '../database/database-errors.js';
+import { NotificationListener } from '../database/notification-listener.js';
+import { messageFrom, messageSchema } from './message.schema.js';
+
+/**
+ * Being due again only when the claim runs out is what keeps others away; counting the attempts is what tells a claim
+ * from the next one. Rows that somebody else is claiming just now are passed over, not waited for.
+ */
+const CLAIM = `
+  WITH due AS (
+    SELECT id, due_at FROM messages
+    WHERE status = 'queued' AND due_at <= $1
+    ORDER BY due_at LIMIT $3
+    FOR UPDATE SKIP LOCKED
+  ), claimed AS (
+    UPDATE messages SET attempt = attempt + 1, due_at = $2
+    FROM due WHERE messages.id = due.id
+    RETURNING messages.*, due.due_at AS was_due_at
+  )
+  SELECT claimed.id, account_id, text, claimed.created_at, attempt, email
+  FROM claimed JOIN accounts ON accounts.id = account_id
+  ORDER BY was_due_at`;
+
+interface ClaimedRow {
+  readonly id: MessageId;
+  readonly account_id: string;
+  readonly text: string;
+  readonly created_at: Date;
+  readonly attempt: number;
+  readonly email: string;
+}
+
+/** The row is the job. */
+export class TypeOrmMessageQueue implements MessageQueue {
+  private readonly listeners = new Set<NotificationListener>();
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly connection: DatabaseConnection,
+  ) {}
+
+  async add({ id, accountId, text, createdAt }: NewMessage): Promise<Message> {
+    const message = { id, accountId, text, createdAt, status: 'queued' as const };
+    await onDatabase(() => this.dataSource.manager.insert(messageSchema, { ...message, attempt: 0, dueAt: createdAt }));
+    return message;
+  }
+
+  async findById(accountId: AccountId, id: MessageId): Promise<Message | undefined> {
+    // Which no id has, and PostgreSQL takes in no text.
+    if (id.includes('\0')) return undefined;
+    const row = await onDatabase(() => this.dataSource.manager.findOneBy(messageSchema, { id, accountId }));
+    return row === null ? undefined : messageFrom(row);
+  }
+
+  async claim({ limit, now, until }: Parameters<MessageQueue['claim']>[0]): Promise<readonly ClaimedMessage[]> {
+    const rows = await onDatabase(() =>
+      this.dataSource.query<ClaimedRow[]>(CLAIM, [new Date(now), new Date(until), limit]),
+    );
+    return rows.map(({ account_id, created_at, email, ...row }) => ({
+      ...row,
+      accountId: BigInt(account_id) as AccountId,
+      createdAt: instant(created_at.getTime()),
+      from: email,
+    }));
+  }
+
+  async markSent(id: MessageId): Promise<void> {
+    await onDatabase(() => this.dataSource.manager.update(messageSchema, { id }, { status: 'sent' }));
+  }
+
+  async postpone({ id, attempt }: Claim, dueAt: Instant): Promise<void> {
+    await onDatabase(() => this.dataSource.manager.update(messageSchema, { id, attempt, status: 'queued' }, { dueAt }));
+  }
+
+  async markFailed({ id, attempt }: Claim): Promise<void> {
+    await onDatabase(() =>
+      this.dataSource.manager.update(messageSchema, { id, attempt, status: 'queued' }, { status: 'failed' }),
+    );
+  }
+
+  async backlog(): Promise<Backlog> {
+    const [row] = await onDatabase(() =>
+      this.dataSource.query<[{ queued: number; oldest: Date | null }]>(
+        `SELECT count(*)::integer AS queued, min(created_at) AS oldest FROM messages WHERE status = 'queued'`,
+      ),
+    );
+    return { queued: row.queued, oldest: row.oldest === null ? undefined : instant(row.oldest.getTime()) };
+  }
+
+  /** Each watcher has a connection of its own, so that a process that only adds messages has none. */
+  watch(onQueued: () => void): () => Promise<void> {
+    const listener = new NotificationListener(this.connection, 'message_queued', () => {
+      onQueued();
+    });
+    this.listeners.add(listener);
+    listener.start();
+    return async () => {
+      await listener.close();
+      this.listeners.delete(listener);
+    };
+  }
+
+  /** Ends whatever still watches. */
+  async close(): Promise<void> {
+    await Promise.all([...this.listeners].map((listener) => listener.close()));
+  }
+}

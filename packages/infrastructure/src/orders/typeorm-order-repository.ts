@@ -1,0 +1,98 @@
+import {
+  type AccountId,
+  type Instant,
+  type NewOrder,
+  type Order,
+  type OrderId,
+  type OrderOutcome,
+  type OrderQuery,
+  type OrderRepository,
+  petStatusOnceOrder,
+  statusesBefore,
+} from '@adoption-store/domain';
+import type { DataSource, Repository } from 'typeorm';
+import { onDatabase, sqlState } from '../database/database-errors.js';
+import { orderFrom, type OrderRow, orderSchema } from './order.schema.js';
+
+const UNIQUE_VIOLATION = '23505';
+
+const PLACE = `
+  WITH reserved AS (
+    UPDATE animals SET status = $3 WHERE id = $2 AND status = ANY($4) RETURNING id
+  )
+  INSERT INTO orders (account_id, animal_id, status, created_at, updated_at)
+  SELECT $1::bigint, id, 'placed', $5::timestamptz, $5::timestamptz FROM reserved
+  RETURNING id`;
+
+/**
+ * The lock on the order decides who ends it, so it is taken first. The animal first would be wrong: whoever waits for it
+ * would still see the order as it was before the wait, and sell the animal of one that was cancelled meanwhile.
+ */
+const END = (which: string) => `
+  WITH ended AS (
+    UPDATE orders SET status = $1, updated_at = $2 WHERE status = 'placed' AND ${which} RETURNING *
+  ), released AS (
+    UPDATE animals SET status = $3 FROM ended WHERE animals.id = ended.animal_id AND animals.status = ANY($4)
+  )
+  SELECT * FROM ended`;
+
+const END_ONE = END('id = $5 AND account_id = $6');
+
+// An array, as a subquery that is joined may be run more than once and lock more than its limit. What another has locked
+// is being ended already: nobody waits, and workers share the work.
+const END_DUE = END(`id = ANY(ARRAY(
+  SELECT id FROM orders WHERE status = 'placed' AND created_at <= $5
+  ORDER BY created_at, id LIMIT $6 FOR UPDATE SKIP LOCKED))`);
+
+export class TypeOrmOrderRepository implements OrderRepository {
+  private readonly orders: Repository<Order>;
+
+  constructor(private readonly dataSource: DataSource) {
+    this.orders = dataSource.getRepository(orderSchema);
+  }
+
+  async place({ accountId, animalId, createdAt }: NewOrder): Promise<Order | undefined> {
+    const parameters = [accountId, animalId, ...animalChange('placed'), new Date(createdAt)];
+    const [row] = await onDatabase(() =>
+      this.dataSource.query<{ id: string }[]>(PLACE, parameters).catch((error: unknown) => {
+        if (sqlState(error) === UNIQUE_VIOLATION) return [];
+        throw error;
+      }),
+    );
+    if (row === undefined) return undefined;
+    return { id: BigInt(row.id) as OrderId, accountId, animalId, status: 'placed', createdAt, updatedAt: createdAt };
+  }
+
+  async findById(accountId: AccountId, id: OrderId): Promise<Order | undefined> {
+    return onDatabase(async () => (await this.orders.findOneBy({ id, accountId })) ?? undefined);
+  }
+
+  async list({ accountId, status, after, limit }: OrderQuery): Promise<readonly Order[]> {
+    const query = this.orders.createQueryBuilder('orders').orderBy('orders.id').limit(limit);
+    query.where('orders.accountId = :accountId', { accountId });
+    if (status !== undefined) query.andWhere('orders.status = :status', { status });
+    if (after !== undefined) query.andWhere('orders.id > :after', { after });
+    return onDatabase(() => query.getMany());
+  }
+
+  async end({ accountId, id, outcome, at }: Parameters<OrderRepository['end']>[0]): Promise<Order | undefined> {
+    const [ended] = await this.endThose(END_ONE, outcome, at, [id, accountId]);
+    return ended;
+  }
+
+  async expire({ placedUntil, at, limit }: Parameters<OrderRepository['expire']>[0]): Promise<readonly Order[]> {
+    return this.endThose(END_DUE, 'expired', at, [new Date(placedUntil), limit]);
+  }
+
+  private async endThose(text: string, outcome: OrderOutcome, at: Instant, which: readonly unknown[]) {
+    const parameters = [outcome, new Date(at), ...animalChange(outcome), ...which];
+    const rows = await onDatabase(() => this.dataSource.query<OrderRow[]>(text, parameters));
+    return rows.map(orderFrom);
+  }
+}
+
+/** What an animal's status becomes, and what it may have been. */
+function animalChange(status: Order['status']) {
+  const to = petStatusOnceOrder[status];
+  return [to, statusesBefore(to)];
+}

@@ -1,0 +1,272 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type AccountId, type ClaimedMessage, instant, type MessageId, SECOND } from '@adoption-store/domain';
+import { openInfrastructure } from '@adoption-store/infrastructure';
+import { SmtpMessageSender } from '@adoption-store/infrastructure/testing';
+import fc from 'fast-check';
+import { createDatabase } from '../support/database.js';
+import { type ReceivedMail, SmtpSink } from '../support/smtp.js';
+
+const CREATED = instant(Date.UTC(2026, 0, 1, 12, 0, 0));
+const PATIENCE = 5 * SECOND;
+/** What an address may hold, and a header reads as something else. */
+const STRANGE = ['<', '>', '"', ',', ';', ':', '\\', '(', ')', '[', ']', '=', '?', 'é', '🐈'];
+let sink: SmtpSink;
+let sender: SmtpMessageSender;
+let made = 0;
+
+beforeEach(async () => {
+  sink = await SmtpSink.open();
+  sender = newSender();
+});
+afterEach(async () => {
+  sender.close();
+  await sink.close();
+});
+
+function newSender(from = 'no-reply@shop.example', connections = 4): SmtpMessageSender {
+  return new SmtpMessageSender({ smtpUrl: sink.url, from, to: 'store@example.com', connections });
+}
+
+function message(changes: Partial<ClaimedMessage> = {}): ClaimedMessage {
+  made += 1;
+  return {
+    id: `msg_${String(made).padStart(24, '0')}` as MessageId,
+    accountId: 1n as AccountId,
+    text: 'Hello',
+    createdAt: CREATED,
+    attempt: 1,
+    from: 'dev@example.com',
+    ...changes,
+  };
+}
+
+/** The mail that comes of a message. */
+async function deliver(changes: Partial<ClaimedMessage> = {}): Promise<ReceivedMail> {
+  await sender.send(message(changes), PATIENCE);
+  const mail = sink.received.at(-1);
+  if (!mail) throw new Error('no mail was received');
+  return mail;
+}
+
+const idsReceived = () => sink.received.map((mail) => mail.header('X-Message-Id')).sort();
+
+describe('a message sent by SMTP', () => {
+  it('says whose it is, when it was written and which it is', async () => {
+    const { id } = message();
+    const mail = await deliver({ id });
+    expect(mail).toMatchObject({ from: 'no-reply@shop.example', to: ['store@example.com'], body: 'Hello' });
+    expect(Object.fromEntries(mail.headers)).toEqual({
+      from: 'no-reply@shop.example',
+      to: 'store@example.com',
+      'reply-to': 'dev@example.com',
+      subject: 'Message from dev@example.com',
+      date: 'Thu, 01 Jan 2026 12:00:00 +0000',
+      'message-id': `<${id}@shop.example>`,
+      'x-message-id': id,
+      'mime-version': '1.0',
+      'content-type': 'text/plain; charset=utf-8',
+      'content-transfer-encoding': 'base64',
+    });
+  });
+
+  it.each([
+    ['a line of its own with a dot', 'a\r\n.\r\nb'],
+    ['dots at the beginnings of lines', '.a\r\n..b\r\n...c'],
+    ['what ends a mail', '\r\n.\r\nQUIT\r\n'],
+    ['ends of lines of every kind', 'a\nb\r\nc\rd\n\ne\r\n'],
+    ['no text but the end of a line', '\n'],
+    ['spaces at the ends of lines', ' a \t\n b  '],
+    ['long lines', 'a'.repeat(4_096)],
+    ['long lines beyond ASCII', '🐈'.repeat(4_096)],
+    ['what looks like an encoding', '=20=\r\n=?utf-8?q?a?='],
+    ['what looks like a mail', 'Subject: another\r\n\r\n--boundary--\r\nFrom me'],
+    ['controls, and what writes to the left', '\u0001\u001b[2J\u202e\ufeff\u2028'],
+  ])('keeps %s', async (_what, text) => {
+    expect((await deliver({ text })).body).toBe(text);
+  });
+
+  it('keeps every text to the letter', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'binary', minLength: 1, maxLength: 500 }), async (drawn) => {
+        const text = drawn.replace(/\p{Surrogate}|\0/gu, '?');
+        expect((await deliver({ text })).body).toBe(text);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('goes to the store alone, under headers that no address and no text adds to', async () => {
+    const { headers } = await deliver();
+    const names = headers.map(([name]) => name).sort();
+    const strange = fc
+      .tuple(
+        fc.string({ unit: fc.constantFrom(...STRANGE, 'a', '.'), minLength: 1, maxLength: 20 }),
+        fc.string({ unit: fc.constantFrom(...STRANGE, 'b'), minLength: 1, maxLength: 20 }),
+      )
+      .map(([local, domain]) => `${local}@${domain}.example`);
+    const hostile = fc.constantFrom('a@b.example\r\nBcc: evil@example.com', 'a@b.example\n\nbody', 'a\r@b.example');
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(strange, hostile), fc.string({ unit: 'binary' }), async (from, text) => {
+        const mail = await deliver({ from, text: `\r\nBcc: evil@example.com\r\n\r\n${text}` });
+        expect(mail.to).toEqual(['store@example.com']);
+        expect(mail.headers.map(([name]) => name).sort()).toEqual(names);
+        expect(mail.header('To')).toBe('store@example.com');
+        expect(mail.header('Reply-To')).toMatch(
+          /^<("([^"\\]|\\.)*"|[^\s",<>]+)@[^<>]*>$|^[^\s",;:<>()]+@[^\s",;:<>()]+$/,
+        );
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('takes its id’s domain from the sender’s address, with or without a name', async () => {
+    sender.close();
+    sender = newSender('"Shop, the @ one" <no-reply@mail.shop.example>');
+    const { id } = message();
+    const mail = await deliver({ id });
+    expect(mail.header('Message-ID')).toBe(`<${id}@mail.shop.example>`);
+    expect(mail.from).toBe('no-reply@mail.shop.example');
+  });
+});
+
+it('the server is logged in to as its URL says', async () => {
+  sender.close();
+  const smtpUrl = sink.url.replace('//', '//shop:p%40ss%3A%2F@');
+  sender = new SmtpMessageSender({ smtpUrl, from: 'no-reply@shop.example', to: 'store@example.com' });
+  await deliver();
+  await deliver();
+  expect(sink.logins).toEqual([['shop', 'p@ss:/']]);
+});
+
+describe('a message that can’t be delivered', () => {
+  it.each([
+    ['the recipient is refused for now', { at: 'recipient', by: 451 }, /451/],
+    ['the recipient is refused for good', { at: 'recipient', by: 550 }, /550/],
+    ['the mail is refused for now', { at: 'data', by: 452 }, /452/],
+    ['the mail is refused for good', { at: 'data', by: 554 }, /554/],
+    ['the server is closing', { at: 'data', by: 421 }, /421/],
+    ['the connection is refused', { at: 'greeting', by: 554 }, /554/],
+    ['the connection is cut before an answer', { at: 'data', by: 'cutting' }, /closed|ECONNRESET/],
+  ] as const)('is reported where %s, and the next one is sent', async (_what, trouble, reason) => {
+    await deliver();
+    sink.cut();
+    sink.trouble = trouble;
+    await expect(sender.send(message(), PATIENCE)).rejects.toThrow(reason);
+    expect(sink.offered).toBe(trouble.at === 'data' ? 2 : 1);
+    sink.resume();
+    await deliver({ text: 'next' });
+    expect(sink.received.map(({ body }) => body)).toEqual(['Hello', 'next']);
+  });
+
+  it.each(['greeting', 'recipient', 'data'] as const)(
+    'is given up in time where the server hangs at the %s, and its connection with it',
+    async (at) => {
+      sink.trouble = { at, by: 'hanging' };
+      const start = performance.now();
+      await expect(sender.send(message(), 100)).rejects.toThrow('no answer within 100 ms');
+      expect(performance.now() - start).toBeLessThan(SECOND);
+      sink.resume();
+      const next = await deliver({ text: 'next' });
+      expect(sink.connections).toBe(2);
+      // A server that has the whole mail already can't be kept from delivering it.
+      if (at !== 'data') expect(sink.received).toEqual([next]);
+    },
+  );
+
+  it('is given up in time also while it waits for a connection, and is not sent later', async () => {
+    sink.trouble = { at: 'recipient', by: 'hanging' };
+    const start = performance.now();
+    const sent = await Promise.allSettled(Array.from({ length: 20 }, () => sender.send(message(), 100)));
+    expect(performance.now() - start).toBeLessThan(SECOND);
+    expect(new Set(sent.map(({ status }) => status))).toEqual(new Set(['rejected']));
+    sink.resume();
+    await deliver({ text: 'next' });
+    expect(sink.received.map(({ body }) => body)).toEqual(['next']);
+  });
+
+  it('is reported while the server is away, and sent once it is back', async () => {
+    await deliver();
+    await sink.close();
+    await expect(sender.send(message(), PATIENCE)).rejects.toThrow('ECONNREFUSED');
+    await sink.startAgain();
+    await deliver({ text: 'again' });
+    expect(sink.received).toHaveLength(2);
+  });
+
+  it('is reported where the sender is closed meanwhile, and after that', async () => {
+    sink.trouble = { at: 'data', by: 'hanging' };
+    const sending = sender.send(message(), PATIENCE);
+    await Promise.all([expect(sending).rejects.toThrow(), closeOnceOffered()]);
+    await expect(sender.send(message(), PATIENCE)).rejects.toThrow('closed');
+    async function closeOnceOffered(): Promise<void> {
+      while (sink.offered === 0) await new Promise(setImmediate);
+      sender.close();
+    }
+  });
+});
+
+describe('many messages at once', () => {
+  it('go by as many connections as there may be, which are kept, and each once', async () => {
+    const messages = Array.from({ length: 500 }, () => message());
+    await Promise.all(messages.map((each) => sender.send(each, PATIENCE)));
+    expect(idsReceived()).toEqual(messages.map(({ id }) => id).sort());
+    expect(sink.mostAtOnce).toBe(4);
+    expect(sink.connections).toBe(4);
+  });
+
+  it('are all sent although connections are cut among them, but for those that say so', async () => {
+    const sent: string[] = [];
+    const lanes = Array.from({ length: 4 }, async () => {
+      for (let index = 0; index < 50; index += 1) {
+        const each = message();
+        await sender.send(each, PATIENCE).then(
+          () => sent.push(each.id),
+          () => undefined,
+        );
+        if (index % 10 === 5) sink.cut();
+      }
+    });
+    await Promise.all(lanes);
+    expect(sent.length).toBeGreaterThan(100);
+    expect(idsReceived()).toEqual(expect.arrayContaining(sent));
+    expect(new Set(idsReceived()).size).toBe(sink.received.length);
+  });
+});
+
+describe('an instance', () => {
+  it.each([
+    ['by SMTP', () => ({ smtpUrl: sink.url, from: 'a@example.com', to: 'store@example.com' })],
+    ['by telling a function', () => (told: ClaimedMessage) => void written.push(told.text)],
+  ])('delivers %s', async (_how, delivery) => {
+    await withInstance(delivery(), (messageSender) => messageSender.send(message({ text: 'Hi' }), PATIENCE));
+    expect([...written.splice(0), ...sink.received.map(({ body }) => body)]).toEqual(['Hi']);
+  });
+
+  it('reports what the function throws', async () => {
+    const delivery = () => {
+      throw new Error('the disk is full');
+    };
+    await withInstance(delivery, async (messageSender) => {
+      await expect(messageSender.send(message(), PATIENCE)).rejects.toThrow('the disk is full');
+    });
+  });
+
+  it('that was told no way delivers nothing, and says so', async () => {
+    await withInstance(undefined, async (messageSender) => {
+      await expect(messageSender.send(message(), PATIENCE)).rejects.toThrow('this process delivers no messages');
+    });
+  });
+
+  const written: string[] = [];
+  type Config = Parameters<typeof openInfrastructure>[0];
+  type Sender = Awaited<ReturnType<typeof openInfrastructure>>['ports']['messageSender'];
+
+  async function withInstance(delivery: Config['delivery'], work: (messageSender: Sender) => Promise<void>) {
+    const database = await createDatabase();
+    const config = { databaseUrl: database.url, dataDirectory: '/nowhere', poolSize: 1, delivery };
+    const { ports, close } = await openInfrastructure(config);
+    await work(ports.messageSender);
+    await close();
+    await database.drop();
+  }
+});

@@ -1,0 +1,177 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { SMTPServer } from 'smtp-server';
+
+export interface ReceivedMail {
+  /** The envelope's addresses. */
+  readonly from: string;
+  readonly to: readonly string[];
+  /** In order, names in lower case, folding undone. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** The one header of that name. */
+  readonly header: (name: string) => string | undefined;
+  /** Decoded; what was sent, to the byte. */
+  readonly body: string;
+  /** As it came over the wire. */
+  readonly raw: string;
+}
+
+/** What the sink does, until told otherwise, when somebody connects, names a recipient or has sent a whole mail. */
+export interface Trouble {
+  readonly at: 'greeting' | 'recipient' | 'data';
+  /** Refuse with an SMTP code, cut the connection, or say nothing. */
+  readonly by: number | 'cutting' | 'hanging';
+}
+
+/** A mail server that keeps what it is sent. */
+export class SmtpSink {
+  /** What it has taken responsibility for. */
+  readonly received: ReceivedMail[] = [];
+  /** Whole mails that it was handed, those it then refused included. */
+  offered = 0;
+  /** Of those who have one; nobody needs to log in. */
+  readonly logins: [name: string | undefined, password: string | null | undefined][] = [];
+  /** Connections, all and at the same time. */
+  connections = 0;
+  mostAtOnce = 0;
+  trouble: Trouble | undefined;
+  private readonly sockets = new Map<string, Socket>();
+  private held: (() => void)[] = [];
+
+  private constructor(
+    private server: SMTPServer,
+    private readonly port: number,
+  ) {}
+
+  static async open(): Promise<SmtpSink> {
+    const server = newServer(() => sink);
+    const sink: SmtpSink = new SmtpSink(server, await listen(server, 0));
+    sink.follow();
+    return sink;
+  }
+
+  get url(): string {
+    return `smtp://127.0.0.1:${this.port}`;
+  }
+
+  /** Ends, connections and all. */
+  async close(): Promise<void> {
+    this.resume();
+    const closed = new Promise<void>((resolve) => {
+      this.server.close(resolve);
+    });
+    this.cut();
+    await closed;
+  }
+
+  /** Once closed. */
+  async startAgain(): Promise<void> {
+    this.server = newServer(() => this);
+    await listen(this.server, this.port);
+    this.follow();
+  }
+
+  /** Cuts every connection. */
+  cut(): void {
+    for (const socket of this.sockets.values()) socket.destroy();
+  }
+
+  /** No more trouble; what hung goes on. */
+  resume(): void {
+    this.trouble = undefined;
+    for (const goOn of this.held.splice(0)) goOn();
+  }
+
+  /** @internal */
+  async pass(place: Trouble['at'], { remotePort }: { readonly remotePort: number }): Promise<void> {
+    if (this.trouble?.at !== place) return;
+    const { by } = this.trouble;
+    if (by === 'hanging') await new Promise<void>((resolve) => this.held.push(resolve));
+    else {
+      if (by === 'cutting') this.sockets.get(String(remotePort))?.destroy();
+      throw Object.assign(new Error('not now'), { responseCode: by === 'cutting' ? 421 : by });
+    }
+  }
+
+  private follow(): void {
+    this.server.server.on('connection', (socket: Socket) => {
+      const key = String(socket.remotePort);
+      this.sockets.set(key, socket);
+      this.connections += 1;
+      this.mostAtOnce = Math.max(this.mostAtOnce, this.sockets.size);
+      socket.once('close', () => this.sockets.delete(key));
+    });
+  }
+}
+
+function newServer(sink: () => SmtpSink): SMTPServer {
+  const server = new SMTPServer({
+    authOptional: true,
+    allowInsecureAuth: true,
+    disabledCommands: ['STARTTLS'],
+    disableReverseLookup: true,
+    onAuth({ username, password }, _session, callback) {
+      sink().logins.push([username, password]);
+      callback(null, { user: username });
+    },
+    onConnect(session, callback) {
+      sink()
+        .pass('greeting', session)
+        .then(() => {
+          callback();
+        })
+        .catch(callback);
+    },
+    onRcptTo(_address, session, callback) {
+      sink()
+        .pass('recipient', session)
+        .then(() => {
+          callback();
+        })
+        .catch(callback);
+    },
+    onData(stream, session, callback) {
+      const { mailFrom, rcptTo } = session.envelope;
+      const envelope = { from: mailFrom === false ? '' : mailFrom.address, to: rcptTo.map(({ address }) => address) };
+      buffer(stream)
+        .then(async (bytes) => {
+          sink().offered += 1;
+          await sink().pass('data', session);
+          sink().received.push({ ...envelope, ...parse(bytes.toString('latin1')) });
+          callback();
+        })
+        .catch(callback);
+    },
+  });
+  // Of connections that were cut, by either side.
+  server.on('error', () => undefined);
+  return server;
+}
+
+async function listen(server: SMTPServer, port: number): Promise<number> {
+  const listener = server.listen(port, '127.0.0.1');
+  await once(listener, 'listening');
+  const address = listener.address();
+  if (address === null || typeof address === 'string') throw new Error('no port was given');
+  return address.port;
+}
+
+function parse(raw: string): Omit<ReceivedMail, 'from' | 'to'> {
+  const end = raw.indexOf('\r\n\r\n');
+  const lines = raw
+    .slice(0, end)
+    .replace(/\r\n[ \t]/g, ' ')
+    .split('\r\n');
+  const headers = lines.map((line) => {
+    const colon = line.indexOf(':');
+    return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()] as const;
+  });
+  const header = (name: string) => {
+    const values = headers.filter(([each]) => each === name.toLowerCase()).map(([, value]) => value);
+    if (values.length > 1) throw new Error(`the mail has ${values.length} headers ${name}`);
+    return values[0];
+  };
+  if (header('Content-Transfer-Encoding') !== 'base64') throw new Error('the mail is not in Base64');
+  return { headers, header, body: Buffer.from(raw.slice(end + 4), 'base64').toString('utf8'), raw };
+}
