@@ -13,7 +13,7 @@ beforeEach(() => {
 
 afterEach(async () => {
   // Nothing is stored by a refused request.
-  expect(await api.application.listAnimals.execute()).toEqual({ animals: [], next: undefined });
+  expect(await api.application.listAnimals.execute()).toEqual({ items: [], next: undefined });
 });
 
 async function expectInvalidJson(body: string | Buffer, message: RegExp): Promise<void> {

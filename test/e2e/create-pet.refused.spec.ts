@@ -19,7 +19,7 @@ beforeEach(() => {
 
 afterEach(async () => {
   // Nothing is stored by a refused request.
-  expect(await api.application.listAnimals.execute()).toEqual({ animals: [], next: undefined });
+  expect(await api.application.listAnimals.execute()).toEqual({ items: [], next: undefined });
 });
 
 describe('POST /v1/pets answers 400 unsupported_media_type to', () => {

@@ -5,8 +5,10 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
 import { startApi, type TestApi } from '../support/api.js';
 import { expectError } from '../support/expectations.js';
+import { MESSAGES, postMessage } from '../support/messages-client.js';
 import { bearer, createPet, get } from '../support/pets-client.js';
 import { type RawResponse, request } from '../support/raw-http.js';
+import { end, ORDERS, postOrder } from '../support/store-client.js';
 
 const SECRET = 'password=hunter2';
 const LUNA = '{"name":"Luna","categoryId":1}';
@@ -62,6 +64,24 @@ describe('a defect is answered 500 internal_error, and nothing of the inside is 
 
   it('where getting fails', async () => {
     expectInternalError(await answerOf(broken, '/v1/pets/1'));
+  });
+
+  it.each([
+    ['GET', ORDERS, ''],
+    ['POST', ORDERS, '{"petId":1}'],
+    ['GET', `${ORDERS}/1`, ''],
+    ['POST', `${ORDERS}/1/complete`, ''],
+    ['POST', `${ORDERS}/1/cancel`, ''],
+    ['POST', MESSAGES, '{"message":"Hello"}'],
+    ['GET', `${MESSAGES}/msg_x`, ''],
+  ])('where %s %s fails', async (method, path, body) => {
+    const fail = () => Promise.reject(new Error(SECRET));
+    const orders = { place: fail, findById: fail, list: fail, end: fail, expire: fail };
+    const breakIt = ({ messages }: Ports) => ({
+      orders,
+      messages: Object.assign(messages, { add: fail, findById: fail }),
+    });
+    expectInternalError(await answerOf(breakIt, path, { method, body }));
   });
 
   it('where authentication fails, which lets nobody in', async () => {
@@ -125,12 +145,22 @@ describe('while the database is gone the answer is 503 service_unavailable with 
     expect(response.headers).not.toHaveProperty('www-authenticate');
   }
 
-  it.each(['/v1/pets', '/v1/pets?limit=0', '/v1/pets/1', '/cats'])('to GET %s', async (path) => {
-    expectUnavailable(await get(api, path));
-  });
+  it.each(['/v1/pets', '/v1/pets?limit=0', '/v1/pets/1', ORDERS, `${ORDERS}/1`, `${MESSAGES}/1`, '/cats'])(
+    'to GET %s',
+    async (path) => {
+      expectUnavailable(await get(api, path));
+    },
+  );
 
   it('to POST /v1/pets', async () => {
     expectUnavailable(await createPet(api, LUNA));
+  });
+
+  it('to POST of an order, of its end and of a message', async () => {
+    expectUnavailable(await postOrder(api, '{"petId":1}'));
+    expectUnavailable(await end(api, 'complete', 1));
+    expectUnavailable(await end(api, 'cancel', 1));
+    expectUnavailable(await postMessage(api, '{"message":"Hello"}'));
   });
 
   it('without a word on what is behind the service', async () => {
@@ -147,5 +177,7 @@ describe('while the database is gone the answer is 503 service_unavailable with 
     const response = await get(api, '/v1/pets');
     expect(response).toMatchObject({ status: 200 });
     expect(JSON.parse(response.body)).toHaveLength(1);
+    expect(await postOrder(api, '{"petId":1}')).toMatchObject({ status: 201 });
+    expect(await postMessage(api, '{"message":"Hello"}')).toMatchObject({ status: 202 });
   });
 });

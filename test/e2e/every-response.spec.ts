@@ -3,21 +3,28 @@ import { PredictableCryptography } from '@adoption-store/domain/testing';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type ErrorCode, errorStatuses } from '../../apps/api/src/http/error-codes.js';
 import { useApi } from '../support/api.js';
-import { expectError, JSON_CONTENT_TYPE } from '../support/expectations.js';
+import { expectError, expectLimitHeaders, JSON_CONTENT_TYPE } from '../support/expectations.js';
+import { messageOf, MESSAGES, writeMessage } from '../support/messages-client.js';
 import { bearer, createPet, get, rawHead, sendOnce } from '../support/pets-client.js';
 import { type RawResponse, request } from '../support/raw-http.js';
+import { addPet, end, orderPet, ORDERS, placeOrder } from '../support/store-client.js';
 
 const LUNA = '{"name":"Luna","categoryId":1}';
+const JSON_TYPE = 'Content-Type: application/json';
 const TOO_LARGE = 'Content-Length: 65537';
 const CHUNKED = 'Transfer-Encoding: chunked';
 const SUNSET = instant(Date.UTC(2030, 11, 5));
 
 const api = useApi();
 let petId: bigint;
+let orderId: number;
+let messageId: string;
 let unfinished: Promise<RawResponse>;
 
 beforeAll(async () => {
   ({ id: petId } = await api.application.addAnimal.execute({ name: 'Luna', categoryId: 1n }));
+  ({ id: orderId } = await placeOrder(api));
+  ({ id: messageId } = messageOf(await writeMessage(api, 'Hello'), 202));
   // It takes its time: the other tests go on meanwhile.
   unfinished = sendOnce(api, 'GET /v1/pets HTTP/1.1\r\nHost: localhost\r\nX-Unfinis');
 });
@@ -36,10 +43,18 @@ const sendWithoutKey = (requestLine: string, ...headers: readonly string[]) =>
 const RESPONSES: readonly (readonly [string, number, (header: string) => Promise<RawResponse>])[] = [
   ['a list', 200, (header) => send('GET /v1/pets', header)],
   ['an animal', 200, (header) => send(`GET /v1/pets/${petId}`, header)],
-  ['a new animal', 201, (header) => post(LUNA, header, 'Content-Type: application/json')],
+  ['a new animal', 201, (header) => post(LUNA, header, JSON_TYPE)],
+  ['a list of orders', 200, (header) => send(`GET ${ORDERS}`, header)],
+  ['an order', 200, (header) => send(`GET ${ORDERS}/${orderId}`, header)],
+  ['a new order', 201, async (header) => postTo(ORDERS, `{"petId":${await addPet(api)}}`, header, JSON_TYPE)],
+  ['completing', 200, async (header) => postTo(`${ORDERS}/${(await placeOrder(api)).id}/complete`, '', header)],
+  ['cancelling', 200, async (header) => postTo(`${ORDERS}/${(await placeOrder(api)).id}/cancel`, '', header)],
+  ['a new message', 202, (header) => postTo(MESSAGES, '{"message":"Hello"}', header, JSON_TYPE)],
+  ['a message', 200, (header) => send(`GET ${MESSAGES}/${messageId}`, header)],
+  ['how the caller stands', 200, (header) => send('GET /v1/rate_limit', header)],
   ['the allowed methods', 204, (header) => send('OPTIONS /v1/pets', header)],
   ['a bad parameter', 400, (header) => send('GET /v1/pets?limit=0', header)],
-  ['a bad body', 400, (header) => post('{', header, 'Content-Type: application/json')],
+  ['a bad body', 400, (header) => post('{', header, JSON_TYPE)],
   ['a bad media type', 400, (header) => post(LUNA, header)],
   ['a bad percent-encoding', 400, (header) => send('GET /v1/pets/%zz', header)],
   ['a bad Host', 400, (header) => sendOnce(api, rawHead(api, 'GET / HTTP/1.1', [header], ['Host: a b']))],
@@ -48,17 +63,29 @@ const RESPONSES: readonly (readonly [string, number, (header: string) => Promise
   ['a bad key', 401, (header) => sendWithoutKey('GET /v1/pets', header, 'Authorization: Bearer x')],
   ['an unknown path', 404, (header) => send('GET /cats', header)],
   ['an unknown animal', 404, (header) => send('GET /v1/pets/999999', header)],
+  ['an unknown order', 404, (header) => send(`GET ${ORDERS}/999999`, header)],
+  ['an unknown message', 404, (header) => send(`GET ${MESSAGES}/msg_x`, header)],
   ['a wrong method', 405, (header) => send('DELETE /v1/pets', header)],
+  ['an animal that is ordered', 409, async (header) => postTo(ORDERS, await orderedPet(), header, JSON_TYPE)],
   ['CONNECT', 405, (header) => send('CONNECT x:443', header)],
-  ['too large a body', 413, (header) => send('POST /v1/pets', header, 'Content-Type: application/json', TOO_LARGE)],
+  ['too large a body', 413, (header) => send('POST /v1/pets', header, JSON_TYPE, TOO_LARGE)],
   ['too long a URL', 414, (header) => send(`GET /${'x'.repeat(9_000)}`, header)],
   ['an odd Expect', 417, (header) => send('GET /v1/pets', header, 'Expect: x')],
   ['a bad chunk', 400, (header) => sendOnce(api, `${rawHead(api, 'GET / HTTP/1.1', [header, CHUNKED])}zz\r\n`)],
 ];
 
 function post(body: string, ...headers: readonly string[]): Promise<RawResponse> {
-  const head = rawHead(api, 'POST /v1/pets HTTP/1.1', [...headers, `Content-Length: ${body.length}`]);
+  return postTo('/v1/pets', body, ...headers);
+}
+
+function postTo(path: string, body: string, ...headers: readonly string[]): Promise<RawResponse> {
+  const head = rawHead(api, `POST ${path} HTTP/1.1`, [...headers, `Content-Length: ${body.length}`]);
   return sendOnce(api, `${head}${body}`);
+}
+
+/** The body of an order that comes too late. */
+async function orderedPet(): Promise<string> {
+  return `{"petId":${(await placeOrder(api)).petId}}`;
 }
 
 describe.each(RESPONSES)('the answer to %s, %i,', (_case, status, respond) => {
@@ -73,8 +100,9 @@ describe.each(RESPONSES)('the answer to %s, %i,', (_case, status, respond) => {
     expect(response.headers['x-request-id']).toMatch(/^[A-Za-z0-9_-]{16,64}$/);
   });
 
-  it('is JSON in UTF-8, or has no body', async () => {
+  it('is JSON in UTF-8, or has no body, and tells of the limits', async () => {
     const response = await respond('X-Nothing: x');
+    expectLimitHeaders(response);
     if (status === 204) expect(response).toMatchObject({ status, body: '' });
     else expect(response).toMatchObject({ status, headers: { 'content-type': JSON_CONTENT_TYPE } });
   });
@@ -159,7 +187,13 @@ const REQUESTS: Readonly<
   method_not_allowed: () => send('DELETE /v1/pets'),
   missing_api_key: () => request(api, '/v1/pets'),
   not_found: () => get(api, '/cats'),
-  payload_too_large: () => send('POST /v1/pets', 'Content-Type: application/json', TOO_LARGE),
+  order_final: async () => {
+    const { id } = await placeOrder(api);
+    await end(api, 'complete', id);
+    return end(api, 'cancel', id);
+  },
+  pet_not_available: async () => orderPet(api, await addPet(api, 'sold')),
+  payload_too_large: () => send('POST /v1/pets', JSON_TYPE, TOO_LARGE),
   request_timeout: () => unfinished,
   revoked_api_key: async () => {
     const { id, key } = await api.openKey();

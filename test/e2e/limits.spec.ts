@@ -1,11 +1,10 @@
-import { HOUR, instant, later, MINUTE, plan, SECOND } from '@adoption-store/domain';
+import { DAY, instant, later, MINUTE, plan, SECOND } from '@adoption-store/domain';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { startApi, useApi } from '../support/api.js';
 import { expectError, expectLimitHeaders } from '../support/expectations.js';
 import { bearer } from '../support/pets-client.js';
 import { request, type RawResponse } from '../support/raw-http.js';
 
-const DAY = 24 * HOUR;
 const api = useApi({ trustProxy: ['127.0.0.1'] });
 
 // Each test starts at midnight of a day of its own.

@@ -15,8 +15,8 @@ beforeAll(async () => {
     const status = PET_STATUSES[index % 3];
     await api.application.addAnimal.execute({ name: `Animal ${index}`, categoryId: 7n, status });
   }
-  const { animals } = await api.application.listAnimals.execute({ limit: 100 });
-  ids = animals.map(({ id }) => Number(id));
+  const { items } = await api.application.listAnimals.execute({ limit: 100 });
+  ids = items.map(({ id }) => Number(id));
 });
 
 // Each test in a minute of its own: none spends another's quota.

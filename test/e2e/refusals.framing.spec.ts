@@ -20,7 +20,7 @@ beforeEach(() => {
 
 afterEach(async () => {
   // Nothing is stored by a refused request.
-  expect(await api.application.listAnimals.execute()).toEqual({ animals: [], next: undefined });
+  expect(await api.application.listAnimals.execute()).toEqual({ items: [], next: undefined });
 });
 
 /** Exactly one answer, this refusal, and then the connection is closed. */

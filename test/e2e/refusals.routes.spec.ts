@@ -3,20 +3,30 @@ import { MINUTE } from '@adoption-store/domain';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { useApi } from '../support/api.js';
 import { expectError, expectHeadError } from '../support/expectations.js';
+import { MESSAGES } from '../support/messages-client.js';
 import { bearer, get, rawHead, sendOnce } from '../support/pets-client.js';
 import { type RawResponse, request } from '../support/raw-http.js';
+import { ORDERS, placeOrder } from '../support/store-client.js';
 
 const MAX_URL_LENGTH = 8_192;
 
 const PATHS = [
   { path: '/v1/pets', allowed: ['GET', 'HEAD', 'OPTIONS', 'POST'] },
   { path: '/v1/pets/1', allowed: ['GET', 'HEAD', 'OPTIONS'] },
+  { path: ORDERS, allowed: ['GET', 'HEAD', 'OPTIONS', 'POST'] },
+  { path: `${ORDERS}/1`, allowed: ['GET', 'HEAD', 'OPTIONS'] },
+  { path: `${ORDERS}/1/complete`, allowed: ['OPTIONS', 'POST'] },
+  { path: `${ORDERS}/1/cancel`, allowed: ['OPTIONS', 'POST'] },
+  { path: MESSAGES, allowed: ['OPTIONS', 'POST'] },
+  { path: `${MESSAGES}/1`, allowed: ['GET', 'HEAD', 'OPTIONS'] },
+  { path: '/v1/rate_limit', allowed: ['GET', 'HEAD', 'OPTIONS'] },
 ];
 
 const api = useApi();
 
 beforeAll(async () => {
   await api.application.addAnimal.execute({ name: 'Luna', categoryId: 1n });
+  await placeOrder(api);
 });
 
 // Each test in a minute of its own: none spends another's quota.
@@ -41,6 +51,15 @@ describe('a path nothing is at is answered 404 not_found:', () => {
     '/v1/pets/',
     '/v1/pets/1/',
     '/v1/pets/1/photos',
+    '/v1/store',
+    '/v1/store/orders/',
+    '/v1/store/orders/1/',
+    '/v1/store/orders/1/expire',
+    '/v1/store/orders//complete',
+    '/v1/store/orders/1/complete/now',
+    '/v1/orders',
+    '/v1/messages/',
+    '/v1/messages/1/2',
     '/v1/pets/1/2/3/4',
     '//v1/pets',
     '/v1//pets',
@@ -104,7 +123,8 @@ function isKnown(method: string): boolean {
 }
 
 describe.each(PATHS)('$path', ({ path, allowed }) => {
-  const refused = METHODS.filter((method) => !allowed.includes(method) && method !== 'CONNECT');
+  // HEAD, whose answers have no body, and CONNECT, which has no path, are below.
+  const refused = METHODS.filter((method) => !['CONNECT', 'HEAD', ...allowed].includes(method));
 
   it.each(refused)('answers 405 method_not_allowed and Allow to %s', async (method) => {
     const response = await send(method, path);
@@ -119,16 +139,26 @@ describe.each(PATHS)('$path', ({ path, allowed }) => {
     expect(response.headers['x-request-id']).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
   });
 
-  it('answers HEAD as GET, without the body', async () => {
-    const [head, whole] = await Promise.all([send('HEAD', path), send('GET', path)]);
-    expect(head).toMatchObject({ status: 200, body: '' });
-    expect(head.headers['content-length']).toBe(String(Buffer.byteLength(whole.body)));
-    expect(Object.keys(head.headers).sort()).toEqual(Object.keys(whole.headers).sort());
-  });
-
   it.each(['FOO', 'get', 'Get', 'BREW'])('answers 405 method_not_allowed and Allow to %s', async (method) => {
     const response = await send(method, path);
     expectError(response, 405, 'method_not_allowed');
+    expect(allowOf(response)).toEqual(allowed);
+  });
+});
+
+describe.each(PATHS.filter(({ allowed }) => allowed.includes('HEAD')))('$path', ({ path }) => {
+  it('answers HEAD as GET, without the body', async () => {
+    const [head, whole] = await Promise.all([send('HEAD', path), send('GET', path)]);
+    expect(head).toMatchObject({ status: whole.status, body: '' });
+    expect(head.headers['content-length']).toBe(String(Buffer.byteLength(whole.body)));
+    expect(Object.keys(head.headers).sort()).toEqual(Object.keys(whole.headers).sort());
+  });
+});
+
+describe.each(PATHS.filter(({ allowed }) => !allowed.includes('HEAD')))('$path', ({ path, allowed }) => {
+  it('answers 405 and Allow to HEAD, without a body', async () => {
+    const response = await send('HEAD', path);
+    expectHeadError(response, 405);
     expect(allowOf(response)).toEqual(allowed);
   });
 });
@@ -172,6 +202,9 @@ describe('a path with a bad percent-encoding is answered 400 bad_request:', () =
     '/v1/pets/%80',
     '/v1/pets/%C3%28',
     '/v1/pets/%E2%82',
+    '/v1/store/orders/%zz',
+    '/v1/store/orders/%ff/cancel',
+    '/v1/messages/%C0%80',
     '/v1/pets/%C0%AF',
     '/v1/pets/%ED%A0%80',
     '/v1/%zz',

@@ -57,6 +57,6 @@ describe('a request that is left unfinished is answered 408 request_timeout with
 
   it('and stores nothing of it', async () => {
     await Promise.all(outcomes.values());
-    expect(await api.application.listAnimals.execute()).toEqual({ animals: [], next: undefined });
+    expect(await api.application.listAnimals.execute()).toEqual({ items: [], next: undefined });
   });
 });

@@ -16,11 +16,11 @@ const PROGRAM = `
   import { inMemoryPorts } from '@adoption-store/domain/testing';
   const { addAnimal, listAnimals, openAccount, issueKey, authenticate } = createApplication(inMemoryPorts());
   await addAnimal.execute({ name: 'Luna', categoryId: 9223372036854775807n });
-  const { animals } = await listAnimals.execute();
+  const { items } = await listAnimals.execute();
   const account = await openAccount.execute({ email: 'dev@example.com' });
   const { text } = await issueKey.execute({ accountId: account.id });
   const { account: caller } = await authenticate.execute(text);
-  const result = [animals[0].name, animals[0].categoryId, caller.email].join(' ');`;
+  const result = [items[0].name, items[0].categoryId, caller.email].join(' ');`;
 const RESULT = 'Luna 9223372036854775807 dev@example.com';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;

@@ -9,7 +9,7 @@ import {
   type Plan,
   plan,
 } from '@adoption-store/domain';
-import { ManualClock } from '@adoption-store/domain/testing';
+import { InMemoryMessageSender, ManualClock } from '@adoption-store/domain/testing';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { createDatabase } from './database.js';
 
@@ -21,6 +21,8 @@ export interface TestApi {
   readonly origin: string;
   readonly application: Application;
   readonly clock: ManualClock;
+  /** Takes the messages that `application.deliverMessages` delivers. */
+  readonly messageSender: InMemoryMessageSender;
   readonly databaseUrl: string;
   /** A working API key of an account whose limits no suite reaches. */
   readonly key: string;
@@ -49,7 +51,8 @@ export async function startApi(options: Partial<ApiOptions> = {}): Promise<TestA
     poolSize: 5,
   });
   const clock = new ManualClock(instant(Date.UTC(2026, 10, 21, 12)));
-  const application = createApplication({ ...ports, clock });
+  const messageSender = new InMemoryMessageSender();
+  const application = createApplication({ ...ports, clock, messageSender });
   const api = await createApi({ application, clock, logLevel: 'silent', ...options });
   await api.listen(0, '127.0.0.1');
   const port = Number(new URL(await api.getUrl()).port);
@@ -66,6 +69,7 @@ export async function startApi(options: Partial<ApiOptions> = {}): Promise<TestA
     origin: `http://127.0.0.1:${port}`,
     application,
     clock,
+    messageSender,
     databaseUrl: database.url,
     key: (await issueKey('unlimited@example.com', plan('enterprise', { perMinute: 1_000_000, perDay: 1_000_000 }))).key,
     openKey: (of = 'business') =>

@@ -13,9 +13,9 @@ export function bearer(key: string): Record<string, string> {
   return { Authorization: `Bearer ${key}` };
 }
 
-/** GET of a path, with the key of the suite. */
-export function get(api: TestApi, path: string): Promise<RawResponse> {
-  return request(api, path, { headers: bearer(api.key) });
+/** GET of a path, with the key of the suite unless another is given. */
+export function get(api: TestApi, path: string, key: string = api.key): Promise<RawResponse> {
+  return request(api, path, { headers: bearer(key) });
 }
 
 /** @param query such as `?limit=5` */
@@ -72,14 +72,19 @@ export function nextPageOf({ headers }: RawResponse): URL | undefined {
   return new URL(link.slice(1, link.indexOf('>')));
 }
 
-/** Every page from the first to the last, by the `Link` headers alone. */
-export async function walkPages(api: TestApi, query: string): Promise<readonly (readonly Pet[])[]> {
-  const pages: (readonly Pet[])[] = [];
-  for (let path: string | undefined = `/v1/pets${query}`; path !== undefined;) {
-    const response = await get(api, path);
-    pages.push(petsOf(response));
+/** The answers from the first page to the last, by the `Link` headers alone. */
+export async function walk(api: TestApi, first: string, key?: string): Promise<readonly RawResponse[]> {
+  const responses: RawResponse[] = [];
+  for (let path: string | undefined = first; path !== undefined;) {
+    const response = await get(api, path, key);
+    responses.push(response);
     const next = nextPageOf(response);
     path = next && `${next.pathname}${next.search}`;
   }
-  return pages;
+  return responses;
+}
+
+/** Every page of the animals. */
+export async function walkPages(api: TestApi, query: string): Promise<readonly (readonly Pet[])[]> {
+  return (await walk(api, `/v1/pets${query}`)).map(petsOf);
 }

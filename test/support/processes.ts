@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -7,6 +7,9 @@ import { join } from 'node:path';
 
 const ROOT = join(__dirname, '../..');
 export const API = join(ROOT, 'apps/api/dist/main.js');
+export const WORKER = join(ROOT, 'apps/worker/dist/main.js');
+/** What `npm start` runs. */
+export const START = join(ROOT, 'apps/cli/dist/start.js');
 export const KEYS = join(ROOT, 'apps/cli/dist/keys.js');
 
 export type Environment = Readonly<Record<string, string>>;
@@ -23,12 +26,17 @@ export class Running {
   stdout = '';
   stderr = '';
 
-  constructor(program: string, args: readonly string[], environment: Environment, uid?: number) {
+  constructor(
+    program: string,
+    args: readonly string[],
+    environment: Environment,
+    options: Pick<SpawnOptions, 'detached'> = {},
+  ) {
     this.child = spawn(process.execPath, [program, ...args], {
       cwd: tmpdir(),
       env: { PATH: process.env['PATH'], ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
-      ...(uid !== undefined && { uid, gid: uid }),
+      ...options,
     });
     this.child.stdout?.on('data', (chunk) => (this.stdout += String(chunk)));
     this.child.stderr?.on('data', (chunk) => (this.stderr += String(chunk)));

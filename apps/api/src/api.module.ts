@@ -9,8 +9,10 @@ import { PlanThrottlerGuard } from './http/plan-throttler.guard.js';
 import type { RequestCounterStorage } from './http/request-counter.storage.js';
 import { RouteTable } from './http/route-table.js';
 import { UnknownRoutesController } from './http/unknown-routes.controller.js';
+import { MessagesController } from './messages/messages.controller.js';
 import { PetsController } from './pets/pets.controller.js';
 import { RateLimitController } from './rate-limit/rate-limit.controller.js';
+import { StoreOrdersController } from './store/store-orders.controller.js';
 import { UseCasesModule } from './use-cases.module.js';
 
 export interface ApiParts {
@@ -28,7 +30,13 @@ export class ApiModule {
     return {
       module: ApiModule,
       imports: [UseCasesModule.of(application), ThrottlerModule.forRoot({ throttlers, storage })],
-      controllers: [PetsController, RateLimitController, UnknownRoutesController],
+      controllers: [
+        PetsController,
+        StoreOrdersController,
+        MessagesController,
+        RateLimitController,
+        UnknownRoutesController,
+      ],
       providers: [
         { provide: ApiContext, useValue: context },
         { provide: RouteTable, useValue: routes },

@@ -10,6 +10,7 @@ import { checkFraming, requestId, routeEveryMethod } from './http/framing.js';
 import { routableUrl } from './http/request-target.js';
 import { RequestCounterStorage } from './http/request-counter.storage.js';
 import { RouteTable } from './http/route-table.js';
+import { showStability } from './http/stability.js';
 import { SocketRefusals } from './http/socket-refusals.js';
 
 export interface ApiOptions {
@@ -66,6 +67,7 @@ export async function createApi({
   });
   fastify.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
+    showStability(request, reply);
     done(checkFraming(request));
   });
   const api = await NestFactory.create<NestFastifyApplication>(

@@ -13,8 +13,8 @@ const DEMO_ANIMALS = [
 
 /** A handful of animals for a newcomer to look at, where the store has none. */
 export async function seedAnimals({ listAnimals, addAnimal }: Application): Promise<void> {
-  const { animals } = await listAnimals.execute({ limit: 1 });
-  if (animals.length > 0) return;
+  const { items } = await listAnimals.execute({ limit: 1 });
+  if (items.length > 0) return;
   for (const animal of DEMO_ANIMALS) await addAnimal.execute(animal);
 }
 

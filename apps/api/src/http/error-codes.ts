@@ -4,6 +4,7 @@ const statusOfKind: Readonly<Record<DomainErrorKind, number>> = {
   invalid: 400,
   unauthenticated: 401,
   not_found: 404,
+  conflict: 409,
   unavailable: 503,
 };
 

@@ -35,3 +35,15 @@ export function int64From(text: unknown): bigint | undefined {
   const value = typeof text === 'string' && INTEGER.test(text) ? BigInt(text) : undefined;
   return isInt64(value) ? value : undefined;
 }
+
+/** An id in a path. What isn't one of 64 bits is nobody's, so it is not found rather than invalid. */
+export function pathId(parameter: string): PipeTransform<string, bigint> {
+  return {
+    transform(text) {
+      const id = int64From(text);
+      if (id === undefined)
+        throw new HttpRefusal('not_found', `${parameter} must be a 64-bit integer, so nothing has it`);
+      return id;
+    },
+  };
+}

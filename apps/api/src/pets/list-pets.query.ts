@@ -7,23 +7,20 @@ import {
   type PetStatus,
 } from '@adoption-store/domain';
 import { Expose, Transform } from 'class-transformer';
-import { ArrayMaxSize, IsIn, IsOptional, Matches, ValidateIf } from 'class-validator';
-import { decodeCursor } from '../http/cursor.js';
+import { ArrayMaxSize, IsOptional } from 'class-validator';
+import { Cursor, Limit, OneOf } from '../http/list-parameters.js';
+import type { Parameter } from '../http/next-page.js';
 import { int64From, IsInt64 } from '../http/validation.js';
 
 /** What a cursor of this list says it is of. */
 export const PETS_CURSOR = 'pets';
 
 /** The query of GET /v1/pets, each parameter given once but for `id`. */
-export class ListPetsQuery {
-  @Expose()
-  @IsOptional()
-  @Matches(/^(?:[1-9][0-9]?|100)$/, { message: 'limit must be an integer from 1 to 100, given once' })
-  limit?: string;
+export class ListPetsQuery implements ListAnimalsInput {
+  @Limit()
+  limit?: number;
 
-  @Expose()
-  @IsOptional()
-  @IsIn(PET_STATUSES, { message: `status must be one of ${PET_STATUSES.join(', ')}, given once` })
+  @OneOf(PET_STATUSES)
   status?: PetStatus;
 
   @Expose({ name: 'id' })
@@ -33,16 +30,12 @@ export class ListPetsQuery {
   @ArrayMaxSize(MAX_IDS, { message: `id must be given at most ${MAX_IDS} times` })
   ids?: bigint[];
 
-  @Expose({ name: 'cursor' })
-  @Transform(({ value }: { value: unknown }) =>
-    value === undefined ? undefined : (decodeCursor(PETS_CURSOR, value) ?? null),
-  )
-  @ValidateIf((query: ListPetsQuery) => query.after !== undefined)
-  @IsInt64({ message: 'cursor must be one that a Link header gave' })
+  @Cursor(PETS_CURSOR)
   after?: bigint;
 
-  toInput(): ListAnimalsInput {
-    const { limit, status, ids, after } = this;
-    return { status, ids, after, limit: limit === undefined ? undefined : Number(limit) };
+  /** What was asked for, wherever the page begins. */
+  parameters(): readonly Parameter[] {
+    const { limit, status, ids = [] } = this;
+    return [['limit', limit], ['status', status], ...ids.map((id): Parameter => ['id', id])];
   }
 }

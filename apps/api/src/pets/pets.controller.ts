@@ -1,4 +1,4 @@
-import { AddAnimal, type AnimalPage, GetAnimal, ListAnimals } from '@adoption-store/domain';
+import { AddAnimal, GetAnimal, ListAnimals } from '@adoption-store/domain';
 import { Controller, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { RouteSchema } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -7,6 +7,7 @@ import { encodeCursor } from '../http/cursor.js';
 import { deprecationHeaders, getPetDeprecation, isGone } from '../http/deprecation.js';
 import { HttpRefusal } from '../http/error-codes.js';
 import { JsonBody } from '../http/json-body.decorator.js';
+import { nextPageLink } from '../http/next-page.js';
 import { int64From, validated } from '../http/validation.js';
 import { ListPetsQuery, PETS_CURSOR } from './list-pets.query.js';
 import { NewPetBody } from './new-pet.body.js';
@@ -28,9 +29,12 @@ export class PetsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Pet[]> {
-    const page = await this.listAnimals.execute(query.toInput());
-    if (page.next !== undefined) reply.header('link', `<${this.nextPage(request, query, page.next)}>; rel="next"`);
-    return page.animals.map(presentPet);
+    const { items, next } = await this.listAnimals.execute(query);
+    if (next !== undefined) {
+      const cursor = encodeCursor(PETS_CURSOR, next);
+      reply.header('link', nextPageLink(this.url(request), query.parameters(), cursor));
+    }
+    return items.map(presentPet);
   }
 
   @Post()
@@ -41,7 +45,7 @@ export class PetsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Pet> {
     const animal = await this.addAnimal.execute(body);
-    reply.header('location', `${this.context.origin(request)}/v1/pets/${animal.id}`);
+    reply.header('location', `${this.url(request)}/${animal.id}`);
     return presentPet(animal);
   }
 
@@ -69,16 +73,7 @@ export class PetsController {
     return presentPet(await this.getAnimal.execute(id));
   }
 
-  private nextPage(
-    request: FastifyRequest,
-    { limit, status, ids }: ListPetsQuery,
-    next: NonNullable<AnimalPage['next']>,
-  ) {
-    const query = new URLSearchParams();
-    if (limit !== undefined) query.set('limit', limit);
-    if (status !== undefined) query.set('status', status);
-    for (const id of ids ?? []) query.append('id', String(id));
-    query.set('cursor', encodeCursor(PETS_CURSOR, next));
-    return `${this.context.origin(request)}/v1/pets?${query.toString()}`;
+  private url(request: FastifyRequest): string {
+    return `${this.context.origin(request)}/v1/pets`;
   }
 }

@@ -1,0 +1,46 @@
+import { MAX_PAGE_SIZE } from '@adoption-store/domain';
+import { applyDecorators } from '@nestjs/common';
+import { Expose, Transform, type TransformFnParams } from 'class-transformer';
+import { IsIn, IsInt, IsOptional } from 'class-validator';
+import { decodeCursor } from './cursor.js';
+import { IsInt64 } from './validation.js';
+
+const LIMIT = /^(?:[1-9][0-9]?|100)$/;
+
+/** The query parameter `limit`, as a number. */
+export function Limit(): PropertyDecorator {
+  return applyDecorators(
+    Expose({ name: 'limit' }),
+    Transform(({ value }: TransformFnParams) => readLimit(value)),
+    IsOptional(),
+    IsInt({ message: `limit must be an integer from 1 to ${MAX_PAGE_SIZE}, given once` }),
+  );
+}
+
+/** A query parameter that is one of these words. */
+export function OneOf(words: readonly string[]): PropertyDecorator {
+  return applyDecorators(
+    Expose(),
+    IsOptional(),
+    IsIn(words, { message: `$property must be one of ${words.join(', ')}, given once` }),
+  );
+}
+
+/** The query parameter `cursor`, as the id the page before ended with. Other lists' cursors are refused. */
+export function Cursor(resource: string): PropertyDecorator {
+  return applyDecorators(
+    Expose({ name: 'cursor' }),
+    Transform(({ value }: TransformFnParams) => readCursor(resource, value)),
+    IsOptional(),
+    IsInt64({ message: 'cursor must be one that a Link header gave' }),
+  );
+}
+
+function readLimit(value: unknown): unknown {
+  return typeof value === 'string' && LIMIT.test(value) ? Number(value) : value;
+}
+
+function readCursor(resource: string, value: unknown): bigint | false | undefined {
+  // Not null where it can't be read: @IsOptional would let that through.
+  return value === undefined ? undefined : (decodeCursor(resource, value) ?? false);
+}

@@ -1,0 +1,34 @@
+import { SetMetadata } from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+/** How far from settled an operation is; one that is settled has none (requirements.md §9). */
+export type StabilityLevel = 'beta' | 'experimental';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    stability?: StabilityLevel;
+  }
+}
+
+/** The metadata's key on the controller, for the interface description. */
+export const STABILITY = 'stability';
+
+/** Marks every operation of a controller. */
+export function Stability(level: StabilityLevel): ClassDecorator {
+  const mark = RouteConfig({ stability: level });
+  return (controller) => {
+    SetMetadata(STABILITY, level)(controller);
+    const methods = Object.getOwnPropertyDescriptors(controller.prototype as Record<string, unknown>);
+    // Fastify's configuration is per route, and a class decorator comes when all methods have theirs.
+    for (const [name, descriptor] of Object.entries(methods)) {
+      if (name !== 'constructor') mark(controller.prototype as object, name, descriptor);
+    }
+  };
+}
+
+/** On the answer from its beginning, so that refusals have it too. */
+export function showStability({ routeOptions }: FastifyRequest, reply: FastifyReply): void {
+  const { stability } = routeOptions.config;
+  if (stability !== undefined) reply.header('x-stability', stability);
+}
