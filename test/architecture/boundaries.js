@@ -29,9 +29,9 @@ export const rules = [
     to: { path: '^packages/', pathNot: '^packages/config/' },
   },
   {
-    name: 'infrastructure-imports-no-nest',
-    comment: 'The adapters serve every app, and only one of those is a Nest application.',
-    from: { path: '^packages/infrastructure/' },
+    name: 'only-the-api-imports-nest',
+    comment: 'The packages serve every app, and only one of those is a Nest application. The test workspace tests it.',
+    from: { path: '^(packages|apps)/', pathNot: '^apps/api/' },
     to: { path: npm('@nestjs') },
   },
   {

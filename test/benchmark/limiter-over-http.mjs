@@ -1,10 +1,9 @@
-import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import autocannon from 'autocannon';
+import { createKey, startApi } from './services.mjs';
 
-const root = join(import.meta.dirname, '../..');
 const CONNECTIONS = 32;
 const SECONDS = 3;
 
@@ -13,12 +12,10 @@ export async function compareServices(redisUrl, windows) {
   const folder = mkdtempSync(join(tmpdir(), 'adoption-store-bench-'));
   const settings = { PATH: process.env.PATH, DATA_DIR: folder, PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'warn' };
   const services = {
-    'HTTP, in process': await startService(settings),
-    'HTTP, Redis': await startService({ ...settings, REDIS_URL: redisUrl }),
+    'HTTP, in process': await startApi(settings),
+    'HTTP, Redis': await startApi({ ...settings, REDIS_URL: redisUrl }),
   };
-  const limits = ['--plan', 'enterprise', '--per-minute', '2000000000', '--per-day', '2000000000'];
-  const create = [join(root, 'apps/cli/dist/keys.js'), 'create', '--email', 'bench@example.com', ...limits];
-  const key = execFileSync(process.execPath, create, { env: settings, encoding: 'utf8' }).trim();
+  const key = createKey(settings);
   const results = Object.fromEntries(Object.keys(services).map((name) => [name, []]));
   for (let window = 0; window < windows; window++) {
     for (const [name, { origin }] of Object.entries(services)) results[name].push(await load(origin, key));
@@ -48,26 +45,6 @@ async function load(origin, key) {
   latencies.sort((one, other) => one - other);
   const at = (share) => latencies[Math.floor(latencies.length * share)];
   return { p50: at(0.5), p99: at(0.99), rate: latencies.length / duration };
-}
-
-async function startService(env) {
-  const child = spawn(process.execPath, [join(root, 'apps/api/dist/main.js')], {
-    env,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let output = '';
-  for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
-    output += String(chunk);
-    const origin = /Address {2}(\S+)\/v1/.exec(output)?.[1];
-    if (origin !== undefined) return { origin, stop: () => stop(child) };
-  }
-  throw new Error(`the service has not started: ${output}`);
-}
-
-function stop(child) {
-  return new Promise((resolve) => {
-    child.once('exit', resolve).kill('SIGTERM');
-  });
 }
 
 function median(results, field) {

@@ -1,7 +1,3 @@
-/**
- * What a decision of the request counter costs: `npm run bench`. Redis is the
- * one of REDIS_URL, or a redis-server of its own on this machine; without either only this process is measured.
- */
 import { performance } from 'node:perf_hooks';
 import { DEFAULT_BAN_POLICY } from '@adoption-store/domain';
 import { InProcessRequestCounter, RedisRequestCounter } from '@adoption-store/infrastructure/testing';
@@ -20,7 +16,11 @@ const accounts = Array.from({ length: ACCOUNTS }, (_, index) => ({ accountId: Bi
 const addresses = accounts.map((_, index) => ({ address: `10.0.${index >> 8}.${index & 255}` }));
 const plenty = { perMinute: 1e9, perDay: 1e9 };
 
-async function main() {
+/**
+ * What a decision of the request counter costs. Redis is the one of REDIS_URL, or a redis-server of its own on this
+ * machine; without either only this process is measured.
+ */
+export async function measureLimiter() {
   const rows = await measureInProcess();
   const redis = await openRedis();
   if (redis === undefined) console.warn('SKIPPED: Redis, as REDIS_URL is not set and there is no redis-server.');
@@ -84,5 +84,3 @@ async function measureRedisOnce(counter) {
 function round(value) {
   return Math.round(value * 100) / 100;
 }
-
-await main();

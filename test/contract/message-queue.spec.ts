@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import {
   type Account,
   type AccountId,
+  type Claim,
   HOUR,
   type Instant,
   instant,
@@ -87,7 +88,8 @@ describe.each(everyAdapter)('a message queue (%s)', (_name, open) => {
           accountId: account.id,
           text,
           createdAt: NOW,
-          attempt: 1,
+          number: 1,
+          failures: 0,
           from: account.email,
         });
         await messages.markSent(id);
@@ -118,11 +120,11 @@ describe.each(everyAdapter)('a message queue (%s)', (_name, open) => {
     expect(idsOf(await claim({ now: at(1) }))).toEqual([notYet.id]);
   });
 
-  it('hands out a message again only once its claim has run out, as the next attempt', async () => {
+  it('hands out a message again only once its claim has run out, under the next claim', async () => {
     const { id } = await add();
     let now = NOW;
-    for (const attempt of [1, 2, 3]) {
-      expect(await claim({ now })).toMatchObject([{ id, attempt }]);
+    for (const number of [1, 2, 3]) {
+      expect(await claim({ now })).toMatchObject([{ id, number, failures: 0 }]);
       expect(await claim({ now: later(now, MINUTE - 1) })).toEqual([]);
       now = later(now, MINUTE);
     }
@@ -137,14 +139,20 @@ describe.each(everyAdapter)('a message queue (%s)', (_name, open) => {
     await messages.postpone(claimOfOther, later(NOW, HOUR));
     expect(await claim({ now: later(NOW, HOUR - 1) })).toEqual([]);
     expect(await claim({ now: later(NOW, 2 * HOUR) })).toMatchObject([
-      { id: other.id, attempt: 2 },
-      { id: one.id, attempt: 2 },
+      { id: other.id, number: 2, failures: 1 },
+      { id: one.id, number: 2, failures: 1 },
     ]);
   });
 
+  it('hands out a released message at once, without a failed attempt', async () => {
+    const { id } = await add();
+    await messages.release(await claimOne(), NOW);
+    expect(await claim()).toMatchObject([{ id, number: 2, failures: 0 }]);
+  });
+
   it.each([
-    ['sent', (claimed: { id: MessageId; attempt: number }) => messages.markSent(claimed.id)],
-    ['failed', (claimed: { id: MessageId; attempt: number }) => messages.markFailed(claimed)],
+    ['sent', (claimed: Claim) => messages.markSent(claimed.id)],
+    ['failed', (claimed: Claim) => messages.markFailed(claimed)],
   ])('never hands out again what has been %s', async (status, end) => {
     const { id } = await add();
     await end(await claimOne());
@@ -159,6 +167,7 @@ describe.each(everyAdapter)('a message queue (%s)', (_name, open) => {
     const now = later(NOW, MINUTE);
     const current = await claimOne(now);
     await messages.postpone(stale, now);
+    await messages.release(stale, now);
     await messages.markFailed(stale);
     expect(await statusOf(id)).toBe('queued');
     expect(await claim({ now })).toEqual([]);
@@ -210,7 +219,7 @@ describe.each(everyAdapter)('a message queue (%s)', (_name, open) => {
     const claims = await Promise.all(Array.from({ length: 20 }, () => claim({ now, limit: 100 })));
     const claimed = [...claims.flat(), ...(await claim({ now }))];
     expect(idsOf(claimed).sort()).toEqual(idsOf(lost).sort());
-    expect(new Set(claimed.map(({ attempt }) => attempt))).toEqual(new Set([2]));
+    expect(new Set(claimed.map(({ number }) => number))).toEqual(new Set([2]));
   });
 
   it('tells whoever watches of each new message, until that is ended', async () => {
@@ -318,7 +327,7 @@ describe('messages in PostgreSQL', () => {
     const watching = await watch(ports);
     const insert = (name: string) =>
       client.query(
-        `INSERT INTO messages (id, account_id, text, status, attempt, due_at, created_at)
+        `INSERT INTO messages (id, account_id, text, status, claims, due_at, created_at)
          SELECT $1 || number, $2, 'Hello', 'queued', 0, now(), now() FROM generate_series(1, 100) AS number`,
         [name, String(id)],
       );
@@ -350,7 +359,7 @@ describe('messages in PostgreSQL', () => {
   it('are claimed by a look at the due ones alone, however many there are', async () => {
     const { id } = await openAccount(await openInstance());
     await client.query(
-      `INSERT INTO messages (id, account_id, text, status, attempt, due_at, created_at)
+      `INSERT INTO messages (id, account_id, text, status, claims, due_at, created_at)
        SELECT number, $1, 'Hello', CASE WHEN number % 100 = 0 THEN 'queued' ELSE 'sent' END, 1, now, now
        FROM generate_series(1, 100000) AS number, to_timestamp(number) AS now`,
       [String(id)],
@@ -372,7 +381,7 @@ describe('messages in PostgreSQL', () => {
     const { id: accountId } = await openAccount(ports);
     const [held, free] = [await addTo(ports, accountId), await addTo(ports, accountId, 'Hello', later(NOW, 1))];
     await client.query('BEGIN');
-    await client.query('UPDATE messages SET attempt = attempt + 1 WHERE id = $1', [held.id]);
+    await client.query('UPDATE messages SET claims = claims + 1 WHERE id = $1', [held.id]);
     const now = later(NOW, SECOND);
     const claimed = await ports.messages.claim({ limit: 2, now, until: later(now, MINUTE) });
     expect(idsOf(claimed)).toEqual([free.id]);

@@ -34,7 +34,8 @@ function message(changes: Partial<ClaimedMessage> = {}): ClaimedMessage {
     accountId: 1n as AccountId,
     text: 'Hello',
     createdAt: CREATED,
-    attempt: 1,
+    number: 1,
+    failures: 0,
     from: 'dev@example.com',
     ...changes,
   };

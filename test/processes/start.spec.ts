@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createDatabase } from '../support/database.js';
-import { API, type Environment, freePort, KEYS, run, Running, temporaryFolder } from '../support/processes.js';
+import { API, type Environment, freePort, KEYS, run, Running, START, temporaryFolder } from '../support/processes.js';
 
 const READY = /Address {2}(\S+)\/v1/;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await Promise.all(started.map((service) => service.stop('SIGTERM')));
   started = [];
-  killAll(processesOf(folder.path));
+  killAll([...servicesOf(folder.path).values(), ...processesOf(folder.path)]);
   await folder.remove();
 });
 
@@ -55,7 +55,17 @@ async function add(origin: string, key: string, name: string): Promise<void> {
   expect(response.status).toBe(201);
 }
 
-/** The processes whose command line or environment names the folder; each of the service's does. */
+/** The processes of our own that have the folder in their environment, by the app's name. */
+function servicesOf(path: string): ReadonlyMap<string, number> {
+  const listed = execFileSync('ps', ['axeww', '-o', 'pid=,args='], { encoding: 'utf8' }).split('\n');
+  return new Map(
+    listed
+      .filter((line) => line.includes(`DATA_DIR=${path}`))
+      .map((line) => [/apps\/(\w+)\//.exec(line)?.[1] ?? line, Number.parseInt(line, 10)]),
+  );
+}
+
+/** The processes of PostgreSQL on the folder. */
 function processesOf(path: string): number[] {
   const listed = execFileSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' }).split('\n');
   const postmaster = readPid(join(path, 'postgres/postmaster.pid'));
@@ -151,6 +161,113 @@ describe('started again on the same data folder', () => {
     const second = await startService();
     expect(keyOf(second.service)).not.toBe(key);
     expect(pasteCurl(second.service)).toMatch(/^HTTP\/1\.1 200 OK/);
+  });
+});
+
+describe('started by npm start', () => {
+  const WORKER_READY = /^The worker is ready: .* health at (\S+)$/m;
+
+  /** In a process group of its own, as a terminal starts it. */
+  async function startAll() {
+    const settings = {
+      DATA_DIR: folder.path,
+      PORT: '0',
+      HOST: '127.0.0.1',
+      WORKER_PORT: '0',
+      WORKER_HOST: '127.0.0.1',
+    };
+    const launcher = new Running(START, [], settings, { detached: true });
+    started.push(launcher);
+    const [, health = ''] = await launcher.prints(WORKER_READY);
+    return { launcher, health, services: servicesOf(folder.path) };
+  }
+
+  async function nothingIsLeft(): Promise<void> {
+    while (servicesOf(folder.path).size > 0 || processesOf(folder.path).length > 0)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+
+  it('the API and the worker run on one database, and what both print can be read', async () => {
+    const { launcher, health, services } = await startAll();
+    expect([...services.keys()].sort()).toEqual(['api', 'cli', 'worker']);
+    expect(pasteCurl(launcher)).toMatch(/^HTTP\/1\.1 200 OK/);
+    expect((await fetch(health)).status).toBe(200);
+    expect(launcher.stdout.split('\n').filter((line) => !line.startsWith('{'))).toEqual([
+      '',
+      'The Animal Adoption Store API is ready. Ctrl-C ends it.',
+      '',
+      expect.stringContaining('Address'),
+      expect.stringContaining('API key'),
+      '',
+      expect.stringContaining('Try it:'),
+      expect.stringContaining('curl'),
+      '',
+      expect.stringMatching(WORKER_READY),
+      '',
+    ]);
+    expect(launcher.stderr).toBe('');
+  });
+
+  it('one Ctrl-C ends everything, also where npm passes it on once more', async () => {
+    const { launcher } = await startAll();
+    process.kill(-(launcher.child.pid ?? 0), 'SIGINT');
+    expect(await launcher.stop('SIGINT')).toMatchObject({ code: 0, stderr: '' });
+    expect([...servicesOf(folder.path)]).toEqual([]);
+    expect(processesOf(folder.path)).toEqual([]);
+  });
+
+  it('SIGTERM to the launcher alone ends everything', async () => {
+    const { launcher } = await startAll();
+    expect(await launcher.stop('SIGTERM')).toMatchObject({ code: 0, stderr: '' });
+    expect([...servicesOf(folder.path)]).toEqual([]);
+    expect(processesOf(folder.path)).toEqual([]);
+  });
+
+  it('a Ctrl-C while it is still starting leaves nothing', async () => {
+    const settings = { DATA_DIR: folder.path, PORT: '0', HOST: '127.0.0.1', WORKER_PORT: '0' };
+    const launcher = new Running(START, [], settings, { detached: true });
+    started.push(launcher);
+    while (processesOf(folder.path).length === 0) await new Promise(setImmediate);
+    process.kill(-(launcher.child.pid ?? 0), 'SIGINT');
+    expect(await launcher.finished()).toMatchObject({ code: 0 });
+    expect([...servicesOf(folder.path)]).toEqual([]);
+    expect(processesOf(folder.path)).toEqual([]);
+  });
+
+  it.each(['api', 'worker'])('the others end with a killed %s, as is said, and the exit code tells', async (name) => {
+    const { launcher, services } = await startAll();
+    killAll([services.get(name) ?? 0]);
+    expect(await launcher.finished()).toMatchObject({
+      code: 128 + 9,
+      stderr: `the ${name} was ended by SIGKILL, so everything ends\n`,
+    });
+    await nothingIsLeft();
+  });
+
+  it('a killed launcher leaves nothing', async () => {
+    const { launcher } = await startAll();
+    await launcher.stop('SIGKILL');
+    await nothingIsLeft();
+  });
+
+  it("a port in use for the worker's health is told in one sentence, and ends everything", async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as { port: number };
+    const settings = { DATA_DIR: folder.path, PORT: '0', WORKER_HOST: '127.0.0.1', WORKER_PORT: String(port) };
+    const { code, stderr } = await run(START, [], settings);
+    taken.close();
+    expect(code).toBe(1);
+    expect(stderr).toBe(`port ${port} of 127.0.0.1 is in use by another program; WORKER_PORT names another one\n`);
+    expect([...servicesOf(folder.path)]).toEqual([]);
+    expect(processesOf(folder.path)).toEqual([]);
+  });
+
+  it('wrong settings of the worker are told with exit code 78', async () => {
+    const { code, stderr } = await run(START, [], { DATA_DIR: folder.path, PORT: '0', SMTP_URL: 'smtp://localhost' });
+    expect(code).toBe(78);
+    expect(stderr).toContain('STORE_EMAIL must be set where SMTP_URL is');
+    expect(processesOf(folder.path)).toEqual([]);
   });
 });
 

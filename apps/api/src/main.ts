@@ -1,26 +1,12 @@
-import { existsSync } from 'node:fs';
-import { apiSettings, ConfigError, EXIT_CONFIG, readSettings } from '@adoption-store/config';
+import { apiSettings, explainListenError, localAddress, readSettings, runService } from '@adoption-store/config';
 import { createApplication, SECOND } from '@adoption-store/domain';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { createApi } from './create-api.js';
 import { demoKey, seedAnimals } from './demo.js';
 
-// Longer than any request may take (create-api.ts).
-const STOP_TIMEOUT_MS = 10_000;
 const ALONE = 'limits are counted by this instance alone; with REDIS_URL all instances count together';
 
-if (existsSync('.env')) process.loadEnvFile('.env');
-// Asked for first, so that a Ctrl-C while PostgreSQL is starting leaves none behind.
-const signal = stopSignal();
-try {
-  const close = await start();
-  await signal;
-  await close();
-  process.exit(0);
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exit(error instanceof ConfigError ? EXIT_CONFIG : 1);
-}
+await runService(start);
 
 /** Serves the API; what it returns ends it. */
 async function start(): Promise<() => Promise<void>> {
@@ -55,9 +41,9 @@ async function start(): Promise<() => Promise<void>> {
       trustProxy: settings.TRUST_PROXY,
     });
     await api.listen({ port, host }).catch((error: unknown) => {
-      throw explainListenError(error, host, port);
+      throw explainListenError(error, { host, port, hostSetting: 'HOST', portSetting: 'PORT' });
     });
-    console.log(welcome(settings.PUBLIC_URL ?? addressOf(await api.getUrl(), host), key));
+    console.log(welcome(settings.PUBLIC_URL ?? localAddress(host, Number(new URL(await api.getUrl()).port)), key));
     if (!isEmbedded && settings.REDIS_URL === undefined) console.error(ALONE);
     return async () => {
       await api.close();
@@ -67,49 +53,6 @@ async function start(): Promise<() => Promise<void>> {
     await close();
     throw error;
   }
-}
-
-function giveUp(): void {
-  console.error(`the service did not end within ${STOP_TIMEOUT_MS / 1_000} s of being told to, so it is ended now`);
-  process.exit(1);
-}
-
-/**
- * The first signal to stop. npm passes on a Ctrl-C that the terminal has already sent to everybody, so the ones after it
- * mean nothing.
- */
-function stopSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const name of ['SIGINT', 'SIGTERM'] as const) {
-      process.on(name, () => {
-        setTimeout(giveUp, STOP_TIMEOUT_MS).unref();
-        resolve();
-      });
-    }
-  });
-}
-
-function explainListenError(error: unknown, host: string, port: number): unknown {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  switch (code) {
-    case 'EADDRINUSE':
-      return new Error(`port ${port} of ${host} is in use by another program; PORT names another one`);
-    case 'EACCES':
-      return new Error(`port ${port} of ${host} may not be opened by this user; PORT names another one`);
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return new Error(`${host} is not an address of this machine; HOST names the one to listen on`);
-    default:
-      return error;
-  }
-}
-
-/** Where a person on this machine reaches the service. */
-function addressOf(url: string, host: string): string {
-  const { port } = new URL(url);
-  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
-  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
 function welcome(address: string, key: string | undefined): string {

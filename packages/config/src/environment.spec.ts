@@ -2,11 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { ConfigError, readSettings } from './environment.js';
-import { apiSettings } from './settings.js';
+import { apiSettings, workerSettings } from './settings.js';
+
+const settings = { ...apiSettings, ...workerSettings };
 
 const faultsOf = (environment: Record<string, string>) => {
   try {
-    readSettings(apiSettings, environment);
+    readSettings(settings, environment);
     return [];
   } catch (error) {
     return error instanceof ConfigError ? error.faults : [String(error)];
@@ -15,13 +17,13 @@ const faultsOf = (environment: Record<string, string>) => {
 
 describe('settings', () => {
   it('have values where the environment says nothing', () => {
-    const settings = readSettings(apiSettings, {});
-    expect(settings).toMatchObject({ PORT: 3000, HOST: 'localhost', LOG_LEVEL: 'info', DATABASE_URL: undefined });
-    expect(settings.DATA_DIR).toMatch(/\/\.data$/);
+    const values = readSettings(settings, {});
+    expect(values).toMatchObject({ PORT: 3000, HOST: 'localhost', LOG_LEVEL: 'info', DATABASE_URL: undefined });
+    expect(values.DATA_DIR).toMatch(/\/\.data$/);
   });
 
   it('take an empty variable for none', () => {
-    expect(readSettings(apiSettings, { PORT: '', DATABASE_URL: '' })).toMatchObject({
+    expect(readSettings(settings, { PORT: '', DATABASE_URL: '' })).toMatchObject({
       PORT: 3000,
       DATABASE_URL: undefined,
     });
@@ -55,13 +57,39 @@ describe('settings', () => {
       ['https://api.example.com', 'http://localhost:3000/store/'],
       ['api.example.com', 'ftp://x', 'https://x?y', 'https://u@x'],
     ],
+    ['WORKER_HOST', ['0.0.0.0'], ['a b']],
+    ['WORKER_PORT', ['0', '65535'], ['65536']],
+    ['MAIL_FROM', ['a@b'], ['a', 'a@b@c', 'a@b, c@d', 'A <a@b>', 'a@b\nBcc: c@d']],
+    ['STORE_EMAIL', ['store@example.com'], ['store']],
+    ['DELIVERY_CONCURRENCY', ['1', '100'], ['0', '101']],
+    ['MESSAGE_LEASE', ['1s', '1h', '60m'], ['0s', '999', '61m', '1.5s']],
+    ['MESSAGE_ATTEMPTS', ['1', '1000'], ['0', '1001']],
+    ['ORDER_TTL', ['1s', '30m', '48h', '365d'], ['0s', '366d', '48', '48 h', 'h', '1w', '-1s']],
   ])('%s takes what fits and refuses the rest by name', (name, fitting, unfit) => {
     for (const value of fitting) expect(faultsOf({ [name]: value })).toEqual([]);
     for (const value of unfit) expect(faultsOf({ [name]: value })).toEqual([expect.stringMatching(`^${name} must be`)]);
   });
 
+  it('take a mail server only with a sender and a recipient', () => {
+    expect(faultsOf({ SMTP_URL: 'smtp://localhost' })).toEqual([
+      'MAIL_FROM must be set where SMTP_URL is',
+      'STORE_EMAIL must be set where SMTP_URL is',
+    ]);
+    expect(faultsOf({ SMTP_URL: 'http://localhost', MAIL_FROM: 'a@b', STORE_EMAIL: 'c@d' })).toEqual([
+      'SMTP_URL must be a URL that starts with smtp:// or smtps://',
+    ]);
+    expect(faultsOf({ SMTP_URL: 'smtps://u:p@h:465', MAIL_FROM: 'a@b', STORE_EMAIL: 'c@d' })).toEqual([]);
+  });
+
+  it('read a time as milliseconds', () => {
+    const times = ['90s', '30m', '48h', '7d'].map(
+      (text) => readSettings(workerSettings, { ORDER_TTL: text }).ORDER_TTL,
+    );
+    expect(times).toEqual([90_000, 1_800_000, 172_800_000, 604_800_000]);
+  });
+
   const file = (name: string) => readFileSync(join(__dirname, '../../..', name), 'utf8');
-  const rows = Object.entries(apiSettings).map(([name, setting]) => ({
+  const rows = Object.entries(settings).map(([name, setting]) => ({
     name,
     standard: setting.default ?? '',
     ...setting,

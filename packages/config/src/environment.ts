@@ -3,6 +3,8 @@ export interface Setting<Value> {
   /** What stands where the environment says nothing; undefined makes the setting optional. */
   readonly default: string | undefined;
   readonly about: string;
+  /** The setting without which this one means nothing, and which can't do without this one. */
+  readonly requiredBy?: string;
   /** @throws Error whose message is the rule that was broken, such as "must be …". */
   readonly read: (text: string) => Value;
 }
@@ -33,8 +35,11 @@ export function readSettings<Settings extends Readonly<Record<string, Setting<un
 ): { readonly [Name in keyof Settings]: ValueOf<Settings[Name]> } {
   const values: Record<string, unknown> = {};
   const faults: string[] = [];
+  const textOf = (name: string) => (environment[name] === '' ? undefined : environment[name]);
   for (const [name, setting] of Object.entries(settings)) {
-    const text = environment[name] === '' ? setting.default : (environment[name] ?? setting.default);
+    const text = textOf(name) ?? setting.default;
+    if (text === undefined && setting.requiredBy !== undefined && textOf(setting.requiredBy) !== undefined)
+      faults.push(`${name} must be set where ${setting.requiredBy} is`);
     try {
       values[name] = text === undefined ? undefined : setting.read(text);
     } catch (error) {
@@ -50,6 +55,22 @@ export function integer(least: number, most: number): (text: string) => number {
   return (text) => {
     const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
     if (!(value >= least && value <= most)) throw new Error(`must be an integer from ${least} to ${most}`);
+    return value;
+  };
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Milliseconds, written as `90s`, `30m`, `48h` or `7d`. */
+export function duration(least: string, most: string): (text: string) => number {
+  const read = (text: string) => {
+    const [, amount, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+    return Number(amount) * (UNITS[unit] ?? Number.NaN);
+  };
+  return (text) => {
+    const value = read(text);
+    if (!(value >= read(least) && value <= read(most)))
+      throw new Error(`must be a time from ${least} to ${most}, such as 90s, 30m, 48h or 7d`);
     return value;
   };
 }

@@ -1,2 +1,3 @@
 export * from './settings.js';
 export * from './environment.js';
+export * from './service.js';

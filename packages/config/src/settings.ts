@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { integer, oneOf, type Setting, url } from './environment.js';
+import { duration, integer, oneOf, type Setting, url } from './environment.js';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -28,9 +28,19 @@ export const storeSettings = {
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
+/** What every service needs beyond that. */
+const serviceSettings = {
+  ...storeSettings,
+  LOG_LEVEL: {
+    default: 'info',
+    about: `One of ${LOG_LEVELS.map((level) => `\`${level}\``).join(', ')}`,
+    read: oneOf(...LOG_LEVELS),
+  },
+} as const satisfies Record<string, Setting<unknown>>;
+
 /** What the API needs beyond that. */
 export const apiSettings = {
-  ...storeSettings,
+  ...serviceSettings,
   HOST: { default: 'localhost', about: 'Address to listen on; `0.0.0.0` for all', read: hostName },
   PORT: { default: '3000', about: 'TCP port to listen on, 0–65535; 0 takes a free one', read: integer(0, 65_535) },
   PUBLIC_URL: {
@@ -64,10 +74,49 @@ export const apiSettings = {
     read: integer(1, 86_400),
   },
   BAN_SECONDS_MAX: { default: '3600', about: 'Length of a ban at the most', read: integer(1, 86_400) },
-  LOG_LEVEL: {
-    default: 'info',
-    about: `One of ${LOG_LEVELS.map((level) => `\`${level}\``).join(', ')}`,
-    read: oneOf(...LOG_LEVELS),
+} as const satisfies Record<string, Setting<unknown>>;
+
+/** What the worker needs beyond what every service does. */
+export const workerSettings = {
+  ...serviceSettings,
+  WORKER_HOST: {
+    default: 'localhost',
+    about: 'Address the worker tells its health and metrics at',
+    read: hostName,
+  },
+  WORKER_PORT: { default: '3002', about: 'TCP port of that address; 0 takes a free one', read: integer(0, 65_535) },
+  SMTP_URL: {
+    default: undefined,
+    about: 'Mail server that delivers messages to the store; without it they are written to the log',
+    read: url('smtp', 'smtps'),
+  },
+  MAIL_FROM: {
+    default: undefined,
+    about: 'Sender of these e-mails; required by `SMTP_URL`',
+    requiredBy: 'SMTP_URL',
+    read: mailAddress,
+  },
+  STORE_EMAIL: {
+    default: undefined,
+    about: 'Their recipient, the store; required by `SMTP_URL`',
+    requiredBy: 'SMTP_URL',
+    read: mailAddress,
+  },
+  DELIVERY_CONCURRENCY: { default: '8', about: 'Messages sent at the same time, 1–100', read: integer(1, 100) },
+  MESSAGE_LEASE: {
+    default: '30s',
+    about: 'Time after which a message goes to another worker if its own was killed, `1s`–`1h`',
+    read: duration('1s', '1h'),
+  },
+  MESSAGE_ATTEMPTS: {
+    default: '16',
+    about: 'A message that could not be sent so many times has failed, 1–1000',
+    read: integer(1, 1_000),
+  },
+  ORDER_TTL: {
+    default: '48h',
+    about: 'Time after which an order that nobody has completed or cancelled expires, `1s`–`365d`',
+    read: duration('1s', '365d'),
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
@@ -102,4 +151,10 @@ function isNetwork(text: string): boolean {
     rest.length === 0 &&
     (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= longest))
   );
+}
+
+function mailAddress(text: string): string {
+  if (!/^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(text))
+    throw new Error('must be an e-mail address, such as store@example.com');
+  return text;
 }

@@ -73,7 +73,7 @@ export class DeliverMessages {
       next += 1;
       if (message !== undefined) onDelivery(await this.deliver(message, timeout));
     }
-    for (const message of claimed.slice(next)) await this.messages.postpone(message, this.clock.now());
+    for (const message of claimed.slice(next)) await this.messages.release(message, this.clock.now());
     return { mayHaveMore: claimed.length === batch };
   }
 
@@ -88,7 +88,8 @@ export class DeliverMessages {
   }
 
   private async deliver(message: ClaimedMessage, timeout: number): Promise<Delivery> {
-    const { id, attempt } = message;
+    const { id } = message;
+    const attempt = message.failures + 1;
     try {
       await this.sender.send(message, timeout);
     } catch (reason) {

@@ -6,10 +6,12 @@ import type { Message, MessageId, NewMessage } from './message.js';
 export interface Claim {
   readonly id: MessageId;
   /** 1 for the first claim of the message, then 2 … */
-  readonly attempt: number;
+  readonly number: number;
 }
 
 export interface ClaimedMessage extends NewMessage, Claim {
+  /** Attempts to send it that have failed so far. */
+  readonly failures: number;
   /** The account's e-mail address. */
   readonly from: string;
 }
@@ -41,8 +43,13 @@ export interface MessageQueue {
   }): Promise<readonly ClaimedMessage[]>;
   /** The message is sent, whatever has become of the claim meanwhile. */
   markSent(id: MessageId): Promise<void>;
-  /** Ends the claim; the message is due again at `dueAt`. Nothing happens where the claim has been followed by another. */
+  /**
+   * Ends the claim after a failed attempt; the message is due again at `dueAt`. Nothing happens where the claim has been
+   * followed by another.
+   */
   postpone(claim: Claim, dueAt: Instant): Promise<void>;
+  /** Ends the claim before any attempt; the message is due. Nothing happens where it has been followed by another. */
+  release(claim: Claim, now: Instant): Promise<void>;
   /** The message is given up. Nothing happens where the claim has been followed by another. */
   markFailed(claim: Claim): Promise<void>;
   backlog(): Promise<Backlog>;

@@ -5,7 +5,9 @@ import type { Backlog, Claim, ClaimedMessage, MessageQueue } from '../messages/m
 import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
 
 interface Job extends Message {
-  readonly attempt: number;
+  /** Claims so far. */
+  readonly number: number;
+  readonly failures: number;
   readonly dueAt: Instant;
 }
 
@@ -17,7 +19,7 @@ export class InMemoryMessageQueue implements MessageQueue {
 
   async add(message: NewMessage): Promise<Message> {
     if (this.jobs.has(message.id)) throw new Error('two messages have one id');
-    this.jobs.set(message.id, { ...message, status: 'queued', attempt: 0, dueAt: message.createdAt });
+    this.jobs.set(message.id, { ...message, status: 'queued', number: 0, failures: 0, dueAt: message.createdAt });
     for (const onQueued of this.watchers) onQueued();
     return { ...message, status: 'queued' };
   }
@@ -35,10 +37,11 @@ export class InMemoryMessageQueue implements MessageQueue {
       .sort((one, other) => one.dueAt - other.dueAt)
       .slice(0, limit)
       .map((job) => {
-        const attempt = job.attempt + 1;
-        this.jobs.set(job.id, { ...job, attempt, dueAt: until });
-        const { id, accountId, text, createdAt } = job;
-        return { id, accountId, text, createdAt, attempt, from: this.accounts.findById(accountId)?.email ?? '' };
+        const number = job.number + 1;
+        this.jobs.set(job.id, { ...job, number, dueAt: until });
+        const { id, accountId, text, createdAt, failures } = job;
+        const from = this.accounts.findById(accountId)?.email ?? '';
+        return { id, accountId, text, createdAt, number, failures, from };
       });
   }
 
@@ -49,7 +52,12 @@ export class InMemoryMessageQueue implements MessageQueue {
 
   async postpone(claim: Claim, dueAt: Instant): Promise<void> {
     const job = this.claimed(claim);
-    if (job !== undefined) this.jobs.set(job.id, { ...job, dueAt });
+    if (job !== undefined) this.jobs.set(job.id, { ...job, failures: job.failures + 1, dueAt });
+  }
+
+  async release(claim: Claim, now: Instant): Promise<void> {
+    const job = this.claimed(claim);
+    if (job !== undefined) this.jobs.set(job.id, { ...job, dueAt: now });
   }
 
   async markFailed(claim: Claim): Promise<void> {
@@ -78,8 +86,8 @@ export class InMemoryMessageQueue implements MessageQueue {
     return [...this.jobs.values()].filter(({ status }) => status === 'queued');
   }
 
-  private claimed({ id, attempt }: Claim): Job | undefined {
+  private claimed({ id, number }: Claim): Job | undefined {
     const job = this.jobs.get(id);
-    return job?.status === 'queued' && job.attempt === attempt ? job : undefined;
+    return job?.status === 'queued' && job.number === number ? job : undefined;
   }
 }

@@ -8,7 +8,8 @@ export interface MessageRow {
   text: string;
   status: MessageStatus;
   /** Claims so far: the number of the newest. */
-  attempt: number;
+  claims: number;
+  failures: number;
   /** While the message is claimed, when the claim runs out. */
   dueAt: Instant;
   createdAt: Instant;
@@ -22,7 +23,8 @@ export const messageSchema = new EntitySchema<MessageRow>({
     accountId: { name: 'account_id', type: 'bigint', transformer: int64Column },
     text: { type: 'text' },
     status: { type: 'text' },
-    attempt: { type: 'integer' },
+    claims: { type: 'integer' },
+    failures: { type: 'integer' },
     dueAt: { name: 'due_at', type: 'timestamptz', transformer: instantColumn },
     createdAt: { name: 'created_at', type: 'timestamptz', transformer: instantColumn },
   },

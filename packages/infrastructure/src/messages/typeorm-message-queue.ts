@@ -10,14 +10,14 @@ import {
   type MessageQueue,
   type NewMessage,
 } from '@adoption-store/domain';
-import type { DataSource } from 'typeorm';
+import type { DataSource, QueryDeepPartialEntity } from 'typeorm';
 import type { DatabaseConnection } from '../database/data-source.js';
 import { onDatabase } from '../database/database-errors.js';
 import { NotificationListener } from '../database/notification-listener.js';
-import { messageFrom, messageSchema } from './message.schema.js';
+import { messageFrom, type MessageRow, messageSchema } from './message.schema.js';
 
 /**
- * Being due again only when the claim runs out is what keeps others away; counting the attempts is what tells a claim
+ * Being due again only when the claim runs out is what keeps others away; counting the claims is what tells one
  * from the next one. Rows that somebody else is claiming just now are passed over, not waited for.
  */
 const CLAIM = `
@@ -27,11 +27,11 @@ const CLAIM = `
     ORDER BY due_at LIMIT $3
     FOR UPDATE SKIP LOCKED
   ), claimed AS (
-    UPDATE messages SET attempt = attempt + 1, due_at = $2
+    UPDATE messages SET claims = claims + 1, due_at = $2
     FROM due WHERE messages.id = due.id
     RETURNING messages.*, due.due_at AS was_due_at
   )
-  SELECT claimed.id, account_id, text, claimed.created_at, attempt, email
+  SELECT claimed.id, account_id, text, claimed.created_at, claims, failures, email
   FROM claimed JOIN accounts ON accounts.id = account_id
   ORDER BY was_due_at`;
 
@@ -40,7 +40,8 @@ interface ClaimedRow {
   readonly account_id: string;
   readonly text: string;
   readonly created_at: Date;
-  readonly attempt: number;
+  readonly claims: number;
+  readonly failures: number;
   readonly email: string;
 }
 
@@ -55,7 +56,9 @@ export class TypeOrmMessageQueue implements MessageQueue {
 
   async add({ id, accountId, text, createdAt }: NewMessage): Promise<Message> {
     const message = { id, accountId, text, createdAt, status: 'queued' as const };
-    await onDatabase(() => this.dataSource.manager.insert(messageSchema, { ...message, attempt: 0, dueAt: createdAt }));
+    await onDatabase(() =>
+      this.dataSource.manager.insert(messageSchema, { ...message, claims: 0, failures: 0, dueAt: createdAt }),
+    );
     return message;
   }
 
@@ -70,8 +73,9 @@ export class TypeOrmMessageQueue implements MessageQueue {
     const rows = await onDatabase(() =>
       this.dataSource.query<ClaimedRow[]>(CLAIM, [new Date(now), new Date(until), limit]),
     );
-    return rows.map(({ account_id, created_at, email, ...row }) => ({
+    return rows.map(({ account_id, created_at, email, claims, ...row }) => ({
       ...row,
+      number: claims,
       accountId: BigInt(account_id) as AccountId,
       createdAt: instant(created_at.getTime()),
       from: email,
@@ -82,14 +86,21 @@ export class TypeOrmMessageQueue implements MessageQueue {
     await onDatabase(() => this.dataSource.manager.update(messageSchema, { id }, { status: 'sent' }));
   }
 
-  async postpone({ id, attempt }: Claim, dueAt: Instant): Promise<void> {
-    await onDatabase(() => this.dataSource.manager.update(messageSchema, { id, attempt, status: 'queued' }, { dueAt }));
+  async postpone(claim: Claim, dueAt: Instant): Promise<void> {
+    await this.end(claim, { dueAt, failures: () => 'failures + 1' });
   }
 
-  async markFailed({ id, attempt }: Claim): Promise<void> {
-    await onDatabase(() =>
-      this.dataSource.manager.update(messageSchema, { id, attempt, status: 'queued' }, { status: 'failed' }),
-    );
+  async release(claim: Claim, now: Instant): Promise<void> {
+    await this.end(claim, { dueAt: now });
+  }
+
+  async markFailed(claim: Claim): Promise<void> {
+    await this.end(claim, { status: 'failed' });
+  }
+
+  private async end({ id, number }: Claim, change: QueryDeepPartialEntity<MessageRow>): Promise<void> {
+    const claimed = { id, claims: number, status: 'queued' as const };
+    await onDatabase(() => this.dataSource.manager.update(messageSchema, claimed, change));
   }
 
   async backlog(): Promise<Backlog> {

@@ -8,7 +8,8 @@ export class CreateMessages1700000005000 implements MigrationInterface {
         account_id bigint NOT NULL REFERENCES accounts (id),
         text text NOT NULL CHECK (char_length(text) BETWEEN 1 AND 4096),
         status text NOT NULL CHECK (status IN ('queued', 'sent', 'failed')),
-        attempt integer NOT NULL CHECK (attempt >= 0),
+        claims integer NOT NULL DEFAULT 0 CHECK (claims >= 0),
+        failures integer NOT NULL DEFAULT 0 CHECK (failures >= 0),
         due_at timestamptz NOT NULL,
         created_at timestamptz NOT NULL
       )`);

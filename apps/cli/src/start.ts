@@ -1,0 +1,50 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { constants } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { READY } from '@adoption-store/config';
+
+/** Each is started once the one before it is there: what they print stays readable, and one of them makes the database. */
+const SERVICES = ['api', 'worker'];
+
+const running: ChildProcess[] = [];
+const ends: Promise<number>[] = [];
+let isStopping = false;
+
+for (const name of ['SIGINT', 'SIGTERM', 'disconnect'] as const) process.on(name, stop);
+for (const service of SERVICES) await start(service);
+const codes = await Promise.all(ends);
+process.exit(codes.find((code) => code !== 0) ?? 0);
+
+/** Until the service is there or has ended. */
+async function start(service: string): Promise<void> {
+  if (isStopping) return;
+  const program = fileURLToPath(new URL(`../../${service}/dist/main.js`, import.meta.url));
+  // By the channel the services notice when this process is killed.
+  const child = spawn(process.execPath, [program], { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
+  running.push(child);
+  const end = endOf(service, child);
+  ends.push(end);
+  await Promise.race([end, untilReady(child)]);
+}
+
+async function untilReady(child: ChildProcess): Promise<void> {
+  const [message] = (await once(child, 'message')) as unknown[];
+  if (message !== READY) await untilReady(child);
+}
+
+/** Its exit code, as a shell counts signals. The others end with it. */
+async function endOf(service: string, child: ChildProcess): Promise<number> {
+  const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+  // Else it has said itself why.
+  if (signal !== null && !isStopping) console.error(`the ${service} was ended by ${signal}, so everything ends`);
+  stop();
+  // Told to stop before it could listen to that: nothing was open yet.
+  if (signal === 'SIGINT' || signal === 'SIGTERM') return 0;
+  return code ?? 128 + constants.signals[signal ?? 'SIGKILL'];
+}
+
+function stop(): void {
+  isStopping = true;
+  for (const child of running) child.kill('SIGTERM');
+}

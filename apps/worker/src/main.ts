@@ -1,0 +1,4 @@
+import { runService } from '@adoption-store/config';
+import { startWorker } from './worker.js';
+
+await runService(startWorker);

@@ -1,0 +1,59 @@
+/** So many milliseconds, or until the signal is aborted. */
+export function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return either(signal, (done) => {
+    const timer = setTimeout(done, milliseconds);
+    return () => {
+      clearTimeout(timer);
+    };
+  });
+}
+
+/** What the work resolves to; undefined where it fails or takes longer than so many milliseconds. */
+export async function within<Result>(milliseconds: number, work: Promise<Result>): Promise<Result | undefined> {
+  const isOver = new AbortController();
+  const result = work.catch(() => undefined);
+  try {
+    return await Promise.race([result, pause(milliseconds, isOver.signal).then(() => undefined)]);
+  } finally {
+    isOver.abort();
+  }
+}
+
+/** Wakes one of those who wait for it. A ring that nobody waits for is kept for who comes next; two are kept as one. */
+export class Bell {
+  private isRung = false;
+  private readonly waiting = new Set<() => void>();
+
+  ring(): void {
+    const [first] = this.waiting;
+    if (first === undefined) this.isRung = true;
+    else first();
+  }
+
+  /** Until it rings, or until the signal is aborted. */
+  async heard(signal: AbortSignal): Promise<void> {
+    if (this.isRung) this.isRung = false;
+    else
+      await either(signal, (done) => {
+        this.waiting.add(done);
+        return () => this.waiting.delete(done);
+      });
+  }
+}
+
+/** Until `done` is called or the signal is aborted; either way what `begin` gives is called then. */
+function either(signal: AbortSignal, begin: (done: () => void) => () => void): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) {
+      resolve();
+      return;
+    }
+    const end = () => {
+      signal.removeEventListener('abort', end);
+      undo();
+      resolve();
+    };
+    const undo = begin(end);
+    signal.addEventListener('abort', end);
+  });
+}

@@ -1,0 +1,121 @@
+import { readSettings, workerSettings } from '@adoption-store/config';
+import { type ClaimedMessage, createApplication, type Delivery, HOUR, SECOND } from '@adoption-store/domain';
+import { openInfrastructure } from '@adoption-store/infrastructure';
+import { type Logger, pino } from 'pino';
+import { openHealthServer } from './health-server.js';
+import { every, Loops, reasonOf } from './loops.js';
+import { Metrics } from './metrics.js';
+import { Bell, within } from './pauses.js';
+
+// A mail server that hangs isn't waited for any longer: others send the message once its lease is over.
+const DRAIN_MS = 7 * SECOND;
+const READY_MS = 500;
+
+/** Delivers messages, expires orders and clears away; what it returns ends it. */
+export async function startWorker(): Promise<() => Promise<void>> {
+  const settings = readSettings(workerSettings, process.env);
+  const log = pino({ level: settings.LOG_LEVEL });
+  const connections = settings.DELIVERY_CONCURRENCY;
+  const { SMTP_URL: smtpUrl, MAIL_FROM: from, STORE_EMAIL: to } = settings;
+  const mail =
+    smtpUrl === undefined || from === undefined || to === undefined ? undefined : { smtpUrl, from, to, connections };
+  const { ports, close } = await openInfrastructure({
+    databaseUrl: settings.DATABASE_URL,
+    dataDirectory: settings.DATA_DIR,
+    poolSize: settings.DATABASE_POOL_SIZE,
+    delivery: mail ?? writeTo(log),
+    onEvent: (message) => {
+      log.warn(message);
+    },
+  });
+  try {
+    const metrics = new Metrics(ports.clock);
+    const application = createApplication(
+      { ...ports, messageSender: metrics.timing(ports.messageSender) },
+      {
+        keyEnvironment: settings.KEY_ENVIRONMENT,
+        orderTtl: settings.ORDER_TTL,
+        delivery: { lease: settings.MESSAGE_LEASE, attempts: settings.MESSAGE_ATTEMPTS },
+      },
+    );
+    const { deliverMessages, expireOrders, purgeCounts } = application;
+    const loops = new Loops(log, metrics);
+    const health = await openHealthServer(
+      {
+        isReady: async () => !loops.areStopping && (await within(READY_MS, deliverMessages.backlog())) !== undefined,
+        metrics: () => metrics.text(deliverMessages),
+        metricsType: metrics.contentType,
+      },
+      settings.WORKER_HOST,
+      settings.WORKER_PORT,
+    );
+
+    const mayBeDue = new Bell();
+    const ring = () => {
+      mayBeDue.ring();
+    };
+    const onDelivery = (delivery: Delivery) => {
+      metrics.countDelivery(delivery);
+      logDelivery(log, delivery);
+    };
+    for (let lane = 0; lane < settings.DELIVERY_CONCURRENCY; lane += 1)
+      loops.start('deliver messages', {
+        async work() {
+          const { mayHaveMore } = await deliverMessages.execute(onDelivery, () => loops.areStopping);
+          // So that as many lanes are awake as there is work for.
+          if (mayHaveMore) ring();
+          return mayHaveMore;
+        },
+        rest: (signal) => mayBeDue.heard(signal),
+      });
+    loops.start('expire orders', {
+      async work() {
+        const { expired, mayHaveMore } = await expireOrders.execute();
+        metrics.ordersExpired.inc(expired.length);
+        if (expired.length > 0) log.info({ orders: expired.map(({ id }) => String(id)) }, 'orders expired');
+        return mayHaveMore;
+      },
+      rest: every(SECOND),
+    });
+    loops.start('purge counts', {
+      async work() {
+        metrics.countsPurged.inc(await purgeCounts.execute());
+        return false;
+      },
+      rest: every(HOUR),
+    });
+    const unwatch = deliverMessages.watch(ring);
+    // Nobody is told when a message that was postponed is due again, or whose worker was killed.
+    const timer = setInterval(ring, SECOND);
+
+    const way =
+      mail === undefined ? 'messages are written to this log, for want of SMTP_URL' : `messages go to ${mail.to}`;
+    console.log(`The worker is ready: ${way}, health at ${health.address}/readyz`);
+    return async () => {
+      clearInterval(timer);
+      await within(DRAIN_MS, Promise.all([loops.stop(), unwatch()]));
+      await close();
+      health.close();
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Delivery without a mail server. It is no matter of the log's level: these messages are nowhere else. */
+function writeTo(log: Logger): (message: ClaimedMessage) => void {
+  const always = log.child({}, { level: 'info' });
+  return ({ id, from, text }) => {
+    always.info({ message: id, from, text }, 'a message to the store');
+  };
+}
+
+function logDelivery(log: Logger, delivery: Delivery): void {
+  const { id: message, attempt, outcome } = delivery;
+  if (outcome === 'sent') log.info({ message, attempt, outcome }, 'message sent');
+  else {
+    const level = outcome === 'failed' ? 'error' : 'warn';
+    log[level]({ message, attempt, outcome, reason: reasonOf(delivery.reason) }, `message ${outcome}`);
+  }
+}

@@ -1,0 +1,17 @@
+/** `npm run bench`, or `npm run bench -- messages` for one of them. */
+import { measureLimiter } from './limiter.mjs';
+import { measureMessages } from './messages.mjs';
+
+const benchmarks = { limiter: measureLimiter, messages: measureMessages };
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !(name in benchmarks));
+if (unknown.length > 0) {
+  console.error(`there is no benchmark ${unknown.join(', ')}, only ${Object.keys(benchmarks).join(', ')}`);
+  process.exit(64);
+}
+for (const [name, measure] of Object.entries(benchmarks)) {
+  if (asked.length > 0 && !asked.includes(name)) continue;
+  console.log(`\n${name}`);
+  await measure();
+}

@@ -1,0 +1,340 @@
+import { Agent, request } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { createDatabase, type TestDatabase } from '../support/database.js';
+import { API, type Environment, KEYS, run, Running, WORKER } from '../support/processes.js';
+import { SmtpSink } from '../support/smtp.js';
+
+/** How much the workers go through when they are killed; more takes longer and proves more. */
+const MESSAGES = Number(process.env['MESSAGE_COUNT'] ?? 200);
+const KILLS = Number(process.env['MESSAGE_KILLS'] ?? 2);
+const CONCURRENCY = 8;
+
+let database: TestDatabase;
+let client: pg.Client;
+let api: Running;
+let origin: string;
+let key: string;
+let sink: SmtpSink;
+let workers: Running[] = [];
+const agent = new Agent({ keepAlive: true, maxSockets: 32 });
+
+beforeAll(async () => {
+  database = await createDatabase();
+  client = new pg.Client(database.url);
+  // Connections are cut here, this one too.
+  client.on('error', () => undefined);
+  await client.connect();
+  api = new Running(API, [], { DATABASE_URL: database.url, PORT: '0', HOST: '127.0.0.1' });
+  origin = (await api.prints(/Address {2}(\S+)\/v1/))[1] ?? '';
+  const plan = ['--plan', 'enterprise', '--per-minute', '1000000', '--per-day', '1000000'];
+  const created = await run(KEYS, ['create', '--email', 'visitor@example.com', ...plan], {
+    DATABASE_URL: database.url,
+  });
+  key = created.stdout.trim();
+});
+
+afterAll(async () => {
+  agent.destroy();
+  await api.stop();
+  await client.end();
+  await database.drop();
+});
+
+beforeEach(async () => {
+  sink = await SmtpSink.open();
+});
+
+afterEach(async () => {
+  sink.resume();
+  await Promise.all(workers.map((worker) => worker.stop('SIGTERM')));
+  workers = [];
+  await sink.close();
+});
+
+interface StartedWorker {
+  readonly process: Running;
+  readonly health: string;
+}
+
+async function startWorker(environment: Environment = {}): Promise<StartedWorker> {
+  const settings = { DATABASE_URL: database.url, WORKER_PORT: '0', WORKER_HOST: '127.0.0.1', ...environment };
+  const started = new Running(WORKER, [], settings);
+  workers.push(started);
+  const [, health = ''] = await started.prints(/^The worker is ready: .* health at (\S+)\/readyz$/m);
+  return { process: started, health };
+}
+
+const byMail = (): Environment => ({
+  SMTP_URL: sink.url,
+  MAIL_FROM: 'api@example.com',
+  STORE_EMAIL: 'store@example.com',
+});
+
+function call(method: string, path: string, body?: unknown): Promise<{ status: number; body: string }> {
+  const headers = { authorization: `Bearer ${key}`, ...(body !== undefined && { 'content-type': 'application/json' }) };
+  return new Promise((resolve, reject) => {
+    request(`${origin}/v1${path}`, { agent, method, headers }, (response) => {
+      let text = '';
+      response.on('data', (chunk) => (text += String(chunk)));
+      response.on('end', () => {
+        resolve({ status: response.statusCode ?? 0, body: text });
+      });
+    })
+      .on('error', reject)
+      .end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
+
+async function answer<Body>(status: number, method: string, path: string, body?: unknown): Promise<Body> {
+  const response = await call(method, path, body);
+  expect(response).toMatchObject({ status });
+  return JSON.parse(response.body) as Body;
+}
+
+async function write(message: string): Promise<string> {
+  return (await answer<{ id: string }>(202, 'POST', '/messages', { message })).id;
+}
+
+function writeMany(count: number): Promise<string[]> {
+  return Promise.all(Array.from({ length: count }, (_, index) => write(`message ${index}`)));
+}
+
+async function statusOf(id: string): Promise<string> {
+  return (await answer<{ status: string }>(200, 'GET', `/messages/${id}`)).status;
+}
+
+async function becomesSent(...ids: string[]): Promise<void> {
+  for (const id of ids) await until(async () => (await statusOf(id)) === 'sent');
+}
+
+/** The test's own time limit ends what never comes true. */
+async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isTrue())) await delay(10);
+}
+
+const received = () => sink.received.map((mail) => mail.header('X-Message-Id') ?? '');
+const logOf = (worker: StartedWorker) =>
+  worker.process.stdout
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+describe('a worker', () => {
+  it('delivers by e-mail what the API has accepted, which is then sent', async () => {
+    const worker = await startWorker(byMail());
+    expect(worker.process.stdout).toContain('messages go to store@example.com');
+    const id = await write('Is Luna still there?');
+    await becomesSent(id);
+    expect(sink.received).toHaveLength(1);
+    expect(sink.received[0]).toMatchObject({ to: ['store@example.com'], body: 'Is Luna still there?' });
+    expect(received()).toEqual([id]);
+    expect(logOf(worker)).toEqual([expect.objectContaining({ message: id, attempt: 1, outcome: 'sent' })]);
+  });
+
+  it('writes messages to its log where there is no mail server, whatever the level of the log', async () => {
+    const worker = await startWorker({ LOG_LEVEL: 'error' });
+    expect(worker.process.stdout).toContain('messages are written to this log, for want of SMTP_URL');
+    const id = await write('Is Milo still there?');
+    await becomesSent(id);
+    const { stdout } = await worker.process.stop('SIGTERM');
+    expect(stdout).toContain('Is Milo still there?');
+    expect(logOf(worker)).toEqual([expect.objectContaining({ message: id, from: 'visitor@example.com' })]);
+  });
+
+  it('delivers once the mail server is back, and never shows its password', async () => {
+    await sink.close();
+    const SMTP_URL = sink.url.replace('//', '//user:hunter2@');
+    const worker = await startWorker({ ...byMail(), SMTP_URL, LOG_LEVEL: 'trace' });
+    const id = await write('Is anybody there?');
+    await worker.process.prints(/"outcome":"postponed"/);
+    expect(await statusOf(id)).toBe('queued');
+    await sink.startAgain();
+    await becomesSent(id);
+    const { stdout, stderr } = await worker.process.stop('SIGTERM');
+    expect(stdout + stderr).not.toContain('hunter2');
+    expect(stdout).not.toContain('Is anybody there?');
+  });
+
+  it('sends a hundred at a time where it is told to', async () => {
+    sink.trouble = { at: 'data', by: 'hanging' };
+    const { process: worker } = await startWorker({ ...byMail(), DELIVERY_CONCURRENCY: '100' });
+    const ids = await writeMany(1_000);
+    await until(() => sink.offered === 100);
+    sink.resume();
+    await becomesSent(...ids);
+    expect(await worker.stop('SIGTERM')).toMatchObject({ code: 0, stderr: '' });
+    expect(received().sort()).toEqual(ids.sort());
+  });
+
+  it('gives a message up after its last attempt', async () => {
+    sink.trouble = { at: 'recipient', by: 550 };
+    await startWorker({ ...byMail(), MESSAGE_ATTEMPTS: '1' });
+    const id = await write('To nobody');
+    await until(async () => (await statusOf(id)) === 'failed');
+    expect(sink.received).toEqual([]);
+  });
+
+  it('goes on after the loss of all its connections to the database', async () => {
+    const worker = await startWorker(byMail());
+    await client.query(
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+    );
+    const ids = [];
+    // The API has lost its own, too.
+    await until(async () => (await call('GET', '/pets')).status === 200);
+    for (let index = 0; index < 20; index += 1) ids.push(await write(`message ${index}`));
+    await becomesSent(...ids);
+    expect(received().sort()).toEqual(ids.sort());
+    expect(worker.process.child.exitCode).toBeNull();
+  });
+
+  it('lets an order expire that is left for longer than ORDER_TTL; its animal is available again', async () => {
+    await startWorker({ ORDER_TTL: '1s' });
+    const { id: petId } = await answer<{ id: number }>(201, 'POST', '/pets', { name: 'Luna', categoryId: 1 });
+    const order = await answer<{ id: number; status: string }>(201, 'POST', '/store/orders', { petId });
+    expect(order.status).toBe('placed');
+    const statusNow = async () => (await answer<{ status: string }>(200, 'GET', `/store/orders/${order.id}`)).status;
+    await until(async () => (await statusNow()) === 'expired');
+    expect(await answer(200, 'GET', `/pets?id=${petId}`)).toEqual([expect.objectContaining({ status: 'available' })]);
+  });
+});
+
+describe('its health and metrics', () => {
+  it('say that it lives and is ready, and what it has done', async () => {
+    const { health } = await startWorker(byMail());
+    const id = await write('counted');
+    await becomesSent(id);
+    for (const path of ['/livez', '/readyz']) expect((await fetch(health + path)).status).toBe(200);
+    const response = await fetch(`${health}/metrics`);
+    expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+    const lines = (await response.text()).split('\n');
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'adoption_store_message_deliveries_total{outcome="sent"} 1',
+        'adoption_store_message_deliveries_total{outcome="failed"} 0',
+        'adoption_store_message_send_seconds_count 1',
+        'adoption_store_message_created_to_delivered_seconds_count 1',
+        'adoption_store_messages_queued 0',
+        'adoption_store_message_oldest_age_seconds 0',
+        'adoption_store_orders_expired_total 0',
+        expect.stringMatching(/^adoption_store_counts_purged_total \d+$/),
+        'adoption_store_loop_failures_total{loop="deliver messages"} 0',
+        expect.stringMatching(/^process_resident_memory_bytes \d+$/),
+      ]),
+    );
+  });
+
+  it('are all there is', async () => {
+    const { health } = await startWorker();
+    for (const path of ['/', '/v1/pets', '/metrics/x']) expect((await fetch(health + path)).status).toBe(404);
+    expect((await fetch(`${health}/livez`, { method: 'POST' })).status).toBe(404);
+  });
+
+  it('say that it is not ready from the moment on that it is told to stop', async () => {
+    sink.trouble = { at: 'data', by: 'hanging' };
+    const { process: worker, health } = await startWorker(byMail());
+    const id = await write('the last one');
+    await until(() => sink.offered === 1);
+    worker.child.kill('SIGTERM');
+    await until(async () => (await fetch(`${health}/readyz`)).status === 503);
+    expect((await fetch(`${health}/livez`)).status).toBe(200);
+    sink.resume();
+    expect(await worker.finished()).toMatchObject({ code: 0, stderr: '' });
+    expect(await statusOf(id)).toBe('sent');
+  });
+});
+
+describe('a worker that is ended while it delivers', () => {
+  it('finishes the message it is sending, hands back the rest, and exits with 0', async () => {
+    sink.trouble = { at: 'data', by: 'hanging' };
+    const ids = await writeMany(5);
+    const { process: worker } = await startWorker({ ...byMail(), DELIVERY_CONCURRENCY: '1' });
+    await until(() => sink.offered === 1);
+    worker.child.kill('SIGTERM');
+    sink.resume();
+    expect(await worker.finished()).toMatchObject({ code: 0, stderr: '' });
+    expect(sink.received).toHaveLength(1);
+    // At once, not when the lease of half a minute is over.
+    const before = performance.now();
+    await startWorker(byMail());
+    await becomesSent(...ids);
+    expect(performance.now() - before).toBeLessThan(15_000);
+    expect(received().sort()).toEqual(ids.sort());
+  });
+
+  it('exits with 0 within 10 s even where the mail server hangs, and the message is not lost', async () => {
+    sink.trouble = { at: 'data', by: 'hanging' };
+    const { process: worker } = await startWorker({ ...byMail(), MESSAGE_LEASE: '1h' });
+    const id = await write('never acknowledged');
+    await until(() => sink.offered === 1);
+    const before = performance.now();
+    expect(await worker.stop('SIGTERM')).toMatchObject({ code: 0, stderr: '' });
+    expect(performance.now() - before).toBeLessThan(10_000);
+    expect(await statusOf(id)).toBe('queued');
+    await client.query(`DELETE FROM messages WHERE id = $1`, [id]);
+  });
+
+  it('by SIGKILL leaves its messages to another one, once the lease is over', async () => {
+    sink.trouble = { at: 'recipient', by: 'hanging' };
+    const killed = await startWorker({ ...byMail(), MESSAGE_LEASE: '2s' });
+    const id = await write('survives');
+    await until(() => sink.connections === 1);
+    await killed.process.stop('SIGKILL');
+    sink.resume();
+    await startWorker({ ...byMail(), MESSAGE_LEASE: '2s' });
+    await becomesSent(id);
+    expect(received()).toEqual([id]);
+  });
+});
+
+describe('two workers', () => {
+  it('never send one message at the same time, nor twice', async () => {
+    sink.trouble = { at: 'data', by: 'hanging' };
+    await Promise.all([startWorker(byMail()), startWorker(byMail())]);
+    const ids = await writeMany(300);
+    // All lanes of both have one in hand.
+    await until(() => sink.offered === 2 * CONCURRENCY);
+    sink.resume();
+    await becomesSent(...ids);
+    expect(received().sort()).toEqual(ids.sort());
+  });
+
+  it(
+    `lose none of ${MESSAGES} messages through ${KILLS} SIGKILLs, and send twice at most one for each lane of a killed one`,
+    async () => {
+      const settings = { ...byMail(), MESSAGE_LEASE: '3s', DELIVERY_CONCURRENCY: String(CONCURRENCY) };
+      const pair = await Promise.all([startWorker(settings), startWorker(settings)]);
+      const ids: string[] = [];
+      for (let kill = 0; kill < KILLS; kill += 1) {
+        const wave = Math.ceil((MESSAGES - ids.length) / (KILLS - kill));
+        const before = sink.received.length;
+        const writing = writeMany(wave);
+        await until(() => sink.received.length >= before + wave / 4);
+        await pair[kill % 2]?.process.stop('SIGKILL');
+        pair[kill % 2] = await startWorker(settings);
+        ids.push(...(await writing));
+      }
+      await until(async () => {
+        const { rows } = await client.query<{ left: number }>(
+          `SELECT count(*)::integer AS left FROM messages WHERE status = 'queued'`,
+        );
+        return rows[0]?.left === 0;
+      });
+      const all = received();
+      expect(new Set(all)).toEqual(new Set(ids));
+      const duplicates = all.length - ids.length;
+      const { rows } = await client.query<{ again: number }>(
+        'SELECT count(*)::integer AS again FROM messages WHERE claims > 1 AND id = ANY ($1)',
+        [ids],
+      );
+      if (KILLS > 2)
+        console.log(
+          `${ids.length} messages, ${KILLS} SIGKILLs: ${rows[0]?.again ?? 0} claimed again, ${duplicates} sent twice`,
+        );
+      expect(duplicates).toBeLessThanOrEqual(KILLS * CONCURRENCY);
+    },
+    60_000 + KILLS * 10_000 + MESSAGES * 20,
+  );
+});
