@@ -44,6 +44,7 @@ const RESPONSES: readonly (readonly [string, number, (header: string) => Promise
   ['a list', 200, (header) => send('GET /v1/pets', header)],
   ['an animal', 200, (header) => send(`GET /v1/pets/${petId}`, header)],
   ['a new animal', 201, (header) => post(LUNA, header, JSON_TYPE)],
+  ['a replayed answer', 201, (header) => post(LUNA, header, JSON_TYPE, 'Idempotency-Key: replayed')],
   ['a list of orders', 200, (header) => send(`GET ${ORDERS}`, header)],
   ['an order', 200, (header) => send(`GET ${ORDERS}/${orderId}`, header)],
   ['a new order', 201, async (header) => postTo(ORDERS, `{"petId":${await addPet(api)}}`, header, JSON_TYPE)],
@@ -180,6 +181,10 @@ const REQUESTS: Readonly<
     return response;
   },
   headers_too_large: () => send('GET /v1/pets', `X-Long: ${'x'.repeat(20_000)}`),
+  idempotency_key_reused: async () => {
+    await post(LUNA, JSON_TYPE, 'Idempotency-Key: reused');
+    return post('{"name":"Milo","categoryId":1}', JSON_TYPE, 'Idempotency-Key: reused');
+  },
   invalid_api_key: () =>
     request(api, '/v1/pets', { headers: bearer(generateKeyText('live', new PredictableCryptography())) }),
   invalid_json: () => createPet(api, '{'),

@@ -219,7 +219,7 @@ describe('its health and metrics', () => {
         'adoption_store_messages_queued 0',
         'adoption_store_message_oldest_age_seconds 0',
         'adoption_store_orders_expired_total 0',
-        expect.stringMatching(/^adoption_store_counts_purged_total \d+$/),
+        expect.stringMatching(/^adoption_store_purged_total\{kind="answers"\} \d+$/),
         'adoption_store_loop_failures_total{loop="deliver messages"} 0',
         expect.stringMatching(/^process_resident_memory_bytes \d+$/),
       ]),

@@ -13,7 +13,7 @@ export class Metrics {
   private readonly registers = [this.registry];
 
   readonly ordersExpired = this.counter('orders_expired_total', 'Orders that nobody has ended in time');
-  readonly countsPurged = this.counter('counts_purged_total', 'Counts and bans cleared away after they ran out');
+  readonly purged = this.counter('purged_total', 'Counts, bans and answers cleared away once they ran out', ['kind']);
   readonly loopFailures = this.counter('loop_failures_total', 'Failed rounds, by what was tried', ['loop']);
 
   private readonly deliveries = this.counter('message_deliveries_total', 'Attempts to send a message', ['outcome']);

@@ -38,7 +38,7 @@ export async function startWorker(): Promise<() => Promise<void>> {
         delivery: { lease: settings.MESSAGE_LEASE, attempts: settings.MESSAGE_ATTEMPTS },
       },
     );
-    const { deliverMessages, expireOrders, purgeCounts } = application;
+    const { deliverMessages, expireOrders, purgeExpired } = application;
     const loops = new Loops(log, metrics);
     const health = await openHealthServer(
       {
@@ -77,9 +77,11 @@ export async function startWorker(): Promise<() => Promise<void>> {
       },
       rest: every(SECOND),
     });
-    loops.start('purge counts', {
+    loops.start('purge what has run out', {
       async work() {
-        metrics.countsPurged.inc(await purgeCounts.execute());
+        const { counts, answers } = await purgeExpired.execute();
+        metrics.purged.inc({ kind: 'counts' }, counts);
+        metrics.purged.inc({ kind: 'answers' }, answers);
         return false;
       },
       rest: every(HOUR),

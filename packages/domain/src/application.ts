@@ -12,6 +12,8 @@ import { AddAnimal } from './animals/add-animal.js';
 import type { AnimalRepository } from './animals/animal-repository.js';
 import { GetAnimal } from './animals/get-animal.js';
 import { ListAnimals } from './animals/list-animals.js';
+import { AnswerOnce } from './idempotency/answer-once.js';
+import type { IdempotencyRecords } from './idempotency/idempotency-records.js';
 import type { Clock } from './kernel/clock.js';
 import type { Cryptography } from './kernel/cryptography.js';
 import { DEFAULT_DELIVERY_POLICY, DeliverMessages, type DeliveryPolicy } from './messages/deliver-messages.js';
@@ -25,8 +27,8 @@ import { GetOrder } from './orders/get-order.js';
 import { ListOrders } from './orders/list-orders.js';
 import type { OrderRepository } from './orders/order-repository.js';
 import { PlaceOrder } from './orders/place-order.js';
+import { PurgeExpired } from './purge-expired.js';
 import { DEFAULT_ADDRESS_LIMIT, MeterRequest } from './quotas/meter-request.js';
-import { PurgeCounts } from './quotas/purge-counts.js';
 import type { RequestCounter } from './quotas/request-counter.js';
 
 /** What the domain needs of the world. */
@@ -38,6 +40,7 @@ export interface Ports {
   readonly accounts: AccountRepository;
   readonly apiKeys: ApiKeyRepository;
   readonly requests: RequestCounter;
+  readonly idempotency: IdempotencyRecords;
   readonly clock: Clock;
   readonly cryptography: Cryptography;
 }
@@ -58,7 +61,8 @@ export type Application = ReturnType<typeof createApplication>;
 export function createApplication(ports: Ports, options: ApplicationOptions = {}) {
   const { keyEnvironment = 'live', addressLimit = DEFAULT_ADDRESS_LIMIT, orderTtl = DEFAULT_ORDER_TTL } = options;
   const delivery = { ...DEFAULT_DELIVERY_POLICY, ...options.delivery };
-  const { animals, orders, messages, messageSender, accounts, apiKeys, requests, clock, cryptography } = ports;
+  const { animals, orders, messages, messageSender, accounts, apiKeys, requests, idempotency, clock, cryptography } =
+    ports;
   return {
     addAnimal: new AddAnimal(animals),
     getAnimal: new GetAnimal(animals),
@@ -84,6 +88,7 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     authenticate: new Authenticate(apiKeys, cryptography, clock, keyEnvironment),
 
     meterRequest: new MeterRequest(requests, clock, addressLimit),
-    purgeCounts: new PurgeCounts(requests, clock),
+    answerOnce: new AnswerOnce(idempotency, clock),
+    purgeExpired: new PurgeExpired(requests, idempotency, clock),
   };
 }

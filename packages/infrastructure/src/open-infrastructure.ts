@@ -7,6 +7,7 @@ import { type DatabaseConnection, migrate, openDataSource } from './database/dat
 import { openEmbeddedPostgres } from './database/embedded-postgres.js';
 import { type Delivery, openMessages } from './messages/open-messages.js';
 import { TypeOrmOrderRepository } from './orders/typeorm-order-repository.js';
+import { PostgresIdempotencyRecords } from './idempotency/postgres-idempotency-records.js';
 import { openRequestCounter } from './quotas/open-request-counter.js';
 import { nodeCryptography } from './kernel/node-cryptography.js';
 import { systemClock } from './kernel/system-clock.js';
@@ -92,6 +93,7 @@ async function openPorts(
       accounts,
       apiKeys,
       requests: requests.counter,
+      idempotency: new PostgresIdempotencyRecords(dataSource),
       clock: systemClock,
       cryptography: nodeCryptography,
     },

@@ -4,6 +4,13 @@ import type { FastifyRequest } from 'fastify';
 import { HttpRefusal } from './error-codes.js';
 import { type JsonObject, parseJson } from './strict-json.js';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The body, once somebody has asked for it (`bodyOf`). */
+    bytes?: Promise<Buffer>;
+  }
+}
+
 export const MAX_BODY_BYTES = 64 * 1024;
 
 /**
@@ -11,9 +18,9 @@ export const MAX_BODY_BYTES = 64 * 1024;
  * guards have let the request in.
  */
 export const JsonBody = createParamDecorator(async (_data: unknown, context: ExecutionContext): Promise<JsonObject> => {
-  const { raw } = context.switchToHttp().getRequest<FastifyRequest>();
-  requireJson(raw);
-  const value = parseJson(await readBody(raw));
+  const request = context.switchToHttp().getRequest<FastifyRequest>();
+  requireJson(request.raw);
+  const value = parseJson(await bodyOf(request));
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new HttpRefusal('invalid_json', 'the body must be a JSON object');
   }
@@ -34,6 +41,11 @@ function requireJson({ headers }: IncomingMessage): void {
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     throw new HttpRefusal('unsupported_media_type', 'the body must be sent without a Content-Encoding');
   }
+}
+
+/** The body's bytes, for as many as ask for them. */
+export function bodyOf(request: FastifyRequest): Promise<Buffer> {
+  return (request.bytes ??= readBody(request.raw));
 }
 
 // Not `for await`: leaving that loop early destroys the socket, and the refusal with it.

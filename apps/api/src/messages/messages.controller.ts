@@ -3,6 +3,7 @@ import { Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common
 import { RouteSchema } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/api-context.js';
+import { Idempotent } from '../http/idempotency.interceptor.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { Stability } from '../http/stability.js';
 import { validated } from '../http/validation.js';
@@ -19,6 +20,7 @@ export class MessagesController {
   ) {}
 
   @Post()
+  @Idempotent()
   @HttpCode(202)
   @RouteSchema({ response: { 202: messageSchema } })
   async queue(

@@ -6,6 +6,7 @@ import { ApiContext } from '../http/api-context.js';
 import { encodeCursor } from '../http/cursor.js';
 import { deprecationHeaders, getPetDeprecation, isGone } from '../http/deprecation.js';
 import { HttpRefusal } from '../http/error-codes.js';
+import { Idempotent } from '../http/idempotency.interceptor.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { nextPageLink } from '../http/next-page.js';
 import { int64From, validated } from '../http/validation.js';
@@ -38,6 +39,7 @@ export class PetsController {
   }
 
   @Post()
+  @Idempotent()
   @RouteSchema({ response: { 201: petSchema } })
   async add(
     @JsonBody(validated) body: NewPetBody,

@@ -4,6 +4,7 @@ import { RouteSchema } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/api-context.js';
 import { encodeCursor } from '../http/cursor.js';
+import { Idempotent } from '../http/idempotency.interceptor.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { nextPageLink } from '../http/next-page.js';
 import { Stability } from '../http/stability.js';
@@ -44,6 +45,7 @@ export class StoreOrdersController {
   }
 
   @Post()
+  @Idempotent()
   @RouteSchema({ response: { 201: orderSchema } })
   async place(
     @JsonBody(validated) { petId }: NewOrderBody,
@@ -62,6 +64,7 @@ export class StoreOrdersController {
   }
 
   @Post(':orderId/complete')
+  @Idempotent()
   @HttpCode(200)
   @RouteSchema({ response: { 200: orderSchema } })
   async complete(@Param('orderId', ORDER_ID) id: bigint, @Req() { caller }: FastifyRequest): Promise<Order> {
@@ -69,6 +72,7 @@ export class StoreOrdersController {
   }
 
   @Post(':orderId/cancel')
+  @Idempotent()
   @HttpCode(200)
   @RouteSchema({ response: { 200: orderSchema } })
   async cancel(@Param('orderId', ORDER_ID) id: bigint, @Req() { caller }: FastifyRequest): Promise<Order> {

@@ -1,6 +1,7 @@
 /** Every code the domain can refuse with, and the kind of refusal it is. Adapters know the kinds, never HTTP's numbers. */
 export const domainErrorKinds = {
   invalid_parameter: 'invalid',
+  idempotency_key_reused: 'invalid',
   missing_api_key: 'unauthenticated',
   invalid_api_key: 'unauthenticated',
   expired_api_key: 'unauthenticated',

@@ -1,5 +1,6 @@
 import type { Animal, AnimalId, NewAnimal, PetStatus } from '../animals/animal.js';
 import type { AnimalQuery, AnimalRepository } from '../animals/animal-repository.js';
+import { remember } from './in-memory-idempotency-records.js';
 
 export class InMemoryAnimalRepository implements AnimalRepository {
   // Insertion order is id order, so a walk over the values is a walk by id.
@@ -31,5 +32,10 @@ export class InMemoryAnimalRepository implements AnimalRepository {
     if (animal === undefined || !from.includes(animal.status)) return false;
     this.animals.set(id, { ...animal, status: to });
     return true;
+  }
+
+  /** What is given puts everything back as it is now. */
+  remember(): () => void {
+    return remember(this.animals);
   }
 }

@@ -3,6 +3,7 @@ import type { Instant } from '../kernel/clock.js';
 import type { Message, MessageId, NewMessage } from '../messages/message.js';
 import type { Backlog, Claim, ClaimedMessage, MessageQueue } from '../messages/message-queue.js';
 import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
+import { remember } from './in-memory-idempotency-records.js';
 
 interface Job extends Message {
   /** Claims so far. */
@@ -80,6 +81,11 @@ export class InMemoryMessageQueue implements MessageQueue {
     return async () => {
       this.watchers.delete(watcher);
     };
+  }
+
+  /** What is given puts everything back as it is now. */
+  remember(): () => void {
+    return remember(this.jobs);
   }
 
   private queued(): readonly Job[] {

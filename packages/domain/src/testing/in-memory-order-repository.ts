@@ -4,6 +4,7 @@ import { instant } from '../kernel/clock.js';
 import { type NewOrder, type Order, type OrderId, type OrderOutcome, petStatusOnceOrder } from '../orders/order.js';
 import type { OrderQuery, OrderRepository } from '../orders/order-repository.js';
 import type { InMemoryAnimalRepository } from './in-memory-animal-repository.js';
+import { remember } from './in-memory-idempotency-records.js';
 
 export class InMemoryOrderRepository implements OrderRepository {
   // Insertion order is id order, as with the animals.
@@ -52,5 +53,10 @@ export class InMemoryOrderRepository implements OrderRepository {
   private put(order: Order): Order {
     this.orders.set(order.id, order);
     return order;
+  }
+
+  /** What is given puts everything back as it is now. */
+  remember(): () => void {
+    return remember(this.orders);
   }
 }

@@ -2,6 +2,7 @@ import type { Ports } from '../application.js';
 import { InMemoryAccountRepository } from './in-memory-account-repository.js';
 import { InMemoryAnimalRepository } from './in-memory-animal-repository.js';
 import { InMemoryApiKeyRepository } from './in-memory-api-key-repository.js';
+import { InMemoryIdempotencyRecords } from './in-memory-idempotency-records.js';
 import { InMemoryMessageQueue } from './in-memory-message-queue.js';
 import { InMemoryMessageSender } from './in-memory-message-sender.js';
 import { InMemoryOrderRepository } from './in-memory-order-repository.js';
@@ -16,10 +17,19 @@ export function inMemoryPorts(): Ports & {
 } {
   const accounts = new InMemoryAccountRepository();
   const animals = new InMemoryAnimalRepository();
+  const orders = new InMemoryOrderRepository(animals);
+  const messages = new InMemoryMessageQueue(accounts);
+  const idempotency = new InMemoryIdempotencyRecords(() => {
+    const changed = [animals, orders, messages].map((each) => each.remember());
+    return () => {
+      for (const putBack of changed) putBack();
+    };
+  });
   return {
     animals,
-    orders: new InMemoryOrderRepository(animals),
-    messages: new InMemoryMessageQueue(accounts),
+    orders,
+    messages,
+    idempotency,
     messageSender: new InMemoryMessageSender(),
     accounts,
     requests: new InMemoryRequestCounter(),

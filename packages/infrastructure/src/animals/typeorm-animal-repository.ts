@@ -2,13 +2,14 @@ import type { Animal, AnimalId, AnimalQuery, AnimalRepository, NewAnimal } from 
 import type { DataSource, Repository } from 'typeorm';
 import { insertedId } from '../database/columns.js';
 import { onDatabase } from '../database/database-errors.js';
+import { managerOf } from '../database/transactions.js';
 import { animalSchema } from './animal.schema.js';
 
 export class TypeOrmAnimalRepository implements AnimalRepository {
-  private readonly animals: Repository<Animal>;
+  constructor(private readonly dataSource: DataSource) {}
 
-  constructor(dataSource: DataSource) {
-    this.animals = dataSource.getRepository(animalSchema);
+  private get animals(): Repository<Animal> {
+    return managerOf(this.dataSource).getRepository(animalSchema);
   }
 
   async add({ name, categoryId, status }: NewAnimal): Promise<Animal> {

@@ -14,6 +14,7 @@ import type { DataSource, QueryDeepPartialEntity } from 'typeorm';
 import type { DatabaseConnection } from '../database/data-source.js';
 import { onDatabase } from '../database/database-errors.js';
 import { NotificationListener } from '../database/notification-listener.js';
+import { managerOf } from '../database/transactions.js';
 import { messageFrom, type MessageRow, messageSchema } from './message.schema.js';
 
 /**
@@ -57,7 +58,7 @@ export class TypeOrmMessageQueue implements MessageQueue {
   async add({ id, accountId, text, createdAt }: NewMessage): Promise<Message> {
     const message = { id, accountId, text, createdAt, status: 'queued' as const };
     await onDatabase(() =>
-      this.dataSource.manager.insert(messageSchema, { ...message, claims: 0, failures: 0, dueAt: createdAt }),
+      managerOf(this.dataSource).insert(messageSchema, { ...message, claims: 0, failures: 0, dueAt: createdAt }),
     );
     return message;
   }
@@ -65,13 +66,13 @@ export class TypeOrmMessageQueue implements MessageQueue {
   async findById(accountId: AccountId, id: MessageId): Promise<Message | undefined> {
     // Which no id has, and PostgreSQL takes in no text.
     if (id.includes('\0')) return undefined;
-    const row = await onDatabase(() => this.dataSource.manager.findOneBy(messageSchema, { id, accountId }));
+    const row = await onDatabase(() => managerOf(this.dataSource).findOneBy(messageSchema, { id, accountId }));
     return row === null ? undefined : messageFrom(row);
   }
 
   async claim({ limit, now, until }: Parameters<MessageQueue['claim']>[0]): Promise<readonly ClaimedMessage[]> {
     const rows = await onDatabase(() =>
-      this.dataSource.query<ClaimedRow[]>(CLAIM, [new Date(now), new Date(until), limit]),
+      managerOf(this.dataSource).query<ClaimedRow[]>(CLAIM, [new Date(now), new Date(until), limit]),
     );
     return rows.map(({ account_id, created_at, email, claims, ...row }) => ({
       ...row,
@@ -83,7 +84,7 @@ export class TypeOrmMessageQueue implements MessageQueue {
   }
 
   async markSent(id: MessageId): Promise<void> {
-    await onDatabase(() => this.dataSource.manager.update(messageSchema, { id }, { status: 'sent' }));
+    await onDatabase(() => managerOf(this.dataSource).update(messageSchema, { id }, { status: 'sent' }));
   }
 
   async postpone(claim: Claim, dueAt: Instant): Promise<void> {
@@ -100,12 +101,12 @@ export class TypeOrmMessageQueue implements MessageQueue {
 
   private async end({ id, number }: Claim, change: QueryDeepPartialEntity<MessageRow>): Promise<void> {
     const claimed = { id, claims: number, status: 'queued' as const };
-    await onDatabase(() => this.dataSource.manager.update(messageSchema, claimed, change));
+    await onDatabase(() => managerOf(this.dataSource).update(messageSchema, claimed, change));
   }
 
   async backlog(): Promise<Backlog> {
     const [row] = await onDatabase(() =>
-      this.dataSource.query<[{ queued: number; oldest: Date | null }]>(
+      managerOf(this.dataSource).query<[{ queued: number; oldest: Date | null }]>(
         `SELECT count(*)::integer AS queued, min(created_at) AS oldest FROM messages WHERE status = 'queued'`,
       ),
     );

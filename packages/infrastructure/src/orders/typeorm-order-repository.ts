@@ -12,6 +12,7 @@ import {
 } from '@adoption-store/domain';
 import type { DataSource, Repository } from 'typeorm';
 import { onDatabase, sqlState } from '../database/database-errors.js';
+import { managerOf } from '../database/transactions.js';
 import { orderFrom, type OrderRow, orderSchema } from './order.schema.js';
 
 const UNIQUE_VIOLATION = '23505';
@@ -45,19 +46,21 @@ const END_DUE = END(`id = ANY(ARRAY(
   ORDER BY created_at, id LIMIT $6 FOR UPDATE SKIP LOCKED))`);
 
 export class TypeOrmOrderRepository implements OrderRepository {
-  private readonly orders: Repository<Order>;
+  constructor(private readonly dataSource: DataSource) {}
 
-  constructor(private readonly dataSource: DataSource) {
-    this.orders = dataSource.getRepository(orderSchema);
+  private get orders(): Repository<Order> {
+    return managerOf(this.dataSource).getRepository(orderSchema);
   }
 
   async place({ accountId, animalId, createdAt }: NewOrder): Promise<Order | undefined> {
     const parameters = [accountId, animalId, ...animalChange('placed'), new Date(createdAt)];
     const [row] = await onDatabase(() =>
-      this.dataSource.query<{ id: string }[]>(PLACE, parameters).catch((error: unknown) => {
-        if (sqlState(error) === UNIQUE_VIOLATION) return [];
-        throw error;
-      }),
+      managerOf(this.dataSource)
+        .query<{ id: string }[]>(PLACE, parameters)
+        .catch((error: unknown) => {
+          if (sqlState(error) === UNIQUE_VIOLATION) return [];
+          throw error;
+        }),
     );
     if (row === undefined) return undefined;
     return { id: BigInt(row.id) as OrderId, accountId, animalId, status: 'placed', createdAt, updatedAt: createdAt };
@@ -86,7 +89,7 @@ export class TypeOrmOrderRepository implements OrderRepository {
 
   private async endThose(text: string, outcome: OrderOutcome, at: Instant, which: readonly unknown[]) {
     const parameters = [outcome, new Date(at), ...animalChange(outcome), ...which];
-    const rows = await onDatabase(() => this.dataSource.query<OrderRow[]>(text, parameters));
+    const rows = await onDatabase(() => managerOf(this.dataSource).query<OrderRow[]>(text, parameters));
     return rows.map(orderFrom);
   }
 }

@@ -4,6 +4,7 @@ import { CreateRequestCounts1700000002000 } from './1700000002000-create-request
 import { FollowApiKeys1700000003000 } from './1700000003000-follow-api-keys.js';
 import { CreateOrders1700000004000 } from './1700000004000-create-orders.js';
 import { CreateMessages1700000005000 } from './1700000005000-create-messages.js';
+import { CreateIdempotencyRecords1700000006000 } from './1700000006000-create-idempotency-records.js';
 
 /** In the order they are run. One that has been released is never edited. */
 export const migrations = [
@@ -13,4 +14,5 @@ export const migrations = [
   FollowApiKeys1700000003000,
   CreateOrders1700000004000,
   CreateMessages1700000005000,
+  CreateIdempotencyRecords1700000006000,
 ];

@@ -1,0 +1,44 @@
+import type { AccountId } from '../accounts/account.js';
+import { type Clock, DAY, later } from '../kernel/clock.js';
+import { DomainError, invalid } from '../kernel/errors.js';
+import type { IdempotencyRecords } from './idempotency-records.js';
+
+/** How long an answer is kept. */
+export const ANSWER_TTL = DAY;
+export const MAX_KEY_LENGTH = 255;
+
+export interface AnswerOnceInput {
+  readonly accountId: AccountId;
+  readonly key: string;
+  readonly fingerprint: string;
+}
+
+/** Answers a request that a client may repeat, since it can't know whether the first one arrived. */
+export class AnswerOnce {
+  constructor(
+    private readonly records: IdempotencyRecords,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * The answer of `work`, which runs once for each of an account's keys within 24 hours.
+   *
+   * @throws DomainError `invalid_parameter`, `idempotency_key_reused` where the key was used for another request, and
+   * whatever `work` throws, which then has changed nothing.
+   */
+  async execute(
+    { accountId, key, fingerprint }: AnswerOnceInput,
+    work: () => Promise<string>,
+  ): Promise<{ readonly answer: string; readonly isReplay: boolean }> {
+    if (key === '' || key.length > MAX_KEY_LENGTH) {
+      throw invalid('Idempotency-Key', `must have 1 to ${MAX_KEY_LENGTH} characters`);
+    }
+    const now = this.clock.now();
+    const forgottenUntil = later(now, -ANSWER_TTL);
+    const recorded = await this.records.once({ accountId, key, fingerprint, now, forgottenUntil }, work);
+    if (recorded.fingerprint !== fingerprint) {
+      throw new DomainError('idempotency_key_reused', 'this Idempotency-Key was used for another request');
+    }
+    return { answer: recorded.answer, isReplay: recorded.isReplay };
+  }
+}

@@ -1,0 +1,97 @@
+import { describe, expect, it } from '@jest/globals';
+import type { AccountId } from '../accounts/account.js';
+import { createApplication } from '../application.js';
+import { DAY } from '../kernel/clock.js';
+import { inMemoryPorts } from '../testing/index.js';
+
+const alice = 1n as AccountId;
+const bob = 2n as AccountId;
+
+function openStore() {
+  const ports = inMemoryPorts();
+  const { answerOnce, addAnimal, listAnimals, purgeExpired } = createApplication(ports);
+  const add = (key: string, accountId = alice, fingerprint = 'add Luna') =>
+    answerOnce.execute({ accountId, key, fingerprint }, async () =>
+      String((await addAnimal.execute({ name: 'Luna', categoryId: 1n })).id),
+    );
+  const count = async () => (await listAnimals.execute({ limit: 100 })).items.length;
+  return { answerOnce, addAnimal, add, count, purgeExpired, clock: ports.clock };
+}
+
+describe('a request under an idempotency key', () => {
+  it('happens once, and is answered the same each time', async () => {
+    const { add, count } = openStore();
+    expect(await add('key')).toEqual({ answer: '1', isReplay: false });
+    expect(await add('key')).toEqual({ answer: '1', isReplay: true });
+    expect(await add('other key')).toEqual({ answer: '2', isReplay: false });
+    expect(await count()).toBe(2);
+  });
+
+  it('happens once, however many send it at once', async () => {
+    const { add, count } = openStore();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => add('key')));
+    expect(new Set(answers.map(({ answer }) => answer))).toEqual(new Set(['1']));
+    expect(answers.filter(({ isReplay }) => !isReplay)).toHaveLength(1);
+    expect(await count()).toBe(1);
+  });
+
+  it('is refused where the key was used for another request', async () => {
+    const { add, count } = openStore();
+    await add('key');
+    await expect(add('key', alice, 'add Milo')).rejects.toMatchObject({
+      code: 'idempotency_key_reused',
+      kind: 'invalid',
+    });
+    expect(await count()).toBe(1);
+  });
+
+  it('is nobody else’s business: each account has its own keys', async () => {
+    const { add } = openStore();
+    await add('key');
+    expect(await add('key', bob, 'add Milo')).toEqual({ answer: '2', isReplay: false });
+  });
+
+  it('leaves nothing behind where it fails, and the key free', async () => {
+    const { answerOnce, addAnimal, add, count } = openStore();
+    const failing = answerOnce.execute({ accountId: alice, key: 'key', fingerprint: 'x' }, async () => {
+      await addAnimal.execute({ name: 'Luna', categoryId: 1n });
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    expect(await count()).toBe(0);
+    expect(await add('key')).toMatchObject({ isReplay: false });
+  });
+
+  it('is remembered for 24 hours', async () => {
+    const { add, clock } = openStore();
+    await add('key');
+    clock.advance(DAY - 1);
+    expect(await add('key')).toMatchObject({ isReplay: true });
+    clock.advance(1);
+    expect(await add('key', alice, 'add Milo')).toEqual({ answer: '2', isReplay: false });
+  });
+
+  it('is forgotten for good once somebody clears away', async () => {
+    const { add, clock, purgeExpired } = openStore();
+    await add('old');
+    clock.advance(1);
+    await add('new');
+    clock.advance(DAY - 1);
+    expect(await purgeExpired.execute()).toEqual({ counts: 0, answers: 1 });
+    expect(await add('new')).toMatchObject({ isReplay: true });
+    expect(await add('old')).toMatchObject({ isReplay: false });
+  });
+
+  it.each([
+    ['', 'no character'],
+    ['x'.repeat(256), '256 characters'],
+  ])('is refused with a key of %#: it must have 1 to 255 characters', async (key) => {
+    const { add, count } = openStore();
+    await expect(add(key)).rejects.toMatchObject({
+      code: 'invalid_parameter',
+      message: 'Idempotency-Key must have 1 to 255 characters',
+    });
+    expect(await count()).toBe(0);
+    expect(await add('x'.repeat(255))).toMatchObject({ isReplay: false });
+  });
+});

@@ -1,0 +1,58 @@
+import type { Instant } from '../kernel/clock.js';
+import type { IdempotencyRecords, IdempotentRequest, RecordedAnswer } from '../idempotency/idempotency-records.js';
+
+interface Recorded {
+  readonly answer: string;
+  readonly fingerprint: string;
+  readonly answeredAt: Instant;
+}
+
+/** Takes one at a time, so that what one has done can be undone: nothing else may write meanwhile. */
+export class InMemoryIdempotencyRecords implements IdempotencyRecords {
+  private readonly answers = new Map<string, Recorded>();
+  private last: Promise<unknown> = Promise.resolve();
+
+  /** @param remember notes how everything stands; what it gives puts everything back. */
+  constructor(private readonly remember: () => () => void) {}
+
+  async once(request: IdempotentRequest, work: () => Promise<string>): Promise<RecordedAnswer> {
+    const answered = this.last.then(() => this.answer(request, work));
+    this.last = answered.catch(() => undefined);
+    return answered;
+  }
+
+  async forget(until: Instant): Promise<number> {
+    const forgotten = [...this.answers].filter(([, { answeredAt }]) => answeredAt <= until);
+    for (const [id] of forgotten) this.answers.delete(id);
+    return forgotten.length;
+  }
+
+  private async answer(
+    { accountId, key, fingerprint, now, forgottenUntil }: IdempotentRequest,
+    work: () => Promise<string>,
+  ): Promise<RecordedAnswer> {
+    const id = `${accountId} ${key}`;
+    const recorded = this.answers.get(id);
+    if (recorded !== undefined && recorded.answeredAt > forgottenUntil) {
+      return { answer: recorded.answer, fingerprint: recorded.fingerprint, isReplay: true };
+    }
+    const putBack = this.remember();
+    try {
+      const answer = await work();
+      this.answers.set(id, { answer, fingerprint, answeredAt: now });
+      return { answer, fingerprint, isReplay: false };
+    } catch (error) {
+      putBack();
+      throw error;
+    }
+  }
+}
+
+/** Notes what is in a map; what it gives puts that back. */
+export function remember<Key, Value>(map: Map<Key, Value>): () => void {
+  const entries = [...map];
+  return () => {
+    map.clear();
+    for (const [key, value] of entries) map.set(key, value);
+  };
+}

@@ -1,0 +1,21 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+export class CreateIdempotencyRecords1700000006000 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    // No answer is seen only by the transaction that is about to give it.
+    await runner.query(`
+      CREATE TABLE idempotency_records (
+        account_id bigint NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+        key text NOT NULL CHECK (char_length(key) BETWEEN 1 AND 255),
+        fingerprint text NOT NULL,
+        answer text,
+        answered_at timestamptz NOT NULL,
+        PRIMARY KEY (account_id, key)
+      )`);
+    await runner.query('CREATE INDEX idempotency_records_by_time ON idempotency_records (answered_at)');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE idempotency_records');
+  }
+}

@@ -1,0 +1,15 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { DataSource, EntityManager } from 'typeorm';
+
+const surrounding = new AsyncLocalStorage<EntityManager>();
+
+/** What queries run on: the transaction that surrounds the caller, or else any connection of the pool. */
+export function managerOf(dataSource: DataSource): EntityManager {
+  const manager = surrounding.getStore();
+  return manager?.connection === dataSource ? manager : dataSource.manager;
+}
+
+/** Runs `work`, all of whose queries through `managerOf` are one transaction; it ends with the promise. */
+export async function inTransaction<Result>(dataSource: DataSource, work: () => Promise<Result>): Promise<Result> {
+  return dataSource.transaction((manager) => surrounding.run(manager, work));
+}

@@ -1,0 +1,60 @@
+import type { IdempotencyRecords, IdempotentRequest, Instant, RecordedAnswer } from '@adoption-store/domain';
+import type { DataSource } from 'typeorm';
+import { onDatabase } from '../database/database-errors.js';
+import { inTransaction, managerOf } from '../database/transactions.js';
+
+/** Takes the key, also where its answer is old enough to be forgotten. Waits for whoever is just taking it. */
+const TAKE = `
+  INSERT INTO idempotency_records AS taken (account_id, key, fingerprint, answered_at)
+  VALUES ($1, $2, $3, $4)
+  ON CONFLICT (account_id, key) DO UPDATE
+  SET fingerprint = excluded.fingerprint, answered_at = excluded.answered_at, answer = NULL
+  WHERE taken.answered_at <= $5
+  RETURNING key`;
+const ANSWER = 'UPDATE idempotency_records SET answer = $3 WHERE account_id = $1 AND key = $2';
+const FIND = 'SELECT fingerprint, answer FROM idempotency_records WHERE account_id = $1 AND key = $2';
+// In portions, as a statement that takes too long is ended.
+const FORGET = `
+  DELETE FROM idempotency_records WHERE (account_id, key) IN (
+    SELECT account_id, key FROM idempotency_records WHERE answered_at <= $1 LIMIT 1000 FOR UPDATE SKIP LOCKED
+  )`;
+
+export class PostgresIdempotencyRecords implements IdempotencyRecords {
+  constructor(private readonly dataSource: DataSource) {}
+
+  async once(request: IdempotentRequest, work: () => Promise<string>): Promise<RecordedAnswer> {
+    for (;;) {
+      const recorded = await onDatabase(() => inTransaction(this.dataSource, () => this.answer(request, work)));
+      // Undefined where it was forgotten between the two looks at it.
+      if (recorded !== undefined) return recorded;
+    }
+  }
+
+  async forget(until: Instant): Promise<number> {
+    let forgotten = 0;
+    for (;;) {
+      const [, count] = await onDatabase(() =>
+        this.dataSource.query<[unknown[], number]>(FORGET, [new Date(until).toISOString()]),
+      );
+      forgotten += count;
+      if (count === 0) return forgotten;
+    }
+  }
+
+  private async answer(
+    { accountId, key, fingerprint, now, forgottenUntil }: IdempotentRequest,
+    work: () => Promise<string>,
+  ): Promise<RecordedAnswer | undefined> {
+    const manager = managerOf(this.dataSource);
+    const id = [accountId.toString(), key];
+    const times = [now, forgottenUntil].map((time) => new Date(time).toISOString());
+    const taken = await manager.query<unknown[]>(TAKE, [...id, fingerprint, ...times]);
+    if (taken.length > 0) {
+      const answer = await work();
+      await manager.query(ANSWER, [...id, answer]);
+      return { answer, fingerprint, isReplay: false };
+    }
+    const [found] = await manager.query<{ fingerprint: string; answer: string }[]>(FIND, id);
+    return found && { ...found, isReplay: true };
+  }
+}

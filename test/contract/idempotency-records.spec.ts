@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type Account,
+  type AnimalId,
+  DAY,
+  type IdempotencyRecords,
+  type Instant,
+  instant,
+  later,
+  newAnimal,
+  newMessageId,
+  type Ports,
+} from '@adoption-store/domain';
+import { type Adapters, everyAdapter } from './adapters.js';
+
+const NOW = instant(Date.UTC(2026, 0, 1, 12));
+
+describe.each(everyAdapter)('idempotency records (%s)', (_name, open) => {
+  let adapters: Adapters;
+  let ports: Ports;
+  let records: IdempotencyRecords;
+  let account: Account;
+  let other: Account;
+  beforeAll(async () => {
+    adapters = await open();
+    ports = adapters.ports;
+    records = ports.idempotency;
+    const openAccount = (email: string) => ports.accounts.open({ email, plan: { name: 'free' }, createdAt: NOW });
+    account = await openAccount('one@example.com');
+    other = await openAccount('other@example.com');
+  });
+  afterAll(() => adapters.close());
+
+  let keys = 0;
+  const newKey = () => `key ${(keys += 1)}`;
+  const ask = (
+    key: string,
+    work: () => Promise<string>,
+    { now = NOW, fingerprint = 'asked', by = account }: { now?: Instant; fingerprint?: string; by?: Account } = {},
+  ) => records.once({ accountId: by.id, key, fingerprint, now, forgottenUntil: later(now, -DAY) }, work);
+  const answering = (answer: string) => () => Promise.resolve(answer);
+  const never = () => Promise.reject(new Error('it has run'));
+
+  it('gives the recorded answer to the letter, with the fingerprint it was asked with, and runs nothing', async () => {
+    const key = newKey();
+    const answer = '{"body":"Łuna 🐈\\u0000\\n"}';
+    expect(await ask(key, answering(answer), { fingerprint: 'first' })).toEqual({
+      answer,
+      fingerprint: 'first',
+      isReplay: false,
+    });
+    expect(await ask(key, never, { fingerprint: 'second' })).toEqual({ answer, fingerprint: 'first', isReplay: true });
+  });
+
+  it('tells accounts and keys apart', async () => {
+    const key = newKey();
+    await ask(key, answering('one'));
+    expect(await ask(key, answering('two'), { by: other })).toMatchObject({ answer: 'two', isReplay: false });
+    expect(await ask(`${key} `, answering('three'))).toMatchObject({ answer: 'three', isReplay: false });
+    expect(await ask(key, never)).toMatchObject({ answer: 'one' });
+  });
+
+  it('keeps what the work has done together with its answer', async () => {
+    const key = newKey();
+    const { answer } = await ask(key, async () =>
+      String((await ports.animals.add(newAnimal({ name: 'Luna', categoryId: 1n }))).id),
+    );
+    expect(await ports.animals.findById(BigInt(answer) as AnimalId)).toMatchObject({ name: 'Luna' });
+  });
+
+  it('undoes all that the work has done where it fails, and leaves the key free', async () => {
+    const key = newKey();
+    const { id: animalId } = await ports.animals.add(newAnimal({ name: 'Milo', categoryId: 1n }));
+    const messageId = newMessageId(ports.cryptography);
+    let added: AnimalId | undefined;
+    const failing = ask(key, async () => {
+      added = (await ports.animals.add(newAnimal({ name: 'Nala', categoryId: 1n }))).id;
+      const order = await ports.orders.place({ accountId: account.id, animalId, createdAt: NOW });
+      expect(order).toMatchObject({ status: 'placed' });
+      expect(await ports.animals.findById(animalId)).toMatchObject({ status: 'pending' });
+      await ports.messages.add({ id: messageId, accountId: account.id, text: 'Hello', createdAt: NOW });
+      throw new Error('the work failed');
+    });
+    await expect(failing).rejects.toThrow('the work failed');
+    expect(added && (await ports.animals.findById(added))).toBeUndefined();
+    expect(await ports.animals.findById(animalId)).toMatchObject({ status: 'available' });
+    expect(await ports.orders.list({ accountId: account.id, limit: 10 })).toEqual([]);
+    expect(await ports.messages.findById(account.id, messageId)).toBeUndefined();
+    expect(await ask(key, answering('afterwards'))).toMatchObject({ answer: 'afterwards', isReplay: false });
+  });
+
+  it('lets one of many that ask at once do the work; the others wait for its answer', async () => {
+    const key = newKey();
+    let runs = 0;
+    const asking = Array.from({ length: 8 }, (_, index) =>
+      ask(key, async () => {
+        runs += 1;
+        await new Promise(setImmediate);
+        return `answer of ${index}`;
+      }),
+    );
+    const answers = await Promise.all(asking);
+    expect(runs).toBe(1);
+    expect(new Set(answers.map(({ answer }) => answer)).size).toBe(1);
+    expect(answers.filter(({ isReplay }) => !isReplay)).toHaveLength(1);
+  });
+
+  it('lets the next do the work where the first of many fails', async () => {
+    const key = newKey();
+    let runs = 0;
+    const asking = Array.from({ length: 5 }, () =>
+      ask(key, async () => {
+        runs += 1;
+        if (runs === 1) throw new Error('the first one failed');
+        return 'done';
+      }),
+    );
+    const outcomes = await Promise.allSettled(asking);
+    expect(runs).toBe(2);
+    expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+    expect(await ask(key, never)).toMatchObject({ answer: 'done' });
+  });
+
+  it('answers anew what is old enough to be forgotten, whether or not it has been', async () => {
+    const key = newKey();
+    await ask(key, answering('old'));
+    expect(await ask(key, never, { now: later(NOW, DAY - 1) })).toMatchObject({ answer: 'old' });
+    const now = later(NOW, DAY);
+    expect(await ask(key, answering('new'), { now, fingerprint: 'anew' })).toEqual({
+      answer: 'new',
+      fingerprint: 'anew',
+      isReplay: false,
+    });
+    expect(await ask(key, never, { now })).toMatchObject({ answer: 'new', fingerprint: 'anew', isReplay: true });
+  });
+
+  it('forgets what was answered until an instant, and only that', async () => {
+    await records.forget(later(NOW, 100 * DAY));
+    const times = [0, 1, 2].map((milliseconds) => later(NOW, milliseconds));
+    const asked = times.map((now) => ({ key: newKey(), now }));
+    for (const { key, now } of asked) await ask(key, answering('once'), { now });
+    expect(await records.forget(later(NOW, 1))).toBe(2);
+    expect(await records.forget(later(NOW, 1))).toBe(0);
+    const replays = [];
+    for (const { key, now } of asked) replays.push((await ask(key, answering('again'), { now })).isReplay);
+    expect(replays).toEqual([false, false, true]);
+  });
+});
