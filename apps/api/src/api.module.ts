@@ -5,6 +5,7 @@ import { ThrottlerModule } from '@nestjs/throttler';
 import { ApiContext } from './http/api-context.js';
 import { BearerAuthGuard } from './http/bearer-auth.guard.js';
 import { ErrorFilter } from './http/error.filter.js';
+import { Idempotency } from './http/idempotency.js';
 import { PlanThrottlerGuard } from './http/plan-throttler.guard.js';
 import type { RequestCounterStorage } from './http/request-counter.storage.js';
 import { RouteTable } from './http/route-table.js';
@@ -40,6 +41,7 @@ export class ApiModule {
       providers: [
         { provide: ApiContext, useValue: context },
         { provide: RouteTable, useValue: routes },
+        Idempotency,
         // In this order: who it is, then how much is left.
         { provide: APP_GUARD, useClass: BearerAuthGuard },
         { provide: APP_GUARD, useClass: PlanThrottlerGuard },

@@ -67,6 +67,7 @@ export async function createApi({
   });
   fastify.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
+    reply.header('content-type', 'application/json; charset=utf-8');
     showStability(request, reply);
     done(checkFraming(request));
   });

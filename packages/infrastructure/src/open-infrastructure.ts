@@ -2,6 +2,7 @@ import { type BanPolicy, DEFAULT_BAN_POLICY, type Ports } from '@adoption-store/
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
 import { openAccounts } from './accounts/open-accounts.js';
+import { CoalescingAnimalRepository } from './animals/coalescing-animal-repository.js';
 import { TypeOrmAnimalRepository } from './animals/typeorm-animal-repository.js';
 import { type DatabaseConnection, migrate, openDataSource } from './database/data-source.js';
 import { openEmbeddedPostgres } from './database/embedded-postgres.js';
@@ -86,7 +87,7 @@ async function openPorts(
   const { messages, messageSender, close: closeMessages } = openMessages(dataSource, connection, delivery);
   return {
     ports: {
-      animals: new TypeOrmAnimalRepository(dataSource),
+      animals: new CoalescingAnimalRepository(new TypeOrmAnimalRepository(dataSource)),
       orders: new TypeOrmOrderRepository(dataSource),
       messages,
       messageSender,

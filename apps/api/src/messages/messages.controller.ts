@@ -3,39 +3,41 @@ import { Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common
 import { RouteSchema } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/api-context.js';
-import { Idempotent } from '../http/idempotency.interceptor.js';
+import { Idempotency } from '../http/idempotency.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { Stability } from '../http/stability.js';
 import { validated } from '../http/validation.js';
 import { NewMessageBody } from './new-message.body.js';
-import { type Message, messageSchema, presentMessage } from './present-message.js';
+import { messageSchema, presentMessage } from './present-message.js';
 
 @Controller('v1/messages')
 @Stability('experimental')
 export class MessagesController {
   constructor(
     private readonly context: ApiContext,
+    private readonly idempotency: Idempotency,
     private readonly queueMessage: QueueMessage,
     private readonly getMessage: GetMessage,
   ) {}
 
   @Post()
-  @Idempotent()
   @HttpCode(202)
   @RouteSchema({ response: { 202: messageSchema } })
   async queue(
     @JsonBody(validated) { message: text }: NewMessageBody,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Message> {
-    const message = await this.queueMessage.execute({ accountId: request.caller.account.id, text });
-    reply.header('location', `${this.context.origin(request)}/v1/messages/${message.id}`);
-    return presentMessage(message);
+  ): Promise<string> {
+    return this.idempotency.once(request, reply, async () => {
+      const message = await this.queueMessage.execute({ accountId: request.caller.account.id, text });
+      reply.header('location', `${this.context.origin(request)}/v1/messages/${message.id}`);
+      return presentMessage(message);
+    });
   }
 
   @Get(':messageId')
   @RouteSchema({ response: { 200: messageSchema } })
-  async get(@Param('messageId') id: string, @Req() { caller }: FastifyRequest): Promise<Message> {
+  async get(@Param('messageId') id: string, @Req() { caller }: FastifyRequest): Promise<string> {
     return presentMessage(await this.getMessage.execute({ accountId: caller.account.id, id }));
   }
 }

@@ -1,7 +1,7 @@
-import type { Message as DomainMessage } from '@adoption-store/domain';
+import type { Message } from '@adoption-store/domain';
 import { isoTime } from '../http/iso-time.js';
 
-/** Message (requirements.md §4.4), for Fastify's serialiser. */
+/** Message (requirements.md §4.4) as its JSON is. */
 export const messageSchema = {
   type: 'object',
   required: ['id', 'message', 'status', 'createdAt'],
@@ -13,9 +13,7 @@ export const messageSchema = {
   },
 } as const;
 
-/** What clients see of a message. */
-export function presentMessage({ id, text, status, createdAt }: DomainMessage) {
-  return { id, message: text, status, createdAt: isoTime(createdAt) };
+/** What clients see of a message: a Message, as JSON. */
+export function presentMessage({ id, text: message, status, createdAt }: Message): string {
+  return JSON.stringify({ id, message, status, createdAt: isoTime(createdAt) });
 }
-
-export type Message = ReturnType<typeof presentMessage>;

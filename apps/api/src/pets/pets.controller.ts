@@ -1,23 +1,25 @@
 import { AddAnimal, GetAnimal, ListAnimals } from '@adoption-store/domain';
-import { Controller, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { Controller, Get, Param, Post, Req, Res } from '@nestjs/common';
 import { RouteSchema } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/api-context.js';
 import { encodeCursor } from '../http/cursor.js';
 import { deprecationHeaders, getPetDeprecation, isGone } from '../http/deprecation.js';
 import { HttpRefusal } from '../http/error-codes.js';
-import { Idempotent } from '../http/idempotency.interceptor.js';
+import { Idempotency } from '../http/idempotency.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { nextPageLink } from '../http/next-page.js';
+import { ValidQuery } from '../http/valid-query.decorator.js';
 import { int64From, validated } from '../http/validation.js';
 import { ListPetsQuery, PETS_CURSOR } from './list-pets.query.js';
 import { NewPetBody } from './new-pet.body.js';
-import { type Pet, petSchema, presentPet } from './present-pet.js';
+import { petSchema, presentPet, presentPets } from './present-pet.js';
 
 @Controller('v1/pets')
 export class PetsController {
   constructor(
     private readonly context: ApiContext,
+    private readonly idempotency: Idempotency,
     private readonly listAnimals: ListAnimals,
     private readonly addAnimal: AddAnimal,
     private readonly getAnimal: GetAnimal,
@@ -26,29 +28,30 @@ export class PetsController {
   @Get()
   @RouteSchema({ response: { 200: { type: 'array', items: petSchema } } })
   async list(
-    @Query(validated) query: ListPetsQuery,
+    @ValidQuery(ListPetsQuery) query: ListPetsQuery,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Pet[]> {
+  ): Promise<string> {
     const { items, next } = await this.listAnimals.execute(query);
     if (next !== undefined) {
       const cursor = encodeCursor(PETS_CURSOR, next);
       reply.header('link', nextPageLink(this.url(request), query.parameters(), cursor));
     }
-    return items.map(presentPet);
+    return presentPets(items);
   }
 
   @Post()
-  @Idempotent()
   @RouteSchema({ response: { 201: petSchema } })
   async add(
     @JsonBody(validated) body: NewPetBody,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Pet> {
-    const animal = await this.addAnimal.execute(body);
-    reply.header('location', `${this.url(request)}/${animal.id}`);
-    return presentPet(animal);
+  ): Promise<string> {
+    return this.idempotency.once(request, reply, async () => {
+      const animal = await this.addAnimal.execute(body);
+      reply.header('location', `${this.url(request)}/${animal.id}`);
+      return presentPet(animal);
+    });
   }
 
   /** @deprecated See `getPetDeprecation`. */
@@ -58,7 +61,7 @@ export class PetsController {
     @Param('petId') petId: string,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Pet> {
+  ): Promise<string> {
     const origin = this.context.origin(request);
     const id = int64From(petId);
     const successor = `${origin}/v1/pets${id === undefined ? '' : `?id=${id}`}`;

@@ -12,9 +12,19 @@ export const petSchema = {
   },
 } as const;
 
-/** What clients see of an animal. */
-export function presentPet({ id, name, categoryId, status }: Animal) {
-  return { id, name, categoryId, status };
+/** The same animal is written once, for however many it was read: those who ask together share what is read. */
+const written = new WeakMap<Animal, string>();
+
+/** What clients see of an animal: a Pet, as JSON. */
+export function presentPet(animal: Animal): string {
+  const known = written.get(animal);
+  if (known !== undefined) return known;
+  const { id, name, categoryId, status } = animal;
+  const text = `{"id":${id},"name":${JSON.stringify(name)},"categoryId":${categoryId},"status":"${status}"}`;
+  written.set(animal, text);
+  return text;
 }
 
-export type Pet = ReturnType<typeof presentPet>;
+export function presentPets(animals: readonly Animal[]): string {
+  return `[${animals.map(presentPet).join(',')}]`;
+}

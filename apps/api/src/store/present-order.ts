@@ -1,7 +1,7 @@
-import type { Order as DomainOrder } from '@adoption-store/domain';
+import type { Order } from '@adoption-store/domain';
 import { isoTime } from '../http/iso-time.js';
 
-/** Order (contract.md, "Store"), for Fastify's serialiser, which writes bigints as integers, digit by digit. */
+/** Order (contract.md, "Store") as its JSON is. */
 export const orderSchema = {
   type: 'object',
   required: ['id', 'petId', 'status', 'createdAt', 'updatedAt'],
@@ -14,9 +14,12 @@ export const orderSchema = {
   },
 } as const;
 
-/** What clients see of an order. */
-export function presentOrder({ id, animalId, status, createdAt, updatedAt }: DomainOrder) {
-  return { id, petId: animalId, status, createdAt: isoTime(createdAt), updatedAt: isoTime(updatedAt) };
+/** What clients see of an order: an Order, as JSON. */
+export function presentOrder({ id, animalId, status, createdAt, updatedAt }: Order): string {
+  const times = `"createdAt":"${isoTime(createdAt)}","updatedAt":"${isoTime(updatedAt)}"`;
+  return `{"id":${id},"petId":${animalId},"status":"${status}",${times}}`;
 }
 
-export type Order = ReturnType<typeof presentOrder>;
+export function presentOrders(orders: readonly Order[]): string {
+  return `[${orders.map(presentOrder).join(',')}]`;
+}

@@ -1,17 +1,18 @@
 import { CancelOrder, CompleteOrder, GetOrder, ListOrders, PlaceOrder } from '@adoption-store/domain';
-import { Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
 import { RouteSchema } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/api-context.js';
 import { encodeCursor } from '../http/cursor.js';
-import { Idempotent } from '../http/idempotency.interceptor.js';
+import { Idempotency } from '../http/idempotency.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { nextPageLink } from '../http/next-page.js';
 import { Stability } from '../http/stability.js';
+import { ValidQuery } from '../http/valid-query.decorator.js';
 import { pathId, validated } from '../http/validation.js';
 import { ListOrdersQuery, ORDERS_CURSOR } from './list-orders.query.js';
 import { NewOrderBody } from './new-order.body.js';
-import { type Order, orderSchema, presentOrder } from './present-order.js';
+import { orderSchema, presentOrder, presentOrders } from './present-order.js';
 
 const ORDER_ID = pathId('orderId');
 
@@ -20,6 +21,7 @@ const ORDER_ID = pathId('orderId');
 export class StoreOrdersController {
   constructor(
     private readonly context: ApiContext,
+    private readonly idempotency: Idempotency,
     private readonly listOrders: ListOrders,
     private readonly placeOrder: PlaceOrder,
     private readonly getOrder: GetOrder,
@@ -30,10 +32,10 @@ export class StoreOrdersController {
   @Get()
   @RouteSchema({ response: { 200: { type: 'array', items: orderSchema } } })
   async list(
-    @Query(validated) query: ListOrdersQuery,
+    @ValidQuery(ListOrdersQuery) query: ListOrdersQuery,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Order[]> {
+  ): Promise<string> {
     const { limit, status, after } = query;
     const accountId = request.caller.account.id;
     const { items, next } = await this.listOrders.execute({ accountId, limit, status, after });
@@ -41,42 +43,53 @@ export class StoreOrdersController {
       const cursor = encodeCursor(ORDERS_CURSOR, next);
       reply.header('link', nextPageLink(this.url(request), query.parameters(), cursor));
     }
-    return items.map(presentOrder);
+    return presentOrders(items);
   }
 
   @Post()
-  @Idempotent()
   @RouteSchema({ response: { 201: orderSchema } })
   async place(
     @JsonBody(validated) { petId }: NewOrderBody,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Order> {
-    const order = await this.placeOrder.execute({ accountId: request.caller.account.id, animalId: petId });
-    reply.header('location', `${this.url(request)}/${order.id}`);
-    return presentOrder(order);
+  ): Promise<string> {
+    return this.idempotency.once(request, reply, async () => {
+      const order = await this.placeOrder.execute({ accountId: request.caller.account.id, animalId: petId });
+      reply.header('location', `${this.url(request)}/${order.id}`);
+      return presentOrder(order);
+    });
   }
 
   @Get(':orderId')
   @RouteSchema({ response: { 200: orderSchema } })
-  async get(@Param('orderId', ORDER_ID) id: bigint, @Req() { caller }: FastifyRequest): Promise<Order> {
+  async get(@Param('orderId', ORDER_ID) id: bigint, @Req() { caller }: FastifyRequest): Promise<string> {
     return presentOrder(await this.getOrder.execute({ accountId: caller.account.id, id }));
   }
 
   @Post(':orderId/complete')
-  @Idempotent()
   @HttpCode(200)
   @RouteSchema({ response: { 200: orderSchema } })
-  async complete(@Param('orderId', ORDER_ID) id: bigint, @Req() { caller }: FastifyRequest): Promise<Order> {
-    return presentOrder(await this.completeOrder.execute({ accountId: caller.account.id, id }));
+  async complete(
+    @Param('orderId', ORDER_ID) id: bigint,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    return this.idempotency.once(request, reply, async () =>
+      presentOrder(await this.completeOrder.execute({ accountId: request.caller.account.id, id })),
+    );
   }
 
   @Post(':orderId/cancel')
-  @Idempotent()
   @HttpCode(200)
   @RouteSchema({ response: { 200: orderSchema } })
-  async cancel(@Param('orderId', ORDER_ID) id: bigint, @Req() { caller }: FastifyRequest): Promise<Order> {
-    return presentOrder(await this.cancelOrder.execute({ accountId: caller.account.id, id }));
+  async cancel(
+    @Param('orderId', ORDER_ID) id: bigint,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    return this.idempotency.once(request, reply, async () =>
+      presentOrder(await this.cancelOrder.execute({ accountId: request.caller.account.id, id })),
+    );
   }
 
   private url(request: FastifyRequest): string {

@@ -1,33 +1,68 @@
-import type { Animal, AnimalId, AnimalQuery, AnimalRepository, NewAnimal } from '@adoption-store/domain';
-import type { DataSource, Repository } from 'typeorm';
-import { insertedId } from '../database/columns.js';
+import type { Animal, AnimalId, AnimalQuery, CategoryId, NewAnimal, PetStatus } from '@adoption-store/domain';
+import type { DataSource } from 'typeorm';
 import { onDatabase } from '../database/database-errors.js';
-import { managerOf } from '../database/transactions.js';
-import { animalSchema } from './animal.schema.js';
+import { queryPrepared } from '../database/prepared.js';
+import type { BatchedAnimalRepository } from './coalescing-animal-repository.js';
 
-export class TypeOrmAnimalRepository implements AnimalRepository {
+type AnimalRow = readonly [id: string, name: string, categoryId: string, status: PetStatus];
+
+const SELECT = 'SELECT id, name, category_id, status FROM animals';
+
+// The ids are drawn before the rows are made, and in their order: which id belongs to which animal is no guess.
+const ADD = `
+  WITH numbered AS MATERIALIZED (
+    SELECT nextval(pg_get_serial_sequence('animals', 'id')) AS id, name, category_id, status, ordinality
+    FROM unnest($1::text[], $2::bigint[], $3::text[]) WITH ORDINALITY AS added (name, category_id, status, ordinality)
+  ), inserted AS (
+    INSERT INTO animals (id, name, category_id, status) SELECT id, name, category_id, status FROM numbered
+  )
+  SELECT id FROM numbered ORDER BY ordinality`;
+
+export class TypeOrmAnimalRepository implements BatchedAnimalRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  private get animals(): Repository<Animal> {
-    return managerOf(this.dataSource).getRepository(animalSchema);
+  async add(animal: NewAnimal): Promise<Animal> {
+    const [added] = await this.addAll([animal]);
+    return added as Animal;
   }
 
-  async add({ name, categoryId, status }: NewAnimal): Promise<Animal> {
-    const animal = { name, categoryId, status };
-    // insert() is one statement; save() would be three round trips.
-    const inserted = await onDatabase(() => this.animals.insert({ ...animal }));
-    return { id: insertedId(inserted) as AnimalId, ...animal };
+  async addAll(animals: readonly NewAnimal[]): Promise<readonly Animal[]> {
+    const values = [
+      animals.map(({ name }) => name),
+      animals.map(({ categoryId }) => categoryId.toString()),
+      animals.map(({ status }) => status),
+    ];
+    const rows = await onDatabase(() => queryPrepared<[string]>(this.dataSource, 'animals-add', ADD, values));
+    return animals.map(({ name, categoryId, status }, index) => ({
+      id: BigInt(rows[index]?.[0] ?? 0) as AnimalId,
+      name,
+      categoryId,
+      status,
+    }));
   }
 
   async findById(id: AnimalId): Promise<Animal | undefined> {
-    return onDatabase(async () => (await this.animals.findOneBy({ id })) ?? undefined);
+    const [animal] = await this.list({ ids: [id], limit: 1 });
+    return animal;
   }
 
   async list({ status, ids, after, limit }: AnimalQuery): Promise<readonly Animal[]> {
-    const query = this.animals.createQueryBuilder('animal').orderBy('animal.id').limit(limit);
-    if (status !== undefined) query.andWhere('animal.status = :status', { status });
-    if (ids !== undefined) query.andWhere('animal.id = ANY(:ids)', { ids });
-    if (after !== undefined) query.andWhere('animal.id > :after', { after });
-    return onDatabase(() => query.getMany());
+    const conditions: string[] = [];
+    const values: unknown[] = [limit];
+    const add = (condition: string, value: unknown) => {
+      values.push(value);
+      conditions.push(`${condition}$${values.length})`);
+    };
+    if (status !== undefined) add('(status = ', status);
+    if (ids !== undefined) add('id = ANY(', ids.map(String));
+    if (after !== undefined) add('(id > ', after.toString());
+    const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
+    const text = `${SELECT}${where} ORDER BY id LIMIT $1`;
+    const rows = await onDatabase(() => queryPrepared<AnimalRow>(this.dataSource, `animals${where}`, text, values));
+    return rows.map(animalFrom);
   }
+}
+
+function animalFrom([id, name, categoryId, status]: AnimalRow): Animal {
+  return { id: BigInt(id) as AnimalId, name, categoryId: BigInt(categoryId) as CategoryId, status };
 }

@@ -1,14 +1,7 @@
 import { createHash } from 'node:crypto';
 import { AnswerOnce, DomainError, type DomainErrorKind } from '@adoption-store/domain';
-import {
-  type CallHandler,
-  type ExecutionContext,
-  Injectable,
-  type NestInterceptor,
-  UseInterceptors,
-} from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { defer, lastValueFrom, type Observable } from 'rxjs';
 import { countHeaders } from './bearer-auth.guard.js';
 import { HttpRefusal } from './error-codes.js';
 import { bodyOf } from './json-body.decorator.js';
@@ -23,18 +16,21 @@ const KEPT: ReadonlySet<DomainErrorKind> = new Set(['not_found', 'conflict']);
 
 /** A request with an `Idempotency-Key` happens once, however often it is sent: its answer is kept and given again. */
 @Injectable()
-export class IdempotencyInterceptor implements NestInterceptor {
+export class Idempotency {
   constructor(private readonly answerOnce: AnswerOnce) {}
 
-  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const http = context.switchToHttp();
-    const request = http.getRequest<FastifyRequest>();
+  /** Does the work where it hasn't been done; what it gives is the JSON text of the answer. */
+  once(request: FastifyRequest, reply: FastifyReply, work: () => Promise<string>): Promise<string> {
     const key = request.headers['idempotency-key'];
-    if (key === undefined) return next.handle();
-    return defer(() => this.answer(request, http.getResponse<FastifyReply>(), String(key), next));
+    return key === undefined ? work() : this.underKey(String(key), request, reply, work);
   }
 
-  private async answer(request: FastifyRequest, reply: FastifyReply, key: string, next: CallHandler): Promise<string> {
+  private async underKey(
+    key: string,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    work: () => Promise<string>,
+  ): Promise<string> {
     if (countHeaders(request.raw.rawHeaders, 'idempotency-key') > 1) {
       throw new HttpRefusal('invalid_parameter', 'Idempotency-Key must be sent once');
     }
@@ -44,21 +40,18 @@ export class IdempotencyInterceptor implements NestInterceptor {
       .digest('base64url');
     const input = { accountId: request.caller.account.id, key, fingerprint };
     const { answer, isReplay } = await this.answerOnce.execute(input, async () =>
-      JSON.stringify(await answerOf(reply, next)),
+      JSON.stringify(await answerOf(reply, work)),
     );
     if (isReplay) reply.header('idempotent-replayed', 'true');
     return give(JSON.parse(answer) as Answer, reply);
   }
 }
 
-/** For every operation that changes something; the others need no key. */
-export const Idempotent = () => UseInterceptors(IdempotencyInterceptor);
-
-async function answerOf(reply: FastifyReply, next: CallHandler): Promise<Answer> {
+async function answerOf(reply: FastifyReply, work: () => Promise<string>): Promise<Answer> {
   try {
-    const body = reply.serialize(await lastValueFrom(next.handle()));
+    const body = await work();
     const location = reply.getHeader('location');
-    return { body: String(body), ...(location !== undefined && { location: String(location) }) };
+    return { body, ...(location !== undefined && { location: String(location) }) };
   } catch (error) {
     if (error instanceof DomainError && KEPT.has(error.kind)) return { code: error.code, message: error.message };
     throw error;
@@ -68,6 +61,5 @@ async function answerOf(reply: FastifyReply, next: CallHandler): Promise<Answer>
 function give(answer: Answer, reply: FastifyReply): string {
   if ('code' in answer) throw new DomainError(answer.code, answer.message);
   if (answer.location !== undefined) reply.header('location', answer.location);
-  reply.type('application/json; charset=utf-8');
   return answer.body;
 }
