@@ -1,7 +1,7 @@
 import type { Animal, AnimalId, AnimalQuery, AnimalRepository, NewAnimal } from '@adoption-store/domain';
 import type { DataSource, Repository } from 'typeorm';
 import { insertedId } from '../database/columns.js';
-import { onDatabase } from '../database/database-errors.js';
+import { onDatabase, readFromDatabase } from '../database/database-errors.js';
 import { managerOf } from '../database/transactions.js';
 import { animalSchema } from './animal.schema.js';
 
@@ -20,7 +20,7 @@ export class TypeOrmAnimalRepository implements AnimalRepository {
   }
 
   async findById(id: AnimalId): Promise<Animal | undefined> {
-    return onDatabase(async () => (await this.animals.findOneBy({ id })) ?? undefined);
+    return readFromDatabase(this.dataSource, async () => (await this.animals.findOneBy({ id })) ?? undefined);
   }
 
   async list({ status, ids, after, limit }: AnimalQuery): Promise<readonly Animal[]> {
@@ -28,6 +28,6 @@ export class TypeOrmAnimalRepository implements AnimalRepository {
     if (status !== undefined) query.andWhere('animal.status = :status', { status });
     if (ids !== undefined) query.andWhere('animal.id = ANY(:ids)', { ids });
     if (after !== undefined) query.andWhere('animal.id > :after', { after });
-    return onDatabase(() => query.getMany());
+    return readFromDatabase(this.dataSource, () => query.getMany());
   }
 }
