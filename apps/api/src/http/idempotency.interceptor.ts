@@ -56,9 +56,9 @@ export const Idempotent = () => UseInterceptors(IdempotencyInterceptor);
 
 async function answerOf(reply: FastifyReply, next: CallHandler): Promise<Answer> {
   try {
-    const body = reply.serialize(await lastValueFrom(next.handle()));
+    const body = reply.serialize(await lastValueFrom(next.handle())) as string;
     const location = reply.getHeader('location');
-    return { body: String(body), ...(location !== undefined && { location: String(location) }) };
+    return { body, ...(location !== undefined && { location: String(location) }) };
   } catch (error) {
     if (error instanceof DomainError && KEPT.has(error.kind)) return { code: error.code, message: error.message };
     throw error;
