@@ -24,7 +24,8 @@ async function answerOf(
   const ports = inMemoryPorts();
   const key = await issueKey(createApplication(ports));
   const application = createApplication({ ...ports, ...breakIt(ports) });
-  const api = await createApi({ application, clock: ports.clock, logLevel: 'silent' });
+  const isReady = () => Promise.resolve(true);
+  const api = await createApi({ application, clock: ports.clock, isReady, logLevel: 'silent' });
   await api.listen(0, '127.0.0.1');
   try {
     const port = Number(new URL(await api.getUrl()).port);

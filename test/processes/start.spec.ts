@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await Promise.all(started.map((service) => service.stop('SIGTERM')));
+  await Promise.all(started.map((service) => service.stop()));
   started = [];
   killAll([...servicesOf(folder.path).values(), ...processesOf(folder.path)]);
   await folder.remove();

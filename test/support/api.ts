@@ -45,7 +45,7 @@ let accountsOpened = 0;
 
 export async function startApi(options: Partial<ApiOptions> = {}): Promise<TestApi> {
   const database = await createDatabase();
-  const { ports, close } = await openInfrastructure({
+  const { ports, isReady, close } = await openInfrastructure({
     databaseUrl: database.url,
     dataDirectory: '/nowhere',
     poolSize: 5,
@@ -53,7 +53,7 @@ export async function startApi(options: Partial<ApiOptions> = {}): Promise<TestA
   const clock = new ManualClock(instant(Date.UTC(2026, 10, 21, 12)));
   const messageSender = new InMemoryMessageSender();
   const application = createApplication({ ...ports, clock, messageSender });
-  const api = await createApi({ application, clock, logLevel: 'silent', ...options });
+  const api = await createApi({ application, clock, isReady, logLevel: 'silent', ...options });
   await api.listen(0, '127.0.0.1');
   const port = Number(new URL(await api.getUrl()).port);
 

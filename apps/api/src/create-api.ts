@@ -5,6 +5,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type FastifyBaseLogger, LogController } from 'fastify';
 import { ApiModule } from './api.module.js';
+import { serveHealth } from './health/health-routes.js';
 import { ApiContext } from './http/api-context.js';
 import { checkFraming, requestId, routeEveryMethod } from './http/framing.js';
 import { routableUrl } from './http/request-target.js';
@@ -16,6 +17,10 @@ import { SocketRefusals } from './http/socket-refusals.js';
 export interface ApiOptions {
   readonly application: Application;
   readonly clock: Clock;
+  /** Whether requests can be served, which an orchestrator asks. */
+  readonly isReady: () => Promise<boolean>;
+  /** Aborted once the API is to end: from then on it tells everybody to look for another one. */
+  readonly ending?: AbortSignal | undefined;
   readonly publicUrl?: string | undefined;
   readonly logLevel: string;
   /** Networks whose X-Forwarded-For is believed; none unless given. */
@@ -31,6 +36,8 @@ export async function createApi({
   trustProxy,
   application,
   clock,
+  isReady,
+  ending,
   publicUrl,
   logLevel,
 }: ApiOptions): Promise<NestFastifyApplication> {
@@ -62,6 +69,8 @@ export async function createApi({
   const fastify = adapter.getInstance();
   routeEveryMethod(fastify);
   refusals.listenTo(fastify.server);
+  // Before the table of routes listens: health is no part of the API.
+  serveHealth(fastify, async () => ending?.aborted !== true && (await isReady()));
   fastify.addHook('onRoute', ({ url, method }) => {
     routes.add(url, [method].flat());
   });
@@ -70,6 +79,10 @@ export async function createApi({
     reply.header('content-type', 'application/json; charset=utf-8');
     showStability(request, reply);
     done(checkFraming(request));
+  });
+  fastify.addHook('onSend', (_request, reply, _payload, done) => {
+    if (ending?.aborted === true) reply.header('connection', 'close');
+    done();
   });
   const api = await NestFactory.create<NestFastifyApplication>(
     ApiModule.of({ application, context: new ApiContext(clock, publicUrl), routes, storage }),

@@ -1,18 +1,27 @@
-import { apiSettings, explainListenError, localAddress, readSettings, runService } from '@adoption-store/config';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  apiSettings,
+  CLOSING_TIME,
+  explainListenError,
+  localAddress,
+  readSettings,
+  runService,
+  type Values,
+} from '@adoption-store/config';
 import { createApplication, SECOND } from '@adoption-store/domain';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { createApi } from './create-api.js';
 import { demoKey, seedAnimals } from './demo.js';
+import { OpenConnections } from './health/open-connections.js';
 
 const ALONE = 'limits are counted by this instance alone; with REDIS_URL all instances count together';
 
-await runService(start);
+await runService((environment) => readSettings(apiSettings, environment), start);
 
 /** Serves the API; what it returns ends it. */
-async function start(): Promise<() => Promise<void>> {
-  const settings = readSettings(apiSettings, process.env);
+async function start(settings: Values<typeof apiSettings>, told: AbortSignal): Promise<() => Promise<void>> {
   const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory, PORT: port, HOST: host } = settings;
-  const { ports, close } = await openInfrastructure({
+  const { ports, isReady, close } = await openInfrastructure({
     databaseUrl,
     dataDirectory,
     poolSize: settings.DATABASE_POOL_SIZE,
@@ -36,17 +45,24 @@ async function start(): Promise<() => Promise<void>> {
     const api = await createApi({
       application,
       clock,
+      isReady,
+      ending: told,
       publicUrl: settings.PUBLIC_URL,
       logLevel: settings.LOG_LEVEL,
       trustProxy: settings.TRUST_PROXY,
     });
+    const connections = new OpenConnections(api.getHttpServer());
     await api.listen({ port, host }).catch((error: unknown) => {
       throw explainListenError(error, { host, port, hostSetting: 'HOST', portSetting: 'PORT' });
     });
     console.log(welcome(settings.PUBLIC_URL ?? localAddress(host, Number(new URL(await api.getUrl()).port)), key));
     if (!isEmbedded && settings.REDIS_URL === undefined) console.error(ALONE);
     return async () => {
-      await api.close();
+      const drainTime = settings.SHUTDOWN_TIMEOUT - CLOSING_TIME;
+      // Whoever presses Ctrl-C has no load balancer that needs the time.
+      const lameDuck = told.reason === 'SIGTERM' ? Math.min(settings.LAME_DUCK, drainTime) : 0;
+      await delay(lameDuck);
+      await connections.drain(drainTime - lameDuck, () => api.close());
       await close();
     };
   } catch (error) {

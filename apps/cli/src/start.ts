@@ -46,5 +46,6 @@ async function endOf(service: string, child: ChildProcess): Promise<number> {
 
 function stop(): void {
   isStopping = true;
-  for (const child of running) child.kill('SIGTERM');
+  // As by Ctrl-C, which is what it mostly is: nothing stands before them that would need time to turn away.
+  for (const child of running) child.kill('SIGINT');
 }

@@ -1,4 +1,4 @@
-import { runService } from '@adoption-store/config';
+import { readSettings, runService, workerSettings } from '@adoption-store/config';
 import { startWorker } from './worker.js';
 
-await runService(startWorker);
+await runService((environment) => readSettings(workerSettings, environment), startWorker);

@@ -1,4 +1,4 @@
-import { readSettings, workerSettings } from '@adoption-store/config';
+import { CLOSING_TIME, type Values, type workerSettings } from '@adoption-store/config';
 import { type ClaimedMessage, createApplication, type Delivery, HOUR, SECOND } from '@adoption-store/domain';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { type Logger, pino } from 'pino';
@@ -7,19 +7,14 @@ import { every, Loops, reasonOf } from './loops.js';
 import { Metrics } from './metrics.js';
 import { Bell, within } from './pauses.js';
 
-// A mail server that hangs isn't waited for any longer: others send the message once its lease is over.
-const DRAIN_MS = 7 * SECOND;
-const READY_MS = 500;
-
 /** Delivers messages, expires orders and clears away; what it returns ends it. */
-export async function startWorker(): Promise<() => Promise<void>> {
-  const settings = readSettings(workerSettings, process.env);
+export async function startWorker(settings: Values<typeof workerSettings>): Promise<() => Promise<void>> {
   const log = pino({ level: settings.LOG_LEVEL });
   const connections = settings.DELIVERY_CONCURRENCY;
   const { SMTP_URL: smtpUrl, MAIL_FROM: from, STORE_EMAIL: to } = settings;
   const mail =
     smtpUrl === undefined || from === undefined || to === undefined ? undefined : { smtpUrl, from, to, connections };
-  const { ports, close } = await openInfrastructure({
+  const { ports, isReady, close } = await openInfrastructure({
     databaseUrl: settings.DATABASE_URL,
     dataDirectory: settings.DATA_DIR,
     poolSize: settings.DATABASE_POOL_SIZE,
@@ -42,7 +37,7 @@ export async function startWorker(): Promise<() => Promise<void>> {
     const loops = new Loops(log, metrics);
     const health = await openHealthServer(
       {
-        isReady: async () => !loops.areStopping && (await within(READY_MS, deliverMessages.backlog())) !== undefined,
+        isReady: async () => !loops.areStopping && (await isReady()),
         metrics: () => metrics.text(deliverMessages),
         metricsType: metrics.contentType,
       },
@@ -95,7 +90,8 @@ export async function startWorker(): Promise<() => Promise<void>> {
     console.log(`The worker is ready: ${way}, health at ${health.address}/readyz`);
     return async () => {
       clearInterval(timer);
-      await within(DRAIN_MS, Promise.all([loops.stop(), unwatch()]));
+      // A mail server that hangs isn't waited for any longer: others send the message once its lease is over.
+      await within(settings.SHUTDOWN_TIMEOUT - CLOSING_TIME, Promise.all([loops.stop(), unwatch()]));
       await close();
       health.close();
     };

@@ -41,6 +41,8 @@ describe('settings', () => {
     ['LOG_LEVEL', ['debug', 'silent'], ['INFO', 'loud']],
     ['DATABASE_URL', ['postgres://a:b@c/d', 'postgresql:///d?host=/tmp'], ['mysql://x', 'x', 'postgres://a b']],
     ['DATABASE_POOL_SIZE', ['1', '1000'], ['0', '1001']],
+    ['SHUTDOWN_TIMEOUT', ['5s', '10m'], ['4s', '11m', '10']],
+    ['LAME_DUCK', ['0s', '5m'], ['6m', '3']],
     ['REDIS_URL', ['redis://h:6379/1', 'rediss://u:p@h'], ['http://h', 'h:6379']],
     [
       'TRUST_PROXY',

@@ -24,6 +24,11 @@ export class ConfigError extends Error {
 /** What sysexits.h calls a configuration error. */
 export const EXIT_CONFIG = 78;
 
+/** What the settings' texts were read as. */
+export type Values<Settings extends Readonly<Record<string, Setting<unknown>>>> = {
+  readonly [Name in keyof Settings]: ValueOf<Settings[Name]>;
+};
+
 /**
  * The settings' values. A variable that is set but empty counts as not set.
  *
@@ -32,7 +37,7 @@ export const EXIT_CONFIG = 78;
 export function readSettings<Settings extends Readonly<Record<string, Setting<unknown>>>>(
   settings: Settings,
   environment: Readonly<Record<string, string | undefined>>,
-): { readonly [Name in keyof Settings]: ValueOf<Settings[Name]> } {
+): Values<Settings> {
   const values: Record<string, unknown> = {};
   const faults: string[] = [];
   const textOf = (name: string) => (environment[name] === '' ? undefined : environment[name]);
@@ -48,7 +53,7 @@ export function readSettings<Settings extends Readonly<Record<string, Setting<un
     }
   }
   if (faults.length > 0) throw new ConfigError(faults);
-  return values as { [Name in keyof Settings]: ValueOf<Settings[Name]> };
+  return values as Values<Settings>;
 }
 
 export function integer(least: number, most: number): (text: string) => number {

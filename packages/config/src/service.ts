@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { ConfigError, EXIT_CONFIG } from './environment.js';
 
-// Longer than any request (create-api.ts) and any delivery that is waited for (worker.ts) may take.
-const STOP_TIMEOUT_MS = 10_000;
+/** Milliseconds of SHUTDOWN_TIMEOUT that are left for closing, once nothing that is under way is waited for any more. */
+export const CLOSING_TIME = 3_000;
 
 /** What a service says to the process that has started it, once it is there. */
 export const READY = 'ready';
@@ -15,14 +15,18 @@ export function loadEnvFile(): void {
 
 /**
  * The life of a process that serves until it is told to stop: starts the service, and ends it by what `start` returns.
- * Why it couldn't start is told in one sentence.
+ * `told` is aborted with the signal's name at once. Why it couldn't start is told in one sentence.
  */
-export async function runService(start: () => Promise<() => Promise<void>>): Promise<never> {
-  loadEnvFile();
-  // Asked for first, so that a Ctrl-C while PostgreSQL is starting leaves none behind.
-  const told = toldToStop();
+export async function runService<Settings extends { readonly SHUTDOWN_TIMEOUT: number }>(
+  read: (environment: NodeJS.ProcessEnv) => Settings,
+  start: (settings: Settings, told: AbortSignal) => Promise<() => Promise<void>>,
+): Promise<never> {
   try {
-    const close = await start().catch((error: unknown) => {
+    loadEnvFile();
+    const settings = read(process.env);
+    // Before the start, so that a Ctrl-C while PostgreSQL is starting leaves none behind.
+    const told = toldToStop(settings.SHUTDOWN_TIMEOUT);
+    const close = await start(settings, told).catch((error: unknown) => {
       // A Ctrl-C reaches whatever the start has run, too: that this fails then is no news.
       if (told.aborted) process.exit(0);
       throw error;
@@ -42,11 +46,11 @@ export async function runService(start: () => Promise<() => Promise<void>>): Pro
  * The first signal to stop, or the end of a parent that holds a channel to us. npm passes on a Ctrl-C that the terminal
  * has already sent to everybody, so the ones after it mean nothing.
  */
-function toldToStop(): AbortSignal {
+function toldToStop(timeout: number): AbortSignal {
   const told = new AbortController();
-  const stop = () => {
-    setTimeout(giveUp, STOP_TIMEOUT_MS).unref();
-    told.abort();
+  const stop = (signal?: NodeJS.Signals) => {
+    setTimeout(giveUp, timeout, timeout).unref();
+    told.abort(signal);
   };
   for (const name of ['SIGINT', 'SIGTERM', 'disconnect'] as const) process.on(name, stop);
   // The parent may be gone already.
@@ -54,8 +58,8 @@ function toldToStop(): AbortSignal {
   return told.signal;
 }
 
-function giveUp(): void {
-  console.error(`the service did not end within ${STOP_TIMEOUT_MS / 1_000} s of being told to, so it is ended now`);
+function giveUp(timeout: number): void {
+  console.error(`the service did not end within ${timeout / 1_000} s of being told to, so it is ended now`);
   process.exit(1);
 }
 

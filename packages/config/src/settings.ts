@@ -36,6 +36,11 @@ const serviceSettings = {
     about: `One of ${LOG_LEVELS.map((level) => `\`${level}\``).join(', ')}`,
     read: oneOf(...LOG_LEVELS),
   },
+  SHUTDOWN_TIMEOUT: {
+    default: '10s',
+    about: 'Time from SIGTERM or Ctrl-C to the end at the latest, `5s`–`10m`',
+    read: duration('5s', '10m'),
+  },
 } as const satisfies Record<string, Setting<unknown>>;
 
 /** What the API needs beyond that. */
@@ -43,6 +48,11 @@ export const apiSettings = {
   ...serviceSettings,
   HOST: { default: 'localhost', about: 'Address to listen on; `0.0.0.0` for all', read: hostName },
   PORT: { default: '3000', about: 'TCP port to listen on, 0–65535; 0 takes a free one', read: integer(0, 65_535) },
+  LAME_DUCK: {
+    default: '3s',
+    about: 'Time from SIGTERM on that requests are still taken, so that load balancers can turn away, `0s`–`5m`',
+    read: duration('0s', '5m'),
+  },
   PUBLIC_URL: {
     default: undefined,
     about: 'Address clients reach the service at, without `/v1`; without it links are built from the `Host` header',

@@ -6,6 +6,7 @@ import { CoalescingAnimalRepository } from './animals/coalescing-animal-reposito
 import { TypeOrmAnimalRepository } from './animals/typeorm-animal-repository.js';
 import { type DatabaseConnection, migrate, openDataSource } from './database/data-source.js';
 import { openEmbeddedPostgres } from './database/embedded-postgres.js';
+import { readinessOf } from './database/readiness.js';
 import { type Delivery, openMessages } from './messages/open-messages.js';
 import { TypeOrmOrderRepository } from './orders/typeorm-order-repository.js';
 import { PostgresIdempotencyRecords } from './idempotency/postgres-idempotency-records.js';
@@ -30,6 +31,8 @@ export interface InfrastructureConfig {
 
 export interface Infrastructure {
   readonly ports: Ports;
+  /** Whether the database answers within half a second. Never rejects. */
+  readonly isReady: () => Promise<boolean>;
   /** Closes every connection; ends a PostgreSQL of our own, unless another process uses it. */
   readonly close: () => Promise<void>;
 }
@@ -65,6 +68,7 @@ async function connect(
     const { ports, close } = await openPorts(config, connection, dataSource);
     return {
       ports,
+      isReady: readinessOf(dataSource),
       async close() {
         await close();
         await dataSource.destroy();
@@ -81,7 +85,7 @@ async function openPorts(
   { redisUrl, delivery, banPolicy: policy = DEFAULT_BAN_POLICY, onEvent = () => undefined }: InfrastructureConfig,
   connection: DatabaseConnection,
   dataSource: DataSource,
-): Promise<Infrastructure> {
+): Promise<Omit<Infrastructure, 'isReady'>> {
   const requests = await openRequestCounter({ redisUrl, dataSource, policy, clock: systemClock, onEvent });
   const { accounts, apiKeys, close: closeAccounts } = openAccounts(dataSource, connection);
   const { messages, messageSender, close: closeMessages } = openMessages(dataSource, connection, delivery);

@@ -2,8 +2,16 @@
 export { TypeOrmAccountRepository } from './accounts/typeorm-account-repository.js';
 export { TypeOrmApiKeyRepository } from './accounts/typeorm-api-key-repository.js';
 export { TypeOrmAnimalRepository } from './animals/typeorm-animal-repository.js';
-export { type DatabaseConnection, migrate, openDataSource, revertMigrations } from './database/data-source.js';
+export {
+  type DatabaseConnection,
+  migrate,
+  MIGRATION_LOCK,
+  openDataSource,
+  revertMigrations,
+} from './database/data-source.js';
 export { type EmbeddedPostgres, openEmbeddedPostgres } from './database/embedded-postgres.js';
+export { prepareCluster } from './database/embedded-postgres-cluster.js';
+export { launch } from './database/embedded-postgres-server.js';
 export { SmtpMessageSender } from './messages/smtp-message-sender.js';
 export { WritingMessageSender } from './messages/writing-message-sender.js';
 export { TypeOrmOrderRepository } from './orders/typeorm-order-repository.js';

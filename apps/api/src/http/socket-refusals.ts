@@ -23,6 +23,9 @@ export class SocketRefusals {
   ) {}
 
   listenTo(server: Server): void {
+    // A client may close its half once it has asked; Node would close the other one too, before the answer. Not in its
+    // types.
+    Object.assign(server, { httpAllowHalfOpen: true });
     server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
       this.latestResponses.set(socket, response);
     });
@@ -48,24 +51,26 @@ export class SocketRefusals {
     const refusal = refusalOfParser(error, this.routes);
     const latest = this.latestResponses.get(socket);
     const refuseConnection = () => void this.refuseOnSocket(socket, refusal, randomUUID());
-    if (latest === undefined || latest.writableFinished) refuseConnection();
-    else if (!latest.req.complete) void this.refuse(latest, refusal);
+    if (latest !== undefined && !latest.req.complete) void this.refuse(latest, refusal);
     // The requests before are good and still being answered: their answers go first (RFC 9112 §9.3.2).
-    else latest.once('finish', refuseConnection);
+    else whenFinished(latest, refuseConnection);
   }
 
   private async refuse(response: ServerResponse, refusal: HttpRefusal): Promise<void> {
     const { status, head, body } = await this.answer(response.req.socket, refusal, requestId(response.req));
-    if (response.headersSent) response.destroy();
-    else response.writeHead(status, head).end(body);
+    if (!response.headersSent) response.writeHead(status, head).end(body);
+    // Answered before its body was complete; no request has two answers.
+    else
+      whenFinished(response, () => {
+        close(response.req.socket);
+      });
   }
 
   private async refuseOnSocket(socket: Socket, refusal: HttpRefusal, id: string): Promise<void> {
     const { status, head, body } = await this.answer(socket, refusal, id);
     if (!socket.writable) return;
     const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`);
-    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`);
-    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+    close(socket, `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`);
   }
 
   private async answer({ remoteAddress: ip = '' }: Socket, { code, message, headers }: HttpRefusal, id: string) {
@@ -82,4 +87,15 @@ export class SocketRefusals {
     };
     return { status: error.status, head, body };
   }
+}
+
+/** At once where there is no response to wait for. */
+function whenFinished(response: ServerResponse | undefined, next: () => void): void {
+  if (response === undefined || response.writableFinished) next();
+  else response.once('finish', next);
+}
+
+function close(socket: Socket, lastWords = ''): void {
+  socket.end(lastWords);
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }

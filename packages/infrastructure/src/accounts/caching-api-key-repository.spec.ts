@@ -281,6 +281,15 @@ describe('while the database is away', () => {
     expect(new Set((await refused).map(({ status }) => status))).toEqual(new Set(['rejected']));
     expect(inner.queries).toEqual([1]);
   });
+
+  it('leaves nobody without an answer who asked for a key once more while it was looked up', async () => {
+    inner.isAway = true;
+    const first = cache.findByHash(hashOf(1));
+    await pass(1);
+    const refused = Promise.allSettled([first, cache.findByHash(hashOf(1))]);
+    await pass(inner.takes);
+    expect((await refused).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  });
 });
 
 it('holds no more than its share of memory: the key unused for longest goes first', async () => {

@@ -147,8 +147,9 @@ export class CachingApiKeyRepository implements ApiKeyRepository {
         await this.lookUpBatch(batch);
       } catch (error) {
         // Those in line would only find the same out one after the other.
-        if (isUnavailable(error)) for (const [hash, waiting] of this.nextBatch(Infinity)) batch.set(hash, waiting);
-        for (const { reject } of batch.values()) reject(error);
+        // Apart from each other, as both may have the same hash.
+        const failed = isUnavailable(error) ? [batch, this.nextBatch(Infinity)] : [batch];
+        for (const each of failed) for (const { reject } of each.values()) reject(error);
       }
     }
     this.isLookingUp = false;

@@ -7,7 +7,7 @@ import {
   type Plan,
 } from '@adoption-store/domain';
 import type { DataSource, Repository } from 'typeorm';
-import { onDatabase } from '../database/database-errors.js';
+import { onDatabase, readFromDatabase } from '../database/database-errors.js';
 import { accountFrom, type AccountRow, accountSchema } from './account.schema.js';
 
 export class TypeOrmAccountRepository implements AccountRepository {
@@ -36,7 +36,7 @@ export class TypeOrmAccountRepository implements AccountRepository {
   }
 
   async findByEmail(email: string): Promise<Account | undefined> {
-    const row = await onDatabase(() => this.accounts.findOneBy({ email }));
+    const row = await readFromDatabase(this.dataSource, () => this.accounts.findOneBy({ email }));
     return row === null ? undefined : accountFrom(row);
   }
 

@@ -10,7 +10,7 @@ import {
 } from '@adoption-store/domain';
 import { Any, type DataSource, type EntityManager, type FindOptionsWhere } from 'typeorm';
 import { insertedId } from '../database/columns.js';
-import { onDatabase, sqlState } from '../database/database-errors.js';
+import { onDatabase, readFromDatabase, sqlState } from '../database/database-errors.js';
 import { accountFrom } from './account.schema.js';
 import { apiKeyFrom, type ApiKeyRow, apiKeySchema } from './api-key.schema.js';
 import type { BatchedApiKeyRepository } from './caching-api-key-repository.js';
@@ -88,7 +88,7 @@ export class TypeOrmApiKeyRepository implements BatchedApiKeyRepository {
   }
 
   private async find(where: FindOptionsWhere<ApiKeyRow>): Promise<readonly AccountKey[]> {
-    const rows = await onDatabase(() =>
+    const rows = await readFromDatabase(this.dataSource, () =>
       this.dataSource.getRepository(apiKeySchema).find({ where, relations: { account: true }, order: { id: 'ASC' } }),
     );
     return rows.flatMap((row) => (row.account ? { account: accountFrom(row.account), key: apiKeyFrom(row) } : []));

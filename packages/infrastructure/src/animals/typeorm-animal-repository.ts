@@ -1,6 +1,6 @@
 import type { Animal, AnimalId, AnimalQuery, CategoryId, NewAnimal, PetStatus } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
-import { onDatabase } from '../database/database-errors.js';
+import { onDatabase, readFromDatabase } from '../database/database-errors.js';
 import { queryPrepared } from '../database/prepared.js';
 import type { BatchedAnimalRepository } from './coalescing-animal-repository.js';
 
@@ -58,7 +58,9 @@ export class TypeOrmAnimalRepository implements BatchedAnimalRepository {
     if (after !== undefined) add('(id > ', after.toString());
     const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
     const text = `${SELECT}${where} ORDER BY id LIMIT $1`;
-    const rows = await onDatabase(() => queryPrepared<AnimalRow>(this.dataSource, `animals${where}`, text, values));
+    const rows = await readFromDatabase(this.dataSource, () =>
+      queryPrepared<AnimalRow>(this.dataSource, `animals${where}`, text, values),
+    );
     return rows.map(animalFrom);
   }
 }

@@ -5,25 +5,29 @@ import { apiKeySchema } from '../accounts/api-key.schema.js';
 import { animalSchema } from '../animals/animal.schema.js';
 import { messageSchema } from '../messages/message.schema.js';
 import { orderSchema } from '../orders/order.schema.js';
+import { ImpatientClient } from './impatient-client.js';
 import { migrations } from './migrations/index.js';
+import { PATIENCE } from './patience.js';
 
 /** Where PostgreSQL is, and how much of it to use: pg's own settings. */
 export type DatabaseConnection = Pick<PoolConfig, 'connectionString' | 'host' | 'port' | 'user' | 'database' | 'max'>;
 
-// Without these a server that has frozen is waited for without end.
-const TIMEOUTS = {
-  connectionTimeoutMillis: 2_000,
-  query_timeout: 2_000,
-  statement_timeout: 1_900,
-} satisfies PoolConfig;
+/** Milliseconds that a connection is waited for, which leaves some of the patience for what it is wanted for. */
+const CONNECTION_TIMEOUT = PATIENCE - 200;
 
 /** Connects to a database whose schema is up to date. */
 export async function openDataSource(connection: DatabaseConnection): Promise<DataSource> {
-  return dataSource({ ...connection, ...TIMEOUTS }).initialize();
+  return dataSource({
+    ...connection,
+    Client: ImpatientClient,
+    connectionTimeoutMillis: CONNECTION_TIMEOUT,
+    // So that what nobody waits for anymore holds no lock.
+    statement_timeout: PATIENCE,
+  }).initialize();
 }
 
 // Any constant will do, as long as it stays: whoever migrates holds it.
-const MIGRATION_LOCK = 4_711_120_365;
+export const MIGRATION_LOCK = 4_711_120_365;
 
 /** Brings the schema up to date. Of several instances that start at once one does it and the others wait. */
 export async function migrate(connection: DatabaseConnection): Promise<void> {
@@ -43,8 +47,8 @@ export async function revertMigrations(connection: DatabaseConnection): Promise<
 
 async function withMigrations(connection: DatabaseConnection, work: (source: DataSource) => Promise<void>) {
   // No statement timeout here: a migration may take its time, and so may waiting for another's.
-  const { connectionTimeoutMillis } = TIMEOUTS;
-  const source = await dataSource({ ...connection, max: 2, connectionTimeoutMillis }).initialize();
+  const pool = { ...connection, max: 2, connectionTimeoutMillis: CONNECTION_TIMEOUT };
+  const source = await dataSource(pool).initialize();
   const lock = source.createQueryRunner();
   try {
     await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);

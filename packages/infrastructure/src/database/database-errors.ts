@@ -1,11 +1,17 @@
 import { types } from 'node:util';
 import { DomainError } from '@adoption-store/domain';
+import type pg from 'pg';
+import { type DataSource, QueryRunnerAlreadyReleasedError, QueryRunnerProviderAlreadyReleasedError } from 'typeorm';
+import { inTime, withPatience } from './patience.js';
+import { isInTransaction } from './transactions.js';
 
 // https://www.postgresql.org/docs/current/errcodes-appendix.html: connection exceptions, invalid authorisation,
 // insufficient resources, a database closed to connections, operator intervention (shutdown, statement timeout), and a
 // server that is only a standby.
 const UNAVAILABLE_STATES = /^(08|28|53|55000|57|25006|3D000)/;
 const UNREACHABLE = new Set([
+  // A Unix socket whose queue is full.
+  'EAGAIN',
   'ECONNREFUSED',
   'ECONNRESET',
   'EHOSTUNREACH',
@@ -17,17 +23,31 @@ const UNREACHABLE = new Set([
   'ETIMEDOUT',
 ]);
 // What the driver throws by itself carries no code.
-const DRIVER_MESSAGES =
-  /Connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable/;
+const DRIVER_MESSAGES = /Connection terminated|timeout exceeded when trying to connect|timeout expired|not queryable/;
+
+// A server that shuts down, has crashed or is starting, and connection exceptions; what a socket says of the same.
+const LOST_STATES = /^(57P0[123]|08|ECONNRESET$|EPIPE$)/;
+const LOST_MESSAGES = /Connection terminated(?! due to connection timeout)|not queryable/;
+
+// What TypeORM throws where a transaction's connection was lost between two of its statements.
+const RELEASED = [QueryRunnerAlreadyReleasedError, QueryRunnerProviderAlreadyReleasedError];
 
 /** Whether the database, not the statement, is at fault: the same statement may succeed later. */
 export function isUnavailable(error: unknown): boolean {
   if (!types.isNativeError(error)) return false;
   // What Node throws where none of a host's addresses could be reached.
   if (error instanceof AggregateError) return error.errors.some(isUnavailable);
+  if (RELEASED.some((released) => error instanceof released)) return true;
   const code = sqlState(error);
   if (code !== undefined) return UNREACHABLE.has(code) || UNAVAILABLE_STATES.test(code);
   return DRIVER_MESSAGES.test(error.message);
+}
+
+/** Whether the connection is gone, be the server there or not: on another one the same statement may succeed at once. */
+export function isConnectionLost(error: unknown): boolean {
+  if (!types.isNativeError(error)) return false;
+  const code = sqlState(error);
+  return code === undefined ? LOST_MESSAGES.test(error.message) : LOST_STATES.test(code);
 }
 
 /** The SQLSTATE, or Node's code of a socket that failed. */
@@ -39,15 +59,41 @@ export function sqlState(error: unknown): string | undefined {
 /**
  * Runs `work` on the database.
  *
- * @throws DomainError `service_unavailable` while the database can't answer.
+ * @throws DomainError `service_unavailable` where the database can't answer in time.
  */
 export async function onDatabase<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
-    return await work();
+    return await (isInTransaction() ? work() : withPatience(work));
   } catch (error) {
     if (!isUnavailable(error)) throw error;
     throw new DomainError('service_unavailable', 'the service is not available just now, try again later', {
       cause: error,
     });
+  }
+}
+
+/** As `onDatabase`, for what only reads: where the connection was lost it is tried once more, on a fresh one. */
+export async function readFromDatabase<Result>(dataSource: DataSource, work: () => Promise<Result>): Promise<Result> {
+  return onDatabase(async () => {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isConnectionLost(error) || isInTransaction()) throw error;
+      dropIdleConnections(dataSource);
+      return await inTime(work());
+    }
+  });
+}
+
+/** What has ended one connection may have ended the others, and their ends may not have been heard of yet. */
+function dropIdleConnections(dataSource: DataSource): void {
+  const { master: pool } = dataSource.driver as unknown as { readonly master: pg.Pool };
+  for (let idle = pool.idleCount; idle > 0; idle -= 1) {
+    void pool.connect().then(
+      (client) => {
+        client.release(true);
+      },
+      () => undefined,
+    );
   }
 }

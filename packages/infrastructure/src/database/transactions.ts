@@ -6,7 +6,12 @@ const surrounding = new AsyncLocalStorage<EntityManager>();
 /** What queries run on: the transaction that surrounds the caller, or else any connection of the pool. */
 export function managerOf(dataSource: DataSource): EntityManager {
   const manager = surrounding.getStore();
-  return manager?.connection === dataSource ? manager : dataSource.manager;
+  return manager?.dataSource === dataSource ? manager : dataSource.manager;
+}
+
+/** Whether what the caller asks the database is part of something larger, which fails as a whole. */
+export function isInTransaction(): boolean {
+  return surrounding.getStore() !== undefined;
 }
 
 /** Runs `work`, all of whose queries through `managerOf` are one transaction; it ends with the promise. */

@@ -12,7 +12,7 @@ import {
 } from '@adoption-store/domain';
 import type { DataSource, QueryDeepPartialEntity } from 'typeorm';
 import type { DatabaseConnection } from '../database/data-source.js';
-import { onDatabase } from '../database/database-errors.js';
+import { onDatabase, readFromDatabase } from '../database/database-errors.js';
 import { NotificationListener } from '../database/notification-listener.js';
 import { managerOf } from '../database/transactions.js';
 import { messageFrom, type MessageRow, messageSchema } from './message.schema.js';
@@ -66,7 +66,9 @@ export class TypeOrmMessageQueue implements MessageQueue {
   async findById(accountId: AccountId, id: MessageId): Promise<Message | undefined> {
     // Which no id has, and PostgreSQL takes in no text.
     if (id.includes('\0')) return undefined;
-    const row = await onDatabase(() => managerOf(this.dataSource).findOneBy(messageSchema, { id, accountId }));
+    const row = await readFromDatabase(this.dataSource, () =>
+      managerOf(this.dataSource).findOneBy(messageSchema, { id, accountId }),
+    );
     return row === null ? undefined : messageFrom(row);
   }
 
@@ -105,7 +107,7 @@ export class TypeOrmMessageQueue implements MessageQueue {
   }
 
   async backlog(): Promise<Backlog> {
-    const [row] = await onDatabase(() =>
+    const [row] = await readFromDatabase(this.dataSource, () =>
       managerOf(this.dataSource).query<[{ queued: number; oldest: Date | null }]>(
         `SELECT count(*)::integer AS queued, min(created_at) AS oldest FROM messages WHERE status = 'queued'`,
       ),

@@ -11,7 +11,7 @@ import {
   statusesBefore,
 } from '@adoption-store/domain';
 import type { DataSource, Repository } from 'typeorm';
-import { onDatabase, sqlState } from '../database/database-errors.js';
+import { onDatabase, readFromDatabase, sqlState } from '../database/database-errors.js';
 import { managerOf } from '../database/transactions.js';
 import { orderFrom, type OrderRow, orderSchema } from './order.schema.js';
 
@@ -67,7 +67,7 @@ export class TypeOrmOrderRepository implements OrderRepository {
   }
 
   async findById(accountId: AccountId, id: OrderId): Promise<Order | undefined> {
-    return onDatabase(async () => (await this.orders.findOneBy({ id, accountId })) ?? undefined);
+    return readFromDatabase(this.dataSource, async () => (await this.orders.findOneBy({ id, accountId })) ?? undefined);
   }
 
   async list({ accountId, status, after, limit }: OrderQuery): Promise<readonly Order[]> {
@@ -75,7 +75,7 @@ export class TypeOrmOrderRepository implements OrderRepository {
     query.where('orders.accountId = :accountId', { accountId });
     if (status !== undefined) query.andWhere('orders.status = :status', { status });
     if (after !== undefined) query.andWhere('orders.id > :after', { after });
-    return onDatabase(() => query.getMany());
+    return readFromDatabase(this.dataSource, () => query.getMany());
   }
 
   async end({ accountId, id, outcome, at }: Parameters<OrderRepository['end']>[0]): Promise<Order | undefined> {

@@ -1,0 +1,38 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+
+const SWEEP_MS = 50;
+
+/** A server's connections, so that none of them keeps it from ending. */
+export class OpenConnections {
+  private readonly sockets = new Set<Socket>();
+
+  constructor(private readonly server: Server) {
+    server.on('connection', (socket: Socket) => {
+      this.sockets.add(socket);
+      socket.once('close', () => this.sockets.delete(socket));
+    });
+  }
+
+  /** Runs `close`, which waits for the last connection. A request is given so many milliseconds to be answered. */
+  async drain(milliseconds: number, close: () => Promise<void>): Promise<void> {
+    const sweep = setInterval(() => {
+      this.closeUnused();
+    }, SWEEP_MS);
+    const deadline = setTimeout(() => {
+      this.server.closeAllConnections();
+    }, milliseconds);
+    try {
+      await close();
+    } finally {
+      clearInterval(sweep);
+      clearTimeout(deadline);
+    }
+  }
+
+  private closeUnused(): void {
+    this.server.closeIdleConnections();
+    // Node takes a connection on which nothing has ever come for one with a request.
+    for (const socket of this.sockets) if (socket.bytesRead === 0) socket.destroy();
+  }
+}

@@ -1,0 +1,40 @@
+import pg from 'pg';
+import { isConnectionLost } from './database-errors.js';
+import { inTime, LateError, timeLeft } from './patience.js';
+
+/**
+ * A connection that is given up where its answer is late, or says that it ends. pg's own `query_timeout` gives only the
+ * answer up: the next query would wait behind it, and, where it was to begin or to end a transaction, be part of that.
+ */
+export class ImpatientClient extends pg.Client {
+  constructor(config?: pg.ClientConfig) {
+    super(config);
+    // Without a listener it would end the process, and there is none from the moment on that the pool hands a client out
+    // until TypeORM has taken it. Nothing is missed: the query that follows is rejected.
+    this.on('error', () => undefined);
+  }
+
+  // pg's overloads come to one of these: TypeORM asks for promises, and the rest is left as it is.
+  override query(...parameters: unknown[]): never {
+    const query = super.query.bind(this) as (...parameters: unknown[]) => unknown;
+    // Not even sent. Nor is the end of a transaction, which ends with its connection.
+    if (timeLeft() <= 0) return this.inTime(Promise.reject(new LateError())) as never;
+    const answer = query(...parameters);
+    return (answer instanceof Promise ? this.inTime(answer) : answer) as never;
+  }
+
+  private async inTime(answer: Promise<unknown>): Promise<unknown> {
+    try {
+      return await inTime(answer);
+    } catch (error) {
+      if (error instanceof LateError || isConnectionLost(error)) this.giveUp();
+      throw error;
+    }
+  }
+
+  /** The pool drops a client that has begun to end. */
+  private giveUp(): void {
+    // Where the server is gone, there is nobody to hear the goodbye.
+    void this.end().catch(() => undefined);
+  }
+}

@@ -1,0 +1,31 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { DataSource } from 'typeorm';
+
+const PATIENCE_MS = 500;
+
+/**
+ * Asks whether the database answers, and soon. Anyone may ask through the API's health, so that all who ask at the same
+ * time cost it one query.
+ */
+export function readinessOf(dataSource: DataSource): () => Promise<boolean> {
+  let asking: Promise<boolean> | undefined;
+  const ask = async () => {
+    try {
+      await dataSource.query('SELECT 1');
+      return true;
+    } catch {
+      return false;
+    } finally {
+      asking = undefined;
+    }
+  };
+  return async () => {
+    const answered = new AbortController();
+    const tooLate = delay(PATIENCE_MS, false, { signal: answered.signal }).catch(() => false);
+    try {
+      return await Promise.race([(asking ??= ask()), tooLate]);
+    } finally {
+      answered.abort();
+    }
+  };
+}

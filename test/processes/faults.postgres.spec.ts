@@ -1,0 +1,180 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type pg from 'pg';
+import {
+  addPets,
+  countOf,
+  expectBoundedAnswers,
+  expectRecovery,
+  issueKeys,
+  startService,
+  tell,
+} from '../support/faults.js';
+import { type Answer, isSuccess, Load, type LoadKeys } from '../support/load.js';
+import { PostgresServer } from '../support/postgres.js';
+import { Running, WORKER } from '../support/processes.js';
+import { until } from '../support/until.js';
+
+/** Milliseconds that a fault lasts at least: longer than anything is waited for. */
+const FAULT = 2_500;
+
+describe('one API and one worker, through every fault of their PostgreSQL,', () => {
+  let server: PostgresServer;
+  let api: Running;
+  let worker: Running;
+  let origin: string;
+  let keys: LoadKeys;
+  let pets: Iterator<number>;
+  let load: Load;
+
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+    const settings = { DATABASE_URL: server.url };
+    ({ service: api, origin } = await startService(settings));
+    worker = new Running(WORKER, [], { ...settings, WORKER_PORT: '0', WORKER_HOST: '127.0.0.1', MESSAGE_LEASE: '2s' });
+    await worker.prints(/^The worker is ready/m);
+    const client = await server.connect();
+    keys = await issueKeys(settings, client);
+    pets = await addPets(client, 50_000);
+    await client.end();
+  });
+
+  afterAll(async () => {
+    await Promise.all([api.stop(), worker.stop()]);
+    await server.close();
+  });
+
+  afterEach(async () => {
+    await load.stop();
+  });
+
+  async function lossesNow() {
+    const client = await server.connect();
+    const losses = await load.losses(client);
+    await client.end();
+    return losses;
+  }
+
+  /** The messages that were accepted are delivered, by the worker that was there from the beginning. */
+  async function workerGoesOn(): Promise<void> {
+    await until(async () => (await server.ask(`SELECT FROM messages WHERE status = 'queued' LIMIT 1`)).length === 0);
+    expect(worker.child.exitCode).toBeNull();
+  }
+
+  const isFailure = (answer: Answer) => answer.status === 503;
+
+  /** A load, before, during and after the fault; `end` returns when the database answers again. */
+  async function goThrough(name: string, begin: () => Promise<unknown>, end: () => Promise<unknown>): Promise<void> {
+    load = new Load(origin, keys, pets).start({ readers: 4, writers: 6, strangers: 1 });
+    await load.answered(100, isSuccess);
+    const begun = performance.now();
+    await begin();
+    // More than there are connections, so that some wait for one.
+    const crowd = load.burst(50);
+    await load.answered(20, isFailure);
+    await until(() => performance.now() - begun > FAULT);
+    await end();
+    const back = performance.now();
+    await until(() => performance.now() - back > 1_000);
+    const burst = await load.burst(100);
+    await Promise.all([load.stop(), crowd]);
+    expect(burst.filter((answer) => !isSuccess(answer))).toEqual([]);
+    expectBoundedAnswers(load.answers);
+    const recovery = expectRecovery(load.answers, back);
+    expect(await lossesNow()).toEqual({ lost: [], doubled: [] });
+    await workerGoesOn();
+    expect(api.child.exitCode).toBeNull();
+    tell(name, `${countOf(load.answers)}; recovered after ${recovery} ms; ${load.acknowledged} writes acknowledged`);
+  }
+
+  it('killed by SIGKILL and started again', async () => {
+    await goThrough(
+      'PostgreSQL killed',
+      () => server.kill(),
+      () => server.startAgain(),
+    );
+  });
+
+  it('restarted', async () => {
+    await goThrough(
+      'PostgreSQL restarted',
+      () => server.stop(),
+      () => server.startAgain(),
+    );
+  });
+
+  it('frozen and thawed', async () => {
+    await goThrough(
+      'PostgreSQL frozen',
+      () => server.freeze(),
+      () => server.thaw(),
+    );
+  });
+
+  it('read-only, when reads go on', async () => {
+    const change = async (value: string) => {
+      await server.ask(`ALTER SYSTEM SET default_transaction_read_only = ${value}`);
+      await server.ask('SELECT pg_reload_conf()');
+    };
+    await goThrough(
+      'PostgreSQL read-only',
+      () => change('on'),
+      () => change('off'),
+    );
+    expect(load.answers.filter((answer) => answer.what === 'read' && !isSuccess(answer))).toEqual([]);
+  });
+
+  it('out of connections', async () => {
+    const others: pg.Client[] = [];
+    const takeAll = async () => {
+      // Those of the API too, which then gets no new ones.
+      for (;;) {
+        try {
+          others.push(await server.connect('postgres'));
+        } catch {
+          if (others.length >= 35) return;
+          await others[0]?.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'store'`);
+        }
+      }
+    };
+    await goThrough('PostgreSQL out of connections', takeAll, () => Promise.all(others.map((other) => other.end())));
+  });
+
+  describe('single connections killed all the time,', () => {
+    /** One after the other, and now and then all at once. */
+    async function killConnections(count: number): Promise<void> {
+      const killer = await server.connect();
+      const kill = (limit: number) =>
+        killer.query(
+          `SELECT pg_terminate_backend(pid) FROM
+             (SELECT pid FROM pg_stat_activity WHERE datname = 'store' AND pid <> pg_backend_pid()
+              ORDER BY random() LIMIT $1) AS victims`,
+          [limit],
+        );
+      for (let killed = 0; killed < count; killed += 1) {
+        await kill(killed % 10 === 9 ? 100 : 1);
+        await load.answered(20);
+      }
+      await killer.end();
+    }
+
+    it('fails no read', async () => {
+      load = new Load(origin, keys, pets).start({ readers: 16 });
+      await load.answered(100);
+      await killConnections(100);
+      await load.stop();
+      tell('connections killed under reads', countOf(load.answers));
+      expect(load.answers.filter((answer) => !isSuccess(answer))).toEqual([]);
+    });
+
+    it('loses no acknowledged write, and is told by 503 alone', async () => {
+      load = new Load(origin, keys, pets).start({ writers: 12, readers: 2 });
+      await load.answered(100);
+      await killConnections(100);
+      await load.stop();
+      tell('connections killed under writes', `${countOf(load.answers)}; ${load.acknowledged} writes acknowledged`);
+      expectBoundedAnswers(load.answers);
+      expect(await lossesNow()).toEqual({ lost: [], doubled: [] });
+      await workerGoesOn();
+    });
+  });
+});

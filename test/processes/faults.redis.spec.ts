@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { createDatabase, type TestDatabase } from '../support/database.js';
+import { addPets, countOf, startService, tell } from '../support/faults.js';
+import { isSuccess, Load, slowest } from '../support/load.js';
+import { KEYS, run, type Running } from '../support/processes.js';
+import { redisServerFor, type RedisServer } from '../support/redis.js';
+import { until } from '../support/until.js';
+
+const PER_DAY = 1_000_000;
+const openRedis = redisServerFor('an API that loses its Redis');
+
+(openRedis ? describe : describe.skip)('one API, through every fault of its Redis, answers and counts on:', () => {
+  let database: TestDatabase;
+  let redis: RedisServer | undefined;
+  let api: Running;
+  let origin: string;
+  let key: string;
+
+  beforeAll(async () => {
+    [database, redis] = await Promise.all([createDatabase(), openRedis?.()]);
+    const settings = { DATABASE_URL: database.url, REDIS_URL: redis?.url ?? '' };
+    ({ service: api, origin } = await startService(settings));
+    const plan = ['--plan', 'enterprise', '--per-minute', String(PER_DAY), '--per-day', String(PER_DAY)];
+    key = (await run(KEYS, ['create', '--email', 'load@example.com', ...plan], settings)).stdout.trim();
+    const client = new pg.Client(database.url);
+    await client.connect();
+    await addPets(client, 1);
+    await client.end();
+  });
+
+  afterAll(async () => {
+    await api.stop();
+    await redis?.close();
+    await database.drop();
+  });
+
+  async function usedToday(): Promise<number> {
+    const response = await fetch(`${origin}/v1/rate_limit`, { headers: { authorization: `Bearer ${key}` } });
+    return ((await response.json()) as { day: { used: number } }).day.used;
+  }
+
+  /** How often this process has found its Redis back again. */
+  const returns = () => api.stderr.split('Redis is back').length - 1;
+
+  async function goThrough(name: string, begin: () => unknown, end: () => unknown): Promise<void> {
+    const usedBefore = await usedToday();
+    const load = new Load(origin, { key, revoked: key }, [].values()).start({ readers: 8 });
+    await load.answered(200);
+    await begin();
+    await load.answered(400);
+    // Those that were under way when Redis was lost may have been counted there, too, and are counted here.
+    const sent = load.answers.length;
+    expect((await usedToday()) - usedBefore).toBeGreaterThanOrEqual(sent);
+    const before = returns();
+    await end();
+    const back = performance.now();
+    await until(() => returns() > before);
+    const recovery = Math.round(performance.now() - back);
+    await load.answered(200);
+    await load.stop();
+    expect(load.answers.filter((answer) => !isSuccess(answer))).toEqual([]);
+    expect(slowest(load.answers)).toBeLessThan(1_000);
+    expect(recovery).toBeLessThan(1_000);
+    expect(api.child.exitCode).toBeNull();
+    tell(name, `${countOf(load.answers)}; counted there again after ${recovery} ms`);
+  }
+
+  it('frozen and thawed', async () => {
+    await goThrough(
+      'Redis frozen',
+      () => redis?.freeze(),
+      () => redis?.thaw(),
+    );
+  });
+
+  it('killed by SIGKILL and started again', async () => {
+    await goThrough(
+      'Redis killed',
+      () => redis?.kill(),
+      () => redis?.startAgain(),
+    );
+  });
+});

@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { createDatabase, type TestDatabase } from '../support/database.js';
+import { DatabaseGate } from '../support/database-gate.js';
+import { API, KEYS, run, Running } from '../support/processes.js';
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createDatabase();
+});
+
+afterAll(() => database.drop());
+
+it('the log has no Authorization header, key, body or query, whatever is sent and whatever fails', async () => {
+  const { stdout } = await run(KEYS, ['create', '--email', 'a@example.com'], { DATABASE_URL: database.url });
+  const key = stdout.trim();
+  const gate = await DatabaseGate.open(database.url);
+  const settings = { DATABASE_URL: gate.url, PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'trace' };
+  const service = new Running(API, [], settings);
+  const [, origin = ''] = await service.prints(/Address {2}(\S+)\/v1/);
+  const statuses = async () => {
+    const answers = [];
+    for (const body of [
+      '{"name":"canary-1","categoryId":1}',
+      '{"name":"canary-2",',
+      '{"name":"canary-3","categoryId":"x"}',
+    ])
+      for (const authorization of [`Bearer ${key}`, 'Bearer canary-4', 'canary-5']) {
+        const headers = { authorization, 'content-type': 'application/json', 'idempotency-key': 'canary-6' };
+        answers.push(await fetch(`${origin}/v1/pets?canary-7`, { method: 'POST', headers, body }));
+      }
+    return new Set(answers.map(({ status }) => status));
+  };
+  expect(await statuses()).toEqual(new Set([201, 400, 401]));
+  gate.shut();
+  while (!(await statuses()).has(503));
+  const { stdout: output, stderr } = await service.stop();
+  // The rest is the welcome, which shows how a key is sent.
+  const log = output
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .join('\n');
+  expect(log).toContain('service_unavailable');
+  expect(log + stderr).not.toMatch(/canary|bearer/i);
+  expect(output + stderr).not.toContain(key);
+});

@@ -1,0 +1,230 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { createDatabase, type TestDatabase } from '../support/database.js';
+import { DatabaseGate } from '../support/database-gate.js';
+import { API, type Environment, KEYS, run, Running } from '../support/processes.js';
+import { request, type RequestOptions, sendRaw, type Target } from '../support/raw-http.js';
+
+const LUNA = '{"name":"Luna","categoryId":1}';
+
+let database: TestDatabase;
+let client: pg.Client;
+let key: string;
+let started: Running[] = [];
+let sockets: Socket[] = [];
+
+beforeAll(async () => {
+  database = await createDatabase();
+  const plan = ['--plan', 'enterprise', '--per-minute', '1000000', '--per-day', '1000000'];
+  const { stdout } = await run(KEYS, ['create', '--email', 'a@example.com', ...plan], { DATABASE_URL: database.url });
+  key = stdout.trim();
+  client = new pg.Client(database.url);
+  await client.connect();
+});
+
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy();
+  sockets = [];
+  await Promise.all(started.map((instance) => instance.stop('SIGKILL')));
+  started = [];
+});
+
+afterAll(async () => {
+  await client.end();
+  await database.drop();
+});
+
+interface Instance extends Target {
+  readonly process: Running;
+}
+
+async function startInstance(environment: Environment = {}): Promise<Instance> {
+  const settings = { DATABASE_URL: database.url, PORT: '0', HOST: '127.0.0.1', ...environment };
+  const process = new Running(API, [], settings);
+  started.push(process);
+  const { hostname, port } = new URL((await process.prints(/Address {2}(\S+)\/v1/))[1] ?? '');
+  return { process, host: hostname, port: Number(port) };
+}
+
+function send(instance: Instance, path: string, options: RequestOptions = {}) {
+  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
+  return request(instance, path, { headers, ...options });
+}
+
+const head = () => `GET /v1/pets?limit=100 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+
+/** The end that the instance comes to, and how many milliseconds after the signal. */
+async function end({ process }: Instance, signal: NodeJS.Signals = 'SIGTERM') {
+  const before = performance.now();
+  const { code, stderr } = await process.stop(signal);
+  return { code, stderr, took: performance.now() - before };
+}
+
+async function isReady(instance: Instance): Promise<boolean> {
+  return (await request(instance, '/readyz')).status === 200;
+}
+
+/** Until nobody listens there any more. */
+async function refusesConnections({ host, port }: Instance): Promise<void> {
+  for (;;) {
+    const socket = connect(port, host);
+    try {
+      await once(socket, 'connect');
+    } catch {
+      return;
+    }
+    socket.destroy();
+    await delay(10);
+  }
+}
+
+async function hold({ host, port }: Instance, bytes: string): Promise<Socket> {
+  const socket = connect(port, host).on('error', () => undefined);
+  sockets.push(socket);
+  await once(socket, 'connect');
+  socket.write(bytes);
+  return socket;
+}
+
+describe('from SIGTERM on, an instance', () => {
+  it('is not ready, and serves for the time of LAME_DUCK all who have not noticed', async () => {
+    const instance = await startInstance();
+    expect(await isReady(instance)).toBe(true);
+    const ended = end(instance);
+    while (await isReady(instance));
+    expect(await request(instance, '/livez')).toMatchObject({ status: 200 });
+    const before = performance.now();
+    while (performance.now() - before < 1_000) {
+      const responses = await sendRaw(instance, head(), Infinity);
+      expect(responses).toMatchObject([{ status: 200, headers: { connection: 'close' } }]);
+    }
+    const { took, ...how } = await ended;
+    expect(how).toEqual({ code: 0, stderr: expect.any(String) });
+    expect(took).toBeGreaterThan(3_000);
+    expect(took).toBeLessThan(10_000);
+  });
+
+  it('takes no notice of further signals', async () => {
+    const instance = await startInstance();
+    const ended = end(instance);
+    while (await isReady(instance));
+    instance.process.child.kill('SIGTERM');
+    instance.process.child.kill('SIGINT');
+    const before = performance.now();
+    while (performance.now() - before < 500) expect(await send(instance, '/v1/pets')).toMatchObject({ status: 200 });
+    expect(await ended).toMatchObject({ code: 0 });
+  });
+
+  it('finishes the requests it has begun, though it takes no new ones', async () => {
+    const instance = await startInstance({ LAME_DUCK: '0s' });
+    await client.query('BEGIN; LOCK TABLE animals IN ACCESS EXCLUSIVE MODE');
+    const answers = Array.from({ length: 5 }, () => send(instance, '/v1/pets', { method: 'POST', body: LUNA }));
+    await untilWaiting(5);
+    const ended = end(instance);
+    await refusesConnections(instance);
+    await client.query('COMMIT');
+    for (const answer of await Promise.all(answers))
+      expect(answer).toMatchObject({ status: 201, headers: { connection: 'close' } });
+    expect(await ended).toMatchObject({ code: 0 });
+  });
+
+  it('cuts no answer short, whatever else is sent on its connection', async () => {
+    const names = Array.from({ length: 100 }, () => '🐈'.repeat(255));
+    await client.query('INSERT INTO animals (name, category_id, status) SELECT unnest($1::text[]), 1, $2', [
+      names,
+      'available',
+    ]);
+    const instance = await startInstance();
+    const [whole] = await sendRaw(instance, head());
+    expect(whole?.body.length).toBeGreaterThan(50_000);
+    const socket = await hold(instance, head());
+    socket.pause();
+    const ended = end(instance);
+    while (await isReady(instance));
+    // It goes on as if nobody had asked it to leave.
+    const responses = await sendRaw(instance, head().repeat(3), Infinity);
+    expect(responses).toMatchObject([{ status: 200, body: whole?.body, headers: { connection: 'close' } }]);
+    expect(await ended).toMatchObject({ code: 0 });
+    // And this one only reads now.
+    let text = '';
+    socket.on('data', (chunk) => (text += chunk.toString('latin1'))).resume();
+    await once(socket, 'close');
+    expect(Buffer.from(text.slice(text.indexOf('\r\n\r\n') + 4), 'latin1').toString()).toBe(whole?.body);
+  });
+
+  it('forgets neither what a key has used nor when', async () => {
+    const { stdout } = await run(KEYS, ['create', '--email', 'b@example.com'], { DATABASE_URL: database.url });
+    const instance = await startInstance({ LAME_DUCK: '0s' });
+    for (let sent = 0; sent < 7; sent += 1)
+      await send(instance, '/v1/pets', { headers: { Authorization: `Bearer ${stdout.trim()}` } });
+    expect(await end(instance)).toMatchObject({ code: 0 });
+    const { rows } = await client.query(
+      `SELECT day_used, last_used_at IS NOT NULL AS is_known FROM accounts
+       JOIN api_keys ON api_keys.account_id = accounts.id
+       JOIN request_counts ON request_counts.account_id = accounts.id WHERE email = 'b@example.com'`,
+    );
+    expect(rows).toEqual([{ day_used: 7, is_known: true }]);
+  });
+});
+
+describe('an instance ends within SHUTDOWN_TIMEOUT', () => {
+  const timeout = { LAME_DUCK: '0s', SHUTDOWN_TIMEOUT: '5s' };
+
+  it('with 0, whoever holds on to connections, used or unused or in the midst of a request', async () => {
+    const instance = await startInstance(timeout);
+    await hold(instance, '');
+    const used = await hold(instance, head());
+    await once(used, 'data');
+    await hold(instance, head().slice(0, 20));
+    await hold(
+      instance,
+      `POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Length: 99\r\n\r\n{`,
+    );
+    const { code, took } = await end(instance);
+    expect(code).toBe(0);
+    expect(took).toBeLessThan(5_000);
+  });
+
+  it('with 0 and at once where no connection has a request on it', async () => {
+    const instance = await startInstance({ LAME_DUCK: '0s' });
+    await hold(instance, '');
+    const used = await hold(instance, head());
+    await once(used, 'data');
+    const { code, took } = await end(instance);
+    expect(code).toBe(0);
+    expect(took).toBeLessThan(4_000);
+  });
+
+  it.each(['shut', 'freeze'] as const)('with 0 where the database is away (%s)', async (how) => {
+    const gate = await DatabaseGate.open(database.url);
+    const instance = await startInstance({ LAME_DUCK: '0s', DATABASE_URL: gate.url });
+    expect(await send(instance, '/v1/pets')).toMatchObject({ status: 200 });
+    gate[how]();
+    while (await isReady(instance));
+    const { code, took } = await end(instance);
+    expect(code).toBe(0);
+    expect(took).toBeLessThan(10_000);
+    gate.shut();
+  });
+
+  it('without the time of LAME_DUCK on Ctrl-C', async () => {
+    const { code, took } = await end(await startInstance({ LAME_DUCK: '5m' }), 'SIGINT');
+    expect(code).toBe(0);
+    expect(took).toBeLessThan(4_000);
+  });
+
+  it('also where LAME_DUCK is longer', async () => {
+    const { code, took } = await end(await startInstance({ LAME_DUCK: '5m', SHUTDOWN_TIMEOUT: '5s' }));
+    expect(code).toBe(0);
+    expect(took).toBeLessThan(5_000);
+  });
+});
+
+/** Until so many statements wait for the table. */
+async function untilWaiting(count: number): Promise<void> {
+  const waiting = `SELECT FROM pg_locks WHERE relation = 'animals'::regclass AND NOT granted`;
+  while ((await client.query(waiting)).rowCount !== count) await delay(5);
+}

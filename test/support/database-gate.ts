@@ -1,0 +1,66 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import pg from 'pg';
+
+/** A way to a database that can be shut, while the database itself goes on. */
+export class DatabaseGate {
+  private readonly sockets = new Set<Socket>();
+  private isFrozen = false;
+
+  private constructor(
+    private readonly server: Server,
+    private readonly databaseUrl: string,
+  ) {}
+
+  static async open(databaseUrl: string): Promise<DatabaseGate> {
+    const server = createServer();
+    const gate = new DatabaseGate(server, databaseUrl);
+    server.on('connection', (socket) => {
+      gate.join(socket);
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    return gate;
+  }
+
+  get url(): string {
+    const { user = '', database = '' } = new pg.Client(this.databaseUrl);
+    return `postgres://${user}@127.0.0.1:${(this.server.address() as AddressInfo).port}/${database}`;
+  }
+
+  /** Nothing comes through any more, and nobody is told. */
+  freeze(): void {
+    this.isFrozen = true;
+    for (const socket of this.sockets) socket.pause();
+  }
+
+  thaw(): void {
+    this.isFrozen = false;
+    for (const socket of this.sockets) socket.resume();
+  }
+
+  /** Connections are reset and refused, as by a server that is down. */
+  shut(): void {
+    this.server.close();
+    for (const socket of this.sockets) socket.destroy();
+  }
+
+  private join(near: Socket): void {
+    const { host, port } = new pg.Client(this.databaseUrl);
+    const far = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      this.sockets.add(from);
+      if (this.isFrozen) from.pause();
+      from
+        .on('data', (chunk) => to.write(chunk))
+        .on('error', () => from.destroy())
+        .on('close', () => {
+          this.sockets.delete(from);
+          to.destroy();
+        });
+      if (this.isFrozen) from.pause();
+    }
+  }
+}
