@@ -1,8 +1,9 @@
 import type { Message } from '@adoption-store/domain';
+import fastJson, { type ObjectSchema } from 'fast-json-stringify';
 import { isoTime } from '../http/iso-time.js';
 
 /** Message (requirements.md §4.4) as its JSON is. */
-export const messageSchema = {
+export const messageSchema: ObjectSchema = {
   type: 'object',
   required: ['id', 'message', 'status', 'createdAt'],
   properties: {
@@ -11,9 +12,11 @@ export const messageSchema = {
     status: { type: 'string' },
     createdAt: { type: 'string', format: 'date-time' },
   },
-} as const;
+};
+
+const write = fastJson(messageSchema);
 
 /** What clients see of a message: a Message, as JSON. */
-export function presentMessage({ id, text: message, status, createdAt }: Message): string {
-  return JSON.stringify({ id, message, status, createdAt: isoTime(createdAt) });
+export function presentMessage({ id, text, status, createdAt }: Message): string {
+  return write({ id, message: text, status, createdAt: isoTime(createdAt) });
 }

@@ -1,8 +1,9 @@
 import type { Order } from '@adoption-store/domain';
+import fastJson, { type ObjectSchema } from 'fast-json-stringify';
 import { isoTime } from '../http/iso-time.js';
 
 /** Order (contract.md, "Store") as its JSON is. */
-export const orderSchema = {
+export const orderSchema: ObjectSchema = {
   type: 'object',
   required: ['id', 'petId', 'status', 'createdAt', 'updatedAt'],
   properties: {
@@ -12,12 +13,13 @@ export const orderSchema = {
     createdAt: { type: 'string', format: 'date-time' },
     updatedAt: { type: 'string', format: 'date-time' },
   },
-} as const;
+};
+
+const write = fastJson(orderSchema);
 
 /** What clients see of an order: an Order, as JSON. */
 export function presentOrder({ id, animalId, status, createdAt, updatedAt }: Order): string {
-  const times = `"createdAt":"${isoTime(createdAt)}","updatedAt":"${isoTime(updatedAt)}"`;
-  return `{"id":${id},"petId":${animalId},"status":"${status}",${times}}`;
+  return write({ id, petId: animalId, status, createdAt: isoTime(createdAt), updatedAt: isoTime(updatedAt) });
 }
 
 export function presentOrders(orders: readonly Order[]): string {

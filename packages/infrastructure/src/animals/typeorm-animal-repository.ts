@@ -4,6 +4,7 @@ import { onDatabase, readFromDatabase } from '../database/database-errors.js';
 import { queryPrepared } from '../database/prepared.js';
 import type { BatchedAnimalRepository } from './coalescing-animal-repository.js';
 
+type IdRow = readonly [id: string];
 type AnimalRow = readonly [id: string, name: string, categoryId: string, status: PetStatus];
 
 const SELECT = 'SELECT id, name, category_id, status FROM animals';
@@ -22,23 +23,13 @@ export class TypeOrmAnimalRepository implements BatchedAnimalRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   async add(animal: NewAnimal): Promise<Animal> {
-    const [added] = await this.addAll([animal]);
-    return added as Animal;
+    const [row] = await this.insert([animal]);
+    return animalWith(row, animal);
   }
 
   async addAll(animals: readonly NewAnimal[]): Promise<readonly Animal[]> {
-    const values = [
-      animals.map(({ name }) => name),
-      animals.map(({ categoryId }) => categoryId.toString()),
-      animals.map(({ status }) => status),
-    ];
-    const rows = await onDatabase(() => queryPrepared<[string]>(this.dataSource, 'animals-add', ADD, values));
-    return animals.map(({ name, categoryId, status }, index) => ({
-      id: BigInt(rows[index]?.[0] ?? 0) as AnimalId,
-      name,
-      categoryId,
-      status,
-    }));
+    const rows = await this.insert(animals);
+    return animals.map((animal, index) => animalWith(rows[index], animal));
   }
 
   async findById(id: AnimalId): Promise<Animal | undefined> {
@@ -63,6 +54,20 @@ export class TypeOrmAnimalRepository implements BatchedAnimalRepository {
     );
     return rows.map(animalFrom);
   }
+
+  private insert(animals: readonly NewAnimal[]): Promise<readonly IdRow[]> {
+    const values = [
+      animals.map(({ name }) => name),
+      animals.map(({ categoryId }) => categoryId.toString()),
+      animals.map(({ status }) => status),
+    ];
+    return onDatabase(() => queryPrepared<IdRow>(this.dataSource, 'animals add', ADD, values));
+  }
+}
+
+function animalWith(row: IdRow | undefined, { name, categoryId, status }: NewAnimal): Animal {
+  if (row === undefined) throw new Error('an animal was stored without an id');
+  return { id: BigInt(row[0]) as AnimalId, name, categoryId, status };
 }
 
 function animalFrom([id, name, categoryId, status]: AnimalRow): Animal {

@@ -17,9 +17,10 @@ export class LateError extends Error {
 
 const deadlines = new AsyncLocalStorage<number>();
 
-/** Runs `work`, which must be done with the database when the patience is over. */
-export async function withPatience<Result>(work: () => Promise<Result>): Promise<Result> {
-  return deadlines.run(performance.now() + PATIENCE, work);
+/** Runs `work`, which must be done with the database when the patience is over that began at `since`. */
+export async function withPatience<Result>(work: () => Promise<Result>, since = performance.now()): Promise<Result> {
+  const deadline = deadlines.getStore() ?? Infinity;
+  return deadlines.run(Math.min(deadline, since + PATIENCE), work);
 }
 
 /** Milliseconds left to the work that surrounds the caller; all of them where none does. */

@@ -1,0 +1,120 @@
+import { DomainError } from '@adoption-store/domain';
+import { describe, expect, it } from '@jest/globals';
+import { Batch } from './batch.js';
+import { LateError, timeLeft } from './patience.js';
+
+/** A batch whose runs end when the test says so. */
+function controlled() {
+  const runs: { readonly items: readonly number[]; readonly left: number; end(failure?: Error): void }[] = [];
+  let idle = 0;
+  const batch = new Batch<number, string>(
+    (items) =>
+      new Promise((resolve, reject) => {
+        runs.push({
+          items,
+          left: timeLeft(),
+          end: (failure) => {
+            if (failure === undefined) resolve(items.map((item) => `answer to ${item}`));
+            else reject(failure);
+          },
+        });
+      }),
+    () => (idle += 1),
+  );
+  return { batch, runs, idle: () => idle };
+}
+
+const settled = () => new Promise(setImmediate);
+const unavailable = () => new DomainError('service_unavailable', 'not now');
+
+describe('a batch', () => {
+  it('runs an item that comes alone at once', async () => {
+    const { batch, runs, idle } = controlled();
+    const answer = batch.add(1);
+    expect(runs).toMatchObject([{ items: [1] }]);
+    runs[0]?.end();
+    expect(await answer).toBe('answer to 1');
+    await settled();
+    expect(idle()).toBe(1);
+  });
+
+  it('begins the next run, of all who came meanwhile, only after the one before: nobody joins what has begun', async () => {
+    const { batch, runs } = controlled();
+    const answers = [1, 2, 3].map((item) => batch.add(item));
+    expect(runs).toMatchObject([{ items: [1] }]);
+    runs[0]?.end();
+    await settled();
+    expect(runs).toMatchObject([{ items: [1] }, { items: [2, 3] }]);
+    const late = batch.add(4);
+    expect(runs).toHaveLength(2);
+    runs[1]?.end();
+    await settled();
+    runs[2]?.end();
+    expect(await Promise.all([...answers, late])).toEqual([1, 2, 3, 4].map((item) => `answer to ${item}`));
+  });
+
+  it('has at most 256 items, first come first served', async () => {
+    const { batch, runs } = controlled();
+    const answers = Array.from({ length: 600 }, (_, item) => batch.add(item));
+    for (let run = 0; run < 4; run += 1) {
+      runs[run]?.end();
+      await settled();
+    }
+    expect(runs.map(({ items }) => items.length)).toEqual([1, 256, 256, 87]);
+    expect(runs.flatMap(({ items }) => items)).toEqual(Array.from({ length: 600 }, (_, item) => item));
+    expect(await Promise.all(answers)).toHaveLength(600);
+  });
+
+  it('fails all of its items, and no others, where the database is away', async () => {
+    const { batch, runs } = controlled();
+    const first = batch.add(0);
+    const failing = Promise.allSettled([batch.add(1), batch.add(2)]);
+    runs[0]?.end();
+    await settled();
+    const next = batch.add(3);
+    runs[1]?.end(unavailable());
+    expect(await failing).toMatchObject([{ status: 'rejected' }, { status: 'rejected' }]);
+    await settled();
+    expect(runs[2]?.items).toEqual([3]);
+    runs[2]?.end();
+    expect(await Promise.all([first, next])).toEqual(['answer to 0', 'answer to 3']);
+  });
+
+  it('lets one bad item fail alone', async () => {
+    const ran: number[][] = [];
+    const batch = new Batch<number, number>(async (items) => {
+      ran.push([...items]);
+      await settled();
+      if (items.includes(2)) throw new Error('2 is bad');
+      return items;
+    });
+    const outcomes = await Promise.allSettled([0, 1, 2, 3].map((item) => batch.add(item)));
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+    expect(ran).toEqual([[0], [1, 2, 3], [1], [2], [3]]);
+  });
+
+  it('goes on after a failure', async () => {
+    const { batch, runs, idle } = controlled();
+    const failed = batch.add(1);
+    runs[0]?.end(new Error('no'));
+    await expect(failed).rejects.toThrow('no');
+    await settled();
+    expect(idle()).toBe(1);
+    const answer = batch.add(2);
+    runs[1]?.end();
+    expect(await answer).toBe('answer to 2');
+  });
+
+  it('counts the time an item has waited towards its patience', async () => {
+    const { batch, runs } = controlled();
+    const [first, second] = [batch.add(1), batch.add(2)];
+    const before = performance.now();
+    while (performance.now() < before + 30);
+    runs[0]?.end();
+    await settled();
+    expect(runs[1]?.left).toBeLessThan((runs[0]?.left ?? 0) - 25);
+    runs[1]?.end(new LateError());
+    await expect(second).rejects.toThrow(LateError);
+    expect(await first).toBe('answer to 1');
+  });
+});
