@@ -1,9 +1,9 @@
 import type { Message } from '@adoption-store/domain';
-import fastJson, { type ObjectSchema } from 'fast-json-stringify';
 import { isoTime } from '../http/iso-time.js';
+import { type JsonSchema, serialiser } from '../http/serialiser.js';
 
 /** Message (requirements.md §4.4) as its JSON is. */
-export const messageSchema: ObjectSchema = {
+export const messageSchema: JsonSchema = {
   type: 'object',
   required: ['id', 'message', 'status', 'createdAt'],
   properties: {
@@ -14,7 +14,7 @@ export const messageSchema: ObjectSchema = {
   },
 };
 
-const write = fastJson(messageSchema);
+const write = serialiser(messageSchema);
 
 /** What clients see of a message: a Message, as JSON. */
 export function presentMessage({ id, text, status, createdAt }: Message): string {

@@ -1,8 +1,8 @@
 import type { Animal } from '@adoption-store/domain';
-import fastJson, { type ObjectSchema } from 'fast-json-stringify';
+import { type JsonSchema, serialiser } from '../http/serialiser.js';
 
 /** Pet (requirements.md §2.1). The serialiser made of it writes bigints as integers, digit by digit. */
-export const petSchema: ObjectSchema = {
+export const petSchema: JsonSchema = {
   type: 'object',
   required: ['id', 'name', 'categoryId', 'status'],
   properties: {
@@ -13,18 +13,17 @@ export const petSchema: ObjectSchema = {
   },
 };
 
-const write = fastJson(petSchema);
+const write = serialiser<Animal>(petSchema);
 
 /** An animal is written once, however many it was read for: those who ask together share what is read. */
 const written = new WeakMap<Animal, string>();
 
 /** What clients see of an animal: a Pet, as JSON. */
 export function presentPet(animal: Animal): string {
-  let text = written.get(animal);
-  if (text === undefined) {
-    text = write(animal);
-    written.set(animal, text);
-  }
+  const known = written.get(animal);
+  if (known !== undefined) return known;
+  const text = write(animal);
+  written.set(animal, text);
   return text;
 }
 

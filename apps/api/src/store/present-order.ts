@@ -1,9 +1,9 @@
 import type { Order } from '@adoption-store/domain';
-import fastJson, { type ObjectSchema } from 'fast-json-stringify';
 import { isoTime } from '../http/iso-time.js';
+import { type JsonSchema, serialiser } from '../http/serialiser.js';
 
 /** Order (contract.md, "Store") as its JSON is. */
-export const orderSchema: ObjectSchema = {
+export const orderSchema: JsonSchema = {
   type: 'object',
   required: ['id', 'petId', 'status', 'createdAt', 'updatedAt'],
   properties: {
@@ -15,7 +15,7 @@ export const orderSchema: ObjectSchema = {
   },
 };
 
-const write = fastJson(orderSchema);
+const write = serialiser(orderSchema);
 
 /** What clients see of an order: an Order, as JSON. */
 export function presentOrder({ id, animalId, status, createdAt, updatedAt }: Order): string {

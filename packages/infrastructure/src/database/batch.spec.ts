@@ -1,18 +1,17 @@
 import { DomainError } from '@adoption-store/domain';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { Batch } from './batch.js';
-import { LateError, timeLeft } from './patience.js';
+import { LateError, PATIENCE } from './patience.js';
 
 /** A batch whose runs end when the test says so. */
 function controlled() {
-  const runs: { readonly items: readonly number[]; readonly left: number; end(failure?: Error): void }[] = [];
+  const runs: { readonly items: readonly number[]; end(failure?: Error): void }[] = [];
   let idle = 0;
   const batch = new Batch<number, string>(
     (items) =>
       new Promise((resolve, reject) => {
         runs.push({
           items,
-          left: timeLeft(),
           end: (failure) => {
             if (failure === undefined) resolve(items.map((item) => `answer to ${item}`));
             else reject(failure);
@@ -106,15 +105,17 @@ describe('a batch', () => {
   });
 
   it('counts the time an item has waited towards its patience', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
     const { batch, runs } = controlled();
     const [first, second] = [batch.add(1), batch.add(2)];
-    const before = performance.now();
-    while (performance.now() < before + 30);
+    jest.advanceTimersByTime(PATIENCE - 1);
     runs[0]?.end();
-    await settled();
-    expect(runs[1]?.left).toBeLessThan((runs[0]?.left ?? 0) - 25);
-    runs[1]?.end(new LateError());
-    await expect(second).rejects.toThrow(LateError);
     expect(await first).toBe('answer to 1');
+    await settled();
+    expect(runs[1]?.items).toEqual([2]);
+    const late = expect(second).rejects.toThrow(LateError);
+    jest.advanceTimersByTime(1);
+    await late;
+    jest.useRealTimers();
   });
 });

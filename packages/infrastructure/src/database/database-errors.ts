@@ -2,7 +2,7 @@ import { types } from 'node:util';
 import { DomainError } from '@adoption-store/domain';
 import type pg from 'pg';
 import { type DataSource, QueryRunnerAlreadyReleasedError, QueryRunnerProviderAlreadyReleasedError } from 'typeorm';
-import { inTime, withPatience } from './patience.js';
+import { inTime } from './patience.js';
 import { isInTransaction } from './transactions.js';
 
 // https://www.postgresql.org/docs/current/errcodes-appendix.html: connection exceptions, invalid authorisation,
@@ -63,7 +63,7 @@ export function sqlState(error: unknown): string | undefined {
  */
 export async function onDatabase<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
-    return await (isInTransaction() ? work() : withPatience(work));
+    return await (isInTransaction() ? work() : inTime(work()));
   } catch (error) {
     if (!isUnavailable(error)) throw error;
     throw new DomainError('service_unavailable', 'the service is not available just now, try again later', {
@@ -80,7 +80,7 @@ export async function readFromDatabase<Result>(dataSource: DataSource, work: () 
     } catch (error) {
       if (!isConnectionLost(error) || isInTransaction()) throw error;
       dropIdleConnections(dataSource);
-      return await inTime(work());
+      return await work();
     }
   });
 }

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { isConnectionLost } from './database-errors.js';
-import { inTime, LateError, timeLeft } from './patience.js';
+import { inTime, LateError } from './patience.js';
 
 /**
  * A connection that is given up where its answer is late, or says that it ends. pg's own `query_timeout` gives only the
@@ -17,8 +17,6 @@ export class ImpatientClient extends pg.Client {
   // pg's overloads come to one of these: TypeORM asks for promises, and the rest is left as it is.
   override query(...parameters: unknown[]): never {
     const query = super.query.bind(this) as (...parameters: unknown[]) => unknown;
-    // Not even sent. Nor is the end of a transaction, which ends with its connection.
-    if (timeLeft() <= 0) return this.inTime(Promise.reject(new LateError())) as never;
     const answer = query(...parameters);
     return (answer instanceof Promise ? this.inTime(answer) : answer) as never;
   }

@@ -1,5 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
-
 /**
  * Milliseconds for one piece of work on the database: for its connection and for all its answers together. The rest of
  * the 2 s within which every request is answered is for all else.
@@ -15,32 +13,19 @@ export class LateError extends Error {
   }
 }
 
-const deadlines = new AsyncLocalStorage<number>();
-
-/** Runs `work`, which must be done with the database when the patience is over that began at `since`. */
-export async function withPatience<Result>(work: () => Promise<Result>, since = performance.now()): Promise<Result> {
-  const deadline = deadlines.getStore() ?? Infinity;
-  return deadlines.run(Math.min(deadline, since + PATIENCE), work);
-}
-
-/** Milliseconds left to the work that surrounds the caller; all of them where none does. */
-export function timeLeft(): number {
-  const now = performance.now();
-  return (deadlines.getStore() ?? now + PATIENCE) - now;
-}
-
 /**
  * What the answer resolves to.
  *
- * @throws LateError once no time is left.
+ * @param since when the patience with it began, on the clock of `performance.now()`.
+ * @throws LateError once the patience is over.
  */
-export function inTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
+export function inTime<Answer>(answer: Promise<Answer>, since = performance.now()): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const giveUp = () => {
       reject(new LateError());
     };
     // After this process was busy for long its timers run before its sockets are read; `setImmediate` runs after them.
-    const timer = setTimeout(() => setImmediate(giveUp), timeLeft());
+    const timer = setTimeout(() => setImmediate(giveUp), since + PATIENCE - performance.now());
     answer.then(resolve, reject).finally(() => {
       clearTimeout(timer);
     });
