@@ -13,6 +13,13 @@ export function startWorker(env) {
   return start('apps/worker/dist/main.js', env, /health at (\S+)\/readyz/);
 }
 
+const PEERS = { expert: [], sharing: ['--sharing'] };
+
+/** Another's service, see peers/. */
+export function startPeer(name, env) {
+  return start('test/benchmark/peers/expert.mjs', env, /Address {2}(\S+)\/v1/, PEERS[name]);
+}
+
 /** A key that no limit stops. */
 export function createKey(env) {
   const plan = ['--plan', 'enterprise', '--per-minute', '2000000000', '--per-day', '2000000000'];
@@ -20,8 +27,8 @@ export function createKey(env) {
   return execFileSync(process.execPath, args, { env, encoding: 'utf8' }).trim();
 }
 
-async function start(program, env, ready) {
-  const child = spawn(process.execPath, [join(root, program)], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+async function start(program, env, ready, args = []) {
+  const child = spawn(process.execPath, [join(root, program), ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
   for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
     output += String(chunk);

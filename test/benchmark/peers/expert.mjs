@@ -1,0 +1,229 @@
+/**
+ * What an expert would write by hand for the catalogue alone: bare Fastify and pg, prepared statements, keys and counters
+ * in memory, response schemas, and no more rules than the document has. Numbers are doubles. With `--sharing` reads that
+ * arrive together share one query, and writes one transaction.
+ */
+import { createHash } from 'node:crypto';
+import Fastify from 'fastify';
+import pg from 'pg';
+
+const sharing = process.argv.includes('--sharing');
+pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
+
+const pet = {
+  type: 'object',
+  required: ['id', 'name', 'categoryId', 'status'],
+  properties: {
+    id: { type: 'integer' },
+    name: { type: 'string' },
+    categoryId: { type: 'integer' },
+    status: { type: 'string' },
+  },
+};
+const status = { type: 'string', enum: ['available', 'pending', 'sold'] };
+const COLUMNS = 'id, name, category_id AS "categoryId", status';
+
+const queries = {
+  list: (after, limit) => ({
+    name: 'list',
+    text: `SELECT ${COLUMNS} FROM animals WHERE id > $1 ORDER BY id LIMIT $2`,
+    values: [after, limit],
+  }),
+  listByStatus: (wanted, after, limit) => ({
+    name: 'list-by-status',
+    text: `SELECT ${COLUMNS} FROM animals WHERE status = $1 AND id > $2 ORDER BY id LIMIT $3`,
+    values: [wanted, after, limit],
+  }),
+  byId: (id) => ({ name: 'by-id', text: `SELECT ${COLUMNS} FROM animals WHERE id = $1`, values: [id] }),
+  byIds: (ids) => ({ name: 'by-ids', text: `SELECT ${COLUMNS} FROM animals WHERE id = ANY($1)`, values: [ids] }),
+  add: ({ name, categoryId, status: given }) => ({
+    name: 'add',
+    text: 'INSERT INTO animals (name, category_id, status) VALUES ($1, $2, $3) RETURNING id',
+    values: [name, categoryId, given ?? 'available'],
+  }),
+  addAll: (animals) => ({
+    name: 'add-all',
+    text: `INSERT INTO animals (name, category_id, status)
+      SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[]) RETURNING id`,
+    values: [
+      animals.map(({ name }) => name),
+      animals.map(({ categoryId }) => categoryId),
+      animals.map((animal) => animal.status ?? 'available'),
+    ],
+  }),
+};
+
+/** Runs one batch at a time; what comes meanwhile is the next one. */
+function batching(run) {
+  let waiting = [];
+  let isRunning = false;
+  const next = async () => {
+    isRunning = true;
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, 256);
+      try {
+        const results = await run(batch.map(({ item }) => item));
+        batch.forEach(({ resolve }, index) => resolve(results[index]));
+      } catch (error) {
+        batch.forEach(({ reject }) => reject(error));
+      }
+    }
+    isRunning = false;
+  };
+  return (item) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ item, resolve, reject });
+      if (!isRunning) void next();
+    });
+}
+
+const batchers = new Map();
+const sharedList = (wanted, after, limit) => {
+  const shape = `${wanted} ${after}`;
+  let batcher = batchers.get(shape);
+  if (!batcher) {
+    if (batchers.size > 1_000) batchers.clear();
+    batcher = batching(async (limits) => {
+      const most = Math.max(...limits);
+      const { rows } = await pool.query(wanted ? queries.listByStatus(wanted, after, most) : queries.list(after, most));
+      return limits.map((each) => (each === most ? rows : rows.slice(0, each)));
+    });
+    batchers.set(shape, batcher);
+  }
+  return batcher(limit);
+};
+const list = async (wanted, after, limit) =>
+  sharing
+    ? sharedList(wanted, after, limit)
+    : (await pool.query(wanted ? queries.listByStatus(wanted, after, limit) : queries.list(after, limit))).rows;
+const sharedById = batching(async (ids) => {
+  const { rows } = await pool.query(queries.byIds([...new Set(ids)]));
+  const found = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => found.get(id));
+});
+const byId = async (id) => (sharing ? sharedById(id) : (await pool.query(queries.byId(id))).rows[0]);
+const sharedAdd = batching(async (animals) => {
+  const { rows } = await pool.query(queries.addAll(animals));
+  return rows.map(({ id }) => id);
+});
+const add = async (animal) => (sharing ? sharedAdd(animal) : (await pool.query(queries.add(animal))).rows[0].id);
+
+const PLAN = `SELECT k.account_id, a.plan, a.per_minute, a.per_day, k.expires_at, k.revoked_at
+  FROM api_keys k JOIN accounts a ON a.id = k.account_id WHERE k.hash = $1`;
+const LIMITS = { free: [60, 1_000], pro: [300, 10_000], business: [1_000, 100_000] };
+const keys = new Map();
+const counts = new Map();
+
+async function callerOf(authorization) {
+  if (!authorization?.startsWith('Bearer ')) return undefined;
+  const token = authorization.slice(7);
+  const known = keys.get(token);
+  if (known && known.until > Date.now()) return known;
+  const hash = createHash('sha256').update(token).digest('hex');
+  const { rows } = await pool.query({ name: 'key', text: PLAN, values: [hash] });
+  const [row] = rows;
+  if (!row || row.revoked_at || (row.expires_at && row.expires_at < new Date())) return undefined;
+  const [perMinute, perDay] = LIMITS[row.plan] ?? [row.per_minute, row.per_day];
+  const caller = { account: row.account_id, perMinute, perDay, until: Date.now() + 1_000 };
+  keys.set(token, caller);
+  return caller;
+}
+
+/** Counts the request; the window with the fewest left, and whether there was room. */
+function count({ account, perMinute, perDay }) {
+  const now = Date.now();
+  const minute = Math.floor(now / 60_000);
+  const day = Math.floor(now / 86_400_000);
+  let usage = counts.get(account);
+  if (!usage) counts.set(account, (usage = { minute, day, minuteUsed: 0, dayUsed: 0 }));
+  if (usage.minute !== minute) Object.assign(usage, { minute, minuteUsed: 0 });
+  if (usage.day !== day) Object.assign(usage, { day, dayUsed: 0 });
+  const isAdmitted = usage.minuteUsed < perMinute && usage.dayUsed < perDay;
+  if (isAdmitted) {
+    usage.minuteUsed += 1;
+    usage.dayUsed += 1;
+  }
+  const isMinute = perMinute - usage.minuteUsed <= perDay - usage.dayUsed;
+  return isMinute
+    ? { isAdmitted, limit: perMinute, remaining: perMinute - usage.minuteUsed, reset: (minute + 1) * 60 }
+    : { isAdmitted, limit: perDay, remaining: perDay - usage.dayUsed, reset: (day + 1) * 86_400 };
+}
+
+const app = Fastify({ logger: false });
+const refuse = (reply, code, message, number) => reply.code(number).send({ code, message, status: number });
+
+app.setErrorHandler((error, _request, reply) => {
+  const number = error.statusCode ?? 500;
+  refuse(reply, number === 400 ? 'invalid_parameter' : 'error', error.message, number);
+});
+
+app.addHook('onRequest', async (request, reply) => {
+  const caller = await callerOf(request.headers.authorization);
+  if (!caller) return refuse(reply, 'invalid_api_key', 'the API key is missing or invalid', 401);
+  const { isAdmitted, limit, remaining, reset } = count(caller);
+  reply.header('x-ratelimit-limit', limit);
+  reply.header('x-ratelimit-remaining', remaining);
+  reply.header('x-ratelimit-reset', reset);
+  if (isAdmitted) return undefined;
+  reply.header('retry-after', Math.max(1, reset - Math.floor(Date.now() / 1_000)));
+  return refuse(reply, 'rate_limited', 'too many requests', 429);
+});
+
+app.get(
+  '/v1/pets',
+  {
+    schema: {
+      querystring: {
+        type: 'object',
+        properties: {
+          limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
+          status,
+          cursor: { type: 'integer', default: 0 },
+        },
+      },
+      response: { 200: { type: 'array', items: pet } },
+    },
+  },
+  async ({ query, protocol, host }, reply) => {
+    const rows = await list(query.status, query.cursor, query.limit + 1);
+    if (rows.length <= query.limit) return rows;
+    const page = rows.slice(0, query.limit);
+    const filter = query.status ? `&status=${query.status}` : '';
+    const next = `${protocol}://${host}/v1/pets?limit=${query.limit}${filter}&cursor=${page.at(-1).id}`;
+    reply.header('link', `<${next}>; rel="next"`);
+    return page;
+  },
+);
+
+app.get(
+  '/v1/pets/:petId',
+  { schema: { params: { type: 'object', properties: { petId: { type: 'integer' } } }, response: { 200: pet } } },
+  async ({ params }, reply) => {
+    const found = await byId(params.petId);
+    return found ?? refuse(reply, 'not_found', 'there is no such animal', 404);
+  },
+);
+
+app.post(
+  '/v1/pets',
+  {
+    schema: {
+      body: {
+        type: 'object',
+        required: ['name', 'categoryId'],
+        properties: { name: { type: 'string', minLength: 1, maxLength: 255 }, categoryId: { type: 'integer' }, status },
+      },
+      response: { 201: pet },
+    },
+  },
+  async ({ body, protocol, host }, reply) => {
+    const id = await add(body);
+    reply.code(201).header('location', `${protocol}://${host}/v1/pets/${id}`);
+    return { id, name: body.name, categoryId: body.categoryId, status: body.status ?? 'available' };
+  },
+);
+
+await app.listen({ port: 0, host: '127.0.0.1' });
+console.log(`Address  http://127.0.0.1:${app.server.address().port}/v1`);
+process.on('SIGTERM', () => process.exit(0));
