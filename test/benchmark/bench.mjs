@@ -1,9 +1,15 @@
 /** `npm run bench`, or `npm run bench -- messages` for one of them. */
+import { measureHostile } from './hostile.mjs';
 import { measureLimiter } from './limiter.mjs';
 import { measureMessages } from './messages.mjs';
 import { measureThroughput } from './throughput.mjs';
 
-const benchmarks = { limiter: measureLimiter, messages: measureMessages, throughput: measureThroughput };
+const benchmarks = {
+  hostile: measureHostile,
+  limiter: measureLimiter,
+  messages: measureMessages,
+  throughput: measureThroughput,
+};
 
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !(name in benchmarks));

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { URLSearchParams } from 'node:url';
 import { promisify } from 'node:util';
 import { openEmbeddedPostgres } from '@adoption-store/infrastructure/testing';
 import pg from 'pg';

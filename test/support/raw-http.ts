@@ -1,4 +1,7 @@
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
+
+/** Milliseconds. What is answered at all is answered long before. */
+const LONGEST_SILENCE = 5_000;
 
 export interface RawResponse {
   readonly status: number;
@@ -38,6 +41,41 @@ export async function sendRaw(target: Target, bytes: string | Buffer, count = 1)
   }
 }
 
+/**
+ * Sends the parts, each on its own, and closes its half: whatever was sent, there is nothing more to wait for. Reads
+ * until the server closes; what came must be whole answers and nothing else.
+ */
+export async function exchange(target: Target, ...parts: readonly (string | Buffer)[]): Promise<RawResponse[]> {
+  const socket = connect({ port: target.port, host: target.host, allowHalfOpen: true, noDelay: true });
+  const chunks: Buffer[] = [];
+  try {
+    const bytes = await new Promise<Buffer>((resolve, reject) => {
+      const came = () => Buffer.concat(chunks);
+      socket.setTimeout(LONGEST_SILENCE, () => {
+        reject(new Error(`no answer, only ${JSON.stringify(came().toString('latin1'))}`));
+      });
+      socket.on('error', reject);
+      socket.on('data', (chunk) => chunks.push(chunk));
+      socket.on('end', () => {
+        resolve(came());
+      });
+      socket.on('connect', () => {
+        sendInTurn(socket, parts);
+      });
+    });
+    return parseResponses(bytes, true);
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** A part a turn of the event loop, so that they aren't joined to one packet. */
+function sendInTurn(socket: Socket, [part, ...others]: readonly (string | Buffer)[]): void {
+  if (part !== undefined) socket.write(part, 'latin1');
+  if (others.length === 0) socket.end();
+  else setImmediate(sendInTurn, socket, others);
+}
+
 export interface RequestOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -61,12 +99,18 @@ export async function request(target: Target, path: string, options: RequestOpti
   return response;
 }
 
-/** The complete responses at the start of what came. An answer to HEAD is complete, without its body, at the end only. */
-function parseResponses(bytes: Buffer, isEnd: boolean): RawResponse[] {
+/**
+ * The complete responses at the start of what came. Of an answer to HEAD it is known only at the
+ * end that it is complete without its body.
+ */
+export function parseResponses(bytes: Buffer, isEnd: boolean): RawResponse[] {
   const responses: RawResponse[] = [];
   for (let rest = bytes; ;) {
     const parsed = parseResponse(rest, isEnd);
-    if (!parsed) return responses;
+    if (!parsed) {
+      if (isEnd && rest.length > 0) throw new Error(`an answer was cut short: ${rest.toString('latin1')}`);
+      return responses;
+    }
     if (parsed.response.status >= 200) responses.push(parsed.response);
     rest = parsed.rest;
   }
@@ -85,11 +129,9 @@ function parseResponse(bytes: Buffer, isEnd: boolean): { response: RawResponse; 
   }
   const length = Number(headers['content-length'] ?? 0);
   const start = end + 4;
-  if (bytes.length < start + length && !(isEnd && bytes.length === start)) return undefined;
-  const response = {
-    status: Number(statusLine.split(' ')[1]),
-    headers,
-    body: bytes.toString('utf8', start, start + length),
-  };
-  return { response, rest: bytes.subarray(start + length) };
+  const isBodiless = isEnd && (bytes.length === start || bytes.toString('latin1', start, start + 5) === 'HTTP/');
+  if (bytes.length < start + length && !isBodiless) return undefined;
+  const next = isBodiless ? start : start + length;
+  const response = { status: Number(statusLine.split(' ')[1]), headers, body: bytes.toString('utf8', start, next) };
+  return { response, rest: bytes.subarray(next) };
 }
