@@ -14,7 +14,7 @@ export const everyAdapter: readonly (readonly [name: string, open: () => Promise
   ['PostgreSQL', openPostgres],
 ];
 
-export async function openPostgres(): Promise<Adapters> {
+export async function openPostgres(): Promise<Adapters & { readonly url: string }> {
   const database = await createDatabase();
   const { ports, close } = await openInfrastructure({
     databaseUrl: database.url,
@@ -23,6 +23,7 @@ export async function openPostgres(): Promise<Adapters> {
   });
   return {
     ports,
+    url: database.url,
     async close() {
       await close();
       await database.drop();

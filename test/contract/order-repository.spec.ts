@@ -21,7 +21,7 @@ import {
 } from '@adoption-store/domain';
 import {
   TypeOrmAccountRepository,
-  TypeOrmAnimalRepository,
+  PostgresAnimalRepository,
   TypeOrmOrderRepository,
 } from '@adoption-store/infrastructure/testing';
 import { type Adapters, everyAdapter } from './adapters.js';
@@ -324,7 +324,7 @@ describe('an order repository (PostgreSQL), whatever goes wrong', () => {
     const { dataSource } = database;
     store = {
       accounts: new TypeOrmAccountRepository(dataSource),
-      animals: new TypeOrmAnimalRepository(dataSource),
+      animals: new PostgresAnimalRepository(dataSource),
       orders: new TypeOrmOrderRepository(dataSource),
     };
     accountId = await openAccount(store);

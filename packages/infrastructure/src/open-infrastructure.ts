@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { DataSource } from 'typeorm';
 import { openAccounts } from './accounts/open-accounts.js';
 import { CoalescingAnimalRepository } from './animals/coalescing-animal-repository.js';
-import { TypeOrmAnimalRepository } from './animals/typeorm-animal-repository.js';
+import { PostgresAnimalRepository } from './animals/postgres-animal-repository.js';
 import { type DatabaseConnection, migrate, openDataSource } from './database/data-source.js';
 import { openEmbeddedPostgres } from './database/embedded-postgres.js';
 import { readinessOf } from './database/readiness.js';
@@ -91,7 +91,7 @@ async function openPorts(
   const { messages, messageSender, close: closeMessages } = openMessages(dataSource, connection, delivery);
   return {
     ports: {
-      animals: new CoalescingAnimalRepository(new TypeOrmAnimalRepository(dataSource)),
+      animals: new CoalescingAnimalRepository(new PostgresAnimalRepository(dataSource)),
       orders: new TypeOrmOrderRepository(dataSource),
       messages,
       messageSender,

@@ -1,7 +1,7 @@
 /** What the suites need of the inside: a server, a schema, and each adapter by itself. */
 export { TypeOrmAccountRepository } from './accounts/typeorm-account-repository.js';
 export { TypeOrmApiKeyRepository } from './accounts/typeorm-api-key-repository.js';
-export { TypeOrmAnimalRepository } from './animals/typeorm-animal-repository.js';
+export { PostgresAnimalRepository } from './animals/postgres-animal-repository.js';
 export {
   type DatabaseConnection,
   migrate,

@@ -13,7 +13,7 @@ export const petSchema: JsonSchema = {
   },
 };
 
-const write = serialiser<Animal>(petSchema);
+const write = serialiser(petSchema);
 
 /** An animal is written once, however many it was read for: those who ask together share what is read. */
 const written = new WeakMap<Animal, string>();

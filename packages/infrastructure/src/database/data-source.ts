@@ -2,7 +2,6 @@ import type { PoolConfig } from 'pg';
 import { DataSource } from 'typeorm';
 import { accountSchema } from '../accounts/account.schema.js';
 import { apiKeySchema } from '../accounts/api-key.schema.js';
-import { animalSchema } from '../animals/animal.schema.js';
 import { messageSchema } from '../messages/message.schema.js';
 import { orderSchema } from '../orders/order.schema.js';
 import { ImpatientClient } from './impatient-client.js';
@@ -64,7 +63,7 @@ async function withMigrations(connection: DatabaseConnection, work: (source: Dat
 function dataSource(pool: PoolConfig): DataSource {
   return new DataSource({
     type: 'postgres',
-    entities: [animalSchema, accountSchema, apiKeySchema, orderSchema, messageSchema],
+    entities: [accountSchema, apiKeySchema, orderSchema, messageSchema],
     migrations,
     migrationsTableName: 'migrations',
     installExtensions: false,

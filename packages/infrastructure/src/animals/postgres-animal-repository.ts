@@ -19,7 +19,7 @@ const ADD = `
   )
   SELECT id FROM numbered ORDER BY ordinality`;
 
-export class TypeOrmAnimalRepository implements BatchedAnimalRepository {
+export class PostgresAnimalRepository implements BatchedAnimalRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   async add(animal: NewAnimal): Promise<Animal> {
