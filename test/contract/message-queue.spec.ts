@@ -196,7 +196,11 @@ describe.each(everyAdapter)('a message queue (%s)', (_name, open) => {
   });
 
   it('never hands one message to two of many who claim at once, and leaves none out', async () => {
-    const added = await Promise.all(Array.from({ length: 2_000 }, (_, index) => add(`${index}`, later(NOW, -index))));
+    const added: Message[] = [];
+    while (added.length < 2_000) {
+      const portion = Array.from({ length: 100 }, (_, index) => add('Hello', later(NOW, -added.length - index)));
+      added.push(...(await Promise.all(portion)));
+    }
     const claimed: MessageId[] = [];
     const claimers = Array.from({ length: 20 }, async (_, index) => {
       for (let batch = await claim({ limit: 1 + index }); batch.length > 0; batch = await claim({ limit: 1 + index })) {
