@@ -106,7 +106,7 @@ describe('an Idempotency-Key', () => {
   it('belongs to one path', async () => {
     const key = newKey();
     await post(key);
-    expectError(await post(key, { path: MESSAGES }), 400, 'idempotency_key_reused');
+    expectError(await post(key, { path: MESSAGES, body: '{"message":"Hello"}' }), 400, 'idempotency_key_reused');
     expectError(await post(key, { path: '/v1/pets?x=1' }), 400, 'idempotency_key_reused');
   });
 

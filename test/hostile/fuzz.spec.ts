@@ -8,7 +8,7 @@ import { parseResponses, type RawResponse, request } from '../support/raw-http.j
 import { type Connection, hostileConnection } from './requests.js';
 
 /** Requests to be answered; more take longer and prove more. */
-const REQUESTS = Number(process.env['FUZZ_RUNS'] ?? 20_000);
+const REQUESTS = Number(process.env['FUZZ_RUNS'] ?? 10_000);
 const AT_ONCE = 64;
 const PATIENCE = 12_000;
 const SUCCESSES = new Set([200, 201, 202, 204]);
@@ -73,7 +73,7 @@ async function write(socket: ReturnType<typeof connect>, pieces: readonly Buffer
 }
 
 /** That an answer keeps the contract, whatever was asked. */
-function judge({ status, headers, body }: RawResponse): void {
+function judge({ status, headers, body }: RawResponse, mayLackBody: boolean): void {
   counts.set(status, (counts.get(status) ?? 0) + 1);
   answered += 1;
   const broken = (rule: string) => new Error(`${rule}: ${status} ${JSON.stringify(headers)} ${body.slice(0, 300)}`);
@@ -83,6 +83,7 @@ function judge({ status, headers, body }: RawResponse): void {
   }
   if (SUCCESSES.has(status)) return;
   if (headers['content-type'] !== 'application/json; charset=utf-8') throw broken('another Content-Type');
+  if (body === '' && mayLackBody) return;
   const error = JSON.parse(body) as { code: keyof typeof errorStatuses; message: string; status: number };
   if (Object.keys(error).join() !== 'code,message,status' || error.status !== status) throw broken('no Error');
   if (errorStatuses[error.code] !== status || status >= 500) throw broken('not a refusal of the registry');
@@ -91,8 +92,8 @@ function judge({ status, headers, body }: RawResponse): void {
 async function judgeConnection(connection: Connection): Promise<void> {
   const bytes = await exchange(connection);
   const responses = parseResponses(bytes, true);
-  for (const response of responses) judge(response);
   const sent = Buffer.concat(connection.pieces);
+  for (const response of responses) judge(response, sent.includes('HEAD '));
   if (responses.length === 0 && /\S/.test(sent.toString('latin1'))) throw new Error(`no answer to ${shown(sent)}`);
   const last = responses.at(-1);
   // A refusal of what the parser can't go on from ends the connection.
@@ -116,14 +117,14 @@ it(
         fc.asyncProperty(connections, async (all) => {
           await Promise.all(all.map(judgeConnection));
         }),
-        { numRuns: 10, ...(round > 0 && { seed: Date.now() + round }) },
+        { numRuns: 10, endOnFailure: true, ...(round > 0 && { seed: Date.now() + round }) },
       );
     }
     const good = await request(target, '/v1/pets?limit=1', { headers: { Authorization: `Bearer ${key}` } });
     expect(good.status).toBe(200);
     expect(api.child.exitCode).toBeNull();
     expect(api.stderr).not.toContain('"level":50');
-    if (REQUESTS > 20_000) {
+    if (process.env['FUZZ_RUNS'] !== undefined) {
       const byStatus = [...counts]
         .sort(([one], [other]) => one - other)
         .map(([status, count]) => `${status}: ${count}`);

@@ -81,6 +81,7 @@ const path = fc.oneof(
       '/v1/pets/',
       '*',
       'http://x/v1/pets',
+      `/${'x'.repeat(9_000)}`,
     ),
   },
   nasty.map((id) => `/v1/pets/${raw(id)}`),
@@ -95,7 +96,7 @@ function raw(text: string): string {
 
 const method = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom('GET', 'POST') },
-  fc.constantFrom('PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY', 'LINK'),
+  fc.constantFrom('HEAD', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY', 'LINK'),
 );
 
 const headerValue = nasty.map((value) => value.replace(/\p{Cc}/gu, '').replace(/[^ -\u00ff]/g, '?'));
@@ -116,8 +117,9 @@ const extraHeader = fc
       'Access-Control-Request-Method',
       'Prefer',
       'Forwarded',
+      'Expect',
     ),
-    headerValue,
+    fc.oneof({ weight: 30, arbitrary: headerValue }, fc.constant('x'.repeat(20_000))),
   )
   .map(([name, value]) => `${name}: ${value}`);
 const contentType = fc.constantFrom(
@@ -157,8 +159,37 @@ const body = fc.oneof(
   fc.json().map((text) => Buffer.from(text)),
 );
 
+const small = fc.integer({ min: 1, max: 200 });
+/** Operations that do what they are for, as far as there is such an animal or order. */
+const operation = fc.oneof(
+  small.map((id) => ['GET', `/v1/pets?limit=5&status=available&id=${id}`, ''] as const),
+  small.map((id) => ['GET', `/v1/store/orders/${id}`, ''] as const),
+  small.map((id) => ['POST', '/v1/pets', `{"name":"Luna ${id}","categoryId":${id}}`] as const),
+  small.map((id) => ['POST', '/v1/store/orders', `{"petId":${id}}`] as const),
+  small.map((id) => ['POST', `/v1/store/orders/${id}/${id % 2 === 0 ? 'cancel' : 'complete'}`, ''] as const),
+  small.map((id) => ['POST', '/v1/messages', `{"message":"Hello ${id}"}`] as const),
+);
+
 /** One request that is framed as HTTP wants it. */
 function soundRequest(key: string, isLast: boolean): fc.Arbitrary<Buffer> {
+  return fc.oneof({ weight: 2, arbitrary: oddRequest(key, isLast) }, goodRequest(key, isLast));
+}
+
+function goodRequest(key: string, isLast: boolean): fc.Arbitrary<Buffer> {
+  return operation.map(([verb, target, text]) => {
+    const head = [
+      `${verb} ${target} HTTP/1.1`,
+      'Host: localhost',
+      `Authorization: Bearer ${key}`,
+      'Content-Type: application/json',
+      `Content-Length: ${text.length}`,
+      ...(isLast ? ['Connection: close'] : []),
+    ].join('\r\n');
+    return Buffer.from(`${head}\r\n\r\n${text}`);
+  });
+}
+
+function oddRequest(key: string, isLast: boolean): fc.Arbitrary<Buffer> {
   const authorization = fc.oneof(
     { weight: 12, arbitrary: fc.constant(`Authorization: Bearer ${key}`) },
     headerValue.map((value) => `Authorization: ${value}`),

@@ -8,7 +8,7 @@ import { DatabaseGate } from '../support/database-gate.js';
 import { API, type Environment, KEYS, run, Running } from '../support/processes.js';
 import { request, type RequestOptions, sendRaw, type Target } from '../support/raw-http.js';
 
-const LUNA = '{"name":"Luna","categoryId":1}';
+const HELLO = '{"message":"Hello"}';
 
 let database: TestDatabase;
 let client: pg.Client;
@@ -120,14 +120,14 @@ describe('from SIGTERM on, an instance', () => {
 
   it('finishes the requests it has begun, though it takes no new ones', async () => {
     const instance = await startInstance({ LAME_DUCK: '0s' });
-    await client.query('BEGIN; LOCK TABLE animals IN ACCESS EXCLUSIVE MODE');
-    const answers = Array.from({ length: 5 }, () => send(instance, '/v1/pets', { method: 'POST', body: LUNA }));
+    await client.query('BEGIN; LOCK TABLE messages IN ACCESS EXCLUSIVE MODE');
+    const answers = Array.from({ length: 5 }, () => send(instance, '/v1/messages', { method: 'POST', body: HELLO }));
     await untilWaiting(5);
     const ended = end(instance);
     await refusesConnections(instance);
     await client.query('COMMIT');
     for (const answer of await Promise.all(answers))
-      expect(answer).toMatchObject({ status: 201, headers: { connection: 'close' } });
+      expect(answer).toMatchObject({ status: 202, headers: { connection: 'close' } });
     expect(await ended).toMatchObject({ code: 0 });
   });
 

@@ -23,6 +23,7 @@ export function refusalOfParser(error: ParserError, routes: RouteTable): HttpRef
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
       return new HttpRefusal('payload_too_large', 'the chunk extensions are too large');
     case 'HPE_INVALID_METHOD':
+    case 'HPE_INVALID_CONSTANT': // a method that the parser knows from RTSP
       return unknownMethod(textOf(error), routes) ?? badRequest();
     default:
       return badRequest();

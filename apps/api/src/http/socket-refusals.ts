@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, METHODS, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { errorBody, HttpRefusal } from './error-codes.js';
 import { requestId } from './framing.js';
@@ -10,6 +10,7 @@ import type { RouteTable } from './route-table.js';
 
 // A connection that is closed while bytes are still coming is reset, and the answer with it (RFC 9112 §9.6).
 const LINGER_MS = 1_000;
+const KNOWN_METHODS: ReadonlySet<string | undefined> = new Set(METHODS);
 
 /** What Node would answer by itself, with an empty body or none, is answered as any refusal is. */
 export class SocketRefusals {
@@ -26,54 +27,73 @@ export class SocketRefusals {
     // A client may close its half once it has asked; Node would close the other one too, before the answer. Not in its
     // types.
     Object.assign(server, { httpAllowHalfOpen: true });
-    server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-      this.latestResponses.set(socket, response);
+    server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+      this.latestResponses.set(request.socket, response);
+      // Node takes RTSP for HTTP/1.0, and no router knows its methods: to be refused for its version (framing.ts).
+      if (!KNOWN_METHODS.has(request.method)) Object.assign(request, { method: 'GET', httpVersionMajor: 0 });
+      // Nothing is ever upgraded, yet Node drops what came in one packet with a request that asks for it.
+      if (/\bupgrade\b/i.test(request.headers.connection ?? '')) response.shouldKeepAlive = false;
     });
-    server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
+    server.on('checkExpectation', ({ socket }: IncomingMessage, response: ServerResponse) => {
+      this.latestResponses.set(socket, response);
       void this.refuse(response, new HttpRefusal('expectation_failed', 'the Expect header may only be 100-continue'));
     });
     server.on('connect', (request: IncomingMessage) => {
       const allow = this.routes.allMethods().join(', ');
       const refusal = new HttpRefusal('method_not_allowed', 'CONNECT is not allowed', { allow });
-      void this.refuseOnSocket(request.socket, refusal, requestId(request));
+      const { socket } = request;
+      this.refused.add(socket);
+      void this.refuseOnSocket(socket, refusal, requestId(request), this.latestResponses.get(socket));
     });
   }
 
   /** Fastify's `clientErrorHandler`: a request could not be parsed, or did not come in time. */
   onClientError(error: ParserError, socket: Socket): void {
-    // What comes after a refusal makes the parser fail again.
-    if (this.refused.has(socket)) return;
+    // What comes after a refusal makes the parser fail again; what comes after a request that closes is nobody's.
+    if (this.refused.has(socket) || error.code === 'HPE_CLOSED_CONNECTION') return;
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
       return;
     }
     this.refused.add(socket);
+    // Behind the last answer Node would close at once.
+    socket.destroySoon = () => {
+      close(socket);
+    };
     const refusal = refusalOfParser(error, this.routes);
     const latest = this.latestResponses.get(socket);
-    const refuseConnection = () => void this.refuseOnSocket(socket, refusal, randomUUID());
     if (latest !== undefined && !latest.req.complete) void this.refuse(latest, refusal);
     // The requests before are good and still being answered: their answers go first (RFC 9112 §9.3.2).
-    else whenFinished(latest, refuseConnection);
+    else void this.refuseOnSocket(socket, refusal, randomUUID(), latest);
   }
 
   private async refuse(response: ServerResponse, refusal: HttpRefusal): Promise<void> {
-    const { status, head, body } = await this.answer(response.req.socket, refusal, requestId(response.req));
-    if (!response.headersSent) response.writeHead(status, head).end(body);
+    const { socket } = response.req;
+    const { status, head, body } = await this.answer(socket, refusal, requestId(response.req));
     // Answered before its body was complete; no request has two answers.
-    else
+    if (response.headersSent)
       whenFinished(response, () => {
-        close(response.req.socket);
+        close(socket);
       });
+    else response.writeHead(status, head).end(body);
   }
 
-  private async refuseOnSocket(socket: Socket, refusal: HttpRefusal, id: string): Promise<void> {
+  private async refuseOnSocket(
+    socket: Socket,
+    refusal: HttpRefusal,
+    id: string,
+    before?: ServerResponse,
+  ): Promise<void> {
     const { status, head, body } = await this.answer(socket, refusal, id);
-    if (!socket.writable) return;
     const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`);
-    close(socket, `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`);
+    const bytes = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`;
+    whenFinished(before, () => {
+      close(socket, bytes);
+    });
   }
 
-  private async answer({ remoteAddress: ip = '' }: Socket, { code, message, headers }: HttpRefusal, id: string) {
+  private async answer(socket: Socket, { code, message, headers }: HttpRefusal, id: string) {
+    const { remoteAddress: ip = '' } = socket;
     const error = errorBody(code, message);
     const body = JSON.stringify(error);
     const head: Record<string, string> = {
@@ -83,19 +103,19 @@ export class SocketRefusals {
       'x-request-id': id,
       ...limitHeaders(await this.storage.look(addressOf({ ip })), this.storage.clock.now()),
       ...headers,
-      connection: 'close',
+      ...(this.refused.has(socket) && { connection: 'close' }),
     };
     return { status: error.status, head, body };
   }
 }
 
-/** At once where there is no response to wait for. */
+/** At once where there is no response to wait for; otherwise before Node may close the connection behind it. */
 function whenFinished(response: ServerResponse | undefined, next: () => void): void {
   if (response === undefined || response.writableFinished) next();
-  else response.once('finish', next);
+  else response.prependOnceListener('finish', next);
 }
 
 function close(socket: Socket, lastWords = ''): void {
-  socket.end(lastWords);
+  if (socket.writable) socket.end(lastWords);
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
