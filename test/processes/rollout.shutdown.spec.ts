@@ -225,6 +225,6 @@ describe('an instance ends within SHUTDOWN_TIMEOUT', () => {
 
 /** Until so many statements wait for the table. */
 async function untilWaiting(count: number): Promise<void> {
-  const waiting = `SELECT FROM pg_locks WHERE relation = 'animals'::regclass AND NOT granted`;
+  const waiting = `SELECT FROM pg_locks WHERE relation = 'messages'::regclass AND NOT granted`;
   while ((await client.query(waiting)).rowCount !== count) await delay(5);
 }

@@ -27,10 +27,20 @@ export class SocketRefusals {
     // A client may close its half once it has asked; Node would close the other one too, before the answer. Not in its
     // types.
     Object.assign(server, { httpAllowHalfOpen: true });
+    server.on('connection', (socket: Socket) => {
+      // What Node does behind the last answer.
+      socket.destroySoon = () => {
+        close(socket);
+      };
+    });
     server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-      this.latestResponses.set(request.socket, response);
-      // Node takes RTSP for HTTP/1.0, and no router knows its methods: to be refused for its version (framing.ts).
-      if (!KNOWN_METHODS.has(request.method)) Object.assign(request, { method: 'GET', httpVersionMajor: 0 });
+      const { socket } = request;
+      this.latestResponses.set(socket, response);
+      // Two that must not be served, so they are given a version that is refused (framing.ts): RTSP, whose methods no
+      // router knows and which Node takes for HTTP/1.0, and what comes behind the last answer.
+      if (!KNOWN_METHODS.has(request.method) || !socket.writable) {
+        Object.assign(request, { method: 'GET', httpVersionMajor: 0 });
+      }
       // Nothing is ever upgraded, yet Node drops what came in one packet with a request that asks for it.
       if (/\bupgrade\b/i.test(request.headers.connection ?? '')) response.shouldKeepAlive = false;
     });
@@ -56,10 +66,6 @@ export class SocketRefusals {
       return;
     }
     this.refused.add(socket);
-    // Behind the last answer Node would close at once.
-    socket.destroySoon = () => {
-      close(socket);
-    };
     const refusal = refusalOfParser(error, this.routes);
     const latest = this.latestResponses.get(socket);
     if (latest !== undefined && !latest.req.complete) void this.refuse(latest, refusal);

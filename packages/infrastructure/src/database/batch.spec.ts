@@ -1,7 +1,7 @@
 import { DomainError } from '@adoption-store/domain';
 import { describe, expect, it, jest } from '@jest/globals';
 import { Batch } from './batch.js';
-import { LateError, PATIENCE } from './patience.js';
+import { PATIENCE } from './patience.js';
 
 /** A batch whose runs end when the test says so. */
 function controlled() {
@@ -113,7 +113,7 @@ describe('a batch', () => {
     expect(await first).toBe('answer to 1');
     await settled();
     expect(runs[1]?.items).toEqual([2]);
-    const late = expect(second).rejects.toThrow(LateError);
+    const late = expect(second).rejects.toMatchObject({ code: 'service_unavailable' });
     jest.advanceTimersByTime(1);
     await late;
     jest.useRealTimers();

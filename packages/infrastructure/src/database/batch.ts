@@ -1,5 +1,5 @@
 import { DomainError } from '@adoption-store/domain';
-import { inTime } from './patience.js';
+import { onDatabase } from './database-errors.js';
 
 /** Items of one batch. */
 const MOST = 256;
@@ -46,7 +46,7 @@ export class Batch<Item, Result> {
   private async runBatch(batch: readonly Waiting<Item, Result>[]): Promise<void> {
     try {
       // The time that the first one has waited is part of its patience.
-      const results = await inTime(this.run(batch.map(({ item }) => item)), batch[0]?.since);
+      const results = await onDatabase(() => this.run(batch.map(({ item }) => item)), batch[0]?.since);
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
     } catch (error) {
       // Where it isn't the database's fault it may be that of one of them, who is to fail alone.

@@ -59,11 +59,12 @@ export function sqlState(error: unknown): string | undefined {
 /**
  * Runs `work` on the database.
  *
+ * @param since when the patience with it began (`inTime`).
  * @throws DomainError `service_unavailable` where the database can't answer in time.
  */
-export async function onDatabase<Result>(work: () => Promise<Result>): Promise<Result> {
+export async function onDatabase<Result>(work: () => Promise<Result>, since?: number): Promise<Result> {
   try {
-    return await (isInTransaction() ? work() : inTime(work()));
+    return await (isInTransaction() ? work() : inTime(work(), since));
   } catch (error) {
     if (!isUnavailable(error)) throw error;
     throw new DomainError('service_unavailable', 'the service is not available just now, try again later', {
