@@ -59,12 +59,12 @@ export class SocketRefusals {
 
   /** Fastify's `clientErrorHandler`: a request could not be parsed, or did not come in time. */
   onClientError(error: ParserError, socket: Socket): void {
-    // What comes after a refusal makes the parser fail again; what comes after a request that closes is nobody's.
-    if (this.refused.has(socket) || error.code === 'HPE_CLOSED_CONNECTION') return;
-    if (error.code === 'ECONNRESET' || !socket.writable) {
+    if (error.code === 'ECONNRESET') {
       socket.destroy();
       return;
     }
+    // What comes after a refusal makes the parser fail again; what comes after the last answer is nobody's.
+    if (this.refused.has(socket) || !socket.writable || error.code === 'HPE_CLOSED_CONNECTION') return;
     this.refused.add(socket);
     const refusal = refusalOfParser(error, this.routes);
     const latest = this.latestResponses.get(socket);
