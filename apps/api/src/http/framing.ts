@@ -22,7 +22,11 @@ export function checkFraming({ raw, originalUrl }: FastifyRequest): HttpRefusal 
     return new HttpRefusal('uri_too_long', `the URL must be at most ${MAX_URL_LENGTH} characters`);
   }
   if (raw.httpVersionMajor !== 1) return new HttpRefusal('bad_request', 'the HTTP version must be 1.1 or 1.0');
-  const { host } = raw.headers;
+  const { host, 'transfer-encoding': coding } = raw.headers;
+  // Only Node 20's parser lets it pass. A proxy before us may see another end of the request (RFC 9112 §11.2).
+  if (coding === '') {
+    return new HttpRefusal('bad_request', 'the Transfer-Encoding header must not be empty', { connection: 'close' });
+  }
   // RFC 9112 §3.2: from HTTP/1.1 on, exactly one Host.
   if (host === undefined) {
     const isOptional = raw.httpVersion === '1.0';

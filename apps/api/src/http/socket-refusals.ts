@@ -41,6 +41,8 @@ export class SocketRefusals {
       if (!KNOWN_METHODS.has(request.method) || !socket.writable) {
         Object.assign(request, { method: 'GET', httpVersionMajor: 0 });
       }
+      // What follows is no request: no one knows where this one ends (framing.ts).
+      if (request.headers['transfer-encoding'] === '') this.refused.add(socket);
       // Nothing is ever upgraded, yet Node drops what came in one packet with a request that asks for it.
       if (/\bupgrade\b/i.test(request.headers.connection ?? '')) response.shouldKeepAlive = false;
     });
