@@ -1,3 +1,10 @@
 import { workspace } from '@adoption-store/tooling/eslint';
 
-export default workspace(import.meta.dirname);
+const browser = Object.fromEntries(
+  ['document', 'fetch', 'location', 'matchMedia', 'URL'].map((name) => [name, 'readonly']),
+);
+
+export default [
+  ...workspace(import.meta.dirname),
+  { files: ['src/docs/page/*.js'], languageOptions: { globals: browser } },
+];

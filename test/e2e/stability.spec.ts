@@ -2,7 +2,7 @@ import { MINUTE } from '@adoption-store/domain';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { MessagesController } from '../../apps/api/src/messages/messages.controller.js';
 import { PetsController } from '../../apps/api/src/pets/pets.controller.js';
-import { STABILITY } from '../../apps/api/src/http/stability.js';
+import { stabilityOf } from '../../apps/api/src/http/stability.js';
 import { StoreOrdersController } from '../../apps/api/src/store/store-orders.controller.js';
 import { useApi } from '../support/api.js';
 import { messageOf, MESSAGES, postMessage, writeMessage } from '../support/messages-client.js';
@@ -89,8 +89,7 @@ describe('X-Stability is absent from the answer to', () => {
 
 describe('the stability of a controller', () => {
   it('can be read of it by whoever describes the interface', () => {
-    const read = (controller: object) => Reflect.getMetadata(STABILITY, controller) as unknown;
-    expect([StoreOrdersController, MessagesController, PetsController].map(read)).toEqual([
+    expect([StoreOrdersController, MessagesController, PetsController].map(stabilityOf)).toEqual([
       'beta',
       'experimental',
       undefined,

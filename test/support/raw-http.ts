@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { expectDescribed } from './description.js';
 
 /** Milliseconds. What is answered at all is answered long before. */
 const LONGEST_SILENCE = 5_000;
@@ -16,8 +17,17 @@ export interface Target {
   readonly port: number;
 }
 
-/** Sends the bytes as they are and reads until the server closes, or until `count` answers are complete. */
+/**
+ * Sends the bytes as they are and reads until the server closes, or until `count` answers are complete. Fails where the
+ * interface description doesn't have one of them.
+ */
 export async function sendRaw(target: Target, bytes: string | Buffer, count = 1): Promise<RawResponse[]> {
+  const responses = await sendAny(target, bytes, count);
+  expectDescribed(bytes, responses);
+  return responses;
+}
+
+async function sendAny(target: Target, bytes: string | Buffer, count: number): Promise<RawResponse[]> {
   const socket = connect(target.port, target.host);
   const chunks: Buffer[] = [];
   try {

@@ -5,6 +5,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type FastifyBaseLogger, LogController } from 'fastify';
 import { ApiModule } from './api.module.js';
+import { serveDocs } from './docs/docs-routes.js';
 import { serveHealth } from './health/health-routes.js';
 import { ApiContext } from './http/api-context.js';
 import { checkFraming, requestId, routeEveryMethod } from './http/framing.js';
@@ -69,7 +70,8 @@ export async function createApi({
   const fastify = adapter.getInstance();
   routeEveryMethod(fastify);
   refusals.listenTo(fastify.server);
-  // Before the table of routes listens: health is no part of the API.
+  // Before the table of routes listens: neither is part of the API.
+  serveDocs(fastify);
   serveHealth(fastify, async () => ending?.aborted !== true && (await isReady()));
   fastify.addHook('onRoute', ({ url, method }) => {
     routes.add(url, [method].flat());

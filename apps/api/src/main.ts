@@ -89,6 +89,7 @@ function welcome(address: string, key: string | undefined): string {
     'The Animal Adoption Store API is ready. Ctrl-C ends it.',
     '',
     `  Address  ${address}/v1`,
+    `  Docs     ${address}/docs`,
     ...(key === undefined ? withoutKey : withKey),
     '',
   ].join('\n');

@@ -11,8 +11,8 @@ declare module 'fastify' {
   }
 }
 
-/** The metadata's key on the controller, for the interface description. */
-export const STABILITY = 'stability';
+/** The metadata's key on the controller. */
+const STABILITY = 'stability';
 
 /** Marks every operation of a controller. */
 export function Stability(level: StabilityLevel): ClassDecorator {
@@ -25,6 +25,11 @@ export function Stability(level: StabilityLevel): ClassDecorator {
       if (name !== 'constructor') mark(controller.prototype as object, name, descriptor);
     }
   };
+}
+
+/** How far from settled the operations of a controller are. */
+export function stabilityOf(controller: object): StabilityLevel | undefined {
+  return Reflect.getMetadata(STABILITY, controller) as StabilityLevel | undefined;
 }
 
 /** On the answer from its beginning, so that refusals have it too. */

@@ -1,0 +1,28 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { errorBody } from './error-codes.js';
+
+const ALLOW = 'GET, HEAD, OPTIONS';
+
+/**
+ * A page beside the API: a route that Nest doesn't know has none of its guards, so it needs no key and counts for
+ * nothing. It must be there before the table of the API's routes listens.
+ */
+export function servePublicly(
+  fastify: FastifyInstance,
+  path: string,
+  get: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>,
+): void {
+  fastify.all(path, async (request: FastifyRequest, reply: FastifyReply) => {
+    switch (request.method) {
+      case 'GET':
+      case 'HEAD':
+        return get(request, reply);
+      case 'OPTIONS':
+        return reply.code(204).header('allow', ALLOW).send();
+      default: {
+        const refusal = errorBody('method_not_allowed', `${request.method} is not allowed here, only ${ALLOW}`);
+        return reply.code(refusal.status).header('allow', ALLOW).send(refusal);
+      }
+    }
+  });
+}

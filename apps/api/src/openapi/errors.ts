@@ -1,0 +1,127 @@
+import { MAX_PAGE_SIZE } from '@adoption-store/domain';
+import { type ErrorCode, errorStatuses } from '../http/error-codes.js';
+import { MAX_URL_LENGTH } from '../http/framing.js';
+import { MAX_BODY_BYTES } from '../http/json-body.decorator.js';
+import { type HeaderName, withHeaders } from './headers.js';
+import { type Described, json, schemaRef } from './schema.js';
+
+/** What each code means, which is also an example of its message. The compiler asks for a line for each. */
+const MEANINGS: Readonly<Record<ErrorCode, string>> = {
+  invalid_parameter: `limit must be an integer from 1 to ${MAX_PAGE_SIZE}, given once`,
+  idempotency_key_reused: 'this Idempotency-Key was used for another request',
+  missing_api_key: 'the Authorization header is missing, it must be "Bearer <API key>"',
+  invalid_api_key: 'the Authorization header must be "Bearer <API key>"',
+  expired_api_key: 'the API key has expired',
+  revoked_api_key: 'the API key has been revoked',
+  not_found: 'there is no such animal',
+  pet_not_available: 'the animal is not available',
+  order_final: 'the order is already completed',
+  service_unavailable: 'the service is not available just now, try again',
+  bad_request: 'the request is not valid HTTP/1.1',
+  invalid_json: 'the body is not JSON: unexpected end at position 1',
+  unsupported_media_type: 'the Content-Type header must be application/json, in UTF-8',
+  method_not_allowed: 'DELETE is not allowed here, only GET, HEAD, OPTIONS, POST',
+  request_timeout: 'the request was not complete in time',
+  gone: 'GET /v1/pets/{petId} has been removed, use GET /v1/pets?id={petId}',
+  payload_too_large: `the body must be at most ${MAX_BODY_BYTES} bytes`,
+  uri_too_long: `the URL must be at most ${MAX_URL_LENGTH} characters`,
+  expectation_failed: 'the Expect header may only be 100-continue',
+  rate_limited: 'too many requests in this minute; try again in 42 s',
+  daily_quota_exceeded: 'too many requests today; try again in 43242 s',
+  key_banned: 'the API key is banned for a while, for it went on after too many refusals; try again in 300 s',
+  headers_too_large: 'the headers are too large',
+  internal_error: 'an unexpected error happened; it has been recorded',
+};
+
+const CODES = Object.keys(errorStatuses).sort() as ErrorCode[];
+
+export const errorSchemas: Readonly<Record<string, Described>> = {
+  Error: {
+    type: 'object',
+    description: 'The body of every refusal.',
+    required: ['code', 'message', 'status'],
+    properties: {
+      code: schemaRef('ErrorCode'),
+      message: {
+        type: 'string',
+        minLength: 1,
+        description: 'What was wrong, for people. It names the field and the rule.',
+      },
+      status: { type: 'integer', minimum: 400, maximum: 599, description: 'The HTTP status code.' },
+    },
+    examples: [bodyOf('not_found')],
+  },
+  ErrorCode: {
+    type: 'string',
+    description: 'What was wrong, for programs. More codes may come; take an unknown one by its status.',
+    enum: CODES,
+  },
+};
+
+function bodyOf(code: ErrorCode): Described {
+  return { code, message: MEANINGS[code], status: errorStatuses[code] };
+}
+
+/** The refusals by status: the name of each as a component, and when it comes. */
+const REFUSALS = {
+  400: ['BadRequest', 'The request breaks a rule of HTTP, of JSON or of this operation.'],
+  401: ['Unauthorized', 'The API key is missing or invalid, or the header is not `Authorization: Bearer <API key>`.'],
+  404: ['NotFound', 'There is no such resource, or it is not yours.'],
+  408: ['RequestTimeout', 'The request did not arrive in time.'],
+  409: ['Conflict', 'The state of the resource does not allow it.'],
+  410: ['Gone', 'The operation has been removed.'],
+  413: ['PayloadTooLarge', 'The body is too large.'],
+  414: ['UriTooLong', 'The URL is too long.'],
+  417: ['ExpectationFailed', 'The Expect header asks for what is not there.'],
+  429: ['TooManyRequests', 'Over a limit of the plan, or the key is banned for going on after that.'],
+  431: ['HeadersTooLarge', 'The headers are too large.'],
+  500: ['InternalError', 'A defect of the service. It has been recorded.'],
+  503: ['ServiceUnavailable', 'Something behind the service is down.'],
+} as const satisfies Readonly<Record<number, readonly [name: string, description: string]>>;
+
+export type RefusalStatus = keyof typeof REFUSALS;
+
+/** What any request can be refused with, whatever it asks for. */
+const ALWAYS: readonly RefusalStatus[] = [400, 401, 408, 413, 414, 417, 429, 431, 500, 503];
+
+const OWN_HEADERS: Readonly<Partial<Record<RefusalStatus, readonly HeaderName[]>>> = {
+  401: ['WWW-Authenticate'],
+  404: ['Idempotent-Replayed'],
+  409: ['Idempotent-Replayed'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+};
+
+const nameOf = (status: RefusalStatus): string => REFUSALS[status][0];
+
+/** The refusal with this status, as an operation's response. */
+export function refusal(status: RefusalStatus): Described {
+  const codes = CODES.filter((code) => errorStatuses[code] === status);
+  return {
+    description: REFUSALS[status][1],
+    headers: withHeaders(...(OWN_HEADERS[status] ?? []), 'X-Stability'),
+    content: json(
+      {
+        allOf: [schemaRef('Error'), { properties: { code: { enum: codes }, status: { const: status } } }],
+      },
+      Object.fromEntries(codes.map((code) => [code, bodyOf(code)])),
+    ),
+  };
+}
+
+/** Those that operations share. A removed operation's is its own. */
+export const refusalResponses: Readonly<Record<string, Described>> = Object.fromEntries(
+  statuses(Object.keys(REFUSALS))
+    .filter((status) => status !== 410)
+    .map((status) => [nameOf(status), refusal(status)]),
+);
+
+/** The refusals of an operation: those that any request can meet, and these. */
+export function refusals(...own: readonly Exclude<RefusalStatus, 410>[]): Described {
+  const inOrder = [...ALWAYS, ...own].sort((one, other) => one - other);
+  return Object.fromEntries(inOrder.map((status) => [status, { $ref: `#/components/responses/${nameOf(status)}` }]));
+}
+
+function statuses(keys: readonly string[]): readonly RefusalStatus[] {
+  return keys.map(Number) as RefusalStatus[];
+}

@@ -1,0 +1,31 @@
+/** A JSON Schema, a response, an operation: what the description is made of. Linters and tests judge it, not the compiler. */
+export type Described = Readonly<Record<string, unknown>>;
+
+export type SectionName = 'schemas' | 'parameters' | 'headers' | 'responses';
+
+export function ref(section: SectionName, name: string): Described {
+  return { $ref: `#/components/${section}/${name}` };
+}
+
+export function schemaRef(name: string): Described {
+  return ref('schemas', name);
+}
+
+/** An int64 (requirements.md §2.1). */
+export function int64(description: string, example: number): Described {
+  return { type: 'integer', format: 'int64', description, examples: [example] };
+}
+
+export function oneOf(words: readonly string[], description: string): Described {
+  return { type: 'string', enum: [...words], description };
+}
+
+export function time(description: string): Described {
+  return { type: 'string', format: 'date-time', description, examples: ['2026-11-21T12:00:00.000Z'] };
+}
+
+/** A JSON body. */
+export function json(schema: Described, examples: Readonly<Record<string, unknown>>): Described {
+  const named = Object.entries(examples).map(([name, value]) => [name, { value }]);
+  return { 'application/json': { schema, examples: Object.fromEntries(named) as Described } };
+}

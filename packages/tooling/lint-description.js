@@ -1,0 +1,27 @@
+#!/usr/bin/env node
+import { readFile } from 'node:fs/promises';
+import { createConfig, lint } from '@redocly/openapi-core';
+import spectral from '@stoplight/spectral-core';
+import rulesets from '@stoplight/spectral-rulesets';
+
+/**
+ * Judges an OpenAPI description by Redocly's recommended rules and Spectral's `oas`. Whatever either reports, a warning
+ * too, is a failure.
+ */
+const [file = ''] = process.argv.slice(2);
+const problems = [...(await redocly()), ...(await spectralOas())];
+for (const problem of problems) console.error(problem);
+process.exitCode = problems.length > 0 ? 1 : 0;
+
+async function redocly() {
+  const config = await createConfig({ extends: ['recommended'] });
+  const found = await lint({ ref: file, config });
+  return found.map(({ ruleId, message, location: [place] }) => `redocly ${ruleId} at ${place?.pointer}: ${message}`);
+}
+
+async function spectralOas() {
+  const linter = new spectral.Spectral();
+  linter.setRuleset({ extends: [rulesets.oas] });
+  const found = await linter.run(await readFile(file, 'utf8'));
+  return found.map(({ code, path, message }) => `spectral ${code} at /${path.join('/')}: ${message}`);
+}
