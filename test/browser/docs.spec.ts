@@ -60,12 +60,14 @@ if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for 
   }
 
   it('shows the operations in their groups', async () => {
-    const groups = await page.locator('.opblock-tag-section').evaluateAll((sections) =>
-      sections.map((section) => [
-        section.querySelector('.opblock-tag a')?.textContent,
-        section.querySelectorAll('.opblock').length,
-      ]),
-    );
+    const groups = await page
+      .locator('.opblock-tag-section')
+      .evaluateAll((sections) =>
+        sections.map((section) => [
+          section.querySelector('.opblock-tag a')?.textContent,
+          section.querySelectorAll('.opblock').length,
+        ]),
+      );
     expect(groups).toEqual([
       ['Pets', 3],
       ['Store', 5],

@@ -48,7 +48,7 @@ const ROOT = 'https://adoption-store.example/';
 const { paths, components } = description as unknown as Description;
 const operations = Object.entries(paths).map(([path, methods]) => ({
   path: new RegExp(`^/v1${path.replace(/\{\w+\}/g, '[^/]+')}$`),
-  methods,
+  methods: Object.fromEntries(Object.entries(methods).map(([method, operation]) => [method.toUpperCase(), operation])),
 }));
 
 const allow: Header = { required: true, schema: { type: 'string', pattern: '^[A-Z]+(?:, [A-Z]+)*$' } };
@@ -86,16 +86,26 @@ ajv.addSchema({
 
 /** Throws where an answer has a status, a header or a property that the description doesn't have. */
 export function expectDescribed(bytes: string | Buffer, responses: readonly RawResponse[]): void {
-  // What is sent may hold more requests than one, or a body that looks like one.
-  const requests = [...bytes.toString('latin1').matchAll(/^(\S+) (\S+) HTTP\/\d\.\d\r?$/gm)];
-  const lines = requests.length === 0 ? [['', '', '/']] : requests;
+  const lines = requestLines(bytes.toString('latin1'));
   for (const response of responses) {
-    const found = lines.map(([, method = '', target = '']) => problemsOf(method, target, response));
+    const found = lines.map(([method, target]) => problemsOf(method, target, response));
     const [problems] = found;
     if (problems === undefined || found.some(({ length }) => length === 0)) continue;
     const shown = JSON.stringify({ ...response, body: response.body.slice(0, 500) });
-    throw new Error(`the description doesn't have this answer to ${lines[0]?.[0]}:\n${problems.join('\n')}\n${shown}`);
+    throw new Error(
+      `the description doesn't have this answer to ${lines[0]?.join(' ')}:\n${problems.join('\n')}\n${shown}`,
+    );
   }
+}
+
+/** What is asked for. The bytes may hold more requests than one, or a body that looks like one. */
+function requestLines(bytes: string): readonly (readonly [method: string, target: string])[] {
+  const found = [...bytes.matchAll(/(\S+) (\S+) HTTP\/\d\.\d\r?$/gm)].flatMap(([, word = '', target = '']) => {
+    // A request may come right behind a body.
+    const behind = /[A-Z]+$/.exec(word)?.[0] ?? word;
+    return [word, behind].map((method) => [method, target] as const);
+  });
+  return found.length === 0 ? [['', '/']] : found;
 }
 
 /** In what the answer differs from the description. */
@@ -109,7 +119,7 @@ export function problemsOf(method: string, target: string, response: RawResponse
 
 function describedResponse(method: string, path: string, status: number): Response | undefined {
   const methods = operations.find((operation) => operation.path.test(path))?.methods;
-  const operation = methods?.[(method === 'HEAD' ? 'GET' : method).toLowerCase()];
+  const operation = methods?.[method === 'HEAD' ? 'GET' : method];
   if (operation !== undefined) return resolved(operation.responses[status]);
   return method === 'OPTIONS' && status === 204 ? { headers: withAllow } : elsewhere[status];
 }

@@ -10,6 +10,6 @@ export function serveHealth(fastify: FastifyInstance, isReady: () => Promise<boo
 function serve(fastify: FastifyInstance, path: string, isWell: () => Promise<boolean>): void {
   servePublicly(fastify, path, async (_request, reply) => {
     const [status, text] = (await isWell()) ? [200, 'ok\n'] : [503, 'not ready\n'];
-    return reply.header('cache-control', 'no-store').code(status).type('text/plain; charset=utf-8').send(text);
+    return reply.code(status).type('text/plain; charset=utf-8').send(text);
   });
 }

@@ -13,6 +13,8 @@ export function servePublicly(
   get: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>,
 ): void {
   fastify.all(path, async (request: FastifyRequest, reply: FastifyReply) => {
+    // Unless the page says otherwise.
+    reply.header('cache-control', 'no-store');
     switch (request.method) {
       case 'GET':
       case 'HEAD':

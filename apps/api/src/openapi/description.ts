@@ -50,13 +50,12 @@ export const description: Described = {
   info: {
     title: 'Animal Adoption Store API',
     version: '1.0.0',
-    summary: 'Animals for adoption, and orders of them.',
     description: INTRODUCTION,
     contact: { name: 'Animal Adoption Store' },
     license: { name: 'MIT', identifier: 'MIT' },
   },
   servers: [
-    { url: './v1', description: 'Where this description comes from' },
+    { url: './v1', description: 'This server' },
     { url: 'https://api.adoption-store.example/v1', description: 'Production' },
     { url: 'https://api.staging.adoption-store.example/v1', description: 'Staging; it has keys of its own' },
   ],

@@ -15,14 +15,32 @@ function indented(text) {
   }
 }
 
-const exactNumbers = {
+const exactNumbers = (system) => ({
+  // Swagger UI asks for it by name, misses it loudly, and takes this one.
+  components: {
+    JsonSchema_integer_int64: (props) => system.React.createElement(props.getComponent('JsonSchema_string'), props),
+  },
   wrapComponents: {
-    responseBody:
-      (Original, { React }) =>
+    responseBody: (Original) => (props) => {
+      const isText = typeof props.content === 'string' && /json/i.test(props.contentType ?? '');
+      const shown = isText ? { content: indented(props.content), contentType: 'text/plain' } : {};
+      return system.React.createElement(Original, { ...props, ...shown });
+    },
+  },
+});
+
+/** The marks of an operation, beside its path. */
+const marks = {
+  wrapComponents: {
+    OperationSummaryPath:
+      (Original, { React, specSelectors }) =>
       (props) => {
-        const isText = typeof props.content === 'string' && /json/i.test(props.contentType ?? '');
-        const shown = isText ? { content: indented(props.content), contentType: 'text/plain' } : {};
-        return React.createElement(Original, { ...props, ...shown });
+        const { path, method } = props.operationProps.toObject();
+        const operation = specSelectors.specJson().getIn(['paths', path, method]);
+        const badges = marksOf(operation).map(([kind, text]) =>
+          React.createElement('span', { key: kind, className: `mark mark-${kind}` }, text),
+        );
+        return React.createElement(React.Fragment, null, React.createElement(Original, props), ...badges);
       },
   },
 };
@@ -32,23 +50,34 @@ function marksOf(operation) {
   const sunset = operation.get('x-deprecated-sunset');
   return [
     ...(stability ? [[stability, stability]] : []),
-    ...(operation.get('deprecated')
-      ? [['deprecated', sunset ? `deprecated, removed on ${sunset}` : 'deprecated']]
-      : []),
+    ...(operation.get('deprecated') ? [['deprecated', `deprecated, removed on ${sunset}`]] : []),
   ];
 }
 
-/** The marks of an operation, beside its path. */
-const marks = {
+/** Every operation has the same ten refusals, and every answer six headers: folded, so that one sees the rest. */
+const folds = {
   wrapComponents: {
-    OperationSummaryPath:
+    headers:
       (Original, { React }) =>
       (props) => {
-        const operation = props.operationProps.get('op');
-        const badges = marksOf(operation).map(([kind, text]) =>
-          React.createElement('span', { key: kind, className: `mark mark-${kind}` }, text),
+        if (!props.headers?.size) return null;
+        const title = React.createElement('summary', null, `${props.headers.size} headers`);
+        return React.createElement('details', { className: 'fold' }, title, React.createElement(Original, props));
+      },
+    response:
+      (Original, { React }) =>
+      (props) => {
+        const original = React.createElement(Original, props);
+        if (!/^[45]/.test(props.code)) return original;
+        const e = React.createElement;
+        const title = e(
+          'summary',
+          null,
+          e('b', null, props.code),
+          ` ${props.response.get('description').replaceAll('`', '')}`,
         );
-        return React.createElement(React.Fragment, null, React.createElement(Original, props), ...badges);
+        const table = e('table', { className: 'responses-table' }, e('tbody', null, original));
+        return e('tr', null, e('td', { colSpan: 3 }, e('details', { className: 'fold' }, title, table)));
       },
   },
 };
@@ -73,7 +102,7 @@ async function show() {
     tryItOutEnabled: true,
     persistAuthorization: false,
     validatorUrl: null,
-    plugins: [exactNumbers, marks],
+    plugins: [exactNumbers, marks, folds],
   });
 }
 
