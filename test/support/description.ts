@@ -43,6 +43,7 @@ const GENERIC: ReadonlySet<string> = new Set([
   'transfer-encoding',
 ]);
 const JSON_TYPE = 'application/json; charset=utf-8';
+const LONGEST_METHOD = 20;
 const ROOT = 'https://adoption-store.example/';
 
 const { paths, components } = description as unknown as Description;
@@ -100,9 +101,10 @@ export function expectDescribed(bytes: string | Buffer, responses: readonly RawR
 
 /** What is asked for. The bytes may hold more requests than one, or a body that looks like one. */
 function requestLines(bytes: string): readonly (readonly [method: string, target: string])[] {
-  const found = [...bytes.matchAll(/(\S+) (\S+) HTTP\/\d\.\d\r?$/gm)].flatMap(([, word = '', target = '']) => {
+  const found = [...bytes.matchAll(/ (\S+) HTTP\/\d\.\d\r?$/gm)].flatMap(({ 1: target = '', index }) => {
+    const word = /\S*$/.exec(bytes.slice(Math.max(0, index - LONGEST_METHOD), index))?.[0] ?? '';
     // A request may come right behind a body.
-    const behind = /[A-Z]+$/.exec(word)?.[0] ?? word;
+    const behind = /[A-Z]*$/.exec(word)?.[0] ?? '';
     return [word, behind].map((method) => [method, target] as const);
   });
   return found.length === 0 ? [['', '/']] : found;
