@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { useApi } from '../support/api.js';
 import { findChromium } from '../support/chromium.js';
@@ -10,19 +10,12 @@ if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for 
   const api = useApi();
   let browser: Browser;
   let page: Page;
-  let origins: Set<string>;
-  let complaints: string[];
+  const origins = new Set<string>();
+  const complaints: string[] = [];
 
   beforeAll(async () => {
     browser = await chromium.launch({ ...(executablePath && { executablePath }), args: ['--no-sandbox'] });
-  });
-
-  afterAll(() => browser.close());
-
-  beforeEach(async () => {
     page = await browser.newPage();
-    origins = new Set();
-    complaints = [];
     page.on('request', (request) => {
       const url = new URL(request.url());
       if (url.protocol !== 'data:') origins.add(url.origin);
@@ -36,8 +29,9 @@ if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for 
     await operation('listPets').waitFor();
   });
 
-  afterEach(async () => {
-    await page.close();
+  afterAll(() => browser.close());
+
+  afterEach(() => {
     expect([...origins]).toEqual([api.origin]);
     expect(complaints).toEqual([]);
   });
@@ -60,15 +54,12 @@ if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for 
   }
 
   it('shows the operations in their groups', async () => {
-    const groups = await page
-      .locator('.opblock-tag-section')
-      .evaluateAll((sections) =>
-        sections.map((section) => [
-          section.querySelector('.opblock-tag a')?.textContent,
-          section.querySelectorAll('.opblock').length,
-        ]),
-      );
-    expect(groups).toEqual([
+    const sections = await page.locator('.opblock-tag-section').all();
+    const groups = sections.map(async (section) => [
+      await section.locator('.opblock-tag a').first().innerText(),
+      await section.locator('.opblock').count(),
+    ]);
+    expect(await Promise.all(groups)).toEqual([
       ['Pets', 3],
       ['Store', 5],
       ['Messages', 2],

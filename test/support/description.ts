@@ -6,9 +6,9 @@ import { type JsonValue, parseJson } from '../../apps/api/src/http/strict-json.j
 import { description } from '../../apps/api/src/openapi/description.js';
 import { refusalResponses } from '../../apps/api/src/openapi/errors.js';
 import { withHeaders } from '../../apps/api/src/openapi/headers.js';
-import type { RawResponse } from './raw-http.js';
+import type { RawResponse } from './raw-response.js';
 
-type Schema = Readonly<Record<string, unknown>>;
+type Schema = Readonly<Record<string, unknown>> & { readonly $ref?: string };
 type Named<Part> = Readonly<Record<string, Part>>;
 
 interface Header {
@@ -172,7 +172,7 @@ function closed({ $ref, format, type, ...rest }: Schema, isPart = false): Schema
   const schema: Record<string, unknown> = Object.fromEntries(
     Object.entries(rest).map(([keyword, value]) => [keyword, closedWithin(keyword, value)]),
   );
-  if ($ref !== undefined) schema['$ref'] = `${ROOT}${String($ref)}`;
+  if ($ref !== undefined) schema['$ref'] = `${ROOT}${$ref}`;
   if (format === 'int64') schema['int64'] = true;
   else Object.assign(schema, type !== undefined && { type }, format !== undefined && { format });
   const isObject = $ref !== undefined || 'allOf' in rest || 'properties' in rest;

@@ -1,16 +1,11 @@
 import { connect, type Socket } from 'node:net';
 import { expectDescribed } from './description.js';
+import type { RawResponse } from './raw-response.js';
+
+export type { RawResponse };
 
 /** Milliseconds. What is answered at all is answered long before. */
 const LONGEST_SILENCE = 5_000;
-
-export interface RawResponse {
-  readonly status: number;
-  /** Names in lower case; a header sent more than once is joined by ", ". */
-  readonly headers: Readonly<Record<string, string>>;
-  /** The body's bytes, chunking undone. */
-  readonly body: string;
-}
 
 export interface Target {
   readonly host: string;
