@@ -2,6 +2,7 @@
 # production-files.sh APP FOLDER: puts into FOLDER what the app needs to run, from a tree that is installed and built.
 # npm itself can't: to `npm ci --omit=dev` what our own workspaces need for their tests is no development dependency.
 set -eu
+export npm_config_update_notifier=false
 app=$1
 folder=$2
 
@@ -27,11 +28,11 @@ while IFS= read -r path; do
 done </tmp/packages
 
 # So that npm takes what is there for all that should be, and lists it: the bill of materials of the image.
+cp package.json "$folder"
 cd "$folder"
-for manifest in apps/*/package.json packages/*/package.json; do
+for manifest in package.json apps/*/package.json packages/*/package.json; do
   (cd "$(dirname "$manifest")" && npm pkg delete devDependencies optionalDependencies scripts)
 done
-echo '{ "name": "adoption-store", "private": true, "license": "MIT", "workspaces": ["apps/*", "packages/*"] }' >package.json
 npm sbom --sbom-format=cyclonedx >sbom.cdx.json
 
 # Nothing reads these when the service runs; licences stay.
