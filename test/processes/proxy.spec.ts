@@ -28,7 +28,7 @@ async function startInstance(index: number): Promise<void> {
     PORT: String(ports[index]),
     TRUST_PROXY: '127.0.0.1',
     ADDRESS_LIMIT: '5',
-    LAME_DUCK: '1s',
+    LAME_DUCK: '2s',
     SHUTDOWN_TIMEOUT: '6s',
   });
   instances[index] = service;
@@ -82,9 +82,8 @@ async function asStranger(forwardedFor: string): Promise<number> {
       await endInstance(index);
       await load.answered(100);
       await startInstance(index);
-      // Until the proxy has found it.
-      await load.answered(200);
     }
+    await load.answered(200);
     await load.stop();
     expect(load.answers.filter((answer) => !isSuccess(answer)).slice(0, 5)).toEqual([]);
     expect(await load.losses(client)).toEqual({ lost: [], doubled: [] });
