@@ -28,7 +28,10 @@ export function createKey(env) {
 }
 
 async function start(program, env, ready, args = []) {
-  const child = spawn(process.execPath, [join(root, program), ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [join(root, program), ...args], {
+    env: { METRICS_PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   let output = '';
   for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
     output += String(chunk);
