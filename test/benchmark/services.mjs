@@ -13,6 +13,11 @@ export function startWorker(env) {
   return start('apps/worker/dist/main.js', env, /health at (\S+)\/readyz/);
 }
 
+/** The API with only what is named watched, see watched.mjs. */
+export function startWatched(watched, env) {
+  return start('test/benchmark/watched.mjs', env, /Address {2}(\S+)\/v1/, watched);
+}
+
 const PEERS = { expert: [], sharing: ['--sharing'] };
 
 /** Another's service, see peers/. */

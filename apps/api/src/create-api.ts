@@ -15,9 +15,11 @@ import { RouteTable } from './http/route-table.js';
 import { showStability } from './http/stability.js';
 import { SocketRefusals } from './http/socket-refusals.js';
 import { AccessLog } from './observability/access-log.js';
-import type { ApiMetrics } from './observability/api-metrics.js';
+import { ApiMetrics } from './observability/api-metrics.js';
 import { observeRequests, type RequestObserver } from './observability/request-observers.js';
 import { traceRequests } from './observability/request-spans.js';
+
+export { ApiMetrics };
 
 export interface ApiOptions {
   readonly application: Application;

@@ -33,7 +33,7 @@ export class Metrics {
     labelNames: Label[] = [],
     collect?: (counter: Counter<Label>) => void,
   ) {
-    const metric: Counter<Label> = new Counter({
+    const metric = new Counter<Label>({
       ...{ name, help, labelNames, registers: this.registers },
       ...(collect && {
         collect: () => {
@@ -52,7 +52,7 @@ export class Metrics {
     labelNames: Label[] = [],
     collect?: (gauge: Gauge<Label>) => void,
   ) {
-    const metric: Gauge<Label> = new Gauge({
+    const metric = new Gauge<Label>({
       ...{ name, help, labelNames, registers: this.registers },
       ...(collect && {
         collect: () => {
