@@ -100,7 +100,11 @@ export class SocketRefusals {
       whenFinished(response, () => {
         close(socket);
       });
-    else response.writeHead(status, head).end(body);
+    else {
+      response.writeHead(status, head).end(body);
+      // What its operation says from now on comes too late, and whoever watches is to see what was sent.
+      Object.defineProperty(response, 'statusCode', { get: () => status, set: () => undefined });
+    }
   }
 
   private async refuseOnSocket(
