@@ -183,7 +183,7 @@ it('is written for people where a terminal reads it', async () => {
   // util-linux's: what it runs has a terminal of its own.
   const terminal = spawn('script', ['-qefc', `exec ${process.execPath} ${API}`, '/dev/null'], {
     env: { PATH: process.env['PATH'], DATABASE_URL: database.url, PORT: '0', METRICS_PORT: '0', HOST: '127.0.0.1' },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'ignore'],
   });
   let output = '';
   terminal.stdout.on('data', (chunk) => (output += String(chunk)));

@@ -152,7 +152,7 @@ it('without it nothing of OpenTelemetry is loaded', async () => {
   const settings = { DATABASE_URL: database.url, PORT: '0', HOST: '127.0.0.1', NODE_DEBUG: 'module,esm' };
   const api = new Running(API, [], settings);
   await api.prints(/Address/);
-  await until(() => api.stderr.includes('pino'));
+  await until(() => api.stderr.includes('prom-client'));
   expect(api.stderr).not.toMatch(/open-telemetry|@opentelemetry\/(?!api)/);
   await api.stop();
 });
