@@ -197,6 +197,7 @@ describe('started by npm start', () => {
       'The Animal Adoption Store API is ready. Ctrl-C ends it.',
       '',
       expect.stringContaining('Address'),
+      expect.stringContaining('Metrics'),
       expect.stringContaining('API key'),
       '',
       expect.stringContaining('Try it:'),

@@ -4,6 +4,7 @@ import type { LoggerService } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type FastifyBaseLogger, LogController } from 'fastify';
+import type { Log, Tracing } from '@adoption-store/telemetry';
 import { ApiModule } from './api.module.js';
 import { serveHealth } from './health/health-routes.js';
 import { ApiContext } from './http/api-context.js';
@@ -13,6 +14,12 @@ import { RequestCounterStorage } from './http/request-counter.storage.js';
 import { RouteTable } from './http/route-table.js';
 import { showStability } from './http/stability.js';
 import { SocketRefusals } from './http/socket-refusals.js';
+import { AccessLog } from './observability/access-log.js';
+import { ApiMetrics } from './observability/api-metrics.js';
+import { observeRequests, type RequestObserver } from './observability/request-observers.js';
+import { traceRequests } from './observability/request-spans.js';
+
+export { ApiMetrics };
 
 export interface ApiOptions {
   readonly application: Application;
@@ -22,7 +29,12 @@ export interface ApiOptions {
   /** Aborted once the API is to end: from then on it tells everybody to look for another one. */
   readonly ending?: AbortSignal | undefined;
   readonly publicUrl?: string | undefined;
-  readonly logLevel: string;
+  /** Nothing is logged without it. */
+  readonly log?: Log | undefined;
+  /** Whether each request is logged, too. */
+  readonly logRequests?: boolean | undefined;
+  readonly metrics?: ApiMetrics | undefined;
+  readonly tracing?: Tracing | undefined;
   /** Networks whose X-Forwarded-For is believed; none unless given. */
   readonly trustProxy?: readonly string[] | undefined;
 }
@@ -39,13 +51,31 @@ export async function createApi({
   isReady,
   ending,
   publicUrl,
-  logLevel,
+  log,
+  logRequests = false,
+  metrics,
+  tracing,
 }: ApiOptions): Promise<NestFastifyApplication> {
   const routes = new RouteTable();
-  const storage = new RequestCounterStorage(application.meterRequest, clock);
-  const refusals = new SocketRefusals(routes, storage);
+  const storage = new RequestCounterStorage(
+    application.meterRequest,
+    clock,
+    metrics &&
+      ((source, verdict) => {
+        metrics.countDecision(source, verdict);
+      }),
+  );
+  const observers: readonly RequestObserver[] = [
+    ...(log !== undefined && logRequests && log.logger.isLevelEnabled('info') ? [new AccessLog(log)] : []),
+    ...(metrics === undefined ? [] : [metrics]),
+  ];
+  const refusals = new SocketRefusals(routes, storage, observers);
   const adapter = new FastifyAdapter({
-    logger: { level: logLevel },
+    ...(log && {
+      loggerInstance: log.logger as FastifyBaseLogger,
+      // A logger of its own for each request costs more than all that is logged of it.
+      childLoggerFactory: (logger: FastifyBaseLogger) => logger,
+    }),
     logController: new LogController({ disableRequestLogging: true }),
     // Nest's middleware engine; nothing here is a middleware.
     skipMiddie: true,
@@ -69,6 +99,8 @@ export async function createApi({
   const fastify = adapter.getInstance();
   routeEveryMethod(fastify);
   refusals.listenTo(fastify.server);
+  if (tracing) traceRequests(fastify, tracing);
+  observeRequests(fastify, observers);
   // Before the table of routes listens: health is no part of the API.
   serveHealth(fastify, async () => ending?.aborted !== true && (await isReady()));
   fastify.addHook('onRoute', ({ url, method }) => {
