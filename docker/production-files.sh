@@ -7,7 +7,7 @@ app=$1
 folder=$2
 
 mkdir -p "$folder"
-# The one optional dependency is the PostgreSQL of `npm start`: in production DATABASE_URL names another.
+# What is optional is for whoever develops: the PostgreSQL of `npm start`, a log that people read.
 npm ls --all --parseable --omit=dev --omit=optional --workspace="@adoption-store/$app" >/tmp/packages
 while IFS= read -r path; do
   package=${path#"$PWD/"}

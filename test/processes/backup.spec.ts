@@ -3,7 +3,7 @@ import { appendFile, readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startApi, type TestApi } from '../support/api.js';
-import { petsOf, type Pet, bearer, get } from '../support/pets-client.js';
+import { petsOf, bearer, get } from '../support/pets-client.js';
 import { type Finished, temporaryFolder } from '../support/processes.js';
 import { folderOf } from '../support/programs.js';
 import { request } from '../support/raw-http.js';

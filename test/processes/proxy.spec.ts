@@ -114,7 +114,7 @@ async function asStranger(forwardedFor: string): Promise<number> {
   });
 
   it('refuses as the API does while no instance is ready', async () => {
-    await Promise.all([0, 1].map((index) => instances[index]?.stop()));
+    await Promise.all(instances.map((instance) => instance.stop()));
     const response = await fetch(`${origin}/v1/pets`);
     expect(response.status).toBe(503);
     expect(response.headers.get('retry-after')).toBe('1');
