@@ -2,12 +2,14 @@
 import { measureHostile } from './hostile.mjs';
 import { measureLimiter } from './limiter.mjs';
 import { measureMessages } from './messages.mjs';
+import { measureOperations } from './operations.mjs';
 import { measureThroughput } from './throughput.mjs';
 
 const benchmarks = {
   hostile: measureHostile,
   limiter: measureLimiter,
   messages: measureMessages,
+  operations: measureOperations,
   throughput: measureThroughput,
 };
 

@@ -13,6 +13,11 @@ export function startWorker(env) {
   return start('apps/worker/dist/main.js', env, /health at (\S+)\/readyz/);
 }
 
+/** The API with only what is named watched, see watched.mjs. */
+export function startWatched(watched, env) {
+  return start('test/benchmark/watched.mjs', env, /Address {2}(\S+)\/v1/, watched);
+}
+
 const PEERS = { expert: [], sharing: ['--sharing'] };
 
 /** Another's service, see peers/. */
@@ -28,7 +33,10 @@ export function createKey(env) {
 }
 
 async function start(program, env, ready, args = []) {
-  const child = spawn(process.execPath, [join(root, program), ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [join(root, program), ...args], {
+    env: { METRICS_PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   let output = '';
   for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
     output += String(chunk);

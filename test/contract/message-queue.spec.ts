@@ -67,6 +67,17 @@ describe.each(everyAdapter)('a message queue (%s)', (_name, open) => {
     expect(await messages.findById(account.id, message.id)).toEqual(message);
   });
 
+  it('hands the trace it was queued in to whoever claims it', async () => {
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    const id = newMessageId(adapters.ports.cryptography);
+    const message = await messages.add({ id, accountId: account.id, text: 'Hello', createdAt: NOW, traceparent });
+    expect(message).not.toHaveProperty('traceparent');
+    expect((await claimOne()).traceparent).toBe(traceparent);
+    await messages.markSent(id);
+    await add();
+    expect((await claimOne()).traceparent).toBeUndefined();
+  });
+
   it('says undefined of a message that is another account’s, or not there', async () => {
     const { id } = await add();
     const other = await openAccount(adapters.ports);

@@ -25,7 +25,7 @@ async function answerOf(
   const key = await issueKey(createApplication(ports));
   const application = createApplication({ ...ports, ...breakIt(ports) });
   const isReady = () => Promise.resolve(true);
-  const api = await createApi({ application, clock: ports.clock, isReady, logLevel: 'silent' });
+  const api = await createApi({ application, clock: ports.clock, isReady });
   await api.listen(0, '127.0.0.1');
   try {
     const port = Number(new URL(await api.getUrl()).port);

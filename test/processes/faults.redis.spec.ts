@@ -41,7 +41,7 @@ const openRedis = redisServerFor('an API that loses its Redis');
   }
 
   /** How often this process has found its Redis back again. */
-  const returns = () => api.stderr.split('Redis is back').length - 1;
+  const returns = () => api.stdout.split('Redis is back').length - 1;
 
   async function goThrough(name: string, begin: () => unknown, end: () => unknown): Promise<void> {
     const usedBefore = await usedToday();

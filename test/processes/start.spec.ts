@@ -198,6 +198,7 @@ describe('started by npm start', () => {
       '',
       expect.stringContaining('Address'),
       expect.stringMatching(/Docs {5}http:\S+\/docs$/),
+      expect.stringContaining('Metrics'),
       expect.stringContaining('API key'),
       '',
       expect.stringContaining('Try it:'),

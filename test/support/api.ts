@@ -53,7 +53,7 @@ export async function startApi(options: Partial<ApiOptions> = {}): Promise<TestA
   const clock = new ManualClock(instant(Date.UTC(2026, 10, 21, 12)));
   const messageSender = new InMemoryMessageSender();
   const application = createApplication({ ...ports, clock, messageSender });
-  const api = await createApi({ application, clock, isReady, logLevel: 'silent', ...options });
+  const api = await createApi({ application, clock, isReady, ...options });
   await api.listen(0, '127.0.0.1');
   const port = Number(new URL(await api.getUrl()).port);
 

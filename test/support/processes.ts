@@ -34,7 +34,8 @@ export class Running {
   ) {
     this.child = spawn(process.execPath, [program, ...args], {
       cwd: tmpdir(),
-      env: { PATH: process.env['PATH'], ...environment },
+      // A free one, as many run at a time.
+      env: { PATH: process.env['PATH'], METRICS_PORT: '0', ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
       ...options,
     });

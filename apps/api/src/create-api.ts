@@ -4,6 +4,7 @@ import type { LoggerService } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type FastifyBaseLogger, LogController } from 'fastify';
+import type { Log, Tracing } from '@adoption-store/telemetry';
 import { ApiModule } from './api.module.js';
 import { serveDocs } from './docs/docs-routes.js';
 import { serveHealth } from './health/health-routes.js';
@@ -14,6 +15,12 @@ import { RequestCounterStorage } from './http/request-counter.storage.js';
 import { RouteTable } from './http/route-table.js';
 import { showStability } from './http/stability.js';
 import { SocketRefusals } from './http/socket-refusals.js';
+import { AccessLog } from './observability/access-log.js';
+import { ApiMetrics } from './observability/api-metrics.js';
+import { observeRequests, type RequestObserver } from './observability/request-observers.js';
+import { traceRequests } from './observability/request-spans.js';
+
+export { ApiMetrics };
 
 export interface ApiOptions {
   readonly application: Application;
@@ -23,7 +30,12 @@ export interface ApiOptions {
   /** Aborted once the API is to end: from then on it tells everybody to look for another one. */
   readonly ending?: AbortSignal | undefined;
   readonly publicUrl?: string | undefined;
-  readonly logLevel: string;
+  /** Nothing is logged without it. */
+  readonly log?: Log | undefined;
+  /** Whether each request is logged, too. */
+  readonly logRequests?: boolean | undefined;
+  readonly metrics?: ApiMetrics | undefined;
+  readonly tracing?: Tracing | undefined;
   /** Networks whose X-Forwarded-For is believed; none unless given. */
   readonly trustProxy?: readonly string[] | undefined;
 }
@@ -40,13 +52,31 @@ export async function createApi({
   isReady,
   ending,
   publicUrl,
-  logLevel,
+  log,
+  logRequests = false,
+  metrics,
+  tracing,
 }: ApiOptions): Promise<NestFastifyApplication> {
   const routes = new RouteTable();
-  const storage = new RequestCounterStorage(application.meterRequest, clock);
-  const refusals = new SocketRefusals(routes, storage);
+  const storage = new RequestCounterStorage(
+    application.meterRequest,
+    clock,
+    metrics &&
+      ((source, verdict) => {
+        metrics.countDecision(source, verdict);
+      }),
+  );
+  const observers: readonly RequestObserver[] = [
+    ...(log !== undefined && logRequests && log.logger.isLevelEnabled('info') ? [new AccessLog(log)] : []),
+    ...(metrics === undefined ? [] : [metrics]),
+  ];
+  const refusals = new SocketRefusals(routes, storage, observers);
   const adapter = new FastifyAdapter({
-    logger: { level: logLevel },
+    ...(log && {
+      loggerInstance: log.logger as FastifyBaseLogger,
+      // A logger of its own for each request costs more than all that is logged of it.
+      childLoggerFactory: (logger: FastifyBaseLogger) => logger,
+    }),
     logController: new LogController({ disableRequestLogging: true }),
     // Nest's middleware engine; nothing here is a middleware.
     skipMiddie: true,
@@ -70,6 +100,8 @@ export async function createApi({
   const fastify = adapter.getInstance();
   routeEveryMethod(fastify);
   refusals.listenTo(fastify.server);
+  if (tracing) traceRequests(fastify, tracing);
+  observeRequests(fastify, observers);
   // Before the table of routes listens: neither is part of the API.
   serveDocs(fastify);
   serveHealth(fastify, async () => ending?.aborted !== true && (await isReady()));

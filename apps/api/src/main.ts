@@ -3,6 +3,7 @@ import {
   apiSettings,
   CLOSING_TIME,
   explainListenError,
+  type ListenAddress,
   localAddress,
   readSettings,
   runService,
@@ -10,9 +11,11 @@ import {
 } from '@adoption-store/config';
 import { createApplication, SECOND } from '@adoption-store/domain';
 import { openInfrastructure } from '@adoption-store/infrastructure';
+import { openLog, openTracing, type PageServer, servePages } from '@adoption-store/telemetry';
 import { createApi } from './create-api.js';
 import { demoKey, seedAnimals } from './demo.js';
 import { OpenConnections } from './health/open-connections.js';
+import { ApiMetrics } from './observability/api-metrics.js';
 
 const ALONE = 'limits are counted by this instance alone; with REDIS_URL all instances count together';
 
@@ -21,7 +24,9 @@ await runService((environment) => readSettings(apiSettings, environment), start)
 /** Serves the API; what it returns ends it. */
 async function start(settings: Values<typeof apiSettings>, told: AbortSignal): Promise<() => Promise<void>> {
   const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory, PORT: port, HOST: host } = settings;
-  const { ports, isReady, close } = await openInfrastructure({
+  const log = await openLog({ service: 'api', level: settings.LOG_LEVEL });
+  const tracing = await openTracing('api', settings.OTEL_EXPORTER_OTLP_ENDPOINT);
+  const { ports, isReady, read, close } = await openInfrastructure({
     databaseUrl,
     dataDirectory,
     poolSize: settings.DATABASE_POOL_SIZE,
@@ -31,8 +36,16 @@ async function start(settings: Values<typeof apiSettings>, told: AbortSignal): P
       firstBan: settings.BAN_SECONDS * SECOND,
       longestBan: settings.BAN_SECONDS_MAX * SECOND,
     },
-    onEvent: console.error,
+    onEvent: (message) => {
+      log.logger.warn(message);
+    },
   });
+  let pages: PageServer | undefined;
+  const closeAll = async () => {
+    await close();
+    pages?.close();
+    await tracing?.close();
+  };
   try {
     const application = createApplication(ports, {
       keyEnvironment: settings.KEY_ENVIRONMENT,
@@ -41,37 +54,46 @@ async function start(settings: Values<typeof apiSettings>, told: AbortSignal): P
     const isEmbedded = databaseUrl === undefined;
     if (isEmbedded) await seedAnimals(application);
     const key = isEmbedded ? await demoKey(application, dataDirectory) : undefined;
-    const { clock } = ports;
+    const metrics = new ApiMetrics(read);
     const api = await createApi({
       application,
-      clock,
+      clock: ports.clock,
       isReady,
       ending: told,
       publicUrl: settings.PUBLIC_URL,
-      logLevel: settings.LOG_LEVEL,
       trustProxy: settings.TRUST_PROXY,
+      log,
+      logRequests: settings.ACCESS_LOG === 'on',
+      metrics,
+      tracing,
     });
     const connections = new OpenConnections(api.getHttpServer());
     await api.listen({ port, host }).catch((error: unknown) => {
       throw explainListenError(error, { host, port, hostSetting: 'HOST', portSetting: 'PORT' });
     });
-    console.log(welcome(settings.PUBLIC_URL ?? localAddress(host, Number(new URL(await api.getUrl()).port)), key));
-    if (!isEmbedded && settings.REDIS_URL === undefined) console.error(ALONE);
+    pages = await servePages({ '/metrics': () => metrics.page() }, metricsAddress(settings));
+    const address = settings.PUBLIC_URL ?? localAddress(host, Number(new URL(await api.getUrl()).port));
+    console.log(welcome(address, pages.address, key));
+    if (!isEmbedded && settings.REDIS_URL === undefined) log.logger.warn(ALONE);
     return async () => {
       const drainTime = settings.SHUTDOWN_TIMEOUT - CLOSING_TIME;
       // Whoever presses Ctrl-C has no load balancer that needs the time.
       const lameDuck = told.reason === 'SIGTERM' ? Math.min(settings.LAME_DUCK, drainTime) : 0;
       await delay(lameDuck);
       await connections.drain(drainTime - lameDuck, () => api.close());
-      await close();
+      await closeAll();
     };
   } catch (error) {
-    await close();
+    await closeAll();
     throw error;
   }
 }
 
-function welcome(address: string, key: string | undefined): string {
+function metricsAddress({ METRICS_HOST: host, METRICS_PORT: port }: Values<typeof apiSettings>): ListenAddress {
+  return { host, port, hostSetting: 'METRICS_HOST', portSetting: 'METRICS_PORT' };
+}
+
+function welcome(address: string, metrics: string, key: string | undefined): string {
   const withKey = [
     `  API key  ${key ?? ''}  (demo account, plan pro)`,
     '',
@@ -90,6 +112,7 @@ function welcome(address: string, key: string | undefined): string {
     '',
     `  Address  ${address}/v1`,
     `  Docs     ${address}/docs`,
+    `  Metrics  ${metrics}/metrics`,
     ...(key === undefined ? withoutKey : withKey),
     '',
   ].join('\n');

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import type { Logger } from 'pino';
-import type { Metrics } from './metrics.js';
+import type { Logger } from '@adoption-store/telemetry';
+import type { WorkerMetrics } from './metrics.js';
 import { pause } from './pauses.js';
 import { repeat, type Repeated } from './repeat.js';
 
@@ -12,7 +12,7 @@ export class Loops {
 
   constructor(
     private readonly log: Logger,
-    private readonly metrics: Metrics,
+    private readonly metrics: WorkerMetrics,
   ) {
     // Each loop listens to it, and there may be a hundred: that is no leak.
     setMaxListeners(0, this.stopping.signal);

@@ -1,5 +1,6 @@
 import type { Clock, Delivery, DeliverMessages, MessageSender } from '@adoption-store/domain';
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Readings } from '@adoption-store/infrastructure';
+import { Metrics, type Page } from '@adoption-store/telemetry';
 import { within } from './pauses.js';
 
 const SCRAPE_TIMEOUT_MS = 2_000;
@@ -7,31 +8,56 @@ const OUTCOMES: readonly Delivery['outcome'][] = ['sent', 'postponed', 'failed']
 const SENDING_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const WAITING_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 60, 600, 3_600, 86_400];
 
-/** What Prometheus is told. */
-export class Metrics {
-  private readonly registry = new Registry();
-  private readonly registers = [this.registry];
+/** What Prometheus is told of the worker. */
+export class WorkerMetrics {
+  private readonly metrics = new Metrics();
 
-  readonly ordersExpired = this.counter('orders_expired_total', 'Orders that nobody has ended in time');
-  readonly purged = this.counter('purged_total', 'Counts, bans and answers cleared away once they ran out', ['kind']);
-  readonly loopFailures = this.counter('loop_failures_total', 'Failed rounds, by what was tried', ['loop']);
+  readonly ordersExpired = this.metrics.counter(
+    'adoption_store_orders_expired_total',
+    'Orders that nobody has ended in time',
+  );
+  readonly purged = this.metrics.counter(
+    'adoption_store_purged_total',
+    'Counts, bans and answers cleared away once they ran out',
+    ['kind'],
+  );
+  readonly loopFailures = this.metrics.counter(
+    'adoption_store_loop_failures_total',
+    'Failed rounds, by what was tried',
+    ['loop'],
+  );
 
-  private readonly deliveries = this.counter('message_deliveries_total', 'Attempts to send a message', ['outcome']);
-  private readonly sending = this.histogram('message_send_seconds', 'Duration of one attempt', SENDING_SECONDS);
-  private readonly waiting = this.histogram(
-    'message_created_to_delivered_seconds',
+  private readonly deliveries = this.metrics.counter(
+    'adoption_store_message_deliveries_total',
+    'Attempts to send a message',
+    ['outcome'],
+  );
+  private readonly sending = this.metrics.histogram(
+    'adoption_store_message_send_seconds',
+    'Duration of one attempt',
+    SENDING_SECONDS,
+  );
+  private readonly waiting = this.metrics.histogram(
+    'adoption_store_message_created_to_delivered_seconds',
     'From the acceptance of a message to its delivery',
     WAITING_SECONDS,
   );
-  private readonly queued = this.gauge('messages_queued', 'Messages that are neither sent nor failed');
-  private readonly oldest = this.gauge('message_oldest_age_seconds', 'Age of the oldest of them; 0 without any');
+  private readonly queued = this.metrics.gauge(
+    'adoption_store_messages_queued',
+    'Messages that are neither sent nor failed',
+  );
+  private readonly oldest = this.metrics.gauge(
+    'adoption_store_message_oldest_age_seconds',
+    'Age of the oldest of them; 0 without any',
+  );
 
-  constructor(private readonly clock: Clock) {
-    collectDefaultMetrics({ register: this.registry });
+  constructor(
+    private readonly clock: Clock,
+    read: () => Readings,
+  ) {
+    this.metrics.describePool(() => read().pool);
     for (const outcome of OUTCOMES) this.deliveries.inc({ outcome }, 0);
   }
-
-  readonly contentType = this.registry.contentType;
 
   countDelivery({ outcome }: Delivery): void {
     this.deliveries.inc({ outcome });
@@ -48,24 +74,12 @@ export class Metrics {
     };
   }
 
-  /** In Prometheus' text format. Where the database doesn't answer, all but the queue's is told. */
-  async text(messages: DeliverMessages): Promise<string> {
+  /** Where the database doesn't answer, all but the queue's is told. */
+  async page(messages: DeliverMessages): Promise<Page> {
     const backlog = await within(SCRAPE_TIMEOUT_MS, messages.backlog());
     const now = this.clock.now();
     this.queued.set(backlog?.queued ?? Number.NaN);
     this.oldest.set(backlog === undefined ? Number.NaN : (now - (backlog.oldest ?? now)) / 1_000);
-    return this.registry.metrics();
-  }
-
-  private counter<Label extends string = never>(name: string, help: string, labelNames: Label[] = []) {
-    return new Counter({ name: `adoption_store_${name}`, help, labelNames, registers: this.registers });
-  }
-
-  private gauge(name: string, help: string) {
-    return new Gauge({ name: `adoption_store_${name}`, help, registers: this.registers });
-  }
-
-  private histogram(name: string, help: string, buckets: number[]) {
-    return new Histogram({ name: `adoption_store_${name}`, help, buckets, registers: this.registers });
+    return this.metrics.page();
   }
 }

@@ -1,20 +1,21 @@
 import { CLOSING_TIME, type Values, type workerSettings } from '@adoption-store/config';
 import { type ClaimedMessage, createApplication, type Delivery, HOUR, SECOND } from '@adoption-store/domain';
 import { openInfrastructure } from '@adoption-store/infrastructure';
-import { type Logger, pino } from 'pino';
-import { openHealthServer } from './health-server.js';
+import { type Logger, openLog, openTracing, parseTraceparent, servePages } from '@adoption-store/telemetry';
 import { every, Loops, reasonOf } from './loops.js';
-import { Metrics } from './metrics.js';
+import { WorkerMetrics } from './metrics.js';
 import { Bell, within } from './pauses.js';
+import { TracingMessageSender } from './tracing-message-sender.js';
 
 /** Delivers messages, expires orders and clears away; what it returns ends it. */
 export async function startWorker(settings: Values<typeof workerSettings>): Promise<() => Promise<void>> {
-  const log = pino({ level: settings.LOG_LEVEL });
+  const { logger: log } = await openLog({ service: 'worker', level: settings.LOG_LEVEL });
+  const tracing = await openTracing('worker', settings.OTEL_EXPORTER_OTLP_ENDPOINT);
   const connections = settings.DELIVERY_CONCURRENCY;
   const { SMTP_URL: smtpUrl, MAIL_FROM: from, STORE_EMAIL: to } = settings;
   const mail =
     smtpUrl === undefined || from === undefined || to === undefined ? undefined : { smtpUrl, from, to, connections };
-  const { ports, isReady, close } = await openInfrastructure({
+  const { ports, isReady, read, close } = await openInfrastructure({
     databaseUrl: settings.DATABASE_URL,
     dataDirectory: settings.DATA_DIR,
     poolSize: settings.DATABASE_POOL_SIZE,
@@ -24,9 +25,10 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
     },
   });
   try {
-    const metrics = new Metrics(ports.clock);
+    const metrics = new WorkerMetrics(ports.clock, read);
+    const sender = metrics.timing(ports.messageSender);
     const application = createApplication(
-      { ...ports, messageSender: metrics.timing(ports.messageSender) },
+      { ...ports, messageSender: tracing === undefined ? sender : new TracingMessageSender(sender, tracing) },
       {
         keyEnvironment: settings.KEY_ENVIRONMENT,
         orderTtl: settings.ORDER_TTL,
@@ -35,14 +37,20 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
     );
     const { deliverMessages, expireOrders, purgeExpired } = application;
     const loops = new Loops(log, metrics);
-    const health = await openHealthServer(
+    const ok = { status: 200, body: 'ok\n' };
+    const notReady = { status: 503, body: 'not ready\n' };
+    const health = await servePages(
       {
-        isReady: async () => !loops.areStopping && (await isReady()),
-        metrics: () => metrics.text(deliverMessages),
-        metricsType: metrics.contentType,
+        '/livez': async () => ok,
+        '/readyz': async () => (!loops.areStopping && (await isReady()) ? ok : notReady),
+        '/metrics': () => metrics.page(deliverMessages),
       },
-      settings.WORKER_HOST,
-      settings.WORKER_PORT,
+      {
+        host: settings.WORKER_HOST,
+        port: settings.WORKER_PORT,
+        hostSetting: 'WORKER_HOST',
+        portSetting: 'WORKER_PORT',
+      },
     );
 
     const mayBeDue = new Bell();
@@ -94,6 +102,7 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
       await within(settings.SHUTDOWN_TIMEOUT - CLOSING_TIME, Promise.all([loops.stop(), unwatch()]));
       await close();
       health.close();
+      await tracing?.close();
     };
   } catch (error) {
     await close();
@@ -104,16 +113,23 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
 /** Delivery without a mail server. It is no matter of the log's level: these messages are nowhere else. */
 function writeTo(log: Logger): (message: ClaimedMessage) => void {
   const always = log.child({}, { level: 'info' });
-  return ({ id, from, text }) => {
-    always.info({ message: id, from, text }, 'a message to the store');
+  return ({ id, from, text, traceparent }) => {
+    always.info({ ...traceOf(traceparent), message: id, from, text }, 'a message to the store');
   };
 }
 
 function logDelivery(log: Logger, delivery: Delivery): void {
-  const { id: message, attempt, outcome } = delivery;
-  if (outcome === 'sent') log.info({ message, attempt, outcome }, 'message sent');
+  const { id: message, attempt, outcome, traceparent } = delivery;
+  const trace = traceOf(traceparent);
+  if (outcome === 'sent') log.info({ ...trace, message, attempt, outcome }, 'message sent');
   else {
     const level = outcome === 'failed' ? 'error' : 'warn';
-    log[level]({ message, attempt, outcome, reason: reasonOf(delivery.reason) }, `message ${outcome}`);
+    log[level]({ ...trace, message, attempt, outcome, reason: reasonOf(delivery.reason) }, `message ${outcome}`);
   }
+}
+
+/** Of which trace, as the API has logged it. */
+function traceOf(traceparent: string | undefined): { readonly trace_id?: string } {
+  const trace = parseTraceparent(traceparent);
+  return trace === undefined ? {} : { trace_id: trace.traceId };
 }

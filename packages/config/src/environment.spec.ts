@@ -42,6 +42,10 @@ describe('settings', () => {
     ['DATABASE_URL', ['postgres://a:b@c/d', 'postgresql:///d?host=/tmp'], ['mysql://x', 'x', 'postgres://a b']],
     ['DATABASE_POOL_SIZE', ['1', '1000'], ['0', '1001']],
     ['SHUTDOWN_TIMEOUT', ['5s', '10m'], ['4s', '11m', '10']],
+    ['ACCESS_LOG', ['on', 'off'], ['true', '1']],
+    ['METRICS_HOST', ['0.0.0.0'], ['a b']],
+    ['METRICS_PORT', ['0', '65535'], ['65536']],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', ['http://collector:4318', 'https://x/y'], ['collector:4318', 'grpc://x']],
     ['LAME_DUCK', ['0s', '5m'], ['6m', '3']],
     ['REDIS_URL', ['redis://h:6379/1', 'rediss://u:p@h'], ['http://h', 'h:6379']],
     [

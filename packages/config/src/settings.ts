@@ -36,6 +36,11 @@ const serviceSettings = {
     about: `One of ${LOG_LEVELS.map((level) => `\`${level}\``).join(', ')}`,
     read: oneOf(...LOG_LEVELS),
   },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    default: undefined,
+    about: 'OpenTelemetry collector that traces are sent to, over OTLP/HTTP; without it there are none',
+    read: url('http', 'https'),
+  },
   SHUTDOWN_TIMEOUT: {
     default: '10s',
     about: 'Time from SIGTERM or Ctrl-C to the end at the latest, `5s`–`10m`',
@@ -48,6 +53,9 @@ export const apiSettings = {
   ...serviceSettings,
   HOST: { default: 'localhost', about: 'Address to listen on; `0.0.0.0` for all', read: hostName },
   PORT: { default: '3000', about: 'TCP port to listen on, 0–65535; 0 takes a free one', read: integer(0, 65_535) },
+  ACCESS_LOG: { default: 'on', about: 'Whether each request is logged: `on` or `off`', read: oneOf('on', 'off') },
+  METRICS_HOST: { default: 'localhost', about: 'Address the API tells its metrics at', read: hostName },
+  METRICS_PORT: { default: '9464', about: 'TCP port of that address; 0 takes a free one', read: integer(0, 65_535) },
   LAME_DUCK: {
     default: '3s',
     about: 'Time from SIGTERM on that requests are still taken, so that load balancers can turn away, `0s`–`5m`',

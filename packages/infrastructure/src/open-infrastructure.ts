@@ -6,6 +6,7 @@ import { CoalescingAnimalRepository } from './animals/coalescing-animal-reposito
 import { PostgresAnimalRepository } from './animals/postgres-animal-repository.js';
 import { type DatabaseConnection, migrate, openDataSource } from './database/data-source.js';
 import { openEmbeddedPostgres } from './database/embedded-postgres.js';
+import { poolStateOf } from './database/prepared.js';
 import { readinessOf } from './database/readiness.js';
 import { type Delivery, openMessages } from './messages/open-messages.js';
 import { TypeOrmOrderRepository } from './orders/typeorm-order-repository.js';
@@ -29,10 +30,23 @@ export interface InfrastructureConfig {
   readonly onEvent?: (message: string) => void;
 }
 
+/** How things stand, for the operator's metrics. */
+export interface Readings {
+  /** Connections to PostgreSQL; `waiting` are the callers that wait for one. */
+  readonly pool: { readonly idle: number; readonly used: number; readonly size: number; readonly waiting: number };
+  readonly limits: {
+    /** Whether requests are counted with those of all instances just now. */
+    readonly areShared: boolean;
+    /** Requests that this process has decided by itself because Redis was lost. */
+    readonly fallbacks: number;
+  };
+}
+
 export interface Infrastructure {
   readonly ports: Ports;
   /** Whether the database answers within half a second. Never rejects. */
   readonly isReady: () => Promise<boolean>;
+  readonly read: () => Readings;
   /** Closes every connection; ends a PostgreSQL of our own, unless another process uses it. */
   readonly close: () => Promise<void>;
 }
@@ -65,9 +79,10 @@ async function connect(
   await migrate(connection);
   const dataSource = await openDataSource(connection);
   try {
-    const { ports, close } = await openPorts(config, connection, dataSource);
+    const { ports, limits, close } = await openPorts(config, connection, dataSource);
     return {
       ports,
+      read: () => ({ pool: poolStateOf(dataSource), limits: limits() }),
       isReady: readinessOf(dataSource),
       async close() {
         await close();
@@ -85,7 +100,7 @@ async function openPorts(
   { redisUrl, delivery, banPolicy: policy = DEFAULT_BAN_POLICY, onEvent = () => undefined }: InfrastructureConfig,
   connection: DatabaseConnection,
   dataSource: DataSource,
-): Promise<Omit<Infrastructure, 'isReady'>> {
+): Promise<Pick<Infrastructure, 'ports' | 'close'> & { readonly limits: () => Readings['limits'] }> {
   const requests = await openRequestCounter({ redisUrl, dataSource, policy, clock: systemClock, onEvent });
   const { accounts, apiKeys, close: closeAccounts } = openAccounts(dataSource, connection);
   const { messages, messageSender, close: closeMessages } = openMessages(dataSource, connection, delivery);
@@ -102,6 +117,7 @@ async function openPorts(
       clock: systemClock,
       cryptography: nodeCryptography,
     },
+    limits: () => ({ areShared: requests.isShared(), fallbacks: requests.fallbacks() }),
     async close() {
       await closeMessages();
       await requests.close();

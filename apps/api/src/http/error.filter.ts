@@ -4,6 +4,8 @@ import { getStorageToken } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorBody, type ErrorBody, HttpRefusal } from './error-codes.js';
 import { addressOf, limitHeaders } from './limit-headers.js';
+import { shownRoute } from '../observability/request-observers.js';
+import { loggedId, traceOf } from '../observability/request-trace.js';
 import { RequestCounterStorage } from './request-counter.storage.js';
 
 /** RFC 6750 §3. */
@@ -26,7 +28,7 @@ export class ErrorFilter implements ExceptionFilter {
       reply.headers(limitHeaders(await this.storage.look(addressOf(request)), this.storage.clock.now()));
     }
     const body = bodyOf(error);
-    if (body.status >= 500) request.log.error({ route: request.routeOptions.url, stack: stackOf(error) }, body.code);
+    if (body.status >= 500) logDefect(request, body.code, error);
     if (error instanceof HttpRefusal) reply.headers(error.headers);
     if (body.status === 401) {
       const sent = request.headers.authorization !== undefined;
@@ -40,6 +42,20 @@ export class ErrorFilter implements ExceptionFilter {
 function bodyOf(error: unknown): ErrorBody {
   if (error instanceof DomainError || error instanceof HttpRefusal) return errorBody(error.code, error.message);
   return errorBody('internal_error', 'an unexpected error happened; it has been recorded');
+}
+
+function logDefect(request: FastifyRequest, code: string, error: unknown): void {
+  const { traceId, spanId } = traceOf(request);
+  request.log.error(
+    {
+      request_id: loggedId(request.id),
+      trace_id: traceId,
+      span_id: spanId,
+      route: shownRoute(request.routeOptions.url ?? '*'),
+      stack: stackOf(error),
+    },
+    code,
+  );
 }
 
 /** Where it happened, and why. Nothing else of the error is logged: a failed query carries its parameters. */

@@ -8,11 +8,15 @@ export class RequestCounterStorage implements ThrottlerStorage {
   constructor(
     private readonly meter: MeterRequest,
     readonly clock: Clock,
+    /** Told of each decision that is counted. */
+    private readonly onDecision: (source: Source, verdict: Verdict) => void = () => undefined,
   ) {}
 
   /** Counts the request if there is room for it in both windows. */
   async count(source: Source): Promise<Verdict> {
-    return this.meter.execute(source);
+    const verdict = await this.meter.execute(source);
+    this.onDecision(source, verdict);
+    return verdict;
   }
 
   /** How the windows stand; nothing is counted. */

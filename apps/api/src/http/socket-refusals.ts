@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, METHODS, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { errorBody, HttpRefusal } from './error-codes.js';
+import { errorBody, errorStatuses, HttpRefusal } from './error-codes.js';
 import { requestId } from './framing.js';
 import { addressOf, limitHeaders } from './limit-headers.js';
 import { type ParserError, refusalOfParser } from './parser-errors.js';
 import type { RequestCounterStorage } from './request-counter.storage.js';
 import type { RouteTable } from './route-table.js';
+import type { RequestObserver } from '../observability/request-observers.js';
 
 // A connection that is closed while bytes are still coming is reset, and the answer with it (RFC 9112 §9.6).
 const LINGER_MS = 1_000;
@@ -21,6 +22,7 @@ export class SocketRefusals {
   constructor(
     private readonly routes: RouteTable,
     private readonly storage: RequestCounterStorage,
+    private readonly observers: readonly RequestObserver[],
   ) {}
 
   listenTo(server: Server): void {
@@ -46,8 +48,10 @@ export class SocketRefusals {
       // Nothing is ever upgraded, yet Node drops what came in one packet with a request that asks for it.
       if (/\bupgrade\b/i.test(request.headers.connection ?? '')) response.shouldKeepAlive = false;
     });
-    server.on('checkExpectation', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+      const { socket, method } = request;
       this.latestResponses.set(socket, response);
+      this.tell(requestId(request), method, 'expectation_failed');
       void this.refuse(response, new HttpRefusal('expectation_failed', 'the Expect header may only be 100-continue'));
     });
     server.on('connect', (request: IncomingMessage) => {
@@ -55,7 +59,9 @@ export class SocketRefusals {
       const refusal = new HttpRefusal('method_not_allowed', 'CONNECT is not allowed', { allow });
       const { socket } = request;
       this.refused.add(socket);
-      void this.refuseOnSocket(socket, refusal, requestId(request), this.latestResponses.get(socket));
+      const id = requestId(request);
+      this.tell(id, request.method, refusal.code);
+      void this.refuseOnSocket(socket, refusal, id, this.latestResponses.get(socket));
     });
   }
 
@@ -72,7 +78,18 @@ export class SocketRefusals {
     const latest = this.latestResponses.get(socket);
     if (latest !== undefined && !latest.req.complete) void this.refuse(latest, refusal);
     // The requests before are good and still being answered: their answers go first (RFC 9112 §9.3.2).
-    else void this.refuseOnSocket(socket, refusal, randomUUID(), latest);
+    else {
+      const id = randomUUID();
+      this.tell(id, undefined, refusal.code);
+      void this.refuseOnSocket(socket, refusal, id, latest);
+    }
+  }
+
+  /** What never reaches a route is watched here. */
+  private tell(id: string, method: string | undefined, code: HttpRefusal['code']): void {
+    for (const observer of this.observers) {
+      observer.onSocketAnswer({ requestId: id, method, status: errorStatuses[code] });
+    }
   }
 
   private async refuse(response: ServerResponse, refusal: HttpRefusal): Promise<void> {
@@ -83,7 +100,11 @@ export class SocketRefusals {
       whenFinished(response, () => {
         close(socket);
       });
-    else response.writeHead(status, head).end(body);
+    else {
+      response.writeHead(status, head).end(body);
+      // What its operation says from now on comes too late, and whoever watches is to see what was sent.
+      Object.defineProperty(response, 'statusCode', { get: () => status, set: () => undefined });
+    }
   }
 
   private async refuseOnSocket(

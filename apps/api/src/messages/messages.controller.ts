@@ -1,4 +1,5 @@
 import { GetMessage, QueueMessage } from '@adoption-store/domain';
+import { formatTraceparent } from '@adoption-store/telemetry';
 import { Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
 import { RouteSchema } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -6,6 +7,7 @@ import { ApiContext } from '../http/api-context.js';
 import { Idempotency } from '../http/idempotency.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { Stability } from '../http/stability.js';
+import { traceOf } from '../observability/request-trace.js';
 import { validated } from '../http/validation.js';
 import { NewMessageBody } from './new-message.body.js';
 import { messageSchema, presentMessage } from './present-message.js';
@@ -29,7 +31,8 @@ export class MessagesController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     return this.idempotency.once(request, reply, async () => {
-      const message = await this.queueMessage.execute({ accountId: request.caller.account.id, text });
+      const traceparent = formatTraceparent(traceOf(request));
+      const message = await this.queueMessage.execute({ accountId: request.caller.account.id, text, traceparent });
       reply.header('location', `${this.context.origin(request)}/v1/messages/${message.id}`);
       return presentMessage(message);
     });

@@ -1,6 +1,5 @@
 import { type Clock, HOUR, later, SECOND } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
-import type { MessageId } from './message.js';
 import type { Backlog, ClaimedMessage, MessageQueue } from './message-queue.js';
 import type { MessageSender } from './message-sender.js';
 
@@ -19,12 +18,12 @@ const FIRST_PAUSE = 5 * SECOND;
 const LONGEST_PAUSE = HOUR;
 
 /** What became of one attempt. A verdict: that the mail server is away is nothing exceptional. */
-export type Delivery = { readonly id: MessageId; readonly attempt: number } & (
-  | { readonly outcome: 'sent' }
-  /** It will be tried again. */
-  | { readonly outcome: 'postponed'; readonly reason: unknown }
-  | { readonly outcome: 'failed'; readonly reason: unknown }
-);
+export type Delivery = Pick<ClaimedMessage, 'id' | 'traceparent'> & { readonly attempt: number } & (
+    | { readonly outcome: 'sent' }
+    /** It will be tried again. */
+    | { readonly outcome: 'postponed'; readonly reason: unknown }
+    | { readonly outcome: 'failed'; readonly reason: unknown }
+  );
 
 /**
  * Milliseconds until a message is tried again: 5 s after the first attempt, doubling up to an hour, and by up to half of
@@ -88,20 +87,20 @@ export class DeliverMessages {
   }
 
   private async deliver(message: ClaimedMessage, timeout: number): Promise<Delivery> {
-    const { id } = message;
+    const { id, traceparent } = message;
     const attempt = message.failures + 1;
     try {
       await this.sender.send(message, timeout);
     } catch (reason) {
       if (attempt >= this.policy.attempts) {
         await this.messages.markFailed(message);
-        return { id, attempt, outcome: 'failed', reason };
+        return { id, traceparent, attempt, outcome: 'failed', reason };
       }
       const random = (this.cryptography.randomBytes(1)[0] ?? 0) / 255;
       await this.messages.postpone(message, later(this.clock.now(), pauseAfter(attempt, random)));
-      return { id, attempt, outcome: 'postponed', reason };
+      return { id, traceparent, attempt, outcome: 'postponed', reason };
     }
     await this.messages.markSent(id);
-    return { id, attempt, outcome: 'sent' };
+    return { id, traceparent, attempt, outcome: 'sent' };
   }
 }

@@ -20,6 +20,8 @@ export interface NewMessage {
   /** 1–4096 code points; kept exactly as given. */
   readonly text: string;
   readonly createdAt: Instant;
+  /** The step of a trace that queued it (W3C Trace Context), for whoever delivers it to go on from. */
+  readonly traceparent?: string | undefined;
 }
 
 export interface Message extends NewMessage {

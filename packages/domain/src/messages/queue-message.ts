@@ -7,6 +7,7 @@ import type { MessageQueue } from './message-queue.js';
 export interface QueueMessageInput {
   readonly accountId: AccountId;
   readonly text: string;
+  readonly traceparent?: string | undefined;
 }
 
 export class QueueMessage {
@@ -17,12 +18,13 @@ export class QueueMessage {
   ) {}
 
   /** @throws DomainError `invalid_parameter` */
-  async execute({ accountId, text }: QueueMessageInput): Promise<Message> {
+  async execute({ accountId, text, traceparent }: QueueMessageInput): Promise<Message> {
     return this.messages.add({
       id: newMessageId(this.cryptography),
       accountId,
       text: messageText(text),
       createdAt: this.clock.now(),
+      traceparent,
     });
   }
 }

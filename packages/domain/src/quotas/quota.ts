@@ -39,7 +39,8 @@ export interface QuotaWindow {
   readonly resetsAt: Instant;
 }
 
-export type Outcome = 'admitted' | 'rate_limited' | 'daily_quota_exceeded' | 'key_banned';
+export const OUTCOMES = ['admitted', 'rate_limited', 'daily_quota_exceeded', 'key_banned'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
 
 /** What was decided of a request, and how the windows stand after it. */
 export interface Verdict {

@@ -22,7 +22,8 @@ export class InMemoryMessageQueue implements MessageQueue {
     if (this.jobs.has(message.id)) throw new Error('two messages have one id');
     this.jobs.set(message.id, { ...message, status: 'queued', number: 0, failures: 0, dueAt: message.createdAt });
     for (const onQueued of this.watchers) onQueued();
-    return { ...message, status: 'queued' };
+    const { id, accountId, text, createdAt } = message;
+    return { id, accountId, text, createdAt, status: 'queued' };
   }
 
   async findById(accountId: AccountId, id: MessageId): Promise<Message | undefined> {
@@ -40,9 +41,9 @@ export class InMemoryMessageQueue implements MessageQueue {
       .map((job) => {
         const number = job.number + 1;
         this.jobs.set(job.id, { ...job, number, dueAt: until });
-        const { id, accountId, text, createdAt, failures } = job;
+        const { id, accountId, text, createdAt, traceparent, failures } = job;
         const from = this.accounts.findById(accountId)?.email ?? '';
-        return { id, accountId, text, createdAt, number, failures, from };
+        return { id, accountId, text, createdAt, traceparent, number, failures, from };
       });
   }
 

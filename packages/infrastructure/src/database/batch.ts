@@ -1,5 +1,6 @@
 import { DomainError } from '@adoption-store/domain';
 import { onDatabase } from './database-errors.js';
+import { callersTrace } from './query-tracing.js';
 
 /** Items of one batch. */
 const MOST = 256;
@@ -7,6 +8,8 @@ const MOST = 256;
 interface Waiting<Item, Result> {
   readonly item: Item;
   readonly since: number;
+  /** Whose work it is, where that is traced. */
+  readonly trace: ReturnType<typeof callersTrace>;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -31,7 +34,7 @@ export class Batch<Item, Result> {
 
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.waiting.push({ item, since: performance.now(), resolve, reject });
+      this.waiting.push({ item, since: performance.now(), trace: callersTrace(), resolve, reject });
       if (!this.isRunning) void this.runAll();
     });
   }
@@ -46,7 +49,9 @@ export class Batch<Item, Result> {
   private async runBatch(batch: readonly Waiting<Item, Result>[]): Promise<void> {
     try {
       // The time that the first one has waited is part of its patience.
-      const results = await onDatabase(() => this.run(batch.map(({ item }) => item)), batch[0]?.since);
+      const { since, trace } = batch[0] ?? {};
+      const work = () => this.run(batch.map(({ item }) => item));
+      const results = await onDatabase(trace === undefined ? work : () => trace(work), since);
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
     } catch (error) {
       // Where it isn't the database's fault it may be that of one of them, who is to fail alone.

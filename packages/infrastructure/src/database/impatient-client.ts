@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { isConnectionLost } from './database-errors.js';
 import { inTime, LateError } from './patience.js';
+import { traced } from './query-tracing.js';
 
 /**
  * A connection that is given up where its answer is late, or says that it ends. pg's own `query_timeout` gives only the
@@ -17,7 +18,7 @@ export class ImpatientClient extends pg.Client {
   // pg's overloads come to one of these: TypeORM asks for promises, and the rest is left as it is.
   override query(...parameters: unknown[]): never {
     const query = super.query.bind(this) as (...parameters: unknown[]) => unknown;
-    const answer = query(...parameters);
+    const answer = traced(query, parameters);
     return (answer instanceof Promise ? this.inTime(answer) : answer) as never;
   }
 

@@ -22,6 +22,12 @@ export async function queryPrepared<Each extends Row>(
   return rows as unknown as Each[];
 }
 
+/** How many connections are idle, in use and wanted. */
+export function poolStateOf(dataSource: DataSource) {
+  const { idleCount: idle, totalCount, waitingCount: waiting, options } = poolOf(dataSource);
+  return { idle, used: totalCount - idle, size: options.max, waiting };
+}
+
 function poolOf(dataSource: DataSource): pg.Pool {
   return (dataSource.driver as PostgresDriver).master as pg.Pool;
 }

@@ -13,6 +13,7 @@ export interface MessageRow {
   /** While the message is claimed, when the claim runs out. */
   dueAt: Instant;
   createdAt: Instant;
+  traceparent: string | null;
 }
 
 export const messageSchema = new EntitySchema<MessageRow>({
@@ -27,6 +28,7 @@ export const messageSchema = new EntitySchema<MessageRow>({
     failures: { type: 'integer' },
     dueAt: { name: 'due_at', type: 'timestamptz', transformer: instantColumn },
     createdAt: { name: 'created_at', type: 'timestamptz', transformer: instantColumn },
+    traceparent: { type: 'text', nullable: true },
   },
 });
 

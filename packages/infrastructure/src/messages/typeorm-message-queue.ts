@@ -32,7 +32,7 @@ const CLAIM = `
     FROM due WHERE messages.id = due.id
     RETURNING messages.*, due.due_at AS was_due_at
   )
-  SELECT claimed.id, account_id, text, claimed.created_at, claims, failures, email
+  SELECT claimed.id, account_id, text, claimed.created_at, traceparent, claims, failures, email
   FROM claimed JOIN accounts ON accounts.id = account_id
   ORDER BY was_due_at`;
 
@@ -41,6 +41,7 @@ interface ClaimedRow {
   readonly account_id: string;
   readonly text: string;
   readonly created_at: Date;
+  readonly traceparent: string | null;
   readonly claims: number;
   readonly failures: number;
   readonly email: string;
@@ -55,10 +56,16 @@ export class TypeOrmMessageQueue implements MessageQueue {
     private readonly connection: DatabaseConnection,
   ) {}
 
-  async add({ id, accountId, text, createdAt }: NewMessage): Promise<Message> {
+  async add({ id, accountId, text, createdAt, traceparent }: NewMessage): Promise<Message> {
     const message = { id, accountId, text, createdAt, status: 'queued' as const };
     await onDatabase(() =>
-      managerOf(this.dataSource).insert(messageSchema, { ...message, claims: 0, failures: 0, dueAt: createdAt }),
+      managerOf(this.dataSource).insert(messageSchema, {
+        ...message,
+        traceparent: traceparent ?? null,
+        claims: 0,
+        failures: 0,
+        dueAt: createdAt,
+      }),
     );
     return message;
   }
@@ -76,11 +83,12 @@ export class TypeOrmMessageQueue implements MessageQueue {
     const rows = await onDatabase(() =>
       managerOf(this.dataSource).query<ClaimedRow[]>(CLAIM, [new Date(now), new Date(until), limit]),
     );
-    return rows.map(({ account_id, created_at, email, claims, ...row }) => ({
+    return rows.map(({ account_id, created_at, traceparent, email, claims, ...row }) => ({
       ...row,
       number: claims,
       accountId: BigInt(account_id) as AccountId,
       createdAt: instant(created_at.getTime()),
+      traceparent: traceparent ?? undefined,
       from: email,
     }));
   }

@@ -29,6 +29,11 @@ export class FallbackRequestCounter implements RequestCounter {
     if (!shared.isReady) this.lose('not connected');
   }
 
+  /** Whether instances count together just now. */
+  get isShared(): boolean {
+    return !this.isLost;
+  }
+
   /** Requests that were decided in this process instead. */
   get fallbacks(): number {
     return this.fallbackCount;

@@ -23,6 +23,8 @@ export interface OpenRequestCounter {
   readonly counter: RequestCounter;
   /** Requests that were decided in this process because Redis was lost; always 0 without Redis. */
   readonly fallbacks: () => number;
+  /** Whether requests are counted in Redis just now, with those of all instances. */
+  readonly isShared: () => boolean;
   /** Keeps what isn't kept yet; before the data source is destroyed. */
   readonly close: () => Promise<void>;
 }
@@ -34,12 +36,15 @@ export async function openRequestCounter(config: RequestCounterConfig): Promise<
   // With Redis too, as a process that is restarted while Redis is away goes on as well.
   const persistence = new QuotaPersistence(dataSource, local, onEvent);
   await persistence.open(clock);
-  if (redisUrl === undefined) return { counter: local, fallbacks: () => 0, close: () => persistence.close() };
+  if (redisUrl === undefined) {
+    return { counter: local, fallbacks: () => 0, isShared: () => false, close: () => persistence.close() };
+  }
   const shared = await RedisRequestCounter.connect(redisUrl, policy, redisTimeout);
   const counter = new FallbackRequestCounter(shared, local, onEvent);
   return {
     counter,
     fallbacks: () => counter.fallbacks,
+    isShared: () => counter.isShared,
     async close() {
       counter.close();
       shared.close();

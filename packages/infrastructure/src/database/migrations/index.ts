@@ -5,6 +5,7 @@ import { FollowApiKeys1700000003000 } from './1700000003000-follow-api-keys.js';
 import { CreateOrders1700000004000 } from './1700000004000-create-orders.js';
 import { CreateMessages1700000005000 } from './1700000005000-create-messages.js';
 import { CreateIdempotencyRecords1700000006000 } from './1700000006000-create-idempotency-records.js';
+import { AddMessageTraceparent1700000007000 } from './1700000007000-add-message-traceparent.js';
 
 /** In the order they are run. One that has been released is never edited. */
 export const migrations = [
@@ -15,4 +16,5 @@ export const migrations = [
   CreateOrders1700000004000,
   CreateMessages1700000005000,
   CreateIdempotencyRecords1700000006000,
+  AddMessageTraceparent1700000007000,
 ];

@@ -1,0 +1,88 @@
+import { OUTCOMES, type Outcome, PLAN_NAMES, type PlanName, type Source, type Verdict } from '@adoption-store/domain';
+import type { Readings } from '@adoption-store/infrastructure';
+import { Metrics, type Page, type Series } from '@adoption-store/telemetry';
+import { NO_ROUTE, type Observe, type RequestObserver, type SocketAnswer } from './request-observers.js';
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+// What OpenTelemetry's conventions name; a stranger may send any other, and each would be a series of its own.
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);
+const OTHER = '_OTHER';
+/** The plan of an address that has sent no valid key. */
+const NO_PLAN = 'none';
+
+/** What Prometheus is told of the API. */
+export class ApiMetrics implements RequestObserver {
+  private readonly metrics = new Metrics();
+  private readonly requests = this.metrics.fastHistogram(
+    'http_server_request_duration_seconds',
+    'From the arrival of a request to the end of its answer',
+    SECONDS,
+  );
+  private readonly seriesByRoute = new Map<string, Map<string, Map<number, Series>>>();
+  private readonly decisions = new Map<PlanName | typeof NO_PLAN, Record<Outcome, number>>();
+
+  constructor(read: () => Readings) {
+    this.metrics.describePool(() => read().pool);
+    for (const plan of [...PLAN_NAMES, NO_PLAN] as const) {
+      this.decisions.set(plan, { admitted: 0, rate_limited: 0, daily_quota_exceeded: 0, key_banned: 0 });
+    }
+    this.metrics.counter(
+      'adoption_store_limit_decisions_total',
+      'Decisions of the rate limiter',
+      ['outcome', 'plan'],
+      (counter) => {
+        for (const [plan, counts] of this.decisions) {
+          for (const outcome of OUTCOMES) counter.inc({ outcome, plan }, counts[outcome]);
+        }
+      },
+    );
+    const fallbacks = 'Requests that this process has decided by itself because Redis was lost';
+    this.metrics.counter('adoption_store_limit_fallbacks_total', fallbacks, [], (counter) => {
+      counter.inc(read().limits.fallbacks);
+    });
+    const shared = '1 while requests are counted with those of all instances, 0 while this one counts alone';
+    this.metrics.gauge('adoption_store_limits_shared', shared, [], (gauge) => {
+      gauge.set(read().limits.areShared ? 1 : 0);
+    });
+  }
+
+  page(): Promise<Page> {
+    return this.metrics.page();
+  }
+
+  forRoute(route: string): Observe {
+    const series = this.seriesOf(route);
+    return ({ method }, reply) => {
+      const { statusCode, elapsedTime } = reply;
+      (series.get(method)?.get(statusCode) ?? this.newSeries(route, method, statusCode)).observe(elapsedTime / 1_000);
+    };
+  }
+
+  /** How long it took nobody knows, as it never was a request. */
+  onSocketAnswer({ method = OTHER, status }: SocketAnswer): void {
+    (this.seriesOf(NO_ROUTE).get(method)?.get(status) ?? this.newSeries(NO_ROUTE, method, status)).observe(0);
+  }
+
+  countDecision(source: Source, { outcome }: Verdict): void {
+    const counts = this.decisions.get('account' in source ? source.account.plan.name : NO_PLAN);
+    if (counts !== undefined) counts[outcome] += 1;
+  }
+
+  private seriesOf(route: string): Map<string, Map<number, Series>> {
+    return entryOf(this.seriesByRoute, route, () => new Map());
+  }
+
+  /** The first of its kind; methods that share a name share their series. */
+  private newSeries(route: string, method: string, status: number): Series {
+    const shown = METHODS.has(method) ? method : OTHER;
+    const byStatus = entryOf(this.seriesOf(route), shown, () => new Map());
+    this.seriesOf(route).set(method, byStatus);
+    return entryOf(byStatus, status, () => this.requests.series({ method: shown, route, status: String(status) }));
+  }
+}
+
+function entryOf<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+  const value = map.get(key) ?? make();
+  map.set(key, value);
+  return value;
+}

@@ -1,0 +1,36 @@
+import { parseTraceparent, type Tracing } from '@adoption-store/telemetry';
+import type { FastifyInstance } from 'fastify';
+import { shownRoute } from './request-observers.js';
+
+/**
+ * A span for each request. Neither path nor query are told, as a careless client's key may be in them: the route says
+ * which operation it is, and the request's id leads to its line in the log.
+ */
+export function traceRequests(fastify: FastifyInstance, tracing: Tracing): void {
+  fastify.addHook('onRequest', (request, _reply, done) => {
+    const { method, protocol, headers } = request;
+    const route = shownRoute(request.routeOptions.url ?? '*');
+    const span = tracing.start(`${method} ${route}`, {
+      kind: 'server',
+      parent: parseTraceparent(headers['traceparent']),
+      attributes: { 'http.request.method': method, 'http.route': route, 'url.scheme': protocol },
+    });
+    request.trace = span.context;
+    request.span = span;
+    span.run(done);
+  });
+  fastify.addHook('onResponse', (request, { statusCode }, done) => {
+    const caller = request.caller as typeof request.caller | undefined;
+    const key = caller && String(caller.key.id);
+    const isError = statusCode >= 500;
+    request.span?.end(
+      {
+        'http.response.status_code': statusCode,
+        'error.type': isError ? String(statusCode) : undefined,
+        'adoption_store.key_id': key,
+      },
+      isError,
+    );
+    done();
+  });
+}

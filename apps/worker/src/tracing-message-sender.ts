@@ -1,0 +1,33 @@
+import type { ClaimedMessage, MessageSender } from '@adoption-store/domain';
+import { parseTraceparent, type Tracing } from '@adoption-store/telemetry';
+
+/** Each delivery is a step of the trace in which its message was queued. */
+export class TracingMessageSender implements MessageSender {
+  constructor(
+    private readonly sender: MessageSender,
+    private readonly tracing: Tracing,
+  ) {}
+
+  async send(message: ClaimedMessage, timeout: number): Promise<void> {
+    const span = this.tracing.start('deliver message', {
+      kind: 'consumer',
+      parent: parseTraceparent(message.traceparent),
+      attributes: {
+        'messaging.system': 'postgresql',
+        'messaging.operation.name': 'deliver',
+        'messaging.operation.type': 'process',
+        'messaging.destination.name': 'messages',
+        'messaging.message.id': message.id,
+        'adoption_store.attempt': message.failures + 1,
+      },
+    });
+    try {
+      await span.run(() => this.sender.send(message, timeout));
+      span.end({}, false);
+    } catch (error) {
+      // Its message may tell the mail server's user, or whom a message was for.
+      span.end({ 'error.type': error instanceof Error ? error.name : 'error' }, true);
+      throw error;
+    }
+  }
+}

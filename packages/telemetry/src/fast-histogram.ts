@@ -1,0 +1,58 @@
+type Labels = Readonly<Record<string, string>>;
+
+/** One combination of labels. Whoever observes keeps it, so that nothing is looked up or allocated. */
+export class Series {
+  readonly counts: number[];
+  sum = 0;
+
+  constructor(
+    readonly labels: Labels,
+    private readonly bounds: readonly number[],
+  ) {
+    this.counts = [...bounds.map(() => 0), 0];
+  }
+
+  observe(value: number): void {
+    let bucket = 0;
+    // From the left, as most of what is observed is small.
+    while (value > (this.bounds[bucket] ?? Infinity)) bucket += 1;
+    this.counts[bucket] = (this.counts[bucket] ?? 0) + 1;
+    this.sum += value;
+  }
+}
+
+/** A Prometheus histogram whose observations cost some nanoseconds: prom-client's hash their labels each time. */
+export class FastHistogram {
+  readonly type = 'histogram';
+  private readonly all: Series[] = [];
+
+  constructor(
+    readonly name: string,
+    readonly help: string,
+    private readonly bounds: readonly number[],
+  ) {}
+
+  /** A new series; its labels must be no other one's. */
+  series(labels: Labels): Series {
+    const series = new Series(labels, this.bounds);
+    this.all.push(series);
+    return series;
+  }
+
+  /** What prom-client's registry asks of each metric. */
+  async get(): Promise<object> {
+    const { name, help, type } = this;
+    return { name, help, type, aggregator: 'sum', values: this.all.flatMap((series) => this.valuesOf(series)) };
+  }
+
+  private valuesOf({ labels, counts, sum }: Series): object[] {
+    let count = 0;
+    const buckets = counts.map((each, index) => {
+      count += each;
+      const le = this.bounds[index] ?? '+Inf';
+      return { metricName: `${this.name}_bucket`, labels: { le, ...labels }, value: count };
+    });
+    const total = (suffix: string, value: number) => ({ metricName: `${this.name}_${suffix}`, labels, value });
+    return [...buckets, total('sum', sum), total('count', count)];
+  }
+}

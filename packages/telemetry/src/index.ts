@@ -1,0 +1,7 @@
+export type { Logger } from 'pino';
+export type { Series } from './fast-histogram.js';
+export * from './log.js';
+export * from './metrics.js';
+export * from './pages.js';
+export * from './trace-context.js';
+export * from './tracing.js';

@@ -1,0 +1,66 @@
+import { hostname } from 'node:os';
+import { destination, type DestinationStream, type Logger, pino } from 'pino';
+
+// POSIX writes so much into a pipe in one piece, so that no other process's line comes amid one of ours.
+const PIPE_BUF = 4_096;
+/** Bytes that wait for a slow reader at the most; what is beyond them is lost. */
+const BACKLOG = 16 * 1_024 * 1_024;
+/** Milliseconds that a gathered line waits at the most. */
+const LONGEST_WAIT = 1_000;
+
+/** What a service writes on standard output: JSON, a line each, or what a person can read where that is a terminal. */
+export interface Log {
+  readonly logger: Logger;
+  /**
+   * Writes a line of level info for next to nothing: lines are gathered, so that a SIGKILL takes those of the last second.
+   *
+   * @param fields JSON properties, each with a comma before it.
+   */
+  readonly gather: (fields: string) => void;
+}
+
+export interface LogOptions {
+  /** Which app it is: `name` in each line. */
+  readonly service: string;
+  readonly level: string;
+}
+
+export async function openLog({ service: name, level }: LogOptions): Promise<Log> {
+  const stream = (process.stdout.isTTY ? await terminal() : undefined) ?? lines();
+  const base = { pid: process.pid, hostname: hostname(), name };
+  const who = JSON.stringify(base).slice(1, -1);
+  let gathered = '';
+  let timer: NodeJS.Timeout | undefined;
+  const write = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (gathered !== '') stream.write(gathered);
+    gathered = '';
+  };
+  process.on('exit', () => {
+    write();
+    stream.flushSync?.();
+  });
+  return {
+    logger: pino({ level, base }, stream),
+    gather(fields) {
+      const line = `{"level":30,"time":${Date.now()},${who}${fields}}\n`;
+      if (gathered.length + line.length > PIPE_BUF) write();
+      gathered += line;
+      timer ??= setTimeout(write, LONGEST_WAIT).unref();
+    },
+  };
+}
+
+type Stream = DestinationStream & { readonly flushSync?: () => void };
+
+/** Never waits for whoever reads it. */
+function lines(): Stream {
+  return destination({ dest: 1, sync: false, maxWrite: PIPE_BUF, maxLength: BACKLOG });
+}
+
+/** Undefined where an installation has left pino-pretty out, which is for developers. */
+async function terminal(): Promise<Stream | undefined> {
+  const pretty = await import('pino-pretty').catch(() => undefined);
+  return pretty?.default({ sync: true, singleLine: true, ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss.l' });
+}

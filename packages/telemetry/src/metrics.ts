@@ -1,0 +1,92 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, type Metric, Registry } from 'prom-client';
+import { FastHistogram } from './fast-histogram.js';
+import type { Page } from './pages.js';
+
+/** A pool of connections to the database. */
+export interface Pool {
+  readonly idle: number;
+  readonly used: number;
+  /** Connections at the most. */
+  readonly size: number;
+  /** Callers that wait for a connection. */
+  readonly waiting: number;
+}
+
+/** What Prometheus is told by every service; each adds its own. */
+export class Metrics {
+  private readonly registry = new Registry();
+  private readonly registers = [this.registry];
+
+  constructor() {
+    collectDefaultMetrics({ register: this.registry });
+  }
+
+  /** In Prometheus' text format. */
+  async page(): Promise<Page> {
+    return { status: 200, body: await this.registry.metrics(), type: this.registry.contentType };
+  }
+
+  /** @param collect sets what is counted elsewhere, whenever Prometheus asks. */
+  counter<Label extends string = never>(
+    name: string,
+    help: string,
+    labelNames: Label[] = [],
+    collect?: (counter: Counter<Label>) => void,
+  ) {
+    const metric = new Counter<Label>({
+      ...{ name, help, labelNames, registers: this.registers },
+      ...(collect && {
+        collect: () => {
+          metric.reset();
+          collect(metric);
+        },
+      }),
+    });
+    return metric;
+  }
+
+  /** @param collect as a counter's. */
+  gauge<Label extends string = never>(
+    name: string,
+    help: string,
+    labelNames: Label[] = [],
+    collect?: (gauge: Gauge<Label>) => void,
+  ) {
+    const metric = new Gauge<Label>({
+      ...{ name, help, labelNames, registers: this.registers },
+      ...(collect && {
+        collect: () => {
+          collect(metric);
+        },
+      }),
+    });
+    return metric;
+  }
+
+  histogram(name: string, help: string, buckets: number[]) {
+    return new Histogram({ name, help, buckets, registers: this.registers });
+  }
+
+  /** One for what happens ten thousand times a second. */
+  fastHistogram(name: string, help: string, buckets: readonly number[]): FastHistogram {
+    const histogram = new FastHistogram(name, help, buckets);
+    // All that a registry asks of a metric is its name and what it stands at.
+    this.registry.registerMetric(histogram as unknown as Metric);
+    return histogram;
+  }
+
+  /** The names are those of OpenTelemetry's semantic conventions. */
+  describePool(read: () => Pool): void {
+    this.gauge('db_client_connection_count', 'Connections to PostgreSQL', ['state'], (gauge) => {
+      const { idle, used } = read();
+      gauge.set({ state: 'idle' }, idle);
+      gauge.set({ state: 'used' }, used);
+    });
+    this.gauge('db_client_connection_max', 'Connections to PostgreSQL at the most', [], (gauge) => {
+      gauge.set(read().size);
+    });
+    this.gauge('db_client_connection_pending_requests', 'Callers that wait for a connection', [], (gauge) => {
+      gauge.set(read().waiting);
+    });
+  }
+}

@@ -1,0 +1,48 @@
+import { randomFillSync } from 'node:crypto';
+
+/** Where in which trace something happens (W3C Trace Context). */
+export interface TraceContext {
+  /** 32 hexadecimal digits. */
+  readonly traceId: string;
+  /** 16 hexadecimal digits. */
+  readonly spanId: string;
+  /** Whether the trace is recorded somewhere. */
+  readonly isSampled: boolean;
+}
+
+const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:$|-)/;
+const LENGTH = 55;
+const SAMPLED = 1;
+
+/** What a `traceparent` says; undefined unless it is one to the letter. Only versions to come may be longer than ours. */
+export function parseTraceparent(text: unknown): TraceContext | undefined {
+  const match = typeof text === 'string' ? TRACEPARENT.exec(text) : null;
+  if (match === null) return undefined;
+  const [, version, traceId = '', spanId = '', flags = ''] = match;
+  if (version === '00' && match.input.length > LENGTH) return undefined;
+  return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & SAMPLED) === SAMPLED };
+}
+
+export function formatTraceparent({ traceId, spanId, isSampled }: TraceContext): string {
+  return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
+}
+
+/** The next step of a trace, or the first one of a new trace. */
+export function continueTrace(parent: TraceContext | undefined): TraceContext {
+  const spanId = randomHex(8);
+  if (parent === undefined) return { traceId: randomHex(16), spanId, isSampled: false };
+  return { traceId: parent.traceId, spanId, isSampled: parent.isSampled };
+}
+
+// One call of the system's makes many ids.
+const random = Buffer.alloc(4_096);
+let used = random.length;
+
+function randomHex(bytes: number): string {
+  if (used + bytes > random.length) {
+    randomFillSync(random);
+    used = 0;
+  }
+  used += bytes;
+  return random.toString('hex', used - bytes, used);
+}

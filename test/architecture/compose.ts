@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs';
+import { BlockList } from 'node:net';
+import {
+  at,
+  entriesAt,
+  hasTimeToEnd,
+  isPinned,
+  missingMounts,
+  readYaml,
+  type Tree,
+  treesAt,
+  unknownSettings,
+  unmet,
+} from './deployment.js';
+
+/** Those that may be reached from outside. */
+const PUBLISHED = ['proxy', 'grafana'];
+/** Those that hold data, and have no way out. */
+const INSIDE = ['postgres', 'redis', 'prometheus', 'migrate', 'keys', 'backup'];
+
+type Environment = Readonly<Record<string, string>>;
+
+/** Each way in which a compose file isn't what it promises, a sentence each. */
+export function composeFaults(file: string, dockerfile: string): string[] {
+  const compose = readYaml(file);
+  const services = entriesAt(compose, 'services');
+  const defaults = [...readFileSync(file, 'utf8').matchAll(/\$\{(\w*PASSWORD)(?!:\?)/g)].map(([, name]) => name);
+  return [
+    ...services.flatMap(([name, service]) => serviceFaults(file, name, service)),
+    ...services.flatMap(([name, service]) => dependencyFaults(name, service, services)),
+    ...services
+      .filter(([, service]) => isOurs(service))
+      .flatMap(([name, service]) => ourFaults(name, service, compose)),
+    ...unmet('redis', { 'keeps its counts': keepsCounts(at(compose, 'services.redis')) }),
+    ...unmet('the inside network', { 'has no way out': at(compose, 'networks.inside.internal') === true }),
+    ...unmet('the outside network', { 'leaves the proxy its address': isReserved(compose) }),
+    ...defaults.map((name) => `${name} is not demanded`),
+    ...dockerfileFaults(readFileSync(dockerfile, 'utf8')),
+  ];
+}
+
+function serviceFaults(file: string, name: string, service: Tree): string[] {
+  const limits = (at(service, 'deploy.resources.limits') ?? {}) as Tree;
+  const networks = Array.isArray(service['networks']) ? service['networks'] : Object.keys(service['networks'] ?? {});
+  const volumes = (service['volumes'] ?? []) as readonly string[];
+  return [
+    ...unmet(name, {
+      'has a pinned image': isPinned(service['image']),
+      'has a read-only root file system': service['read_only'] === true,
+      'has no capabilities': String(service['cap_drop']) === 'ALL' && service['cap_add'] === undefined,
+      'gains no privileges': String(service['security_opt']).includes('no-new-privileges:true'),
+      'is not root': isOurs(service) || !/^(?:root|0|undefined)(?::|$)/.test(String(service['user'])),
+      'has limits': ['cpus', 'memory', 'pids'].every((limit) => limits[limit] !== undefined),
+      'is published': PUBLISHED.includes(name) === (service['ports'] !== undefined),
+      'stays inside': !INSIDE.includes(name) || String(networks) === 'inside',
+      'tells its health': isOurs(service) || isOneShot(service) || at(service, 'healthcheck.test') !== undefined,
+    }),
+    ...missingMounts(file, volumes).map((path) => `${name} mounts ${path}, which is not there`),
+  ];
+}
+
+/** Whatever starts waits for what it needs to be there, not to be started. */
+function dependencyFaults(name: string, service: Tree, services: readonly (readonly [string, Tree])[]): string[] {
+  return entriesAt(service, 'depends_on').flatMap(([needed, { condition }]) => {
+    const target = services.find(([each]) => each === needed)?.[1];
+    const wanted = target !== undefined && isOneShot(target) ? 'service_completed_successfully' : 'service_healthy';
+    return unmet(name, { [`waits for ${needed}`]: target !== undefined && condition === wanted });
+  });
+}
+
+function ourFaults(name: string, service: Tree, compose: Tree): string[] {
+  const environment = (service['environment'] ?? {}) as Environment;
+  const grace = Number.parseInt((service['stop_grace_period'] as string | undefined) ?? '10s', 10);
+  const proxy = at(compose, 'services.proxy.networks.outside.ipv4_address');
+  return [
+    ...unknownSettings(Object.keys(environment)).map((each) => `${name} has ${each}, which no app reads`),
+    ...unmet(name, {
+      'has time to end': isOneShot(service) || hasTimeToEnd(grace, environment),
+      'believes the proxy alone': !('TRUST_PROXY' in environment) || environment['TRUST_PROXY'] === proxy,
+    }),
+  ];
+}
+
+/** Each stage of the Dockerfile that is run. */
+function dockerfileFaults(text: string): string[] {
+  const images = [...text.matchAll(/^ARG \w+_IMAGE=(.*)$/gm)].map(([, image]) => image);
+  const variables = [...text.matchAll(/^ENV (?!TURBO_)(.*)$/gm)].flatMap(([, line = '']) =>
+    line.split(' ').map((pair) => pair.split('=')[0] ?? ''),
+  );
+  return [
+    ...unmet('the Dockerfile', {
+      'has pinned images': images.length > 0 && images.every(isPinned),
+      'starts from them alone': [...text.matchAll(/^FROM (\S+)/gm)].every(([, from = '']) =>
+        /^\$\{\w+_IMAGE\}$|^(?:build|run)$/.test(from),
+      ),
+      'is not root': /^USER [1-9]\d*:[1-9]\d*$/m.test(text) && !/^USER (?:root|0)/m.test(text),
+      'lets signals reach Node.js':
+        /^ENTRYPOINT \["\/usr\/local\/bin\/node"\]$/m.test(text) && !/^(?:ENTRYPOINT|CMD) [^[]/m.test(text),
+      'asks for readiness': [...text.matchAll(/^HEALTHCHECK/gm)].length === [...text.matchAll(/\/readyz`/g)].length,
+    }),
+    ...unknownSettings(variables).map((each) => `the Dockerfile has ${each}, which no app reads`),
+  ];
+}
+
+/** Whoever starts before the proxy can't be given its address. */
+function isReserved(compose: Tree): boolean {
+  const [range] = treesAt(compose, 'networks.outside.ipam.config') as readonly Environment[];
+  const [network = '', prefix] = (range?.['ip_range'] ?? range?.['subnet'] ?? '0.0.0.0/0').split('/');
+  const given = new BlockList();
+  given.addSubnet(network, Number(prefix));
+  return !given.check(String(at(compose, 'services.proxy.networks.outside.ipv4_address')));
+}
+
+function keepsCounts(redis: unknown): boolean {
+  const command = String(at(redis, 'command'));
+  return command.includes('--appendonly yes') && command.includes('--maxmemory-policy noeviction');
+}
+
+function isOurs({ image }: Tree): boolean {
+  return String(image).startsWith('adoption-store-');
+}
+
+function isOneShot({ restart }: Tree): boolean {
+  return restart === 'no' || String(restart).startsWith('on-failure');
+}

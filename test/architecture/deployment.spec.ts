@@ -1,0 +1,95 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { folderOf } from '../support/programs.js';
+import { composeFaults } from './compose.js';
+import { kubernetesFaults } from './kubernetes.js';
+import { fixtures, repository } from './trees.js';
+
+const docker = join(repository, 'docker');
+const bad = join(fixtures, 'deployment');
+
+describe('the compose file and the images', () => {
+  it('are as they promise', () => {
+    expect(composeFaults(join(docker, 'compose.yaml'), join(docker, 'Dockerfile'))).toEqual([]);
+  });
+
+  it('are told apart from ones that break each promise', () => {
+    expect(composeFaults(join(bad, 'compose.yaml'), join(bad, 'Dockerfile'))).toEqual([
+      'postgres has a pinned image',
+      'postgres has a read-only root file system',
+      'postgres has no capabilities',
+      'postgres gains no privileges',
+      'postgres is not root',
+      'postgres has limits',
+      'postgres is published',
+      'postgres stays inside',
+      'postgres tells its health',
+      'postgres mounts ./missing.conf, which is not there',
+      'api has a pinned image',
+      'api waits for postgres',
+      'api waits for migrate',
+      'api has HOTS, which no app reads',
+      'api has time to end',
+      'api believes the proxy alone',
+      'redis keeps its counts',
+      'the inside network has no way out',
+      'the outside network leaves the proxy its address',
+      'POSTGRES_PASSWORD is not demanded',
+      'the Dockerfile has pinned images',
+      'the Dockerfile starts from them alone',
+      'the Dockerfile is not root',
+      'the Dockerfile lets signals reach Node.js',
+      'the Dockerfile asks for readiness',
+      'the Dockerfile has HOTS, which no app reads',
+    ]);
+  });
+});
+
+describe('the Kubernetes manifests', () => {
+  it('are as they promise', () => {
+    expect(kubernetesFaults(join(docker, 'kubernetes/overlays/production'))).toEqual([]);
+  });
+
+  it('are told apart from ones that break each promise', () => {
+    expect(kubernetesFaults(join(bad, 'kubernetes'))).toEqual([
+      'api is not root',
+      'api has the seccomp profile',
+      "api has no token of the cluster's",
+      'api has a read-only root file system',
+      'api has no capabilities',
+      'api gains no privileges',
+      'api has requests and limits',
+      'api has a pinned image',
+      'api selects its own pods',
+      'api is spread over machines',
+      'api outlives a drained machine',
+      'api has rules for its network',
+      'api has time to end',
+      'api has two at the least',
+      'api leaves its number to the autoscaler',
+      'api has a startupProbe',
+      'api has a livenessProbe',
+      'api has a readinessProbe',
+      'settings has HOTS, which no app reads',
+      'the policy anybody names who may come in',
+      'the manifests have a job that migrates',
+      'the manifests hold no secret',
+      'the manifests let nothing in or out by default',
+    ]);
+  });
+});
+
+describe('the shell scripts', () => {
+  const shellcheck = folderOf('shell scripts', 'shellcheck', 'shellcheck');
+
+  (shellcheck === undefined ? it.skip : it)('have nothing that shellcheck finds', () => {
+    const scripts = readdirSync(docker).filter((name) => name.endsWith('.sh'));
+    const args = ['--external-sources', ...scripts, '../.ci/run'];
+    expect(spawnSync(join(shellcheck ?? '', 'shellcheck'), args, { cwd: docker, encoding: 'utf8' })).toMatchObject({
+      status: 0,
+      stdout: '',
+    });
+  });
+});

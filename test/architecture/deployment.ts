@@ -1,0 +1,88 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { apiSettings, CLOSING_TIME, readSettings, workerSettings } from '@adoption-store/config';
+import { parse, parseAllDocuments } from 'yaml';
+
+export type Tree = Readonly<Record<string, unknown>>;
+
+const SETTINGS = { ...apiSettings, ...workerSettings };
+const repository = join(__dirname, '../..');
+
+/** What is at the end of a path through YAML, such as `deploy.resources.limits`. */
+export function at(tree: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((each, key) => (each as Tree | undefined)?.[key], tree);
+}
+
+export function treesAt(tree: unknown, path: string): readonly Tree[] {
+  return (at(tree, path) as readonly Tree[] | undefined) ?? [];
+}
+
+export function entriesAt(tree: unknown, path: string): readonly (readonly [string, Tree])[] {
+  return Object.entries((at(tree, path) as Readonly<Record<string, Tree>> | undefined) ?? {});
+}
+
+export function readYaml(file: string): Tree {
+  return parse(readFileSync(file, 'utf8'), { merge: true }) as Tree;
+}
+
+/** A sentence for each expectation that isn't met. */
+export function unmet(who: string, expectations: Readonly<Record<string, boolean>>): string[] {
+  return Object.entries(expectations)
+    .filter(([, isMet]) => !isMet)
+    .map(([expectation]) => `${who} ${expectation}`);
+}
+
+/** By version, or by digest: what is built twice is the same twice. */
+export function isPinned(image: unknown): boolean {
+  return /(?::(?:v?\d+\.\d+(?:\.\d+)?(?:-[\w.]+)?|\$\{VERSION:-\d+\.\d+\.\d+\})|@sha256:[0-9a-f]{64})$/.test(
+    String(image),
+  );
+}
+
+/** Variables that no app reads. */
+export function unknownSettings(names: readonly string[]): string[] {
+  return names.filter((name) => !(name in SETTINGS) && name !== 'NODE_ENV');
+}
+
+/** Whether what is killed after so many seconds could have ended by itself, and serves on for LAME_DUCK before it does. */
+export function hasTimeToEnd(graceSeconds: number, environment: Readonly<Record<string, string>>): boolean {
+  const values = readSettings(
+    { SHUTDOWN_TIMEOUT: apiSettings.SHUTDOWN_TIMEOUT, LAME_DUCK: apiSettings.LAME_DUCK },
+    environment,
+  );
+  const isServed = values.LAME_DUCK + CLOSING_TIME < values.SHUTDOWN_TIMEOUT;
+  return isServed && values.SHUTDOWN_TIMEOUT < graceSeconds * 1_000;
+}
+
+/** Whether the app has such a path. */
+export function isServed(app: string, path: string): boolean {
+  const folder = join(repository, 'apps', app, 'src');
+  const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  return sources.some((name) => readFileSync(join(folder, name), 'utf8').includes(`'${path}'`));
+}
+
+/** Every resource of a kustomization, those of its bases and the generated ConfigMaps among them. */
+export function resourcesOf(folder: string): readonly Tree[] {
+  const kustomization = readYaml(join(folder, 'kustomization.yaml'));
+  const named = ((kustomization['resources'] as readonly string[] | undefined) ?? []).flatMap((name) =>
+    name.endsWith('.yaml') ? documentsOf(join(folder, name)) : resourcesOf(join(folder, name)),
+  );
+  const generated = treesAt(kustomization, 'configMapGenerator').map(({ name, literals }) => ({
+    kind: 'ConfigMap',
+    metadata: { name },
+    data: Object.fromEntries(
+      (literals as readonly string[]).map((literal) => literal.split(/=(.*)/s).slice(0, 2)),
+    ) as Tree,
+  }));
+  return [...named, ...generated];
+}
+
+function documentsOf(file: string): readonly Tree[] {
+  return parseAllDocuments(readFileSync(file, 'utf8')).map((document) => document.toJS() as Tree);
+}
+
+/** Files that are mounted and aren't there. */
+export function missingMounts(composeFile: string, volumes: readonly string[]): string[] {
+  const mounted = volumes.map((volume) => /^(\.[^:]*):/.exec(volume)?.[1]).filter((path) => path !== undefined);
+  return mounted.filter((path) => !existsSync(join(dirname(composeFile), path)));
+}

@@ -1,0 +1,117 @@
+import { join } from 'node:path';
+import {
+  at,
+  hasTimeToEnd,
+  isPinned,
+  isServed,
+  readYaml,
+  resourcesOf,
+  type Tree,
+  treesAt,
+  unknownSettings,
+  unmet,
+} from './deployment.js';
+
+const PROBES = { startupProbe: '/livez', livenessProbe: '/livez', readinessProbe: '/readyz' } as const;
+
+type Environment = Readonly<Record<string, string>>;
+
+/** Each way in which what a kustomization applies isn't what it promises, a sentence each. */
+export function kubernetesFaults(folder: string): string[] {
+  const resources = resourcesOf(folder);
+  const ofKind = (kind: string) => resources.filter((resource) => resource['kind'] === kind);
+  const deployments = ofKind('Deployment');
+  const images = treesAt(readYaml(join(folder, 'kustomization.yaml')), 'images');
+  const policies = ofKind('NetworkPolicy');
+  const everybody = policies.filter(
+    (policy) => String(at(policy, 'spec.policyTypes')) === 'Ingress,Egress' && at(policy, 'spec.ingress') === undefined,
+  );
+  return [
+    ...[...deployments, ...ofKind('Job')].flatMap((workload) => podFaults(workload, images)),
+    ...deployments.flatMap((deployment) => deploymentFaults(deployment, resources)),
+    ...ofKind('ConfigMap').flatMap((map) =>
+      unknownSettings(Object.keys(map['data'] ?? {})).map((name) => `${nameOf(map)} has ${name}, which no app reads`),
+    ),
+    ...policies.flatMap((policy) =>
+      unmet(`the policy ${nameOf(policy)}`, {
+        'names who may come in': treesAt(policy, 'spec.ingress').every(({ from }) => from !== undefined),
+      }),
+    ),
+    ...unmet('the manifests', {
+      'have a job that migrates': ofKind('Job').some((job) => JSON.stringify(job).includes('dist/migrate.js')),
+      'hold no secret':
+        ofKind('Secret').length === 0 &&
+        !/secretGenerator|password|postgres:\/\/|rediss?:\/\//i.test(JSON.stringify(resources)),
+      'let nothing in or out by default': everybody.length === 1,
+    }),
+  ];
+}
+
+function podFaults(workload: Tree, images: readonly Tree[]): string[] {
+  const pod = at(workload, 'spec.template.spec');
+  const name = nameOf(workload);
+  return [
+    ...unmet(name, {
+      'is not root':
+        at(pod, 'securityContext.runAsNonRoot') === true && Number(at(pod, 'securityContext.runAsUser')) > 0,
+      'has the seccomp profile': at(pod, 'securityContext.seccompProfile.type') === 'RuntimeDefault',
+      "has no token of the cluster's": at(pod, 'automountServiceAccountToken') === false,
+    }),
+    ...treesAt(pod, 'containers').flatMap((container) => {
+      const image = images.find((each) => each['name'] === container['image']);
+      return unmet(name, {
+        'has a read-only root file system': at(container, 'securityContext.readOnlyRootFilesystem') === true,
+        'has no capabilities': String(at(container, 'securityContext.capabilities.drop')) === 'ALL',
+        'gains no privileges': at(container, 'securityContext.allowPrivilegeEscalation') === false,
+        'has requests and limits': ['requests', 'limits'].every((each) =>
+          ['cpu', 'memory'].every((of) => at(container, `resources.${each}.${of}`) !== undefined),
+        ),
+        'has a pinned image': isPinned(`${String(image?.['newName'])}:${String(image?.['newTag'])}`),
+      });
+    }),
+  ];
+}
+
+function deploymentFaults(deployment: Tree, resources: readonly Tree[]): string[] {
+  const name = nameOf(deployment);
+  const pod = at(deployment, 'spec.template.spec');
+  const labels = JSON.stringify(at(deployment, 'spec.template.metadata.labels'));
+  const guards = (kind: string, path: string) =>
+    resources.filter((each) => each['kind'] === kind && JSON.stringify(at(each, path)) === labels);
+  const container = treesAt(pod, 'containers')[0];
+  const maps = treesAt(container, 'envFrom').map((from) => at(from, 'configMapRef.name'));
+  const environment = Object.assign(
+    {},
+    ...resources.filter((each) => maps.includes(nameOf(each))).map(({ data }) => data),
+  ) as Environment;
+  const scaled = resources.filter((each) => at(each, 'spec.scaleTargetRef.name') === name);
+  return [
+    ...unmet(name, {
+      'selects its own pods': JSON.stringify(at(deployment, 'spec.selector.matchLabels')) === labels,
+      'is spread over machines': treesAt(pod, 'topologySpreadConstraints').some(
+        ({ topologyKey }) => topologyKey === 'kubernetes.io/hostname',
+      ),
+      'outlives a drained machine': guards('PodDisruptionBudget', 'spec.selector.matchLabels').length === 1,
+      'has rules for its network': guards('NetworkPolicy', 'spec.podSelector.matchLabels').length === 1,
+      'has time to end': hasTimeToEnd(Number(at(pod, 'terminationGracePeriodSeconds') ?? 30), environment),
+      'has two at the least':
+        scaled.length > 0
+          ? scaled.every((each) => Number(at(each, 'spec.minReplicas')) >= 2)
+          : Number(at(deployment, 'spec.replicas')) >= 2,
+      'leaves its number to the autoscaler': scaled.length === 0 || at(deployment, 'spec.replicas') === undefined,
+    }),
+    ...Object.entries(PROBES).flatMap(([probe, path]) =>
+      unmet(name, { [`has a ${probe}`]: isAnswered(name, container, probe, path) }),
+    ),
+  ];
+}
+
+function isAnswered(app: string, container: Tree | undefined, probe: string, path: string): boolean {
+  const ports = treesAt(container, 'ports').map(({ name }) => name);
+  const asked = at(container, `${probe}.httpGet.path`);
+  return asked === path && isServed(app, path) && ports.includes(at(container, `${probe}.httpGet.port`));
+}
+
+function nameOf(resource: Tree): string {
+  return String(at(resource, 'metadata.name'));
+}

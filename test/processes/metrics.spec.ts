@@ -1,0 +1,138 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createDatabase, type TestDatabase } from '../support/database.js';
+import { API, KEYS, run, Running, WORKER } from '../support/processes.js';
+import { dashboardExpressions, metricsIn, ruleExpressions } from '../support/promql.js';
+import { sendRaw } from '../support/raw-http.js';
+import { until } from '../support/until.js';
+
+const DOCKER = join(__dirname, '../../docker');
+const WATCHED = {
+  'the dashboard': dashboardExpressions(join(DOCKER, 'grafana/dashboards/adoption-store.json')),
+  'the alert rules': ruleExpressions(join(DOCKER, 'prometheus/alerts.yml')),
+};
+
+let database: TestDatabase;
+let api: Running;
+let worker: Running;
+let origin: string;
+let metrics: string;
+let workerMetrics: string;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  api = new Running(API, [], { DATABASE_URL: database.url, PORT: '0', HOST: '127.0.0.1', ADDRESS_LIMIT: '2' });
+  origin = (await api.prints(/Address {2}(\S+)\/v1/))[1] ?? '';
+  metrics = (await api.prints(/Metrics {2}(\S+)/))[1] ?? '';
+  worker = new Running(WORKER, [], { DATABASE_URL: database.url, WORKER_PORT: '0' });
+  workerMetrics = `${(await worker.prints(/health at (\S+)\/readyz/))[1] ?? ''}/metrics`;
+});
+
+afterAll(async () => {
+  await Promise.all([api.stop(), worker.stop()]);
+  await database.drop();
+});
+
+/** What each series stands at, by name and labels as they are written. */
+async function scrape(address: string): Promise<ReadonlyMap<string, number>> {
+  const lines = (await (await fetch(address)).text())
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]));
+}
+
+const REQUESTS = 'http_server_request_duration_seconds';
+const labels = (method: string, route: string, status: number) =>
+  `{method="${method}",route="${route}",status="${status}"}`;
+
+describe('the API tells Prometheus, on a port of its own', () => {
+  it('how many requests each route has answered, how, and how fast', async () => {
+    const plan = ['--plan', 'enterprise', '--per-minute', '3', '--per-day', '100'];
+    const created = await run(KEYS, ['create', '--email', 'a@example.com', ...plan], { DATABASE_URL: database.url });
+    const headers = { authorization: `Bearer ${created.stdout.trim()}` };
+    for (const path of ['/v1/pets', '/v1/pets', '/v1/pets/9', '/v1/pets/9']) await fetch(origin + path, { headers });
+    for (let times = 0; times < 3; times += 1) await fetch(`${origin}/v1/nowhere`);
+    await sendRaw({ host: '127.0.0.1', port: Number(new URL(origin).port) }, 'NONSENSE\r\n\r\n');
+    const counts = [
+      ['GET', '/v1/pets', 200, 2],
+      ['GET', '/v1/pets/{petId}', 404, 1],
+      ['GET', '/v1/pets/{petId}', 429, 1],
+      ['GET', '*', 401, 2],
+      ['GET', '*', 429, 1],
+      ['_OTHER', '*', 400, 1],
+    ] as const;
+    await until(async () => (await scrape(metrics)).has(`${REQUESTS}_count${labels('_OTHER', '*', 400)}`));
+    const told = await scrape(metrics);
+    expect(
+      counts.map(([method, route, status]) => told.get(`${REQUESTS}_count${labels(method, route, status)}`)),
+    ).toEqual(counts.map(([, , , count]) => count));
+    const slowest = told.get(`${REQUESTS}_bucket${labels('GET', '/v1/pets', 200).replace('{', '{le="10",')}`);
+    expect(slowest).toBe(2);
+    expect(told.get(`${REQUESTS}_sum${labels('GET', '/v1/pets', 200)}`)).toBeGreaterThan(0);
+    expect(told.get('adoption_store_limit_decisions_total{outcome="admitted",plan="enterprise"}')).toBe(3);
+    expect(told.get('adoption_store_limit_decisions_total{outcome="rate_limited",plan="enterprise"}')).toBe(1);
+    expect(told.get('adoption_store_limit_decisions_total{outcome="admitted",plan="none"}')).toBe(2);
+    expect(told.get('adoption_store_limit_decisions_total{outcome="rate_limited",plan="none"}')).toBe(1);
+  });
+
+  it('how its database, its limits and its process stand', async () => {
+    const told = await scrape(metrics);
+    expect(told.get('adoption_store_limits_shared')).toBe(0);
+    expect(told.get('adoption_store_limit_fallbacks_total')).toBe(0);
+    expect(told.get('db_client_connection_max')).toBe(10);
+    expect(told.get('db_client_connection_pending_requests')).toBe(0);
+    expect(told.get('db_client_connection_count{state="used"}')).toBe(0);
+    expect(told.get('db_client_connection_count{state="idle"}')).toBeGreaterThan(0);
+    expect(told.get('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThan(0);
+    expect(told.get('process_resident_memory_bytes')).toBeGreaterThan(1e7);
+  });
+
+  it('as many series as there are routes, whatever strangers send', async () => {
+    const before = (await scrape(metrics)).size;
+    for (const method of ['PROPFIND', 'MKCOL', 'COPY', 'LOCK']) {
+      for (const path of ['/a', '/b?c', `/v1/pets/${method}`]) await fetch(origin + path, { method });
+    }
+    // One for `_OTHER`, of 13 buckets and three more.
+    expect((await scrape(metrics)).size - before).toBeLessThanOrEqual(17);
+  });
+
+  it('and nobody on the port that clients reach', async () => {
+    expect((await fetch(`${origin}/metrics`)).status).toBeGreaterThanOrEqual(400);
+    expect((await fetch(metrics.replace('/metrics', '/v1/pets'))).status).toBe(404);
+  });
+
+  it('or says in one sentence that the port is taken, and does not start', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const settings = { DATABASE_URL: database.url, PORT: '0', METRICS_HOST: '127.0.0.1', METRICS_PORT: String(port) };
+    expect(await run(API, [], settings)).toMatchObject({
+      code: 1,
+      stderr: `port ${port} of 127.0.0.1 is in use by another program; METRICS_PORT names another one\n`,
+    });
+    taken.close();
+  });
+});
+
+describe('every metric is there that is named by', () => {
+  /** What is asked for and nobody tells. Prometheus itself tells `up`. */
+  async function missingFrom(expressions: readonly string[]): Promise<readonly string[]> {
+    const told = await Promise.all([metrics, workerMetrics].map(scrape));
+    const names = new Set(told.flatMap((each) => [...each.keys()].map((series) => series.split('{')[0])).concat('up'));
+    return [...new Set(expressions.flatMap(metricsIn))].filter((name) => !names.has(name));
+  }
+
+  it.each(Object.entries(WATCHED))('%s', async (_what, expressions) => {
+    expect(expressions.length).toBeGreaterThan(10);
+    expect(await missingFrom(expressions)).toEqual([]);
+  });
+
+  it('and one that is not would be noticed', async () => {
+    const expressions = ['sum by (le) (rate(http_server_requests_bucket{route="x"}[$__rate_interval])) / up'];
+    expect(await missingFrom(expressions)).toEqual(['http_server_requests_bucket']);
+    expect(() => metricsIn('sum(rate(')).toThrow('not PromQL');
+  });
+});

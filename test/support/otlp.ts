@@ -1,0 +1,81 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+export interface ReceivedSpan {
+  readonly service: string;
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId: string | undefined;
+  readonly name: string;
+  /** Of OTLP: 2 is a server's, 3 a client's, 5 a consumer's. */
+  readonly kind: number;
+  readonly isError: boolean;
+  readonly attributes: Readonly<Record<string, string | number>>;
+}
+
+interface Attribute {
+  readonly key: string;
+  readonly value: { readonly stringValue?: string; readonly intValue?: number | string };
+}
+
+/** As https://opentelemetry.io/docs/specs/otlp/ has it in JSON. */
+interface ExportRequest {
+  readonly resourceSpans: readonly {
+    readonly resource: { readonly attributes: readonly Attribute[] };
+    readonly scopeSpans: readonly {
+      readonly spans: readonly (Omit<ReceivedSpan, 'attributes' | 'service' | 'isError'> & {
+        readonly attributes: readonly Attribute[];
+        readonly status: { readonly code?: number };
+      })[];
+    }[];
+  }[];
+}
+
+/** A collector that keeps what it is sent over OTLP/HTTP. */
+export class OtlpCollector {
+  readonly spans: ReceivedSpan[] = [];
+  /** All that came, as it came. */
+  raw = '';
+  /** Each request's headers. */
+  readonly headers: Readonly<Record<string, unknown>>[] = [];
+  private readonly server = createServer((request, response) => {
+    void text(request).then((body) => {
+      this.headers.push(request.headers);
+      this.raw += body;
+      if (request.method === 'POST' && request.url === '/v1/traces') this.keep(JSON.parse(body) as ExportRequest);
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+    });
+  });
+
+  static async open(): Promise<OtlpCollector> {
+    const collector = new OtlpCollector();
+    await once(collector.server.listen(0, '127.0.0.1'), 'listening');
+    return collector;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  close(): void {
+    this.server.close();
+    this.server.closeAllConnections();
+  }
+
+  private keep({ resourceSpans }: ExportRequest): void {
+    for (const { resource, scopeSpans } of resourceSpans) {
+      const service = String(valuesOf(resource.attributes)['service.name']);
+      for (const { attributes, status, ...span } of scopeSpans.flatMap(({ spans }) => spans)) {
+        this.spans.push({ ...span, service, attributes: valuesOf(attributes), isError: status.code === 2 });
+      }
+    }
+  }
+}
+
+function valuesOf(attributes: readonly Attribute[]): Record<string, string | number> {
+  return Object.fromEntries(
+    attributes.map(({ key, value }) => [key, value.stringValue ?? Number(value.intValue ?? Number.NaN)]),
+  );
+}
