@@ -19,7 +19,7 @@ const openRedis = redisServerFor('an API that loses its Redis');
 
   beforeAll(async () => {
     [database, redis] = await Promise.all([createDatabase(), openRedis?.()]);
-    const settings = { DATABASE_URL: database.url, REDIS_URL: redis?.url ?? '' };
+    const settings = { DATABASE_URL: database.url, REDIS_URL: redis?.url ?? '', LOG_LEVEL: 'warn' };
     ({ service: api, origin } = await startService(settings));
     const plan = ['--plan', 'enterprise', '--per-minute', String(PER_DAY), '--per-day', String(PER_DAY)];
     key = (await run(KEYS, ['create', '--email', 'load@example.com', ...plan], settings)).stdout.trim();

@@ -73,7 +73,7 @@ export async function createApi({
   const refusals = new SocketRefusals(routes, storage, observers);
   const adapter = new FastifyAdapter({
     ...(log && {
-      loggerInstance: log.logger as FastifyBaseLogger,
+      loggerInstance: log.logger,
       // A logger of its own for each request costs more than all that is logged of it.
       childLoggerFactory: (logger: FastifyBaseLogger) => logger,
     }),

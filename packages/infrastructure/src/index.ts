@@ -1,1 +1,6 @@
-export { type Infrastructure, type InfrastructureConfig, openInfrastructure, type Readings } from './open-infrastructure.js';
+export {
+  type Infrastructure,
+  type InfrastructureConfig,
+  openInfrastructure,
+  type Readings,
+} from './open-infrastructure.js';

@@ -69,13 +69,13 @@ export class ApiMetrics implements RequestObserver {
   }
 
   private seriesOf(route: string): Map<string, Map<number, Series>> {
-    return entryOf(this.seriesByRoute, route, () => new Map());
+    return entryOf(this.seriesByRoute, route, () => new Map<string, Map<number, Series>>());
   }
 
   /** The first of its kind; methods that share a name share their series. */
   private newSeries(route: string, method: string, status: number): Series {
     const shown = METHODS.has(method) ? method : OTHER;
-    const byStatus = entryOf(this.seriesOf(route), shown, () => new Map());
+    const byStatus = entryOf(this.seriesOf(route), shown, () => new Map<number, Series>());
     this.seriesOf(route).set(method, byStatus);
     return entryOf(byStatus, status, () => this.requests.series({ method: shown, route, status: String(status) }));
   }

@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { DomainError } from '@adoption-store/domain';
 import { describe, expect, it, jest } from '@jest/globals';
 import { Batch } from './batch.js';
@@ -117,5 +119,24 @@ describe('a batch', () => {
     jest.advanceTimersByTime(1);
     await late;
     jest.useRealTimers();
+  });
+
+  it('is the work of whoever of it asked first, where that is traced', async () => {
+    const asker = new AsyncLocalStorage<string>();
+    const askers: (string | undefined)[] = [];
+    const batch = new Batch<number, number>(async (items) => {
+      askers.push(asker.getStore());
+      await settled();
+      return items;
+    });
+    const askAll = () =>
+      Promise.all(['Ada', 'Ben', 'Cem'].map((name, index) => asker.run(name, () => batch.add(index))));
+    const watch = () => undefined;
+    // What a tracing channel of that name publishes when a query begins.
+    const channel = 'tracing:adoption-store:query:start';
+    subscribe(channel, watch);
+    await askAll();
+    unsubscribe(channel, watch);
+    expect(askers).toEqual(['Ada', 'Ben']);
   });
 });

@@ -17,9 +17,11 @@ export function traced(send: Send, parameters: unknown[]): unknown {
   const query = isTraced() ? queryOf(parameters[0]) : undefined;
   if (query === undefined) return send(...parameters);
   const last = parameters.length - 1;
-  if (typeof parameters[last] !== 'function')
-    return channel.tracePromise(send as never, query, undefined, ...parameters);
-  return channel.traceCallback(send as never, last, query, undefined, ...(parameters as never));
+  if (typeof parameters[last] === 'function') {
+    return channel.traceCallback(send, last, query, undefined, ...parameters);
+  }
+  const promise = send as (...parameters: unknown[]) => Promise<unknown>;
+  return channel.tracePromise(promise, query, undefined, ...parameters);
 }
 
 /** Runs what it is given as part of whatever the caller is at now; undefined where nobody traces. */
