@@ -16,6 +16,7 @@ const AGREED = [
   'ISC',
   'MIT',
   'MIT-0',
+  'PSF-2.0', // argparse: what lints the description reads YAML with it, and no service does.
   'Zlib',
 ];
 
