@@ -65,7 +65,7 @@ export function describeHostile(groups: Readonly<Record<string, readonly Case[]>
   afterAll(async () => {
     await service.stop();
     await database.drop();
-    expect(service.stderr).not.toMatch(/"level":[56]0/);
+    expect(service.stdout).not.toMatch(/"level":[56]0/);
   });
 
   const withKey = (part: string | Buffer) => Buffer.from(part.toString('latin1').replaceAll('{key}', key), 'latin1');
