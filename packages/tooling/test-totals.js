@@ -1,6 +1,6 @@
 /**
- * `node test-totals.js FILE` prints what jest-totals.cjs has added to the file, a line for each workspace, and their sum
- * last. It fails where a test has failed, no test has passed, or a workspace that has tests says nothing of them.
+ * `node test-totals.js FILE` prints what jest-totals.cjs has added to the file: each failure, a line for each run, and
+ * their sum last. It fails where a test has failed, no test has passed, or a workspace that has tests says nothing of them.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,8 @@ const repository = join(import.meta.dirname, '../..');
 
 const runs = readLines(process.argv[2]);
 const silent = workspacesWithTests().filter((name) => !runs.some(({ workspace }) => workspace === name));
-for (const run of runs) console.log(`${run.workspace}: ${inWords(run)}`);
+for (const run of runs) for (const failure of run.failures) console.log(`FAILED on Node.js ${run.node}: ${failure}\n`);
+for (const run of runs) console.log(`${run.workspace} on Node.js ${run.node}: ${inWords(run)}`);
 for (const name of silent) console.log(`${name}: its tests have not run`);
 
 const total = { passed: sum('passed'), failed: sum('failed'), skipped: sum('skipped') };
