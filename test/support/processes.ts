@@ -2,7 +2,7 @@ import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process'
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 
 const ROOT = join(__dirname, '../..');
@@ -11,6 +11,8 @@ export const WORKER = join(ROOT, 'apps/worker/dist/main.js');
 /** What `npm start` runs. */
 export const START = join(ROOT, 'apps/cli/dist/start.js');
 export const KEYS = join(ROOT, 'apps/cli/dist/keys.js');
+
+const COMPILE_CACHE = join(tmpdir(), `adoption-store-compile-cache-${userInfo().uid}`);
 
 export type Environment = Readonly<Record<string, string>>;
 
@@ -34,8 +36,8 @@ export class Running {
   ) {
     this.child = spawn(process.execPath, [program, ...args], {
       cwd: tmpdir(),
-      // A free one, as many run at a time.
-      env: { PATH: process.env['PATH'], METRICS_PORT: '0', ...environment },
+      // A free port, as many run at a time. From Node.js 22 on, what one has compiled the others need not.
+      env: { PATH: process.env['PATH'], METRICS_PORT: '0', NODE_COMPILE_CACHE: COMPILE_CACHE, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
       ...options,
     });

@@ -103,7 +103,7 @@ async function openPorts(
 ): Promise<Pick<Infrastructure, 'ports' | 'close'> & { readonly limits: () => Readings['limits'] }> {
   const requests = await openRequestCounter({ redisUrl, dataSource, policy, clock: systemClock, onEvent });
   const { accounts, apiKeys, close: closeAccounts } = openAccounts(dataSource, connection);
-  const { messages, messageSender, close: closeMessages } = openMessages(dataSource, connection, delivery);
+  const { messages, messageSender, close: closeMessages } = await openMessages(dataSource, connection, delivery);
   return {
     ports: {
       animals: new CoalescingAnimalRepository(new PostgresAnimalRepository(dataSource)),

@@ -1,7 +1,7 @@
 import type { ClaimedMessage, MessageQueue, MessageSender } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import type { DatabaseConnection } from '../database/data-source.js';
-import { type SmtpDelivery, SmtpMessageSender } from './smtp-message-sender.js';
+import type { SmtpDelivery } from './smtp-message-sender.js';
 import { TypeOrmMessageQueue } from './typeorm-message-queue.js';
 import { WritingMessageSender } from './writing-message-sender.js';
 
@@ -15,16 +15,18 @@ export interface Messages {
 }
 
 /** Messages and their delivery; a process that neither watches nor sends opens no connection for them. */
-export function openMessages(
+export async function openMessages(
   dataSource: DataSource,
   connection: DatabaseConnection,
   delivery: Delivery | undefined,
-): Messages {
+): Promise<Messages> {
   const messages = new TypeOrmMessageQueue(dataSource, connection);
   if (typeof delivery !== 'object') {
     const messageSender = new WritingMessageSender(delivery ?? refuse);
     return { messages, messageSender, close: () => messages.close() };
   }
+  // Loaded by whoever uses it alone: it takes a tenth of a second.
+  const { SmtpMessageSender } = await import('./smtp-message-sender.js');
   const messageSender = new SmtpMessageSender(delivery);
   return {
     messages,

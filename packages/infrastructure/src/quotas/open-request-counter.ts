@@ -4,7 +4,6 @@ import { FallbackRequestCounter } from './fallback-request-counter.js';
 import { InProcessRequestCounter } from './in-process-request-counter.js';
 import { purgeLastingCounts } from './purge-lasting-counts.js';
 import { QuotaPersistence } from './quota-persistence.js';
-import { RedisRequestCounter } from './redis-request-counter.js';
 
 export interface RequestCounterConfig {
   /** A Redis that all instances share; without it each counts by itself. */
@@ -39,6 +38,8 @@ export async function openRequestCounter(config: RequestCounterConfig): Promise<
   if (redisUrl === undefined) {
     return { counter: local, fallbacks: () => 0, isShared: () => false, close: () => persistence.close() };
   }
+  // Loaded by whoever uses it alone: it takes a tenth of a second.
+  const { RedisRequestCounter } = await import('./redis-request-counter.js');
   const shared = await RedisRequestCounter.connect(redisUrl, policy, redisTimeout);
   const counter = new FallbackRequestCounter(shared, local, onEvent);
   return {
