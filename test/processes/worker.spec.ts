@@ -130,6 +130,7 @@ describe('a worker', () => {
     expect(sink.received).toHaveLength(1);
     expect(sink.received[0]).toMatchObject({ to: ['store@example.com'], body: 'Is Luna still there?' });
     expect(received()).toEqual([id]);
+    await worker.process.stop('SIGTERM');
     expect(logOf(worker)).toEqual([expect.objectContaining({ message: id, attempt: 1, outcome: 'sent' })]);
   });
 
