@@ -101,7 +101,7 @@ describe('limits', () => {
   });
 
   it('are waited out, as Retry-After says', async () => {
-    api.clock.time = instant(Math.ceil(api.clock.now() / MINUTE) * MINUTE + 18_000);
+    api.clock.set(instant((Math.ceil(api.clock.now() / MINUTE) + 1) * MINUTE + 18_000));
     const { key } = await api.openKey(plan('enterprise', { perMinute: 2, perDay: 100 }));
     const waits: number[] = [];
     const store = storeOf({
@@ -121,7 +121,10 @@ describe('limits', () => {
     const { key } = await api.openKey(plan('enterprise', { perMinute: 5, perDay: 1 }));
     const store = storeOf({ apiKey: key, wait: () => Promise.reject(new Error('waited')) });
     await store.pets().page();
-    const error: unknown = await store.pets().page().catch((reason: unknown) => reason);
+    const error: unknown = await store
+      .pets()
+      .page()
+      .catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toMatchObject({ code: 'daily_quota_exceeded', status: 429, retryAfter: expect.any(Number) });
   });

@@ -7,7 +7,12 @@ const names = [...int64Properties];
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 // An object literal's __proto__ is no property; the API has none of that name.
 const otherName = fc.string().filter((name) => !int64Properties.has(name) && name !== '__proto__');
-const scalar = fc.oneof(fc.string(), fc.boolean(), fc.constant(null), fc.double({ noNaN: true, noDefaultInfinity: true }));
+const scalar = fc.oneof(
+  fc.string(),
+  fc.boolean(),
+  fc.constant(null),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+);
 
 /** Any JSON: int64 properties hold bigints or anything that is no integer, all others hold no bigints. */
 const { value: json } = fc.letrec<{ value: unknown }>((tie) => ({
