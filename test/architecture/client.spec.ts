@@ -22,8 +22,6 @@ it('packs what it exports, without tests', () => {
   const [{ files }] = JSON.parse(packed) as [{ files: { path: string }[] }];
   const paths = files.map(({ path }) => path);
   expect(paths).toEqual(expect.arrayContaining(['package.json', 'README.md', 'dist/index.js', 'dist/index.d.ts']));
-  expect(
-    paths.filter((path) => !/^(?:package\.json|README\.md|dist\/[\w-]+(?:\.d\.ts|\.js))$/.test(path)),
-  ).toEqual([]);
+  expect(paths.filter((path) => !/^(?:package\.json|README\.md|dist\/[\w-]+(?:\.d\.ts|\.js))$/.test(path))).toEqual([]);
   expect(paths.filter((path) => path.includes('.spec.'))).toEqual([]);
 });

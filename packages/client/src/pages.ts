@@ -39,7 +39,7 @@ export class Pages<Item> implements AsyncIterable<Item> {
 
   /** The key goes to the API and nowhere else, whatever a link says. */
   #own(link: string): URL {
-    const url = URL.canParse(link, this.#first) ? new URL(link, this.#first) : undefined;
+    const url = URL.canParse(link, this.#first.href) ? new URL(link, this.#first) : undefined;
     if (url?.origin === this.#first.origin && url.pathname === this.#first.pathname) return url;
     const message = `the next page is not at ${this.#first.origin}${this.#first.pathname}; it was not asked for`;
     throw new ApiError({ code: 'unexpected_response', message, status: 200 });
