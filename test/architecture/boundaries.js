@@ -29,6 +29,12 @@ export const rules = [
     to: { path: '^packages/', pathNot: '^packages/config/' },
   },
   {
+    name: 'client-imports-nothing-of-ours',
+    comment: 'It runs at somebody else, in a browser too: no Node builtin, and of us it knows the description alone.',
+    from: { path: '^packages/client/src/', pathNot: String.raw`\.spec\.ts$` },
+    to: { pathNot: ['^packages/client/src/', npm('lossless-json')] },
+  },
+  {
     name: 'only-the-api-imports-nest',
     comment: 'The packages serve every app, and only one of those is a Nest application. The test workspace tests it.',
     from: { path: '^(packages|apps)/', pathNot: '^apps/api/' },

@@ -28,6 +28,7 @@ it('looks at every workspace of the repository', () => {
       'apps/api',
       'apps/cli',
       'apps/worker',
+      'packages/client',
       'packages/config',
       'packages/domain',
       'packages/infrastructure',

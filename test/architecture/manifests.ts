@@ -24,6 +24,7 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
   'packages/domain': ['.', './testing'],
   'packages/infrastructure': ['.', './testing'],
   'packages/config': ['.'],
+  'packages/client': ['.'],
   'packages/telemetry': ['.'],
   'packages/tooling': ['./eslint', './jest'],
   'apps/api': ['.'],

@@ -1,0 +1,10 @@
+// A message to the store. With an Idempotency-Key of one's own it is sent once even if the program is started again.
+import { AdoptionStore } from '@adoption-store/client';
+
+const { API_URL: baseUrl = 'http://localhost:3000/v1', API_KEY: apiKey = '' } = process.env;
+const store = new AdoptionStore({ baseUrl, apiKey });
+
+const options = { idempotencyKey: 'is-luna-still-there', signal: AbortSignal.timeout(30_000) };
+const { id } = await store.queueMessage({ message: 'Is Luna still there?' }, options);
+const { message, status } = await store.getMessage(id);
+console.log(`"${message}" is ${status}`);

@@ -1,0 +1,17 @@
+// An animal is ordered and adopted; whoever comes second is told.
+import { AdoptionStore, ApiError } from '@adoption-store/client';
+
+const { API_URL: baseUrl = 'http://localhost:3000/v1', API_KEY: apiKey = '' } = process.env;
+const store = new AdoptionStore({ baseUrl, apiKey });
+
+const luna = await store.createPet({ name: 'Luna', categoryId: 9_223_372_036_854_775_807n });
+const order = await store.placeOrder({ petId: luna.id });
+try {
+  await store.placeOrder({ petId: luna.id });
+} catch (error) {
+  if (!(error instanceof ApiError)) throw error;
+  console.log(`${error.status} ${error.code}: ${error.message}`);
+}
+const { status } = await store.completeOrder(order.id);
+console.log(`the order is ${status}`);
+for await (const { petId } of store.orders({ status: 'completed' })) console.log(`animal ${petId} was adopted`);

@@ -1,0 +1,37 @@
+import type { components } from './generated.js';
+
+/**
+ * The API's codes, and two of the client's own: `network_error` where no answer came, `unexpected_response` where one
+ * came that isn't the API's, such as a proxy's page.
+ */
+export type ApiErrorCode = components['schemas']['ErrorCode'] | 'network_error' | 'unexpected_response';
+
+interface Refusal {
+  readonly code: ApiErrorCode;
+  readonly message: string;
+  readonly status: number;
+  readonly requestId?: string | undefined;
+  readonly retryAfter?: number | undefined;
+  readonly cause?: unknown;
+}
+
+/** Whatever went wrong with a request but its being aborted: that rejects with the signal's own reason. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  /** What was wrong, for programs. More codes may come; take an unknown one by its status. */
+  readonly code: ApiErrorCode;
+  /** The HTTP status; 0 where no answer came. */
+  readonly status: number;
+  /** What to tell the operator, who finds the request in the log by it. */
+  readonly requestId: string | undefined;
+  /** Seconds after which the API would take the request, where it said so. */
+  readonly retryAfter: number | undefined;
+
+  constructor({ code, message, status, requestId, retryAfter, cause }: Refusal) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.status = status;
+    this.requestId = requestId;
+    this.retryAfter = retryAfter;
+  }
+}

@@ -1,0 +1,17 @@
+export { ApiError, type ApiErrorCode } from './api-error.js';
+export {
+  AdoptionStore,
+  type Message,
+  type NewMessage,
+  type NewOrder,
+  type NewPet,
+  type Order,
+  type OrderQuery,
+  type OrderStatus,
+  type Pet,
+  type PetQuery,
+  type PetStatus,
+  type RateLimit,
+} from './client.js';
+export type { Page, Pages } from './pages.js';
+export type { CallOptions, ClientOptions, PostOptions } from './transport.js';

@@ -1,0 +1,145 @@
+import { ApiError, type ApiErrorCode } from './api-error.js';
+import { fromJson, toJson } from './json.js';
+import { jitter, retryAfterOf, wait } from './wait.js';
+
+export interface ClientOptions {
+  /** Where the API is, with its `/v1`, such as `https://api.adoption-store.example/v1`. */
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  /** How often a request is sent at the most, 1–; 5 unless given. */
+  readonly maxTries?: number;
+  /** Milliseconds that one call waits between its tries, in all, at the most; 60,000 unless given. */
+  readonly maxWait?: number;
+  /** What sends a request instead of the global `fetch`. */
+  readonly fetch?: (url: URL, init: RequestInit) => Promise<Response>;
+  /** What waits instead of a timer; it must reject when the signal is aborted. */
+  readonly wait?: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
+}
+
+export interface CallOptions {
+  /** Ends the call, also while it waits. `AbortSignal.timeout(ms)` bounds how long it may take. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface PostOptions extends CallOptions {
+  /** However often a POST with this key is sent, it happens once. A random one for each call unless given. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+export interface Answer {
+  readonly body: unknown;
+  readonly headers: Headers;
+}
+
+interface Sending {
+  readonly url: URL;
+  readonly init: RequestInit;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Sends requests with the key, and again where that is safe. */
+export class Transport {
+  readonly base: URL;
+  // Private to the language, so that neither console.log nor JSON ever shows it.
+  readonly #apiKey: string;
+  readonly #maxTries: number;
+  readonly #maxWait: number;
+  readonly #fetch: NonNullable<ClientOptions['fetch']>;
+  readonly #wait: NonNullable<ClientOptions['wait']>;
+
+  constructor(options: ClientOptions) {
+    this.base = baseOf(options.baseUrl);
+    // Checked here because fetch would quote the whole header in its error.
+    if (!/^[\x21-\x7e]+$/.test(options.apiKey)) throw new TypeError('apiKey is not an API key');
+    this.#apiKey = options.apiKey;
+    this.#maxTries = options.maxTries ?? 5;
+    this.#maxWait = options.maxWait ?? 60_000;
+    // Browsers insist on calling fetch as the window's.
+    this.#fetch = options.fetch ?? ((url, init) => fetch(url, init));
+    this.#wait = options.wait ?? wait;
+  }
+
+  /** @param url as the API gave it; nothing is sent anywhere but to the API. */
+  get(url: URL, { signal }: CallOptions = {}): Promise<Answer> {
+    return this.#send({ url, init: { method: 'GET' }, signal });
+  }
+
+  post(path: string, body: unknown, { idempotencyKey, signal }: PostOptions = {}): Promise<Answer> {
+    const headers: Record<string, string> = { 'Idempotency-Key': idempotencyKey ?? crypto.randomUUID() };
+    if (body !== undefined) headers['Content-Type'] = 'application/json';
+    const init = { method: 'POST', headers, ...(body === undefined ? {} : { body: toJson(body) }) };
+    return this.#send({ url: this.at(path), init, signal });
+  }
+
+  at(path: string): URL {
+    return new URL(`${this.base.pathname.replace(/\/$/, '')}${path}`, this.base);
+  }
+
+  /** Every request may be sent again: a GET changes nothing, and each POST has its Idempotency-Key. */
+  async #send(sending: Sending): Promise<Answer> {
+    let waited = 0;
+    for (let tries = 1; ; tries += 1) {
+      const outcome = await this.#try(sending);
+      if (!(outcome instanceof ApiError)) return outcome;
+      const pause = outcome.retryAfter === undefined ? jitter(tries) : outcome.retryAfter * 1000;
+      if (!isPassing(outcome) || tries >= this.#maxTries || waited + pause > this.#maxWait) throw outcome;
+      await this.#wait(pause, sending.signal);
+      waited += pause;
+    }
+  }
+
+  async #try({ url, init, signal }: Sending): Promise<Answer | ApiError> {
+    const headers = { Accept: 'application/json', Authorization: `Bearer ${this.#apiKey}`, ...init.headers };
+    let response: Response;
+    let text: string;
+    try {
+      // The API never redirects, and the key is nobody else's. It is also all that says who is asking: no cookies.
+      const request = { ...init, headers, redirect: 'error', credentials: 'omit', signal: signal ?? null } as const;
+      response = await this.#fetch(url, request);
+      text = await response.text();
+    } catch (error) {
+      signal?.throwIfAborted();
+      const message = 'the request failed before it was answered';
+      return new ApiError({ code: 'network_error', message, status: 0, cause: error });
+    }
+    const body = bodyOf(text);
+    return response.ok && body !== undefined ? { body, headers: response.headers } : this.#errorOf(response, body);
+  }
+
+  #errorOf({ status, headers }: Response, body: unknown): ApiError {
+    const said = (typeof body === 'object' ? body : null) as { code?: unknown; message?: unknown } | null;
+    const isOurs = typeof said?.code === 'string' && typeof said.message === 'string';
+    return new ApiError({
+      code: isOurs ? (said.code as ApiErrorCode) : 'unexpected_response',
+      // What answers may quote what it was sent.
+      message: isOurs
+        ? (said.message as string).replaceAll(this.#apiKey, '…')
+        : `an answer that is not the API's, of status ${status}`,
+      status,
+      requestId: headers.get('X-Request-Id') ?? undefined,
+      retryAfter: retryAfterOf(headers),
+    });
+  }
+}
+
+function baseOf(text: string): URL {
+  if (!URL.canParse(text)) throw new TypeError('baseUrl is not a URL');
+  const url = new URL(text);
+  const isLocal = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname);
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLocal))
+    throw new TypeError('baseUrl must be https, except on localhost: whoever reads the key on its way could use it');
+  return url;
+}
+
+/** Whether the same request may succeed later. */
+function isPassing({ code, status }: ApiError): boolean {
+  return code === 'network_error' || status === 429 || status === 503;
+}
+
+function bodyOf(text: string): unknown {
+  try {
+    return fromJson(text);
+  } catch {
+    return undefined;
+  }
+}
