@@ -61,7 +61,7 @@ export function inTime<Answer>(answer: Promise<Answer>, since = performance.now(
       },
       (error: unknown) => {
         waiting.delete(mine);
-        reject(error as Error);
+        reject(error);
       },
     );
   });
