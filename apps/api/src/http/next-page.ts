@@ -3,10 +3,8 @@ export type Parameter = readonly [name: string, value: string | number | bigint 
 
 /** The `Link` header (RFC 8288) that leads from a page of the list at `address` to the next: the same query, further on. */
 export function nextPageLink(address: string, parameters: readonly Parameter[], cursor: string): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of parameters) {
-    if (value !== undefined) query.append(name, String(value));
-  }
-  query.append('cursor', cursor);
-  return `<${address}?${query.toString()}>; rel="next"`;
+  const query = [...parameters, ['cursor', cursor] as const].flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${encodeURIComponent(String(value))}`],
+  );
+  return `<${address}?${query.join('&')}>; rel="next"`;
 }

@@ -15,18 +15,29 @@ export const petSchema: JsonSchema = {
 
 const write = serialiser(petSchema);
 
-/** An animal is written once, however many it was read for: those who ask together share what is read. */
-const written = new WeakMap<Animal, string>();
+interface WrittenPage {
+  readonly animals: readonly Animal[];
+  readonly text: string;
+}
+
+/** By their first animal, what was written last: those who ask together share what is read, and what is written of it. */
+const written = new WeakMap<Animal, WrittenPage>();
 
 /** What clients see of an animal: a Pet, as JSON. */
 export function presentPet(animal: Animal): string {
-  const known = written.get(animal);
-  if (known !== undefined) return known;
-  const text = write(animal);
-  written.set(animal, text);
-  return text;
+  return write(animal);
 }
 
 export function presentPets(animals: readonly Animal[]): string {
-  return `[${animals.map(presentPet).join(',')}]`;
+  const [first] = animals;
+  if (first === undefined) return '[]';
+  const known = written.get(first);
+  if (known !== undefined && areSame(known.animals, animals)) return known.text;
+  const text = `[${animals.map(write).join(',')}]`;
+  written.set(first, { animals, text });
+  return text;
+}
+
+function areSame(some: readonly Animal[], others: readonly Animal[]): boolean {
+  return some.length === others.length && some.every((animal, index) => animal === others[index]);
 }

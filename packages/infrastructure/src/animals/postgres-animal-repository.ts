@@ -1,7 +1,7 @@
 import type { Animal, AnimalId, AnimalQuery, CategoryId, NewAnimal, PetStatus } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import { onDatabase, readFromDatabase } from '../database/database-errors.js';
-import { queryPrepared } from '../database/prepared.js';
+import { arrayOf, queryPrepared } from '../database/prepared.js';
 import type { BatchedAnimalRepository } from './coalescing-animal-repository.js';
 
 type IdRow = readonly [id: string];
@@ -10,14 +10,17 @@ type AnimalRow = readonly [id: string, name: string, categoryId: string, status:
 const SELECT = 'SELECT id, name, category_id, status FROM animals';
 
 // The ids are drawn before the rows are made, and in their order: which id belongs to which animal is no guess.
-const ADD = `
+const ADD = {
+  name: 'animals add',
+  text: `
   WITH numbered AS MATERIALIZED (
     SELECT nextval(pg_get_serial_sequence('animals', 'id')) AS id, name, category_id, status, ordinality
     FROM unnest($1::text[], $2::bigint[], $3::text[]) WITH ORDINALITY AS added (name, category_id, status, ordinality)
   ), inserted AS (
     INSERT INTO animals (id, name, category_id, status) SELECT id, name, category_id, status FROM numbered
   )
-  SELECT id FROM numbered ORDER BY ordinality`;
+  SELECT id FROM numbered ORDER BY ordinality`,
+};
 
 export class PostgresAnimalRepository implements BatchedAnimalRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -39,29 +42,29 @@ export class PostgresAnimalRepository implements BatchedAnimalRepository {
 
   async list({ status, ids, after, limit }: AnimalQuery): Promise<readonly Animal[]> {
     const conditions: string[] = [];
-    const values: unknown[] = [limit];
-    const add = (condition: string, value: unknown) => {
+    const values = [String(limit)];
+    const add = (condition: string, value: string) => {
       values.push(value);
       conditions.push(`${condition}$${values.length})`);
     };
     if (status !== undefined) add('(status = ', status);
-    if (ids !== undefined) add('id = ANY(', ids.map(String));
+    if (ids !== undefined) add('id = ANY(', arrayOf(ids));
     if (after !== undefined) add('(id > ', after.toString());
     const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
-    const text = `${SELECT}${where} ORDER BY id LIMIT $1`;
+    const statement = { name: `animals${where}`, text: `${SELECT}${where} ORDER BY id LIMIT $1` };
     const rows = await readFromDatabase(this.dataSource, () =>
-      queryPrepared<AnimalRow>(this.dataSource, `animals${where}`, text, values),
+      queryPrepared<AnimalRow>(this.dataSource, statement, values),
     );
     return rows.map(animalFrom);
   }
 
   private insert(animals: readonly NewAnimal[]): Promise<readonly IdRow[]> {
     const values = [
-      animals.map(({ name }) => name),
-      animals.map(({ categoryId }) => categoryId.toString()),
-      animals.map(({ status }) => status),
+      arrayOf(animals.map(({ name }) => name)),
+      arrayOf(animals.map(({ categoryId }) => categoryId)),
+      arrayOf(animals.map(({ status }) => status)),
     ];
-    return onDatabase(() => queryPrepared<IdRow>(this.dataSource, 'animals add', ADD, values));
+    return onDatabase(() => queryPrepared<IdRow>(this.dataSource, ADD, values));
   }
 }
 

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { isConnectionLost } from './database-errors.js';
 import { inTime, LateError } from './patience.js';
+import { PreparedQuery, type Row, type Statement } from './prepared-query.js';
 import { traced } from './query-tracing.js';
 
 /**
@@ -22,7 +23,16 @@ export class ImpatientClient extends pg.Client {
     return (answer instanceof Promise ? this.inTime(answer) : answer) as never;
   }
 
-  private async inTime(answer: Promise<unknown>): Promise<unknown> {
+  /** Runs a statement that is prepared once. */
+  queryPrepared(statement: Statement, values: string[]): Promise<readonly Row[]> {
+    const send = () =>
+      new Promise((resolve, reject) => {
+        super.query(new PreparedQuery(statement, values, resolve, reject));
+      });
+    return this.inTime(traced(send, [statement]) as Promise<readonly Row[]>);
+  }
+
+  private async inTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
     try {
       return await inTime(answer);
     } catch (error) {

@@ -4,6 +4,9 @@
  */
 export const PATIENCE = 1_500;
 
+/** Milliseconds from one look at whose patience is over to the next. */
+const LOOK_EVERY = 50;
+
 /** The database did not answer in time. */
 export class LateError extends Error {
   readonly code = 'ETIMEDOUT';
@@ -13,21 +16,53 @@ export class LateError extends Error {
   }
 }
 
+interface Waiting {
+  readonly until: number;
+  readonly giveUp: () => void;
+}
+
+// One timer for all, as one for each would cost as much as the rest of a short query's way.
+const waiting = new Set<Waiting>();
+let looking: NodeJS.Timeout | undefined;
+
+function look(): void {
+  const now = performance.now();
+  for (const each of waiting) {
+    if (each.until > now) continue;
+    waiting.delete(each);
+    // After this process was busy for long its timers run before its sockets are read; `setImmediate` runs after them.
+    setImmediate(each.giveUp);
+  }
+  if (waiting.size > 0) return;
+  clearInterval(looking);
+  looking = undefined;
+}
+
 /**
  * What the answer resolves to.
  *
  * @param since when the patience with it began, on the clock of `performance.now()`.
- * @throws LateError once the patience is over.
+ * @throws LateError once the patience is over, by up to 50 ms later.
  */
 export function inTime<Answer>(answer: Promise<Answer>, since = performance.now()): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const giveUp = () => {
-      reject(new LateError());
+    const mine = {
+      until: since + PATIENCE,
+      giveUp: () => {
+        reject(new LateError());
+      },
     };
-    // After this process was busy for long its timers run before its sockets are read; `setImmediate` runs after them.
-    const timer = setTimeout(() => setImmediate(giveUp), since + PATIENCE - performance.now());
-    answer.then(resolve, reject).finally(() => {
-      clearTimeout(timer);
-    });
+    waiting.add(mine);
+    looking ??= setInterval(look, LOOK_EVERY);
+    answer.then(
+      (value) => {
+        waiting.delete(mine);
+        resolve(value);
+      },
+      (error: unknown) => {
+        waiting.delete(mine);
+        reject(error);
+      },
+    );
   });
 }

@@ -1,25 +1,38 @@
 import type pg from 'pg';
-import type { DataSource, EntityManager } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
+import type { ImpatientClient } from './impatient-client.js';
+import type { Row, Statement } from './prepared-query.js';
 import { managerOf } from './transactions.js';
 
-/** A row as the server sends it: what the driver makes of its columns, in the order they are asked for. */
-export type Row = readonly unknown[];
+type Client = ImpatientClient & pg.PoolClient;
 
 /**
- * Runs a statement that each connection prepares once, under its name: the server plans it no more, and neither TypeORM
- * nor the driver looks at its text.
+ * Runs a statement that each connection prepares once: the server plans it no more, and neither TypeORM nor the driver
+ * looks at its text.
+ *
+ * @param values as PostgreSQL reads them; `arrayOf` writes those that are arrays.
  */
 export async function queryPrepared<Each extends Row>(
   dataSource: DataSource,
-  name: string,
-  text: string,
-  values: readonly unknown[],
-): Promise<Each[]> {
-  const manager = managerOf(dataSource);
-  const connection = manager.queryRunner === undefined ? poolOf(dataSource) : await clientOf(manager);
-  const { rows } = await connection.query<Each[]>({ name, text, values: values as unknown[], rowMode: 'array' });
-  return rows as unknown as Each[];
+  statement: Statement,
+  values: string[],
+): Promise<readonly Each[]> {
+  const { queryRunner } = managerOf(dataSource);
+  const client = (await (queryRunner ?? poolOf(dataSource)).connect()) as Client;
+  try {
+    return (await client.queryPrepared(statement, values)) as readonly Each[];
+  } finally {
+    if (queryRunner === undefined) client.release();
+  }
+}
+
+/** An array as PostgreSQL reads it. */
+export function arrayOf(values: readonly (string | bigint)[]): string {
+  const quoted = values.map((value) =>
+    typeof value === 'bigint' ? value.toString() : `"${value.replace(/["\\]/g, '\\$&')}"`,
+  );
+  return `{${quoted.join(',')}}`;
 }
 
 /** How many connections are idle, in use and wanted. */
@@ -30,8 +43,4 @@ export function poolStateOf(dataSource: DataSource) {
 
 function poolOf(dataSource: DataSource): pg.Pool {
   return (dataSource.driver as PostgresDriver).master as pg.Pool;
-}
-
-async function clientOf({ queryRunner }: EntityManager): Promise<pg.PoolClient> {
-  return (await queryRunner?.connect()) as pg.PoolClient;
 }
