@@ -1,4 +1,4 @@
-/** What issue by issue was asked for: ratios of our rate to the expert's, by workload at 1, 32 and 256 connections. */
+/** What was set out for it: the least ratios of our rate to the expert's, by workload at 1, 32 and 256 connections. */
 const LEAST = {
   'list 20': { 1: 0.95, 32: 2.2, 256: 3 },
   'list 100': { 1: 0.95, 32: 3.2, 256: 3.5 },

@@ -128,7 +128,7 @@ class ApiKeyGuard implements CanActivate {
     const [scheme, token = ''] = request.headers.authorization?.split(' ') ?? [];
     const hash = createHash('sha256').update(token).digest('hex');
     const key = await this.keys.findOne({ where: { hash }, relations: { account: true } });
-    if (scheme !== 'Bearer' || key === null || key.revokedAt !== null) throw new UnauthorizedException();
+    if (scheme !== 'Bearer' || key?.revokedAt !== null) throw new UnauthorizedException();
     if (key.expiresAt !== null && key.expiresAt <= new Date()) throw new UnauthorizedException();
     request.account = key.account;
     return true;
