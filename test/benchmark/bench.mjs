@@ -1,26 +1,47 @@
-/** `npm run bench`, or `npm run bench -- messages` for one of them. */
+/**
+ * `npm run bench`, or `npm run bench -- messages` for one of them. With `--write` what is committed is brought up to date
+ * (results.json, and results.md from it), with `--check` it fails where we have become slower than that.
+ */
+import { parseArgs } from 'node:util';
+import { measureGrowth } from './growth.mjs';
 import { measureHostile } from './hostile.mjs';
 import { measureLimiter } from './limiter.mjs';
 import { measureMessages } from './messages.mjs';
 import { measureOperations } from './operations.mjs';
+import { check, keep } from './results.mjs';
+import { measureSoak } from './soak.mjs';
 import { measureThroughput } from './throughput.mjs';
 
 const benchmarks = {
+  growth: measureGrowth,
   hostile: measureHostile,
   limiter: measureLimiter,
   messages: measureMessages,
   operations: measureOperations,
+  soak: measureSoak,
   throughput: measureThroughput,
 };
 
-const asked = process.argv.slice(2);
-const unknown = asked.filter((name) => !(name in benchmarks));
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    check: { type: 'boolean', default: false },
+    /** Growth also to ten million animals. */
+    huge: { type: 'boolean', default: false },
+    /** Of the soak. */
+    minutes: { type: 'string', default: '2' },
+    write: { type: 'boolean', default: false },
+  },
+});
+const unknown = positionals.filter((name) => !(name in benchmarks));
 if (unknown.length > 0) {
   console.error(`there is no benchmark ${unknown.join(', ')}, only ${Object.keys(benchmarks).join(', ')}`);
   process.exit(64);
 }
+if (values.check) process.exit((await check()) ? 0 : 1);
 for (const [name, measure] of Object.entries(benchmarks)) {
-  if (asked.length > 0 && !asked.includes(name)) continue;
+  if (positionals.length > 0 && !positionals.includes(name)) continue;
   console.log(`\n${name}`);
-  await measure();
+  const result = await measure({ huge: values.huge, minutes: Number(values.minutes) });
+  if (values.write && result !== undefined) keep(name, result);
 }

@@ -17,17 +17,18 @@ const addresses = accounts.map((_, index) => ({ address: `10.0.${index >> 8}.${i
 const plenty = { perMinute: 1e9, perDay: 1e9 };
 
 /**
- * What a decision of the request counter costs. Redis is the one of REDIS_URL, or a redis-server of its own on this
- * machine; without either only this process is measured.
+ * What a decision of the request counter costs, by itself and within a request. Redis is the one of REDIS_URL, or a
+ * redis-server of its own on this machine; without either only this process is measured.
  */
 export async function measureLimiter() {
   const rows = await measureInProcess();
   const redis = await openRedis();
   if (redis === undefined) console.warn('SKIPPED: Redis, as REDIS_URL is not set and there is no redis-server.');
   else rows.push(...(await measureRedis(redis.url)));
-  if (redis !== undefined) rows.push(...(await compareServices(redis.url, WINDOWS)));
-  redis?.close();
   console.table(Object.fromEntries(rows));
+  const services = await compareServices(redis?.url);
+  redis?.close();
+  return services;
 }
 
 /** The kinds take turns, so that whatever else the machine does meets each of them. */

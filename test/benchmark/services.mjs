@@ -1,28 +1,39 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import ts from 'typescript';
 
 const root = join(import.meta.dirname, '../..');
 
-/** The API as a process of its own, once it is ready. */
-export function startApi(env) {
-  return start('apps/api/dist/main.js', env, /Address {2}(\S+)\/v1/);
+/** The API as a process of its own, once it is ready; on another Node.js where `node` names its program. */
+export function startApi(env, node) {
+  return start({ program: 'apps/api/dist/main.js', env, ready: /Address {2}(\S+)\/v1/, node });
 }
 
 /** The worker likewise. */
 export function startWorker(env) {
-  return start('apps/worker/dist/main.js', env, /health at (\S+)\/readyz/);
+  return start({ program: 'apps/worker/dist/main.js', env, ready: /health at (\S+)\/readyz/ });
 }
 
 /** The API with only what is named watched, see watched.mjs. */
 export function startWatched(watched, env) {
-  return start('test/benchmark/watched.mjs', env, /Address {2}(\S+)\/v1/, watched);
+  return start({ program: 'test/benchmark/watched.mjs', env, ready: /Address {2}(\S+)\/v1/, args: watched });
 }
 
-const PEERS = { expert: [], sharing: ['--sharing'] };
+const PEERS = {
+  expert: { program: () => 'test/benchmark/peers/expert.mjs' },
+  sharing: { program: () => 'test/benchmark/peers/expert.mjs', args: ['--sharing'] },
+  typical: { program: compileTypical },
+  'typical, throttled': { program: compileTypical, args: ['--throttled'] },
+};
+
+export const peerNames = Object.keys(PEERS);
 
 /** Another's service, see peers/. */
-export function startPeer(name, env) {
-  return start('test/benchmark/peers/expert.mjs', env, /Address {2}(\S+)\/v1/, PEERS[name]);
+export function startPeer(name, env, node) {
+  const { program, args } = PEERS[name];
+  return start({ program: program(), args, env, ready: /Address {2}(\S+)\/v1/, node });
 }
 
 /** A key that no limit stops. */
@@ -32,8 +43,26 @@ export function createKey(env) {
   return execFileSync(process.execPath, args, { env, encoding: 'utf8' }).trim();
 }
 
-async function start(program, env, ready, args = []) {
-  const child = spawn(process.execPath, [join(root, program), ...args], {
+/** Node.js before 22 takes no TypeScript, and none takes decorators. */
+function compileTypical() {
+  const source = readFileSync(join(import.meta.dirname, 'peers/typical.ts'), 'utf8');
+  const { outputText } = ts.transpileModule(source, {
+    compilerOptions: {
+      target: ts.ScriptTarget.ES2022,
+      module: ts.ModuleKind.ESNext,
+      experimentalDecorators: true,
+      emitDecoratorMetadata: true,
+      useDefineForClassFields: false,
+    },
+  });
+  mkdirSync(join(root, 'test/dist'), { recursive: true });
+  writeFileSync(join(root, 'test/dist/typical.js'), outputText);
+  return 'test/dist/typical.js';
+}
+
+async function start({ program, env, ready, args = [], node = process.execPath }) {
+  const startedAt = performance.now();
+  const child = spawn(node, [join(root, program), ...args], {
     env: { METRICS_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -43,7 +72,7 @@ async function start(program, env, ready, args = []) {
     const origin = ready.exec(output)?.[1];
     if (origin !== undefined) {
       child.stdout.resume();
-      return { origin, child, stop: () => stop(child) };
+      return { origin, pid: child.pid, startedAt, told: () => output, stop: () => stop(child) };
     }
   }
   throw new Error(`${program} has not started: ${output}`);

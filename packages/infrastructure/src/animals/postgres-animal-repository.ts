@@ -1,4 +1,12 @@
-import type { Animal, AnimalId, AnimalQuery, CategoryId, NewAnimal, PetStatus } from '@adoption-store/domain';
+import {
+  type Animal,
+  type AnimalId,
+  type AnimalQuery,
+  type CategoryId,
+  INT64_MIN,
+  type NewAnimal,
+  type PetStatus,
+} from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import { onDatabase, readFromDatabase } from '../database/database-errors.js';
 import { arrayOf, queryPrepared } from '../database/prepared.js';
@@ -40,18 +48,28 @@ export class PostgresAnimalRepository implements BatchedAnimalRepository {
     return animal;
   }
 
+  /**
+   * Of one status by the whole of an index, from one of its places to another. Were the status said to be equal, the order
+   * would be that of the ids alone, and PostgreSQL may walk through all others until it has found enough.
+   */
   async list({ status, ids, after, limit }: AnimalQuery): Promise<readonly Animal[]> {
     const conditions: string[] = [];
     const values = [String(limit)];
-    const add = (condition: string, value: string) => {
-      values.push(value);
-      conditions.push(`${condition}$${values.length})`);
-    };
-    if (status !== undefined) add('(status = ', status);
-    if (ids !== undefined) add('id = ANY(', arrayOf(ids));
-    if (after !== undefined) add('(id > ', after.toString());
+    const add = (value: string) => `$${values.push(value)}`;
+    if (status !== undefined) {
+      const its = add(status);
+      conditions.push(`(status, id) > (${its}, ${add((after ?? INT64_MIN).toString())}) AND status <= ${its}`);
+    } else if (after !== undefined) {
+      conditions.push(`id > ${add(after.toString())}`);
+    }
+    if (ids !== undefined) conditions.push(`id = ANY(${add(arrayOf(ids))})`);
     const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
-    const statement = { name: `animals${where}`, text: `${SELECT}${where} ORDER BY id LIMIT $1` };
+    // Names of more than 63 characters would be cut short.
+    const given = Object.entries({ status, ids, after }).flatMap(([name, value]) => (value === undefined ? [] : name));
+    const statement = {
+      name: `animals ${given.join(' ')}`,
+      text: `${SELECT}${where} ORDER BY ${status === undefined ? '' : 'status, '}id LIMIT $1`,
+    };
     const rows = await readFromDatabase(this.dataSource, () =>
       queryPrepared<AnimalRow>(this.dataSource, statement, values),
     );

@@ -1,5 +1,6 @@
 import {
   type AccountId,
+  INT64_MIN,
   type Instant,
   type NewOrder,
   type Order,
@@ -70,12 +71,21 @@ export class TypeOrmOrderRepository implements OrderRepository {
     return readFromDatabase(this.dataSource, async () => (await this.orders.findOneBy({ id, accountId })) ?? undefined);
   }
 
-  async list({ accountId, status, after, limit }: OrderQuery): Promise<readonly Order[]> {
-    const query = this.orders.createQueryBuilder('orders').orderBy('orders.id').limit(limit);
-    query.where('orders.accountId = :accountId', { accountId });
-    if (status !== undefined) query.andWhere('orders.status = :status', { status });
-    if (after !== undefined) query.andWhere('orders.id > :after', { after });
-    return readFromDatabase(this.dataSource, () => query.getMany());
+  /**
+   * By the whole of an index, from one of its places to another. Were the account said to be equal, the order would be
+   * that of the ids alone, and PostgreSQL may walk through everybody's orders until it has found enough.
+   */
+  async list({ accountId, status, after = INT64_MIN as OrderId, limit }: OrderQuery): Promise<readonly Order[]> {
+    const query = this.orders.createQueryBuilder('orders').limit(limit).orderBy('orders.accountId');
+    if (status === undefined) {
+      query.where('(orders.accountId, orders.id) > (:accountId, :after)', { accountId, after });
+      query.andWhere('orders.accountId <= :accountId');
+    } else {
+      const begin = '(orders.accountId, orders.status, orders.id) > (:accountId, :status, :after)';
+      query.where(begin, { accountId, status, after }).addOrderBy('orders.status');
+      query.andWhere('(orders.accountId, orders.status) <= (:accountId, :status)');
+    }
+    return readFromDatabase(this.dataSource, () => query.addOrderBy('orders.id').getMany());
   }
 
   async end({ accountId, id, outcome, at }: Parameters<OrderRepository['end']>[0]): Promise<Order | undefined> {

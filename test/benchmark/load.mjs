@@ -1,0 +1,93 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import autocannon from 'autocannon';
+
+const run = promisify(execFile);
+
+/**
+ * wrk where it is installed, as it takes a fraction of a core. autocannon takes as much as what it loads: on few cores it
+ * holds a fast service back, and the ratios come out smaller than they are.
+ */
+const HAS_WRK = spawnSync('wrk', ['--version']).error === undefined;
+export const TOOL = HAS_WRK ? 'wrk' : 'autocannon';
+
+/**
+ * Sends a service any of `requests`, each `{ method, path, key, body }`, for so many seconds. Its requests a second,
+ * latencies in milliseconds, and its processor's time for each request in microseconds.
+ */
+export async function load({ origin, pid }, requests, { connections, seconds }) {
+  const before = cpuSeconds(pid);
+  const { count, duration, p50, p99 } = await (HAS_WRK ? wrk : cannon)(origin, requests, connections, seconds);
+  return { rate: count / duration, p50, p99, cpu: ((cpuSeconds(pid) - before) / count) * 1e6 };
+}
+
+/** Of the process alone with all its threads, from /proc; 100 ticks a second. */
+export function cpuSeconds(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+/** Megabytes it holds now, and has ever held. */
+export function memory(pid) {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const of = (field) => Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)[1]) / 1024;
+  return { now: of('VmRSS'), peak: of('VmHWM') };
+}
+
+const SCRIPT = `
+local requests = {}
+function init(args)
+  math.randomseed(os.time())
+  for line in io.lines(args[1]) do
+    local method, path, key, body = line:match("^(%S+) (%S+) (%S+) ?(.*)$")
+    local headers = { ["Authorization"] = "Bearer " .. key }
+    if body ~= "" then headers["Content-Type"] = "application/json" else body = nil end
+    requests[#requests + 1] = wrk.format(method, path, headers, body)
+  end
+end
+function request() return requests[math.random(#requests)] end
+function done(summary, latency)
+  local errors = summary.errors
+  io.write(string.format("RESULT %d %f %f %f %d\\n", summary.requests, summary.duration / 1e6,
+    latency:percentile(50) / 1e3, latency:percentile(99) / 1e3,
+    errors.connect + errors.read + errors.write + errors.status + errors.timeout))
+end`;
+
+async function wrk(origin, requests, connections, seconds) {
+  const folder = mkdtempSync(join(tmpdir(), 'adoption-store-load-'));
+  const [script, list] = [join(folder, 'load.lua'), join(folder, 'requests')];
+  writeFileSync(script, SCRIPT);
+  writeFileSync(
+    list,
+    requests.map(({ method, path, key, body = '' }) => `${method} ${path} ${key} ${body}\n`).join(''),
+  );
+  const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '-s', script, origin, '--', list];
+  const { stdout } = await run('wrk', args);
+  rmSync(folder, { recursive: true });
+  const [count, duration, p50, p99, errors] = /RESULT (.*)/.exec(stdout)[1].split(' ').map(Number);
+  if (errors > 0) throw new Error(`${errors} errors: ${stdout}`);
+  return { count, duration, p50, p99 };
+}
+
+/** Latencies are taken from each answer, as autocannon's own histogram has whole milliseconds. */
+async function cannon(url, requests, connections, duration) {
+  const latencies = [];
+  const setupRequest = (request) => {
+    const { method, path, key, body } = requests[Math.floor(Math.random() * requests.length)];
+    const headers = { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) };
+    return { ...request, method, path, headers, body };
+  };
+  const running = autocannon({ url, connections, duration, requests: [{ setupRequest }] });
+  running.on('response', (_client, status, _bytes, milliseconds) => {
+    if (status >= 400) throw new Error(`an answer was ${status}`);
+    latencies.push(milliseconds);
+  });
+  const result = await running;
+  if (result.errors > 0) throw new Error(`${result.errors} errors`);
+  latencies.sort((one, other) => one - other);
+  const at = (share) => latencies[Math.floor(latencies.length * share)];
+  return { count: latencies.length, duration: result.duration, p50: at(0.5), p99: at(0.99) };
+}

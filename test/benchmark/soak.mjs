@@ -1,0 +1,64 @@
+import { performance } from 'node:perf_hooks';
+import { load, memory } from './load.mjs';
+import { createKey, startApi } from './services.mjs';
+import { openStore } from './store.mjs';
+import { median, round } from './turns.mjs';
+import { ANIMALS, withKeys, WORKLOADS } from './workloads.mjs';
+
+const { fetch } = globalThis;
+
+const EVERY = 10;
+/** Of the time, in which code is compiled and pools are filled. */
+const WARM_UP = 0.2;
+/** What it may grow by within an hour, of what it holds, and still be called flat: more than is noise. */
+const FLAT = 0.1;
+const HELD = { 'RSS, MB': ({ rss }) => rss, 'heap, MB': ({ heap }) => heap };
+
+/** Whether memory stays flat under a mixed load that asks as much as is answered. */
+export async function measureSoak({ minutes }) {
+  const store = await openStore();
+  await store.fill(ANIMALS);
+  const key = createKey(store.env);
+  const service = await startApi(store.settings);
+  const metrics = /Metrics {2}(\S+)/.exec(service.told())[1];
+  const requests = withKeys(WORKLOADS.mix, [key]);
+  const samples = [];
+  const rates = [];
+  for (const startedAt = performance.now(); performance.now() - startedAt < minutes * 60_000;) {
+    rates.push((await load(service, requests, { connections: 32, seconds: EVERY })).rate);
+    const minute = (performance.now() - startedAt) / 60_000;
+    samples.push({ minute, rss: memory(service.pid).now, heap: await heapOf(metrics) });
+    const { rss, heap } = samples.at(-1);
+    console.log(`minute ${minute.toFixed(1)}: RSS ${rss.toFixed(0)} MB, heap ${heap.toFixed(0)} MB`);
+  }
+  await service.stop();
+  await store.close();
+  const warm = samples.filter(({ minute }) => minute > minutes * WARM_UP);
+  const result = { minutes, 'a second': round(median(rates), 0), memory: {} };
+  for (const [name, of] of Object.entries(HELD)) {
+    const held = warm.map((sample) => [sample.minute, of(sample)]);
+    const [middle, slope] = [median(held.map(([, value]) => value)), slopeOf(held)];
+    const isFlat = slope * 60 <= middle * FLAT;
+    const [least, most] = [Math.min(...held.map(([, value]) => value)), Math.max(...held.map(([, value]) => value))];
+    result.memory[name] = {
+      ...{ least: round(least, 1), middle: round(middle, 1), most: round(most, 1) },
+      ...{ 'growth a minute': round(slope, 3), verdict: isFlat ? 'flat' : 'GROWS' },
+    };
+  }
+  console.table(result.memory);
+  return result;
+}
+
+/** Megabytes that JavaScript's values take, as the service tells. */
+async function heapOf(metrics) {
+  const text = await (await fetch(metrics)).text();
+  return Number(/^nodejs_heap_size_used_bytes (\S+)/m.exec(text)[1]) / 2 ** 20;
+}
+
+/** Theil and Sen's: the middle slope between any two points, which no garbage collection upsets. */
+function slopeOf(points) {
+  const slopes = points.flatMap(([x, y], index) =>
+    points.slice(index + 1).map(([later, value]) => (value - y) / (later - x)),
+  );
+  return slopes.length === 0 ? 0 : median(slopes);
+}

@@ -1,0 +1,59 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { URLSearchParams } from 'node:url';
+import { createApplication } from '@adoption-store/domain';
+import { openInfrastructure } from '@adoption-store/infrastructure';
+import { migrate, openEmbeddedPostgres } from '@adoption-store/infrastructure/testing';
+import pg from 'pg';
+
+/** A PostgreSQL for one benchmark, which forgets nothing when the power goes: its schema, and a folder that goes with it. */
+export async function openStore() {
+  const folder = mkdtempSync(join(tmpdir(), 'adoption-store-bench-'));
+  const server = await openEmbeddedPostgres({ dataDirectory: folder, settings: { max_connections: '100' } });
+  const query = new URLSearchParams({ host: server.host, port: String(server.port), user: server.user });
+  const url = `postgres:///postgres?${query}`;
+  await migrate({ connectionString: url });
+  const client = new pg.Client(url);
+  await client.connect();
+  const [{ server_version: version }] = (await client.query('SHOW server_version')).rows;
+  const env = { PATH: process.env.PATH, NODE_ENV: 'production', DATABASE_URL: url };
+  return {
+    folder,
+    version: version.split(' ')[0],
+    client,
+    url,
+    env,
+    /** What a service is started with to be compared: nothing is logged, and nobody waits for its end. */
+    settings: { ...env, PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'error', ACCESS_LOG: 'off', LAME_DUCK: '0s' },
+    fill: (animals) => fill(client, animals),
+    async close() {
+      await client.end();
+      await server.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Until there are so many animals, a third of them in each status. */
+async function fill(client, animals) {
+  await client.query(`
+    INSERT INTO animals (name, category_id, status)
+    SELECT 'Animal ' || n, n % 20, (ARRAY['available', 'pending', 'sold'])[1 + n % 3]
+    FROM generate_series((SELECT count(*) + 1 FROM animals), ${animals}) AS n`);
+  await client.query('VACUUM ANALYZE animals');
+}
+
+/** So many keys that no limit stops, each of an account of its own. */
+export async function openAccounts({ url }, count) {
+  const { ports, close } = await openInfrastructure({ databaseUrl: url, dataDirectory: '/nowhere', poolSize: 10 });
+  const { openAccount, issueKey } = createApplication(ports);
+  const plan = { name: 'enterprise', perMinute: 2_000_000_000, perDay: 2_000_000_000 };
+  const keys = [];
+  for (let index = 0; index < count; index++) {
+    const { id: accountId } = await openAccount.execute({ email: `bench-${index}@example.com`, plan });
+    keys.push((await issueKey.execute({ accountId })).text);
+  }
+  await close();
+  return keys;
+}

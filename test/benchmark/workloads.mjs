@@ -1,0 +1,48 @@
+import { URL } from 'node:url';
+
+const { fetch } = globalThis;
+
+/** What is asked of a service that has so many animals, as many requests as it takes to be told apart. */
+export const ANIMALS = 10_000;
+const BODY = '{"name":"Luna","categoryId":3}';
+
+const get = (path) => ({ method: 'GET', path });
+const anyAnimal = () => get(`/v1/pets/${1 + Math.floor(Math.random() * ANIMALS)}`);
+const many = (count, each) => Array.from({ length: count }, each);
+
+const list20 = () => get('/v1/pets');
+const list100 = () => get('/v1/pets?status=available&limit=100');
+const post = () => ({ method: 'POST', path: '/v1/pets', body: BODY });
+
+export const WORKLOADS = {
+  'list 20': [list20()],
+  'list 100': [list100()],
+  'by id': many(1_000, anyAnimal),
+  POST: [post()],
+  mix: [
+    ...many(400, list20),
+    ...many(200, () => get('/v1/pets?status=available&limit=50')),
+    ...many(300, anyAnimal),
+    ...many(100, post),
+  ],
+};
+
+/** The same with a key each. */
+export function withKeys(requests, keys) {
+  return keys.flatMap((key) => requests.map((request) => ({ ...request, key })));
+}
+
+/** The deeper half of all pages of 100, as a client comes to know them: each from the `Link` of the one before. */
+export async function deepPages({ origin }, key) {
+  const pages = [];
+  for (let path = '/v1/pets?limit=100'; path !== undefined; path = pages.at(-1)?.path) {
+    const response = await fetch(origin + path, { headers: { authorization: `Bearer ${key}` } });
+    if (response.status !== 200) throw new Error(`a page was ${response.status}`);
+    await response.arrayBuffer();
+    const next = /<([^>]+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
+    if (next === undefined) break;
+    const { pathname, search } = new URL(next);
+    pages.push(get(pathname + search));
+  }
+  return pages.slice(pages.length / 2);
+}

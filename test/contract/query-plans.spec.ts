@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type AccountId, type Application, createApplication, HOUR, type Instant, plan } from '@adoption-store/domain';
+import { InMemoryMessageSender, ManualClock } from '@adoption-store/domain/testing';
+import { openInfrastructure } from '@adoption-store/infrastructure';
+import { migrate } from '@adoption-store/infrastructure/testing';
+import pg from 'pg';
+import { createDatabase, type TestDatabase } from '../support/database.js';
+import { explainingUrl, growingCosts, type RunStatement, statementsDuring } from '../support/query-plans.js';
+
+const ROWS = 100_000;
+/** Rows that a statement may read: the largest portions are 1,000. */
+const MOST = 2_000;
+/** After so many runs PostgreSQL may plan a prepared statement without its values. */
+const RUNS = 7;
+/** Of all tables the only small ones: both hold but the last two days' and are read as a whole at each start. */
+const SMALL_TABLES = ['key_bans', 'migrations', 'request_counts'];
+
+/**
+ * One account has most of everything, as a partner would, and another came late; most animals that
+ * are available are among the last, as those before them are sold.
+ */
+const FILL = `
+  SET session_replication_role = replica;
+  INSERT INTO accounts (email, plan, created_at)
+  SELECT 'account-' || n || '@example.com', 'business', now() FROM generate_series(1, ${ROWS}) AS n;
+  INSERT INTO api_keys (account_id, hash, ending, created_at)
+  SELECT n, encode(sha256(n::text::bytea), 'hex'), 'abcd', now() FROM generate_series(1, ${ROWS}) AS n;
+  INSERT INTO animals (name, category_id, status)
+  SELECT 'Animal ' || n, n % 20, CASE WHEN n % 1000 = 0 OR n > 90000 THEN 'available' ELSE 'sold' END FROM generate_series(1, ${ROWS}) AS n;
+  INSERT INTO orders (account_id, animal_id, status, created_at, updated_at)
+  SELECT CASE WHEN n > 97000 THEN 2 WHEN n % 10 = 0 THEN n ELSE 1 END, n, CASE WHEN n % 1000 = 0 THEN 'cancelled' ELSE 'completed' END, now(), now()
+  FROM generate_series(1, ${ROWS}) AS n;
+  INSERT INTO messages (id, account_id, text, status, due_at, created_at)
+  SELECT 'msg_' || n, CASE WHEN n % 10 = 0 THEN n ELSE 1 END, 'Hello', CASE WHEN n % 1000 = 0 THEN 'queued' ELSE 'sent' END,
+    now(), now()
+  FROM generate_series(1, ${ROWS}) AS n;
+  INSERT INTO idempotency_records (account_id, key, fingerprint, answer, answered_at)
+  SELECT CASE WHEN n % 10 = 0 THEN n ELSE 1 END, 'key-' || n, 'fingerprint', 'answer',
+    now() - CASE WHEN n % 50 = 0 THEN interval '2 days' ELSE interval '0' END
+  FROM generate_series(1, ${ROWS}) AS n;
+  SELECT setval(pg_get_serial_sequence(name, 'id'), ${ROWS}) FROM unnest(ARRAY['accounts', 'api_keys', 'animals', 'orders']) AS name;
+  RESET session_replication_role;
+  ANALYZE`;
+
+let database: TestDatabase;
+let tables: ReadonlySet<string>;
+beforeAll(async () => {
+  database = await createDatabase();
+  await migrate({ connectionString: database.url });
+  await ask(FILL);
+  const rows = await ask<{ relname: string }>(`
+    SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY relname`);
+  tables = new Set(rows.map(({ relname }) => relname).filter((name) => !SMALL_TABLES.includes(name)));
+});
+afterAll(() => database.drop());
+
+async function ask<Row extends pg.QueryResultRow>(text: string): Promise<readonly Row[]> {
+  const client = new pg.Client(database.url);
+  await client.connect();
+  try {
+    return (await client.query<Row>(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+const partner = 1n as AccountId;
+/** Whose orders are all among the last. */
+const newcomer = 2n as AccountId;
+
+/** How each use case goes well and in vain. One that is new has to be added here, or this isn't a program. */
+function everyUseCase(application: Application, clock: ManualClock, sender: InMemoryMessageSender, run: number) {
+  const name = `run-${run}`;
+  const email = `${name}@example.com`;
+  const inVain = (work: Promise<unknown>) => work.catch(() => undefined);
+  const animalId = BigInt((run + 1) * 1_000);
+  const order = async () => {
+    const { id: added } = await application.addAnimal.execute({ name, categoryId: 1n });
+    const { id } = await application.placeOrder.execute({ accountId: partner, animalId: added });
+    return { accountId: partner, id };
+  };
+  const key = async () => application.issueKey.execute({ accountId: newcomer, name });
+  return {
+    addAnimal: () => Promise.all([1n, 2n, 3n].map((categoryId) => application.addAnimal.execute({ name, categoryId }))),
+    getAnimal: () => Promise.all([7n, 8n].map((id) => application.getAnimal.execute(id))),
+    listAnimals: async () => {
+      for (const limit of [1, 100]) {
+        for (const status of [undefined, 'available', 'pending', 'sold'] as const) {
+          for (const after of [undefined, 50_000n, 99_990n]) {
+            await application.listAnimals.execute({ status, limit, after });
+            await application.listAnimals.execute({ status, limit, after, ids: [5n, 70_000n, 10_000_000n] });
+          }
+        }
+      }
+    },
+    placeOrder: async () => {
+      await application.placeOrder.execute({ accountId: partner, animalId });
+      await inVain(application.placeOrder.execute({ accountId: partner, animalId: 10_000_000n }));
+    },
+    completeOrder: async () => application.completeOrder.execute(await order()),
+    cancelOrder: async () => application.cancelOrder.execute(await order()),
+    getOrder: () => application.getOrder.execute({ accountId: partner, id: 11n }),
+    listOrders: async () => {
+      for (const accountId of [partner, newcomer, 50n as AccountId]) {
+        for (const status of [undefined, 'placed', 'completed', 'cancelled', 'expired'] as const) {
+          for (const after of [undefined, 50_000n, 99_990n]) {
+            await application.listOrders.execute({ accountId, status, after, limit: 20 });
+          }
+        }
+      }
+    },
+    expireOrders: async () => {
+      await order();
+      clock.advance(49 * HOUR);
+      await application.expireOrders.execute();
+    },
+    queueMessage: () => application.queueMessage.execute({ accountId: partner, text: name }),
+    getMessage: () => application.getMessage.execute({ accountId: partner, id: 'msg_7' }),
+    deliverMessages: async () => {
+      clock.advance(HOUR);
+      await application.deliverMessages.execute();
+      sender.failure = new Error('the mail server is away');
+      await application.deliverMessages.execute();
+      sender.failure = undefined;
+      await application.deliverMessages.execute(undefined, () => true);
+      await application.deliverMessages.backlog();
+    },
+    openAccount: () => application.openAccount.execute({ email, plan: plan('free') }),
+    changePlan: () => application.changePlan.execute({ email: 'account-3@example.com', plan: plan('pro') }),
+    issueKey: key,
+    rotateKey: async () => application.rotateKey.execute({ id: (await key()).key.id }),
+    revokeKey: async () => application.revokeKey.execute((await key()).key.id),
+    // Of all accounts it is a list of all keys, which nothing makes cheaper.
+    listKeys: () => application.listKeys.execute({ email: 'account-3@example.com' }),
+    authenticate: async () => application.authenticate.execute((await key()).text),
+    meterRequest: async () => {
+      const limits = plan('enterprise', { perMinute: 1, perDay: 1_000_000 });
+      const account = await application.openAccount.execute({ email: `banned-${email}`, plan: limits });
+      const { text } = await application.issueKey.execute({ accountId: account.id });
+      const source = await application.authenticate.execute(text);
+      for (let count = 0; count < 60; count += 1) await application.meterRequest.execute(source);
+    },
+    answerOnce: async () => {
+      const work = () => application.addAnimal.execute({ name, categoryId: 1n }).then(String);
+      for (const each of [name, name, `key-${(run + 1) * 50}`]) {
+        await inVain(application.answerOnce.execute({ accountId: partner, key: each, fingerprint: name }, work));
+      }
+    },
+    purgeExpired: () => application.purgeExpired.execute(),
+  } satisfies Record<keyof Application, () => Promise<unknown>>;
+}
+
+/** From the start of a process to its end. One connection, so that it comes to know its statements. */
+async function normalWork(only?: keyof Application): Promise<void> {
+  const { ports, isReady, close } = await openInfrastructure({
+    databaseUrl: explainingUrl(database.url),
+    dataDirectory: '/nowhere',
+    poolSize: 1,
+  });
+  const clock = new ManualClock(Date.now() as Instant);
+  const messageSender = new InMemoryMessageSender();
+  const application = createApplication({ ...ports, clock, messageSender });
+  await isReady();
+  for (let run = 0; run < RUNS; run += 1) {
+    const useCases = Object.entries(everyUseCase(application, clock, messageSender, run));
+    expect(useCases.map(([name]) => name).sort()).toEqual(Object.keys(application).sort());
+    for (const [name, work] of useCases) if (only === undefined || name === only) await work();
+  }
+  await close();
+}
+
+function costsOf(statements: readonly RunStatement[]): readonly string[] {
+  return [...new Set(statements.flatMap((statement) => growingCosts(statement, tables, MOST)))];
+}
+
+describe('of all the statements that the service sends', () => {
+  it('none costs more the more rows there are', async () => {
+    const sizes = await Promise.all(
+      [...tables].map(async (table) => (await ask<{ count: string }>(`SELECT count(*) FROM ${table}`))[0]?.count),
+    );
+    expect(sizes).toEqual([...tables].map(() => String(ROWS)));
+
+    const statements = await statementsDuring(() => normalWork());
+
+    expect(costsOf(statements)).toEqual([]);
+    // Those of migrations, triggers and constraints are among them.
+    const seen = new Set(statements.map(({ text }) => text));
+    for (const table of [...tables, ...SMALL_TABLES])
+      expect([...seen].filter((text) => text.includes(table))).not.toEqual([]);
+    expect(seen.size).toBeGreaterThan(40);
+  });
+
+  it.each([
+    ['animals_by_status', 'listAnimals', /^reads .* of animals: SELECT .* WHERE \(status/],
+    ['orders_by_account', 'listOrders', /^reads \d+ rows of orders: SELECT .* WHERE .*account_id/],
+    ['messages_due', 'deliverMessages', /^reads all of messages: WITH due AS/],
+    ['idempotency_records_by_time', 'purgeExpired', /^reads all of idempotency_records: DELETE/],
+  ] as const)('%s is why: without it a test like this fails', async (index, useCase, expected) => {
+    const definition = await ask<{ indexdef: string }>(`SELECT indexdef FROM pg_indexes WHERE indexname = '${index}'`);
+    await ask(`DROP INDEX ${index}`);
+    const costs = costsOf(await statementsDuring(() => normalWork(useCase)));
+    await ask(String(definition[0]?.indexdef));
+    expect(costs).toContainEqual(expect.stringMatching(expected));
+  });
+});

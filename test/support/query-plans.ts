@@ -1,0 +1,86 @@
+import pg from 'pg';
+
+/** A statement as PostgreSQL has run it. */
+export interface RunStatement {
+  readonly text: string;
+  readonly plan: PlanNode;
+}
+
+/** Of EXPLAIN's JSON what is asked here. */
+interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly 'Rows Removed by Index Recheck'?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+const SETTINGS = {
+  session_preload_libraries: 'auto_explain',
+  'auto_explain.log_min_duration': '0',
+  'auto_explain.log_analyze': 'on',
+  'auto_explain.log_timing': 'off',
+  // What triggers and constraints run too.
+  'auto_explain.log_nested_statements': 'on',
+  'auto_explain.log_format': 'json',
+  // So that the client is told, and not the server's log.
+  'auto_explain.log_level': 'notice',
+};
+
+/** The database at `url`, whose connections tell how each of their statements was run. */
+export function explainingUrl(url: string): string {
+  const options = Object.entries(SETTINGS).map(([name, value]) => `-c ${name}=${value}`);
+  return `${url}${url.includes('?') ? '&' : '?'}options=${encodeURIComponent(options.join(' '))}`;
+}
+
+/** Every statement that this process sends to an `explainingUrl` during `work`, whoever sends it. */
+export async function statementsDuring(work: () => Promise<unknown>): Promise<readonly RunStatement[]> {
+  const statements: RunStatement[] = [];
+  const client = pg.Client.prototype as { connect: (...parameters: unknown[]) => unknown };
+  const { connect } = client;
+  client.connect = function (this: pg.Client, ...parameters) {
+    this.on('notice', ({ message = '' }) => {
+      const told = /^duration: .* plan:\n(.*)$/s.exec(message)?.[1];
+      if (told === undefined) return;
+      const { 'Query Text': text, Plan: plan } = JSON.parse(told) as { 'Query Text': string; Plan: PlanNode };
+      statements.push({ text, plan });
+    });
+    return connect.apply(this, parameters);
+  };
+  try {
+    await work();
+  } finally {
+    client.connect = connect;
+  }
+  return statements;
+}
+
+/**
+ * What in a statement costs more the larger one of `tables` is: reading it from end to end, reading more than `most` of
+ * its rows, wanted or not, and sorting more than so many.
+ */
+export function growingCosts(
+  { text, plan }: RunStatement,
+  tables: ReadonlySet<string>,
+  most: number,
+): readonly string[] {
+  const costs: string[] = [];
+  const look = (node: PlanNode) => {
+    const { 'Node Type': type, 'Relation Name': table = '', Plans: inner = [] } = node;
+    if (tables.has(table) && type === 'Seq Scan') costs.push(`reads all of ${table}`);
+    else if (tables.has(table) && rowsRead(node) > most) costs.push(`reads ${rowsRead(node)} rows of ${table}`);
+    const sorted = type.endsWith('Sort') ? inner.reduce((sum, each) => sum + rowsRead(each), 0) : 0;
+    if (sorted > most) costs.push(`sorts ${sorted} rows`);
+    inner.forEach(look);
+  };
+  look(plan);
+  return costs.map((cost) => `${cost}: ${text.replace(/\s+/g, ' ').trim()}`);
+}
+
+/** By a node, wanted or not; PostgreSQL gives the mean of its loops. */
+function rowsRead(node: PlanNode): number {
+  const unwanted = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
+  return Math.round((node['Actual Rows'] + unwanted) * node['Actual Loops']);
+}
