@@ -191,7 +191,7 @@ describe('of all the statements that the service sends', () => {
   });
 
   it.each([
-    ['animals_by_status', 'listAnimals', /^reads \d+ rows of animals: SELECT .* WHERE \(status = /],
+    ['animals_by_status', 'listAnimals', /^reads .* of animals: SELECT .* WHERE \(status/],
     ['orders_by_account', 'listOrders', /^reads \d+ rows of orders: SELECT .* WHERE .*account_id/],
     ['messages_due', 'deliverMessages', /^reads all of messages: WITH due AS/],
     ['idempotency_records_by_time', 'purgeExpired', /^reads all of idempotency_records: DELETE/],
