@@ -7,7 +7,7 @@ import { measureGrowth } from './growth.mjs';
 import { measureHostile } from './hostile.mjs';
 import { measureLimiter } from './limiter.mjs';
 import { measureMessages } from './messages.mjs';
-import { measureOperations } from './operations.mjs';
+import { measureOperations, measureUsage } from './operations.mjs';
 import { check, keep } from './results.mjs';
 import { measureSoak } from './soak.mjs';
 import { measureThroughput } from './throughput.mjs';
@@ -20,6 +20,7 @@ const benchmarks = {
   operations: measureOperations,
   soak: measureSoak,
   throughput: measureThroughput,
+  usage: measureUsage,
 };
 
 const { values, positionals } = parseArgs({

@@ -4,24 +4,30 @@ import { inTurns, median, middles, round } from './turns.mjs';
 import { ANIMALS, withKeys, WORKLOADS } from './workloads.mjs';
 
 /** What is watched, and what it is compared with. */
-const VARIANTS = {
-  nothing: [],
-  'nothing, again': [],
+const NOTHING = { nothing: [], 'nothing, again': [] };
+const OPERATIONS = {
+  ...NOTHING,
   metrics: ['metrics'],
   'access log': ['log'],
   both: ['log', 'metrics'],
 };
 
+/** What logs and metrics cost. */
+export const measureOperations = () => measureWatching(OPERATIONS);
+
+/** What it costs to note each key's requests by day. */
+export const measureUsage = () => measureWatching({ ...NOTHING, usage: ['usage'] });
+
 /**
  * What it costs to watch requests: the same service, watched and not, loaded in turns. What counts is the processor's time
  * for each request, of the process with all its threads: others on the machine change the rate, and that hardly.
  */
-export async function measureOperations() {
+async function measureWatching(variants) {
   const store = await openStore();
   await store.fill(ANIMALS);
   const keys = [createKey(store.env)];
   const services = {};
-  for (const [name, watched] of Object.entries(VARIANTS)) services[name] = await startWatched(watched, store.env);
+  for (const [name, watched] of Object.entries(variants)) services[name] = await startWatched(watched, store.env);
   for (const workload of ['list 20', 'by id']) {
     const requests = withKeys(WORKLOADS[workload], keys);
     const kinds = Object.fromEntries(Object.entries(services).map(([name, service]) => [name, { service, requests }]));

@@ -1,7 +1,9 @@
 import { type BanPolicy, DEFAULT_BAN_POLICY, type Ports } from '@adoption-store/domain';
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
+import { Argon2PasswordHasher } from './accounts/argon2-password-hasher.js';
 import { openAccounts } from './accounts/open-accounts.js';
+import type { PasswordMail } from './accounts/smtp-password-mailer.js';
 import { CoalescingAnimalRepository } from './animals/coalescing-animal-repository.js';
 import { PostgresAnimalRepository } from './animals/postgres-animal-repository.js';
 import { type DatabaseConnection, migrate, openDataSource } from './database/data-source.js';
@@ -12,6 +14,7 @@ import { type Delivery, openMessages } from './messages/open-messages.js';
 import { TypeOrmOrderRepository } from './orders/typeorm-order-repository.js';
 import { PostgresIdempotencyRecords } from './idempotency/postgres-idempotency-records.js';
 import { openRequestCounter } from './quotas/open-request-counter.js';
+import { PostgresUsageRecords } from './quotas/postgres-usage-records.js';
 import { nodeCryptography } from './kernel/node-cryptography.js';
 import { systemClock } from './kernel/system-clock.js';
 
@@ -25,7 +28,11 @@ export interface InfrastructureConfig {
   readonly redisUrl?: string | undefined;
   /** How this process delivers messages; without it, it delivers none. */
   readonly delivery?: Delivery | undefined;
+  /** How this process mails what resets a password; without it, nobody can reset one here. */
+  readonly passwordMail?: PasswordMail | undefined;
   readonly banPolicy?: BanPolicy | undefined;
+  /** Whether this process only tells how accounts stand, which others count: it then counts no key's requests itself. */
+  readonly isFollowingCounts?: boolean | undefined;
   /** Told what the operator should know, a sentence each. */
   readonly onEvent?: (message: string) => void;
 }
@@ -97,12 +104,16 @@ async function connect(
 }
 
 async function openPorts(
-  { redisUrl, delivery, banPolicy: policy = DEFAULT_BAN_POLICY, onEvent = () => undefined }: InfrastructureConfig,
+  config: InfrastructureConfig,
   connection: DatabaseConnection,
   dataSource: DataSource,
 ): Promise<Pick<Infrastructure, 'ports' | 'close'> & { readonly limits: () => Readings['limits'] }> {
-  const requests = await openRequestCounter({ redisUrl, dataSource, policy, clock: systemClock, onEvent });
-  const { accounts, apiKeys, close: closeAccounts } = openAccounts(dataSource, connection);
+  const { redisUrl, isFollowingCounts: isFollowing, delivery, passwordMail } = config;
+  const { banPolicy: policy = DEFAULT_BAN_POLICY, onEvent = () => undefined } = config;
+  const requests = await openRequestCounter({ redisUrl, dataSource, policy, isFollowing, clock: systemClock, onEvent });
+  const usage = new PostgresUsageRecords(dataSource);
+  const { close: closeAccounts, ...accounts } = openAccounts(dataSource, connection);
+  const passwordMailer = passwordMail && (await openPasswordMailer(passwordMail, onEvent));
   const { messages, messageSender, close: closeMessages } = await openMessages(dataSource, connection, delivery);
   return {
     ports: {
@@ -110,9 +121,11 @@ async function openPorts(
       orders: new TypeOrmOrderRepository(dataSource),
       messages,
       messageSender,
-      accounts,
-      apiKeys,
+      ...accounts,
+      passwordHasher: new Argon2PasswordHasher(),
+      passwordMailer,
       requests: requests.counter,
+      usage,
       idempotency: new PostgresIdempotencyRecords(dataSource),
       clock: systemClock,
       cryptography: nodeCryptography,
@@ -120,7 +133,9 @@ async function openPorts(
     limits: () => ({ areShared: requests.isShared(), fallbacks: requests.fallbacks() }),
     async close() {
       await closeMessages();
+      await passwordMailer?.close();
       await requests.close();
+      await usage.close();
       await closeAccounts();
     },
   };
@@ -136,4 +151,10 @@ function rethrowAs(databaseUrl: string) {
       cause: error,
     });
   };
+}
+
+async function openPasswordMailer(mail: PasswordMail, onEvent: (message: string) => void) {
+  // Loaded by whoever uses it alone: it takes a tenth of a second.
+  const { SmtpPasswordMailer } = await import('./accounts/smtp-password-mailer.js');
+  return new SmtpPasswordMailer(mail, onEvent);
 }
