@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type AccountId, type Application, createApplication, HOUR, type Instant, plan } from '@adoption-store/domain';
-import { InMemoryMessageSender, ManualClock } from '@adoption-store/domain/testing';
+import {
+  InMemoryMessageSender,
+  InMemoryPasswordMailer,
+  ManualClock,
+  PredictablePasswordHasher,
+} from '@adoption-store/domain/testing';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { migrate } from '@adoption-store/infrastructure/testing';
 import pg from 'pg';
@@ -38,6 +43,11 @@ const FILL = `
   SELECT CASE WHEN n % 10 = 0 THEN n ELSE 1 END, 'key-' || n, 'fingerprint', 'answer',
     now() - CASE WHEN n % 50 = 0 THEN interval '2 days' ELSE interval '0' END
   FROM generate_series(1, ${ROWS}) AS n;
+  INSERT INTO password_resets (token_hash, account_id, expires_at)
+  SELECT encode(sha256(n::text::bytea), 'hex'), n, now() + CASE WHEN n % 50 = 0 THEN interval '-1 day' ELSE interval '30 days' END
+  FROM generate_series(1, ${ROWS}) AS n;
+  INSERT INTO usage_by_day (account_id, day, key_id, admitted, refused)
+  SELECT 1 + n % 1000, current_date - n / 200, n, 1, 0 FROM generate_series(1, ${ROWS}) AS n;
   SELECT setval(pg_get_serial_sequence(name, 'id'), ${ROWS}) FROM unnest(ARRAY['accounts', 'api_keys', 'animals', 'orders']) AS name;
   RESET session_replication_role;
   ANALYZE`;
@@ -68,8 +78,15 @@ const partner = 1n as AccountId;
 /** Whose orders are all among the last. */
 const newcomer = 2n as AccountId;
 
+interface Surroundings {
+  readonly clock: ManualClock;
+  readonly sender: InMemoryMessageSender;
+  readonly mailer: InMemoryPasswordMailer;
+  readonly hasher: PredictablePasswordHasher;
+}
+
 /** How each use case goes well and in vain. One that is new has to be added here, or this isn't a program. */
-function everyUseCase(application: Application, clock: ManualClock, sender: InMemoryMessageSender, run: number) {
+function everyUseCase(application: Application, { clock, sender, mailer, hasher }: Surroundings, run: number) {
   const name = `run-${run}`;
   const email = `${name}@example.com`;
   const inVain = (work: Promise<unknown>) => work.catch(() => undefined);
@@ -79,7 +96,11 @@ function everyUseCase(application: Application, clock: ManualClock, sender: InMe
     const { id } = await application.placeOrder.execute({ accountId: partner, animalId: added });
     return { accountId: partner, id };
   };
-  const key = async () => application.issueKey.execute({ accountId: newcomer, name });
+  const open = async (whose: string) =>
+    application.openAccount.execute({ email: `${whose}-${email}`, plan: plan('free') });
+  const key = async (whose: string) => application.issueKey.execute({ accountId: (await open(whose)).id, name });
+  const password = 'correct horse battery';
+  const signUp = (whose: string) => application.signUp.execute({ email: `${whose}-${email}`, password });
   return {
     addAnimal: () => Promise.all([1n, 2n, 3n].map((categoryId) => application.addAnimal.execute({ name, categoryId }))),
     getAnimal: () => Promise.all([7n, 8n].map((id) => application.getAnimal.execute(id))),
@@ -127,18 +148,57 @@ function everyUseCase(application: Application, clock: ManualClock, sender: InMe
     },
     openAccount: () => application.openAccount.execute({ email, plan: plan('free') }),
     changePlan: () => application.changePlan.execute({ email: 'account-3@example.com', plan: plan('pro') }),
-    issueKey: key,
-    rotateKey: async () => application.rotateKey.execute({ id: (await key()).key.id }),
-    revokeKey: async () => application.revokeKey.execute((await key()).key.id),
+    getAccount: () => application.getAccount.execute(newcomer),
+    // A list of all, which nothing makes cheaper.
+    listAccounts: async () => undefined,
+    issueKey: () => key('issue'),
+    rotateKey: async () => application.rotateKey.execute({ id: (await key('rotate')).key.id }),
+    revokeKey: async () => application.revokeKey.execute({ id: (await key('revoke')).key.id }),
     // Of all accounts it is a list of all keys, which nothing makes cheaper.
     listKeys: () => application.listKeys.execute({ email: 'account-3@example.com' }),
-    authenticate: async () => application.authenticate.execute((await key()).text),
+    authenticate: async () => application.authenticate.execute((await key('authenticate')).text),
+    signUp: async () => {
+      await signUp('sign-up');
+      await inVain(signUp('sign-up'));
+    },
+    signIn: async () => {
+      await signUp('sign-in');
+      // Rehashed, as the parameters have changed.
+      hasher.generation += 1;
+      for (const each of ['sign-in', 'nobody']) {
+        await application.signIn.execute({ email: `${each}-${email}`, password });
+      }
+    },
+    changePassword: async () => {
+      const { id: accountId } = await signUp('change');
+      await application.changePassword.execute({ accountId, current: password, next: `${password} staple` });
+    },
+    requestPasswordReset: async () => {
+      await signUp('request');
+      for (const each of ['request', 'nobody']) {
+        await application.requestPasswordReset.execute({ email: `${each}-${email}` });
+      }
+    },
+    resetPassword: async () => {
+      await signUp('reset');
+      await application.requestPasswordReset.execute({ email: `reset-${email}` });
+      const token = mailer.sent.at(-1)?.token ?? '';
+      for (const each of [token, token]) await application.resetPassword.execute({ token: each, password });
+    },
+    closeAccount: async () => {
+      const { id: accountId } = await signUp('close');
+      await application.issueKey.execute({ accountId, name });
+      await application.closeAccount.execute({ accountId, password });
+    },
     meterRequest: async () => {
       const limits = plan('enterprise', { perMinute: 1, perDay: 1_000_000 });
       const account = await application.openAccount.execute({ email: `banned-${email}`, plan: limits });
       const { text } = await application.issueKey.execute({ accountId: account.id });
       const source = await application.authenticate.execute(text);
       for (let count = 0; count < 60; count += 1) await application.meterRequest.execute(source);
+    },
+    showUsage: async () => {
+      for (const accountId of [partner, newcomer]) await application.showUsage.execute({ accountId });
     },
     answerOnce: async () => {
       const work = () => application.addAnimal.execute({ name, categoryId: 1n }).then(String);
@@ -158,11 +218,19 @@ async function normalWork(only?: keyof Application): Promise<void> {
     poolSize: 1,
   });
   const clock = new ManualClock(Date.now() as Instant);
-  const messageSender = new InMemoryMessageSender();
-  const application = createApplication({ ...ports, clock, messageSender });
+  const sender = new InMemoryMessageSender();
+  const mailer = new InMemoryPasswordMailer();
+  const hasher = new PredictablePasswordHasher();
+  const application = createApplication({
+    ...ports,
+    clock,
+    messageSender: sender,
+    passwordMailer: mailer,
+    passwordHasher: hasher,
+  });
   await isReady();
   for (let run = 0; run < RUNS; run += 1) {
-    const useCases = Object.entries(everyUseCase(application, clock, messageSender, run));
+    const useCases = Object.entries(everyUseCase(application, { clock, sender, mailer, hasher }, run));
     expect(useCases.map(([name]) => name).sort()).toEqual(Object.keys(application).sort());
     for (const [name, work] of useCases) if (only === undefined || name === only) await work();
   }

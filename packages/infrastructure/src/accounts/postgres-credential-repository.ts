@@ -43,11 +43,12 @@ const REVOKE_KEYS = `
     SELECT id FROM api_keys WHERE account_id = $1 AND revoked_at IS NULL ORDER BY id FOR NO KEY UPDATE
   )
   UPDATE api_keys SET revoked_at = $2 FROM locked WHERE api_keys.id = locked.id`;
-// In portions, as a statement that takes too long is ended.
+// In portions, as a statement that takes too long is ended. By their places, or PostgreSQL reads the whole table to find
+// the rows of a portion.
 const FORGET_RESETS = `
-  DELETE FROM password_resets WHERE token_hash IN (
-    SELECT token_hash FROM password_resets WHERE expires_at <= $1 LIMIT 1000 FOR UPDATE SKIP LOCKED
-  )`;
+  DELETE FROM password_resets WHERE ctid = ANY(ARRAY(
+    SELECT ctid FROM password_resets WHERE expires_at <= $1
+    ORDER BY expires_at LIMIT 1000 FOR UPDATE SKIP LOCKED))`;
 
 /** What changes an account takes its row first, which is what makes racing changes wait for each other. */
 export class PostgresCredentialRepository implements CredentialRepository {

@@ -12,18 +12,23 @@ import { readFromDatabase } from '../database/database-errors.js';
 import { queryPrepared } from '../database/prepared.js';
 import { InProcessRequestCounter } from './in-process-request-counter.js';
 
-const FIND = `
-  SELECT minute_start, minute_used, day_start, day_used, banned_at, banned_until
-  FROM (VALUES ($1::bigint, $2::bigint)) AS asked (account_id, key_id)
-  LEFT JOIN request_counts USING (account_id) LEFT JOIN key_bans USING (key_id)`;
+const milliseconds = (column: string) => `(extract(epoch FROM ${column}) * 1000)::bigint`;
+const FIND = {
+  name: 'follow_request_counts',
+  text: `
+    SELECT ${milliseconds('minute_start')}, minute_used, ${milliseconds('day_start')}, day_used,
+      ${milliseconds('banned_at')}, ${milliseconds('banned_until')}
+    FROM (VALUES ($1::bigint, $2::bigint)) AS asked (account_id, key_id)
+    LEFT JOIN request_counts USING (account_id) LEFT JOIN key_bans USING (key_id)`,
+};
 
 type Found = readonly [
-  minuteStart: Date | null,
-  minuteUsed: number | null,
-  dayStart: Date | null,
-  dayUsed: number | null,
-  bannedAt: Date | null,
-  bannedUntil: Date | null,
+  minuteStart: string | null,
+  minuteUsed: string | null,
+  dayStart: string | null,
+  dayUsed: string | null,
+  bannedAt: string | null,
+  bannedUntil: string | null,
 ];
 
 /** Tells how accounts stand that other processes count, by what those have kept within the last second. */
@@ -40,15 +45,13 @@ export class FollowingRequestCounter extends InProcessRequestCounter {
     const { requester, now } = request;
     if ('keyId' in requester) {
       const ids = [requester.accountId.toString(), requester.keyId.toString()];
-      const [found] = await readFromDatabase(this.dataSource, () =>
-        queryPrepared<Found>(this.dataSource, 'follow_request_counts', FIND, ids),
-      );
+      const [found] = await readFromDatabase(this.dataSource, () => queryPrepared<Found>(this.dataSource, FIND, ids));
       const [minuteStart, minuteUsed, dayStart, dayUsed, bannedAt, bannedUntil] = found ?? [];
       const usage = {
         minuteStart: instantOr(minuteStart, NO_USAGE.minuteStart),
-        minuteUsed: minuteUsed ?? 0,
+        minuteUsed: Number(minuteUsed ?? 0),
         dayStart: instantOr(dayStart, NO_USAGE.dayStart),
-        dayUsed: dayUsed ?? 0,
+        dayUsed: Number(dayUsed ?? 0),
       };
       const refusals = {
         ...NO_REFUSALS,
@@ -61,6 +64,6 @@ export class FollowingRequestCounter extends InProcessRequestCounter {
   }
 }
 
-function instantOr(time: Date | null | undefined, otherwise: Instant): Instant {
-  return time ? instant(time.getTime()) : otherwise;
+function instantOr(time: string | null | undefined, otherwise: Instant): Instant {
+  return time ? instant(Number(time)) : otherwise;
 }

@@ -32,11 +32,11 @@ const ADD = `
 const LIST = `
   SELECT to_char(day, 'YYYY-MM-DD') AS day, key_id, admitted, refused FROM usage_by_day
   WHERE account_id = $1 AND day >= $2 ORDER BY day, key_id`;
-// In portions, as a statement that takes too long is ended.
+// In portions, as a statement that takes too long is ended. By their places, or PostgreSQL reads the whole table to find
+// the rows of a portion.
 const FORGET = `
-  DELETE FROM usage_by_day WHERE (account_id, day, key_id) IN (
-    SELECT account_id, day, key_id FROM usage_by_day WHERE day < $1 ORDER BY day LIMIT 1000 FOR UPDATE SKIP LOCKED
-  )`;
+  DELETE FROM usage_by_day WHERE ctid = ANY(ARRAY(
+    SELECT ctid FROM usage_by_day WHERE day < $1 ORDER BY day LIMIT 1000 FOR UPDATE SKIP LOCKED))`;
 
 /** What a key has used of a day since the last write. */
 interface Noted {

@@ -14,6 +14,7 @@ export class AddCredentialsAndUsage1700000008000 implements MigrationInterface {
         expires_at timestamptz NOT NULL
       )`);
     await runner.query('CREATE INDEX password_resets_by_account ON password_resets (account_id)');
+    await runner.query('CREATE INDEX password_resets_by_time ON password_resets (expires_at)');
     // For those who only tell how an account stands; an instance that counts has it in memory.
     await runner.query(
       'ALTER TABLE request_counts ADD COLUMN minute_start timestamptz, ADD COLUMN minute_used integer',
