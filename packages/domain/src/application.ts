@@ -2,12 +2,23 @@ import type { AccountRepository } from './accounts/account-repository.js';
 import type { KeyEnvironment } from './accounts/api-key.js';
 import type { ApiKeyRepository } from './accounts/api-key-repository.js';
 import { Authenticate } from './accounts/authenticate.js';
+import { ChangePassword } from './accounts/change-password.js';
 import { ChangePlan } from './accounts/change-plan.js';
+import { CloseAccount } from './accounts/close-account.js';
+import type { CredentialRepository } from './accounts/credential-repository.js';
+import { GetAccount } from './accounts/get-account.js';
 import { IssueKey } from './accounts/issue-key.js';
+import { ListAccounts } from './accounts/list-accounts.js';
 import { ListKeys } from './accounts/list-keys.js';
 import { OpenAccount } from './accounts/open-account.js';
+import type { PasswordHasher } from './accounts/password-hasher.js';
+import type { PasswordMailer } from './accounts/password-mailer.js';
+import { RequestPasswordReset } from './accounts/request-password-reset.js';
+import { ResetPassword } from './accounts/reset-password.js';
 import { RevokeKey } from './accounts/revoke-key.js';
 import { RotateKey } from './accounts/rotate-key.js';
+import { SignIn } from './accounts/sign-in.js';
+import { SignUp } from './accounts/sign-up.js';
 import { AddAnimal } from './animals/add-animal.js';
 import type { AnimalRepository } from './animals/animal-repository.js';
 import { GetAnimal } from './animals/get-animal.js';
@@ -30,6 +41,8 @@ import { PlaceOrder } from './orders/place-order.js';
 import { PurgeExpired } from './purge-expired.js';
 import { DEFAULT_ADDRESS_LIMIT, MeterRequest } from './quotas/meter-request.js';
 import type { RequestCounter } from './quotas/request-counter.js';
+import { ShowUsage } from './quotas/show-usage.js';
+import type { UsageRecords } from './quotas/usage-records.js';
 
 /** What the domain needs of the world. */
 export interface Ports {
@@ -39,7 +52,12 @@ export interface Ports {
   readonly messageSender: MessageSender;
   readonly accounts: AccountRepository;
   readonly apiKeys: ApiKeyRepository;
+  readonly credentials: CredentialRepository;
+  readonly passwordHasher: PasswordHasher;
+  /** Without it nobody can reset a password. */
+  readonly passwordMailer?: PasswordMailer | undefined;
   readonly requests: RequestCounter;
+  readonly usage: UsageRecords;
   readonly idempotency: IdempotencyRecords;
   readonly clock: Clock;
   readonly cryptography: Cryptography;
@@ -61,8 +79,8 @@ export type Application = ReturnType<typeof createApplication>;
 export function createApplication(ports: Ports, options: ApplicationOptions = {}) {
   const { keyEnvironment = 'live', addressLimit = DEFAULT_ADDRESS_LIMIT, orderTtl = DEFAULT_ORDER_TTL } = options;
   const delivery = { ...DEFAULT_DELIVERY_POLICY, ...options.delivery };
-  const { animals, orders, messages, messageSender, accounts, apiKeys, requests, idempotency, clock, cryptography } =
-    ports;
+  const { animals, orders, messages, messageSender, idempotency, clock, cryptography } = ports;
+  const { accounts, apiKeys, credentials, passwordHasher, passwordMailer, requests, usage } = ports;
   return {
     addAnimal: new AddAnimal(animals),
     getAnimal: new GetAnimal(animals),
@@ -80,6 +98,8 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     deliverMessages: new DeliverMessages(messages, messageSender, clock, cryptography, delivery),
 
     openAccount: new OpenAccount(accounts, clock),
+    getAccount: new GetAccount(accounts),
+    listAccounts: new ListAccounts(accounts),
     changePlan: new ChangePlan(accounts),
     issueKey: new IssueKey(apiKeys, cryptography, clock, keyEnvironment),
     rotateKey: new RotateKey(apiKeys, cryptography, clock, keyEnvironment),
@@ -87,8 +107,16 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     listKeys: new ListKeys(accounts, apiKeys),
     authenticate: new Authenticate(apiKeys, cryptography, clock, keyEnvironment),
 
-    meterRequest: new MeterRequest(requests, clock, addressLimit),
+    signUp: new SignUp(credentials, passwordHasher, clock),
+    signIn: new SignIn(credentials, passwordHasher),
+    changePassword: new ChangePassword(credentials, passwordHasher),
+    requestPasswordReset: new RequestPasswordReset(credentials, passwordMailer, cryptography, clock),
+    resetPassword: new ResetPassword(credentials, passwordHasher, cryptography, clock),
+    closeAccount: new CloseAccount(credentials, passwordHasher, clock),
+
+    meterRequest: new MeterRequest(requests, usage, clock, addressLimit),
+    showUsage: new ShowUsage(accounts, apiKeys, requests, usage, clock),
     answerOnce: new AnswerOnce(idempotency, clock),
-    purgeExpired: new PurgeExpired(requests, idempotency, clock),
+    purgeExpired: new PurgeExpired(requests, idempotency, credentials, usage, clock),
   };
 }

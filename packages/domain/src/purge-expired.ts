@@ -1,20 +1,39 @@
+import type { CredentialRepository } from './accounts/credential-repository.js';
 import { ANSWER_TTL } from './idempotency/answer-once.js';
 import type { IdempotencyRecords } from './idempotency/idempotency-records.js';
-import { type Clock, later } from './kernel/clock.js';
+import { type Clock, DAY, later } from './kernel/clock.js';
 import type { RequestCounter } from './quotas/request-counter.js';
+import type { UsageRecords } from './quotas/usage-records.js';
 
-/** Clears away what has run out: counts, bans, and the answers to requests that nobody repeats anymore. */
+/** How long usage by day is kept: a year and a month, so that a month can be held against that of the year before. */
+export const USAGE_TTL = 400 * DAY;
+
+/** Of each kind, how many were cleared away. */
+export interface Purged {
+  readonly counts: number;
+  readonly answers: number;
+  readonly resets: number;
+  readonly usage: number;
+}
+
+/**
+ * Clears away what has run out: counts, bans, the answers to requests that nobody repeats anymore, resets of passwords,
+ * and old usage.
+ */
 export class PurgeExpired {
   constructor(
     private readonly requests: RequestCounter,
     private readonly idempotency: IdempotencyRecords,
+    private readonly credentials: CredentialRepository,
+    private readonly usage: UsageRecords,
     private readonly clock: Clock,
   ) {}
 
-  /** How many of each were cleared away. */
-  async execute(): Promise<{ readonly counts: number; readonly answers: number }> {
+  async execute(): Promise<Purged> {
     const now = this.clock.now();
     const counts = await this.requests.purge(now);
-    return { counts, answers: await this.idempotency.forget(later(now, -ANSWER_TTL)) };
+    const answers = await this.idempotency.forget(later(now, -ANSWER_TTL));
+    const resets = await this.credentials.forgetResets(now);
+    return { counts, answers, resets, usage: await this.usage.forget(later(now, -USAGE_TTL)) };
   }
 }

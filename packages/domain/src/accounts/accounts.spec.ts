@@ -157,7 +157,7 @@ describe('a key', () => {
     clock.set(start);
     await authenticate.execute(text);
     expect(await lastUsedAt()).toBe(later(start, MINUTE));
-    await revokeKey.execute(key.id);
+    await revokeKey.execute({ id: key.id });
     clock.advance(HOUR);
     await expect(authenticate.execute(text)).rejects.toMatchObject({ code: 'revoked_api_key' });
     expect(await lastUsedAt()).toBe(later(start, MINUTE));
@@ -224,15 +224,15 @@ describe('a key', () => {
   it('is refused once revoked, and revoking it again changes nothing', async () => {
     const { issue, authenticate, revokeKey, clock } = setUp();
     const { text, key } = await issue();
-    const revoked = await revokeKey.execute(key.id);
+    const revoked = await revokeKey.execute({ id: key.id });
     await expect(authenticate.execute(text)).rejects.toMatchObject({ code: 'revoked_api_key' });
     clock.advance(HOUR);
-    expect(await revokeKey.execute(key.id)).toEqual(revoked);
+    expect(await revokeKey.execute({ id: key.id })).toEqual(revoked);
   });
 
   it('that is unknown cannot be revoked or rotated', async () => {
     const { revokeKey, rotateKey } = setUp();
-    await expect(revokeKey.execute(99n)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(revokeKey.execute({ id: 99n })).rejects.toMatchObject({ code: 'not_found' });
     await expect(rotateKey.execute({ id: 99n })).rejects.toMatchObject({ code: 'not_found' });
   });
 
@@ -261,7 +261,7 @@ describe('a key', () => {
     const [once, revoked] = [await issue(), await issue()];
     await rotateKey.execute({ id: once.key.id });
     await expect(rotateKey.execute({ id: once.key.id })).rejects.toMatchObject({ code: 'not_found' });
-    await revokeKey.execute(revoked.key.id);
+    await revokeKey.execute({ id: revoked.key.id });
     await expect(rotateKey.execute({ id: revoked.key.id })).rejects.toMatchObject({ code: 'not_found' });
   });
 

@@ -7,10 +7,19 @@ export interface AccountKey {
   readonly key: ApiKey;
 }
 
+/** Whether the key is that account's; anybody's is, where it isn't said whose it must be. */
+export function isTheirs({ account }: AccountKey, accountId: AccountId | undefined): boolean {
+  return accountId === undefined || account.id === accountId;
+}
+
 /** Port: the API keys. Each method is atomic. */
 export interface ApiKeyRepository {
-  /** @throws DomainError `not_found` where there is no such account. */
-  add(key: NewApiKey): Promise<ApiKey>;
+  /**
+   * Adds the key, unless its account then had more than `mostActive` that are active at its creation.
+   *
+   * @throws DomainError `not_found` where there is no such account or it is closed, `too_many_keys`.
+   */
+  add(key: NewApiKey, mostActive?: number): Promise<ApiKey>;
   findByHash(hash: string): Promise<AccountKey | undefined>;
   findById(id: ApiKeyId): Promise<AccountKey | undefined>;
   /** All keys, or one account's, ascending by id. */
@@ -21,8 +30,10 @@ export interface ApiKeyRepository {
    * Adds the replacement and lets the old key end at `oldEndsAt`, both or neither. Undefined, and nothing changed, where
    * the old key is unknown, replaced already, or revoked or expired at the replacement's creation: of racing callers one
    * replaces it.
+   *
+   * @throws DomainError as `add` does; the old key is then as it was.
    */
-  replace(id: ApiKeyId, replacement: NewApiKey, oldEndsAt: Instant): Promise<ApiKey | undefined>;
+  replace(id: ApiKeyId, replacement: NewApiKey, oldEndsAt: Instant, mostActive?: number): Promise<ApiKey | undefined>;
   /**
    * Notes that the key was used at that instant; the latest one stays. Nobody waits for it and it never fails: reads
    * show it within seconds, and a store that is lost before then loses it.

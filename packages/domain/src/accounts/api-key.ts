@@ -2,7 +2,7 @@ import { BASE62, randomBase62 } from '../kernel/base62.js';
 import type { Branded } from '../kernel/branded.js';
 import { type Instant, instant, MINUTE } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
-import { invalid } from '../kernel/errors.js';
+import { DomainError, invalid } from '../kernel/errors.js';
 import type { AccountId } from './account.js';
 import { crc32 } from './crc32.js';
 
@@ -33,6 +33,9 @@ export interface ApiKey extends NewApiKey {
   /** The last minute in which the key let somebody in, as far as that has been recorded yet. */
   readonly lastUsedAt: Instant | undefined;
 }
+
+/** Keys of one account that work at the same time, those included that go on beside their replacements. */
+export const MOST_ACTIVE_KEYS = 25;
 
 const SECRET_LENGTH = 32; // 32 · log2(62) = 190 bits
 const CHECKSUM_LENGTH = 6; // 62^6 > 2^32
@@ -66,6 +69,13 @@ export function keyState(key: Pick<ApiKey, 'expiresAt' | 'revokedAt'>, now: Inst
 export function unrecordedUse(key: Pick<ApiKey, 'lastUsedAt'>, now: Instant): Instant | undefined {
   const minute = instant(now - (now % MINUTE));
   return key.lastUsedAt === undefined || key.lastUsedAt < minute ? minute : undefined;
+}
+
+export function tooManyKeys(most: number): DomainError {
+  return new DomainError(
+    'too_many_keys',
+    `the account has ${most} API keys that are active, which is the most; revoke one first`,
+  );
 }
 
 const MAX_NAME_LENGTH = 100;

@@ -2,7 +2,14 @@ import type { Clock, Instant } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import { invalid } from '../kernel/errors.js';
 import type { AccountId } from './account.js';
-import { type ApiKey, generateKeyText, type KeyEnvironment, keyName, type NewApiKey } from './api-key.js';
+import {
+  type ApiKey,
+  generateKeyText,
+  type KeyEnvironment,
+  keyName,
+  MOST_ACTIVE_KEYS,
+  type NewApiKey,
+} from './api-key.js';
 import type { ApiKeyRepository } from './api-key-repository.js';
 
 export interface IssueKeyInput {
@@ -25,7 +32,11 @@ export class IssueKey {
     private readonly environment: KeyEnvironment,
   ) {}
 
-  /** @throws DomainError `invalid_parameter`, or `not_found` where there is no such account. */
+  /**
+   * A new key of the account, which may have 25 that are active.
+   *
+   * @throws DomainError `invalid_parameter`, `not_found` where there is no such account, or `too_many_keys`.
+   */
   async execute(input: IssueKeyInput): Promise<IssuedKey> {
     const now = this.clock.now();
     if (input.expiresAt !== undefined && !(input.expiresAt > now)) throw invalid('expiresAt', 'must be in the future');
@@ -34,7 +45,7 @@ export class IssueKey {
       this.environment,
       this.cryptography,
     );
-    return { key: await this.keys.add(newKey), text };
+    return { key: await this.keys.add(newKey, MOST_ACTIVE_KEYS), text };
   }
 }
 

@@ -1,6 +1,11 @@
 import type { AccountRepository } from './account-repository.js';
-import { emailAddress } from './account.js';
+import { type AccountId, emailAddress } from './account.js';
 import type { AccountKey, ApiKeyRepository } from './api-key-repository.js';
+
+export interface ListKeysInput {
+  readonly email?: string | undefined;
+  readonly accountId?: AccountId | undefined;
+}
 
 export class ListKeys {
   constructor(
@@ -9,12 +14,12 @@ export class ListKeys {
   ) {}
 
   /**
-   * All keys, or those of one address; none where nobody has it.
+   * All keys, or those of one account, by its id or its address; none where there is no such account.
    *
    * @throws DomainError `invalid_parameter`
    */
-  async execute(input: { readonly email?: string | undefined } = {}): Promise<readonly AccountKey[]> {
-    if (input.email === undefined) return this.keys.list();
+  async execute(input: ListKeysInput = {}): Promise<readonly AccountKey[]> {
+    if (input.email === undefined) return this.keys.list(input.accountId);
     const account = await this.accounts.findByEmail(emailAddress(input.email));
     return account === undefined ? [] : this.keys.list(account.id);
   }

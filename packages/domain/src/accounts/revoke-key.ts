@@ -1,7 +1,14 @@
 import type { Clock } from '../kernel/clock.js';
 import { DomainError } from '../kernel/errors.js';
+import type { AccountId } from './account.js';
 import type { ApiKey, ApiKeyId } from './api-key.js';
-import type { ApiKeyRepository } from './api-key-repository.js';
+import { type ApiKeyRepository, isTheirs } from './api-key-repository.js';
+
+export interface RevokeKeyInput {
+  readonly id: bigint;
+  /** Whose key it must be; anybody's unless given. */
+  readonly accountId?: AccountId | undefined;
+}
 
 export class RevokeKey {
   constructor(
@@ -10,9 +17,12 @@ export class RevokeKey {
   ) {}
 
   /** @throws DomainError `not_found` */
-  async execute(id: bigint): Promise<ApiKey> {
-    const revoked = await this.keys.revoke(id as ApiKeyId, this.clock.now());
-    if (revoked === undefined) throw new DomainError('not_found', `no API key has the id ${id}`);
-    return revoked;
+  async execute({ id, accountId }: RevokeKeyInput): Promise<ApiKey> {
+    const found = await this.keys.findById(id as ApiKeyId);
+    if (found !== undefined && isTheirs(found, accountId)) {
+      const revoked = await this.keys.revoke(found.key.id, this.clock.now());
+      if (revoked !== undefined) return revoked;
+    }
+    throw new DomainError('not_found', `no API key has the id ${id}`);
   }
 }

@@ -1,8 +1,9 @@
 import { type Clock, HOUR, type Instant, instant, later } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import { DomainError, invalid } from '../kernel/errors.js';
-import type { ApiKeyId, KeyEnvironment } from './api-key.js';
-import type { ApiKeyRepository } from './api-key-repository.js';
+import type { AccountId } from './account.js';
+import { type ApiKeyId, type KeyEnvironment, MOST_ACTIVE_KEYS } from './api-key.js';
+import { type ApiKeyRepository, isTheirs } from './api-key-repository.js';
 import { draftKey, type IssuedKey } from './issue-key.js';
 
 export const DEFAULT_OVERLAP = 24 * HOUR;
@@ -10,6 +11,8 @@ const MOST_OVERLAP = 30 * DEFAULT_OVERLAP;
 
 export interface RotateKeyInput {
   readonly id: bigint;
+  /** Whose key it must be; anybody's unless given. */
+  readonly accountId?: AccountId | undefined;
   /** How long both keys work, in milliseconds: 0 to 30 days, 24 hours unless given. */
   readonly overlap?: number | undefined;
 }
@@ -25,21 +28,27 @@ export class RotateKey {
   /**
    * A new key with the old one's name and expiry; the old one goes on for the overlap.
    *
-   * @throws DomainError `invalid_parameter`, or `not_found` where no active key that hasn't been rotated yet has that id.
+   * @throws DomainError `invalid_parameter`, `not_found` where no active key that hasn't been rotated yet has that id, or
+   * `too_many_keys` where the account would have more than 25 that are active.
    */
   async execute(input: RotateKeyInput): Promise<IssuedKey> {
     const overlap = input.overlap ?? DEFAULT_OVERLAP;
     if (!(overlap >= 0 && overlap <= MOST_OVERLAP)) throw invalid('overlap', 'must be 0 to 30 days');
     const now = this.clock.now();
     const old = await this.keys.findById(input.id as ApiKeyId);
-    if (old !== undefined) {
+    if (old !== undefined && isTheirs(old, input.accountId)) {
       const { accountId, name, expiresAt } = old.key;
       const { text, newKey } = draftKey(
         { accountId, name, createdAt: now, expiresAt },
         this.environment,
         this.cryptography,
       );
-      const key = await this.keys.replace(old.key.id, newKey, earlier(later(now, overlap), expiresAt));
+      const key = await this.keys.replace(
+        old.key.id,
+        newKey,
+        earlier(later(now, overlap), expiresAt),
+        MOST_ACTIVE_KEYS,
+      );
       if (key !== undefined) return { key, text };
     }
     throw new DomainError('not_found', `no active API key that has not been rotated yet has the id ${input.id}`);

@@ -1,4 +1,4 @@
-/** Every code the domain can refuse with, and the kind of refusal it is. Adapters know the kinds, never HTTP's numbers. */
+/** Every code a request can be refused with, and the kind of refusal it is. Adapters know the kinds, never HTTP's numbers. */
 export const domainErrorKinds = {
   invalid_parameter: 'invalid',
   idempotency_key_reused: 'invalid',
@@ -12,8 +12,17 @@ export const domainErrorKinds = {
   service_unavailable: 'unavailable',
 } as const;
 
-export type DomainErrorCode = keyof typeof domainErrorKinds;
-export type DomainErrorKind = (typeof domainErrorKinds)[DomainErrorCode];
+/** What only those can be refused with who manage an account; the API has no such operation, and none of these codes. */
+export const accountErrorKinds = {
+  email_taken: 'conflict',
+  too_many_keys: 'conflict',
+} as const;
+
+const kinds = { ...domainErrorKinds, ...accountErrorKinds };
+
+export type RequestErrorCode = keyof typeof domainErrorKinds;
+export type DomainErrorCode = keyof typeof kinds;
+export type DomainErrorKind = (typeof kinds)[DomainErrorCode];
 
 /** A broken rule. The message is for the caller: it names the field and the rule, and nothing of the inside. */
 export class DomainError extends Error {
@@ -28,7 +37,7 @@ export class DomainError extends Error {
   }
 
   get kind(): DomainErrorKind {
-    return domainErrorKinds[this.code];
+    return kinds[this.code];
   }
 }
 

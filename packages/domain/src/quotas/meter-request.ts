@@ -3,6 +3,7 @@ import { limitsOf } from '../accounts/plan.js';
 import type { Clock } from '../kernel/clock.js';
 import type { Verdict } from './quota.js';
 import type { CountedRequest, RequestCounter } from './request-counter.js';
+import type { UsageRecords } from './usage-records.js';
 
 /** Requests without a valid key that one address may send in a minute. */
 export const DEFAULT_ADDRESS_LIMIT = 60;
@@ -10,17 +11,22 @@ export const DEFAULT_ADDRESS_LIMIT = 60;
 /** Whose request it is: a key's, or nobody's we know, from an address. */
 export type Source = AccountKey | { readonly address: string };
 
-/** Counts a request against its account's plan, or against its address, and says whether it may go on. */
+/** Counts a request against its account's plan, or against its address, and says whether it may go on; notes what the key has used. */
 export class MeterRequest {
   constructor(
     private readonly counter: RequestCounter,
+    private readonly usage: UsageRecords,
     private readonly clock: Clock,
     private readonly addressLimit: number,
   ) {}
 
   /** A refusal is a verdict too, never an exception. */
   async execute(source: Source): Promise<Verdict> {
-    return this.counter.count(this.requestOf(source));
+    const request = this.requestOf(source);
+    const verdict = await this.counter.count(request);
+    const { requester, now } = request;
+    if ('keyId' in requester) this.usage.record(requester, verdict.outcome === 'admitted', now);
+    return verdict;
   }
 
   /** What would be said now; nothing is counted. */

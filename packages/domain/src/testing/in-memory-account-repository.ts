@@ -2,28 +2,66 @@ import type { Account, AccountId, NewAccount } from '../accounts/account.js';
 import type { AccountRepository } from '../accounts/account-repository.js';
 import type { Plan } from '../accounts/plan.js';
 
+/** An account and what isn't told of it. */
+export interface StoredAccount {
+  readonly account: Account;
+  readonly passwordHash: string | undefined;
+  readonly isClosed: boolean;
+}
+
 export class InMemoryAccountRepository implements AccountRepository {
-  private readonly accounts = new Map<string, Account>();
+  private readonly accounts = new Map<AccountId, StoredAccount>();
 
   async open(account: NewAccount): Promise<Account> {
-    const opened = this.accounts.get(account.email) ?? { ...account, id: BigInt(this.accounts.size + 1) as AccountId };
-    this.accounts.set(account.email, opened);
-    return opened;
+    return this.storedAt(account.email)?.account ?? this.add(account, undefined);
   }
 
   async findByEmail(email: string): Promise<Account | undefined> {
-    return this.accounts.get(email);
+    return this.storedAt(email)?.account;
+  }
+
+  async findById(id: AccountId): Promise<Account | undefined> {
+    return this.stored(id)?.account;
+  }
+
+  async list(): Promise<readonly Account[]> {
+    return [...this.accounts.values()].filter(({ isClosed }) => !isClosed).map(({ account }) => account);
   }
 
   async changePlan(email: string, plan: Plan): Promise<Account | undefined> {
-    const account = this.accounts.get(email);
-    if (account === undefined) return undefined;
-    const changed = { ...account, plan };
-    this.accounts.set(email, changed);
-    return changed;
+    const stored = this.storedAt(email);
+    if (stored === undefined) return undefined;
+    const account = { ...stored.account, plan };
+    this.put({ ...stored, account });
+    return account;
   }
 
-  findById(id: AccountId): Account | undefined {
-    return [...this.accounts.values()].find((account) => account.id === id);
+  /** Also of a closed one, as its orders and messages still are somebody's. */
+  accountOf(id: AccountId): Account | undefined {
+    return this.accounts.get(id)?.account;
+  }
+
+  /** What is stored of an account that isn't closed. */
+  stored(id: AccountId): StoredAccount | undefined {
+    const stored = this.accounts.get(id);
+    return stored?.isClosed === true ? undefined : stored;
+  }
+
+  storedAt(email: string): StoredAccount | undefined {
+    return [...this.accounts.values()].find(({ account, isClosed }) => !isClosed && account.email === email);
+  }
+
+  add(account: NewAccount, passwordHash: string | undefined): Account {
+    const opened = {
+      ...account,
+      id: BigInt(this.accounts.size + 1) as AccountId,
+      credentialVersion: passwordHash === undefined ? 0 : 1,
+    };
+    this.put({ account: opened, passwordHash, isClosed: false });
+    return opened;
+  }
+
+  put(stored: StoredAccount): void {
+    this.accounts.set(stored.account.id, stored);
   }
 }

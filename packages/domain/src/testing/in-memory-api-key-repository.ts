@@ -1,5 +1,5 @@
 import type { AccountId } from '../accounts/account.js';
-import { type ApiKey, type ApiKeyId, keyState, type NewApiKey } from '../accounts/api-key.js';
+import { type ApiKey, type ApiKeyId, keyState, type NewApiKey, tooManyKeys } from '../accounts/api-key.js';
 import type { AccountKey, ApiKeyRepository } from '../accounts/api-key-repository.js';
 import { type Instant, instant } from '../kernel/clock.js';
 import { DomainError } from '../kernel/errors.js';
@@ -10,14 +10,15 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
 
   constructor(private readonly accounts: InMemoryAccountRepository) {}
 
-  async add(key: NewApiKey): Promise<ApiKey> {
-    return this.insert(key);
+  async add(key: NewApiKey, mostActive?: number): Promise<ApiKey> {
+    return this.insert(key, this.activeAt(key.accountId, key.createdAt), mostActive);
   }
 
-  private insert(key: NewApiKey): ApiKey {
-    if (this.accounts.findById(key.accountId) === undefined) {
+  private insert(key: NewApiKey, active: number, mostActive = Infinity): ApiKey {
+    if (this.accounts.stored(key.accountId) === undefined) {
       throw new DomainError('not_found', `no account has the id ${key.accountId}`);
     }
+    if (active >= mostActive) throw tooManyKeys(mostActive);
     if ([...this.keys.values()].some(({ hash }) => hash === key.hash)) throw new Error('two API keys have one hash');
     const added: ApiKey = {
       ...key,
@@ -49,11 +50,18 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
     return key && this.put({ ...key, revokedAt: key.revokedAt ?? at });
   }
 
-  async replace(id: ApiKeyId, replacement: NewApiKey, oldEndsAt: Instant): Promise<ApiKey | undefined> {
+  async replace(
+    id: ApiKeyId,
+    replacement: NewApiKey,
+    oldEndsAt: Instant,
+    mostActive?: number,
+  ): Promise<ApiKey | undefined> {
     const old = this.keys.get(id);
     if (old === undefined || old.replacedBy !== undefined || keyState(old, replacement.createdAt) !== 'active')
       return undefined;
-    const added = this.insert(replacement);
+    const isOver = oldEndsAt <= replacement.createdAt;
+    const active = this.activeAt(old.accountId, replacement.createdAt) - (isOver ? 1 : 0);
+    const added = this.insert(replacement, active, mostActive);
     this.put({ ...old, expiresAt: oldEndsAt, replacedBy: added.id });
     return added;
   }
@@ -63,13 +71,24 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
     if (key !== undefined) this.put({ ...key, lastUsedAt: instant(Math.max(key.lastUsedAt ?? at, at)) });
   }
 
+  revokeAll(accountId: AccountId, at: Instant): void {
+    for (const key of this.keys.values()) {
+      if (key.accountId === accountId) this.put({ ...key, revokedAt: key.revokedAt ?? at });
+    }
+  }
+
+  private activeAt(accountId: AccountId, now: Instant): number {
+    return [...this.keys.values()].filter((key) => key.accountId === accountId && keyState(key, now) === 'active')
+      .length;
+  }
+
   private put(key: ApiKey): ApiKey {
     this.keys.set(key.id, key);
     return key;
   }
 
   private withAccount(key: ApiKey | undefined): AccountKey | undefined {
-    const account = key && this.accounts.findById(key.accountId);
+    const account = key && this.accounts.accountOf(key.accountId);
     return account && { account, key };
   }
 }

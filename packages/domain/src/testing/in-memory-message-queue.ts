@@ -42,7 +42,7 @@ export class InMemoryMessageQueue implements MessageQueue {
         const number = job.number + 1;
         this.jobs.set(job.id, { ...job, number, dueAt: until });
         const { id, accountId, text, createdAt, traceparent, failures } = job;
-        const from = this.accounts.findById(accountId)?.email ?? '';
+        const from = this.accounts.accountOf(accountId)?.email ?? '';
         return { id, accountId, text, createdAt, traceparent, number, failures, from };
       });
   }

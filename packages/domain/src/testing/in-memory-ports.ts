@@ -2,20 +2,27 @@ import type { Ports } from '../application.js';
 import { InMemoryAccountRepository } from './in-memory-account-repository.js';
 import { InMemoryAnimalRepository } from './in-memory-animal-repository.js';
 import { InMemoryApiKeyRepository } from './in-memory-api-key-repository.js';
+import { InMemoryCredentialRepository } from './in-memory-credential-repository.js';
 import { InMemoryIdempotencyRecords } from './in-memory-idempotency-records.js';
 import { InMemoryMessageQueue } from './in-memory-message-queue.js';
 import { InMemoryMessageSender } from './in-memory-message-sender.js';
 import { InMemoryOrderRepository } from './in-memory-order-repository.js';
+import { InMemoryPasswordMailer } from './in-memory-password-mailer.js';
 import { InMemoryRequestCounter } from './in-memory-request-counter.js';
+import { InMemoryUsageRecords } from './in-memory-usage-records.js';
 import { ManualClock } from './manual-clock.js';
 import { PredictableCryptography } from './predictable-cryptography.js';
+import { PredictablePasswordHasher } from './predictable-password-hasher.js';
 
 /** Every port, in memory: the whole application without a database. */
 export function inMemoryPorts(): Ports & {
   readonly clock: ManualClock;
   readonly messageSender: InMemoryMessageSender;
+  readonly passwordHasher: PredictablePasswordHasher;
+  readonly passwordMailer: InMemoryPasswordMailer;
 } {
   const accounts = new InMemoryAccountRepository();
+  const apiKeys = new InMemoryApiKeyRepository(accounts);
   const animals = new InMemoryAnimalRepository();
   const orders = new InMemoryOrderRepository(animals);
   const messages = new InMemoryMessageQueue(accounts);
@@ -32,8 +39,12 @@ export function inMemoryPorts(): Ports & {
     idempotency,
     messageSender: new InMemoryMessageSender(),
     accounts,
+    apiKeys,
+    credentials: new InMemoryCredentialRepository(accounts, apiKeys),
+    passwordHasher: new PredictablePasswordHasher(),
+    passwordMailer: new InMemoryPasswordMailer(),
     requests: new InMemoryRequestCounter(),
-    apiKeys: new InMemoryApiKeyRepository(accounts),
+    usage: new InMemoryUsageRecords(),
     clock: new ManualClock(),
     cryptography: new PredictableCryptography(),
   };

@@ -1,11 +1,15 @@
 export * from './in-memory-account-repository.js';
 export * from './in-memory-animal-repository.js';
 export * from './in-memory-api-key-repository.js';
+export * from './in-memory-credential-repository.js';
 export { InMemoryIdempotencyRecords } from './in-memory-idempotency-records.js';
 export * from './in-memory-message-queue.js';
 export * from './in-memory-message-sender.js';
 export * from './in-memory-order-repository.js';
+export * from './in-memory-password-mailer.js';
 export * from './in-memory-ports.js';
 export * from './in-memory-request-counter.js';
+export * from './in-memory-usage-records.js';
 export * from './manual-clock.js';
 export * from './predictable-cryptography.js';
+export * from './predictable-password-hasher.js';

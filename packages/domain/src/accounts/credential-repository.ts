@@ -1,0 +1,56 @@
+import type { Instant } from '../kernel/clock.js';
+import type { Account, AccountId, NewAccount } from './account.js';
+
+export interface Credentials {
+  readonly account: Account;
+  /** Undefined where the operator has opened the account, and nobody has set a password yet. */
+  readonly passwordHash: string | undefined;
+}
+
+/** Lets whoever has its token, which is kept as a hash alone, set a password; once. */
+export interface PasswordReset {
+  readonly accountId: AccountId;
+  /** SHA-256 of the token. */
+  readonly tokenHash: string;
+  readonly createdAt: Instant;
+  /** From this instant on it is of no use. */
+  readonly expiresAt: Instant;
+}
+
+/** A change that happens only where the account still has the password hash that it was decided on. */
+export interface CredentialChange {
+  readonly accountId: AccountId;
+  readonly current: string;
+}
+
+/** Port: what people prove by that an account is theirs; those that are closed aren't there. Each method is atomic. */
+export interface CredentialRepository {
+  /** Opens an account with a password. Undefined, and nothing changed, where the address has one: of racing callers one opens it. */
+  open(account: NewAccount, passwordHash: string): Promise<Account | undefined>;
+  findByEmail(email: string): Promise<Credentials | undefined>;
+  findById(id: AccountId): Promise<Credentials | undefined>;
+  /** Sets another password, takes back every reset and raises the version; undefined where the hash is another by now. */
+  changePassword(change: CredentialChange & { readonly next: string }): Promise<Account | undefined>;
+  /** Another hash of the same password, where the current one is still there. */
+  rehash(change: CredentialChange & { readonly next: string }): Promise<void>;
+  /** Whether the reset was added, which it isn't where the account has `most` that can be used at its creation. */
+  addReset(reset: PasswordReset, most: number): Promise<boolean>;
+  /** Whose password the token resets at that instant. */
+  findReset(tokenHash: string, at: Instant): Promise<Account | undefined>;
+  /**
+   * Spends the reset, takes back the account's others, sets the password and raises the version. Undefined, and nothing
+   * changed, where it can't be used at that instant: of racing callers one spends it.
+   */
+  resetPassword(reset: {
+    readonly tokenHash: string;
+    readonly passwordHash: string;
+    readonly at: Instant;
+  }): Promise<Account | undefined>;
+  /**
+   * Closes the account: its keys are revoked, its password and resets forgotten, its address given back (`closedEmail`),
+   * and no key is added to it any more, however close the race. Whether it did, as the hash may be another by now.
+   */
+  close(change: CredentialChange & { readonly at: Instant }): Promise<boolean>;
+  /** Deletes the resets that expired until that instant; how many. */
+  forgetResets(until: Instant): Promise<number>;
+}

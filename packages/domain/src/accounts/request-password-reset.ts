@@ -1,0 +1,45 @@
+import { randomBase62 } from '../kernel/base62.js';
+import { type Clock, HOUR, later } from '../kernel/clock.js';
+import type { Cryptography } from '../kernel/cryptography.js';
+import { DomainError } from '../kernel/errors.js';
+import { isEmailAddress } from './account.js';
+import type { CredentialRepository } from './credential-repository.js';
+import type { PasswordMailer } from './password-mailer.js';
+
+export const RESET_TTL = HOUR;
+/** Resets of one account that can be used at the same time, and so mails that strangers can have sent to it in an hour. */
+export const MOST_RESETS = 3;
+const TOKEN_LENGTH = 43; // 43 · log2(62) = 256 bits
+
+export class RequestPasswordReset {
+  constructor(
+    private readonly credentials: CredentialRepository,
+    private readonly mailer: PasswordMailer | undefined,
+    private readonly cryptography: Cryptography,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Whether mail can be sent. */
+  get isAvailable(): boolean {
+    return this.mailer !== undefined;
+  }
+
+  /**
+   * Mails a token that sets a password, once and within an hour, to the account of that address; also to one that the
+   * operator has opened and that has none yet. Says nothing of whether there is such an account.
+   *
+   * @throws DomainError `service_unavailable` where it isn't available.
+   */
+  async execute({ email }: { readonly email: string }): Promise<void> {
+    if (this.mailer === undefined) throw new DomainError('service_unavailable', 'no mail can be sent here');
+    const found = isEmailAddress(email) ? await this.credentials.findByEmail(email.toLowerCase()) : undefined;
+    if (found === undefined) return;
+    const { account } = found;
+    const token = randomBase62(TOKEN_LENGTH, this.cryptography);
+    const now = this.clock.now();
+    const expiresAt = later(now, RESET_TTL);
+    const reset = { accountId: account.id, tokenHash: this.cryptography.sha256(token), createdAt: now, expiresAt };
+    if (await this.credentials.addReset(reset, MOST_RESETS))
+      this.mailer.send({ email: account.email, token, expiresAt });
+  }
+}

@@ -1,0 +1,33 @@
+import type { Clock } from '../kernel/clock.js';
+import type { Cryptography } from '../kernel/cryptography.js';
+import type { Account } from './account.js';
+import type { CredentialRepository } from './credential-repository.js';
+import { newPassword } from './password.js';
+import type { PasswordHasher } from './password-hasher.js';
+
+export interface ResetPasswordInput {
+  readonly token: string;
+  readonly password: string;
+}
+
+export class ResetPassword {
+  constructor(
+    private readonly credentials: CredentialRepository,
+    private readonly hasher: PasswordHasher,
+    private readonly cryptography: Cryptography,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * The account, whose sessions all end with that; undefined where the token is unknown, spent or expired.
+   *
+   * @throws DomainError `invalid_parameter`; the token isn't spent then.
+   */
+  async execute({ token, password }: ResetPasswordInput): Promise<Account | undefined> {
+    const tokenHash = this.cryptography.sha256(token);
+    const account = await this.credentials.findReset(tokenHash, this.clock.now());
+    if (account === undefined) return undefined;
+    const passwordHash = await this.hasher.hash(newPassword(password, account.email));
+    return this.credentials.resetPassword({ tokenHash, passwordHash, at: this.clock.now() });
+  }
+}

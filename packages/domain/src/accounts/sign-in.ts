@@ -1,0 +1,33 @@
+import { type Account, isEmailAddress } from './account.js';
+import type { CredentialRepository } from './credential-repository.js';
+import { passwordFrom } from './password.js';
+import type { PasswordHasher } from './password-hasher.js';
+
+export interface SignInInput {
+  readonly email: string;
+  readonly password: string;
+}
+
+export class SignIn {
+  constructor(
+    private readonly credentials: CredentialRepository,
+    private readonly hasher: PasswordHasher,
+  ) {}
+
+  /** Undefined unless the password is the account's; where there is none, or it is closed, that takes as long to say. */
+  async execute(input: SignInInput): Promise<Account | undefined> {
+    const password = passwordFrom(input.password);
+    if (password === undefined) return undefined;
+    const found = isEmailAddress(input.email)
+      ? await this.credentials.findByEmail(input.email.toLowerCase())
+      : undefined;
+    const current = found?.passwordHash;
+    if (!(await this.hasher.verify(password, current)) || found === undefined || current === undefined) {
+      return undefined;
+    }
+    if (this.hasher.isOutdated(current)) {
+      await this.credentials.rehash({ accountId: found.account.id, current, next: await this.hasher.hash(password) });
+    }
+    return found.account;
+  }
+}

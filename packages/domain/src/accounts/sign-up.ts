@@ -1,0 +1,32 @@
+import type { Clock } from '../kernel/clock.js';
+import { DomainError } from '../kernel/errors.js';
+import { type Account, emailAddress } from './account.js';
+import type { CredentialRepository } from './credential-repository.js';
+import { newPassword } from './password.js';
+import type { PasswordHasher } from './password-hasher.js';
+
+export interface SignUpInput {
+  readonly email: string;
+  readonly password: string;
+}
+
+export class SignUp {
+  constructor(
+    private readonly credentials: CredentialRepository,
+    private readonly hasher: PasswordHasher,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * A new account on the free plan. One that is there, whoever has opened it, is never taken over.
+   *
+   * @throws DomainError `invalid_parameter`, or `email_taken` where the address has an account.
+   */
+  async execute(input: SignUpInput): Promise<Account> {
+    const email = emailAddress(input.email);
+    const hash = await this.hasher.hash(newPassword(input.password, email));
+    const account = await this.credentials.open({ email, plan: { name: 'free' }, createdAt: this.clock.now() }, hash);
+    if (account === undefined) throw new DomainError('email_taken', 'email has an account already');
+    return account;
+  }
+}

@@ -1,0 +1,105 @@
+import type { AccountId } from '../accounts/account.js';
+import type { AccountRepository } from '../accounts/account-repository.js';
+import { type ApiKey, type ApiKeyId, keyState } from '../accounts/api-key.js';
+import type { ApiKeyRepository } from '../accounts/api-key-repository.js';
+import { limitsOf, type Plan } from '../accounts/plan.js';
+import { type Clock, DAY, type Instant, instant, later } from '../kernel/clock.js';
+import { DomainError } from '../kernel/errors.js';
+import { NO_USAGE, type QuotaWindow, verdictOn } from './quota.js';
+import type { RequestCounter } from './request-counter.js';
+import type { DayOfUsage, KeyDayOfUsage, UsageRecords } from './usage-records.js';
+
+/** Days that are shown, today's included. */
+export const DAYS_SHOWN = 30;
+
+export interface KeyUsage {
+  readonly key: ApiKey;
+  readonly days: readonly DayOfUsage[];
+}
+
+export interface AccountUsage {
+  readonly plan: Plan;
+  readonly minute: QuotaWindow;
+  readonly today: QuotaWindow;
+  /** Requests that were refused today for want of room or by a ban. */
+  readonly refusedToday: number;
+  /** Of the keys that are banned just now, and until when. */
+  readonly bans: readonly { readonly key: ApiKey; readonly until: Instant }[];
+  /** The last 30 UTC days, the oldest first, today's last; those without use too. */
+  readonly days: readonly DayOfUsage[];
+  /** The same by key, ascending by id: of those that are active, and of those that were used within these days. */
+  readonly keys: readonly KeyUsage[];
+}
+
+/** How an account stands against its plan, and what it has used. */
+export class ShowUsage {
+  constructor(
+    private readonly accounts: AccountRepository,
+    private readonly apiKeys: ApiKeyRepository,
+    private readonly requests: RequestCounter,
+    private readonly usage: UsageRecords,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws DomainError `not_found` where there is no such account, or it is closed. */
+  async execute({ accountId }: { readonly accountId: AccountId }): Promise<AccountUsage> {
+    const now = this.clock.now();
+    const today = instant(now - (now % DAY));
+    const first = later(today, -(DAYS_SHOWN - 1) * DAY);
+    const [account, found, records] = await Promise.all([
+      this.accounts.findById(accountId),
+      this.apiKeys.list(accountId),
+      this.usage.list(accountId, first),
+    ]);
+    if (account === undefined) throw new DomainError('not_found', `no account has the id ${accountId}`);
+    const keys = found.map(({ key }) => key);
+    const active = keys.filter((key) => keyState(key, now) === 'active');
+    const limits = limitsOf(account.plan);
+    const looks = await Promise.all(
+      // The account's windows are the same by each of its keys, so one that is over will do.
+      (active.length > 0 ? active : keys.slice(-1)).map(async (key) => ({
+        key,
+        verdict: await this.requests.look({ requester: { accountId, keyId: key.id }, limits, now }),
+      })),
+    );
+    const { minute, day } = looks[0]?.verdict ?? verdictOn(NO_USAGE, limits, undefined, now);
+    const days = daysOf(records, first);
+    return {
+      plan: account.plan,
+      minute,
+      today: day,
+      refusedToday: days.at(-1)?.refused ?? 0,
+      bans: looks.flatMap(({ key, verdict: { bannedUntil } }) =>
+        bannedUntil === undefined || keyState(key, now) !== 'active' ? [] : [{ key, until: bannedUntil }],
+      ),
+      days,
+      keys: usageByKey(keys, active, records, first),
+    };
+  }
+}
+
+function usageByKey(
+  keys: readonly ApiKey[],
+  active: readonly ApiKey[],
+  records: readonly KeyDayOfUsage[],
+  first: Instant,
+): readonly KeyUsage[] {
+  const recordsOf = new Map<ApiKeyId, KeyDayOfUsage[]>(active.map(({ id }) => [id, []]));
+  for (const record of records) recordsOf.set(record.keyId, [...(recordsOf.get(record.keyId) ?? []), record]);
+  return keys.flatMap((key) => {
+    const own = recordsOf.get(key.id);
+    return own === undefined ? [] : [{ key, days: daysOf(own, first) }];
+  });
+}
+
+function daysOf(records: readonly DayOfUsage[], first: Instant): readonly DayOfUsage[] {
+  return Array.from({ length: DAYS_SHOWN }, (_, index) => {
+    const day = later(first, index * DAY);
+    const ofDay = records.filter((record) => record.day === day);
+    return {
+      day,
+      admitted: ofDay.reduce((sum, { admitted }) => sum + admitted, 0),
+      refused: ofDay.reduce((sum, { refused }) => sum + refused, 0),
+    };
+  });
+}
