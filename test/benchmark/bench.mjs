@@ -2,7 +2,7 @@
 import { measureHostile } from './hostile.mjs';
 import { measureLimiter } from './limiter.mjs';
 import { measureMessages } from './messages.mjs';
-import { measureOperations } from './operations.mjs';
+import { measureOperations, measureUsage } from './operations.mjs';
 import { measureThroughput } from './throughput.mjs';
 
 const benchmarks = {
@@ -11,6 +11,7 @@ const benchmarks = {
   messages: measureMessages,
   operations: measureOperations,
   throughput: measureThroughput,
+  usage: measureUsage,
 };
 
 const asked = process.argv.slice(2);

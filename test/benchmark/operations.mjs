@@ -15,26 +15,32 @@ const WINDOWS = Number(process.env.BENCH_WINDOWS ?? 5);
 const CONNECTIONS = 32;
 
 /** What is watched, and what it is compared with. */
-const VARIANTS = {
-  nothing: [],
-  'nothing, again': [],
+const NOTHING = { nothing: [], 'nothing, again': [] };
+const OPERATIONS = {
+  ...NOTHING,
   metrics: ['metrics'],
   'access log': ['log'],
   both: ['log', 'metrics'],
 };
 const WORKLOADS = { 'list 20': '/v1/pets', 'by id': '/v1/pets/7' };
 
+/** What logs and metrics cost. */
+export const measureOperations = () => measureWatching(OPERATIONS);
+
+/** What it costs to note each key's requests by day. */
+export const measureUsage = () => measureWatching({ ...NOTHING, usage: ['usage'] });
+
 /**
  * What it costs to watch requests: the same service, watched and not, loaded in turns. What counts is the processor's time
  * for each request, of the process with all its threads: others on the machine change the rate, and that hardly.
  */
-export async function measureOperations() {
+async function measureWatching(variants) {
   const folder = mkdtempSync(join(tmpdir(), 'adoption-store-bench-'));
   const server = await openEmbeddedPostgres({ dataDirectory: folder, settings: { max_connections: '100' } });
   const query = new URLSearchParams({ host: server.host, port: String(server.port), user: server.user });
   const env = { PATH: process.env.PATH, NODE_ENV: 'production', DATABASE_URL: `postgres:///postgres?${query}` };
   const services = {};
-  for (const [name, watched] of Object.entries(VARIANTS)) services[name] = await startWatched(watched, env);
+  for (const [name, watched] of Object.entries(variants)) services[name] = await startWatched(watched, env);
   const key = createKey(env);
   await fill(env.DATABASE_URL);
   for (const [workload, path] of Object.entries(WORKLOADS)) {

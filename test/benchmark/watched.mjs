@@ -1,4 +1,4 @@
-/** The API as its main program serves it, but that only what is named in the arguments is watched: log, metrics. */
+/** The API as its main program serves it, but that only what is named in the arguments is watched: log, metrics, usage. */
 import { ApiMetrics, createApi } from '@adoption-store/api';
 import { createApplication } from '@adoption-store/domain';
 import { openInfrastructure } from '@adoption-store/infrastructure';
@@ -12,7 +12,7 @@ const { ports, isReady, read, close } = await openInfrastructure({
   poolSize: 10,
 });
 const api = await createApi({
-  application: createApplication(ports),
+  application: createApplication(watched.includes('usage') ? ports : { ...ports, usage: unrecorded(ports.usage) }),
   clock: ports.clock,
   isReady,
   log,
@@ -24,3 +24,8 @@ console.log(`Address  ${await api.getUrl()}/v1`);
 process.once('SIGTERM', () => {
   void api.close().then(close);
 });
+
+/** Nothing is noted of any request. */
+function unrecorded(usage) {
+  return { record() {}, list: usage.list.bind(usage), forget: usage.forget.bind(usage) };
+}

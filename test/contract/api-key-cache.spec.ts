@@ -92,7 +92,7 @@ describe.each([
   it('a revocation', async () => {
     const { key, text } = await issue(one);
     expect(await outcomeOf(other, text)).toBe('free');
-    await one.revokeKey.execute(key.id);
+    await one.revokeKey.execute({ id: key.id });
     expect(await lastInVain(other, text, 'revoked_api_key')).toBeLessThan(SECOND);
     expect(await outcomeOf(one, text)).toBe('revoked_api_key');
   });
@@ -226,7 +226,7 @@ it('no text of a key gets into the database, nor a hash into its notifications',
   const rotated = await instance.rotateKey.execute({ id: issued.key.id, overlap: HOUR });
   await instance.changePlan.execute({ email: EMAIL, plan: { name: 'pro' } });
   for (const { text } of [issued, rotated]) await instance.authenticate.execute(text);
-  await instance.revokeKey.execute(rotated.key.id);
+  await instance.revokeKey.execute({ id: rotated.key.id });
   const used = () => query(`SELECT FROM api_keys WHERE last_used_at IS NOT NULL`);
   await until(async () => (await used()).length === 2);
 

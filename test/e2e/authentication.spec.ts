@@ -167,7 +167,7 @@ describe('a key that has ended', () => {
   it('is answered 401 revoked_api_key from its revocation on', async () => {
     const { id, key } = await api.openKey();
     expect(await list(bearer(key))).toMatchObject({ status: 200 });
-    await api.application.revokeKey.execute(id);
+    await api.application.revokeKey.execute({ id });
     const response = await list(bearer(key));
     expect(expectError(response, 401, 'revoked_api_key')).toMatch(/revoked/);
     expect(response.headers['www-authenticate']).toMatch(INVALID_TOKEN);
@@ -176,7 +176,7 @@ describe('a key that has ended', () => {
   it('leaves the other keys of its account alone', async () => {
     const { account, id } = await api.openKey();
     const { text } = await api.application.issueKey.execute({ accountId: account.id });
-    await api.application.revokeKey.execute(id);
+    await api.application.revokeKey.execute({ id });
     expect(await list(bearer(text))).toMatchObject({ status: 200 });
   });
 });

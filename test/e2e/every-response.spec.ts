@@ -202,7 +202,7 @@ const REQUESTS: Readonly<
   request_timeout: () => unfinished,
   revoked_api_key: async () => {
     const { id, key } = await api.openKey();
-    await api.application.revokeKey.execute(id);
+    await api.application.revokeKey.execute({ id });
     return request(api, '/v1/pets', { headers: bearer(key) });
   },
   unsupported_media_type: () => createPet(api, LUNA, {}),

@@ -153,7 +153,7 @@ function list(args: string[]): Command {
 function revoke(args: string[]): Command {
   const id = keyId(parse(args, [], 1).positionals[0]);
   return async ({ revokeKey }) => {
-    const key = await revokeKey.execute(id);
+    const key = await revokeKey.execute({ id });
     return `key ${key.id} (…${key.ending}) is revoked\n`;
   };
 }

@@ -18,7 +18,7 @@ export class WorkerMetrics {
   );
   readonly purged = this.metrics.counter(
     'adoption_store_purged_total',
-    'Counts, bans and answers cleared away once they ran out',
+    'Counts, bans, answers, resets of passwords and usage cleared away once they ran out',
     ['kind'],
   );
   readonly loopFailures = this.metrics.counter(

@@ -82,9 +82,7 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
     });
     loops.start('purge what has run out', {
       async work() {
-        const { counts, answers } = await purgeExpired.execute();
-        metrics.purged.inc({ kind: 'counts' }, counts);
-        metrics.purged.inc({ kind: 'answers' }, answers);
+        for (const [kind, count] of Object.entries(await purgeExpired.execute())) metrics.purged.inc({ kind }, count);
         return false;
       },
       rest: every(HOUR),

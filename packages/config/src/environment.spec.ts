@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { ConfigError, readSettings } from './environment.js';
-import { apiSettings, workerSettings } from './settings.js';
+import { apiSettings, portalSettings, workerSettings } from './settings.js';
 
-const settings = { ...apiSettings, ...workerSettings };
+const settings = { ...apiSettings, ...portalSettings, ...workerSettings };
 
 const faultsOf = (environment: Record<string, string>) => {
   try {
@@ -63,6 +63,9 @@ describe('settings', () => {
       ['https://api.example.com', 'http://localhost:3000/store/'],
       ['api.example.com', 'ftp://x', 'https://x?y', 'https://u@x'],
     ],
+    ['PORTAL_HOST', ['0.0.0.0'], ['a b']],
+    ['PORTAL_PORT', ['0', '65535'], ['65536']],
+    ['PORTAL_URL', ['https://portal.example.com', 'http://localhost:3001/'], ['portal.example.com', 'https://x?y']],
     ['WORKER_HOST', ['0.0.0.0'], ['a b']],
     ['WORKER_PORT', ['0', '65535'], ['65536']],
     ['MAIL_FROM', ['a@b'], ['a', 'a@b@c', 'a@b, c@d', 'A <a@b>', 'a@b\nBcc: c@d']],

@@ -48,24 +48,8 @@ const serviceSettings = {
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
-/** What the API needs beyond that. */
-export const apiSettings = {
-  ...serviceSettings,
-  HOST: { default: 'localhost', about: 'Address to listen on; `0.0.0.0` for all', read: hostName },
-  PORT: { default: '3000', about: 'TCP port to listen on, 0–65535; 0 takes a free one', read: integer(0, 65_535) },
-  ACCESS_LOG: { default: 'on', about: 'Whether each request is logged: `on` or `off`', read: oneOf('on', 'off') },
-  METRICS_HOST: { default: 'localhost', about: 'Address the API tells its metrics at', read: hostName },
-  METRICS_PORT: { default: '9464', about: 'TCP port of that address; 0 takes a free one', read: integer(0, 65_535) },
-  LAME_DUCK: {
-    default: '3s',
-    about: 'Time from SIGTERM on that requests are still taken, so that load balancers can turn away, `0s`–`5m`',
-    read: duration('0s', '5m'),
-  },
-  PUBLIC_URL: {
-    default: undefined,
-    about: 'Address clients reach the service at, without `/v1`; without it links are built from the `Host` header',
-    read: origin,
-  },
+/** What those need who tell how accounts stand. */
+const countingSettings = {
   REDIS_URL: {
     default: undefined,
     about: 'Redis in which all instances count requests together; without it each counts for itself',
@@ -75,6 +59,42 @@ export const apiSettings = {
     default: undefined,
     about: 'Networks, such as `10.0.0.0/8,::1`, whose `X-Forwarded-For` is believed; none without it',
     read: networks,
+  },
+  PUBLIC_URL: {
+    default: undefined,
+    about: 'Address clients reach the service at, without `/v1`; without it links are built from the `Host` header',
+    read: origin,
+  },
+} as const satisfies Record<string, Setting<unknown>>;
+
+/** What those need who send e-mail. */
+const mailSettings = {
+  SMTP_URL: {
+    default: undefined,
+    about: 'Mail server that delivers messages to the store; without it they are written to the log',
+    read: url('smtp', 'smtps'),
+  },
+  MAIL_FROM: {
+    default: undefined,
+    about: 'Sender of these e-mails; required by `SMTP_URL`',
+    requiredBy: 'SMTP_URL',
+    read: mailAddress,
+  },
+} as const satisfies Record<string, Setting<unknown>>;
+
+/** What the API needs beyond that. */
+export const apiSettings = {
+  ...serviceSettings,
+  ...countingSettings,
+  HOST: { default: 'localhost', about: 'Address to listen on; `0.0.0.0` for all', read: hostName },
+  PORT: { default: '3000', about: 'TCP port to listen on, 0–65535; 0 takes a free one', read: integer(0, 65_535) },
+  ACCESS_LOG: { default: 'on', about: 'Whether each request is logged: `on` or `off`', read: oneOf('on', 'off') },
+  METRICS_HOST: { default: 'localhost', about: 'Address the API tells its metrics at', read: hostName },
+  METRICS_PORT: { default: '9464', about: 'TCP port of that address; 0 takes a free one', read: integer(0, 65_535) },
+  LAME_DUCK: {
+    default: '3s',
+    about: 'Time from SIGTERM on that requests are still taken, so that load balancers can turn away, `0s`–`5m`',
+    read: duration('0s', '5m'),
   },
   ADDRESS_LIMIT: {
     default: '60',
@@ -94,26 +114,30 @@ export const apiSettings = {
   BAN_SECONDS_MAX: { default: '3600', about: 'Length of a ban at the most', read: integer(1, 86_400) },
 } as const satisfies Record<string, Setting<unknown>>;
 
+/** What the portal needs beyond what every service does. */
+export const portalSettings = {
+  ...serviceSettings,
+  ...countingSettings,
+  ...mailSettings,
+  PORTAL_HOST: { default: 'localhost', about: 'Address the portal listens on; `0.0.0.0` for all', read: hostName },
+  PORTAL_PORT: { default: '3001', about: 'TCP port of that address; 0 takes a free one', read: integer(0, 65_535) },
+  PORTAL_URL: {
+    default: undefined,
+    about: 'Address people reach the portal at, for the links in its e-mails; without it, where it listens',
+    read: origin,
+  },
+} as const satisfies Record<string, Setting<unknown>>;
+
 /** What the worker needs beyond what every service does. */
 export const workerSettings = {
   ...serviceSettings,
+  ...mailSettings,
   WORKER_HOST: {
     default: 'localhost',
     about: 'Address the worker tells its health and metrics at',
     read: hostName,
   },
   WORKER_PORT: { default: '3002', about: 'TCP port of that address; 0 takes a free one', read: integer(0, 65_535) },
-  SMTP_URL: {
-    default: undefined,
-    about: 'Mail server that delivers messages to the store; without it they are written to the log',
-    read: url('smtp', 'smtps'),
-  },
-  MAIL_FROM: {
-    default: undefined,
-    about: 'Sender of these e-mails; required by `SMTP_URL`',
-    requiredBy: 'SMTP_URL',
-    read: mailAddress,
-  },
   STORE_EMAIL: {
     default: undefined,
     about: 'Their recipient, the store; required by `SMTP_URL`',

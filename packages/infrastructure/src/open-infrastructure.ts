@@ -1,17 +1,21 @@
 import { type BanPolicy, DEFAULT_BAN_POLICY, type Ports } from '@adoption-store/domain';
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
+import { Argon2PasswordHasher } from './accounts/argon2-password-hasher.js';
 import { openAccounts } from './accounts/open-accounts.js';
+import { type PasswordMail, SmtpPasswordMailer } from './accounts/smtp-password-mailer.js';
 import { CoalescingAnimalRepository } from './animals/coalescing-animal-repository.js';
 import { PostgresAnimalRepository } from './animals/postgres-animal-repository.js';
 import { type DatabaseConnection, migrate, openDataSource } from './database/data-source.js';
 import { openEmbeddedPostgres } from './database/embedded-postgres.js';
-import { poolStateOf } from './database/prepared.js';
+import { onDatabase } from './database/database-errors.js';
+import { poolOf, poolStateOf } from './database/prepared.js';
 import { readinessOf } from './database/readiness.js';
 import { type Delivery, openMessages } from './messages/open-messages.js';
 import { TypeOrmOrderRepository } from './orders/typeorm-order-repository.js';
 import { PostgresIdempotencyRecords } from './idempotency/postgres-idempotency-records.js';
 import { openRequestCounter } from './quotas/open-request-counter.js';
+import { PostgresUsageRecords } from './quotas/postgres-usage-records.js';
 import { nodeCryptography } from './kernel/node-cryptography.js';
 import { systemClock } from './kernel/system-clock.js';
 
@@ -25,7 +29,11 @@ export interface InfrastructureConfig {
   readonly redisUrl?: string | undefined;
   /** How this process delivers messages; without it, it delivers none. */
   readonly delivery?: Delivery | undefined;
+  /** How this process mails what resets a password; without it, nobody can reset one here. */
+  readonly passwordMail?: PasswordMail | undefined;
   readonly banPolicy?: BanPolicy | undefined;
+  /** Whether this process only tells how accounts stand, which others count: it then counts no key's requests itself. */
+  readonly isFollowingCounts?: boolean | undefined;
   /** Told what the operator should know, a sentence each. */
   readonly onEvent?: (message: string) => void;
 }
@@ -42,8 +50,16 @@ export interface Readings {
   };
 }
 
+export type Query = (text: string, values: unknown[]) => Promise<{ readonly rows: readonly unknown[] }>;
+
 export interface Infrastructure {
   readonly ports: Ports;
+  /**
+   * Runs a statement for a library that keeps a table of its own.
+   *
+   * @throws DomainError `service_unavailable` where the database can't answer in time.
+   */
+  readonly query: Query;
   /** Whether the database answers within half a second. Never rejects. */
   readonly isReady: () => Promise<boolean>;
   readonly read: () => Readings;
@@ -82,6 +98,7 @@ async function connect(
     const { ports, limits, close } = await openPorts(config, connection, dataSource);
     return {
       ports,
+      query: (text, values) => onDatabase(() => poolOf(dataSource).query(text, values)),
       read: () => ({ pool: poolStateOf(dataSource), limits: limits() }),
       isReady: readinessOf(dataSource),
       async close() {
@@ -97,12 +114,16 @@ async function connect(
 }
 
 async function openPorts(
-  { redisUrl, delivery, banPolicy: policy = DEFAULT_BAN_POLICY, onEvent = () => undefined }: InfrastructureConfig,
+  config: InfrastructureConfig,
   connection: DatabaseConnection,
   dataSource: DataSource,
 ): Promise<Pick<Infrastructure, 'ports' | 'close'> & { readonly limits: () => Readings['limits'] }> {
-  const requests = await openRequestCounter({ redisUrl, dataSource, policy, clock: systemClock, onEvent });
-  const { accounts, apiKeys, close: closeAccounts } = openAccounts(dataSource, connection);
+  const { redisUrl, isFollowingCounts: isFollowing, delivery, passwordMail } = config;
+  const { banPolicy: policy = DEFAULT_BAN_POLICY, onEvent = () => undefined } = config;
+  const requests = await openRequestCounter({ redisUrl, dataSource, policy, isFollowing, clock: systemClock, onEvent });
+  const usage = new PostgresUsageRecords(dataSource);
+  const { close: closeAccounts, ...accounts } = openAccounts(dataSource, connection);
+  const passwordMailer = passwordMail && new SmtpPasswordMailer(passwordMail, onEvent);
   const { messages, messageSender, close: closeMessages } = await openMessages(dataSource, connection, delivery);
   return {
     ports: {
@@ -110,9 +131,11 @@ async function openPorts(
       orders: new TypeOrmOrderRepository(dataSource),
       messages,
       messageSender,
-      accounts,
-      apiKeys,
+      ...accounts,
+      passwordHasher: new Argon2PasswordHasher(),
+      passwordMailer,
       requests: requests.counter,
+      usage,
       idempotency: new PostgresIdempotencyRecords(dataSource),
       clock: systemClock,
       cryptography: nodeCryptography,
@@ -120,7 +143,9 @@ async function openPorts(
     limits: () => ({ areShared: requests.isShared(), fallbacks: requests.fallbacks() }),
     async close() {
       await closeMessages();
+      await passwordMailer?.close();
       await requests.close();
+      await usage.close();
       await closeAccounts();
     },
   };

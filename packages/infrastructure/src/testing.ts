@@ -1,4 +1,6 @@
 /** What the suites need of the inside: a server, a schema, and each adapter by itself. */
+export { Argon2PasswordHasher } from './accounts/argon2-password-hasher.js';
+export { SmtpPasswordMailer } from './accounts/smtp-password-mailer.js';
 export { TypeOrmAccountRepository } from './accounts/typeorm-account-repository.js';
 export { TypeOrmApiKeyRepository } from './accounts/typeorm-api-key-repository.js';
 export { PostgresAnimalRepository } from './animals/postgres-animal-repository.js';

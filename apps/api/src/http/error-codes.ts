@@ -1,4 +1,4 @@
-import { type DomainErrorCode, domainErrorKinds, type DomainErrorKind } from '@adoption-store/domain';
+import { DomainError, domainErrorKinds, type DomainErrorKind, type RequestErrorCode } from '@adoption-store/domain';
 
 const statusOfKind: Readonly<Record<DomainErrorKind, number>> = {
   invalid: 400,
@@ -26,12 +26,12 @@ const httpErrorStatuses = {
   internal_error: 500,
 } as const;
 
-export type ErrorCode = DomainErrorCode | keyof typeof httpErrorStatuses;
+export type ErrorCode = RequestErrorCode | keyof typeof httpErrorStatuses;
 
 /** The registry: every `code` an Error body can have, and its status. */
 export const errorStatuses: Readonly<Record<ErrorCode, number>> = {
   ...(Object.fromEntries(Object.entries(domainErrorKinds).map(([code, kind]) => [code, statusOfKind[kind]])) as Record<
-    DomainErrorCode,
+    RequestErrorCode,
     number
   >),
   ...httpErrorStatuses,
@@ -49,6 +49,11 @@ export class HttpRefusal extends Error {
   ) {
     super(message);
   }
+}
+
+/** Whether it is for the caller: what only those can be refused with who manage an account is a defect here. */
+export function isRefusal(error: unknown): error is HttpRefusal | (DomainError & { readonly code: RequestErrorCode }) {
+  return error instanceof HttpRefusal || (error instanceof DomainError && error.code in domainErrorKinds);
 }
 
 /** The body of every refusal (requirements.md §2.4). */

@@ -1,8 +1,8 @@
-import { DomainError } from '@adoption-store/domain';
+import { stackOf } from '@adoption-store/web';
 import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs/common';
 import { getStorageToken } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { errorBody, type ErrorBody, HttpRefusal } from './error-codes.js';
+import { errorBody, type ErrorBody, HttpRefusal, isRefusal } from './error-codes.js';
 import { addressOf, limitHeaders } from './limit-headers.js';
 import { shownRoute } from '../observability/request-observers.js';
 import { loggedId, traceOf } from '../observability/request-trace.js';
@@ -40,7 +40,7 @@ export class ErrorFilter implements ExceptionFilter {
 }
 
 function bodyOf(error: unknown): ErrorBody {
-  if (error instanceof DomainError || error instanceof HttpRefusal) return errorBody(error.code, error.message);
+  if (isRefusal(error)) return errorBody(error.code, error.message);
   return errorBody('internal_error', 'an unexpected error happened; it has been recorded');
 }
 
@@ -56,12 +56,4 @@ function logDefect(request: FastifyRequest, code: string, error: unknown): void 
     },
     code,
   );
-}
-
-/** Where it happened, and why. Nothing else of the error is logged: a failed query carries its parameters. */
-function stackOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause === undefined
-    ? (error.stack ?? error.message)
-    : `${error.stack}\ncaused by ${stackOf(error.cause)}`;
 }

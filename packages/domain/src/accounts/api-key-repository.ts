@@ -31,7 +31,7 @@ export interface ApiKeyRepository {
    * the old key is unknown, replaced already, or revoked or expired at the replacement's creation: of racing callers one
    * replaces it.
    *
-   * @throws DomainError as `add` does; the old key is then as it was.
+   * @throws DomainError `too_many_keys` as `add` does; the old key is then as it was.
    */
   replace(id: ApiKeyId, replacement: NewApiKey, oldEndsAt: Instant, mostActive?: number): Promise<ApiKey | undefined>;
   /**

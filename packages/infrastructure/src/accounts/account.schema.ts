@@ -9,6 +9,8 @@ export interface AccountRow {
   perMinute: number | undefined;
   perDay: number | undefined;
   createdAt: Instant;
+  credentialVersion: number;
+  closedAt: Instant | undefined;
 }
 
 export const accountSchema = new EntitySchema<AccountRow>({
@@ -21,15 +23,21 @@ export const accountSchema = new EntitySchema<AccountRow>({
     perMinute: { name: 'per_minute', type: 'integer', nullable: true, transformer: optionalColumn },
     perDay: { name: 'per_day', type: 'integer', nullable: true, transformer: optionalColumn },
     createdAt: { name: 'created_at', type: 'timestamptz', transformer: instantColumn },
+    credentialVersion: { name: 'credential_version', type: 'integer', default: 0 },
+    closedAt: { name: 'closed_at', type: 'timestamptz', nullable: true, transformer: instantColumn },
   },
 });
 
 /** Restores an account as it was stored; the rules of opening one aren't asked again. */
-export function accountFrom({ id, email, plan, perMinute, perDay, createdAt }: AccountRow): Account {
+export function accountFrom({ plan, perMinute, perDay, closedAt: _closedAt, ...account }: AccountRow): Account {
   return {
-    id,
-    email,
-    createdAt,
+    ...account,
     plan: (plan === 'enterprise' ? { name: plan, perMinute, perDay } : { name: plan }) as Plan,
   };
+}
+
+export function planColumns(plan: Plan) {
+  return plan.name === 'enterprise'
+    ? { plan: plan.name, perMinute: plan.perMinute, perDay: plan.perDay }
+    : { plan: plan.name, perMinute: undefined, perDay: undefined };
 }

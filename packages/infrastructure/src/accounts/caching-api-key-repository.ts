@@ -81,8 +81,8 @@ export class CachingApiKeyRepository implements ApiKeyRepository {
     return this.lookUp(hash, entry !== undefined);
   }
 
-  async add(key: NewApiKey): Promise<ApiKey> {
-    return this.changing(undefined, this.inner.add(key));
+  async add(key: NewApiKey, mostActive?: number): Promise<ApiKey> {
+    return this.changing(undefined, this.inner.add(key, mostActive));
   }
 
   async findById(id: ApiKeyId): Promise<AccountKey | undefined> {
@@ -97,8 +97,13 @@ export class CachingApiKeyRepository implements ApiKeyRepository {
     return this.changing({ key: id }, this.inner.revoke(id, at));
   }
 
-  async replace(id: ApiKeyId, replacement: NewApiKey, oldEndsAt: Instant): Promise<ApiKey | undefined> {
-    return this.changing({ key: id }, this.inner.replace(id, replacement, oldEndsAt));
+  async replace(
+    id: ApiKeyId,
+    replacement: NewApiKey,
+    oldEndsAt: Instant,
+    mostActive?: number,
+  ): Promise<ApiKey | undefined> {
+    return this.changing({ key: id }, this.inner.replace(id, replacement, oldEndsAt, mostActive));
   }
 
   recordUse(id: ApiKeyId, at: Instant): void {

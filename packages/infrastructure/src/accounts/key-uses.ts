@@ -1,15 +1,14 @@
 import type { ApiKeyId, Instant } from '@adoption-store/domain';
+import { Flusher } from '../database/flusher.js';
 
 const FLUSH_EVERY = 2_000;
 /** Keys in one write; the use of a further one is recorded when it is used again after it. */
 const MOST_KEYS = 10_000;
 
-/** Uses of keys on their way to the database: many of them are one write, and nobody waits for it. */
+/** Uses of keys on their way to the database. */
 export class KeyUses {
   private uses = new Map<ApiKeyId, Instant>();
-  private timer: NodeJS.Timeout | undefined;
-  private isClosed = false;
-  private flushing: Promise<void> = Promise.resolve();
+  private readonly flusher = new Flusher(() => this.writeAll(), FLUSH_EVERY);
 
   /** @param write is tried again with the same uses, and later ones, where it rejects. */
   constructor(private readonly write: (uses: ReadonlyMap<ApiKeyId, Instant>) => Promise<void>) {}
@@ -17,20 +16,12 @@ export class KeyUses {
   record(id: ApiKeyId, at: Instant): void {
     const known = this.uses.get(id);
     if (known === undefined ? this.uses.size < MOST_KEYS : known < at) this.uses.set(id, at);
-    if (!this.isClosed) this.timer ??= setTimeout(() => void this.flush(), FLUSH_EVERY).unref();
+    this.flusher.soon();
   }
 
   /** Writes what there is a last time, where that can be had. */
   async close(): Promise<void> {
-    this.isClosed = true;
-    clearTimeout(this.timer);
-    await this.flush();
-  }
-
-  private async flush(): Promise<void> {
-    this.timer = undefined;
-    this.flushing = this.flushing.then(() => this.writeAll());
-    return this.flushing;
+    await this.flusher.close();
   }
 
   private async writeAll(): Promise<void> {

@@ -1,14 +1,23 @@
-import type { AccountId, AccountRepository, ApiKeyId, ApiKeyRepository } from '@adoption-store/domain';
+import type {
+  Account,
+  AccountId,
+  AccountRepository,
+  ApiKeyId,
+  ApiKeyRepository,
+  CredentialRepository,
+} from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import type { DatabaseConnection } from '../database/data-source.js';
 import { NotificationListener } from '../database/notification-listener.js';
 import { CachingApiKeyRepository, type KeyChange } from './caching-api-key-repository.js';
+import { PostgresCredentialRepository } from './postgres-credential-repository.js';
 import { TypeOrmAccountRepository } from './typeorm-account-repository.js';
 import { TypeOrmApiKeyRepository } from './typeorm-api-key-repository.js';
 
 export interface Accounts {
   readonly accounts: AccountRepository;
   readonly apiKeys: ApiKeyRepository;
+  readonly credentials: CredentialRepository;
   /** Writes what is still to be written; the data source must be open until then. */
   readonly close: () => Promise<void>;
 }
@@ -22,11 +31,13 @@ export function openAccounts(dataSource: DataSource, connection: DatabaseConnect
   const listener = new NotificationListener(connection, 'key_changes', (payload) => {
     apiKeys.forget(changeFrom(payload));
   });
+  const forget = ({ id }: Account) => {
+    apiKeys.forget({ account: id });
+  };
   return {
-    accounts: new TypeOrmAccountRepository(dataSource, ({ id }) => {
-      apiKeys.forget({ account: id });
-    }),
+    accounts: new TypeOrmAccountRepository(dataSource, forget),
     apiKeys,
+    credentials: new PostgresCredentialRepository(dataSource, forget),
     async close() {
       apiKeys.close();
       await listener.close();

@@ -1,14 +1,12 @@
-import {
-  type Account,
-  type AccountId,
-  type AccountRepository,
-  instant,
-  type NewAccount,
-  type Plan,
-} from '@adoption-store/domain';
-import type { DataSource, Repository } from 'typeorm';
+import type { Account, AccountId, AccountRepository, NewAccount, Plan } from '@adoption-store/domain';
+import { type DataSource, type FindOptionsWhere, IsNull, type Repository } from 'typeorm';
 import { onDatabase, readFromDatabase } from '../database/database-errors.js';
-import { accountFrom, type AccountRow, accountSchema } from './account.schema.js';
+import { ACCOUNT_COLUMNS, type AccountColumns, accountFromColumns } from './account-rows.js';
+import { accountFrom, type AccountRow, accountSchema, planColumns } from './account.schema.js';
+
+const CHANGE_PLAN = `
+  UPDATE accounts SET plan = $2, per_minute = $3, per_day = $4 WHERE email = $1 AND closed_at IS NULL
+  RETURNING ${ACCOUNT_COLUMNS}`;
 
 export class TypeOrmAccountRepository implements AccountRepository {
   private readonly accounts: Repository<AccountRow>;
@@ -23,39 +21,51 @@ export class TypeOrmAccountRepository implements AccountRepository {
 
   async open({ email, plan, createdAt }: NewAccount): Promise<Account> {
     return onDatabase(async () => {
-      await this.accounts
-        .createQueryBuilder()
-        .insert()
-        .values({ email, ...planColumns(plan), createdAt })
-        .orIgnore()
-        .updateEntity(false)
-        .execute();
-      // Nothing deletes accounts, so whoever won the insert, the row is there.
-      return accountFrom(await this.accounts.findOneByOrFail({ email }));
+      for (;;) {
+        await this.accounts
+          .createQueryBuilder()
+          .insert()
+          .values({ email, ...planColumns(plan), createdAt })
+          .orIgnore()
+          .updateEntity(false)
+          .execute();
+        const row = await this.accounts.findOneBy({ email });
+        // Null where the one that had the address was closed between the two looks at it.
+        if (row !== null) return accountFrom(row);
+      }
     });
   }
 
   async findByEmail(email: string): Promise<Account | undefined> {
-    const row = await readFromDatabase(this.dataSource, () => this.accounts.findOneBy({ email }));
-    return row === null ? undefined : accountFrom(row);
+    return this.find({ email });
+  }
+
+  async findById(id: AccountId): Promise<Account | undefined> {
+    return this.find({ id });
+  }
+
+  async list(): Promise<readonly Account[]> {
+    const rows = await readFromDatabase(this.dataSource, () =>
+      this.accounts.find({ where: { closedAt: IsNull() }, order: { id: 'ASC' } }),
+    );
+    return rows.map(accountFrom);
   }
 
   async changePlan(email: string, plan: Plan): Promise<Account | undefined> {
     const { perMinute, perDay } = planColumns(plan);
-    const text = `
-      UPDATE accounts SET plan = $2, per_minute = $3, per_day = $4 WHERE email = $1 RETURNING id, created_at`;
     const [[row]] = await onDatabase(() =>
-      this.dataSource.query<[{ id: string; created_at: Date }[], number]>(text, [email, plan.name, perMinute, perDay]),
+      this.dataSource.query<[AccountColumns[], number]>(CHANGE_PLAN, [email, plan.name, perMinute, perDay]),
     );
     if (row === undefined) return undefined;
-    const changed = { id: BigInt(row.id) as AccountId, email, plan, createdAt: instant(row.created_at.getTime()) };
+    const changed = accountFromColumns(row);
     this.onChange(changed);
     return changed;
   }
-}
 
-function planColumns(plan: Plan) {
-  return plan.name === 'enterprise'
-    ? { plan: plan.name, perMinute: plan.perMinute, perDay: plan.perDay }
-    : { plan: plan.name, perMinute: undefined, perDay: undefined };
+  private async find(where: FindOptionsWhere<AccountRow>): Promise<Account | undefined> {
+    const row = await readFromDatabase(this.dataSource, () =>
+      this.accounts.findOneBy({ ...where, closedAt: IsNull() }),
+    );
+    return row === null ? undefined : accountFrom(row);
+  }
 }

@@ -7,24 +7,35 @@ import {
   type Instant,
   keyState,
   type NewApiKey,
+  tooManyKeys,
 } from '@adoption-store/domain';
 import { Any, type DataSource, type EntityManager, type FindOptionsWhere } from 'typeorm';
 import { insertedId } from '../database/columns.js';
-import { onDatabase, readFromDatabase, sqlState } from '../database/database-errors.js';
+import { onDatabase, readFromDatabase } from '../database/database-errors.js';
+import { lockAccount } from './account-rows.js';
 import { accountFrom } from './account.schema.js';
 import { apiKeyFrom, type ApiKeyRow, apiKeySchema } from './api-key.schema.js';
 import type { BatchedApiKeyRepository } from './caching-api-key-repository.js';
 import { KeyUses } from './key-uses.js';
 
-const FOREIGN_KEY_VIOLATION = '23503';
+const COUNT_ACTIVE = `
+  SELECT count(*)::integer AS count FROM api_keys
+  WHERE account_id = $1 AND (revoked_at IS NULL OR revoked_at > $2) AND (expires_at IS NULL OR expires_at > $2)`;
 
 export class TypeOrmApiKeyRepository implements BatchedApiKeyRepository {
   private readonly uses = new KeyUses((uses) => this.writeUses(uses));
 
   constructor(private readonly dataSource: DataSource) {}
 
-  async add(key: NewApiKey): Promise<ApiKey> {
-    return onDatabase(() => insertKey(this.dataSource.manager, key));
+  async add(key: NewApiKey, mostActive?: number): Promise<ApiKey> {
+    return onDatabase(() =>
+      this.dataSource.transaction(async (manager) => {
+        if ((await lockAccount(manager, key.accountId)) === undefined) {
+          throw new DomainError('not_found', `no account has the id ${key.accountId}`);
+        }
+        return insertKey(manager, key, mostActive);
+      }),
+    );
   }
 
   async findByHash(hash: string): Promise<AccountKey | undefined> {
@@ -54,14 +65,22 @@ export class TypeOrmApiKeyRepository implements BatchedApiKeyRepository {
     );
   }
 
-  async replace(id: ApiKeyId, replacement: NewApiKey, oldEndsAt: Instant): Promise<ApiKey | undefined> {
+  async replace(
+    id: ApiKeyId,
+    replacement: NewApiKey,
+    oldEndsAt: Instant,
+    mostActive?: number,
+  ): Promise<ApiKey | undefined> {
     return onDatabase(() =>
       this.dataSource.transaction(async (manager) => {
+        // The account before its keys, as whoever closes it takes them.
+        if ((await lockAccount(manager, replacement.accountId)) === undefined) return undefined;
         const old = await lockKey(manager, id);
         if (old === null || old.replacedBy !== undefined) return undefined;
         if (keyState(old, replacement.createdAt) !== 'active') return undefined;
-        const added = await insertKey(manager, replacement);
-        await manager.update(apiKeySchema, { id }, { expiresAt: oldEndsAt, replacedBy: added.id });
+        await manager.update(apiKeySchema, { id }, { expiresAt: oldEndsAt });
+        const added = await insertKey(manager, replacement, mostActive);
+        await manager.update(apiKeySchema, { id }, { replacedBy: added.id });
         return added;
       }),
     );
@@ -99,12 +118,13 @@ async function lockKey(manager: EntityManager, id: ApiKeyId): Promise<ApiKeyRow 
   return manager.findOne(apiKeySchema, { where: { id }, lock: { mode: 'pessimistic_write' } });
 }
 
-async function insertKey(manager: EntityManager, key: NewApiKey): Promise<ApiKey> {
-  const added = { ...key, revokedAt: undefined, replacedBy: undefined, lastUsedAt: undefined };
-  try {
-    return { ...added, id: insertedId(await manager.insert(apiKeySchema, { ...added })) as ApiKeyId };
-  } catch (error) {
-    if (sqlState(error) !== FOREIGN_KEY_VIOLATION) throw error;
-    throw new DomainError('not_found', `no account has the id ${key.accountId}`, { cause: error });
+/** In a transaction that has taken the account's row, so that nobody adds another meanwhile. */
+async function insertKey(manager: EntityManager, key: NewApiKey, mostActive: number | undefined): Promise<ApiKey> {
+  if (mostActive !== undefined) {
+    const at = [key.accountId.toString(), new Date(key.createdAt)];
+    const [{ count }] = await manager.query<[{ count: number }]>(COUNT_ACTIVE, at);
+    if (count >= mostActive) throw tooManyKeys(mostActive);
   }
+  const added = { ...key, revokedAt: undefined, replacedBy: undefined, lastUsedAt: undefined };
+  return { ...added, id: insertedId(await manager.insert(apiKeySchema, { ...added })) as ApiKeyId };
 }

@@ -1,5 +1,5 @@
 import type { ClaimedMessage, MessageSender } from '@adoption-store/domain';
-import nodemailer from 'nodemailer';
+import { openSmtpTransport } from '../mail/smtp-transport.js';
 
 export interface SmtpDelivery {
   readonly smtpUrl: string;
@@ -11,9 +11,6 @@ export interface SmtpDelivery {
   readonly connections?: number | undefined;
 }
 
-/** Milliseconds for each step of connecting; what follows is bounded by the timeout of each message. */
-const PATIENCE = 5_000;
-
 /** Delivers by e-mail. */
 export class SmtpMessageSender implements MessageSender {
   private readonly transport;
@@ -21,24 +18,7 @@ export class SmtpMessageSender implements MessageSender {
 
   constructor({ smtpUrl, from, to, connections = 8 }: SmtpDelivery) {
     this.domain = /@([^\s@<>]+)>?\s*$/.exec(from)?.[1] ?? 'localhost';
-    this.transport = nodemailer.createTransport(
-      {
-        pool: true,
-        url: smtpUrl,
-        maxConnections: connections,
-        maxMessages: Infinity,
-        dnsTimeout: PATIENCE,
-        connectionTimeout: PATIENCE,
-        greetingTimeout: PATIENCE,
-        // Longer than a connection is kept idle, four minutes, for the next message not to wait for a new one.
-        socketTimeout: 300_000,
-        // A connection that is given up takes with it what has not gone out yet.
-        socketCloseTimeout: 0,
-        disableFileAccess: true,
-        disableUrlAccess: true,
-      },
-      { from, to },
-    );
+    this.transport = openSmtpTransport({ url: smtpUrl, connections }, { from, to });
   }
 
   async send({ id, text, from, createdAt }: ClaimedMessage, timeout: number): Promise<void> {

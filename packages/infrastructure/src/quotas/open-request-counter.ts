@@ -1,6 +1,7 @@
-import type { BanPolicy, Clock, RequestCounter } from '@adoption-store/domain';
+import type { BanPolicy, Clock, Instant, RequestCounter } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import { FallbackRequestCounter } from './fallback-request-counter.js';
+import { FollowingRequestCounter } from './following-request-counter.js';
 import { InProcessRequestCounter } from './in-process-request-counter.js';
 import { purgeLastingCounts } from './purge-lasting-counts.js';
 import { QuotaPersistence } from './quota-persistence.js';
@@ -13,6 +14,8 @@ export interface RequestCounterConfig {
   /** Where days and bans outlive the process. */
   readonly dataSource: DataSource;
   readonly policy: BanPolicy;
+  /** Whether this process only tells how accounts stand that others count: then it keeps nothing of its own. */
+  readonly isFollowing?: boolean | undefined;
   readonly clock: Clock;
   /** Told what the operator should know, a sentence each. */
   readonly onEvent: (message: string) => void;
@@ -30,18 +33,13 @@ export interface OpenRequestCounter {
 
 /** A Redis that is away is no failure: its absence is told and its return awaited. */
 export async function openRequestCounter(config: RequestCounterConfig): Promise<OpenRequestCounter> {
-  const { redisUrl, redisTimeout, dataSource, policy, clock, onEvent } = config;
-  const local = new InProcessRequestCounter(policy, (now) => purgeLastingCounts(dataSource, now));
-  // With Redis too, as a process that is restarted while Redis is away goes on as well.
-  const persistence = new QuotaPersistence(dataSource, local, onEvent);
-  await persistence.open(clock);
-  if (redisUrl === undefined) {
-    return { counter: local, fallbacks: () => 0, isShared: () => false, close: () => persistence.close() };
-  }
+  const { redisUrl, redisTimeout, policy } = config;
+  const { local, close } = await openLocalCounter(config);
+  if (redisUrl === undefined) return { counter: local, fallbacks: () => 0, isShared: () => false, close };
   // Loaded by whoever uses it alone: it takes a tenth of a second.
   const { RedisRequestCounter } = await import('./redis-request-counter.js');
   const shared = await RedisRequestCounter.connect(redisUrl, policy, redisTimeout);
-  const counter = new FallbackRequestCounter(shared, local, onEvent);
+  const counter = new FallbackRequestCounter(shared, local, config.onEvent);
   return {
     counter,
     fallbacks: () => counter.fallbacks,
@@ -49,7 +47,20 @@ export async function openRequestCounter(config: RequestCounterConfig): Promise<
     async close() {
       counter.close();
       shared.close();
-      await persistence.close();
+      await close();
     },
   };
+}
+
+/** What counts without Redis. */
+async function openLocalCounter({ dataSource, policy, isFollowing, clock, onEvent }: RequestCounterConfig) {
+  const purge = (now: Instant) => purgeLastingCounts(dataSource, now);
+  if (isFollowing === true) {
+    return { local: new FollowingRequestCounter(dataSource, policy, purge), close: () => Promise.resolve() };
+  }
+  const local = new InProcessRequestCounter(policy, purge);
+  // With Redis too, as a process that is restarted while Redis is away goes on as well.
+  const persistence = new QuotaPersistence(dataSource, local, onEvent);
+  await persistence.open(clock);
+  return { local, close: () => persistence.close() };
 }

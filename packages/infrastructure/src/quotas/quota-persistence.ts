@@ -15,26 +15,32 @@ import type { InProcessRequestCounter, LastingCounts } from './in-process-reques
 const FLUSH_INTERVAL = 500;
 
 /**
- * Instances without a Redis count apart and share the rows: within a day the highest count stays, and of two bans the
- * later. The joins drop what belongs to an account or key that is gone. Sorted, as two instances that lock the same
+ * Instances without a Redis count apart and share the rows: within a day, and within a minute, the highest count stays,
+ * and of two bans the later. The joins drop what belongs to an account or key that is gone. Sorted, as two instances that lock the same
  * rows in different orders would wait for each other.
  */
 const WRITE = `
   WITH counted AS (
-    INSERT INTO request_counts AS stored (account_id, day_start, day_used)
-    SELECT account_id, day_start, day_used
-    FROM unnest($1::bigint[], $2::timestamptz[], $3::integer[]) AS changed (account_id, day_start, day_used)
+    INSERT INTO request_counts AS stored (account_id, day_start, day_used, minute_start, minute_used)
+    SELECT account_id, changed.day_start, changed.day_used, changed.minute_start, changed.minute_used
+    FROM unnest($1::bigint[], $2::timestamptz[], $3::integer[], $4::timestamptz[], $5::integer[])
+      AS changed (account_id, day_start, day_used, minute_start, minute_used)
     JOIN accounts ON accounts.id = account_id
     ORDER BY account_id
     ON CONFLICT (account_id) DO UPDATE SET
       day_start = excluded.day_start,
       day_used = CASE WHEN excluded.day_start = stored.day_start
-        THEN GREATEST(excluded.day_used, stored.day_used) ELSE excluded.day_used END
+        THEN GREATEST(excluded.day_used, stored.day_used) ELSE excluded.day_used END,
+      minute_start = GREATEST(excluded.minute_start, stored.minute_start),
+      minute_used = CASE
+        WHEN excluded.minute_start < stored.minute_start THEN stored.minute_used
+        WHEN excluded.minute_start = stored.minute_start THEN GREATEST(excluded.minute_used, stored.minute_used)
+        ELSE excluded.minute_used END
     WHERE excluded.day_start >= stored.day_start
   )
   INSERT INTO key_bans AS stored (key_id, banned_at, banned_until)
   SELECT key_id, banned_at, banned_until
-  FROM unnest($4::bigint[], $5::timestamptz[], $6::timestamptz[]) AS changed (key_id, banned_at, banned_until)
+  FROM unnest($6::bigint[], $7::timestamptz[], $8::timestamptz[]) AS changed (key_id, banned_at, banned_until)
   JOIN api_keys ON api_keys.id = key_id
   ORDER BY key_id
   ON CONFLICT (key_id) DO UPDATE SET banned_at = excluded.banned_at, banned_until = excluded.banned_until
@@ -129,6 +135,8 @@ function parametersOf({ usages, bans }: LastingCounts): readonly unknown[][] {
     [...usages.keys()].map(String),
     counts.map(({ dayStart }) => textOf(dayStart)),
     counts.map(({ dayUsed }) => dayUsed),
+    counts.map(({ minuteStart }) => textOf(minuteStart)),
+    counts.map(({ minuteUsed }) => minuteUsed),
     [...bans.keys()].map(String),
     refusals.map(({ bannedAt }) => textOf(bannedAt)),
     refusals.map(({ bannedUntil }) => textOf(bannedUntil)),

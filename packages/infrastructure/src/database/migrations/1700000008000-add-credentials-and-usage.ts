@@ -1,0 +1,42 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+export class AddCredentialsAndUsage1700000008000 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      ALTER TABLE accounts
+        ADD COLUMN password_hash text,
+        ADD COLUMN credential_version integer NOT NULL DEFAULT 0,
+        ADD COLUMN closed_at timestamptz`);
+    await runner.query(`
+      CREATE TABLE password_resets (
+        token_hash text PRIMARY KEY CHECK (token_hash ~ '^[0-9a-f]{64}$'),
+        account_id bigint NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+        expires_at timestamptz NOT NULL
+      )`);
+    await runner.query('CREATE INDEX password_resets_by_account ON password_resets (account_id)');
+    // For those who only tell how an account stands; an instance that counts has it in memory.
+    await runner.query(
+      'ALTER TABLE request_counts ADD COLUMN minute_start timestamptz, ADD COLUMN minute_used integer',
+    );
+    // Written over and over, as request_counts is.
+    await runner.query(`
+      CREATE TABLE usage_by_day (
+        account_id bigint NOT NULL,
+        day date NOT NULL,
+        key_id bigint NOT NULL REFERENCES api_keys (id) ON DELETE CASCADE,
+        admitted bigint NOT NULL CHECK (admitted >= 0),
+        refused bigint NOT NULL CHECK (refused >= 0),
+        PRIMARY KEY (account_id, day, key_id)
+      ) WITH (fillfactor = 50)`);
+    await runner.query('CREATE INDEX usage_by_day_by_day ON usage_by_day (day)');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE usage_by_day');
+    await runner.query('ALTER TABLE request_counts DROP COLUMN minute_start, DROP COLUMN minute_used');
+    await runner.query('DROP TABLE password_resets');
+    await runner.query(
+      'ALTER TABLE accounts DROP COLUMN password_hash, DROP COLUMN credential_version, DROP COLUMN closed_at',
+    );
+  }
+}

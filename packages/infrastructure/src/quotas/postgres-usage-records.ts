@@ -1,0 +1,139 @@
+import {
+  type AccountId,
+  type ApiKeyId,
+  DAY,
+  type Instant,
+  instant,
+  type KeyDayOfUsage,
+  type UsageRecords,
+  type UsedKey,
+} from '@adoption-store/domain';
+import type { DataSource } from 'typeorm';
+import { onDatabase, readFromDatabase } from '../database/database-errors.js';
+import { Flusher } from '../database/flusher.js';
+
+const FLUSH_EVERY = 1_000;
+/** Keys in one write; what a further one uses before it isn't recorded. */
+const MOST_KEYS = 10_000;
+
+/**
+ * Whatever instances have noted adds up. The join drops keys that are gone; sorted, as two instances that lock the same
+ * rows in different orders would wait for each other.
+ */
+const ADD = `
+  INSERT INTO usage_by_day AS stored (account_id, day, key_id, admitted, refused)
+  SELECT account_id, day, key_id, sum(admitted), sum(refused)
+  FROM unnest($1::bigint[], $2::date[], $3::bigint[], $4::bigint[]) AS noted (key_id, day, admitted, refused)
+  JOIN api_keys ON api_keys.id = key_id
+  GROUP BY account_id, day, key_id
+  ORDER BY key_id, day
+  ON CONFLICT (account_id, day, key_id) DO UPDATE SET
+    admitted = stored.admitted + excluded.admitted, refused = stored.refused + excluded.refused`;
+const LIST = `
+  SELECT to_char(day, 'YYYY-MM-DD') AS day, key_id, admitted, refused FROM usage_by_day
+  WHERE account_id = $1 AND day >= $2 ORDER BY day, key_id`;
+// In portions, as a statement that takes too long is ended.
+const FORGET = `
+  DELETE FROM usage_by_day WHERE (account_id, day, key_id) IN (
+    SELECT account_id, day, key_id FROM usage_by_day WHERE day < $1 ORDER BY day LIMIT 1000 FOR UPDATE SKIP LOCKED
+  )`;
+
+/** What a key has used of a day since the last write. */
+interface Noted {
+  readonly keyId: ApiKeyId;
+  readonly day: number;
+  admitted: number;
+  refused: number;
+}
+
+/**
+ * A request costs a count in memory. A write whose answer is lost is tried again: where the database had done it, it
+ * counts twice.
+ */
+export class PostgresUsageRecords implements UsageRecords {
+  private noted = new Map<ApiKeyId, Noted>();
+  /** Of keys that have been used on another day meanwhile. */
+  private earlier: Noted[] = [];
+  private readonly flusher = new Flusher(() => this.writeAll(), FLUSH_EVERY);
+
+  constructor(private readonly dataSource: DataSource) {}
+
+  record({ keyId }: UsedKey, isAdmitted: boolean, at: Instant): void {
+    const day = at - (at % DAY);
+    let noted = this.noted.get(keyId);
+    if (noted?.day !== day) noted = this.begin(keyId, day, noted);
+    if (isAdmitted) noted.admitted += 1;
+    else noted.refused += 1;
+    this.flusher.soon();
+  }
+
+  async list(accountId: AccountId, from: Instant): Promise<readonly KeyDayOfUsage[]> {
+    const rows = await readFromDatabase(this.dataSource, () =>
+      this.dataSource.query<{ day: string; key_id: string; admitted: string; refused: string }[]>(LIST, [
+        accountId.toString(),
+        dateOf(from),
+      ]),
+    );
+    return rows.map(({ day, key_id, admitted, refused }) => ({
+      day: instant(Date.parse(day)),
+      keyId: BigInt(key_id) as ApiKeyId,
+      admitted: Number(admitted),
+      refused: Number(refused),
+    }));
+  }
+
+  async forget(before: Instant): Promise<number> {
+    let forgotten = 0;
+    for (;;) {
+      const [, count] = await onDatabase(() => this.dataSource.query<[unknown[], number]>(FORGET, [dateOf(before)]));
+      forgotten += count;
+      if (count === 0) return forgotten;
+    }
+  }
+
+  /** Writes what there is a last time, where that can be had. */
+  async close(): Promise<void> {
+    await this.flusher.close();
+  }
+
+  private begin(keyId: ApiKeyId, day: number, before: Noted | undefined): Noted {
+    const noted = { keyId, day, admitted: 0, refused: 0 };
+    if (before !== undefined) this.earlier.push(before);
+    if (before !== undefined || this.noted.size < MOST_KEYS) this.noted.set(keyId, noted);
+    return noted;
+  }
+
+  private async writeAll(): Promise<void> {
+    const batch = [...this.earlier, ...this.noted.values()];
+    if (batch.length === 0) return;
+    this.earlier = [];
+    this.noted = new Map();
+    try {
+      await onDatabase(() =>
+        this.dataSource.query(ADD, [
+          batch.map(({ keyId }) => keyId.toString()),
+          batch.map(({ day }) => dateOf(day)),
+          batch.map(({ admitted }) => admitted),
+          batch.map(({ refused }) => refused),
+        ]),
+      );
+    } catch {
+      for (const each of batch) this.putBack(each);
+      this.flusher.soon();
+    }
+  }
+
+  private putBack(batched: Noted): void {
+    const since = this.noted.get(batched.keyId);
+    if (since === undefined) this.noted.set(batched.keyId, batched);
+    else if (since.day === batched.day) {
+      since.admitted += batched.admitted;
+      since.refused += batched.refused;
+    } else this.earlier.push(batched);
+  }
+}
+
+/** The UTC day, as PostgreSQL reads it. */
+function dateOf(time: number): string {
+  return new Date(time).toISOString().slice(0, 10);
+}
