@@ -13,6 +13,8 @@ export interface Frame {
   readonly api: string;
   /** Whether passwords can be reset by e-mail. */
   readonly canReset: boolean;
+  /** The address of each file of `public/`, by its name; it changes with the file, so that browsers may keep it. */
+  readonly files: Readonly<Record<string, string>>;
   /** What has just been done, said once at the top of the page. */
   readonly notice?: string | undefined;
 }
