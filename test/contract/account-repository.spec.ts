@@ -22,13 +22,25 @@ describe.each(everyAdapter)('an account repository (%s)', (_name, open) => {
   ])('keeps an account on the plan %j', async (plan) => {
     const email = `${plan.name}@example.com`;
     const opened = await accounts.open({ email, plan, createdAt });
-    expect(opened).toEqual({ id: opened.id, email, plan, createdAt });
+    expect(opened).toEqual({ id: opened.id, email, plan, createdAt, credentialVersion: 0 });
     expect(typeof opened.id).toBe('bigint');
     expect(await accounts.findByEmail(email)).toEqual(opened);
+    expect(await accounts.findById(opened.id)).toEqual(opened);
   });
 
   it('says undefined of an address without an account', async () => {
     expect(await accounts.findByEmail('nobody@example.com')).toBeUndefined();
+  });
+
+  it('lists all accounts, ascending by id', async () => {
+    const added = [];
+    for (const name of ['b', 'a']) {
+      const email = `${name}-${randomUUID()}@example.com`;
+      added.push(await accounts.open({ email, plan: { name: 'free' }, createdAt }));
+    }
+    const all = await accounts.list();
+    expect(all.slice(-2)).toEqual(added);
+    expect(all.map(({ id }) => id)).toEqual(all.map(({ id }) => id).sort((one, other) => (one < other ? -1 : 1)));
   });
 
   it('leaves an account that is there as it is', async () => {

@@ -68,6 +68,26 @@ describe.each([...everyAdapter, uncached])('an API key repository (%s)', (_name,
     expect(await keys.findByHash(orphan.hash)).toBeUndefined();
   });
 
+  it('adds keys up to as many that are active, however many race', async () => {
+    const { id: accountId } = await openAccount();
+    await keys.add(draft({ accountId, expiresAt: now }));
+    const revoked = await keys.add(draft({ accountId }));
+    await keys.revoke(revoked.id, now);
+    const added = await Promise.allSettled(Array.from({ length: 20 }, () => keys.add(draft({ accountId }), 5)));
+    const issued = added.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    expect(issued).toHaveLength(5);
+    const [refused] = added.flatMap((each): unknown[] => (each.status === 'rejected' ? [each.reason] : []));
+    expect(refused).toMatchObject({ code: 'too_many_keys' });
+    const [old] = issued;
+    if (old === undefined) throw new Error('no key was added');
+    await expect(keys.replace(old.id, draft({ accountId }), later(now, HOUR), 5)).rejects.toMatchObject({
+      code: 'too_many_keys',
+    });
+    expect(await keys.findById(old.id)).toMatchObject({ key: old });
+    expect(await keys.replace(old.id, draft({ accountId }), now, 5)).toBeDefined();
+    expect(await keys.list(accountId)).toHaveLength(8);
+  });
+
   it('lists the keys of one account, or of all, ascending by id', async () => {
     const other = await openAccount();
     const added = [await keys.add(draft({ accountId: other.id })), await keys.add(draft({ accountId: other.id }))];

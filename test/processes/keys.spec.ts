@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createDatabase, type TestDatabase } from '../support/database.js';
-import { API, KEYS, run, Running, temporaryFolder } from '../support/processes.js';
+import { ACCOUNTS, API, KEYS, run, Running, temporaryFolder } from '../support/processes.js';
 
 let database: TestDatabase;
 let service: Running;
@@ -20,6 +20,7 @@ afterAll(async () => {
 
 const DAY = 24 * 60 * 60 * 1_000;
 const keys = (...args: string[]) => run(KEYS, args, { DATABASE_URL: database.url });
+const accounts = (...args: string[]) => run(ACCOUNTS, args, { DATABASE_URL: database.url });
 
 /** The rows of the list, by the names of its columns. */
 async function list(...args: string[]): Promise<Readonly<Record<string, string>>[]> {
@@ -87,7 +88,7 @@ describe('keys create', () => {
     await create('--email', 'stays@example.com', '--plan', 'free');
     const { code, stdout, stderr } = await keys('create', '--email', 'stays@example.com', '--plan', 'pro');
     expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
-    expect(stderr).toContain('free (60 a minute, 1000 a day); `keys plan` changes it');
+    expect(stderr).toContain('free (60 a minute, 1000 a day); `accounts plan` changes it');
   });
 
   it('makes a key that expires after as many days as it was given', async () => {
@@ -103,27 +104,36 @@ describe('keys create', () => {
   });
 });
 
-describe('keys plan', () => {
+describe('accounts plan', () => {
   it('puts an account on another plan, and back', async () => {
     const key = await create('--email', 'grows@example.com');
-    const changed = await keys('plan', '--email', 'GROWS@example.com', '--plan', 'pro');
+    const changed = await accounts('plan', 'GROWS@example.com', 'pro');
     expect(changed).toMatchObject({ code: 0, stderr: '' });
     expect(changed.stdout).toBe('the account of grows@example.com is on the plan pro (300 a minute, 10000 a day)\n');
-    const own = ['--plan', 'enterprise', '--per-minute', '5000', '--per-day', '1000000'];
-    expect(await keys('plan', '--email', 'grows@example.com', ...own)).toMatchObject({ code: 0 });
+    const own = ['enterprise', '--per-minute', '5000', '--per-day', '1000000'];
+    expect(await accounts('plan', 'grows@example.com', ...own)).toMatchObject({ code: 0 });
     expect(await list('--email', 'grows@example.com')).toMatchObject([
       { PLAN: 'enterprise (5000 a minute, 1000000 a day)' },
     ]);
-    expect(await keys('plan', '--email', 'grows@example.com', '--plan', 'free')).toMatchObject({ code: 0 });
+    expect(await accounts('plan', 'grows@example.com', 'free')).toMatchObject({ code: 0 });
     expect(await list('--email', 'grows@example.com')).toMatchObject([{ PLAN: 'free (60 a minute, 1000 a day)' }]);
     expect(await answerTo(key)).toBe('ok');
   });
 
   it('of an address without an account says so and exits with 1', async () => {
-    const { code, stdout, stderr } = await keys('plan', '--email', 'ghost@example.com', '--plan', 'pro');
+    const { code, stdout, stderr } = await accounts('plan', 'ghost@example.com', 'pro');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toBe('no account has the address ghost@example.com\n');
     expect(await list('--email', 'ghost@example.com')).toEqual([]);
+  });
+});
+
+describe('accounts list', () => {
+  it('shows each account and its plan', async () => {
+    await create('--email', 'listed@example.com', '--plan', 'pro');
+    const { code, stdout } = await accounts('list');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^\d+ +listed@example\.com +pro \(300 a minute, 10000 a day\) +\d{4}-\S+Z$/m);
   });
 });
 
@@ -206,14 +216,6 @@ describe('keys with bad arguments prints its usage on standard error and exits w
     [['create', '--email', 'dev@example.com', '--expires-in', '0']],
     [['create', '--email', 'dev@example.com', '--expires-in', '3651']],
     [['create', '--email', 'dev@example.com', '--expires-in', '1.5']],
-    [['plan']],
-    [['plan', '--email', 'dev@example.com']],
-    [['plan', '--plan', 'pro']],
-    [['plan', '--email', 'nobody', '--plan', 'pro']],
-    [['plan', '--email', 'dev@example.com', '--plan', 'gold']],
-    [['plan', '--email', 'dev@example.com', '--plan', 'enterprise', '--per-minute', '5']],
-    [['plan', '--email', 'dev@example.com', '--plan', 'pro', '--per-minute', '5', '--per-day', '5']],
-    [['plan', '--email', 'dev@example.com', '--per-minute', '5', '--per-day', '5']],
     [['list', 'everything']],
     [['revoke']],
     [['revoke', 'abc']],
@@ -222,6 +224,25 @@ describe('keys with bad arguments prints its usage on standard error and exits w
     [['rotate', '1', '--overlap', '721']],
   ])('%j', async (args) => {
     const { code, stdout, stderr } = await keys(...args);
+    expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
+    expect(stderr).toContain('Usage:');
+  });
+});
+
+describe('accounts with bad arguments prints its usage on standard error and exits with 64', () => {
+  it.each([
+    [[]],
+    [['destroy']],
+    [['toString']],
+    [['list', 'everything']],
+    [['plan']],
+    [['plan', 'dev@example.com']],
+    [['plan', 'nobody', 'pro']],
+    [['plan', 'dev@example.com', 'gold']],
+    [['plan', 'dev@example.com', 'enterprise', '--per-minute', '5']],
+    [['plan', 'dev@example.com', 'pro', '--per-minute', '5', '--per-day', '5']],
+  ])('%j', async (args) => {
+    const { code, stdout, stderr } = await accounts(...args);
     expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
     expect(stderr).toContain('Usage:');
   });

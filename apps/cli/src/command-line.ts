@@ -1,0 +1,123 @@
+import { parseArgs } from 'node:util';
+import { ConfigError, EXIT_CONFIG, loadEnvFile, readSettings, storeSettings } from '@adoption-store/config';
+import {
+  type Application,
+  createApplication,
+  DomainError,
+  emailAddress,
+  type Instant,
+  type Plan,
+  plan,
+  type PlanLimits,
+  type PlanName,
+} from '@adoption-store/domain';
+import { openInfrastructure } from '@adoption-store/infrastructure';
+
+const EXIT_USAGE = 64; // EX_USAGE of sysexits.h
+
+export class UsageError extends Error {}
+
+/** What a command does with the application; what it returns is printed. */
+export type Command = (application: Application, now: () => Instant) => Promise<string>;
+
+/** The commands of a program, by their names: each reads the arguments that follow its own. */
+export type Commands = Readonly<Record<string, (args: string[]) => Command>>;
+
+/** Runs the command that the program's arguments name; its exit code says how that went. */
+export async function runCommand(commands: Commands, usage: string): Promise<void> {
+  loadEnvFile();
+  try {
+    process.stdout.write(await run(commandOf(commands, process.argv.slice(2))));
+    process.exitCode = 0;
+  } catch (error) {
+    process.exitCode = complain(error, usage);
+  }
+}
+
+function commandOf(commands: Commands, [name, ...rest]: readonly string[]): Command {
+  if (name === undefined) throw new UsageError('a command is missing');
+  const read = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (read === undefined) throw new UsageError(`there is no command ${JSON.stringify(name)}`);
+  return read(rest);
+}
+
+async function run(command: Command): Promise<string> {
+  const settings = readSettings(storeSettings, process.env);
+  const { ports, close } = await openInfrastructure({
+    databaseUrl: settings.DATABASE_URL,
+    dataDirectory: settings.DATA_DIR,
+    poolSize: 2,
+  });
+  try {
+    const application = createApplication(ports, { keyEnvironment: settings.KEY_ENVIRONMENT });
+    return await command(application, () => ports.clock.now());
+  } finally {
+    await close();
+  }
+}
+
+function complain(error: unknown, usage: string): number {
+  const isUsage = error instanceof UsageError || (error instanceof DomainError && error.kind === 'invalid');
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(isUsage ? `${message}\n\n${usage}` : `${message}\n`);
+  if (isUsage) return EXIT_USAGE;
+  return error instanceof ConfigError ? EXIT_CONFIG : 1;
+}
+
+export type OptionValues = Readonly<Record<string, string | undefined>>;
+
+export function addressOf(email: string | undefined): string {
+  if (email === undefined) throw new UsageError('the e-mail address of an account is required');
+  return asUsage(() => emailAddress(email));
+}
+
+/** The plan of that name, with the two numbers of an enterprise plan. */
+export function planOf(name: string, values: OptionValues): Plan {
+  return asUsage(() => plan(name as PlanName, limitsIn(values)));
+}
+
+export function limitsIn(values: OptionValues): Partial<PlanLimits> {
+  return {
+    ...(values['per-minute'] !== undefined && { perMinute: wholeNumber('--per-minute', values['per-minute']) }),
+    ...(values['per-day'] !== undefined && { perDay: wholeNumber('--per-day', values['per-day']) }),
+  };
+}
+
+/** @param positionals what each argument that isn't an option is called. */
+export function parse(args: string[], options: readonly string[], positionals: readonly string[] = []) {
+  const parsed = asUsage(() =>
+    parseArgs({
+      args,
+      options: Object.fromEntries(options.map((option) => [option, { type: 'string' as const }])),
+      allowPositionals: positionals.length > 0,
+    }),
+  );
+  if (parsed.positionals.length !== positionals.length)
+    throw new UsageError(`${positionals.join(' and ')} is required`);
+  return parsed;
+}
+
+/** Whatever is wrong with what was typed is a fault of usage. */
+function asUsage<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+export function wholeNumber(option: string, text: string): number {
+  if (!/^\d{1,10}$/.test(text)) throw new UsageError(`${option} must be a whole number`);
+  return Number(text);
+}
+
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+  return `${lines.join('\n')}\n`;
+}

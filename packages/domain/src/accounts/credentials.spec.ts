@@ -1,0 +1,297 @@
+import { describe, expect, it } from '@jest/globals';
+import { createApplication } from '../application.js';
+import { HOUR, instant } from '../kernel/clock.js';
+import { inMemoryPorts } from '../testing/index.js';
+import type { AccountId } from './account.js';
+import { MOST_RESETS } from './request-password-reset.js';
+
+const EMAIL = 'dev@example.com';
+const PASSWORD = 'a horse, a battery';
+const OTHER = 'a staple, correctly';
+
+function setUp() {
+  const ports = inMemoryPorts();
+  const application = createApplication(ports);
+  const reset = async (email = EMAIL) => {
+    await application.requestPasswordReset.execute({ email });
+    return ports.passwordMailer.sent.at(-1)?.token ?? '';
+  };
+  return {
+    ...application,
+    ports,
+    clock: ports.clock,
+    reset,
+    signedUp: () => application.signUp.execute({ email: EMAIL, password: PASSWORD }),
+    signIn: (password = PASSWORD, email = EMAIL) => application.signIn.execute({ email, password }),
+  };
+}
+
+describe('who signs up', () => {
+  it('has an account on the free plan, and signs in with the password however the address is written', async () => {
+    const { signUp, signIn } = setUp();
+    const account = await signUp.execute({ email: 'Dev@Example.com', password: PASSWORD });
+    expect(account).toMatchObject({ email: EMAIL, plan: { name: 'free' } });
+    expect(await signIn(PASSWORD, 'DEV@example.com')).toEqual(account);
+  });
+
+  it.each(['by signing up', 'by the operator'])('never takes over an account that was opened %s', async (how) => {
+    const { signUp, signIn, signedUp, openAccount } = setUp();
+    await (how === 'by the operator' ? openAccount.execute({ email: EMAIL }) : signedUp());
+    await expect(signUp.execute({ email: 'DEV@example.com', password: OTHER })).rejects.toMatchObject({
+      code: 'email_taken',
+      kind: 'conflict',
+    });
+    expect(await signIn(OTHER)).toBeUndefined();
+  });
+
+  it.each([
+    ['12 characters', 'abcdefghijkm'],
+    ['12 code points beyond the 16 bits of one', '🐈'.repeat(12)],
+    ['128 code points', '🐈'.repeat(128)],
+    ['spaces and no digit', 'all in small letters'],
+  ])('may have a password of %s', async (_what, password) => {
+    const { signUp, signIn } = setUp();
+    await signUp.execute({ email: EMAIL, password });
+    expect(await signIn(password)).toBeDefined();
+  });
+
+  it.each([
+    ['11 characters', 'abcdefghijk'],
+    ['129 characters', 'x'.repeat(129)],
+    ['what becomes shorter than 12 when it is composed', 'e\u0301'.repeat(11)],
+    ['the address itself', 'DEV@example.com'],
+    ['one of the commonest', 'QwertyQwerty'],
+    ['a lone surrogate', `\ud800${PASSWORD}`],
+  ])('may not have %s as a password, and opens nothing', async (_what, password) => {
+    const { signUp, listAccounts } = setUp();
+    await expect(signUp.execute({ email: EMAIL, password })).rejects.toMatchObject({ code: 'invalid_parameter' });
+    expect(await listAccounts.execute()).toEqual([]);
+  });
+
+  it('has the same password however its characters are composed', async () => {
+    const { signUp, signIn } = setUp();
+    await signUp.execute({ email: EMAIL, password: 'cafe\u0301 au lait, s’il vous plai\u0302t' });
+    expect(await signIn('café au lait, s’il vous plaît')).toBeDefined();
+  });
+});
+
+describe('signing in', () => {
+  it.each([
+    ['another password', OTHER, EMAIL],
+    ['an unknown address', PASSWORD, 'nobody@example.com'],
+    ['what is no address', PASSWORD, 'dev'],
+    ['an account that has no password', PASSWORD, 'operator@example.com'],
+    ['an account that was closed', PASSWORD, 'closed@example.com'],
+  ])('by %s is answered the same, after one verification', async (_what, password, email) => {
+    const { signUp, signIn, signedUp, openAccount, closeAccount, ports } = setUp();
+    await signedUp();
+    await openAccount.execute({ email: 'operator@example.com' });
+    const { id } = await signUp.execute({ email: 'closed@example.com', password: PASSWORD });
+    expect(await closeAccount.execute({ accountId: id, password: PASSWORD })).toBe(true);
+    ports.passwordHasher.verifications = 0;
+    expect(await signIn(password, email)).toBeUndefined();
+    expect(ports.passwordHasher.verifications).toBe(1);
+  });
+
+  it('hashes the password anew once the parameters have changed, and ends no session by that', async () => {
+    const { signIn, signedUp, ports } = setUp();
+    const account = await signedUp();
+    ports.passwordHasher.generation = 2;
+    expect(await signIn()).toEqual(account);
+    const { passwordHash = '' } = (await ports.credentials.findById(account.id)) ?? {};
+    expect(ports.passwordHasher.isOutdated(passwordHash)).toBe(false);
+    expect(await signIn()).toEqual(account);
+  });
+});
+
+describe('a password', () => {
+  it('is changed by who knows it, which ends all sessions but the one it was done in', async () => {
+    const { signedUp, changePassword, signIn, getAccount } = setUp();
+    const { id, credentialVersion } = await signedUp();
+    const changed = await changePassword.execute({ accountId: id, current: PASSWORD, next: OTHER });
+    expect(changed?.credentialVersion).toBeGreaterThan(credentialVersion);
+    expect(await getAccount.execute(id)).toEqual(changed);
+    expect(await signIn()).toBeUndefined();
+    expect(await signIn(OTHER)).toEqual(changed);
+  });
+
+  it('stays where the current one is wrong, or the next one can’t be one', async () => {
+    const { signedUp, changePassword, signIn } = setUp();
+    const account = await signedUp();
+    const accountId = account.id;
+    expect(await changePassword.execute({ accountId, current: OTHER, next: OTHER })).toBeUndefined();
+    await expect(changePassword.execute({ accountId, current: PASSWORD, next: 'short' })).rejects.toMatchObject({
+      code: 'invalid_parameter',
+    });
+    expect(await signIn()).toEqual(account);
+  });
+
+  it('is reset by a token from a mail, once, which ends all sessions', async () => {
+    const { signedUp, reset, resetPassword, signIn, ports } = setUp();
+    const { credentialVersion } = await signedUp();
+    const token = await reset();
+    expect(ports.passwordMailer.sent).toMatchObject([{ email: EMAIL }]);
+    expect(token).toMatch(/^[0-9A-Za-z]{43}$/);
+    const account = await resetPassword.execute({ token, password: OTHER });
+    expect(account?.credentialVersion).toBeGreaterThan(credentialVersion);
+    expect(await resetPassword.execute({ token, password: PASSWORD })).toBeUndefined();
+    expect(await signIn(OTHER)).toEqual(account);
+  });
+
+  it('is not reset by a token that is unknown or older than an hour', async () => {
+    const { signedUp, reset, resetPassword, clock } = setUp();
+    await signedUp();
+    expect(await resetPassword.execute({ token: '', password: OTHER })).toBeUndefined();
+    const token = await reset();
+    clock.advance(HOUR);
+    expect(await resetPassword.execute({ token, password: OTHER })).toBeUndefined();
+  });
+
+  it('that can’t be one doesn’t spend the token', async () => {
+    const { signedUp, reset, resetPassword } = setUp();
+    await signedUp();
+    const token = await reset();
+    await expect(resetPassword.execute({ token, password: 'short' })).rejects.toMatchObject({
+      code: 'invalid_parameter',
+    });
+    expect(await resetPassword.execute({ token, password: OTHER })).toBeDefined();
+  });
+
+  it('takes back every token when it is changed', async () => {
+    const { signedUp, reset, resetPassword, changePassword } = setUp();
+    const { id } = await signedUp();
+    const token = await reset();
+    await changePassword.execute({ accountId: id, current: PASSWORD, next: OTHER });
+    expect(await resetPassword.execute({ token, password: PASSWORD })).toBeUndefined();
+  });
+
+  it('is set for the first time in this way where the operator has opened the account', async () => {
+    const { openAccount, reset, resetPassword, signIn } = setUp();
+    await openAccount.execute({ email: EMAIL });
+    expect(await resetPassword.execute({ token: await reset(), password: PASSWORD })).toBeDefined();
+    expect(await signIn()).toBeDefined();
+  });
+
+  it('can be reset for nobody without an account, who gets no mail and no other answer', async () => {
+    const { requestPasswordReset, ports } = setUp();
+    for (const email of ['nobody@example.com', 'dev']) await requestPasswordReset.execute({ email });
+    expect(ports.passwordMailer.sent).toEqual([]);
+  });
+
+  it('has strangers send three mails an hour to its account at the most', async () => {
+    const { signedUp, reset, clock, ports } = setUp();
+    await signedUp();
+    for (let sent = 0; sent < 10; sent += 1) await reset();
+    expect(ports.passwordMailer.sent).toHaveLength(MOST_RESETS);
+    clock.advance(HOUR);
+    await reset();
+    expect(ports.passwordMailer.sent).toHaveLength(MOST_RESETS + 1);
+  });
+
+  it('can’t be reset where no mail can be sent, which can be asked', async () => {
+    const { ports, requestPasswordReset } = setUp();
+    expect(requestPasswordReset.isAvailable).toBe(true);
+    const without = createApplication({ ...ports, passwordMailer: undefined }).requestPasswordReset;
+    expect(without.isAvailable).toBe(false);
+    await expect(without.execute({ email: EMAIL })).rejects.toMatchObject({ code: 'service_unavailable' });
+  });
+
+  it('is kept nowhere as it is written, nor is a token', async () => {
+    const { signedUp, reset, ports } = setUp();
+    const { id } = await signedUp();
+    const token = await reset();
+    expect(await ports.credentials.findReset(token, ports.clock.now())).toBeUndefined();
+    const hash = ports.cryptography.sha256(token);
+    expect(await ports.credentials.findReset(hash, ports.clock.now())).toMatchObject({ id });
+  });
+});
+
+describe('an account that is closed', () => {
+  it('has no key that works, nobody who can sign in, and is not there', async () => {
+    const { signedUp, issueKey, closeAccount, authenticate, signIn, getAccount, listAccounts } = setUp();
+    const { id } = await signedUp();
+    const { text } = await issueKey.execute({ accountId: id });
+    expect(await closeAccount.execute({ accountId: id, password: PASSWORD })).toBe(true);
+    await expect(authenticate.execute(text)).rejects.toMatchObject({ code: 'revoked_api_key' });
+    await expect(issueKey.execute({ accountId: id })).rejects.toMatchObject({ code: 'not_found' });
+    expect(await signIn()).toBeUndefined();
+    expect(await getAccount.execute(id)).toBeUndefined();
+    expect(await listAccounts.execute()).toEqual([]);
+  });
+
+  it('gives its address back, to an account that has nothing of it', async () => {
+    const { signedUp, closeAccount, signUp, listKeys, issueKey } = setUp();
+    const { id } = await signedUp();
+    await issueKey.execute({ accountId: id });
+    await closeAccount.execute({ accountId: id, password: PASSWORD });
+    const anew = await signUp.execute({ email: EMAIL, password: OTHER });
+    expect(anew.id).not.toBe(id);
+    expect(await listKeys.execute({ email: EMAIL })).toEqual([]);
+  });
+
+  it('takes its tokens along', async () => {
+    const { signedUp, closeAccount, reset, resetPassword } = setUp();
+    const { id } = await signedUp();
+    const token = await reset();
+    await closeAccount.execute({ accountId: id, password: PASSWORD });
+    expect(await resetPassword.execute({ token, password: OTHER })).toBeUndefined();
+  });
+
+  it('was closed by who knew its password', async () => {
+    const { signedUp, openAccount, closeAccount, getAccount } = setUp();
+    const account = await signedUp();
+    const operators = await openAccount.execute({ email: 'operator@example.com' });
+    for (const { id } of [account, operators]) {
+      expect(await closeAccount.execute({ accountId: id, password: OTHER })).toBe(false);
+      expect(await getAccount.execute(id)).toBeDefined();
+    }
+    expect(await closeAccount.execute({ accountId: 99n as AccountId, password: PASSWORD })).toBe(false);
+  });
+});
+
+describe('keys of an account', () => {
+  it('are its own to list, rotate and revoke, and nobody else’s', async () => {
+    const { signedUp, openAccount, issueKey, listKeys, rotateKey, revokeKey, authenticate } = setUp();
+    const accountId = (await signedUp()).id;
+    const stranger = (await openAccount.execute({ email: 'other@example.com' })).id;
+    const { key, text } = await issueKey.execute({ accountId });
+    expect(await listKeys.execute({ accountId: stranger })).toEqual([]);
+    expect(await listKeys.execute({ accountId })).toMatchObject([{ key: { id: key.id } }]);
+    const notTheirs = { id: key.id, accountId: stranger };
+    await expect(rotateKey.execute(notTheirs)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(revokeKey.execute(notTheirs)).rejects.toMatchObject({ code: 'not_found' });
+    expect(await authenticate.execute(text)).toBeDefined();
+    const { key: replacement } = await rotateKey.execute({ id: key.id, accountId });
+    expect(await revokeKey.execute({ id: replacement.id, accountId })).toMatchObject({ id: replacement.id });
+  });
+
+  it('are 25 that work at the most, those included that are being rotated', async () => {
+    const { signedUp, issueKey, rotateKey, revokeKey } = setUp();
+    const accountId = (await signedUp()).id;
+    const issued = [];
+    for (let count = 0; count < 24; count += 1) issued.push(await issueKey.execute({ accountId }));
+    const [one, other] = issued.map(({ key }) => key.id);
+    if (one === undefined || other === undefined) throw new Error('no key was issued');
+    await rotateKey.execute({ id: one });
+    await expect(issueKey.execute({ accountId })).rejects.toMatchObject({ code: 'too_many_keys', kind: 'conflict' });
+    await expect(rotateKey.execute({ id: other })).rejects.toMatchObject({ code: 'too_many_keys' });
+    await rotateKey.execute({ id: other, overlap: 0 });
+    await revokeKey.execute({ id: one });
+    await issueKey.execute({ accountId });
+    await expect(issueKey.execute({ accountId })).rejects.toMatchObject({ code: 'too_many_keys' });
+  });
+});
+
+it('what has run out is purged: tokens that expired, and usage older than 400 days', async () => {
+  const { signedUp, reset, purgeExpired, clock, ports, issueKey } = setUp();
+  const { id: accountId } = await signedUp();
+  const { key } = await issueKey.execute({ accountId });
+  await reset();
+  ports.usage.record({ accountId, keyId: key.id }, true, clock.now());
+  expect(await purgeExpired.execute()).toMatchObject({ resets: 0, usage: 0 });
+  clock.advance(HOUR);
+  expect(await purgeExpired.execute()).toMatchObject({ resets: 1, usage: 0 });
+  clock.advance(400 * 24 * HOUR);
+  expect(await purgeExpired.execute()).toMatchObject({ resets: 0, usage: 1 });
+  expect(await ports.usage.list(accountId, instant(0))).toEqual([]);
+});

@@ -1,0 +1,240 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type Account,
+  type AccountId,
+  type CredentialRepository,
+  HOUR,
+  INT64_MAX,
+  instant,
+  later,
+  type NewApiKey,
+  type PasswordReset,
+  type Ports,
+} from '@adoption-store/domain';
+import { type Adapters, everyAdapter } from './adapters.js';
+
+const NOW = instant(Date.UTC(2026, 0, 1, 12, 0, 0, 123));
+const NOBODY = INT64_MAX as AccountId;
+const RACERS = 20;
+
+describe.each(everyAdapter)('a credential repository (%s)', (_name, open) => {
+  let adapters: Adapters;
+  let ports: Ports;
+  let credentials: CredentialRepository;
+  beforeAll(async () => {
+    adapters = await open();
+    ports = adapters.ports;
+    credentials = ports.credentials;
+  });
+  afterAll(() => adapters.close());
+
+  const newAccount = (email = `${randomUUID()}@example.com`) => ({
+    email,
+    plan: { name: 'free' as const },
+    createdAt: NOW,
+  });
+  async function opened(hash = 'hash'): Promise<Account> {
+    const account = await credentials.open(newAccount(), hash);
+    if (account === undefined) throw new Error('the account was not opened');
+    return account;
+  }
+  const newHash = () => createHash('sha256').update(randomUUID()).digest('hex');
+  const newReset = ({ id }: Account, changes: Partial<PasswordReset> = {}): PasswordReset => ({
+    accountId: id,
+    tokenHash: newHash(),
+    createdAt: NOW,
+    expiresAt: later(NOW, HOUR),
+    ...changes,
+  });
+  const newKey = ({ id }: Account, changes: Partial<NewApiKey> = {}): NewApiKey => ({
+    accountId: id,
+    hash: newHash(),
+    ending: 'wxyz',
+    name: undefined,
+    createdAt: NOW,
+    expiresAt: undefined,
+    ...changes,
+  });
+  const racing = <Result>(work: (index: number) => Promise<Result>) =>
+    Promise.all(Array.from({ length: RACERS }, (_, index) => work(index)));
+
+  it('finds an account with its password’s hash, by address and by id', async () => {
+    const account = await opened('hash');
+    expect(await credentials.findByEmail(account.email)).toEqual({ account, passwordHash: 'hash' });
+    expect(await credentials.findById(account.id)).toEqual({ account, passwordHash: 'hash' });
+    expect(await ports.accounts.findById(account.id)).toEqual(account);
+    expect(await credentials.findByEmail('nobody@example.com')).toBeUndefined();
+    expect(await credentials.findById(NOBODY)).toBeUndefined();
+  });
+
+  it('finds an account without a password where the operator has opened it, and doesn’t open it again', async () => {
+    const account = await ports.accounts.open(newAccount());
+    expect(await credentials.open(newAccount(account.email), 'theirs')).toBeUndefined();
+    expect(await credentials.findById(account.id)).toEqual({ account, passwordHash: undefined });
+  });
+
+  it('opens one account for one address, with the password of one, however many race for it', async () => {
+    const email = `${randomUUID()}@example.com`;
+    const results = await racing((index) => credentials.open(newAccount(email), `hash ${index}`));
+    const winner = results.findIndex((account) => account !== undefined);
+    expect(results.filter((account) => account !== undefined)).toHaveLength(1);
+    expect(await credentials.findByEmail(email)).toEqual({
+      account: results[winner],
+      passwordHash: `hash ${winner}`,
+    });
+  });
+
+  it('changes a password where the current one is still there, once however many race', async () => {
+    const account = await opened('first');
+    const results = await racing((index) =>
+      credentials.changePassword({ accountId: account.id, current: 'first', next: `next ${index}` }),
+    );
+    const changed = { ...account, credentialVersion: account.credentialVersion + 1 };
+    expect(results.filter((each) => each !== undefined)).toEqual([changed]);
+    const winner = results.findIndex((each) => each !== undefined);
+    expect(await credentials.findById(account.id)).toEqual({ account: changed, passwordHash: `next ${winner}` });
+  });
+
+  it('hashes a password anew where it is still there, and keeps the version', async () => {
+    const account = await opened('first');
+    await credentials.rehash({ accountId: account.id, current: 'first', next: 'second' });
+    await credentials.rehash({ accountId: account.id, current: 'first', next: 'third' });
+    expect(await credentials.findById(account.id)).toEqual({ account, passwordHash: 'second' });
+  });
+
+  describe('a reset', () => {
+    it('is found until it expires, and by its own token', async () => {
+      const account = await opened();
+      const reset = newReset(account);
+      expect(await credentials.addReset(reset, 3)).toBe(true);
+      expect(await credentials.findReset(reset.tokenHash, instant(reset.expiresAt - 1))).toEqual(account);
+      expect(await credentials.findReset(reset.tokenHash, reset.expiresAt)).toBeUndefined();
+      expect(await credentials.findReset(newHash(), NOW)).toBeUndefined();
+    });
+
+    it('sets the password once, however many race with the token, and takes the others back', async () => {
+      const account = await opened();
+      const [reset, other] = [newReset(account), newReset(account)];
+      for (const each of [reset, other]) await credentials.addReset(each, 3);
+      const results = await racing((index) =>
+        credentials.resetPassword({ tokenHash: reset.tokenHash, passwordHash: `reset ${index}`, at: NOW }),
+      );
+      const changed = { ...account, credentialVersion: account.credentialVersion + 1 };
+      expect(results.filter((each) => each !== undefined)).toEqual([changed]);
+      const winner = results.findIndex((each) => each !== undefined);
+      expect(await credentials.findById(account.id)).toEqual({ account: changed, passwordHash: `reset ${winner}` });
+      expect(await credentials.findReset(other.tokenHash, NOW)).toBeUndefined();
+    });
+
+    it('that has expired sets nothing', async () => {
+      const account = await opened('hash');
+      const reset = newReset(account);
+      await credentials.addReset(reset, 3);
+      const late = { tokenHash: reset.tokenHash, passwordHash: 'late', at: reset.expiresAt };
+      expect(await credentials.resetPassword(late)).toBeUndefined();
+      expect(await credentials.findById(account.id)).toEqual({ account, passwordHash: 'hash' });
+    });
+
+    it('is added only up to so many that can be used, however many race', async () => {
+      const account = await opened();
+      await credentials.addReset(newReset(account, { createdAt: instant(1), expiresAt: NOW }), 3);
+      const added = await racing(() => credentials.addReset(newReset(account), 3));
+      expect(added.filter((isAdded) => isAdded)).toHaveLength(3);
+    });
+
+    it('is added to no account that is not there', async () => {
+      const reset = newReset(await opened(), { accountId: NOBODY });
+      expect(await credentials.addReset(reset, 3)).toBe(false);
+      expect(await credentials.findReset(reset.tokenHash, NOW)).toBeUndefined();
+    });
+
+    it('is taken back when the password is changed', async () => {
+      const account = await opened('first');
+      const reset = newReset(account);
+      await credentials.addReset(reset, 3);
+      await credentials.changePassword({ accountId: account.id, current: 'first', next: 'second' });
+      expect(await credentials.findReset(reset.tokenHash, NOW)).toBeUndefined();
+    });
+
+    it('is forgotten once it has expired, and not before', async () => {
+      const account = await opened();
+      const early = later(NOW, -400 * HOUR);
+      const [over, usable] = [newReset(account, { expiresAt: early }), newReset(account)];
+      for (const each of [over, usable]) await credentials.addReset(each, 3);
+      expect(await credentials.forgetResets(early)).toBe(1);
+      expect(await credentials.forgetResets(early)).toBe(0);
+      expect(await credentials.findReset(over.tokenHash, instant(0))).toBeUndefined();
+      expect(await credentials.findReset(usable.tokenHash, NOW)).toEqual(account);
+    });
+  });
+
+  describe('closing', () => {
+    const closing = ({ id }: Account, current = 'hash') => credentials.close({ accountId: id, current, at: NOW });
+
+    it('happens where the password is still the one it was decided on', async () => {
+      const account = await opened('hash');
+      expect(await closing(account, 'another')).toBe(false);
+      expect(await credentials.findById(account.id)).toEqual({ account, passwordHash: 'hash' });
+      expect(await closing(account)).toBe(true);
+      expect(await closing(account)).toBe(false);
+    });
+
+    it('leaves nothing that finds the account, and gives its address back', async () => {
+      const account = await opened();
+      const reset = newReset(account);
+      await credentials.addReset(reset, 3);
+      await closing(account);
+      expect(await credentials.findById(account.id)).toBeUndefined();
+      expect(await credentials.findByEmail(account.email)).toBeUndefined();
+      expect(await ports.accounts.findById(account.id)).toBeUndefined();
+      expect(await ports.accounts.findByEmail(account.email)).toBeUndefined();
+      expect((await ports.accounts.list()).map(({ id }) => id)).not.toContain(account.id);
+      expect(await credentials.findReset(reset.tokenHash, NOW)).toBeUndefined();
+      expect(await ports.accounts.changePlan(account.email, { name: 'pro' })).toBeUndefined();
+      const anew = await ports.accounts.open(newAccount(account.email));
+      expect(anew.id).not.toBe(account.id);
+    });
+
+    it('revokes every key at once, for whoever has just let it in, too; one revoked before keeps its instant', async () => {
+      const account = await opened();
+      const [first, second] = [await ports.apiKeys.add(newKey(account)), await ports.apiKeys.add(newKey(account))];
+      await ports.apiKeys.revoke(first.id, instant(1));
+      expect(await ports.apiKeys.findByHash(second.hash)).toMatchObject({ key: { revokedAt: undefined } });
+      await closing(account);
+      expect(await ports.apiKeys.findByHash(second.hash)).toMatchObject({ key: { revokedAt: NOW } });
+      expect(await ports.apiKeys.findById(first.id)).toMatchObject({ key: { revokedAt: instant(1) } });
+    });
+
+    it('leaves no key that works, however many are issued and rotated meanwhile', async () => {
+      for (let round = 0; round < 5; round += 1) {
+        const account = await opened();
+        const old = await Promise.all(Array.from({ length: 8 }, () => ports.apiKeys.add(newKey(account))));
+        await Promise.allSettled([
+          ...old.slice(0, 4).map(({ id }) => ports.apiKeys.replace(id, newKey(account), later(NOW, HOUR))),
+          ...Array.from({ length: 6 }, () => ports.apiKeys.add(newKey(account))),
+          closing(account),
+          ...old.slice(4).map(({ id }) => ports.apiKeys.replace(id, newKey(account), later(NOW, HOUR))),
+          ...Array.from({ length: 6 }, () => ports.apiKeys.add(newKey(account))),
+        ]);
+        const left = (await ports.apiKeys.list(account.id)).filter(({ key }) => key.revokedAt === undefined);
+        expect(left).toEqual([]);
+        await expect(ports.apiKeys.add(newKey(account))).rejects.toMatchObject({ code: 'not_found' });
+      }
+    });
+
+    it('and a reset that race end with the account closed or with the new password, never with half of both', async () => {
+      for (let round = 0; round < 5; round += 1) {
+        const account = await opened();
+        const reset = newReset(account);
+        await credentials.addReset(reset, 3);
+        const [isClosed, resetTo] = await Promise.all([
+          closing(account),
+          credentials.resetPassword({ tokenHash: reset.tokenHash, passwordHash: 'new', at: NOW }),
+        ]);
+        expect(isClosed).toBe(resetTo === undefined);
+        expect((await credentials.findById(account.id))?.passwordHash).toBe(isClosed ? undefined : 'new');
+      }
+    });
+  });
+});

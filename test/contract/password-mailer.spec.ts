@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { instant } from '@adoption-store/domain';
+import { SmtpPasswordMailer } from '@adoption-store/infrastructure/testing';
+import { SmtpSink } from '../support/smtp.js';
+import { until } from '../support/until.js';
+
+const EXPIRES = instant(Date.UTC(2026, 0, 1, 13));
+let sink: SmtpSink;
+let mailer: SmtpPasswordMailer;
+let events: string[];
+
+beforeEach(async () => {
+  sink = await SmtpSink.open();
+  events = [];
+  const resetUrl = (token: string) => `https://portal.example.com/reset-password?token=${token}`;
+  mailer = new SmtpPasswordMailer({ smtpUrl: sink.url, from: 'no-reply@shop.example', resetUrl }, (message) => {
+    events.push(message);
+  });
+});
+afterEach(async () => {
+  await mailer.close();
+  await sink.close();
+});
+
+const token = 'x'.repeat(43);
+
+it.each(['dev@example.com', 'a,b<c>(d);e@example.com'])(
+  'mails the link to %s alone, and until when',
+  async (email) => {
+    mailer.send({ email, token, expiresAt: EXPIRES });
+    await until(() => sink.received.length === 1);
+    const [mail] = sink.received;
+    expect(mail?.to).toHaveLength(1);
+    expect(mail?.from).toBe('no-reply@shop.example');
+    expect(mail?.body).toContain(`\nhttps://portal.example.com/reset-password?token=${token}\n`);
+    expect(mail?.body).toContain('Thu, 01 Jan 2026 13:00:00 GMT');
+    expect(events).toEqual([]);
+  },
+);
+
+it('tells the operator what could not be sent, and neither to whom nor the token', async () => {
+  sink.trouble = { at: 'recipient', by: 550 };
+  mailer.send({ email: 'dev@example.com', token, expiresAt: EXPIRES });
+  await until(() => events.length === 1);
+  expect(events[0]).toBe('A mail that resets a password could not be sent (EENVELOPE 550).');
+});
+
+it('sends what is on its way when it is closed', async () => {
+  mailer.send({ email: 'dev@example.com', token, expiresAt: EXPIRES });
+  await mailer.close();
+  expect(sink.received).toHaveLength(1);
+});
+
+it('closes within two seconds where the mail server says nothing', async () => {
+  sink.trouble = { at: 'data', by: 'hanging' };
+  mailer.send({ email: 'dev@example.com', token, expiresAt: EXPIRES });
+  await until(() => sink.offered === 1);
+  const start = performance.now();
+  await mailer.close();
+  expect(performance.now() - start).toBeLessThan(2_000);
+  expect(events).toHaveLength(1);
+});
