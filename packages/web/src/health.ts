@@ -4,7 +4,10 @@ type Get = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyRepl
 
 /** What an orchestrator asks for, each page served by `serve`. */
 export function serveHealth(serve: (path: string, get: Get) => void, isReady: () => Promise<boolean>): void {
-  serve('/livez', answer(() => Promise.resolve(true)));
+  serve(
+    '/livez',
+    answer(() => Promise.resolve(true)),
+  );
   serve('/readyz', answer(isReady));
 }
 

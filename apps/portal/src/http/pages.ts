@@ -26,8 +26,4 @@ export class Pages {
     const html = await reply.viewAsync(name, { ...frame, ...view });
     await reply.code(status).type('text/html; charset=utf-8').send(html);
   }
-
-  get canReset(): boolean {
-    return this.frame.canReset;
-  }
 }

@@ -1,17 +1,9 @@
 /// <reference path="../connect-pg-simple.d.ts" />
-import {
-  type Account,
-  type AccountId,
-  type Clock,
-  type GetAccount,
-  HOUR,
-  type Instant,
-  MINUTE,
-} from '@adoption-store/domain';
+import { type Account, type AccountId, type Clock, type GetAccount, HOUR, MINUTE } from '@adoption-store/domain';
 import type { Query } from '@adoption-store/infrastructure';
 import fastifySession from '@fastify/session';
 import connectPgSimple from 'connect-pg-simple';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 declare module 'fastify' {
   interface Session {
@@ -34,79 +26,83 @@ declare module 'fastify' {
 const IDLE_TIME = 30 * MINUTE;
 const LONGEST_TIME = 12 * HOUR;
 const MOST_SPENT_FORMS = 50;
+const COOKIE = 'session';
 
-export interface SessionOptions {
-  readonly query: Query;
-  readonly secret: string;
-  readonly getAccount: GetAccount;
-  readonly clock: Clock;
-}
+/** Who is signed in, in which browser; nobody else has a session. */
+export class Sessions {
+  constructor(
+    private readonly getAccount: GetAccount,
+    private readonly clock: Clock,
+  ) {}
 
-/** From now on each request has the account of who is signed in; only they have a session. */
-export async function keepSessions(fastify: FastifyInstance, options: SessionOptions): Promise<void> {
-  const { query, secret, getAccount, clock } = options;
-  const Store = connectPgSimple(fastifySession);
-  const store = new Store({
-    pool: { query },
-    tableName: 'sessions',
-    errorLog: (message, error) => {
-      fastify.log.warn(`${message} ${error.message}`);
-    },
-  });
-  fastify.addHook('onClose', () => store.close());
-  fastify.decorateRequest('account', undefined);
-  await fastify.register(fastifySession, {
-    secret,
-    store,
-    cookieName: 'session',
-    cookie: { httpOnly: true, sameSite: 'lax', secure: 'auto', maxAge: IDLE_TIME },
-    saveUninitialized: false,
-    // Else it would be written anew with each request, where once a minute does (`accountOf`).
-    rolling: false,
-  });
-  fastify.addHook('onRequest', async (request) => {
-    request.account = await accountOf(request, getAccount, clock.now());
-  });
-}
-
-/** With another id than before, which somebody may have planted or seen. */
-export async function beginSession(request: FastifyRequest, account: Account, now: Instant): Promise<void> {
-  await request.session.regenerate();
-  Object.assign(request.session, {
-    accountId: String(account.id),
-    credentialVersion: account.credentialVersion,
-    begunAt: now,
-    usedAt: now,
-  });
-  request.account = account;
-}
-
-export async function endSession(request: FastifyRequest): Promise<void> {
-  await request.session.destroy();
-  request.account = undefined;
-}
-
-/**
- * Whether this form is sent for the first time. Each that is shown has a token of its own against forgery, which so tells
- * one that a browser sends again.
- */
-export async function spendForm({ session }: FastifyRequest, token: string): Promise<boolean> {
-  const spent = session.spentForms ?? [];
-  if (spent.includes(token)) return false;
-  session.spentForms = [...spent, token].slice(-MOST_SPENT_FORMS);
-  await session.save();
-  return true;
-}
-
-async function accountOf(request: FastifyRequest, getAccount: GetAccount, now: Instant): Promise<Account | undefined> {
-  const { accountId, credentialVersion, begunAt, usedAt } = request.session;
-  if (accountId === undefined || begunAt === undefined || usedAt === undefined) return undefined;
-  const isOver = now >= begunAt + LONGEST_TIME || now >= usedAt + IDLE_TIME;
-  const account = isOver ? undefined : await getAccount.execute(BigInt(accountId) as AccountId);
-  if (account === undefined || account.credentialVersion !== credentialVersion) {
-    await request.session.regenerate();
-    return undefined;
+  /** From now on each request has its session, and the account of who is signed in. */
+  async keep(fastify: FastifyInstance, query: Query, secret: string): Promise<void> {
+    const Store = connectPgSimple(fastifySession);
+    const store = new Store({
+      pool: { query },
+      tableName: 'sessions',
+      errorLog: (message, error) => {
+        fastify.log.warn(`${message} ${error.message}`);
+      },
+    });
+    fastify.addHook('onClose', () => store.close());
+    fastify.decorateRequest('account', undefined);
+    await fastify.register(fastifySession, {
+      secret,
+      store,
+      cookieName: COOKIE,
+      cookie: { path: '/', httpOnly: true, sameSite: 'lax', secure: 'auto', maxAge: IDLE_TIME },
+      saveUninitialized: false,
+      // Else it would be written anew with each request, where once a minute does (`accountOf`).
+      rolling: false,
+    });
+    fastify.addHook('onRequest', async (request) => {
+      request.account = await this.accountOf(request);
+    });
   }
-  if (now >= usedAt + MINUTE) request.session.usedAt = now;
-  return account;
+
+  /** With another id than before, which somebody may have planted or seen. */
+  async begin(request: FastifyRequest, account: Account): Promise<void> {
+    const now = this.clock.now();
+    await request.session.regenerate();
+    Object.assign(request.session, {
+      accountId: String(account.id),
+      credentialVersion: account.credentialVersion,
+      begunAt: now,
+      usedAt: now,
+    });
+    request.account = account;
+  }
+
+  async end(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    await request.session.destroy();
+    request.account = undefined;
+    reply.clearCookie(COOKIE, { path: '/' });
+  }
+
+  /**
+   * Whether this form is sent for the first time. Each that is shown has a token of its own against forgery, which so
+   * tells one that a browser sends again.
+   */
+  async spendForm({ session }: FastifyRequest, token: string): Promise<boolean> {
+    const spent = session.spentForms ?? [];
+    if (spent.includes(token)) return false;
+    session.spentForms = [...spent, token].slice(-MOST_SPENT_FORMS);
+    await session.save();
+    return true;
+  }
+
+  private async accountOf({ session }: FastifyRequest): Promise<Account | undefined> {
+    const { accountId, credentialVersion, begunAt, usedAt } = session;
+    if (accountId === undefined || begunAt === undefined || usedAt === undefined) return undefined;
+    const now = this.clock.now();
+    const isOver = now >= begunAt + LONGEST_TIME || now >= usedAt + IDLE_TIME;
+    const account = isOver ? undefined : await this.getAccount.execute(BigInt(accountId) as AccountId);
+    if (account === undefined || account.credentialVersion !== credentialVersion) {
+      await session.regenerate();
+      return undefined;
+    }
+    if (now >= usedAt + MINUTE) session.usedAt = now;
+    return account;
+  }
 }
