@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { viewHelpers } from '../view-helpers.js';
 import type { Frame, Views } from '../views.js';
 import { newFormToken } from './csrf.js';
 import { takeNotice } from './notices.js';
@@ -23,7 +24,7 @@ export class Pages {
       csrf: newFormToken(request, reply),
       notice: takeNotice(request, reply),
     };
-    const html = await reply.viewAsync(name, { ...frame, ...view });
+    const html = await reply.viewAsync(name, { ...frame, ...view, helpers: viewHelpers });
     await reply.code(status).type('text/html; charset=utf-8').send(html);
   }
 }
