@@ -1,43 +1,23 @@
-import { createPortal } from '@adoption-store/portal';
-import { createApplication, type Application, type Clock, type Ports } from '@adoption-store/domain';
-import { InMemoryPasswordMailer } from '@adoption-store/domain/testing';
-import { openInfrastructure, type Query } from '@adoption-store/infrastructure';
-import { createDatabase } from './database.js';
+import { PORTAL, Running, type Environment } from './processes.js';
 
-/** The portal on a database of its own, served over real HTTP; only its mail is kept here. */
-export interface TestPortal {
+export interface RunningPortal {
+  readonly process: Running;
   readonly origin: string;
-  readonly application: Application;
-  readonly ports: Ports;
-  readonly query: Query;
-  readonly clock: Clock;
-  readonly mailer: InMemoryPasswordMailer;
-  close(): Promise<void>;
 }
 
-export async function startPortal(apiUrl = 'http://api.example.com'): Promise<TestPortal> {
-  const database = await createDatabase();
-  const { ports, query, isReady, close } = await openInfrastructure({
-    databaseUrl: database.url,
-    dataDirectory: '/nowhere',
-    poolSize: 5,
+/**
+ * The portal as its users meet it: a process of its own, on that database. Nothing listens where it sends its mail.
+ * It isn't served within the suite, as Jest can't load what @fastify/cookie imports.
+ */
+export async function runPortal(databaseUrl: string, settings: Environment = {}): Promise<RunningPortal> {
+  const process = new Running(PORTAL, [], {
+    DATABASE_URL: databaseUrl,
+    PORTAL_HOST: '127.0.0.1',
+    PORTAL_PORT: '0',
+    PORTAL_SECRET: 'a secret of thirty-two characters',
+    SMTP_URL: 'smtp://127.0.0.1:1',
+    MAIL_FROM: 'store@example.com',
+    ...settings,
   });
-  const mailer = new InMemoryPasswordMailer();
-  const application = createApplication({ ...ports, passwordMailer: mailer });
-  const secret = 'a secret of thirty-two characters';
-  const portal = await createPortal({ application, clock: ports.clock, query, secret, apiUrl, isReady });
-  await portal.listen(0, '127.0.0.1');
-  return {
-    origin: `http://127.0.0.1:${new URL(await portal.getUrl()).port}`,
-    application,
-    ports,
-    query,
-    clock: ports.clock,
-    mailer,
-    async close() {
-      await portal.close();
-      await close();
-      await database.drop();
-    },
-  };
+  return { process, origin: (await process.prints(/Portal {3}(\S+)/))[1] ?? '' };
 }
