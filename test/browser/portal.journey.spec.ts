@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { findChromium } from '../support/chromium.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
-import { runPortal, type RunningPortal } from '../support/portal.js';
+import { runPortal, type RunningPortal } from '../support/portal-process.js';
 import { API, run, Running, temporaryFolder } from '../support/processes.js';
 import { until } from '../support/until.js';
 

@@ -5,7 +5,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { bringAxe, findingsOf } from '../support/axe.js';
 import { findChromium } from '../support/chromium.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
-import { runPortal, type RunningPortal } from '../support/portal.js';
+import { runPortal, type RunningPortal } from '../support/portal-process.js';
 
 const executablePath = findChromium();
 if (executablePath === undefined) console.warn('SKIPPED: the portal’s pages, for there is no Chromium on this machine');

@@ -5,10 +5,7 @@ export interface RunningPortal {
   readonly origin: string;
 }
 
-/**
- * The portal as its users meet it: a process of its own, on that database. Nothing listens where it sends its mail.
- * It isn't served within the suite, as Jest can't load what @fastify/cookie imports.
- */
+/** The portal as its users meet it: a process of its own, on that database. Nothing listens where it sends its mail. */
 export async function runPortal(databaseUrl: string, settings: Environment = {}): Promise<RunningPortal> {
   const process = new Running(PORTAL, [], {
     DATABASE_URL: databaseUrl,
