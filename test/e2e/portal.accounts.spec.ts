@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { HOUR, MINUTE } from '@adoption-store/domain';
-import { PASSWORD, usePortal } from '../support/portal.js';
+import { PASSWORD, usePortal } from '../support/portal-visitor.js';
 
 const portal = usePortal();
 

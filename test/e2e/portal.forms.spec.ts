@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { DomainError } from '@adoption-store/domain';
-import { PASSWORD, usePortal } from '../support/portal.js';
+import { PASSWORD, usePortal } from '../support/portal-visitor.js';
 
 const POLICY =
   "default-src 'none';script-src 'self';style-src 'self';img-src 'self';font-src 'self';form-action 'self';" +

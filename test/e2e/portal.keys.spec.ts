@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import type { Log } from '@adoption-store/telemetry';
 import { pino } from 'pino';
-import { keyIn, usePortal } from '../support/portal.js';
+import { keyIn, usePortal } from '../support/portal-visitor.js';
 
 const lines: string[] = [];
 const logger = pino(
@@ -116,7 +116,7 @@ describe('the other pages', () => {
     for (const path of ['/usage', '/plan', '/quickstart', '/catalogue', '/account']) {
       expect([path, (await visitor.get(path)).status]).toEqual([path, 200]);
     }
-    expect((await visitor.get('/quickstart')).text).toContain(portal.api);
+    expect((await visitor.get('/quickstart')).text).toContain('http://api.example.com');
   });
 
   it('show an animal that has been added by hand', async () => {
