@@ -29,9 +29,9 @@ export const rules = [
     to: { path: '^packages/', pathNot: '^packages/config/' },
   },
   {
-    name: 'only-the-api-imports-nest',
-    comment: 'The packages serve every app, and only one of those is a Nest application. The test workspace tests it.',
-    from: { path: '^(packages|apps)/', pathNot: '^apps/api/' },
+    name: 'only-web-apps-import-nest',
+    comment: 'The other packages serve every app, and only those that serve HTTP to others are Nest applications.',
+    from: { path: '^(packages|apps)/', pathNot: '^(apps/(api|portal)|packages/web)/' },
     to: { path: npm('@nestjs') },
   },
   {

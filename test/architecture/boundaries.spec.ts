@@ -27,10 +27,12 @@ it('looks at every workspace of the repository', () => {
     expect.arrayContaining([
       'apps/api',
       'apps/cli',
+      'apps/portal',
       'apps/worker',
       'packages/config',
       'packages/domain',
       'packages/infrastructure',
+      'packages/web',
     ]),
   );
 });

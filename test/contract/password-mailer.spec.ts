@@ -24,7 +24,7 @@ afterEach(async () => {
 
 const token = 'x'.repeat(43);
 
-it.each(['dev@example.com', 'a,b<c>(d);e@example.com'])(
+it.each(['dev@example.com', 'a,b;c@example.com'])(
   'mails the link to %s alone, and until when',
   async (email) => {
     mailer.send({ email, token, expiresAt: EXPIRES });

@@ -62,7 +62,8 @@ describe.each(everyAdapter)('usage records (%s)', (_name, open) => {
 
 describe('usage records of several instances', () => {
   it('add up to the last one, and are written when they close', async () => {
-    const { ports, url, close } = await openPostgres();
+    const postgres = await openPostgres();
+    const { ports, url } = postgres;
     const key = await newKey(ports);
     const unknown = { ...key, keyId: INT64_MAX as ApiKeyId };
     const config = { databaseUrl: url, dataDirectory: '/nowhere', poolSize: 2 };
@@ -75,12 +76,13 @@ describe('usage records of several instances', () => {
     expect(await ports.usage.list(key.accountId, DAY_ONE)).toEqual([
       { day: DAY_ONE, keyId: key.keyId, admitted: 406, refused: 6 },
     ]);
-    await close();
+    await postgres.close();
   });
 });
 
 it('a process that only follows tells the minute, the day and bans that another counts, and writes nothing over them', async () => {
-  const { ports, url, close } = await openPostgres();
+  const postgres = await openPostgres();
+  const { ports, url } = postgres;
   const following = await openInfrastructure({
     databaseUrl: url,
     dataDirectory: '/nowhere',
@@ -100,5 +102,5 @@ it('a process that only follows tells the minute, the day and bans that another 
   expect(await look()).toEqual(await ports.requests.look(request));
   await following.close();
   expect(await ports.requests.look(request)).toMatchObject({ day: { used: 5 } });
-  await close();
+  await postgres.close();
 });

@@ -30,7 +30,7 @@ const COMMON_PASSWORDS = new Set(
 export function newPassword(text: string, email: string): Password {
   const password = passwordFrom(text);
   if (password === undefined) {
-    throw invalid('password', `must be at most ${MAX_PASSWORD_LENGTH} characters, and each of them one`);
+    throw invalid('password', `must be at most ${MAX_PASSWORD_LENGTH} characters, without U+0000 or a lone surrogate`);
   }
   if (hasAtMostCodePoints(password, MIN_PASSWORD_LENGTH - 1)) {
     throw invalid('password', `must be at least ${MIN_PASSWORD_LENGTH} characters`);

@@ -1,0 +1,90 @@
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
+import { type AccountId, type ApiKeyId, DAY, instant } from '@adoption-store/domain';
+import type { DataSource } from 'typeorm';
+import { PostgresUsageRecords } from './postgres-usage-records.js';
+
+type Row = readonly [keyId: string, day: string, admitted: number, refused: number];
+
+const NOON = Date.UTC(2026, 0, 1, 12);
+let written: Row[][];
+let isAway: boolean;
+let usage: PostgresUsageRecords;
+
+beforeEach(() => {
+  jest.useFakeTimers();
+  [written, isAway] = [[], false];
+  const query = async (_text: string, columns: (string | number)[][]) => {
+    if (isAway) throw new Error('away');
+    written.push((columns[0] ?? []).map((_, index) => columns.map((column) => column[index]) as unknown as Row));
+  };
+  usage = new PostgresUsageRecords({ query } as unknown as DataSource);
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+const record = (keyId: number, isAdmitted = true, at = NOON) => {
+  usage.record({ accountId: 1n as AccountId, keyId: BigInt(keyId) as ApiKeyId }, isAdmitted, instant(at));
+};
+const pass = (milliseconds: number) => jest.advanceTimersByTimeAsync(milliseconds);
+
+it('writes what every key has used at once, every second at the most, and nothing where nothing is used', async () => {
+  for (let request = 0; request < 1_000; request += 1) record(request % 2, request % 4 !== 0);
+  await pass(999);
+  expect(written).toEqual([]);
+  await pass(60_000);
+  expect(written).toEqual([
+    [
+      ['0', '2026-01-01', 250, 250],
+      ['1', '2026-01-01', 500, 0],
+    ],
+  ]);
+  record(1);
+  await pass(1_000);
+  expect(written[1]).toEqual([['1', '2026-01-01', 1, 0]]);
+});
+
+it('keeps days apart, also where a clock goes back', async () => {
+  for (const at of [NOON, NOON + DAY, NOON]) record(1, true, at);
+  await pass(1_000);
+  const total = (day: string) =>
+    (written[0] ?? []).filter((row) => row[1] === day).reduce((sum, row) => sum + row[2], 0);
+  expect([total('2026-01-01'), total('2026-01-02')]).toEqual([2, 1]);
+});
+
+it('keeps what the database could not take, and adds what has come since', async () => {
+  isAway = true;
+  record(1);
+  record(2, true, NOON - DAY);
+  await pass(7_000);
+  record(1, false);
+  record(2);
+  isAway = false;
+  await pass(1_000);
+  expect(written).toHaveLength(1);
+  expect(new Set(written[0])).toEqual(
+    new Set([
+      ['1', '2026-01-01', 1, 1],
+      ['2', '2025-12-31', 1, 0],
+      ['2', '2026-01-01', 1, 0],
+    ]),
+  );
+});
+
+it('writes the rest when it is closed, and does not go on where that fails', async () => {
+  record(1);
+  await usage.close();
+  expect(written).toEqual([[['1', '2026-01-01', 1, 0]]]);
+  isAway = true;
+  record(1);
+  await usage.close();
+  expect(jest.getTimerCount()).toBe(0);
+});
+
+it('holds 10,000 keys at the most', async () => {
+  for (let keyId = 0; keyId < 10_001; keyId += 1) record(keyId);
+  await pass(1_000);
+  record(10_000);
+  await pass(1_000);
+  expect(written.map(({ length }) => length)).toEqual([10_000, 1]);
+});
