@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ApiKey, createApplication, DAY, HOUR, later } from '@adoption-store/domain';
 import { openInfrastructure } from '@adoption-store/infrastructure';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 import { bringAxe, findingsOf } from '../support/axe.js';
 import { findChromium } from '../support/chromium.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
@@ -25,8 +25,8 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
   let database: TestDatabase;
   let portal: RunningPortal;
   let browser: Browser;
-  let visitor: BrowserContext;
-  let member: BrowserContext;
+  let visitor: Page;
+  let member: Page;
   let key: ApiKey;
   const complaints: string[] = [];
 
@@ -36,24 +36,22 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
       runPortal(database.url),
       chromium.launch({ ...(executablePath && { executablePath }), args: ['--no-sandbox'] }),
     ]);
-    [visitor, member] = await Promise.all([browser.newContext(), browser.newContext()]);
-    for (const context of [visitor, member]) {
-      await bringAxe(context);
+    // Each in a context of its own.
+    [visitor, member] = await Promise.all([browser.newPage(), browser.newPage()]);
+    for (const page of [visitor, member]) {
       // Chromium reports what the Content-Security-Policy has stopped on the console, too.
-      context.on('console', (message) => {
+      page.on('console', (message) => {
         // A form that was refused is answered with 422, a page that isn't there with 404.
         if (['error', 'warning'].includes(message.type()) && !message.text().includes('Failed to load resource'))
           complaints.push(message.text());
       });
-      context.on('weberror', (error) => complaints.push(error.error().message));
+      page.on('pageerror', (error) => complaints.push(error.message));
     }
-    const page = await member.newPage();
-    await page.goto(`${portal.origin}/sign-up`);
-    await page.getByLabel('E-mail address').fill(EMAIL);
-    await page.getByLabel('Password').fill(PASSWORD);
-    await page.getByRole('button', { name: 'Create the account' }).click();
-    await page.getByRole('heading', { name: 'Keys' }).waitFor();
-    await page.close();
+    await open(member, '/sign-up');
+    await member.getByLabel('E-mail address').fill(EMAIL);
+    await member.getByLabel('Password').fill(PASSWORD);
+    await member.getByRole('button', { name: 'Create the account' }).click();
+    await member.getByRole('heading', { name: 'Keys' }).waitFor();
     key = await fillIn();
   });
 
@@ -103,14 +101,13 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
     return website;
   }
 
-  const open = async (context: BrowserContext, path: string): Promise<Page> => {
-    const page = await context.newPage();
+  const open = async (page: Page, path: string): Promise<void> => {
     await page.goto(portal.origin + path);
-    return page;
   };
 
   /** The page in both colour schemes, on a phone and on a desktop, with all that it can unfold. */
   async function look(page: Page): Promise<void> {
+    await bringAxe(page);
     for (const summary of await page.locator('summary').all()) await summary.click();
     for (const { colorScheme, viewport } of LOOKS) {
       await page.emulateMedia({ colorScheme });
@@ -126,7 +123,6 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
     expect(await page.locator('h1').count()).toBe(1);
     expect(await page.title()).toMatch(/^.+ – Adoption Store API$/);
-    await page.close();
   }
 
   const PUBLIC = ['/', '/sign-up', '/sign-in', '/forgotten-password', '/reset-password'];
@@ -142,15 +138,18 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
   ];
 
   it.each(PUBLIC)('can be used by everybody: %s', async (path) => {
-    await look(await open(visitor, path));
+    await open(visitor, path);
+    await look(visitor);
   });
 
   it.each(OWN)('can be used by everybody: %s', async (path) => {
-    await look(await open(member, path));
+    await open(member, path);
+    await look(member);
   });
 
   it.each(['rotate', 'revoke'])('can be used by everybody: /keys/…/%s', async (step) => {
-    await look(await open(member, `/keys/${key.id}/${step}`));
+    await open(member, `/keys/${key.id}/${step}`);
+    await look(member);
   });
 
   it.each([
@@ -158,7 +157,8 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
     { path: '/sign-in', button: 'Sign in', fields: [] },
     { path: '/reset-password', button: 'Set the password', fields: [] },
   ])('tells what is wrong so that everybody finds it: $path', async ({ path, button, fields }) => {
-    const page = await open(visitor, path);
+    const page = visitor;
+    await open(page, path);
     await page.getByRole('main').getByRole('button', { name: button }).click();
     await page.getByRole('alert').waitFor();
     expect(await page.title()).toMatch(/^Error: /);
@@ -174,15 +174,17 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
   });
 
   it('tells what is wrong with an animal beside its field', async () => {
-    const page = await open(member, '/catalogue');
+    const page = member;
+    await open(page, '/catalogue');
     await page.getByRole('button', { name: 'Add it' }).click();
     await page.getByRole('alert').waitFor();
     await look(page);
   });
 
   it('shows a new key that is copied by a button', async () => {
-    await member.grantPermissions(['clipboard-read', 'clipboard-write']);
-    const page = await open(member, '/keys');
+    await member.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const page = member;
+    await open(page, '/keys');
     await page.getByRole('button', { name: 'Generate a key' }).click();
     await page.getByRole('button', { name: 'Copy the key' }).click();
     await page.getByText('Copied').first().waitFor();
@@ -190,23 +192,26 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
     await look(page);
   });
 
-  it('takes the token of a mail’s link out of the address', async () => {
-    const page = await open(visitor, '/reset-password#t0k3n');
-    expect(await page.getByLabel('Token from the mail').inputValue()).toBe('t0k3n');
-    expect(page.url()).toBe(`${portal.origin}/reset-password`);
-    await page.close();
-  });
+  it.each(['/', '/reset-password'])(
+    'takes the token of a mail’s link out of the address, coming from %s',
+    async (path) => {
+      await open(visitor, path);
+      await open(visitor, '/reset-password#t0k3n');
+      await visitor.waitForURL(`${portal.origin}/reset-password`);
+      expect(await visitor.getByLabel('Token from the mail').inputValue()).toBe('t0k3n');
+    },
+  );
 
   it('tells of a ban and of refusals in words', async () => {
-    const page = await open(member, '/usage');
+    const page = member;
+    await open(page, '/usage');
     const text = await page.getByRole('main').innerText();
     expect(text).toMatch(/“shop website” \(ending \w{4}\) is banned until \d+ \w+ \d{4}, \d\d:\d\d UTC/);
     expect(text).toMatch(/Refused today\s+[1-9]/);
-    await page.close();
   });
 
   it('weighs less than 50 kB with all it needs, and is rendered in less than 30 ms', async () => {
-    const cookie = (await member.cookies()).map(({ name, value }) => `${name}=${value}`).join('; ');
+    const cookie = (await member.context().cookies()).map(({ name, value }) => `${name}=${value}`).join('; ');
     const get = async (path: string) => {
       const begun = performance.now();
       const response = await fetch(portal.origin + path, { headers: { cookie }, redirect: 'manual' });
