@@ -17,7 +17,9 @@ while IFS= read -r path; do
       workspace=$(realpath --relative-to=. "$package")
       mkdir -p "$folder/$workspace" "$folder/node_modules/@adoption-store"
       cp -P "$package" "$folder/$package"
-      cp -R "$workspace/package.json" "$workspace/dist" "$folder/$workspace"
+      for part in package.json dist views public; do
+        [ ! -e "$workspace/$part" ] || cp -R "$workspace/$part" "$folder/$workspace"
+      done
       ;;
     *)
       mkdir -p "$folder/$package"

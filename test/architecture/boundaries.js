@@ -35,9 +35,9 @@ export const rules = [
     to: { pathNot: ['^packages/client/src/', npm('lossless-json')] },
   },
   {
-    name: 'only-the-api-imports-nest',
-    comment: 'The packages serve every app, and only one of those is a Nest application. The test workspace tests it.',
-    from: { path: '^(packages|apps)/', pathNot: '^apps/api/' },
+    name: 'only-web-apps-import-nest',
+    comment: 'The other packages serve every app, and only those that serve HTTP to others are Nest applications.',
+    from: { path: '^(packages|apps)/', pathNot: '^(apps/(api|portal)|packages/web)/' },
     to: { path: npm('@nestjs') },
   },
   {

@@ -27,11 +27,13 @@ it('looks at every workspace of the repository', () => {
     expect.arrayContaining([
       'apps/api',
       'apps/cli',
+      'apps/portal',
       'apps/worker',
       'packages/client',
       'packages/config',
       'packages/domain',
       'packages/infrastructure',
+      'packages/web',
     ]),
   );
 });

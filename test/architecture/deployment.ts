@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { apiSettings, CLOSING_TIME, readSettings, workerSettings } from '@adoption-store/config';
+import { apiSettings, CLOSING_TIME, portalSettings, readSettings, workerSettings } from '@adoption-store/config';
 import { parse, parseAllDocuments } from 'yaml';
 
 export type Tree = Readonly<Record<string, unknown>>;
 
-const SETTINGS = { ...apiSettings, ...workerSettings };
+const SETTINGS = { ...apiSettings, ...portalSettings, ...workerSettings };
 const repository = join(__dirname, '../..');
 
 /** What is at the end of a path through YAML, such as `deploy.resources.limits`. */

@@ -173,6 +173,8 @@ describe('started by npm start', () => {
       DATA_DIR: folder.path,
       PORT: '0',
       HOST: '127.0.0.1',
+      PORTAL_PORT: '0',
+      PORTAL_HOST: '127.0.0.1',
       WORKER_PORT: '0',
       WORKER_HOST: '127.0.0.1',
     };
@@ -187,9 +189,9 @@ describe('started by npm start', () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
   }
 
-  it('the API and the worker run on one database, and what both print can be read', async () => {
+  it('API, worker and portal run on one database, and what both print can be read', async () => {
     const { launcher, health, services } = await startAll();
-    expect([...services.keys()].sort()).toEqual(['api', 'cli', 'worker']);
+    expect([...services.keys()].sort()).toEqual(['api', 'cli', 'portal', 'worker']);
     expect(pasteCurl(launcher)).toMatch(/^HTTP\/1\.1 200 OK/);
     expect((await fetch(health)).status).toBe(200);
     expect(launcher.stdout.split('\n').filter((line) => !line.startsWith('{'))).toEqual([
@@ -203,6 +205,8 @@ describe('started by npm start', () => {
       '',
       expect.stringContaining('Try it:'),
       expect.stringContaining('curl'),
+      '',
+      expect.stringMatching(/^ {2}Portal {3}http:\S+$/),
       '',
       expect.stringMatching(WORKER_READY),
       '',
@@ -226,7 +230,7 @@ describe('started by npm start', () => {
   });
 
   it('a Ctrl-C while it is still starting leaves nothing', async () => {
-    const settings = { DATA_DIR: folder.path, PORT: '0', HOST: '127.0.0.1', WORKER_PORT: '0' };
+    const settings = { DATA_DIR: folder.path, PORT: '0', HOST: '127.0.0.1', PORTAL_PORT: '0', WORKER_PORT: '0' };
     const launcher = new Running(START, [], settings, { detached: true });
     started.push(launcher);
     while (processesOf(folder.path).length === 0) await new Promise(setImmediate);
@@ -236,15 +240,18 @@ describe('started by npm start', () => {
     expect(processesOf(folder.path)).toEqual([]);
   });
 
-  it.each(['api', 'worker'])('the others end with a killed %s, as is said, and the exit code tells', async (name) => {
-    const { launcher, services } = await startAll();
-    killAll([services.get(name) ?? 0]);
-    expect(await launcher.finished()).toMatchObject({
-      code: 128 + 9,
-      stderr: `the ${name} was ended by SIGKILL, so everything ends\n`,
-    });
-    await nothingIsLeft();
-  });
+  it.each(['api', 'portal', 'worker'])(
+    'the others end with a killed %s, as is said, and the exit code tells',
+    async (name) => {
+      const { launcher, services } = await startAll();
+      killAll([services.get(name) ?? 0]);
+      expect(await launcher.finished()).toMatchObject({
+        code: 128 + 9,
+        stderr: `the ${name} was ended by SIGKILL, so everything ends\n`,
+      });
+      await nothingIsLeft();
+    },
+  );
 
   it('a killed launcher leaves nothing', async () => {
     const { launcher } = await startAll();
@@ -256,7 +263,13 @@ describe('started by npm start', () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as { port: number };
-    const settings = { DATA_DIR: folder.path, PORT: '0', WORKER_HOST: '127.0.0.1', WORKER_PORT: String(port) };
+    const settings = {
+      DATA_DIR: folder.path,
+      PORT: '0',
+      PORTAL_PORT: '0',
+      WORKER_HOST: '127.0.0.1',
+      WORKER_PORT: String(port),
+    };
     const { code, stderr } = await run(START, [], settings);
     taken.close();
     expect(code).toBe(1);
@@ -266,7 +279,9 @@ describe('started by npm start', () => {
   });
 
   it('wrong settings of the worker are told with exit code 78', async () => {
-    const { code, stderr } = await run(START, [], { DATA_DIR: folder.path, PORT: '0', SMTP_URL: 'smtp://localhost' });
+    // The portal needs no recipient.
+    const mail = { SMTP_URL: 'smtp://localhost', MAIL_FROM: 'store@example.com' };
+    const { code, stderr } = await run(START, [], { DATA_DIR: folder.path, PORT: '0', PORTAL_PORT: '0', ...mail });
     expect(code).toBe(78);
     expect(stderr).toContain('STORE_EMAIL must be set where SMTP_URL is');
     expect(processesOf(folder.path)).toEqual([]);

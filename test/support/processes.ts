@@ -7,6 +7,7 @@ import { join } from 'node:path';
 
 const ROOT = join(__dirname, '../..');
 export const API = join(ROOT, 'apps/api/dist/main.js');
+export const PORTAL = join(ROOT, 'apps/portal/dist/main.js');
 export const WORKER = join(ROOT, 'apps/worker/dist/main.js');
 /** What `npm start` runs. */
 export const START = join(ROOT, 'apps/cli/dist/start.js');

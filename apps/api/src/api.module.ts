@@ -1,4 +1,5 @@
 import { type Application, MINUTE } from '@adoption-store/domain';
+import { UseCasesModule } from '@adoption-store/web';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { ThrottlerModule } from '@nestjs/throttler';
@@ -14,7 +15,6 @@ import { MessagesController } from './messages/messages.controller.js';
 import { PetsController } from './pets/pets.controller.js';
 import { RateLimitController } from './rate-limit/rate-limit.controller.js';
 import { StoreOrdersController } from './store/store-orders.controller.js';
-import { UseCasesModule } from './use-cases.module.js';
 
 export interface ApiParts {
   readonly application: Application;

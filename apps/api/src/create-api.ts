@@ -1,14 +1,14 @@
 import 'reflect-metadata';
 import type { Application, Clock } from '@adoption-store/domain';
-import type { LoggerService } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type FastifyBaseLogger, LogController } from 'fastify';
 import type { Log, Tracing } from '@adoption-store/telemetry';
+import { nestLogger, serveHealth } from '@adoption-store/web';
 import { ApiModule } from './api.module.js';
 import { serveDocs } from './docs/docs-routes.js';
-import { serveHealth } from './health/health-routes.js';
 import { ApiContext } from './http/api-context.js';
+import { servePublicly } from './http/public-route.js';
 import { checkFraming, requestId, routeEveryMethod } from './http/framing.js';
 import { routableUrl } from './http/request-target.js';
 import { RequestCounterStorage } from './http/request-counter.storage.js';
@@ -104,7 +104,12 @@ export async function createApi({
   observeRequests(fastify, observers);
   // Before the table of routes listens: neither is part of the API.
   serveDocs(fastify);
-  serveHealth(fastify, async () => ending?.aborted !== true && (await isReady()));
+  serveHealth(
+    (path, get) => {
+      servePublicly(fastify, path, get);
+    },
+    async () => ending?.aborted !== true && (await isReady()),
+  );
   fastify.addHook('onRoute', ({ url, method }) => {
     routes.add(url, [method].flat());
   });
@@ -124,19 +129,4 @@ export async function createApi({
     { logger: nestLogger(fastify.log), bodyParser: false, abortOnError: false },
   );
   return api.init();
-}
-
-/** Nest's own words, into the service's log. */
-function nestLogger(log: FastifyBaseLogger): LoggerService {
-  return {
-    log: (message: unknown) => {
-      log.debug(message);
-    },
-    warn: (message: unknown) => {
-      log.warn(message);
-    },
-    error: (message: unknown) => {
-      log.error(message);
-    },
-  };
 }

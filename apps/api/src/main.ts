@@ -12,9 +12,9 @@ import {
 import { createApplication, SECOND } from '@adoption-store/domain';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { openLog, openTracing, type PageServer, servePages } from '@adoption-store/telemetry';
+import { OpenConnections } from '@adoption-store/web';
 import { createApi } from './create-api.js';
 import { demoKey, seedAnimals } from './demo.js';
-import { OpenConnections } from './health/open-connections.js';
 import { ApiMetrics } from './observability/api-metrics.js';
 
 const ALONE = 'limits are counted by this instance alone; with REDIS_URL all instances count together';

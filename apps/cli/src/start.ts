@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { READY } from '@adoption-store/config';
 
 /** Each is started once the one before it is there: what they print stays readable, and one of them makes the database. */
-const SERVICES = ['api', 'worker'];
+const SERVICES = ['api', 'portal', 'worker'];
 
 const running: ChildProcess[] = [];
 const ends: Promise<number>[] = [];

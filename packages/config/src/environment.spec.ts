@@ -30,7 +30,7 @@ describe('settings', () => {
   });
 
   it('tell every fault at once and repeat no value', () => {
-    const faults = faultsOf({ PORT: 'secret', LOG_LEVEL: 'secret', DATABASE_URL: 'secret' });
+    const faults = faultsOf({ PORT: 'secret', LOG_LEVEL: 'secret', PORTAL_SECRET: 'secret' });
     expect(faults).toHaveLength(3);
     expect(faults.join()).not.toContain('secret');
   });
@@ -39,7 +39,6 @@ describe('settings', () => {
     ['PORT', ['0', '65535'], ['-1', '65536', '1.5', '80a', ' 80']],
     ['HOST', ['localhost', '0.0.0.0', '::', 'api.example.com'], ['a b', 'http://x', '-x', 'x'.repeat(254)]],
     ['LOG_LEVEL', ['debug', 'silent'], ['INFO', 'loud']],
-    ['DATABASE_URL', ['postgres://a:b@c/d', 'postgresql:///d?host=/tmp'], ['mysql://x', 'x', 'postgres://a b']],
     ['DATABASE_POOL_SIZE', ['1', '1000'], ['0', '1001']],
     ['SHUTDOWN_TIMEOUT', ['5s', '10m'], ['4s', '11m', '10']],
     ['ACCESS_LOG', ['on', 'off'], ['true', '1']],
@@ -63,6 +62,7 @@ describe('settings', () => {
       ['https://api.example.com', 'http://localhost:3000/store/'],
       ['api.example.com', 'ftp://x', 'https://x?y', 'https://u@x'],
     ],
+    ['PORTAL_SECRET', ['x'.repeat(32)], ['x'.repeat(31)]],
     ['PORTAL_HOST', ['0.0.0.0'], ['a b']],
     ['PORTAL_PORT', ['0', '65535'], ['65536']],
     ['PORTAL_URL', ['https://portal.example.com', 'http://localhost:3001/'], ['portal.example.com', 'https://x?y']],
@@ -77,6 +77,17 @@ describe('settings', () => {
   ])('%s takes what fits and refuses the rest by name', (name, fitting, unfit) => {
     for (const value of fitting) expect(faultsOf({ [name]: value })).toEqual([]);
     for (const value of unfit) expect(faultsOf({ [name]: value })).toEqual([expect.stringMatching(`^${name} must be`)]);
+  });
+
+  it('take a database only with a secret of the portal’s', () => {
+    const PORTAL_SECRET = 'x'.repeat(32);
+    for (const DATABASE_URL of ['postgres://a:b@c/d', 'postgresql:///d?host=/tmp']) {
+      expect(faultsOf({ DATABASE_URL, PORTAL_SECRET })).toEqual([]);
+      expect(faultsOf({ DATABASE_URL })).toEqual(['PORTAL_SECRET must be set where DATABASE_URL is']);
+    }
+    for (const DATABASE_URL of ['mysql://x', 'x', 'postgres://a b']) {
+      expect(faultsOf({ DATABASE_URL, PORTAL_SECRET })).toEqual([expect.stringMatching('^DATABASE_URL must be')]);
+    }
   });
 
   it('take a mail server only with a sender and a recipient', () => {

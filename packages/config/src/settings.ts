@@ -82,20 +82,25 @@ const mailSettings = {
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
-/** What the API needs beyond that. */
-export const apiSettings = {
-  ...serviceSettings,
-  ...countingSettings,
+/** What those need who serve HTTP to others; the portal tells people where the API is. */
+const webSettings = {
   HOST: { default: 'localhost', about: 'Address to listen on; `0.0.0.0` for all', read: hostName },
   PORT: { default: '3000', about: 'TCP port to listen on, 0–65535; 0 takes a free one', read: integer(0, 65_535) },
   ACCESS_LOG: { default: 'on', about: 'Whether each request is logged: `on` or `off`', read: oneOf('on', 'off') },
-  METRICS_HOST: { default: 'localhost', about: 'Address the API tells its metrics at', read: hostName },
-  METRICS_PORT: { default: '9464', about: 'TCP port of that address; 0 takes a free one', read: integer(0, 65_535) },
   LAME_DUCK: {
     default: '3s',
     about: 'Time from SIGTERM on that requests are still taken, so that load balancers can turn away, `0s`–`5m`',
     read: duration('0s', '5m'),
   },
+} as const satisfies Record<string, Setting<unknown>>;
+
+/** What the API needs beyond that. */
+export const apiSettings = {
+  ...serviceSettings,
+  ...webSettings,
+  ...countingSettings,
+  METRICS_HOST: { default: 'localhost', about: 'Address the API tells its metrics at', read: hostName },
+  METRICS_PORT: { default: '9464', about: 'TCP port of that address; 0 takes a free one', read: integer(0, 65_535) },
   ADDRESS_LIMIT: {
     default: '60',
     about: 'Requests a minute that one address may send without a valid key',
@@ -117,6 +122,7 @@ export const apiSettings = {
 /** What the portal needs beyond what every service does. */
 export const portalSettings = {
   ...serviceSettings,
+  ...webSettings,
   ...countingSettings,
   ...mailSettings,
   PORTAL_HOST: { default: 'localhost', about: 'Address the portal listens on; `0.0.0.0` for all', read: hostName },
@@ -125,6 +131,12 @@ export const portalSettings = {
     default: undefined,
     about: 'Address people reach the portal at, for the links in its e-mails; without it, where it listens',
     read: origin,
+  },
+  PORTAL_SECRET: {
+    default: undefined,
+    about: 'At least 32 random characters that sign sessions, the same for all portals; required by `DATABASE_URL`',
+    requiredBy: 'DATABASE_URL',
+    read: secret,
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
@@ -193,6 +205,11 @@ function isNetwork(text: string): boolean {
     rest.length === 0 &&
     (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= longest))
   );
+}
+
+function secret(text: string): string {
+  if (text.length < 32) throw new Error('must be at least 32 characters, such as `openssl rand -hex 32` gives');
+  return text;
 }
 
 function mailAddress(text: string): string {

@@ -8,7 +8,8 @@ import { CoalescingAnimalRepository } from './animals/coalescing-animal-reposito
 import { PostgresAnimalRepository } from './animals/postgres-animal-repository.js';
 import { type DatabaseConnection, migrate, openDataSource } from './database/data-source.js';
 import { openEmbeddedPostgres } from './database/embedded-postgres.js';
-import { poolStateOf } from './database/prepared.js';
+import { onDatabase } from './database/database-errors.js';
+import { poolOf, poolStateOf } from './database/prepared.js';
 import { readinessOf } from './database/readiness.js';
 import { type Delivery, openMessages } from './messages/open-messages.js';
 import { TypeOrmOrderRepository } from './orders/typeorm-order-repository.js';
@@ -49,8 +50,16 @@ export interface Readings {
   };
 }
 
+export type Query = (text: string, values: unknown[]) => Promise<{ readonly rows: readonly unknown[] }>;
+
 export interface Infrastructure {
   readonly ports: Ports;
+  /**
+   * Runs a statement for a library that keeps a table of its own.
+   *
+   * @throws DomainError `service_unavailable` where the database can't answer in time.
+   */
+  readonly query: Query;
   /** Whether the database answers within half a second. Never rejects. */
   readonly isReady: () => Promise<boolean>;
   readonly read: () => Readings;
@@ -89,6 +98,7 @@ async function connect(
     const { ports, limits, close } = await openPorts(config, connection, dataSource);
     return {
       ports,
+      query: (text, values) => onDatabase(() => poolOf(dataSource).query(text, values)),
       read: () => ({ pool: poolStateOf(dataSource), limits: limits() }),
       isReady: readinessOf(dataSource),
       async close() {

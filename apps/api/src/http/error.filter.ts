@@ -1,3 +1,4 @@
+import { stackOf } from '@adoption-store/web';
 import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs/common';
 import { getStorageToken } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -55,12 +56,4 @@ function logDefect(request: FastifyRequest, code: string, error: unknown): void 
     },
     code,
   );
-}
-
-/** Where it happened, and why. Nothing else of the error is logged: a failed query carries its parameters. */
-function stackOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause === undefined
-    ? (error.stack ?? error.message)
-    : `${error.stack}\ncaused by ${stackOf(error.cause)}`;
 }

@@ -41,6 +41,6 @@ export function poolStateOf(dataSource: DataSource) {
   return { idle, used: totalCount - idle, size: options.max, waiting };
 }
 
-function poolOf(dataSource: DataSource): pg.Pool {
+export function poolOf(dataSource: DataSource): pg.Pool {
   return (dataSource.driver as PostgresDriver).master as pg.Pool;
 }

@@ -7,6 +7,7 @@ import { CreateMessages1700000005000 } from './1700000005000-create-messages.js'
 import { CreateIdempotencyRecords1700000006000 } from './1700000006000-create-idempotency-records.js';
 import { AddMessageTraceparent1700000007000 } from './1700000007000-add-message-traceparent.js';
 import { AddCredentialsAndUsage1700000008000 } from './1700000008000-add-credentials-and-usage.js';
+import { CreateSessions1700000009000 } from './1700000009000-create-sessions.js';
 
 /** In the order they are run. One that has been released is never edited. */
 export const migrations = [
@@ -19,4 +20,5 @@ export const migrations = [
   CreateIdempotencyRecords1700000006000,
   AddMessageTraceparent1700000007000,
   AddCredentialsAndUsage1700000008000,
+  CreateSessions1700000009000,
 ];

@@ -1,0 +1,85 @@
+import {
+  AddAnimal,
+  type Animal,
+  invalid,
+  ListAnimals,
+  MINUTE,
+  PET_STATUSES,
+  type PetStatus,
+} from '@adoption-store/domain';
+import { Body, Controller, Get, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
+import { Throttle } from '@nestjs/throttler';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { EMPTY_FORM, fields, problemsOf } from '../http/forms.js';
+import { FormThrottlerGuard } from '../http/form-throttler.guard.js';
+import { redirect } from '../http/notices.js';
+import { Pages, REFUSED } from '../http/pages.js';
+import type { Form } from '../views.js';
+
+// By hand nobody adds more; whoever wants to has the API.
+const BY_HAND = { limit: 30, ttl: MINUTE };
+
+/** The animals, for those who would rather look than call. */
+@Controller('catalogue')
+export class CatalogueController {
+  constructor(
+    private readonly pages: Pages,
+    private readonly listAnimals: ListAnimals,
+    private readonly addAnimal: AddAnimal,
+  ) {}
+
+  @Get()
+  async show(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Query() query: unknown): Promise<void> {
+    await this.showAnimals(request, reply, query, EMPTY_FORM);
+  }
+
+  @Post()
+  @Throttle({ address: BY_HAND, account: BY_HAND })
+  @UseGuards(FormThrottlerGuard)
+  async add(
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+    @Query() query: unknown,
+    @Body() body: unknown,
+  ): Promise<void> {
+    const values = fields(body, 'name', 'categoryId', 'status');
+    let added: Animal;
+    try {
+      if (!isInteger(values.categoryId)) throw invalid('categoryId', 'must be a whole number');
+      added = await this.addAnimal.execute({
+        name: values.name,
+        categoryId: BigInt(values.categoryId),
+        status: values.status === '' ? undefined : (values.status as PetStatus),
+      });
+    } catch (error) {
+      const problems = problemsOf(error, { name: 'name', categoryId: 'categoryId', status: 'status' });
+      await this.showAnimals(request, reply, query, { values, problems });
+      return;
+    }
+    // A page that begins with it.
+    redirect(reply, addressOf(added.status, added.id - 1n), 'animal-added');
+  }
+
+  private async showAnimals(request: FastifyRequest, reply: FastifyReply, query: unknown, form: Form): Promise<void> {
+    const asked = fields(query, 'status', 'cursor');
+    const status = PET_STATUSES.find((each) => each === asked.status);
+    const after = isInteger(asked.cursor) ? BigInt.asIntN(64, BigInt(asked.cursor)) : undefined;
+    const { items: animals, next } = await this.listAnimals.execute({ status, after });
+    await this.pages.show(
+      request,
+      reply,
+      'catalogue',
+      { ...form, animals, status, next: next === undefined ? undefined : addressOf(status, next) },
+      form === EMPTY_FORM ? 200 : REFUSED,
+    );
+  }
+}
+
+function isInteger(text: string): boolean {
+  return /^-?\d{1,19}$/.test(text);
+}
+
+function addressOf(status: PetStatus | undefined, after: bigint): string {
+  const query = new URLSearchParams({ ...(status && { status }), cursor: String(after) });
+  return `/catalogue?${query}`;
+}

@@ -1,0 +1,151 @@
+import 'reflect-metadata';
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import type { Application, Clock } from '@adoption-store/domain';
+import type { Query } from '@adoption-store/infrastructure';
+import type { Log } from '@adoption-store/telemetry';
+import { nestLogger, serveHealth } from '@adoption-store/web';
+import fastifyCookie from '@fastify/cookie';
+import fastifyFormbody from '@fastify/formbody';
+import fastifyHelmet from '@fastify/helmet';
+import fastifyView from '@fastify/view';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Eta } from 'eta';
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
+import { logRequests } from './http/access-log.js';
+import { refuseForgedForms } from './http/csrf.js';
+import { Pages } from './http/pages.js';
+import { readPublicFiles, servePublicFiles } from './http/public-files.js';
+import { Sessions } from './http/sessions.js';
+import { PortalModule } from './portal.module.js';
+
+export interface PortalOptions {
+  readonly application: Application;
+  readonly clock: Clock;
+  /** Runs a statement on the database that keeps the sessions. */
+  readonly query: Query;
+  /** Signs sessions and forms; 32 characters or more. */
+  readonly secret: string;
+  /** The API's address, without `/v1`. */
+  readonly apiUrl: string;
+  /** Address people reach the portal at, where that is known. */
+  readonly portalUrl?: string | undefined;
+  /** Whether pages can be served, which an orchestrator asks. */
+  readonly isReady: () => Promise<boolean>;
+  /** Aborted once the portal is to end: from then on it tells everybody to look for another one. */
+  readonly ending?: AbortSignal | undefined;
+  /** Nothing is logged without it. */
+  readonly log?: Log | undefined;
+  /** Whether each request is logged, too. */
+  readonly logRequests?: boolean | undefined;
+  /** Networks whose X-Forwarded-For is believed; none unless given. */
+  readonly trustProxy?: readonly string[] | undefined;
+}
+
+const REQUEST_TIMEOUT_MS = 9_000;
+const MAX_FORM_BYTES = 16 * 1_024;
+
+// Nothing of a page comes from elsewhere, no script or style stands in it, and its forms are sent here alone.
+const CONTENT_SECURITY_POLICY = {
+  useDefaults: false,
+  directives: {
+    defaultSrc: ["'none'"],
+    scriptSrc: ["'self'"],
+    styleSrc: ["'self'"],
+    imgSrc: ["'self'"],
+    fontSrc: ["'self'"],
+    formAction: ["'self'"],
+    baseUri: ["'none'"],
+    frameAncestors: ["'none'"],
+  },
+};
+
+/** The portal, ready to listen: what main.ts serves and the tests call. */
+export async function createPortal(options: PortalOptions): Promise<NestFastifyApplication> {
+  const { application, clock, query, secret, apiUrl, portalUrl, log, trustProxy } = options;
+  const adapter = new FastifyAdapter({
+    ...(log && { loggerInstance: log.logger, childLoggerFactory: (logger: FastifyBaseLogger) => logger }),
+    logController: new LogController({ disableRequestLogging: true }),
+    // Nest's middleware engine; nothing here is a middleware.
+    skipMiddie: true,
+    genReqId: () => randomUUID(),
+    trustProxy: trustProxy === undefined ? false : [...trustProxy],
+    return503OnClosing: false,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    // What isn't even an address meets no filter.
+    frameworkErrors: (_error: Error, _request: FastifyRequest, reply: FastifyReply) => {
+      void reply.code(400).type('text/plain; charset=utf-8').send('bad request\n');
+    },
+  });
+  const fastify = adapter.getInstance() as unknown as FastifyInstance;
+  const isSecure = portalUrl?.startsWith('https:') === true;
+  const files = readPublicFiles(folder('public'));
+  if (log !== undefined && options.logRequests === true) logRequests(fastify, log);
+  fastify.addHook('onSend', (_request, reply, _payload, done) => {
+    if (options.ending?.aborted === true) reply.header('connection', 'close');
+    done();
+  });
+  await fastify.register(fastifyHelmet, {
+    contentSecurityPolicy: CONTENT_SECURITY_POLICY,
+    strictTransportSecurity: isSecure,
+  });
+  fastify.addHook('onRequest', (_request, reply, done) => {
+    reply.header('cache-control', 'no-store');
+    done();
+  });
+  // In a scope of their own, which what follows doesn't reach: who asks for these has no session.
+  await fastify.register((scope, _options, done) => {
+    servePublicFiles(scope, files);
+    serveHealth(
+      (path, get) => scope.get(path, get),
+      async () => options.ending?.aborted !== true && (await options.isReady()),
+    );
+    done();
+  });
+  await fastify.register(fastifyView, { engine: { eta: new Eta() }, root: folder('views'), production: true });
+  fastify.removeAllContentTypeParsers();
+  await fastify.register(fastifyFormbody, { bodyLimit: MAX_FORM_BYTES });
+  await fastify.register(fastifyCookie);
+  const sessions = new Sessions(application.getAccount, clock);
+  await sessions.keep(fastify, query, secret);
+  await refuseForgedForms(fastify, secret);
+  if (isSecure) sendSecureCookies(fastify);
+  const pages = new Pages({
+    api: apiUrl,
+    canReset: application.requestPasswordReset.isAvailable,
+    files: Object.fromEntries(files.map(({ name, address }) => [name, address])),
+  });
+  const portal = await NestFactory.create<NestFastifyApplication>(
+    PortalModule.of({ application, clock, pages, sessions }),
+    adapter,
+    { logger: nestLogger(fastify.log), bodyParser: false, abortOnError: false },
+  );
+  return portal.init();
+}
+
+/** Of source and build alike. */
+function folder(name: string): string {
+  return fileURLToPath(new URL(`../${name}`, import.meta.url));
+}
+
+/** Who ends TLS before us may not say so: the libraries then take the connection for the open one that it is here. */
+function sendSecureCookies(fastify: FastifyInstance): void {
+  fastify.addHook('onSend', (_request, reply, _payload, done) => {
+    const cookies = [reply.getHeader('set-cookie') ?? []].flat().map(String);
+    if (cookies.length > 0) {
+      reply.removeHeader('set-cookie');
+      reply.header(
+        'set-cookie',
+        cookies.map((cookie) => (/; Secure(;|$)/i.test(cookie) ? cookie : `${cookie}; Secure`)),
+      );
+    }
+    done();
+  });
+}

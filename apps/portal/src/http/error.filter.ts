@@ -1,0 +1,66 @@
+import { DomainError } from '@adoption-store/domain';
+import { stackOf } from '@adoption-store/web';
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { TooManyAttempts } from './form-throttler.guard.js';
+import { Pages } from './pages.js';
+import { askToSignIn, SignInNeeded } from './signed-in.guard.js';
+
+/** What people are told, by the status. */
+const EXPLANATIONS: Readonly<Record<number, readonly [title: string, message: string]>> = {
+  400: ['That did not work', 'The request could not be understood.'],
+  403: [
+    'This form is out of date',
+    'It was open for too long, or you have signed in or out meanwhile. Go back, reload the page and send it again.',
+  ],
+  404: ['Not found', 'There is no such page, or it is not yours.'],
+  413: ['Too much', 'The form that was sent is too large.'],
+  415: ['That did not work', 'Only forms are taken here.'],
+  500: ['Something went wrong', 'It is our fault and has been recorded. Try again later.'],
+  503: ['Not available just now', 'Try again in a moment.'],
+};
+const RETRY_AFTER_SECONDS = '5';
+
+/** The one place where errors become pages. */
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  constructor(private readonly pages: Pages) {}
+
+  async catch(error: unknown, host: ArgumentsHost): Promise<void> {
+    const request = host.switchToHttp().getRequest<FastifyRequest>();
+    const reply = host.switchToHttp().getResponse<FastifyReply>();
+    if (reply.sent || reply.raw.headersSent) return;
+    if (error instanceof SignInNeeded) {
+      askToSignIn(request, reply);
+      return;
+    }
+    const status = statusOf(error);
+    if (status >= 500) {
+      request.log.error({ request_id: request.id, route: request.routeOptions.url, stack: stackOf(error) }, 'defect');
+      // What couldn't be read or written before isn't written now: the session stays as it was.
+      Reflect.set(request, 'session', null);
+    }
+    if (status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS);
+    if (error instanceof TooManyAttempts) reply.header('retry-after', String(error.seconds));
+    const [title, message] = error instanceof TooManyAttempts ? tooMany(error) : explain(status);
+    await this.pages.show(request, reply, 'error', { status, title, message }, status);
+  }
+}
+
+function statusOf(error: unknown): number {
+  if (error instanceof DomainError) {
+    return { invalid: 400, unauthenticated: 403, not_found: 404, conflict: 409, unavailable: 503 }[error.kind];
+  }
+  if (error instanceof HttpException) return error.getStatus();
+  const status = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined;
+  return typeof status === 'number' && status >= 400 && status < 500 ? status : 500;
+}
+
+function explain(status: number): readonly [string, string] {
+  return EXPLANATIONS[status] ?? ['That did not work', 'The request was refused.'];
+}
+
+function tooMany({ seconds }: TooManyAttempts): readonly [string, string] {
+  const minutes = Math.ceil(seconds / 60);
+  return ['Too many attempts', `Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`];
+}

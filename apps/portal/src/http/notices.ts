@@ -1,0 +1,33 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+/** What can have been done, said once on the page that follows. */
+const NOTICES = {
+  'signed-up': 'Your account is open. Generate a key, and you can call the API.',
+  'signed-out': 'You are signed out.',
+  'password-changed': 'Your password is changed. All your other sessions have ended.',
+  'password-reset': 'Your new password is set, and all your sessions have ended. Sign in with it.',
+  'account-closed': 'Your account is closed, and its keys are revoked.',
+  'key-revoked': 'The key is revoked: nothing gets in with it any more.',
+  'form-sent-before': 'That form was sent before, so nothing was done again. A key’s text is shown once only.',
+  'animal-added': 'The animal is in the catalogue.',
+} as const;
+
+export type Notice = keyof typeof NOTICES;
+
+const COOKIE = 'notice';
+const MAX_AGE = 60;
+
+/** RFC 9110 §15.4.4: what was posted isn't posted again by a reload. */
+export function redirect(reply: FastifyReply, path: string, notice?: Notice): FastifyReply {
+  if (notice !== undefined) {
+    reply.setCookie(COOKIE, notice, { path: '/', httpOnly: true, sameSite: 'lax', secure: 'auto', maxAge: MAX_AGE });
+  }
+  return reply.redirect(path, 303);
+}
+
+export function takeNotice(request: FastifyRequest, reply: FastifyReply): string | undefined {
+  const name = request.cookies[COOKIE];
+  if (name === undefined) return undefined;
+  reply.clearCookie(COOKIE, { path: '/' });
+  return Object.hasOwn(NOTICES, name) ? NOTICES[name as Notice] : undefined;
+}

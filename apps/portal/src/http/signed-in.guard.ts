@@ -1,0 +1,65 @@
+import type { Account } from '@adoption-store/domain';
+import { type CanActivate, createParamDecorator, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+const PUBLIC = 'public';
+const COOKIE = 'next';
+const COOKIE_PATH = '/sign-in';
+const MAX_AGE = 600;
+const FIRST_PAGE = '/keys';
+
+/** Pages that are there for everybody. */
+export const Public = () => SetMetadata(PUBLIC, true);
+
+/** Whoever asks has to sign in first. */
+export class SignInNeeded extends Error {
+  override readonly name = 'SignInNeeded';
+}
+
+/** Lets in who is signed in, to every page that isn't public. */
+@Injectable()
+export class SignedInGuard implements CanActivate {
+  constructor(private readonly reflector: Reflector) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    const isPublic = this.reflector.getAllAndOverride<boolean | undefined>(PUBLIC, [
+      context.getHandler(),
+      context.getClass(),
+    ]);
+    if (isPublic === true) return true;
+    if (context.switchToHttp().getRequest<FastifyRequest>().account === undefined) throw new SignInNeeded();
+    return true;
+  }
+}
+
+/** Who is signed in, on a page that isn't public. */
+export const SignedIn = createParamDecorator((_: unknown, context: ExecutionContext): Account => {
+  const { account } = context.switchToHttp().getRequest<FastifyRequest>();
+  if (account === undefined) throw new SignInNeeded();
+  return account;
+});
+
+/** Off to the sign-in page, which leads back to the page that was wanted. */
+export function askToSignIn(request: FastifyRequest, reply: FastifyReply): void {
+  if (request.method === 'GET') {
+    const options = { httpOnly: true, sameSite: 'lax', secure: 'auto', maxAge: MAX_AGE } as const;
+    reply.setCookie(COOKIE, request.url, { path: COOKIE_PATH, ...options });
+  }
+  reply.redirect(COOKIE_PATH, 303);
+}
+
+export function takeWantedPage(request: FastifyRequest, reply: FastifyReply): string {
+  const wanted = request.cookies[COOKIE];
+  if (wanted === undefined) return FIRST_PAGE;
+  reply.clearCookie(COOKIE, { path: COOKIE_PATH });
+  return pathHere(wanted) ?? FIRST_PAGE;
+}
+
+/** Somebody else may have written that cookie: as browsers read it, it must lead to a page of ours. */
+export function pathHere(text: string): string | undefined {
+  const here = 'http://portal.invalid';
+  if (!text.startsWith('/') || !URL.canParse(text, here)) return undefined;
+  const { origin, pathname, search } = new URL(text, here);
+  return origin === here && !pathname.startsWith('//') ? pathname + search : undefined;
+}

@@ -1,0 +1,149 @@
+import {
+  type Account,
+  type ApiKey,
+  type Clock,
+  DAY,
+  HOUR,
+  IssueKey,
+  later,
+  ListKeys,
+  RevokeKey,
+  RotateKey,
+} from '@adoption-store/domain';
+import { Body, Controller, Get, Inject, NotFoundException, Param, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { CLOCK } from '../http/clock.js';
+import { formToken } from '../http/csrf.js';
+import { EMPTY_FORM, fields, problemsOf, wholeNumber } from '../http/forms.js';
+import { redirect } from '../http/notices.js';
+import { Pages, REFUSED } from '../http/pages.js';
+import { Sessions } from '../http/sessions.js';
+import { SignedIn } from '../http/signed-in.guard.js';
+import type { Form } from '../views.js';
+
+const LONGEST_LIFE = 3_650;
+const LONGEST_OVERLAP = 720;
+
+/** A person's keys; of whose account each must be is said with every step. */
+@Controller('keys')
+export class KeysController {
+  constructor(
+    private readonly pages: Pages,
+    private readonly sessions: Sessions,
+    private readonly listKeys: ListKeys,
+    private readonly issueKey: IssueKey,
+    private readonly rotateKey: RotateKey,
+    private readonly revokeKey: RevokeKey,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  @Get()
+  async show(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @SignedIn() account: Account): Promise<void> {
+    await this.showKeys(request, reply, account, EMPTY_FORM);
+  }
+
+  @Post()
+  async issue(
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+    @SignedIn() account: Account,
+    @Body() body: unknown,
+  ): Promise<void> {
+    const values = fields(body, 'name', 'expiresIn');
+    const days = wholeNumber(values.expiresIn, 1, LONGEST_LIFE);
+    if (days === undefined && values.expiresIn !== '') {
+      const problems = { expiresIn: `Must be 1 to ${LONGEST_LIFE} days, or empty for a key that does not expire.` };
+      await this.showKeys(request, reply, account, { values, problems });
+      return;
+    }
+    if (!(await this.isFirst(request, reply))) return;
+    try {
+      const issued = await this.issueKey.execute({
+        accountId: account.id,
+        name: values.name.trim() || undefined,
+        expiresAt: days === undefined ? undefined : later(this.clock.now(), days * DAY),
+      });
+      await this.pages.show(request, reply, 'new-key', issued);
+    } catch (error) {
+      const problems = problemsOf(error, { name: 'name', expiresAt: 'expiresIn' });
+      await this.showKeys(request, reply, account, { values, problems });
+    }
+  }
+
+  @Get(':id/rotate')
+  async showRotation(
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+    @SignedIn() account: Account,
+    @Param('id') id: string,
+  ): Promise<void> {
+    await this.pages.show(request, reply, 'rotate-key', { ...EMPTY_FORM, key: await this.find(account, id) });
+  }
+
+  @Post(':id/rotate')
+  async rotate(
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+    @SignedIn() account: Account,
+    @Param('id') id: string,
+    @Body() body: unknown,
+  ): Promise<void> {
+    const key = await this.find(account, id);
+    const values = fields(body, 'overlap');
+    const hours = wholeNumber(values.overlap, 0, LONGEST_OVERLAP);
+    if (hours === undefined) {
+      const problems = { overlap: `Must be 0 to ${LONGEST_OVERLAP} hours.` };
+      await this.pages.show(request, reply, 'rotate-key', { key, values, problems }, REFUSED);
+      return;
+    }
+    if (!(await this.isFirst(request, reply))) return;
+    try {
+      const issued = await this.rotateKey.execute({ id: key.id, accountId: account.id, overlap: hours * HOUR });
+      await this.pages.show(request, reply, 'new-key', { ...issued, replaced: await this.find(account, id) });
+    } catch (error) {
+      const problems = problemsOf(error, { overlap: 'overlap' });
+      await this.pages.show(request, reply, 'rotate-key', { key, values, problems }, REFUSED);
+    }
+  }
+
+  @Get(':id/revoke')
+  async showRevocation(
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+    @SignedIn() account: Account,
+    @Param('id') id: string,
+  ): Promise<void> {
+    await this.pages.show(request, reply, 'revoke-key', { key: await this.find(account, id) });
+  }
+
+  @Post(':id/revoke')
+  async revoke(@Res() reply: FastifyReply, @SignedIn() account: Account, @Param('id') id: string): Promise<void> {
+    const { id: keyId } = await this.find(account, id);
+    await this.revokeKey.execute({ id: keyId, accountId: account.id });
+    redirect(reply, '/keys', 'key-revoked');
+  }
+
+  private async showKeys(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { id: accountId }: Account,
+    form: Form,
+  ): Promise<void> {
+    const keys = (await this.listKeys.execute({ accountId })).map(({ key }) => key);
+    const status = form === EMPTY_FORM ? 200 : REFUSED;
+    await this.pages.show(request, reply, 'keys', { ...form, keys, now: this.clock.now() }, status);
+  }
+
+  /** A reload sends the form again: it doesn't make another key. */
+  private async isFirst(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
+    const isFirst = await this.sessions.spendForm(request, formToken(request));
+    if (!isFirst) redirect(reply, '/keys', 'form-sent-before');
+    return isFirst;
+  }
+
+  private async find({ id: accountId }: Account, id: string): Promise<ApiKey> {
+    const found = (await this.listKeys.execute({ accountId })).find(({ key }) => String(key.id) === id);
+    if (found === undefined) throw new NotFoundException();
+    return found.key;
+  }
+}

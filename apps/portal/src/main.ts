@@ -1,0 +1,75 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  CLOSING_TIME,
+  explainListenError,
+  localAddress,
+  portalSettings,
+  readSettings,
+  runService,
+  type Values,
+} from '@adoption-store/config';
+import { createApplication } from '@adoption-store/domain';
+import { openInfrastructure } from '@adoption-store/infrastructure';
+import { openLog } from '@adoption-store/telemetry';
+import { OpenConnections } from '@adoption-store/web';
+import { createPortal } from './create-portal.js';
+import { keptSecret } from './kept-secret.js';
+
+await runService((environment) => readSettings(portalSettings, environment), start);
+
+/** Serves the portal; what it returns ends it. */
+async function start(settings: Values<typeof portalSettings>, told: AbortSignal): Promise<() => Promise<void>> {
+  const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory, PORTAL_PORT: port, PORTAL_HOST: host } = settings;
+  const log = await openLog({ service: 'portal', level: settings.LOG_LEVEL });
+  const { ports, isReady, query, close } = await openInfrastructure({
+    databaseUrl,
+    dataDirectory,
+    poolSize: settings.DATABASE_POOL_SIZE,
+    redisUrl: settings.REDIS_URL,
+    isFollowingCounts: true,
+    passwordMail: passwordMail(settings),
+    onEvent: (message) => {
+      log.logger.warn(message);
+    },
+  });
+  try {
+    const portal = await createPortal({
+      application: createApplication(ports, { keyEnvironment: settings.KEY_ENVIRONMENT }),
+      clock: ports.clock,
+      query,
+      secret: settings.PORTAL_SECRET ?? (await keptSecret(dataDirectory)),
+      apiUrl: settings.PUBLIC_URL ?? localAddress(settings.HOST, settings.PORT),
+      portalUrl: settings.PORTAL_URL,
+      isReady,
+      ending: told,
+      trustProxy: settings.TRUST_PROXY,
+      log,
+      logRequests: settings.ACCESS_LOG === 'on',
+    });
+    const connections = new OpenConnections(portal.getHttpServer());
+    await portal.listen({ port, host }).catch((error: unknown) => {
+      throw explainListenError(error, { host, port, hostSetting: 'PORTAL_HOST', portSetting: 'PORTAL_PORT' });
+    });
+    const address = settings.PORTAL_URL ?? localAddress(host, Number(new URL(await portal.getUrl()).port));
+    console.log(`  Portal   ${address}\n`);
+    return async () => {
+      const drainTime = settings.SHUTDOWN_TIMEOUT - CLOSING_TIME;
+      // Whoever presses Ctrl-C has no load balancer that needs the time.
+      const lameDuck = told.reason === 'SIGTERM' ? Math.min(settings.LAME_DUCK, drainTime) : 0;
+      await delay(lameDuck);
+      await connections.drain(drainTime - lameDuck, () => portal.close());
+      await close();
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Undefined where no mail server is known. */
+function passwordMail(settings: Values<typeof portalSettings>) {
+  const { SMTP_URL: smtpUrl, MAIL_FROM: from, PORTAL_URL: url, PORTAL_HOST: host, PORTAL_PORT: port } = settings;
+  if (smtpUrl === undefined || from === undefined) return undefined;
+  // Behind the #, which no server and no log is told.
+  return { smtpUrl, from, resetUrl: (token: string) => `${url ?? localAddress(host, port)}/reset-password#${token}` };
+}

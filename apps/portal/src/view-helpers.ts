@@ -1,0 +1,128 @@
+import {
+  type ApiKey,
+  DAY,
+  type DayOfUsage,
+  HOUR,
+  type Instant,
+  instant,
+  type KeyState,
+  keyState,
+  limitsOf,
+  MAX_PASSWORD_LENGTH,
+  MIN_PASSWORD_LENGTH,
+  MINUTE,
+  MOST_ACTIVE_KEYS,
+  PET_STATUSES,
+  type Plan,
+  PLAN_NAMES,
+  type PlanLimits,
+  plan,
+  type QuotaWindow,
+  remainingIn,
+} from '@adoption-store/domain';
+import { chartOf } from './usage-chart.js';
+
+const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
+const DATE_TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
+const DAY_OF_MONTH = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+const NUMBER = new Intl.NumberFormat('en-GB');
+
+/** Keys that are over, at the most, that a page tells of, the latest first: a page stays small however many there were. */
+const MOST_PAST_KEYS = 25;
+
+/** What every template has as `it.helpers`. Those that return HTML make all of it themselves: `<%~ %>` takes it as it is. */
+export const viewHelpers = {
+  limitsOf,
+  keyState,
+  remainingIn,
+  chartOf,
+  statuses: PET_STATUSES,
+  password: { least: MIN_PASSWORD_LENGTH, most: MAX_PASSWORD_LENGTH },
+  mostActiveKeys: MOST_ACTIVE_KEYS,
+
+  number: (value: number): string => NUMBER.format(value),
+
+  /** Such as `3 requests`. */
+  count: (value: number, one: string, many = `${one}s`): string =>
+    `${NUMBER.format(value)} ${value === 1 ? one : many}`,
+
+  capitalised: (text: string): string => text.charAt(0).toUpperCase() + text.slice(1),
+
+  /** HTML: the minute in UTC. */
+  dateTime: (at: Instant): string => time(at, `${DATE_TIME.format(at)} UTC`),
+
+  /** HTML: the UTC day. */
+  date: (at: Instant): string => time(at, DATE.format(at)),
+
+  dayOfMonth: (at: Instant): string => DAY_OF_MONTH.format(at),
+
+  /** Such as `in 4 minutes`; rounded up, so that nobody comes too early. */
+  until(at: Instant, now: Instant): string {
+    const left = Math.max(0, at - now);
+    if (left < MINUTE) return `in ${viewHelpers.count(Math.ceil(left / 1_000), 'second')}`;
+    if (left < 2 * HOUR) return `in ${viewHelpers.count(Math.ceil(left / MINUTE), 'minute')}`;
+    if (left < 2 * DAY) return `in ${viewHelpers.count(Math.ceil(left / HOUR), 'hour')}`;
+    return `in ${viewHelpers.count(Math.ceil(left / DAY), 'day')}`;
+  },
+
+  /** How a person recognises a key. */
+  keyTitle: (key: ApiKey): string =>
+    key.name === undefined ? `the key ending ${key.ending}` : `“${key.name}” (ending ${key.ending})`,
+
+  /** From when on it is refused; undefined of one that works for ever. */
+  endOf({ revokedAt, expiresAt }: ApiKey): Instant | undefined {
+    if (revokedAt === undefined || expiresAt === undefined) return revokedAt ?? expiresAt;
+    return instant(Math.min(revokedAt, expiresAt));
+  },
+
+  sortKeys,
+
+  /** In per cent, 100 at the most; a plan may have become smaller than what is used. */
+  shareUsed: ({ used, limit }: QuotaWindow): number => Math.min(100, (100 * used) / limit),
+
+  total: (days: readonly DayOfUsage[]): { readonly admitted: number; readonly refused: number } => ({
+    admitted: days.reduce((sum, { admitted }) => sum + admitted, 0),
+    refused: days.reduce((sum, { refused }) => sum + refused, 0),
+  }),
+
+  /** All there are, in their order; enterprise's limits are told only to those who have them. */
+  plansBeside: (own: Plan): readonly ShownPlan[] =>
+    PLAN_NAMES.map((name) => ({
+      name,
+      isOwn: name === own.name,
+      limits: name === own.name ? limitsOf(own) : name === 'enterprise' ? undefined : limitsOf(plan(name)),
+    })),
+};
+
+export type ViewHelpers = typeof viewHelpers;
+
+export interface ShownPlan {
+  readonly name: string;
+  readonly isOwn: boolean;
+  readonly limits: PlanLimits | undefined;
+}
+
+export interface SortedKeys {
+  readonly active: readonly ApiKey[];
+  readonly past: readonly { readonly key: ApiKey; readonly state: Exclude<KeyState, 'active'> }[];
+  /** Past keys that aren't among `past`. */
+  readonly older: number;
+}
+
+/** The newest first. */
+function sortKeys(keys: readonly ApiKey[], now: Instant): SortedKeys {
+  const newestFirst = keys.toSorted((one, other) => other.createdAt - one.createdAt || Number(other.id - one.id));
+  const past = newestFirst.flatMap((key) => {
+    const state = keyState(key, now);
+    return state === 'active' ? [] : [{ key, state }];
+  });
+  return {
+    active: newestFirst.filter((key) => keyState(key, now) === 'active'),
+    past: past.slice(0, MOST_PAST_KEYS),
+    older: Math.max(0, past.length - MOST_PAST_KEYS),
+  };
+}
+
+function time(at: Instant, text: string): string {
+  return `<time datetime="${new Date(at).toISOString()}">${text}</time>`;
+}

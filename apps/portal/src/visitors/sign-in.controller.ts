@@ -1,0 +1,69 @@
+import { SignIn, SignUp } from '@adoption-store/domain';
+import { Body, Controller, Get, Post, Req, Res, UseGuards } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { EMPTY_FORM, fields, problemsOf } from '../http/forms.js';
+import { FormThrottlerGuard } from '../http/form-throttler.guard.js';
+import { redirect } from '../http/notices.js';
+import { Pages, REFUSED } from '../http/pages.js';
+import { Sessions } from '../http/sessions.js';
+import { Public, takeWantedPage } from '../http/signed-in.guard.js';
+
+// The same for an address that has no account.
+const WRONG = 'The e-mail address or the password is wrong.';
+
+/** How people get in and out. */
+@Public()
+@Controller()
+export class SignInController {
+  constructor(
+    private readonly pages: Pages,
+    private readonly sessions: Sessions,
+    private readonly signUp: SignUp,
+    private readonly signIn: SignIn,
+  ) {}
+
+  @Get('sign-up')
+  async showSignUp(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    if (request.account === undefined) await this.pages.show(request, reply, 'sign-up', EMPTY_FORM);
+    else redirect(reply, '/keys');
+  }
+
+  @Post('sign-up')
+  @UseGuards(FormThrottlerGuard)
+  async takeSignUp(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Body() body: unknown): Promise<void> {
+    const { email, password } = fields(body, 'email', 'password');
+    try {
+      await this.sessions.begin(request, await this.signUp.execute({ email, password }));
+    } catch (error) {
+      const problems = problemsOf(error, { email: 'email', password: 'password' });
+      await this.pages.show(request, reply, 'sign-up', { values: { email }, problems }, REFUSED);
+      return;
+    }
+    redirect(reply, '/keys', 'signed-up');
+  }
+
+  @Get('sign-in')
+  async showSignIn(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    if (request.account === undefined) await this.pages.show(request, reply, 'sign-in', EMPTY_FORM);
+    else redirect(reply, '/keys');
+  }
+
+  @Post('sign-in')
+  @UseGuards(FormThrottlerGuard)
+  async takeSignIn(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Body() body: unknown): Promise<void> {
+    const { email, password } = fields(body, 'email', 'password');
+    const account = await this.signIn.execute({ email, password });
+    if (account === undefined) {
+      await this.pages.show(request, reply, 'sign-in', { values: { email }, problems: { form: WRONG } }, REFUSED);
+      return;
+    }
+    await this.sessions.begin(request, account);
+    redirect(reply, takeWantedPage(request, reply));
+  }
+
+  @Post('sign-out')
+  async signOut(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    await this.sessions.end(request, reply);
+    redirect(reply, '/', 'signed-out');
+  }
+}

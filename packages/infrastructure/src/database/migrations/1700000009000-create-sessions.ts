@@ -1,0 +1,18 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+export class CreateSessions1700000009000 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    // As connect-pg-simple wants it, which is all that uses it.
+    await runner.query(`
+      CREATE TABLE sessions (
+        sid text PRIMARY KEY,
+        sess jsonb NOT NULL,
+        expire timestamptz NOT NULL
+      )`);
+    await runner.query('CREATE INDEX sessions_by_expiry ON sessions (expire)');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE sessions');
+  }
+}

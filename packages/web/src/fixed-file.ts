@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+export const HTML = 'text/html; charset=utf-8';
+export const CSS = 'text/css; charset=utf-8';
+export const SCRIPT = 'text/javascript; charset=utf-8';
+
+/** What is the same for everybody and until the next release. */
+export interface FixedFile {
+  readonly type: string;
+  readonly body: Buffer;
+  readonly hash: string;
+}
+
+export function fixedFile(type: string, content: string | Buffer): FixedFile {
+  const body = Buffer.from(content);
+  return { type, body, hash: createHash('sha256').update(body).digest('base64url').slice(0, 22) };
+}
+
+export function sendFixedFile(request: FastifyRequest, reply: FastifyReply, file: FixedFile): FastifyReply {
+  const etag = `"${file.hash}"`;
+  reply.header('etag', etag);
+  if (isKnown(request.headers['if-none-match'], etag)) {
+    return reply.code(304).removeHeader('content-type').send();
+  }
+  return reply.type(file.type).send(file.body);
+}
+
+/** RFC 9110 §13.1.2. */
+function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
+  const known = ifNoneMatch?.split(',').map((each) => each.trim().replace(/^W\//, '')) ?? [];
+  return known.includes(etag) || known.includes('*');
+}

@@ -1,0 +1,19 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+type Get = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+
+/** What an orchestrator asks for, each page served by `serve`. */
+export function serveHealth(serve: (path: string, get: Get) => void, isReady: () => Promise<boolean>): void {
+  serve(
+    '/livez',
+    answer(() => Promise.resolve(true)),
+  );
+  serve('/readyz', answer(isReady));
+}
+
+function answer(isWell: () => Promise<boolean>): Get {
+  return async (_request, reply) => {
+    const [status, text] = (await isWell()) ? [200, 'ok\n'] : [503, 'not ready\n'];
+    return reply.code(status).type('text/plain; charset=utf-8').send(text);
+  };
+}

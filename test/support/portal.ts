@@ -1,0 +1,51 @@
+import { createPortal, type PortalOptions } from '@adoption-store/portal';
+import { createApplication, type Application, type Clock, type Ports } from '@adoption-store/domain';
+import { InMemoryPasswordMailer } from '@adoption-store/domain/testing';
+import { openInfrastructure, type Query } from '@adoption-store/infrastructure';
+import { createDatabase } from './database.js';
+
+/** The portal on a database of its own, served over real HTTP; only its mail is kept here. */
+export interface TestPortal {
+  readonly origin: string;
+  readonly application: Application;
+  readonly ports: Ports;
+  readonly query: Query;
+  readonly clock: Clock;
+  readonly mailer: InMemoryPasswordMailer;
+  close(): Promise<void>;
+}
+
+export async function startPortal(options: Partial<PortalOptions> = {}): Promise<TestPortal> {
+  const database = await createDatabase();
+  const { ports, query, isReady, close } = await openInfrastructure({
+    databaseUrl: database.url,
+    dataDirectory: '/nowhere',
+    poolSize: 5,
+  });
+  const mailer = new InMemoryPasswordMailer();
+  const clock = options.clock ?? ports.clock;
+  const application = createApplication({ ...ports, clock, passwordMailer: mailer });
+  const portal = await createPortal({
+    application,
+    clock,
+    query,
+    secret: 'a secret of thirty-two characters',
+    apiUrl: 'http://api.example.com',
+    isReady,
+    ...options,
+  });
+  await portal.listen(0, '127.0.0.1');
+  return {
+    origin: `http://127.0.0.1:${new URL(await portal.getUrl()).port}`,
+    application,
+    ports,
+    query,
+    clock,
+    mailer,
+    async close() {
+      await portal.close();
+      await close();
+      await database.drop();
+    },
+  };
+}
