@@ -1,3 +1,10 @@
 import { workspace } from '@adoption-store/tooling/eslint';
 
-export default workspace(import.meta.dirname);
+const browser = Object.fromEntries(
+  ['addEventListener', 'document', 'history', 'location', 'navigator', 'setTimeout'].map((name) => [name, 'readonly']),
+);
+
+export default [
+  ...workspace(import.meta.dirname),
+  { files: ['public/*.js'], languageOptions: { globals: browser } },
+];
