@@ -5,7 +5,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { findChromium } from '../support/chromium.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
-import { API, PORTAL, Running, run, temporaryFolder } from '../support/processes.js';
+import { runPortal, type RunningPortal } from '../support/portal-process.js';
+import { API, run, Running, temporaryFolder } from '../support/processes.js';
 import { until } from '../support/until.js';
 
 const executablePath = findChromium();
@@ -19,9 +20,8 @@ const PASSWORD = 'three unrelated words';
   () => {
     let database: TestDatabase;
     let api: Running;
-    let portal: Running;
+    let portal: RunningPortal;
     let apiOrigin: string;
-    let portalOrigin: string;
     let browser: Browser;
     let page: Page;
     let pages = 0;
@@ -33,14 +33,7 @@ const PASSWORD = 'three unrelated words';
       api = new Running(API, [], environment);
       const launched = chromium.launch({ ...(executablePath && { executablePath }), args: ['--no-sandbox'] });
       apiOrigin = (await api.prints(/Address {2}(\S+)\/v1/))[1] ?? '';
-      portal = new Running(PORTAL, [], {
-        DATABASE_URL: database.url,
-        PORTAL_HOST: '127.0.0.1',
-        PORTAL_PORT: '0',
-        PORTAL_SECRET: 'a secret of thirty-two characters',
-        PUBLIC_URL: apiOrigin,
-      });
-      portalOrigin = (await portal.prints(/Portal {3}(\S+)/))[1] ?? '';
+      portal = await runPortal(database.url, { PUBLIC_URL: apiOrigin });
       browser = await launched;
       page = await (await browser.newContext({ javaScriptEnabled: false })).newPage();
       page.on('domcontentloaded', () => (pages += 1));
@@ -48,14 +41,14 @@ const PASSWORD = 'three unrelated words';
 
     afterAll(async () => {
       await browser.close();
-      await Promise.all([api.stop(), portal.stop()]);
+      await Promise.all([api.stop(), portal.process.stop()]);
       await database.drop();
     });
 
     afterEach(() => {
-      expect([api.stderr, portal.stderr]).toEqual(['', '']);
+      expect([api.stderr, portal.process.stderr]).toEqual(['', '']);
       // Not in the log either.
-      for (const text of [...keys, PASSWORD]) expect(portal.stdout).not.toContain(text);
+      for (const text of [...keys, PASSWORD]) expect(portal.process.stdout).not.toContain(text);
     });
 
     /** Goes on from where the focus is, as somebody does who has no mouse. */
@@ -96,7 +89,7 @@ const PASSWORD = 'three unrelated words';
         .first();
 
     it('gets from signing up to a first successful call in at most four pages', async () => {
-      await page.goto(`${portalOrigin}/sign-up`);
+      await page.goto(`${portal.origin}/sign-up`);
       await write('E-mail address', EMAIL);
       await write('Password', PASSWORD);
       await enter(/^Keys$/);
@@ -112,7 +105,7 @@ const PASSWORD = 'three unrelated words';
     });
 
     it('doesn’t see the key’s text again', async () => {
-      await page.goto(`${portalOrigin}/keys`);
+      await page.goto(`${portal.origin}/keys`);
       const [key = ''] = keys;
       expect(await page.content()).toContain(key.slice(-4));
       expect(await page.content()).not.toContain(key);
@@ -133,7 +126,7 @@ const PASSWORD = 'three unrelated words';
     });
 
     it('rotates the key, and both work for a while', async () => {
-      await page.goto(`${portalOrigin}/keys`);
+      await page.goto(`${portal.origin}/keys`);
       await tabTo(page.getByRole('link', { name: 'Rotate “shop website”' }));
       await enter(/^Rotate “shop website”/);
       await tabTo(page.getByLabel('Hours that both keys work'));
@@ -145,7 +138,7 @@ const PASSWORD = 'three unrelated words';
 
     it('revokes a key after a second look, and it is refused', async () => {
       const [old = '', key = ''] = keys;
-      await page.goto(`${portalOrigin}/keys`);
+      await page.goto(`${portal.origin}/keys`);
       await tabTo(page.getByRole('link', { name: `Revoke “shop website” (ending ${key.slice(-4)})` }));
       await enter(/^Revoke “shop website”/);
       expect(await statusWith(key)).toBe(200);
@@ -159,7 +152,7 @@ const PASSWORD = 'three unrelated words';
     it('runs the programs of the quickstart as they stand', async () => {
       const folder = await temporaryFolder();
       try {
-        await page.goto(`${portalOrigin}/quickstart`);
+        await page.goto(`${portal.origin}/quickstart`);
         const environment = { API_KEY: keys[0] ?? '' };
         const program = join(folder.path, 'quickstart.mjs');
         writeFileSync(program, await page.locator('#js').innerText());
@@ -179,7 +172,7 @@ const PASSWORD = 'three unrelated words';
     });
 
     it('adds an animal to the catalogue', async () => {
-      await page.goto(`${portalOrigin}/catalogue`);
+      await page.goto(`${portal.origin}/catalogue`);
       await write('Name', 'Rex <b>');
       await write('Category’s number', '9223372036854775807');
       await enter(/^Catalogue$/);
@@ -189,7 +182,7 @@ const PASSWORD = 'three unrelated words';
     it('signs out, and in again', async () => {
       await tabTo(page.getByRole('button', { name: 'Sign out' }));
       await enter(/home/);
-      await page.goto(`${portalOrigin}/usage`);
+      await page.goto(`${portal.origin}/usage`);
       await write('E-mail address', EMAIL);
       await write('Password', PASSWORD);
       await enter(/^Usage$/);

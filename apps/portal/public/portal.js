@@ -19,9 +19,17 @@ for (const button of document.querySelectorAll('[data-copy]')) {
 
 // The token of the mail's link stands behind the #, which browsers send nowhere; nor is it to stay in the history.
 const token = document.querySelector('[data-from-hash]');
-if (token && location.hash.length > 1) {
+
+function takeToken() {
+  if (location.hash.length < 2) return;
   token.value = location.hash.slice(1);
   history.replaceState(null, '', location.pathname);
+}
+
+if (token) {
+  takeToken();
+  // Of a link that is opened where the page is open already.
+  addEventListener('hashchange', takeToken);
 }
 
 document.querySelector('.problems')?.focus();

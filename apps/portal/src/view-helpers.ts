@@ -77,8 +77,8 @@ export const viewHelpers = {
 
   sortKeys,
 
-  /** From what share of a window on its meter warns. */
-  nearlyFull: (window: QuotaWindow): number => Math.floor(window.limit * 0.8),
+  /** In per cent, 100 at the most; a plan may have become smaller than what is used. */
+  shareUsed: ({ used, limit }: QuotaWindow): number => Math.min(100, (100 * used) / limit),
 
   total: (days: readonly DayOfUsage[]): { readonly admitted: number; readonly refused: number } => ({
     admitted: days.reduce((sum, { admitted }) => sum + admitted, 0),

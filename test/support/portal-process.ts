@@ -1,0 +1,20 @@
+import { PORTAL, Running, type Environment } from './processes.js';
+
+export interface RunningPortal {
+  readonly process: Running;
+  readonly origin: string;
+}
+
+/** The portal as its users meet it: a process of its own, on that database. Nothing listens where it sends its mail. */
+export async function runPortal(databaseUrl: string, settings: Environment = {}): Promise<RunningPortal> {
+  const process = new Running(PORTAL, [], {
+    DATABASE_URL: databaseUrl,
+    PORTAL_HOST: '127.0.0.1',
+    PORTAL_PORT: '0',
+    PORTAL_SECRET: 'a secret of thirty-two characters',
+    SMTP_URL: 'smtp://127.0.0.1:1',
+    MAIL_FROM: 'store@example.com',
+    ...settings,
+  });
+  return { process, origin: (await process.prints(/Portal {3}(\S+)/))[1] ?? '' };
+}
