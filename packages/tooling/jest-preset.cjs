@@ -1,8 +1,9 @@
 /**
- * The test preset. Nest 12 is ESM-only and its throttler CommonJS, so our TypeScript and the ESM-only
- * dependencies are compiled to CommonJS for Jest; the workspace's packages are read from their sources.
+ * The test preset. Nest 12 is ESM-only and its throttler CommonJS, so our TypeScript, the ESM-only
+ * dependencies and what imports them are compiled to CommonJS for Jest; the workspace's packages are read from their sources.
  */
 const compiledDependencies = [
+  '@fastify/cookie',
   '@nestjs',
   '@tokenizer',
   'ansis',

@@ -25,8 +25,10 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
   'packages/infrastructure': ['.', './testing'],
   'packages/config': ['.'],
   'packages/telemetry': ['.'],
+  'packages/web': ['.'],
   'packages/tooling': ['./eslint', './jest'],
   'apps/api': ['.'],
+  'apps/portal': ['.'],
 };
 
 const SCOPE = '@adoption-store/';

@@ -84,7 +84,7 @@ export async function createPortal(options: PortalOptions): Promise<NestFastifyA
       void reply.code(400).type('text/plain; charset=utf-8').send('bad request\n');
     },
   });
-  const fastify = adapter.getInstance() as unknown as FastifyInstance;
+  const fastify = adapter.getInstance<FastifyInstance>();
   const isSecure = portalUrl?.startsWith('https:') === true;
   const files = readPublicFiles(folder('public'));
   if (log !== undefined && options.logRequests === true) logRequests(fastify, log);

@@ -81,5 +81,5 @@ function isInteger(text: string): boolean {
 
 function addressOf(status: PetStatus | undefined, after: bigint): string {
   const query = new URLSearchParams({ ...(status && { status }), cursor: String(after) });
-  return `/catalogue?${query}`;
+  return `/catalogue?${query.toString()}`;
 }

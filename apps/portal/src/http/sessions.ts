@@ -1,4 +1,3 @@
-/// <reference path="../connect-pg-simple.d.ts" />
 import { type Account, type AccountId, type Clock, type GetAccount, HOUR, MINUTE } from '@adoption-store/domain';
 import type { Query } from '@adoption-store/infrastructure';
 import fastifySession from '@fastify/session';
