@@ -14,7 +14,7 @@ import {
 } from './deployment.js';
 
 /** Those that may be reached from outside. */
-const PUBLISHED = ['proxy', 'grafana'];
+const PUBLISHED = ['proxy', 'grafana', 'portal'];
 /** Those that hold data, and have no way out. */
 const INSIDE = ['postgres', 'redis', 'prometheus', 'migrate', 'keys', 'backup'];
 

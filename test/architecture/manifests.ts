@@ -26,8 +26,10 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
   'packages/config': ['.'],
   'packages/client': ['.'],
   'packages/telemetry': ['.'],
+  'packages/web': ['.'],
   'packages/tooling': ['./eslint', './jest'],
   'apps/api': ['.'],
+  'apps/portal': ['.'],
 };
 
 const SCOPE = '@adoption-store/';
