@@ -1,7 +1,10 @@
 import { workspace } from '@adoption-store/tooling/eslint';
 
 const browser = Object.fromEntries(
-  ['document', 'history', 'location', 'navigator', 'setTimeout'].map((name) => [name, 'readonly']),
+  ['addEventListener', 'document', 'history', 'location', 'navigator', 'setTimeout'].map((name) => [name, 'readonly']),
 );
 
-export default [...workspace(import.meta.dirname), { files: ['public/*.js'], languageOptions: { globals: browser } }];
+export default [
+  ...workspace(import.meta.dirname),
+  { files: ['public/*.js'], languageOptions: { globals: browser } },
+];
