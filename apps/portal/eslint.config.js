@@ -4,7 +4,4 @@ const browser = Object.fromEntries(
   ['addEventListener', 'document', 'history', 'location', 'navigator', 'setTimeout'].map((name) => [name, 'readonly']),
 );
 
-export default [
-  ...workspace(import.meta.dirname),
-  { files: ['public/*.js'], languageOptions: { globals: browser } },
-];
+export default [...workspace(import.meta.dirname), { files: ['public/*.js'], languageOptions: { globals: browser } }];
