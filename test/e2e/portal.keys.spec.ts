@@ -57,6 +57,15 @@ describe('a key', () => {
     expect(await keysOf(visitor.email)).toHaveLength(1);
   });
 
+  it('is made once by a form that is sent several times at the same time', async () => {
+    const visitor = await portal.signedUp();
+    await visitor.get('/keys');
+    const form = { _csrf: visitor.token };
+    const answers = await Promise.all([1, 2, 3].map(() => visitor.post('/keys', form)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 303, 303]);
+    expect(await keysOf(visitor.email)).toHaveLength(1);
+  });
+
   it('of somebody else is not there', async () => {
     const owner = await portal.signedUp();
     const text = await owner.issueKey();

@@ -11,8 +11,6 @@ declare module 'fastify' {
     begunAt?: number;
     /** The minute it was last used in. */
     usedAt?: number;
-    /** Of the forms that may be sent once, those that were. */
-    spentForms?: readonly string[];
   }
 
   interface FastifyRequest {
@@ -24,7 +22,6 @@ declare module 'fastify' {
 /** A session ends when it wasn't used for so long, and after so long however much it is used. */
 const IDLE_TIME = 30 * MINUTE;
 const LONGEST_TIME = 12 * HOUR;
-const MOST_SPENT_FORMS = 50;
 const COOKIE = 'session';
 
 /** Who is signed in, in which browser; nobody else has a session. */
@@ -77,18 +74,6 @@ export class Sessions {
     await request.session.destroy();
     request.account = undefined;
     reply.clearCookie(COOKIE, { path: '/' });
-  }
-
-  /**
-   * Whether this form is sent for the first time. Each that is shown has a token of its own against forgery, which so
-   * tells one that a browser sends again.
-   */
-  async spendForm({ session }: FastifyRequest, token: string): Promise<boolean> {
-    const spent = session.spentForms ?? [];
-    if (spent.includes(token)) return false;
-    session.spentForms = [...spent, token].slice(-MOST_SPENT_FORMS);
-    await session.save();
-    return true;
   }
 
   private async accountOf({ session }: FastifyRequest): Promise<Account | undefined> {

@@ -1,5 +1,6 @@
 import {
   type Account,
+  AnswerOnce,
   type ApiKey,
   type Clock,
   DAY,
@@ -17,7 +18,6 @@ import { formToken } from '../http/csrf.js';
 import { EMPTY_FORM, fields, problemsOf, wholeNumber } from '../http/forms.js';
 import { redirect } from '../http/notices.js';
 import { Pages, REFUSED } from '../http/pages.js';
-import { Sessions } from '../http/sessions.js';
 import { SignedIn } from '../http/signed-in.guard.js';
 import type { Form } from '../views.js';
 
@@ -29,7 +29,7 @@ const LONGEST_OVERLAP = 720;
 export class KeysController {
   constructor(
     private readonly pages: Pages,
-    private readonly sessions: Sessions,
+    private readonly answerOnce: AnswerOnce,
     private readonly listKeys: ListKeys,
     private readonly issueKey: IssueKey,
     private readonly rotateKey: RotateKey,
@@ -56,7 +56,7 @@ export class KeysController {
       await this.showKeys(request, reply, account, { values, problems });
       return;
     }
-    if (!(await this.isFirst(request, reply))) return;
+    if (!(await this.isFirst(request, reply, account))) return;
     try {
       const issued = await this.issueKey.execute({
         accountId: account.id,
@@ -96,7 +96,7 @@ export class KeysController {
       await this.pages.show(request, reply, 'rotate-key', { key, values, problems }, REFUSED);
       return;
     }
-    if (!(await this.isFirst(request, reply))) return;
+    if (!(await this.isFirst(request, reply, account))) return;
     try {
       const issued = await this.rotateKey.execute({ id: key.id, accountId: account.id, overlap: hours * HOUR });
       await this.pages.show(request, reply, 'new-key', { ...issued, replaced: await this.find(account, id) });
@@ -134,11 +134,15 @@ export class KeysController {
     await this.pages.show(request, reply, 'keys', { ...form, keys, now: this.clock.now() }, status);
   }
 
-  /** A reload sends the form again: it doesn't make another key. */
-  private async isFirst(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
-    const isFirst = await this.sessions.spendForm(request, formToken(request));
-    if (!isFirst) redirect(reply, '/keys', 'form-sent-before');
-    return isFirst;
+  /**
+   * A reload or a second click sends the form again: it doesn't make another key. Each form that is shown has a token of
+   * its own against forgery, which so tells one that was sent before.
+   */
+  private async isFirst(request: FastifyRequest, reply: FastifyReply, { id: accountId }: Account): Promise<boolean> {
+    const form = { accountId, key: `form ${formToken(request)}`, fingerprint: 'form' };
+    const { isReplay } = await this.answerOnce.execute(form, () => Promise.resolve('sent'));
+    if (isReplay) redirect(reply, '/keys', 'form-sent-before');
+    return !isReplay;
   }
 
   private async find({ id: accountId }: Account, id: string): Promise<ApiKey> {
