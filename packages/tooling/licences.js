@@ -18,13 +18,18 @@ const AGREED = [
   'MIT-0',
   'MPL-2.0', // axe-core: it looks at pages in the tests, and nothing is shipped with it.
   'PSF-2.0', // argparse: what lints the description reads YAML with it, and no service does.
+  'Python-2.0', // argparse 2, likewise.
   'Zlib',
 ];
+
+// Their package.json says it in the way of before SPDX, which the lockfile leaves out.
+const SAID_OTHERWISE = { busboy: 'MIT', streamsearch: 'MIT' };
 
 const file = process.argv[2] ?? join(import.meta.dirname, '../../package-lock.json');
 const packages = Object.entries(JSON.parse(readFileSync(file, 'utf8')).packages)
   .filter(([path, { link }]) => path.includes('node_modules/') && !link)
-  .map(([path, { version, license = 'none' }]) => ({ name: path.replace(/^.*node_modules\//, ''), version, license }))
+  .map(([path, { version, license }]) => ({ name: path.replace(/^.*node_modules\//, ''), version, license }))
+  .map(({ name, version, license = SAID_OTHERWISE[name] ?? 'none' }) => ({ name, version, license }))
   .sort((one, other) => one.name.localeCompare(other.name));
 
 for (const { name, version, license } of packages) console.log(`${license}\t${name} ${version}`);

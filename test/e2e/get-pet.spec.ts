@@ -52,6 +52,8 @@ describe('GET /v1/pets/{petId} answers 200', () => {
     expect(response).toMatchObject({ status: 200 });
     expect(response.body).toMatch(new RegExp(`^{"id":${petId},`));
     expect(linksOf(response)['successor-version']).toBe(`${api.origin}/v1/pets?id=${petId}`);
+    const { status } = JSON.parse(response.body) as { readonly status: string };
+    expect((await get(api, `/v1/pets?status=${status}`)).body).toContain(`{"id":${petId},`);
   });
 
   it('and takes percent-encoded digits for the digits', async () => {

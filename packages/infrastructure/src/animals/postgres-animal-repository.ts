@@ -58,7 +58,8 @@ export class PostgresAnimalRepository implements BatchedAnimalRepository {
     const add = (value: string) => `$${values.push(value)}`;
     if (status !== undefined) {
       const its = add(status);
-      conditions.push(`(status, id) > (${its}, ${add((after ?? INT64_MIN).toString())}) AND status <= ${its}`);
+      const begin = after === undefined ? '>=' : '>';
+      conditions.push(`(status, id) ${begin} (${its}, ${add((after ?? INT64_MIN).toString())}) AND status <= ${its}`);
     } else if (after !== undefined) {
       conditions.push(`id > ${add(after.toString())}`);
     }

@@ -75,14 +75,16 @@ export class TypeOrmOrderRepository implements OrderRepository {
    * By the whole of an index, from one of its places to another. Were the account said to be equal, the order would be
    * that of the ids alone, and PostgreSQL may walk through everybody's orders until it has found enough.
    */
-  async list({ accountId, status, after = INT64_MIN as OrderId, limit }: OrderQuery): Promise<readonly Order[]> {
+  async list({ accountId, status, after, limit }: OrderQuery): Promise<readonly Order[]> {
+    const begin = after === undefined ? '>=' : '>';
+    const place = { accountId, status, after: after ?? (INT64_MIN as OrderId) };
     const query = this.orders.createQueryBuilder('orders').limit(limit).orderBy('orders.accountId');
     if (status === undefined) {
-      query.where('(orders.accountId, orders.id) > (:accountId, :after)', { accountId, after });
+      query.where(`(orders.accountId, orders.id) ${begin} (:accountId, :after)`, place);
       query.andWhere('orders.accountId <= :accountId');
     } else {
-      const begin = '(orders.accountId, orders.status, orders.id) > (:accountId, :status, :after)';
-      query.where(begin, { accountId, status, after }).addOrderBy('orders.status');
+      query.where(`(orders.accountId, orders.status, orders.id) ${begin} (:accountId, :status, :after)`, place);
+      query.addOrderBy('orders.status');
       query.andWhere('(orders.accountId, orders.status) <= (:accountId, :status)');
     }
     return readFromDatabase(this.dataSource, () => query.addOrderBy('orders.id').getMany());
