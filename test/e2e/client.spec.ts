@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { AdoptionStore, ApiError, type ClientOptions, type Pet } from '@adoption-store/client';
 import { instant, MINUTE, plan } from '@adoption-store/domain';
 import { beforeEach, describe, expect, it } from '@jest/globals';
@@ -135,7 +136,10 @@ describe('limits', () => {
     const fetched: ClientOptions['fetch'] = async (url, init) => {
       const response = await fetch(url, init);
       // Once the client is waiting, for up to a minute of real time.
-      if (response.status === 429) setTimeout(() => controller.abort(new Error('enough')), 20);
+      if (response.status === 429)
+        setTimeout(() => {
+          controller.abort(new Error('enough'));
+        }, 20);
       return response;
     };
     const store = storeOf({ apiKey: key, fetch: fetched });
@@ -180,7 +184,7 @@ describe('a refusal', () => {
     const store = storeOf({ apiKey: `${api.key.slice(0, -1)}!` });
     const error = await store.getRateLimit().catch((reason: unknown) => reason as ApiError);
     expect(error).toMatchObject({ code: 'invalid_api_key', status: 401 });
-    expect(String(error)).not.toContain(api.key.slice(0, -1));
+    expect(inspect(error, { showHidden: true, depth: null })).not.toContain(api.key.slice(0, -1));
   });
 });
 

@@ -113,7 +113,7 @@ describe('trying again', () => {
   });
 
   it('starts again where the connection breaks in the middle of an answer', async () => {
-    const broken = () => new Response(new ReadableStream({ start: (stream) => stream.error(DISCONNECTED) }));
+    const broken = () => new Response(new ReadableStream({ pull: () => Promise.reject(DISCONNECTED) }));
     const { store, sent } = clientOf([broken, pet()]);
     await store.pets().page();
     expect(sent).toHaveLength(2);
@@ -171,6 +171,12 @@ describe('pages', () => {
       ]);
     },
   );
+
+  it('leaves out what is undefined', async () => {
+    const { store, sent } = clientOf([pet()]);
+    await store.pets(Object.assign({ limit: 1 }, { status: undefined } as object)).page();
+    expect(sent[0]?.url).toBe(`${BASE}/pets?limit=1`);
+  });
 
   it('fetches no page before it is wanted', async () => {
     const { store, sent } = clientOf([pet({ Link: '<?cursor=a>; rel="next"' })]);

@@ -1,6 +1,6 @@
 import type { components, operations } from './generated.js';
 import { Pages } from './pages.js';
-import { type Answer, type CallOptions, type ClientOptions, type PostOptions, Transport } from './transport.js';
+import { type CallOptions, type ClientOptions, type PostOptions, Transport } from './transport.js';
 
 type Schemas = components['schemas'];
 /** An animal. The description leaves its status open because that of a new one may be left out; the API always says it. */
@@ -15,6 +15,8 @@ export type NewMessage = Schemas['NewMessage'];
 export type RateLimit = Schemas['RateLimit'];
 export type PetQuery = NonNullable<operations['listPets']['parameters']['query']>;
 export type OrderQuery = NonNullable<operations['listOrders']['parameters']['query']>;
+
+type QueryValue = string | number | bigint | readonly bigint[] | undefined;
 
 /**
  * The Animal Adoption Store API. Every int64 is a bigint, exact both ways. Each method rejects with an `ApiError`, after
@@ -78,23 +80,19 @@ export class AdoptionStore {
     return this.#get('/rate_limit', options);
   }
 
-  #list<Item>(path: string, query: PetQuery | OrderQuery, options?: CallOptions): Pages<Item> {
+  #list<Item>(path: string, query: Readonly<Record<string, QueryValue>>, options?: CallOptions): Pages<Item> {
     const url = this.#transport.at(path);
     for (const [name, value] of Object.entries(query))
       for (const each of [value].flat()) if (each !== undefined) url.searchParams.append(name, String(each));
     return new Pages(this.#transport, url, options);
   }
 
+  // The API's own tests hold its answers to the description, so its word is taken for their type.
   async #get<Result>(path: string, options?: CallOptions): Promise<Result> {
-    return resultOf(await this.#transport.get(this.#transport.at(path), options));
+    return (await this.#transport.get(this.#transport.at(path), options)).body as Result;
   }
 
   async #post<Result>(path: string, body: unknown, options?: PostOptions): Promise<Result> {
-    return resultOf(await this.#transport.post(path, body, options));
+    return (await this.#transport.post(path, body, options)).body as Result;
   }
-}
-
-/** The API's answers are held to its description by its own tests, so its word is taken for their type. */
-function resultOf<Result>({ body }: Answer): Result {
-  return body as Result;
 }

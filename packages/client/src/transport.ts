@@ -33,7 +33,7 @@ export interface Answer {
 
 interface Sending {
   readonly url: URL;
-  readonly init: RequestInit;
+  readonly init: { readonly method: 'GET' | 'POST'; readonly headers?: Record<string, string>; readonly body?: string };
   readonly signal: AbortSignal | undefined;
 }
 
@@ -67,7 +67,7 @@ export class Transport {
   post(path: string, body: unknown, { idempotencyKey, signal }: PostOptions = {}): Promise<Answer> {
     const headers: Record<string, string> = { 'Idempotency-Key': idempotencyKey ?? crypto.randomUUID() };
     if (body !== undefined) headers['Content-Type'] = 'application/json';
-    const init = { method: 'POST', headers, ...(body === undefined ? {} : { body: toJson(body) }) };
+    const init = { method: 'POST' as const, headers, ...(body === undefined ? {} : { body: toJson(body) }) };
     return this.#send({ url: this.at(path), init, signal });
   }
 
