@@ -56,20 +56,22 @@ export class PostgresAnimalRepository implements BatchedAnimalRepository {
     const conditions: string[] = [];
     const values = [String(limit)];
     const add = (value: string) => `$${values.push(value)}`;
-    if (status !== undefined) {
+    const isRange = status !== undefined && ids === undefined;
+    if (isRange) {
       const its = add(status);
       const begin = after === undefined ? '>=' : '>';
       conditions.push(`(status, id) ${begin} (${its}, ${add((after ?? INT64_MIN).toString())}) AND status <= ${its}`);
-    } else if (after !== undefined) {
-      conditions.push(`id > ${add(after.toString())}`);
+    } else {
+      if (ids !== undefined) conditions.push(`id = ANY(${add(arrayOf(ids))})`);
+      if (status !== undefined) conditions.push(`status = ${add(status)}`);
+      if (after !== undefined) conditions.push(`id > ${add(after.toString())}`);
     }
-    if (ids !== undefined) conditions.push(`id = ANY(${add(arrayOf(ids))})`);
     const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
     // Names of more than 63 characters would be cut short.
     const given = Object.entries({ status, ids, after }).flatMap(([name, value]) => (value === undefined ? [] : name));
     const statement = {
       name: `animals ${given.join(' ')}`,
-      text: `${SELECT}${where} ORDER BY ${status === undefined ? '' : 'status, '}id LIMIT $1`,
+      text: `${SELECT}${where} ORDER BY ${isRange ? 'status, ' : ''}id LIMIT $1`,
     };
     const rows = await readFromDatabase(this.dataSource, () =>
       queryPrepared<AnimalRow>(this.dataSource, statement, values),
