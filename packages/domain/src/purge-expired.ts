@@ -9,12 +9,7 @@ import type { UsageRecords } from './quotas/usage-records.js';
 export const USAGE_TTL = 400 * DAY;
 
 /** Of each kind, how many were cleared away. */
-export interface Purged {
-  readonly counts: number;
-  readonly answers: number;
-  readonly resets: number;
-  readonly usage: number;
-}
+export type Purged = Readonly<Record<'counts' | 'answers' | 'resets' | 'usage', number>>;
 
 /**
  * Clears away what has run out: counts, bans, the answers to requests that nobody repeats anymore, resets of passwords,
