@@ -27,5 +27,5 @@ process.once('SIGTERM', () => {
 
 /** Nothing is noted of any request. */
 function unrecorded(usage) {
-  return { record() {}, list: usage.list.bind(usage), forget: usage.forget.bind(usage) };
+  return { record: () => undefined, list: usage.list.bind(usage), forget: usage.forget.bind(usage) };
 }

@@ -110,7 +110,7 @@ describe('signing in', () => {
     for (let attempt = 0; attempt < 61; attempt += 1) {
       statuses.push((await visitor.post('/sign-in', { email: `nobody-${attempt}@example.com`, password })).status);
     }
-    expect(statuses).toEqual([...Array(60).fill(422), 429]);
+    expect(statuses).toEqual([...Array<number>(60).fill(422), 429]);
   });
 });
 

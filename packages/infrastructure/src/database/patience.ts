@@ -59,7 +59,7 @@ export function inTime<Answer>(answer: Promise<Answer>, since = performance.now(
         waiting.delete(mine);
         resolve(value);
       },
-      (error: unknown) => {
+      (error: Error) => {
         waiting.delete(mine);
         reject(error);
       },
