@@ -41,7 +41,7 @@ export interface ApiOptions {
 }
 
 // An unfinished request is given up after so long; Node looks for them this often.
-const REQUEST_TIMEOUT_MS = 9_000;
+const REQUEST_TIMEOUT_MS = 8_000;
 const TIMEOUT_CHECK_MS = 500;
 
 /** The API, ready to listen: what main.ts serves and the tests call. */

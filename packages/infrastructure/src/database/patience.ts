@@ -54,15 +54,8 @@ export function inTime<Answer>(answer: Promise<Answer>, since = performance.now(
     };
     waiting.add(mine);
     looking ??= setInterval(look, LOOK_EVERY);
-    answer.then(
-      (value) => {
-        waiting.delete(mine);
-        resolve(value);
-      },
-      (error: Error) => {
-        waiting.delete(mine);
-        reject(error);
-      },
-    );
+    const end = () => waiting.delete(mine);
+    answer.then(end, end);
+    answer.then(resolve, reject);
   });
 }
