@@ -333,7 +333,8 @@ describe('messages in PostgreSQL', () => {
       while (watching.calls() === before) await new Promise(setImmediate);
       waits.push(performance.now() - start);
     }
-    expect(waits.sort((one, other) => one - other)[10]).toBeLessThan(50);
+    // Not the median: what else the machine does only adds. Who looked once a second would be there in time once of 20.
+    expect(waits.sort((one, other) => one - other)[6]).toBeLessThan(50);
   });
 
   it('are told of once for all that one transaction queues, and not at all where it is rolled back', async () => {

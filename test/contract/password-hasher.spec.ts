@@ -48,14 +48,16 @@ describe('argon2', () => {
   it('takes as long where there is no hash', async () => {
     const hash = await hasher.hash(PASSWORD);
     const times = { there: Infinity, missing: Infinity };
-    for (let round = 0; round < 8; round += 1) {
+    const ratio = () => times.missing / times.there;
+    // What else the machine does only adds to a time, so that each is the least of its rounds, as many as it takes.
+    for (let round = 0; round < 80 && (round < 8 || ratio() < 0.5 || ratio() > 2); round += 1) {
       for (const [name, against] of [['there', hash] as const, ['missing', undefined] as const]) {
         const start = performance.now();
         await hasher.verify('another one, quite' as Password, against);
         times[name] = Math.min(times[name], performance.now() - start);
       }
     }
-    expect(times.missing / times.there).toBeGreaterThan(0.5);
-    expect(times.missing / times.there).toBeLessThan(2);
+    expect(ratio()).toBeGreaterThan(0.5);
+    expect(ratio()).toBeLessThan(2);
   });
 });

@@ -154,21 +154,25 @@ describe('a strict JSON parser', () => {
     ['white space', (size) => `${' '.repeat(size)}x`],
     ['a long array', (size) => `[${'0,'.repeat(size / 2)}0]`],
   ])('judges %s at a cost that grows with the bytes, not with their square', (_what, bodyOf) => {
-    const costOf = (size: number) => {
-      const bytes = Buffer.from(bodyOf(size));
-      const runs = Array.from({ length: 9 }, () => {
-        const before = performance.now();
-        try {
-          parseJson(bytes);
-        } catch {
-          // Refused or not, it has been read.
-        }
-        return performance.now() - before;
-      });
-      return Math.min(...runs);
+    const bodies = [4_096, 65_536].map((size) => Buffer.from(bodyOf(size)));
+    const costOf = (bytes: Buffer) => {
+      const before = performance.now();
+      try {
+        parseJson(bytes);
+      } catch {
+        // Refused or not, it has been read.
+      }
+      return performance.now() - before;
     };
-    costOf(65_536);
-    // Sixteen times the bytes: linear is 16, quadratic 256. What takes microseconds is noise.
-    expect(costOf(65_536)).toBeLessThan(100 * Math.max(costOf(4_096), 0.02));
+    // What else the machine does only adds to a time, so that each is the least of its rounds, as many as it takes.
+    let [small, large] = [Infinity, Infinity];
+    for (let round = 0; round < 500 && (round < 9 || large > 100 * small); round += 1) {
+      const [smaller = NaN, larger = NaN] = bodies.map(costOf);
+      // What takes microseconds is noise.
+      small = Math.min(small, Math.max(smaller, 0.02));
+      large = Math.min(large, larger);
+    }
+    // Sixteen times the bytes: linear is 16, quadratic 256.
+    expect(large).toBeLessThan(100 * small);
   });
 });
