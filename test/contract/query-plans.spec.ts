@@ -8,8 +8,8 @@ import {
 } from '@adoption-store/domain/testing';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { migrate } from '@adoption-store/infrastructure/testing';
-import pg from 'pg';
-import { createDatabase, type TestDatabase } from '../support/database.js';
+import type pg from 'pg';
+import { ask, createDatabase, type TestDatabase } from '../support/database.js';
 import { explainingUrl, growingCosts, type RunStatement, statementsDuring } from '../support/query-plans.js';
 
 const ROWS = 100_000;
@@ -59,8 +59,8 @@ let tables: ReadonlySet<string>;
 beforeAll(async () => {
   database = await createDatabase();
   await migrate({ connectionString: database.url });
-  await ask(FILL);
-  const rows = await ask<{ relname: string }>(`
+  await query(FILL);
+  const rows = await query<{ relname: string }>(`
     SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY relname`);
   tables = new Set(
     rows.map(({ relname }) => relname).filter((name) => ![...SMALL_TABLES, ...OTHERS_TABLES].includes(name)),
@@ -68,15 +68,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-async function ask<Row extends pg.QueryResultRow>(text: string): Promise<readonly Row[]> {
-  const client = new pg.Client(database.url);
-  await client.connect();
-  try {
-    return (await client.query<Row>(text)).rows;
-  } finally {
-    await client.end();
-  }
-}
+const query = <Row extends pg.QueryResultRow>(text: string) => ask<Row>(database.url, text);
 
 const partner = 1n as AccountId;
 /** Whose orders are all among the last. */
@@ -248,7 +240,7 @@ function costsOf(statements: readonly RunStatement[]): readonly string[] {
 describe('of all the statements that the service sends', () => {
   it('none costs more the more rows there are', async () => {
     const sizes = await Promise.all(
-      [...tables].map(async (table) => (await ask<{ count: string }>(`SELECT count(*) FROM ${table}`))[0]?.count),
+      [...tables].map(async (table) => (await query<{ count: string }>(`SELECT count(*) FROM ${table}`))[0]?.count),
     );
     expect(sizes).toEqual([...tables].map(() => String(ROWS)));
 
@@ -268,10 +260,12 @@ describe('of all the statements that the service sends', () => {
     ['messages_due', 'deliverMessages', /^reads all of messages: WITH due AS/],
     ['idempotency_records_by_time', 'purgeExpired', /^reads all of idempotency_records: DELETE/],
   ] as const)('%s is why: without it a test like this fails', async (index, useCase, expected) => {
-    const definition = await ask<{ indexdef: string }>(`SELECT indexdef FROM pg_indexes WHERE indexname = '${index}'`);
-    await ask(`DROP INDEX ${index}`);
+    const definition = await query<{ indexdef: string }>(
+      `SELECT indexdef FROM pg_indexes WHERE indexname = '${index}'`,
+    );
+    await query(`DROP INDEX ${index}`);
     const costs = costsOf(await statementsDuring(() => normalWork(useCase)));
-    await ask(String(definition[0]?.indexdef));
+    await query(String(definition[0]?.indexdef));
     expect(costs).toContainEqual(expect.stringMatching(expected));
   });
 });

@@ -158,7 +158,7 @@ describe('a request counter in this process', () => {
       for (const [index, { counter }] of instances.entries()) {
         // Each in an order of its own.
         for (const each of [...requesters.slice(index * 5), ...requesters.slice(0, index * 5)].reverse()) {
-          await counter.count({ requester: each, limits: free, now: noon });
+          counter.count({ requester: each, limits: free, now: noon });
         }
       }
       await Promise.all(instances.map(({ persistence }) => persistence.flush()));
@@ -187,7 +187,7 @@ describe('a request counter in this process', () => {
     const events: string[] = [];
     const { counter, persistence } = await startByHand(noon, (event) => events.push(event));
     await send(counter, 3, noon);
-    await counter.count({ requester: newRequester(), limits: free, now: noon });
+    counter.count({ requester: newRequester(), limits: free, now: noon });
     await persistence.close();
     expect([await storedDayUsed(), events]).toEqual([3, []]);
   });
@@ -303,12 +303,12 @@ describe('a request counter in this process', () => {
     const counter = new InProcessRequestCounter(policy);
     for (let second = 0; second < 600; second++) {
       const limits = { perMinute: 60, perDay: Infinity };
-      await counter.count({ requester: { address: randomUUID() }, limits, now: later(noon, second * SECOND) });
+      counter.count({ requester: { address: randomUUID() }, limits, now: later(noon, second * SECOND) });
     }
     expect(counter.size).toBeLessThanOrEqual(120);
     for (let day = 1; day < 30; day++) {
       for (let accounts = 0; accounts < 10; accounts++) {
-        await counter.count({ requester: newRequester(), limits: free, now: later(noon, day * DAY) });
+        counter.count({ requester: newRequester(), limits: free, now: later(noon, day * DAY) });
       }
     }
     expect(counter.size).toBeLessThanOrEqual(120 + 20);
@@ -319,7 +319,7 @@ describe('a request counter in this process', () => {
     const times = [later(noon, 300 * DAY), ...Array.from({ length: 600 }, (_, second) => later(noon, second * SECOND))];
     for (const now of times) {
       const limits = { perMinute: 60, perDay: Infinity };
-      await counter.count({ requester: { address: randomUUID() }, limits, now });
+      counter.count({ requester: { address: randomUUID() }, limits, now });
     }
     expect(counter.size).toBeLessThanOrEqual(120);
   });

@@ -16,7 +16,17 @@ import {
   RedisRequestCounter,
 } from '@adoption-store/infrastructure/testing';
 import { askRedis, redisServerFor, type RedisServer } from '../support/redis.js';
-import { type Database, DAY, free, newRequester, nextTurn, noon, openDatabase, PATIENT } from './request-counters.js';
+import {
+  type Database,
+  DAY,
+  free,
+  newKey,
+  newRequester,
+  nextTurn,
+  noon,
+  openDatabase,
+  PATIENT,
+} from './request-counters.js';
 
 const openServer = redisServerFor('what happens when Redis is lost');
 (openServer === undefined ? describe.skip : describe)('a request counter on Redis', () => {
@@ -79,20 +89,50 @@ const openServer = redisServerFor('what happens when Redis is lost');
     expect(verdicts.filter(({ outcome }) => outcome === 'admitted')).toHaveLength(777);
   });
 
-  it('writes keys that expire by themselves, soon after their windows and bans', async () => {
+  it('writes keys that expire by themselves, soon after their windows, refusals and bans', async () => {
     const counter = await openShared();
     const limits = { perMinute: 1, perDay: 1_000 };
-    const account = `quota:{account:${requester.accountId}}`;
-    const ttl = async (key: string) => Number(await askRedis(redis.url, `PTTL ${key}`));
-    await Promise.all(Array.from({ length: 2 }, () => counter.count(request({ limits }))));
-    expect(Math.abs((await ttl(account)) - (12 * HOUR + MINUTE))).toBeLessThan(10 * SECOND);
-    expect(Math.abs((await ttl(`${account}:key:${requester.keyId}`)) - 2 * MINUTE)).toBeLessThan(10 * SECOND);
-    await Promise.all(Array.from({ length: 49 }, () => counter.count(request({ limits }))));
-    expect(Math.abs((await ttl(`${account}:key:${requester.keyId}`)) - (DAY + MINUTE))).toBeLessThan(10 * SECOND);
+    const expectExpiry = async (key: string, expiry: number) => {
+      const left = Number(await askRedis(redis.url, `PTTL limits:${key}`));
+      expect(Math.abs(left - expiry)).toBeLessThan(10 * SECOND);
+    };
+    const account = `account:${requester.accountId}`;
+    await counter.count(request({ limits }));
+    await expectExpiry(account, 12 * HOUR + MINUTE);
+    await counter.count(request({ limits, now: later(noon, SECOND) }));
+    await expectExpiry(account, DAY - SECOND + MINUTE);
+    const banned = later(noon, 2 * SECOND);
+    await Promise.all(Array.from({ length: 49 }, () => counter.count(request({ limits, now: banned }))));
+    await counter.count(request({ limits, requester: { ...requester, keyId: newKey() }, now: later(banned, SECOND) }));
+    await expectExpiry(account, DAY - SECOND + MINUTE);
     await counter.count(request({ requester: { address: '::1' }, limits: { perMinute: 60, perDay: Infinity } }));
-    expect(Math.abs((await ttl('quota:{address:::1}')) - 2 * MINUTE)).toBeLessThan(10 * SECOND);
+    await expectExpiry('address:::1', 2 * MINUTE);
     await counter.probe();
-    expect(await ttl('quota:{probe}')).toBeGreaterThan(0);
+    await expectExpiry('address:probe', 2 * MINUTE);
+  });
+
+  it('holds of an account what its keys have been refused, and of each key for as long as that matters', async () => {
+    const counter = await openShared();
+    const limits = { perMinute: 1, perDay: 1_000 };
+    const first = newKey();
+    const keys = [first, ...Array.from({ length: 24 }, newKey)];
+    const countAll = (at: number) =>
+      Promise.all(
+        keys.map((keyId) =>
+          counter.count(request({ limits, requester: { ...requester, keyId }, now: later(noon, at) })),
+        ),
+      );
+    const size = async () => Number(await askRedis(redis.url, `STRLEN limits:account:${requester.accountId}`));
+    const begun = (await countAll(0)).map(({ outcome }) => outcome);
+    expect(begun.sort()).toEqual(['admitted', ...Array<string>(24).fill('rate_limited')]);
+    expect(await size()).toBe(32 + 24 * 40);
+    for (let sent = 1; sent < 50; sent++) await countAll(sent);
+    // The first was admitted once, and has one refusal fewer.
+    const outcomes = (await countAll(MINUTE)).map(({ outcome }) => outcome);
+    expect(outcomes).toEqual(['admitted', ...Array<string>(24).fill('key_banned')]);
+    expect(await size()).toBe(32 + 25 * 40);
+    await counter.count(request({ requester: { ...requester, keyId: first }, now: later(noon, 2 * DAY) }));
+    expect(await size()).toBe(32);
   });
 
   it('writes nothing when it is looked at', async () => {
@@ -126,7 +166,7 @@ const openServer = redisServerFor('what happens when Redis is lost');
     const { counter, fallbacks } = await open();
     await counter.count(request());
     redis.freeze();
-    const firstTook = await timed(() => Promise.all(Array.from({ length: 20 }, () => counter.count(request()))));
+    const firstTook = await timed(() => Promise.all(Array.from({ length: 20 }, async () => counter.count(request()))));
     const nextTook = await timed(async () => {
       for (let sent = 0; sent < 39; sent++) await counter.count(request());
     });

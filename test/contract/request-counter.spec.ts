@@ -29,7 +29,7 @@ describe.each(everyAdapter)('a request counter (%s)', (_name, open) => {
   });
   afterAll(() => opened.close());
 
-  const count = (now: Instant, changes: Partial<CountedRequest> = {}): Promise<Verdict> =>
+  const count = async (now: Instant, changes: Partial<CountedRequest> = {}): Promise<Verdict> =>
     opened.counter.count({ requester, limits: free, now, ...changes });
   const look = (now: Instant, changes: Partial<CountedRequest> = {}): Promise<Verdict> =>
     opened.counter.look({ requester, limits: free, now, ...changes });
@@ -181,6 +181,22 @@ describe.each(everyAdapter)('a request counter (%s)', (_name, open) => {
     const keys = Array.from({ length: 20 }, () => ({ requester: { ...requester, keyId: newKey() }, limits }));
     expect(admitted(await Promise.all(keys.map((key) => count(noon, key))))).toBe(10);
     expect((await count(noon, { requester: newRequester(), limits })).outcome).toBe('admitted');
+  });
+
+  it('decides what very many send at the same time as if each had come alone', async () => {
+    const accounts = Array.from({ length: 1_200 }, () => ({ requester: newRequester(), limits: once }));
+    const addresses = Array.from({ length: 100 }, () => ({
+      requester: { address: randomUUID() },
+      limits: { perMinute: 2, perDay: Infinity },
+    }));
+    const everybody = [...accounts, ...addresses];
+    const sent = [...everybody, ...everybody, ...everybody].map(async (each) => (await count(noon, each)).outcome);
+    const outcomes = await Promise.all(sent);
+    const of = (index: number) => [0, 1, 2].map((time) => outcomes[time * everybody.length + index]);
+    const accountsWere = new Set(accounts.map((_, index) => of(index).join()));
+    const addressesWere = new Set(addresses.map((_, index) => of(accounts.length + index).join()));
+    expect(accountsWere).toEqual(new Set(['admitted,rate_limited,rate_limited']));
+    expect(addressesWere).toEqual(new Set(['admitted,admitted,rate_limited']));
   });
 
   it('obeys a changed plan at once, with the counts it has', async () => {

@@ -14,14 +14,19 @@ export async function createDatabase(): Promise<TestDatabase> {
   return { url: urlOf(name), drop: () => asSuperuser(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
 }
 
-async function asSuperuser(statement: string): Promise<void> {
-  const client = new pg.Client(urlOf('postgres'));
+/** The rows of a statement, on a connection of its own. */
+export async function ask<Row extends pg.QueryResultRow>(url: string, statement: string): Promise<readonly Row[]> {
+  const client = new pg.Client(url);
   await client.connect();
   try {
-    await client.query(statement);
+    return (await client.query<Row>(statement)).rows;
   } finally {
     await client.end();
   }
+}
+
+async function asSuperuser(statement: string): Promise<void> {
+  await ask(urlOf('postgres'), statement);
 }
 
 function urlOf(database: string): string {

@@ -1,19 +1,22 @@
 import 'reflect-metadata';
+import type { IncomingMessage } from 'node:http';
 import type { Application, Clock } from '@adoption-store/domain';
 import { NestFactory } from '@nestjs/core';
-import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { type FastifyBaseLogger, LogController } from 'fastify';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import Fastify from 'fastify';
 import type { Log, Tracing } from '@adoption-store/telemetry';
 import { nestLogger, serveHealth } from '@adoption-store/web';
 import { ApiModule } from './api.module.js';
 import { serveDocs } from './docs/docs-routes.js';
+import { ApiAdapter } from './http/api-adapter.js';
 import { ApiContext } from './http/api-context.js';
+import { ApiRequest } from './http/api-request.js';
+import { ApiResponse } from './http/api-response.js';
 import { servePublicly } from './http/public-route.js';
 import { checkFraming, requestId, routeEveryMethod } from './http/framing.js';
 import { routableUrl } from './http/request-target.js';
 import { RequestCounterStorage } from './http/request-counter.storage.js';
 import { RouteTable } from './http/route-table.js';
-import { showStability } from './http/stability.js';
 import { SocketRefusals } from './http/socket-refusals.js';
 import { AccessLog } from './observability/access-log.js';
 import { ApiMetrics } from './observability/api-metrics.js';
@@ -44,7 +47,11 @@ export interface ApiOptions {
 const REQUEST_TIMEOUT_MS = 8_000;
 const TIMEOUT_CHECK_MS = 500;
 
-/** The API, ready to listen: what main.ts serves and the tests call. */
+function noSchemas(): never {
+  throw new Error('Fastify compiles no schemas here');
+}
+
+/** The API, ready to listen: what serve-api.ts serves and the tests call. */
 export async function createApi({
   trustProxy,
   application,
@@ -71,15 +78,12 @@ export async function createApi({
     ...(metrics === undefined ? [] : [metrics]),
   ];
   const refusals = new SocketRefusals(routes, storage, observers);
-  const adapter = new FastifyAdapter({
-    ...(log && {
-      loggerInstance: log.logger,
-      // A logger of its own for each request costs more than all that is logged of it.
-      childLoggerFactory: (logger: FastifyBaseLogger) => logger,
-    }),
-    logController: new LogController({ disableRequestLogging: true }),
-    // Nest's middleware engine; nothing here is a middleware.
-    skipMiddie: true,
+  class Response<Request extends IncomingMessage = IncomingMessage> extends ApiResponse<Request> {
+    protected override isLast(): boolean {
+      return ending?.aborted === true;
+    }
+  }
+  const fastify = Fastify({
     rewriteUrl: (request: { url?: string | undefined }) => routableUrl(request.url ?? ''),
     // A parameter is judged by its operation, however long it is; the URL as a whole is bounded.
     routerOptions: { maxParamLength: 16_384 },
@@ -89,18 +93,32 @@ export async function createApi({
       refusals.onClientError(error, socket);
     },
     return503OnClosing: false,
+    // No route has a schema of Fastify's: what reads and writes JSON is here. Its compilers are a hundred files to load.
+    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: {
+      IncomingMessage: ApiRequest,
+      ServerResponse: Response,
       requireHostHeader: false,
       // Or it stays at a minute, which Node then takes for the whole request: the longer of the two.
       headersTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
     },
   });
-  const fastify = adapter.getInstance();
   routeEveryMethod(fastify);
   refusals.listenTo(fastify.server);
   if (tracing) traceRequests(fastify, tracing);
+  fastify.addHook('onRoute', (route) => {
+    const { stability } = route.config ?? {};
+    // On the answer from its beginning, so that refusals have it too.
+    route.onRequest = (request, reply, done) => {
+      reply.header('x-request-id', request.id);
+      reply.header('content-type', 'application/json; charset=utf-8');
+      if (stability !== undefined) reply.header('x-stability', stability);
+      done(checkFraming(request));
+    };
+  });
+  // Its hook comes first.
   observeRequests(fastify, observers);
   // Before the table of routes listens: neither is part of the API.
   serveDocs(fastify);
@@ -113,20 +131,11 @@ export async function createApi({
   fastify.addHook('onRoute', ({ url, method }) => {
     routes.add(url, [method].flat());
   });
-  fastify.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id);
-    reply.header('content-type', 'application/json; charset=utf-8');
-    showStability(request, reply);
-    done(checkFraming(request));
-  });
-  fastify.addHook('onSend', (_request, reply, _payload, done) => {
-    if (ending?.aborted === true) reply.header('connection', 'close');
-    done();
-  });
+  const logger = log?.logger ?? fastify.log;
   const api = await NestFactory.create<NestFastifyApplication>(
-    ApiModule.of({ application, context: new ApiContext(clock, publicUrl), routes, storage }),
-    adapter,
-    { logger: nestLogger(fastify.log), bodyParser: false, abortOnError: false },
+    ApiModule.of({ application, context: new ApiContext(clock, publicUrl, logger), routes, storage }),
+    new ApiAdapter(fastify),
+    { logger: nestLogger(logger), bodyParser: false, abortOnError: false },
   );
   return api.init();
 }

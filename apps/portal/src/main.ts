@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   CLOSING_TIME,
   explainListenError,
@@ -53,11 +52,8 @@ async function start(settings: Values<typeof portalSettings>, told: AbortSignal)
     const address = settings.PORTAL_URL ?? localAddress(host, Number(new URL(await portal.getUrl()).port));
     console.log(`  Portal   ${address}\n`);
     return async () => {
-      const drainTime = settings.SHUTDOWN_TIMEOUT - CLOSING_TIME;
-      // Whoever presses Ctrl-C has no load balancer that needs the time.
-      const lameDuck = told.reason === 'SIGTERM' ? Math.min(settings.LAME_DUCK, drainTime) : 0;
-      await delay(lameDuck);
-      await connections.drain(drainTime - lameDuck, () => portal.close());
+      const times = { lameDuck: settings.LAME_DUCK, all: settings.SHUTDOWN_TIMEOUT - CLOSING_TIME };
+      await connections.end(told, times, () => portal.close());
       await close();
     };
   } catch (error) {

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 
 const SWEEP_MS = 50;
 
@@ -14,8 +15,25 @@ export class OpenConnections {
     });
   }
 
-  /** Runs `close`, which waits for the last connection. A request is given so many milliseconds to be answered. */
-  async drain(milliseconds: number, close: () => Promise<void>): Promise<void> {
+  /**
+   * Serves on for `lameDuck`, in which load balancers turn away, then runs `close`, which waits for the last connection.
+   *
+   * @param told to stop, by the signal that is the reason.
+   * @param times in milliseconds; `all` is for both.
+   */
+  async end(
+    told: AbortSignal,
+    times: { readonly lameDuck: number; readonly all: number },
+    close: () => Promise<void>,
+  ): Promise<void> {
+    // Whoever presses Ctrl-C has no load balancer that needs the time.
+    const lameDuck = told.reason === 'SIGTERM' ? Math.min(times.lameDuck, times.all) : 0;
+    await delay(lameDuck);
+    await this.drain(times.all - lameDuck, close);
+  }
+
+  /** Runs `close`. A request is given so many milliseconds to be answered. */
+  private async drain(milliseconds: number, close: () => Promise<void>): Promise<void> {
     const sweep = setInterval(() => {
       this.closeUnused();
     }, SWEEP_MS);

@@ -1,5 +1,5 @@
 import type { Clock } from '@adoption-store/domain';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
 
 /** What the HTTP layer itself needs to know of its surroundings. */
 export class ApiContext {
@@ -7,6 +7,8 @@ export class ApiContext {
     readonly clock: Clock,
     /** Address clients reach the service at, without `/v1`; otherwise it is taken from each request. */
     private readonly publicUrl: string | undefined,
+    /** Where defects are told. */
+    readonly logger: FastifyBaseLogger,
   ) {}
 
   /** Such as `https://api.example.com`, to build absolute links on. */

@@ -1,9 +1,10 @@
-import { type AccountKey, Authenticate, DomainError } from '@adoption-store/domain';
+import type { IncomingMessage } from 'node:http';
+import { type AccountKey, Authenticate, type Awaitable, DomainError, MINUTE } from '@adoption-store/domain';
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { getStorageToken } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorStatuses, HttpRefusal } from './error-codes.js';
-import { addressOf, limitHeaders, refusalOf } from './limit-headers.js';
+import { addressOf, tellLimits } from './limit-headers.js';
 import { RequestCounterStorage } from './request-counter.storage.js';
 
 declare module 'fastify' {
@@ -16,32 +17,54 @@ declare module 'fastify' {
 // The scheme is case-insensitive (RFC 9110 §11.1), then exactly one space and one token of at most 256 characters.
 const CREDENTIALS = /^bearer ([A-Za-z0-9\-._~+/]{1,256}={0,2})$/i;
 
+const MOST_HASHES = 10_000;
+
 /** Lets in whoever has a valid key. It stands before every route, the unknown ones too. */
 @Injectable()
 export class BearerAuthGuard implements CanActivate {
+  /** The hashes of keys by what was sent, as most go on with the same; forgotten once a minute. */
+  private readonly hashes = new Map<string, string>();
+  private forgetAt = 0;
+
   constructor(
     private readonly authenticate: Authenticate,
     @Inject(getStorageToken()) private readonly storage: RequestCounterStorage,
   ) {}
 
-  async canActivate(context: ExecutionContext): Promise<boolean> {
-    const http = context.switchToHttp();
-    const request = http.getRequest<FastifyRequest>();
-    try {
-      request.caller = await this.authenticate.execute(bearerToken(request));
+  canActivate(context: ExecutionContext): Awaitable<boolean> {
+    const [request, reply] = context.getArgs<[FastifyRequest, FastifyReply]>();
+    const admit = (caller: AccountKey) => {
+      request.caller = caller;
       return true;
+    };
+    try {
+      const caller = this.authenticate.admit(this.hashOf(request));
+      if (!(caller instanceof Promise)) return admit(caller);
+      return caller.then(admit, (error: unknown) => this.refuse(error, request, reply));
     } catch (error) {
-      if (!isUnauthenticated(error)) throw error;
-      throw (await this.refuseAddress(request, http.getResponse<FastifyReply>())) ?? error;
+      return this.refuse(error, request, reply);
     }
   }
 
-  /** Counts a request of nobody we know against its address; the refusal where that has sent too many. */
-  private async refuseAddress(request: FastifyRequest, reply: FastifyReply): Promise<HttpRefusal | undefined> {
-    const verdict = await this.storage.count(addressOf(request));
+  private hashOf({ raw }: FastifyRequest): string {
+    const authorization = authorizationOf(raw);
     const now = this.storage.clock.now();
-    reply.headers(limitHeaders(verdict, now));
-    return refusalOf(verdict, now);
+    if (now >= this.forgetAt || this.hashes.size >= MOST_HASHES) {
+      this.hashes.clear();
+      this.forgetAt = now + MINUTE;
+    }
+    const known = this.hashes.get(authorization);
+    if (known !== undefined) return known;
+    const hash = this.authenticate.hashOf(bearerToken(authorization));
+    this.hashes.set(authorization, hash);
+    return hash;
+  }
+
+  /** A request of nobody we know counts against its address, and is refused for that where it has sent too many. */
+  private async refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<never> {
+    if (!isUnauthenticated(error)) throw error;
+    const verdict = await this.storage.count(addressOf(request));
+    throw tellLimits(reply, verdict, this.storage.clock.now()) ?? error;
   }
 }
 
@@ -50,15 +73,19 @@ function isUnauthenticated(error: unknown): boolean {
   return error instanceof HttpRefusal && errorStatuses[error.code] === 401;
 }
 
-function bearerToken({ headers, raw }: FastifyRequest): string {
+function authorizationOf({ headers, rawHeaders }: IncomingMessage): string {
   const { authorization } = headers;
   if (authorization === undefined) {
     throw new HttpRefusal('missing_api_key', 'the Authorization header is missing, it must be "Bearer <API key>"');
   }
   // Node keeps the first of several and drops the others.
-  if (countHeaders(raw.rawHeaders, 'authorization') > 1) {
+  if (isRepeated(rawHeaders, 'authorization')) {
     throw new HttpRefusal('invalid_api_key', 'the Authorization header must be sent once');
   }
+  return authorization;
+}
+
+function bearerToken(authorization: string): string {
   const token = CREDENTIALS.exec(authorization)?.[1];
   if (token === undefined) {
     throw new HttpRefusal('invalid_api_key', 'the Authorization header must be "Bearer <API key>"');
@@ -66,12 +93,11 @@ function bearerToken({ headers, raw }: FastifyRequest): string {
   return token;
 }
 
-/** How often a header was sent; `rawHeaders` is name, value, name, value … */
-export function countHeaders(rawHeaders: readonly string[], name: string): number {
-  let count = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const candidate = rawHeaders[index];
-    if (candidate?.length === name.length && candidate.toLowerCase() === name) count += 1;
-  }
-  return count;
+/** Whether a header was sent more than once; `rawHeaders` is name, value, name, value … */
+export function isRepeated(rawHeaders: readonly string[], name: string): boolean {
+  let alike = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) if (rawHeaders[index]?.length === name.length) alike += 1;
+  // Mostly there is one as long as it, which is the one.
+  if (alike < 2) return false;
+  return rawHeaders.filter((each, index) => index % 2 === 0 && each.toLowerCase() === name).length > 1;
 }

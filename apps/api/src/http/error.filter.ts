@@ -2,6 +2,7 @@ import { stackOf } from '@adoption-store/web';
 import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs/common';
 import { getStorageToken } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiContext } from './api-context.js';
 import { errorBody, type ErrorBody, HttpRefusal, isRefusal } from './error-codes.js';
 import { addressOf, limitHeaders } from './limit-headers.js';
 import { shownRoute } from '../observability/request-observers.js';
@@ -15,7 +16,10 @@ const RETRY_AFTER_SECONDS = '1';
 /** The one place where errors become answers. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
-  constructor(@Inject(getStorageToken()) private readonly storage: RequestCounterStorage) {}
+  constructor(
+    @Inject(getStorageToken()) private readonly storage: RequestCounterStorage,
+    private readonly context: ApiContext,
+  ) {}
 
   async catch(error: unknown, host: ArgumentsHost): Promise<void> {
     const http = host.switchToHttp();
@@ -28,7 +32,7 @@ export class ErrorFilter implements ExceptionFilter {
       reply.headers(limitHeaders(await this.storage.look(addressOf(request)), this.storage.clock.now()));
     }
     const body = bodyOf(error);
-    if (body.status >= 500) logDefect(request, body.code, error);
+    if (body.status >= 500) this.logDefect(request, body.code, error);
     if (error instanceof HttpRefusal) reply.headers(error.headers);
     if (body.status === 401) {
       const sent = request.headers.authorization !== undefined;
@@ -37,23 +41,23 @@ export class ErrorFilter implements ExceptionFilter {
     if (body.status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS);
     reply.code(body.status).type('application/json; charset=utf-8').send(JSON.stringify(body));
   }
+
+  private logDefect(request: FastifyRequest, code: string, error: unknown): void {
+    const { traceId, spanId } = traceOf(request);
+    this.context.logger.error(
+      {
+        request_id: loggedId(request.id),
+        trace_id: traceId,
+        span_id: spanId,
+        route: shownRoute(request.routeOptions.url ?? '*'),
+        stack: stackOf(error),
+      },
+      code,
+    );
+  }
 }
 
 function bodyOf(error: unknown): ErrorBody {
   if (isRefusal(error)) return errorBody(error.code, error.message);
   return errorBody('internal_error', 'an unexpected error happened; it has been recorded');
-}
-
-function logDefect(request: FastifyRequest, code: string, error: unknown): void {
-  const { traceId, spanId } = traceOf(request);
-  request.log.error(
-    {
-      request_id: loggedId(request.id),
-      trace_id: traceId,
-      span_id: spanId,
-      route: shownRoute(request.routeOptions.url ?? '*'),
-      stack: stackOf(error),
-    },
-    code,
-  );
 }

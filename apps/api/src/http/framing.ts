@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { type IncomingMessage, METHODS } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { countHeaders } from './bearer-auth.guard.js';
+import { isRepeated } from './bearer-auth.guard.js';
 import { HttpRefusal } from './error-codes.js';
 
 export const MAX_URL_LENGTH = 8 * 1024;
@@ -10,10 +10,25 @@ const HOST = /^(?:\[[0-9a-f:.]{2,45}\]|[a-z0-9._~-]{1,255})(?::\d{1,5})?$/i;
 
 const REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
+const ID_LENGTH = 24;
+/** The next ones, one behind the other: 18 bytes are 24 characters. */
+let ids = '';
+let used = 0;
+
+/** 144 random bits, made for many at a time. */
+export function newRequestId(): string {
+  if (used === ids.length) {
+    ids = randomBytes(128 * 18).toString('base64url');
+    used = 0;
+  }
+  used += ID_LENGTH;
+  return ids.slice(used - ID_LENGTH, used);
+}
+
 /** The client's own request id where it is fit to be one, or a new one. */
 export function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const own = headers['x-request-id'];
-  return typeof own === 'string' && REQUEST_ID.test(own) ? own : randomUUID();
+  return typeof own === 'string' && REQUEST_ID.test(own) ? own : newRequestId();
 }
 
 /** Refuses a request whose line or Host header breaks HTTP's rules, before anything else is asked. */
@@ -32,7 +47,7 @@ export function checkFraming({ raw, originalUrl }: FastifyRequest): HttpRefusal 
     const isOptional = raw.httpVersion === '1.0';
     return isOptional ? undefined : new HttpRefusal('bad_request', 'the Host header is missing');
   }
-  if (!HOST.test(host) || countHeaders(raw.rawHeaders, 'host') > 1) {
+  if (!HOST.test(host) || isRepeated(raw.rawHeaders, 'host')) {
     return new HttpRefusal('bad_request', 'the Host header must be one host name or address, sent once');
   }
   return undefined;

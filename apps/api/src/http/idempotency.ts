@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { AnswerOnce, DomainError, type DomainErrorKind } from '@adoption-store/domain';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { countHeaders } from './bearer-auth.guard.js';
+import { isRepeated } from './bearer-auth.guard.js';
 import { HttpRefusal } from './error-codes.js';
 import { bodyOf } from './json-body.decorator.js';
 
@@ -31,7 +31,7 @@ export class Idempotency {
     reply: FastifyReply,
     work: () => Promise<string>,
   ): Promise<string> {
-    if (countHeaders(request.raw.rawHeaders, 'idempotency-key') > 1) {
+    if (isRepeated(request.raw.rawHeaders, 'idempotency-key')) {
       throw new HttpRefusal('invalid_parameter', 'Idempotency-Key must be sent once');
     }
     const fingerprint = createHash('sha256')

@@ -1,40 +1,50 @@
 import type { IncomingMessage } from 'node:http';
-import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { andThen, type Awaitable } from '@adoption-store/domain';
+import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import type { ApiRequest } from './api-request.js';
 import { HttpRefusal } from './error-codes.js';
 import { type JsonObject, parseJson } from './strict-json.js';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The body, once somebody has asked for it (`bodyOf`). */
-    bytes?: Promise<Buffer>;
-  }
-}
-
-export const MAX_BODY_BYTES = 64 * 1024;
+import { validBody } from './validation.js';
 
 /**
- * The body as a JSON object. Fastify leaves bodies alone (see create-api.ts), so nothing of one is looked at before the
- * guards have let the request in.
+ * The body as its class, of which only the properties that have rules are ever looked at; or refused with the first rule
+ * that is broken. Fastify leaves bodies alone (see create-api.ts), so nothing of one is looked at before the guards have
+ * let the request in.
  */
-export const JsonBody = createParamDecorator(async (_data: unknown, context: ExecutionContext): Promise<JsonObject> => {
-  const request = context.switchToHttp().getRequest<FastifyRequest>();
-  requireJson(request.raw);
-  const value = parseJson(await bodyOf(request));
+export function JsonBody<Body extends object>(type: Type<Body>): ParameterDecorator {
+  // Not by a pipe, for which Nest would make promises.
+  return createParamDecorator((_data: unknown, context: ExecutionContext): Awaitable<Body> => {
+    const request = context.getArgByIndex<FastifyRequest>(0);
+    requireJson(request.raw);
+    return andThen(bodyOf(request), (bytes) => validBody(type, objectFrom(bytes)));
+  })();
+}
+
+function objectFrom(bytes: Buffer): JsonObject {
+  const value = parseJson(bytes);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new HttpRefusal('invalid_json', 'the body must be a JSON object');
   }
   return value;
-});
+}
 
 // RFC 9110 §8.3.1; whatever else the header says, the charset must be UTF-8, as RFC 8259 §8.1 has it.
 const JSON_MEDIA_TYPE = /^application\/json\s*(?:;|$)/i;
 const CHARSET = /;\s*charset\s*=\s*("?)([^\s;"]*)\1\s*(?=;|$)/gi;
 
-function requireJson({ headers }: IncomingMessage): void {
-  const contentType = headers['content-type'] ?? '';
+/** What has been said last of a body that was JSON: nearly all say the same. */
+let lastJson: string | undefined;
+
+function isJson(contentType: string): boolean {
   const charsets = [...contentType.matchAll(CHARSET)].map(([, , charset]) => charset?.toLowerCase());
-  if (!JSON_MEDIA_TYPE.test(contentType) || charsets.some((charset) => charset !== 'utf-8')) {
+  return JSON_MEDIA_TYPE.test(contentType) && charsets.every((charset) => charset === 'utf-8');
+}
+
+function requireJson({ headers }: IncomingMessage): void {
+  const { 'content-type': contentType = '' } = headers;
+  if (contentType !== lastJson && isJson(contentType)) lastJson = contentType;
+  if (contentType !== lastJson) {
     throw new HttpRefusal('unsupported_media_type', 'the Content-Type header must be application/json, in UTF-8');
   }
   const encoding = headers['content-encoding'];
@@ -43,33 +53,7 @@ function requireJson({ headers }: IncomingMessage): void {
   }
 }
 
-/** The body's bytes, for as many as ask for them. */
-export function bodyOf(request: FastifyRequest): Promise<Buffer> {
-  return (request.bytes ??= readBody(request.raw));
-}
-
-// Not `for await`: leaving that loop early destroys the socket, and the refusal with it.
-function readBody(request: IncomingMessage): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    if (Number(request.headers['content-length']) > MAX_BODY_BYTES) throw tooLarge();
-    const chunks: Buffer[] = [];
-    let length = 0;
-    request.on('data', (chunk: Buffer) => {
-      length += chunk.length;
-      if (length > MAX_BODY_BYTES) reject(tooLarge());
-      else chunks.push(chunk);
-    });
-    request.on('end', () => {
-      resolve(Buffer.concat(chunks));
-    });
-    request.on('error', () => {
-      reject(new HttpRefusal('bad_request', 'the body was cut off'));
-    });
-  });
-}
-
-function tooLarge(): HttpRefusal {
-  // The connection stays, and Node reads on without keeping anything: closed amid a body it would be reset, and the
-  // answer with it. What never ends is cut off by the request's timeout.
-  return new HttpRefusal('payload_too_large', `the body must be at most ${MAX_BODY_BYTES} bytes`);
+/** The body's bytes. */
+export function bodyOf({ raw }: FastifyRequest): Awaitable<Buffer> {
+  return (raw as ApiRequest).body();
 }

@@ -8,7 +8,7 @@ import {
   shownWindow,
   type Verdict,
 } from '@adoption-store/domain';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { normalizeIp } from '@nestjs/throttler';
 import { HttpRefusal } from './error-codes.js';
 
@@ -35,8 +35,14 @@ export function limitHeaders(verdict: Verdict, now: Instant): Record<string, str
   };
 }
 
+/** Tells the client of the verdict; the refusal, or undefined where the request was admitted. */
+export function tellLimits(reply: FastifyReply, verdict: Verdict, now: Instant): HttpRefusal | undefined {
+  reply.headers(limitHeaders(verdict, now));
+  return refusalOf(verdict, now);
+}
+
 /** The refusal of a verdict, or undefined where the request was admitted. */
-export function refusalOf(verdict: Verdict, now: Instant): HttpRefusal | undefined {
+function refusalOf(verdict: Verdict, now: Instant): HttpRefusal | undefined {
   const { outcome } = verdict;
   if (outcome === 'admitted') return undefined;
   const seconds = retryAfter(verdict, now);

@@ -1,10 +1,30 @@
+import { encodeCursor } from './cursor.js';
+
 /** A query parameter; one that is undefined was not asked for. */
 export type Parameter = readonly [name: string, value: string | number | bigint | undefined];
 
-/** The `Link` header (RFC 8288) that leads from a page of the list at `address` to the next: the same query, further on. */
-export function nextPageLink(address: string, parameters: readonly Parameter[], cursor: string): string {
-  const query = [...parameters, ['cursor', cursor] as const].flatMap(([name, value]) =>
+/** The query of a list. */
+export interface ListQuery {
+  /** What was asked for, wherever the page begins. */
+  parameters(): readonly Parameter[];
+}
+
+/** The link that was made last of each query: most ask for pages that have been asked for. */
+const lastLinks = new WeakMap<ListQuery, { readonly address: string; readonly next: bigint; readonly link: string }>();
+
+/**
+ * The `Link` header (RFC 8288) that leads from a page of the list at `address` to the next: the same query, further on.
+ *
+ * @param next where the page of `resource` has ended.
+ */
+export function nextPageLink(address: string, query: ListQuery, resource: string, next: bigint): string {
+  const last = lastLinks.get(query);
+  if (last?.next === next && last.address === address) return last.link;
+  const parameters: readonly Parameter[] = [...query.parameters(), ['cursor', encodeCursor(resource, next)]];
+  const asked = parameters.flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${encodeURIComponent(String(value))}`],
   );
-  return `<${address}?${query.join('&')}>; rel="next"`;
+  const link = `<${address}?${asked.join('&')}>; rel="next"`;
+  lastLinks.set(query, { address, next, link });
+  return link;
 }

@@ -1,18 +1,32 @@
-import { type ExecutionContext, Inject, Injectable, SetMetadata } from '@nestjs/common';
+import { andThen, type Awaitable, type Verdict } from '@adoption-store/domain';
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { getOptionsToken, getStorageToken, ThrottlerGuard, type ThrottlerModuleOptions } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { limitHeaders, refusalOf } from './limit-headers.js';
+import { tellLimits } from './limit-headers.js';
 import { RequestCounterStorage } from './request-counter.storage.js';
 
-const WITHOUT_QUOTA = 'without-quota';
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** How the caller stands with this request; set by the guard, so never absent in a handler. */
+    verdict: Verdict;
+  }
+}
+
+const withoutQuota = new WeakSet<object>();
 
 /** A route that only tells: it is never counted, and answers also where there is no room left. */
-export const WithoutQuota = () => SetMetadata(WITHOUT_QUOTA, true);
+export function WithoutQuota(): MethodDecorator {
+  // Not as metadata, which each request would have to look up.
+  return (_controller, _name, { value: handler }) => void withoutQuota.add(handler as object);
+}
+
+/** The throttler's guard, which may answer at once as any guard may. */
+const Guard: new (...parameters: ConstructorParameters<typeof ThrottlerGuard>) => CanActivate = ThrottlerGuard;
 
 /** The throttler, by the plan of the caller: both windows in one step, and the headers from that same decision. */
 @Injectable()
-export class PlanThrottlerGuard extends ThrottlerGuard {
+export class PlanThrottlerGuard extends Guard {
   constructor(
     @Inject(getOptionsToken()) options: ThrottlerModuleOptions,
     @Inject(getStorageToken()) private readonly storage: RequestCounterStorage,
@@ -22,19 +36,14 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
   }
 
   /** The throttler's own looks up a dozen settings that a route may have of its own; none has any. */
-  override async canActivate(context: ExecutionContext): Promise<boolean> {
-    const http = context.switchToHttp();
-    const { caller } = http.getRequest<FastifyRequest>();
-    const isFree = this.isWithoutQuota(context);
-    const verdict = await (isFree ? this.storage.look(caller) : this.storage.count(caller));
-    const now = this.storage.clock.now();
-    http.getResponse<FastifyReply>().headers(limitHeaders(verdict, now));
-    const refusal = isFree ? undefined : refusalOf(verdict, now);
-    if (refusal) throw refusal;
-    return true;
-  }
-
-  private isWithoutQuota(context: ExecutionContext): boolean {
-    return this.reflector.get<boolean | undefined>(WITHOUT_QUOTA, context.getHandler()) ?? false;
+  override canActivate(context: ExecutionContext): Awaitable<boolean> {
+    const [request, reply] = context.getArgs<[FastifyRequest, FastifyReply]>();
+    const isFree = withoutQuota.has(context.getHandler());
+    return andThen(isFree ? this.storage.look(request.caller) : this.storage.count(request.caller), (verdict) => {
+      const refusal = tellLimits(reply, verdict, this.storage.clock.now());
+      if (refusal !== undefined && !isFree) throw refusal;
+      request.verdict = verdict;
+      return true;
+    });
   }
 }

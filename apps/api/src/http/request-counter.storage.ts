@@ -1,4 +1,13 @@
-import { type Clock, type MeterRequest, retryAfter, SECOND, type Source, type Verdict } from '@adoption-store/domain';
+import {
+  andThen,
+  type Awaitable,
+  type Clock,
+  type MeterRequest,
+  retryAfter,
+  SECOND,
+  type Source,
+  type Verdict,
+} from '@adoption-store/domain';
 import type { ThrottlerStorage } from '@nestjs/throttler';
 
 type ThrottlerRecord = Awaited<ReturnType<ThrottlerStorage['increment']>>;
@@ -13,10 +22,11 @@ export class RequestCounterStorage implements ThrottlerStorage {
   ) {}
 
   /** Counts the request if there is room for it in both windows. */
-  async count(source: Source): Promise<Verdict> {
-    const verdict = await this.meter.execute(source);
-    this.onDecision(source, verdict);
-    return verdict;
+  count(source: Source): Awaitable<Verdict> {
+    return andThen(this.meter.execute(source), (verdict) => {
+      this.onDecision(source, verdict);
+      return verdict;
+    });
   }
 
   /** How the windows stand; nothing is counted. */

@@ -1,13 +1,19 @@
-import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, METHODS, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { errorBody, errorStatuses, HttpRefusal } from './error-codes.js';
-import { requestId } from './framing.js';
+import { newRequestId, requestId } from './framing.js';
 import { addressOf, limitHeaders } from './limit-headers.js';
 import { type ParserError, refusalOfParser } from './parser-errors.js';
 import type { RequestCounterStorage } from './request-counter.storage.js';
 import type { RouteTable } from './route-table.js';
 import type { RequestObserver } from '../observability/request-observers.js';
+
+declare module 'node:net' {
+  interface Socket {
+    /** To the latest request, which is the one at fault when the parser gives up within its body. */
+    latestResponse?: ServerResponse;
+  }
+}
 
 // A connection that is closed while bytes are still coming is reset, and the answer with it (RFC 9112 §9.6).
 const LINGER_MS = 1_000;
@@ -15,8 +21,6 @@ const KNOWN_METHODS: ReadonlySet<string | undefined> = new Set(METHODS);
 
 /** What Node would answer by itself, with an empty body or none, is answered as any refusal is. */
 export class SocketRefusals {
-  // Each connection's latest request, which is the one at fault when the parser gives up within its body.
-  private readonly latestResponses = new WeakMap<Socket, ServerResponse>();
   private readonly refused = new WeakSet<Socket>();
 
   constructor(
@@ -37,7 +41,7 @@ export class SocketRefusals {
     });
     server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
       const { socket } = request;
-      this.latestResponses.set(socket, response);
+      socket.latestResponse = response;
       // Two that must not be served, so they are given a version that is refused (framing.ts): RTSP, whose methods no
       // router knows and which Node takes for HTTP/1.0, and what comes behind the last answer.
       if (!KNOWN_METHODS.has(request.method) || !socket.writable) {
@@ -46,11 +50,12 @@ export class SocketRefusals {
       // What follows is no request: no one knows where this one ends (framing.ts).
       if (request.headers['transfer-encoding'] === '') this.refused.add(socket);
       // Nothing is ever upgraded, yet Node drops what came in one packet with a request that asks for it.
-      if (/\bupgrade\b/i.test(request.headers.connection ?? '')) response.shouldKeepAlive = false;
+      const { connection } = request.headers;
+      if (connection !== undefined && /\bupgrade\b/i.test(connection)) response.shouldKeepAlive = false;
     });
     server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
       const { socket, method } = request;
-      this.latestResponses.set(socket, response);
+      socket.latestResponse = response;
       this.tell(requestId(request), method, 'expectation_failed');
       void this.refuse(response, new HttpRefusal('expectation_failed', 'the Expect header may only be 100-continue'));
     });
@@ -61,7 +66,7 @@ export class SocketRefusals {
       this.refused.add(socket);
       const id = requestId(request);
       this.tell(id, request.method, refusal.code);
-      void this.refuseOnSocket(socket, refusal, id, this.latestResponses.get(socket));
+      void this.refuseOnSocket(socket, refusal, id, socket.latestResponse);
     });
   }
 
@@ -75,11 +80,11 @@ export class SocketRefusals {
     if (this.refused.has(socket) || !socket.writable || error.code === 'HPE_CLOSED_CONNECTION') return;
     this.refused.add(socket);
     const refusal = refusalOfParser(error, this.routes);
-    const latest = this.latestResponses.get(socket);
+    const latest = socket.latestResponse;
     if (latest !== undefined && !latest.req.complete) void this.refuse(latest, refusal);
     // The requests before are good and still being answered: their answers go first (RFC 9112 §9.3.2).
     else {
-      const id = randomUUID();
+      const id = newRequestId();
       this.tell(id, undefined, refusal.code);
       void this.refuseOnSocket(socket, refusal, id, latest);
     }

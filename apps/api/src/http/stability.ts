@@ -1,6 +1,5 @@
 import { SetMetadata } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** How far from settled an operation is; one that is settled has none (requirements.md §9). */
 export type StabilityLevel = 'beta' | 'experimental';
@@ -30,10 +29,4 @@ export function Stability(level: StabilityLevel): ClassDecorator {
 /** How far from settled the operations of a controller are. */
 export function stabilityOf(controller: object): StabilityLevel | undefined {
   return Reflect.getMetadata(STABILITY, controller) as StabilityLevel | undefined;
-}
-
-/** On the answer from its beginning, so that refusals have it too. */
-export function showStability({ routeOptions }: FastifyRequest, reply: FastifyReply): void {
-  const { stability } = routeOptions.config;
-  if (stability !== undefined) reply.header('x-stability', stability);
 }

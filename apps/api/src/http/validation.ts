@@ -1,25 +1,96 @@
 import { INT64_MAX, INT64_MIN, isInt64 } from '@adoption-store/domain';
-import type { ArgumentMetadata, PipeTransform } from '@nestjs/common';
+import type { PipeTransform, Type } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
-import { ValidateBy, validateSync } from 'class-validator';
+import type { ValidationArguments, ValidationError } from 'class-validator';
+import { getMetadataStorage, ValidateBy, Validator } from './class-validator.js';
 import { HttpRefusal } from './error-codes.js';
 
-/** Turns a body or a query into its class, or refuses it with the first rule that is broken. */
-export const validated: PipeTransform = {
-  // Nest's own ValidationPipe is asynchronous, and looks for what neither our bodies nor our queries can hold.
-  transform(value: unknown, { metatype }: ArgumentMetadata): unknown {
-    if (metatype === undefined) throw new Error('there is no class to validate by');
-    // Only the class's own properties are ever looked at, however many others are sent.
-    const object = plainToInstance(metatype, value, {
-      excludeExtraneousValues: true,
-      exposeUnsetFields: false,
-    }) as object;
-    const [error] = validateSync(object, { stopAtFirstError: true, forbidUnknownValues: false });
-    if (error === undefined) return object;
-    const [message = 'the request is not valid'] = Object.values(error.constraints ?? {});
-    throw new HttpRefusal('invalid_parameter', message);
-  },
-};
+const OPTIONS = { stopAtFirstError: true, forbidUnknownValues: false };
+const validator = new Validator();
+
+/** A query as its class, of which only what it exposes is ever looked at; or refused with the first rule that is broken. */
+export function validQuery<Query extends object>(type: Type<Query>, query: unknown): Query {
+  const object = plainToInstance(type, query, { excludeExtraneousValues: true, exposeUnsetFields: false });
+  const [error] = validator.validateSync(object, OPTIONS);
+  if (error !== undefined) refuse(error);
+  return object;
+}
+
+/** A JSON object as the class of the body, of which only the properties that have rules are ever looked at. */
+export function validBody<Body extends object>(type: Type<Body>, body: Readonly<Record<string, unknown>>): Body {
+  const known = rules.get(type) ?? learnRules(type);
+  const object = new type();
+  const properties = object as Record<string, unknown>;
+  for (const { property } of known) if (Object.hasOwn(body, property)) properties[property] = body[property];
+  if (known.every((rule) => keeps(rule, properties))) return object;
+  // What is wrong, and how it is said, is class-validator's to find.
+  const [error] = validator.validateSync(object, OPTIONS);
+  if (error === undefined) throw new Error(`${type.name} is refused, and class-validator finds nothing wrong`);
+  return refuse(error);
+}
+
+function refuse({ constraints = {} }: ValidationError): never {
+  const [message = 'the request is not valid'] = Object.values(constraints);
+  throw new HttpRefusal('invalid_parameter', message);
+}
+
+type Condition = (object: object, value: unknown) => boolean;
+
+/** The decorators of one property. */
+interface Rule {
+  readonly property: string;
+  /** The others are asked only where all of these say so. */
+  readonly conditions: readonly Condition[];
+  readonly constraints: readonly {
+    readonly validate: (value: unknown, given: ValidationArguments) => Promise<boolean> | boolean;
+    readonly given: Omit<ValidationArguments, 'object' | 'value'>;
+  }[];
+}
+
+const rules = new WeakMap<Type, readonly Rule[]>();
+
+/** What class-validator would collect anew for each object, which takes it four times as long as to judge the object. */
+function learnRules(type: Type): readonly Rule[] {
+  const storage = getMetadataStorage();
+  const metadata = storage.getTargetValidationMetadatas(type, '', false, false);
+  const learnt = Object.entries(storage.groupByPropertyName(metadata)).map(([property, decorators]) => ({
+    property,
+    conditions: decorators.filter(isCondition).map((decorator) => decorator.constraints[0] as Condition),
+    constraints: decorators
+      .filter((decorator) => !isCondition(decorator))
+      .flatMap(({ constraintCls, constraints }) =>
+        storage.getTargetValidatorConstraints(constraintCls).map(({ instance }) => ({
+          validate: (value: unknown, given: ValidationArguments) => instance.validate(value, given),
+          given: { targetName: type.name, property, constraints },
+        })),
+      ),
+  }));
+  rules.set(type, learnt);
+  return learnt;
+}
+
+type Metadata = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']>[number];
+
+const CONDITION = 'conditionalValidation';
+const CONSTRAINTS = ['customValidation', 'isDefined'];
+
+function isCondition({ type, each, validateIf, propertyName }: Metadata): boolean {
+  const isKnown = type === CONDITION || CONSTRAINTS.includes(type);
+  if (!isKnown || each || validateIf !== undefined) throw new Error(`${propertyName} has a rule that bodies have not`);
+  return type === CONDITION;
+}
+
+function keeps(rule: Rule, object: Record<string, unknown>): boolean {
+  const value = object[rule.property];
+  return (
+    !rule.conditions.every((condition) => condition(object, value)) ||
+    rule.constraints.every(
+      // Not spread: V8 would keep what such objects hold until the next full collection of garbage.
+      ({ validate, given: { targetName, property, constraints } }) =>
+        validate(value, { targetName, property, constraints, object, value }) === true,
+    )
+  );
+}
 
 /** An integer of 64 bits, as a bigint. */
 export function IsInt64(options: { readonly message?: string; readonly each?: boolean } = {}): PropertyDecorator {

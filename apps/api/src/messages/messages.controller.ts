@@ -1,16 +1,14 @@
 import { GetMessage, QueueMessage } from '@adoption-store/domain';
 import { formatTraceparent } from '@adoption-store/telemetry';
 import { Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
-import { RouteSchema } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/api-context.js';
 import { Idempotency } from '../http/idempotency.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { Stability } from '../http/stability.js';
 import { traceOf } from '../observability/request-trace.js';
-import { validated } from '../http/validation.js';
 import { NewMessageBody } from './new-message.body.js';
-import { messageSchema, presentMessage } from './present-message.js';
+import { presentMessage } from './present-message.js';
 
 @Controller('v1/messages')
 @Stability('experimental')
@@ -24,9 +22,8 @@ export class MessagesController {
 
   @Post()
   @HttpCode(202)
-  @RouteSchema({ response: { 202: messageSchema } })
   async queue(
-    @JsonBody(validated) { message: text }: NewMessageBody,
+    @JsonBody(NewMessageBody) { message: text }: NewMessageBody,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
@@ -39,7 +36,6 @@ export class MessagesController {
   }
 
   @Get(':messageId')
-  @RouteSchema({ response: { 200: messageSchema } })
   async get(@Param('messageId') id: string, @Req() { caller }: FastifyRequest): Promise<string> {
     return presentMessage(await this.getMessage.execute({ accountId: caller.account.id, id }));
   }

@@ -3,7 +3,7 @@ import { isoTime } from '../http/iso-time.js';
 import { type JsonSchema, serialiser } from '../http/serialiser.js';
 
 /** Message (requirements.md §4.4) as its JSON is. */
-export const messageSchema: JsonSchema = {
+const messageSchema: JsonSchema = {
   type: 'object',
   required: ['id', 'message', 'status', 'createdAt'],
   properties: {

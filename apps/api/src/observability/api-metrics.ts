@@ -52,9 +52,8 @@ export class ApiMetrics implements RequestObserver {
 
   forRoute(route: string): Observe {
     const series = this.seriesOf(route);
-    return ({ method }, reply) => {
-      const { statusCode, elapsedTime } = reply;
-      (series.get(method)?.get(statusCode) ?? this.newSeries(route, method, statusCode)).observe(elapsedTime / 1_000);
+    return ({ method }, { statusCode }, milliseconds) => {
+      (series.get(method)?.get(statusCode) ?? this.newSeries(route, method, statusCode)).observe(milliseconds / 1_000);
     };
   }
 

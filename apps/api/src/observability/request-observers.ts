@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ApiResponse } from '../http/api-response.js';
 
-/** What is told of a request once its answer is out. */
-export type Observe = (request: FastifyRequest, reply: FastifyReply) => void;
+/** What is told of a request once its answer is out, `milliseconds` after it came. */
+export type Observe = (request: FastifyRequest, reply: FastifyReply, milliseconds: number) => void;
 
 /** A request that no route ever saw: it was answered on its connection. */
 export interface SocketAnswer {
@@ -21,16 +22,38 @@ export interface RequestObserver {
 /** What takes requests that no route takes. */
 export const NO_ROUTE = '*';
 
-/** From now on each route is watched; where nobody watches, nothing is called. */
+/**
+ * From now on each route is watched; where nobody watches, nothing is called. Not by Fastify's own onResponse, which
+ * takes longer than what is done in it.
+ */
 export function observeRequests(fastify: FastifyInstance, observers: readonly RequestObserver[]): void {
   if (observers.length === 0) return;
   fastify.addHook('onRoute', (route) => {
     const observes = observers.map((observer) => observer.forRoute(shownRoute(route.url)));
-    route.onResponse = (request, reply, done) => {
-      for (const observe of observes) observe(request, reply);
-      done();
-    };
+    route.onRequest = [
+      (request, reply, done) => {
+        (reply.raw as ApiResponse).watch = new Watch(observes, request, reply);
+        done();
+      },
+      ...[route.onRequest ?? []].flat(),
+    ];
   });
+}
+
+/** Not a closure: V8 would keep those of all requests until the next full collection of garbage. */
+class Watch {
+  private readonly startedAt = performance.now();
+
+  constructor(
+    private readonly observes: readonly Observe[],
+    private readonly request: FastifyRequest,
+    private readonly reply: FastifyReply,
+  ) {}
+
+  onSent(): void {
+    const milliseconds = performance.now() - this.startedAt;
+    for (const observe of this.observes) observe(this.request, this.reply, milliseconds);
+  }
 }
 
 /** As the documentation writes it, such as `/v1/pets/{petId}`. */

@@ -1,7 +1,7 @@
 import { MAX_PAGE_SIZE } from '@adoption-store/domain';
 import { type ErrorCode, errorStatuses } from '../http/error-codes.js';
 import { MAX_URL_LENGTH } from '../http/framing.js';
-import { MAX_BODY_BYTES } from '../http/json-body.decorator.js';
+import { MAX_BODY_BYTES } from '../http/api-request.js';
 import { type HeaderName, withHeaders } from './headers.js';
 import { type Described, json, schemaRef } from './schema.js';
 

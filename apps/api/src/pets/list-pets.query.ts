@@ -7,16 +7,16 @@ import {
   type PetStatus,
 } from '@adoption-store/domain';
 import { Expose, Transform } from 'class-transformer';
-import { ArrayMaxSize, IsOptional } from 'class-validator';
+import { ArrayMaxSize, IsOptional } from '../http/class-validator.js';
 import { Cursor, Limit, OneOf } from '../http/list-parameters.js';
-import type { Parameter } from '../http/next-page.js';
+import type { ListQuery, Parameter } from '../http/next-page.js';
 import { int64From, IsInt64 } from '../http/validation.js';
 
 /** What a cursor of this list says it is of. */
 export const PETS_CURSOR = 'pets';
 
 /** The query of GET /v1/pets, each parameter given once but for `id`. */
-export class ListPetsQuery implements ListAnimalsInput {
+export class ListPetsQuery implements ListAnimalsInput, ListQuery {
   @Limit()
   limit?: number;
 
@@ -33,7 +33,6 @@ export class ListPetsQuery implements ListAnimalsInput {
   @Cursor(PETS_CURSOR)
   after?: bigint;
 
-  /** What was asked for, wherever the page begins. */
   parameters(): readonly Parameter[] {
     const { limit, status, ids = [] } = this;
     return [['limit', limit], ['status', status], ...ids.map((id): Parameter => ['id', id])];

@@ -1,22 +1,18 @@
 import { PET_STATUSES, type PetStatus } from '@adoption-store/domain';
-import { Expose } from 'class-transformer';
-import { IsDefined, IsIn, IsString, ValidateIf } from 'class-validator';
+import { IsDefined, IsIn, IsString, ValidateIf } from '../http/class-validator.js';
 import { IsInt64 } from '../http/validation.js';
 
 /** NewPet. What a name may be is the domain's to say. */
 export class NewPetBody {
-  @Expose()
   @IsString({ message: 'name must be a string' })
   @IsDefined({ message: 'name is required' })
   name!: string;
 
-  @Expose()
   @IsInt64()
   @IsDefined({ message: 'categoryId is required' })
   categoryId!: bigint;
 
   // Not @IsOptional, which would let null through.
-  @Expose()
   @ValidateIf((body: NewPetBody) => body.status !== undefined)
   @IsIn(PET_STATUSES, { message: `status must be one of ${PET_STATUSES.join(', ')}` })
   status?: PetStatus;

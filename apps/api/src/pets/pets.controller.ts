@@ -1,19 +1,19 @@
 import { AddAnimal, GetAnimal, ListAnimals } from '@adoption-store/domain';
 import { Controller, Get, Param, Post, Req, Res } from '@nestjs/common';
-import { RouteSchema } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/api-context.js';
-import { encodeCursor } from '../http/cursor.js';
 import { deprecationHeaders, getPetDeprecation, isGone } from '../http/deprecation.js';
 import { HttpRefusal } from '../http/error-codes.js';
 import { Idempotency } from '../http/idempotency.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { nextPageLink } from '../http/next-page.js';
 import { ValidQuery } from '../http/valid-query.decorator.js';
-import { int64From, validated } from '../http/validation.js';
+import { int64From } from '../http/validation.js';
 import { ListPetsQuery, PETS_CURSOR } from './list-pets.query.js';
 import { NewPetBody } from './new-pet.body.js';
-import { petSchema, presentPet, presentPets } from './present-pet.js';
+import { presentPet, presentPets } from './present-pet.js';
+
+const GET_PET_DEPRECATION = deprecationHeaders(getPetDeprecation);
 
 @Controller('v1/pets')
 export class PetsController {
@@ -26,24 +26,19 @@ export class PetsController {
   ) {}
 
   @Get()
-  @RouteSchema({ response: { 200: { type: 'array', items: petSchema } } })
   async list(
     @ValidQuery(ListPetsQuery) query: ListPetsQuery,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const { items, next } = await this.listAnimals.execute(query);
-    if (next !== undefined) {
-      const cursor = encodeCursor(PETS_CURSOR, next);
-      reply.header('link', nextPageLink(this.url(request), query.parameters(), cursor));
-    }
+    if (next !== undefined) reply.header('link', nextPageLink(this.url(request), query, PETS_CURSOR, next));
     return presentPets(items);
   }
 
   @Post()
-  @RouteSchema({ response: { 201: petSchema } })
-  async add(
-    @JsonBody(validated) body: NewPetBody,
+  add(
+    @JsonBody(NewPetBody) body: NewPetBody,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
@@ -56,7 +51,6 @@ export class PetsController {
 
   /** @deprecated See `getPetDeprecation`. */
   @Get(':petId')
-  @RouteSchema({ response: { 200: petSchema } })
   async get(
     @Param('petId') petId: string,
     @Req() request: FastifyRequest,
@@ -65,7 +59,7 @@ export class PetsController {
     const origin = this.context.origin(request);
     const id = int64From(petId);
     const successor = `${origin}/v1/pets${id === undefined ? '' : `?id=${id}`}`;
-    reply.headers(deprecationHeaders(getPetDeprecation));
+    reply.headers(GET_PET_DEPRECATION);
     reply.header(
       'link',
       `<${successor}>; rel="successor-version", <${origin}/docs>; rel="deprecation"; type="text/html"`,

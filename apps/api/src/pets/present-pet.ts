@@ -2,7 +2,7 @@ import type { Animal } from '@adoption-store/domain';
 import { type JsonSchema, serialiser } from '../http/serialiser.js';
 
 /** Pet (requirements.md §2.1). The serialiser made of it writes bigints as integers, digit by digit. */
-export const petSchema: JsonSchema = {
+const petSchema: JsonSchema = {
   type: 'object',
   required: ['id', 'name', 'categoryId', 'status'],
   properties: {
@@ -15,13 +15,8 @@ export const petSchema: JsonSchema = {
 
 const write = serialiser(petSchema);
 
-interface WrittenPage {
-  readonly animals: readonly Animal[];
-  readonly text: string;
-}
-
-/** By their first animal, what was written last: those who ask together share what is read, and what is written of it. */
-const written = new WeakMap<Animal, WrittenPage>();
+/** What was written last: those who ask together share what is read, and what is written of it. */
+let last: { readonly animals: readonly Animal[]; readonly text: string } = { animals: [], text: '[]' };
 
 /** What clients see of an animal: a Pet, as JSON. */
 export function presentPet(animal: Animal): string {
@@ -29,13 +24,8 @@ export function presentPet(animal: Animal): string {
 }
 
 export function presentPets(animals: readonly Animal[]): string {
-  const [first] = animals;
-  if (first === undefined) return '[]';
-  const known = written.get(first);
-  if (known !== undefined && areSame(known.animals, animals)) return known.text;
-  const text = `[${animals.map(write).join(',')}]`;
-  written.set(first, { animals, text });
-  return text;
+  if (!areSame(last.animals, animals)) last = { animals, text: `[${animals.map(write).join(',')}]` };
+  return last.text;
 }
 
 function areSame(some: readonly Animal[], others: readonly Animal[]): boolean {

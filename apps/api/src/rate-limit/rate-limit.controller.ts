@@ -1,4 +1,4 @@
-import { MeterRequest, type QuotaWindow, remainingIn, SECOND } from '@adoption-store/domain';
+import { type QuotaWindow, remainingIn, SECOND } from '@adoption-store/domain';
 import { Controller, Get, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { resetSeconds } from '../http/limit-headers.js';
@@ -6,13 +6,10 @@ import { WithoutQuota } from '../http/plan-throttler.guard.js';
 
 @Controller('v1/rate_limit')
 export class RateLimitController {
-  constructor(private readonly meter: MeterRequest) {}
-
   /** How the caller stands. It costs no quota, so that asking is always possible. */
   @Get()
   @WithoutQuota()
-  async get(@Req() { caller }: FastifyRequest) {
-    const { minute, day, bannedUntil } = await this.meter.look(caller);
+  get(@Req() { caller, verdict: { minute, day, bannedUntil } }: FastifyRequest) {
     return {
       plan: caller.account.plan.name,
       minute: presentWindow(minute),

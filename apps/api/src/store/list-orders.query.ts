@@ -1,12 +1,12 @@
 import { type ListOrdersInput, ORDER_STATUSES, type OrderStatus } from '@adoption-store/domain';
 import { Cursor, Limit, OneOf } from '../http/list-parameters.js';
-import type { Parameter } from '../http/next-page.js';
+import type { ListQuery, Parameter } from '../http/next-page.js';
 
 /** What a cursor of this list says it is of. */
 export const ORDERS_CURSOR = 'orders';
 
 /** The query of GET /v1/store/orders, each parameter given once. */
-export class ListOrdersQuery implements Omit<ListOrdersInput, 'accountId'> {
+export class ListOrdersQuery implements Omit<ListOrdersInput, 'accountId'>, ListQuery {
   @Limit()
   limit?: number;
 
@@ -16,7 +16,6 @@ export class ListOrdersQuery implements Omit<ListOrdersInput, 'accountId'> {
   @Cursor(ORDERS_CURSOR)
   after?: bigint;
 
-  /** What was asked for, wherever the page begins. */
   parameters(): readonly Parameter[] {
     const { limit, status } = this;
     return [

@@ -3,7 +3,7 @@ import { isoTime } from '../http/iso-time.js';
 import { type JsonSchema, serialiser } from '../http/serialiser.js';
 
 /** Order (contract.md, "Store") as its JSON is. */
-export const orderSchema: JsonSchema = {
+const orderSchema: JsonSchema = {
   type: 'object',
   required: ['id', 'petId', 'status', 'createdAt', 'updatedAt'],
   properties: {

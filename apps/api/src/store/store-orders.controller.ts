@@ -1,18 +1,16 @@
 import { CancelOrder, CompleteOrder, GetOrder, ListOrders, PlaceOrder } from '@adoption-store/domain';
 import { Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
-import { RouteSchema } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/api-context.js';
-import { encodeCursor } from '../http/cursor.js';
 import { Idempotency } from '../http/idempotency.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { nextPageLink } from '../http/next-page.js';
 import { Stability } from '../http/stability.js';
 import { ValidQuery } from '../http/valid-query.decorator.js';
-import { pathId, validated } from '../http/validation.js';
+import { pathId } from '../http/validation.js';
 import { ListOrdersQuery, ORDERS_CURSOR } from './list-orders.query.js';
 import { NewOrderBody } from './new-order.body.js';
-import { orderSchema, presentOrder, presentOrders } from './present-order.js';
+import { presentOrder, presentOrders } from './present-order.js';
 
 const ORDER_ID = pathId('orderId');
 
@@ -30,7 +28,6 @@ export class StoreOrdersController {
   ) {}
 
   @Get()
-  @RouteSchema({ response: { 200: { type: 'array', items: orderSchema } } })
   async list(
     @ValidQuery(ListOrdersQuery) query: ListOrdersQuery,
     @Req() request: FastifyRequest,
@@ -39,17 +36,13 @@ export class StoreOrdersController {
     const { limit, status, after } = query;
     const accountId = request.caller.account.id;
     const { items, next } = await this.listOrders.execute({ accountId, limit, status, after });
-    if (next !== undefined) {
-      const cursor = encodeCursor(ORDERS_CURSOR, next);
-      reply.header('link', nextPageLink(this.url(request), query.parameters(), cursor));
-    }
+    if (next !== undefined) reply.header('link', nextPageLink(this.url(request), query, ORDERS_CURSOR, next));
     return presentOrders(items);
   }
 
   @Post()
-  @RouteSchema({ response: { 201: orderSchema } })
   async place(
-    @JsonBody(validated) { petId }: NewOrderBody,
+    @JsonBody(NewOrderBody) { petId }: NewOrderBody,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
@@ -61,14 +54,12 @@ export class StoreOrdersController {
   }
 
   @Get(':orderId')
-  @RouteSchema({ response: { 200: orderSchema } })
   async get(@Param('orderId', ORDER_ID) id: bigint, @Req() { caller }: FastifyRequest): Promise<string> {
     return presentOrder(await this.getOrder.execute({ accountId: caller.account.id, id }));
   }
 
   @Post(':orderId/complete')
   @HttpCode(200)
-  @RouteSchema({ response: { 200: orderSchema } })
   async complete(
     @Param('orderId', ORDER_ID) id: bigint,
     @Req() request: FastifyRequest,
@@ -81,7 +72,6 @@ export class StoreOrdersController {
 
   @Post(':orderId/cancel')
   @HttpCode(200)
-  @RouteSchema({ response: { 200: orderSchema } })
   async cancel(
     @Param('orderId', ORDER_ID) id: bigint,
     @Req() request: FastifyRequest,

@@ -1,3 +1,4 @@
+import type { Awaitable } from '../kernel/awaitable.js';
 import type { Instant } from '../kernel/clock.js';
 import type { Account, AccountId } from './account.js';
 import type { ApiKey, ApiKeyId, NewApiKey } from './api-key.js';
@@ -20,7 +21,7 @@ export interface ApiKeyRepository {
    * @throws DomainError `not_found` where there is no such account or it is closed, `too_many_keys`.
    */
   add(key: NewApiKey, mostActive?: number): Promise<ApiKey>;
-  findByHash(hash: string): Promise<AccountKey | undefined>;
+  findByHash(hash: string): Awaitable<AccountKey | undefined>;
   findById(id: ApiKeyId): Promise<AccountKey | undefined>;
   /** All keys, or one account's, ascending by id. */
   list(accountId?: AccountId): Promise<readonly AccountKey[]>;

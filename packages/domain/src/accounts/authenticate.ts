@@ -1,3 +1,4 @@
+import { andThen, type Awaitable } from '../kernel/awaitable.js';
 import type { Clock } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import { DomainError } from '../kernel/errors.js';
@@ -15,6 +16,15 @@ export class Authenticate {
 
   /** @throws DomainError `invalid_api_key`, `expired_api_key` or `revoked_api_key`; never says which part was wrong. */
   async execute(text: string): Promise<AccountKey> {
+    return this.admit(this.hashOf(text));
+  }
+
+  /**
+   * What a key is known by, 64 hexadecimal digits: whoever meets the same text again needn't ask again.
+   *
+   * @throws DomainError `invalid_api_key` where the text can't be a key of this environment.
+   */
+  hashOf(text: string): string {
     const environment = environmentOf(text);
     if (environment === undefined) throw unknownKey();
     if (environment !== this.environment) {
@@ -23,7 +33,15 @@ export class Authenticate {
         `the API key is for the ${environment} environment, this is ${this.environment}`,
       );
     }
-    const found = await this.keys.findByHash(this.cryptography.sha256(text));
+    return this.cryptography.sha256(text);
+  }
+
+  /** As `execute`, by the hash. */
+  admit(hash: string): Awaitable<AccountKey> {
+    return andThen(this.keys.findByHash(hash), (found) => this.judge(found));
+  }
+
+  private judge(found: AccountKey | undefined): AccountKey {
     if (found === undefined) throw unknownKey();
     const now = this.clock.now();
     const state = keyState(found.key, now);

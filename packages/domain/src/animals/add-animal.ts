@@ -12,6 +12,6 @@ export class AddAnimal {
 
   /** @throws DomainError `invalid_parameter` */
   async execute(input: AddAnimalInput): Promise<Animal> {
-    return this.animals.add(newAnimal(input));
+    return await this.animals.add(newAnimal(input));
   }
 }

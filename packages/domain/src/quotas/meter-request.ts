@@ -1,5 +1,6 @@
 import type { AccountKey } from '../accounts/api-key-repository.js';
 import { limitsOf } from '../accounts/plan.js';
+import { andThen, type Awaitable } from '../kernel/awaitable.js';
 import type { Clock } from '../kernel/clock.js';
 import type { Verdict } from './quota.js';
 import type { CountedRequest, RequestCounter } from './request-counter.js';
@@ -21,12 +22,13 @@ export class MeterRequest {
   ) {}
 
   /** A refusal is a verdict too, never an exception. */
-  async execute(source: Source): Promise<Verdict> {
+  execute(source: Source): Awaitable<Verdict> {
     const request = this.requestOf(source);
-    const verdict = await this.counter.count(request);
-    const { requester, now } = request;
-    if ('keyId' in requester) this.usage.record(requester, verdict.outcome === 'admitted', now);
-    return verdict;
+    return andThen(this.counter.count(request), (verdict) => {
+      const { requester, now } = request;
+      if ('keyId' in requester) this.usage.record(requester, verdict.outcome === 'admitted', now);
+      return verdict;
+    });
   }
 
   /** What would be said now; nothing is counted. */

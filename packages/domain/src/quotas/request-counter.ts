@@ -1,6 +1,7 @@
 import type { AccountId } from '../accounts/account.js';
 import type { ApiKeyId } from '../accounts/api-key.js';
 import type { PlanLimits } from '../accounts/plan.js';
+import type { Awaitable } from '../kernel/awaitable.js';
 import type { Instant } from '../kernel/clock.js';
 import type { Verdict } from './quota.js';
 
@@ -23,7 +24,7 @@ export interface CountedRequest {
  */
 export interface RequestCounter {
   /** Decides of a request and counts it if it is admitted. */
-  count(request: CountedRequest): Promise<Verdict>;
+  count(request: CountedRequest): Awaitable<Verdict>;
   /** What would be decided now; nothing is counted. */
   look(request: CountedRequest): Promise<Verdict>;
   /** Clears away stored counts and bans that no decision asks for anymore from `now` on; how many. */

@@ -1,5 +1,5 @@
 import type { ApiKey } from '@adoption-store/domain';
-import { EntitySchema } from 'typeorm';
+import { EntitySchema } from 'typeorm/entity-schema/EntitySchema.js';
 import { instantColumn, int64Column, optionalColumn } from '../database/columns.js';
 import type { AccountRow } from './account.schema.js';
 

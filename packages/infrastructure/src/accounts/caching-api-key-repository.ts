@@ -4,6 +4,7 @@ import {
   type ApiKey,
   type ApiKeyId,
   type ApiKeyRepository,
+  type Awaitable,
   DomainError,
   type Instant,
   type NewApiKey,
@@ -20,8 +21,9 @@ export type KeyChange = { readonly key: ApiKeyId } | { readonly account: Account
 
 /** How long what the database has said is believed: within it a revocation acts, whatever becomes of its notification. */
 const TRUSTED_FOR = 1_000;
-/** Leaves a confirmation three tries before its entry is no longer believed. */
-const CONFIRM_EVERY = 250;
+/** Leaves one that fails three more tries, and one that is slow 600 ms, before its entries are no longer believed. */
+const CONFIRM_EVERY = 400;
+const CONFIRM_AGAIN_AFTER = 150;
 /** A key that was used within this time goes on being confirmed. */
 const IN_USE_FOR = 5_000;
 /** Hashes in one query. */
@@ -68,7 +70,7 @@ export class CachingApiKeyRepository implements ApiKeyRepository {
     private readonly follow: () => void = () => undefined,
   ) {}
 
-  async findByHash(hash: string): Promise<AccountKey | undefined> {
+  findByHash(hash: string): Awaitable<AccountKey | undefined> {
     const now = performance.now();
     const entry = this.entries.get(hash);
     if (entry !== undefined) {
@@ -196,31 +198,31 @@ export class CachingApiKeyRepository implements ApiKeyRepository {
     this.confirmLater();
   }
 
-  private confirmLater(): void {
+  private confirmLater(delay = CONFIRM_EVERY): void {
     if (this.isClosed || this.timer !== undefined) return;
     this.follow();
-    this.timer = setTimeout(() => void this.confirm(), CONFIRM_EVERY).unref();
+    this.timer = setTimeout(() => void this.confirm(), delay).unref();
   }
 
   private async confirm(): Promise<void> {
     const now = performance.now();
     const inUse = [...this.entries].filter(([, { usedAt }]) => now - usedAt < IN_USE_FOR);
+    let delay = CONFIRM_EVERY;
     for (let start = 0; start < inUse.length; start += BATCH) {
-      await this.confirmBatch(inUse.slice(start, start + BATCH));
+      try {
+        await this.confirmBatch(inUse.slice(start, start + BATCH));
+      } catch {
+        // Nobody waits for this. An entry that stays unconfirmed is no longer believed, and asked for by whoever needs it.
+        delay = CONFIRM_AGAIN_AFTER;
+      }
     }
     this.timer = undefined;
-    if (inUse.length > 0) this.confirmLater();
+    if (inUse.length > 0) this.confirmLater(delay);
   }
 
   private async confirmBatch(batch: readonly (readonly [hash: string, entry: Entry])[]): Promise<void> {
     const askedAt = performance.now();
-    let confirmed: ReadonlyMap<string, AccountKey>;
-    try {
-      confirmed = byHash(await this.inner.findByHashes(batch.map(([hash]) => hash)));
-    } catch {
-      // Nobody waits for this. An entry that stays unconfirmed is no longer believed, and asked for by whoever needs it.
-      return;
-    }
+    const confirmed = byHash(await this.inner.findByHashes(batch.map(([hash]) => hash)));
     for (const [hash, entry] of batch) {
       // Changed while the database was asked: the answer may be from before that.
       if (this.entries.get(hash) !== entry) continue;

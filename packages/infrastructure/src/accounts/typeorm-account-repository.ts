@@ -1,5 +1,6 @@
 import type { Account, AccountId, AccountRepository, NewAccount, Plan } from '@adoption-store/domain';
-import { type DataSource, type FindOptionsWhere, IsNull, type Repository } from 'typeorm';
+import type { DataSource, FindOptionsWhere, Repository } from 'typeorm';
+import { IsNull } from 'typeorm/find-options/operator/IsNull.js';
 import { onDatabase, readFromDatabase } from '../database/database-errors.js';
 import { ACCOUNT_COLUMNS, type AccountColumns, accountFromColumns } from './account-rows.js';
 import { accountFrom, type AccountRow, accountSchema, planColumns } from './account.schema.js';

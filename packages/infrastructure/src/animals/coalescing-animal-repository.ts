@@ -2,6 +2,9 @@ import type { Animal, AnimalId, AnimalQuery, AnimalRepository, NewAnimal } from 
 import { Batch } from '../database/batch.js';
 import { isInTransaction } from '../database/transactions.js';
 
+/** Pages that nobody waits for are forgotten when there are so many. */
+const MOST_PAGES = 1_000;
+
 /** Animals that can be added many at a time. */
 export interface BatchedAnimalRepository extends AnimalRepository {
   /** Stores all or none, each under a new id, in their order. */
@@ -18,19 +21,25 @@ export class CoalescingAnimalRepository implements AnimalRepository {
   private readonly adds: Batch<NewAnimal, Animal>;
 
   constructor(private readonly animals: BatchedAnimalRepository) {
-    this.finds = new Batch((ids) => this.findAll(ids));
-    this.adds = new Batch((added) => animals.addAll(added));
+    this.finds = new Batch(
+      (id) => animals.findById(id),
+      (ids) => this.findAll(ids),
+    );
+    this.adds = new Batch(
+      (animal) => animals.add(animal),
+      (added) => animals.addAll(added),
+    );
   }
 
-  async add(animal: NewAnimal): Promise<Animal> {
+  add(animal: NewAnimal): Promise<Animal> {
     return isInTransaction() ? this.animals.add(animal) : this.adds.add(animal);
   }
 
-  async findById(id: AnimalId): Promise<Animal | undefined> {
+  findById(id: AnimalId): Promise<Animal | undefined> {
     return isInTransaction() ? this.animals.findById(id) : this.finds.add(id);
   }
 
-  async list(query: AnimalQuery): Promise<readonly Animal[]> {
+  list(query: AnimalQuery): Promise<readonly Animal[]> {
     const { status = '', ids, after = '', limit } = query;
     if (ids !== undefined || isInTransaction()) return this.animals.list(query);
     const shape = `${status} ${after}`;
@@ -40,17 +49,23 @@ export class CoalescingAnimalRepository implements AnimalRepository {
 
   /** All who want this page share the longest of what they want: the shorter ones are its beginning. */
   private newPage(query: AnimalQuery, shape: string): Batch<number, readonly Animal[]> {
-    const read = async (limits: readonly number[]) => {
-      const longest = await this.animals.list({ ...query, limit: Math.max(...limits) });
+    const read = (limit: number) => this.animals.list({ ...query, limit });
+    const readLongest = async (limits: readonly number[]) => {
+      const longest = await read(Math.max(...limits));
       return limits.map((limit) => (limit < longest.length ? longest.slice(0, limit) : longest));
     };
-    const page = new Batch(read, () => this.pages.delete(shape));
+    const page = new Batch(read, readLongest);
+    if (this.pages.size >= MOST_PAGES) this.forgetIdlePages();
     this.pages.set(shape, page);
     return page;
   }
 
+  private forgetIdlePages(): void {
+    for (const [shape, page] of this.pages) if (page.isIdle) this.pages.delete(shape);
+  }
+
   private async findAll(ids: readonly AnimalId[]): Promise<readonly (Animal | undefined)[]> {
-    const found = await this.animals.list({ ids: [...new Set(ids)], limit: ids.length });
+    const found = await this.animals.list({ ids, limit: ids.length });
     const byId = new Map(found.map((animal) => [animal.id, animal]));
     return ids.map((id) => byId.get(id));
   }

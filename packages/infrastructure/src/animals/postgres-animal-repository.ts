@@ -8,8 +8,9 @@ import {
   type PetStatus,
 } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
-import { onDatabase, readFromDatabase } from '../database/database-errors.js';
-import { arrayOf, queryPrepared } from '../database/prepared.js';
+import { int64From } from '../database/columns.js';
+import { arrayOf, queryPrepared, readPrepared } from '../database/prepared.js';
+import type { Statement } from '../database/prepared-query.js';
 import type { BatchedAnimalRepository } from './coalescing-animal-repository.js';
 
 type IdRow = readonly [id: string];
@@ -17,9 +18,16 @@ type AnimalRow = readonly [id: string, name: string, categoryId: string, status:
 
 const SELECT = 'SELECT id, name, category_id, status FROM animals';
 
-// The ids are drawn before the rows are made, and in their order: which id belongs to which animal is no guess.
+const FIND = { name: 'animals find', text: `${SELECT} WHERE id = $1` };
+
 const ADD = {
   name: 'animals add',
+  text: 'INSERT INTO animals (name, category_id, status) VALUES ($1, $2, $3) RETURNING id',
+};
+
+// The ids are drawn before the rows are made, and in their order: which id belongs to which animal is no guess.
+const ADD_ALL = {
+  name: 'animals add all',
   text: `
   WITH numbered AS MATERIALIZED (
     SELECT nextval(pg_get_serial_sequence('animals', 'id')) AS id, name, category_id, status, ordinality
@@ -30,70 +38,82 @@ const ADD = {
   SELECT id FROM numbered ORDER BY ordinality`,
 };
 
+type Filter = Pick<AnimalQuery, 'status' | 'ids' | 'after'>;
+
+/** By which of the filters are given. */
+const lists: Statement[] = [];
+
+function listOf({ status, ids, after }: Filter): Statement {
+  const given = (status === undefined ? 0 : 1) | (ids === undefined ? 0 : 2) | (after === undefined ? 0 : 4);
+  return (lists[given] ??= listStatement(status !== undefined, ids !== undefined, after !== undefined));
+}
+
+/**
+ * Of one status by the whole of an index, from one of its places to another. Were the status said to be equal, the order
+ * would be that of the ids alone, and PostgreSQL may walk through all others until it has found enough.
+ */
+function listStatement(hasStatus: boolean, hasIds: boolean, hasAfter: boolean): Statement {
+  let parameters = 1;
+  const next = () => `$${(parameters += 1)}`;
+  const status = hasStatus ? next() : '';
+  const ids = hasIds ? next() : '';
+  const after = hasAfter ? next() : '';
+  const isRange = hasStatus && !hasIds;
+  const conditions = isRange
+    ? [
+        `(status, id) ${hasAfter ? `> (${status}, ${after})` : `>= (${status}, '${INT64_MIN}'::bigint)`} AND status <= ${status}`,
+      ]
+    : [
+        ...(hasIds ? [`id = ANY(${ids})`] : []),
+        ...(hasStatus ? [`status = ${status}`] : []),
+        ...(hasAfter ? [`id > ${after}`] : []),
+      ];
+  const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
+  return {
+    name: `animals${hasStatus ? ' status' : ''}${hasIds ? ' ids' : ''}${hasAfter ? ' after' : ''}`,
+    text: `${SELECT}${where} ORDER BY ${isRange ? 'status, ' : ''}id LIMIT $1`,
+  };
+}
+
 export class PostgresAnimalRepository implements BatchedAnimalRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   async add(animal: NewAnimal): Promise<Animal> {
-    const [row] = await this.insert([animal]);
+    const { name, categoryId, status } = animal;
+    const [row] = await queryPrepared<IdRow>(this.dataSource, ADD, [name, categoryId.toString(), status]);
     return animalWith(row, animal);
   }
 
   async addAll(animals: readonly NewAnimal[]): Promise<readonly Animal[]> {
-    const rows = await this.insert(animals);
-    return animals.map((animal, index) => animalWith(rows[index], animal));
-  }
-
-  async findById(id: AnimalId): Promise<Animal | undefined> {
-    const [animal] = await this.list({ ids: [id], limit: 1 });
-    return animal;
-  }
-
-  /**
-   * Of one status by the whole of an index, from one of its places to another. Were the status said to be equal, the order
-   * would be that of the ids alone, and PostgreSQL may walk through all others until it has found enough.
-   */
-  async list({ status, ids, after, limit }: AnimalQuery): Promise<readonly Animal[]> {
-    const conditions: string[] = [];
-    const values = [String(limit)];
-    const add = (value: string) => `$${values.push(value)}`;
-    const isRange = status !== undefined && ids === undefined;
-    if (isRange) {
-      const its = add(status);
-      const begin = after === undefined ? '>=' : '>';
-      conditions.push(`(status, id) ${begin} (${its}, ${add((after ?? INT64_MIN).toString())}) AND status <= ${its}`);
-    } else {
-      if (ids !== undefined) conditions.push(`id = ANY(${add(arrayOf(ids))})`);
-      if (status !== undefined) conditions.push(`status = ${add(status)}`);
-      if (after !== undefined) conditions.push(`id > ${add(after.toString())}`);
-    }
-    const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
-    // Names of more than 63 characters would be cut short.
-    const given = Object.entries({ status, ids, after }).flatMap(([name, value]) => (value === undefined ? [] : name));
-    const statement = {
-      name: `animals ${given.join(' ')}`,
-      text: `${SELECT}${where} ORDER BY ${isRange ? 'status, ' : ''}id LIMIT $1`,
-    };
-    const rows = await readFromDatabase(this.dataSource, () =>
-      queryPrepared<AnimalRow>(this.dataSource, statement, values),
-    );
-    return rows.map(animalFrom);
-  }
-
-  private insert(animals: readonly NewAnimal[]): Promise<readonly IdRow[]> {
     const values = [
       arrayOf(animals.map(({ name }) => name)),
       arrayOf(animals.map(({ categoryId }) => categoryId)),
       arrayOf(animals.map(({ status }) => status)),
     ];
-    return onDatabase(() => queryPrepared<IdRow>(this.dataSource, ADD, values));
+    const rows = await queryPrepared<IdRow>(this.dataSource, ADD_ALL, values);
+    return animals.map((animal, index) => animalWith(rows[index], animal));
+  }
+
+  async findById(id: AnimalId): Promise<Animal | undefined> {
+    const [row] = await readPrepared<AnimalRow>(this.dataSource, FIND, [id.toString()]);
+    return row && animalFrom(row);
+  }
+
+  async list({ status, ids, after, limit }: AnimalQuery): Promise<readonly Animal[]> {
+    const values = [String(limit)];
+    if (status !== undefined) values.push(status);
+    if (ids !== undefined) values.push(arrayOf(ids));
+    if (after !== undefined) values.push(after.toString());
+    const rows = await readPrepared<AnimalRow>(this.dataSource, listOf({ status, ids, after }), values);
+    return rows.map(animalFrom);
   }
 }
 
 function animalWith(row: IdRow | undefined, { name, categoryId, status }: NewAnimal): Animal {
   if (row === undefined) throw new Error('an animal was stored without an id');
-  return { id: BigInt(row[0]) as AnimalId, name, categoryId, status };
+  return { id: int64From(row[0]) as AnimalId, name, categoryId, status };
 }
 
 function animalFrom([id, name, categoryId, status]: AnimalRow): Animal {
-  return { id: BigInt(id) as AnimalId, name, categoryId: BigInt(categoryId) as CategoryId, status };
+  return { id: int64From(id) as AnimalId, name, categoryId: int64From(categoryId) as CategoryId, status };
 }

@@ -1,42 +1,50 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { DomainError } from '@adoption-store/domain';
-import { describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Batch } from './batch.js';
 import { PATIENCE } from './patience.js';
+
+/** A batch that doesn't tell one item from many. */
+function batchOf<Result>(run: (items: readonly number[]) => Promise<readonly Result[]>) {
+  return new Batch<number, Result>(async (item) => (await run([item]))[0] as Result, run);
+}
 
 /** A batch whose runs end when the test says so. */
 function controlled() {
   const runs: { readonly items: readonly number[]; end(failure?: Error): void }[] = [];
-  let idle = 0;
-  const batch = new Batch<number, string>(
-    (items) =>
-      new Promise((resolve, reject) => {
-        runs.push({
-          items,
-          end: (failure) => {
-            if (failure === undefined) resolve(items.map((item) => `answer to ${item}`));
-            else reject(failure);
-          },
-        });
-      }),
-    () => (idle += 1),
-  );
-  return { batch, runs, idle: () => idle };
+  const run = (items: readonly number[]) =>
+    new Promise<readonly string[]>((resolve, reject) => {
+      runs.push({
+        items,
+        end: (failure) => {
+          if (failure === undefined) resolve(items.map((item) => `answer to ${item}`));
+          else reject(failure);
+        },
+      });
+    });
+  return { batch: batchOf(run), runs };
 }
 
 const settled = () => new Promise(setImmediate);
 const unavailable = () => new DomainError('service_unavailable', 'not now');
 
 describe('a batch', () => {
+  beforeAll(() => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+  });
+  afterAll(() => {
+    jest.useRealTimers();
+  });
+
   it('runs an item that comes alone at once', async () => {
-    const { batch, runs, idle } = controlled();
+    const { batch, runs } = controlled();
     const answer = batch.add(1);
     expect(runs).toMatchObject([{ items: [1] }]);
     runs[0]?.end();
     expect(await answer).toBe('answer to 1');
     await settled();
-    expect(idle()).toBe(1);
+    expect(batch.isIdle).toBe(true);
   });
 
   it('begins the next run, of all who came meanwhile, only after the one before: nobody joins what has begun', async () => {
@@ -52,6 +60,29 @@ describe('a batch', () => {
     await settled();
     runs[2]?.end();
     expect(await Promise.all([...answers, late])).toEqual([1, 2, 3, 4].map((item) => `answer to ${item}`));
+  });
+
+  it('lets those who come together once more go together from the first on, until one comes alone', async () => {
+    const { batch, runs } = controlled();
+    const answers = [1, 2, 3].map((item) => batch.add(item));
+    runs[0]?.end();
+    await settled();
+    runs[1]?.end();
+    await Promise.all(answers);
+    void batch.add(4);
+    await Promise.resolve();
+    void batch.add(5);
+    expect(runs).toHaveLength(2);
+    await settled();
+    expect(runs[2]?.items).toEqual([4, 5]);
+    runs[2]?.end();
+    await settled();
+    void batch.add(6);
+    await settled();
+    runs[3]?.end();
+    await settled();
+    void batch.add(7);
+    expect(runs.slice(3)).toMatchObject([{ items: [6] }, { items: [7] }]);
   });
 
   it('has at most 256 items, first come first served', async () => {
@@ -83,7 +114,7 @@ describe('a batch', () => {
 
   it('lets one bad item fail alone', async () => {
     const ran: number[][] = [];
-    const batch = new Batch<number, number>(async (items) => {
+    const batch = batchOf<number>(async (items) => {
       ran.push([...items]);
       await settled();
       if (items.includes(2)) throw new Error('2 is bad');
@@ -95,19 +126,18 @@ describe('a batch', () => {
   });
 
   it('goes on after a failure', async () => {
-    const { batch, runs, idle } = controlled();
+    const { batch, runs } = controlled();
     const failed = batch.add(1);
     runs[0]?.end(new Error('no'));
     await expect(failed).rejects.toThrow('no');
     await settled();
-    expect(idle()).toBe(1);
+    expect(batch.isIdle).toBe(true);
     const answer = batch.add(2);
     runs[1]?.end();
     expect(await answer).toBe('answer to 2');
   });
 
   it('counts the time an item has waited towards its patience', async () => {
-    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
     const { batch, runs } = controlled();
     const [first, second] = [batch.add(1), batch.add(2)];
     jest.advanceTimersByTime(PATIENCE - 1);
@@ -116,15 +146,15 @@ describe('a batch', () => {
     await settled();
     expect(runs[1]?.items).toEqual([2]);
     const late = expect(second).rejects.toMatchObject({ code: 'service_unavailable' });
-    jest.advanceTimersByTime(1);
+    // Whose patience is over is looked for every 50 ms.
+    jest.advanceTimersByTime(1 + 50);
     await late;
-    jest.useRealTimers();
   });
 
   it('is the work of whoever of it asked first, where that is traced', async () => {
     const asker = new AsyncLocalStorage<string>();
     const askers: (string | undefined)[] = [];
-    const batch = new Batch<number, number>(async (items) => {
+    const batch = batchOf<number>(async (items) => {
       askers.push(asker.getStore());
       await settled();
       return items;

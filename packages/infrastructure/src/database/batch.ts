@@ -17,48 +17,80 @@ interface Waiting<Item, Result> {
 /**
  * Lets those who come at the same time share one piece of work on the database. One batch runs at a time; who comes
  * meanwhile is in the next one, which begins after all of its items came: nobody who reads is told anything older than
- * the question. Alone, an item runs at once.
+ * the question. Who comes alone runs at once.
  */
 export class Batch<Item, Result> {
   private waiting: Waiting<Item, Result>[] = [];
   private isRunning = false;
+  /** Whether several shared the last run. */
+  private isShared = false;
 
   /**
-   * @param run gives one result for each item, in their order. Must not be part of a transaction.
-   * @param onIdle called whenever nobody is left.
+   * Neither may be part of a transaction.
+   *
+   * @param alone gives the result of one item, with the patience of `onDatabase`.
+   * @param together gives one result for each item, in their order.
    */
   constructor(
-    private readonly run: (items: readonly Item[]) => Promise<readonly Result[]>,
-    private readonly onIdle: () => void = () => undefined,
+    private readonly alone: (item: Item) => Promise<Result>,
+    private readonly together: (items: readonly Item[]) => Promise<readonly Result[]>,
   ) {}
 
+  /** Whether nobody waits for anything. */
+  get isIdle(): boolean {
+    return !this.isRunning;
+  }
+
   add(item: Item): Promise<Result> {
+    if (!this.isRunning && !this.isShared) return this.runAlone(item);
     return new Promise((resolve, reject) => {
       this.waiting.push({ item, since: performance.now(), trace: callersTrace(), resolve, reject });
-      if (!this.isRunning) void this.runAll();
+      if (this.isRunning) return;
+      this.isRunning = true;
+      // Those who came together are likely to come together again: the first one waits for the rest of its turn.
+      setImmediate(() => void this.runWaiting());
     });
   }
 
-  private async runAll(): Promise<void> {
+  private async runAlone(item: Item): Promise<Result> {
     this.isRunning = true;
+    try {
+      return await this.alone(item);
+    } finally {
+      void this.runWaiting();
+    }
+  }
+
+  private async runWaiting(): Promise<void> {
     while (this.waiting.length > 0) await this.runBatch(this.waiting.splice(0, MOST));
     this.isRunning = false;
-    this.onIdle();
   }
 
   private async runBatch(batch: readonly Waiting<Item, Result>[]): Promise<void> {
+    this.isShared = batch.length > 1;
+    if (batch.length === 1) return this.runEach(batch);
     try {
-      // The time that the first one has waited is part of its patience.
-      const { since, trace } = batch[0] ?? {};
-      const work = () => this.run(batch.map(({ item }) => item));
-      const results = await onDatabase(trace === undefined ? work : () => trace(work), since);
+      const results = await inTimeOf(batch[0], () => this.together(batch.map(({ item }) => item)));
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
     } catch (error) {
       // Where it isn't the database's fault it may be that of one of them, who is to fail alone.
-      if (batch.length > 1 && !isUnavailable(error)) for (const each of batch) await this.runBatch([each]);
-      else for (const { reject } of batch) reject(error);
+      if (!isUnavailable(error)) return this.runEach(batch);
+      for (const { reject } of batch) reject(error);
     }
   }
+
+  private async runEach(batch: readonly Waiting<Item, Result>[]): Promise<void> {
+    for (const each of batch) await inTimeOf(each, () => this.alone(each.item)).then(each.resolve, each.reject);
+  }
+}
+
+/** Runs the work as that of the one who asked; the time that has been waited is part of the patience. */
+function inTimeOf<Result>(
+  asked: Pick<Waiting<unknown, unknown>, 'since' | 'trace'> | undefined,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const { since, trace } = asked ?? {};
+  return onDatabase(trace === undefined ? work : () => trace(work), since);
 }
 
 function isUnavailable(error: unknown): boolean {

@@ -22,3 +22,18 @@ export function insertedId({ raw }: InsertResult): bigint {
   const [row] = raw as [{ id: string }];
   return BigInt(row.id);
 }
+
+/** PostgreSQL's bigint from its text: most fit into a number, by way of which it takes a third of the time. */
+export function int64From(text: string): bigint {
+  return text.length < 16 ? BigInt(Number(text)) : BigInt(text);
+}
+
+/** SQL for a time as the text of its Unix milliseconds, which needs no parsing of dates. */
+export function milliseconds(column: string): string {
+  return `(extract(epoch FROM ${column}) * 1000)::bigint`;
+}
+
+/** The instant of `milliseconds`. */
+export function instantFrom(text: string | null): Instant | undefined {
+  return text === null ? undefined : instant(Number(text));
+}

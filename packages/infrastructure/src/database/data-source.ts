@@ -1,5 +1,5 @@
-import type { PoolConfig } from 'pg';
-import { DataSource } from 'typeorm';
+import type { ClientBase, PoolConfig } from 'pg';
+import { DataSource } from 'typeorm/data-source/DataSource.js';
 import { accountSchema } from '../accounts/account.schema.js';
 import { apiKeySchema } from '../accounts/api-key.schema.js';
 import { messageSchema } from '../messages/message.schema.js';
@@ -22,7 +22,17 @@ export async function openDataSource(connection: DatabaseConnection): Promise<Da
     connectionTimeoutMillis: CONNECTION_TIMEOUT,
     // So that what nobody waits for anymore holds no lock.
     statement_timeout: PATIENCE,
+    onConnect: planOnce,
   }).initialize();
+}
+
+/**
+ * Plans are made without the values: a page's would else be made anew each time, as its LIMIT could be anything, and what
+ * was tested of a statement would hold for the tested values alone.
+ */
+function planOnce(client: ClientBase): void {
+  // What the client is asked next waits for this, and fails where this does.
+  client.query('SET plan_cache_mode = force_generic_plan').catch(() => undefined);
 }
 
 // Any constant will do, as long as it stays: whoever migrates holds it.

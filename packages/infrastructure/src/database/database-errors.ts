@@ -1,7 +1,10 @@
 import { types } from 'node:util';
 import { DomainError } from '@adoption-store/domain';
 import type pg from 'pg';
-import { type DataSource, QueryRunnerAlreadyReleasedError, QueryRunnerProviderAlreadyReleasedError } from 'typeorm';
+import type { DataSource } from 'typeorm';
+import { QueryRunnerAlreadyReleasedError } from 'typeorm/error/QueryRunnerAlreadyReleasedError.js';
+import { QueryRunnerProviderAlreadyReleasedError } from 'typeorm/error/QueryRunnerProviderAlreadyReleasedError.js';
+import { keptOf } from './kept-client.js';
 import { inTime } from './patience.js';
 import { isInTransaction } from './transactions.js';
 
@@ -31,6 +34,9 @@ const LOST_MESSAGES = /Connection terminated(?! due to connection timeout)|not q
 
 // What TypeORM throws where a transaction's connection was lost between two of its statements.
 const RELEASED = [QueryRunnerAlreadyReleasedError, QueryRunnerProviderAlreadyReleasedError];
+
+/** How often what only reads is tried. */
+const MOST_READS = 3;
 
 /** Whether the database, not the statement, is at fault: the same statement may succeed later. */
 export function isUnavailable(error: unknown): boolean {
@@ -66,29 +72,39 @@ export async function onDatabase<Result>(work: () => Promise<Result>, since?: nu
   try {
     return await (isInTransaction() ? work() : inTime(work(), since));
   } catch (error) {
-    if (!isUnavailable(error)) throw error;
-    throw new DomainError('service_unavailable', 'the service is not available just now, try again later', {
-      cause: error,
-    });
+    throw toldOfDatabase(error);
   }
 }
 
-/** As `onDatabase`, for what only reads: where the connection was lost it is tried once more, on a fresh one. */
-export async function readFromDatabase<Result>(dataSource: DataSource, work: () => Promise<Result>): Promise<Result> {
-  return onDatabase(async () => {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isConnectionLost(error) || isInTransaction()) throw error;
-      dropIdleConnections(dataSource);
-      return await work();
-    }
+/** What a caller is told of what the database, or the way to it, has thrown. */
+export function toldOfDatabase(error: unknown): unknown {
+  if (!isUnavailable(error)) return error;
+  return new DomainError('service_unavailable', 'the service is not available just now, try again later', {
+    cause: error,
   });
+}
+
+/** As `onDatabase`, for what only reads (`retryRead`). */
+export async function readFromDatabase<Result>(dataSource: DataSource, work: () => Promise<Result>): Promise<Result> {
+  return onDatabase(() => retryRead(dataSource, work));
+}
+
+/** Runs what only reads: where its connection was lost it is tried again on a fresh one, which may be lost, too. */
+export async function retryRead<Result>(dataSource: DataSource, read: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await read();
+    } catch (error) {
+      if (tries === MOST_READS || !isConnectionLost(error) || isInTransaction()) throw error;
+      dropIdleConnections(dataSource);
+    }
+  }
 }
 
 /** What has ended one connection may have ended the others, and their ends may not have been heard of yet. */
 function dropIdleConnections(dataSource: DataSource): void {
   const { master: pool } = dataSource.driver as unknown as { readonly master: pg.Pool };
+  keptOf(pool).drop();
   for (let idle = pool.idleCount; idle > 0; idle -= 1) {
     void pool.connect().then(
       (client) => {

@@ -16,7 +16,29 @@ interface PreparingConnection extends Connection {
   readonly parsedStatements: Readonly<Record<string, string>>;
 }
 
-const EXECUTE_AND_SYNC = Buffer.concat([serialize.execute(), serialize.sync()]);
+/** PostgreSQL's messages Execute and Sync (https://www.postgresql.org/docs/current/protocol-message-formats.html). */
+const EXECUTE_AND_SYNC = 'E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04';
+const ASCII = /^[ -~]*$/;
+
+/** Those after a Bind of the values, all as text: a byte a character. */
+function bindAndExecute(name: string, values: readonly string[]): string {
+  let bound = `\0${name}\0\0\0${int16(values.length)}`;
+  for (const value of values) {
+    const bytes = ASCII.test(value) ? value : Buffer.from(value).toString('latin1');
+    bound += int32(bytes.length) + bytes;
+  }
+  // The result is text, too.
+  bound += '\0\0';
+  return `B${int32(bound.length + 4)}${bound}${EXECUTE_AND_SYNC}`;
+}
+
+function int32(value: number): string {
+  return int16(value >>> 16) + int16(value);
+}
+
+function int16(value: number): string {
+  return String.fromCharCode((value >>> 8) & 0xff, value & 0xff);
+}
 
 /**
  * A statement that a connection prepares once, under its name. Unlike pg's own it doesn't ask for the columns each time,
@@ -41,12 +63,10 @@ export class PreparedQuery implements Submittable {
 
   submit(connection: Connection): void {
     const { name, text, values } = this;
-    const isPrepared = (connection as PreparingConnection).parsedStatements[name] === text;
-    const bind = serialize.bind({ statement: name, values });
+    const { parsedStatements, stream } = connection as PreparingConnection;
+    if (parsedStatements[name] !== text) stream.write(serialize.parse({ name, text }));
     // As one piece: each would be a call of the system's.
-    connection.stream.write(
-      Buffer.concat([...(isPrepared ? [] : [serialize.parse({ name, text })]), bind, EXECUTE_AND_SYNC]),
-    );
+    stream.write(bindAndExecute(name, values), 'latin1');
   }
 
   // pg calls these.

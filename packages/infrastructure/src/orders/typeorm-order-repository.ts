@@ -72,8 +72,8 @@ export class TypeOrmOrderRepository implements OrderRepository {
   }
 
   /**
-   * By the whole of an index, from one of its places to another. Were the account said to be equal, the order would be
-   * that of the ids alone, and PostgreSQL may walk through everybody's orders until it has found enough.
+   * From one place of an index to another. Were all that stands before the id said to be equal, the order would be that of
+   * the ids alone, and PostgreSQL may walk through everybody's orders until it has found enough.
    */
   async list({ accountId, status, after, limit }: OrderQuery): Promise<readonly Order[]> {
     const begin = after === undefined ? '>=' : '>';
@@ -83,9 +83,9 @@ export class TypeOrmOrderRepository implements OrderRepository {
       query.where(`(orders.accountId, orders.id) ${begin} (:accountId, :after)`, place);
       query.andWhere('orders.accountId <= :accountId');
     } else {
-      query.where(`(orders.accountId, orders.status, orders.id) ${begin} (:accountId, :status, :after)`, place);
+      query.where('orders.accountId = :accountId', place);
+      query.andWhere(`(orders.status, orders.id) ${begin} (:status, :after)`).andWhere('orders.status <= :status');
       query.addOrderBy('orders.status');
-      query.andWhere('(orders.accountId, orders.status) <= (:accountId, :status)');
     }
     return readFromDatabase(this.dataSource, () => query.addOrderBy('orders.id').getMany());
   }

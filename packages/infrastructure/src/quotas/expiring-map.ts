@@ -27,9 +27,23 @@ export class ExpiringMap<Key, Value> {
   }
 
   set(key: Key, value: Value, now: Instant): void {
+    this.turnInTime(now);
+    this.current.set(key, value);
+  }
+
+  /** The value, or what `make` gives; it stays as if it had been set. */
+  getOrSet(key: Key, make: (key: Key) => Value, now: Instant): Value {
+    this.turnInTime(now);
+    const known = this.current.get(key);
+    if (known !== undefined) return known;
+    const value = this.previous.get(key) ?? make(key);
+    this.current.set(key, value);
+    return value;
+  }
+
+  private turnInTime(now: Instant): void {
     // Also where the clock was far ahead and has been set right, or nothing would be forgotten until then.
     if (now >= this.endsAt || now < this.endsAt - 2 * this.length) this.turn(now);
-    this.current.set(key, value);
   }
 
   private turn(now: Instant): void {

@@ -1,10 +1,11 @@
-import type { CountedRequest, Decision, Instant, RequestCounter, Verdict } from '@adoption-store/domain';
+import type { Awaitable, CountedRequest, Decision, Instant, RequestCounter, Verdict } from '@adoption-store/domain';
 import type { InProcessRequestCounter } from './in-process-request-counter.js';
 
 /** A counter that instances share, and that can be lost. */
 export interface SharedRequestCounter extends Pick<RequestCounter, 'look'> {
   readonly isReady: boolean;
-  decide(request: CountedRequest): Promise<Decision>;
+  /** Calls one of the two, once: by callbacks, as each promise on a request's way costs it. */
+  decide(request: CountedRequest, answer: (decision: Decision) => void, fail: (error: unknown) => void): void;
   /** Rejects while a request couldn't be counted. */
   probe(): Promise<void>;
 }
@@ -39,19 +40,32 @@ export class FallbackRequestCounter implements RequestCounter {
     return this.fallbackCount;
   }
 
-  async count(request: CountedRequest): Promise<Verdict> {
-    const decision = await this.ask(() => this.shared.decide(request));
-    if (decision !== undefined) {
-      // Should the shared counter be lost, this process goes on from where it stood: nobody's day starts anew.
-      if (!this.isLost) this.local.remember(request.requester, decision, request.now);
-      return decision.verdict;
-    }
-    this.fallbackCount++;
-    return this.local.count(request);
+  count(request: CountedRequest): Awaitable<Verdict> {
+    if (!this.isUsable()) return this.countHere(request);
+    return new Promise((resolve) => {
+      this.shared.decide(
+        request,
+        (decision) => {
+          // Should the shared counter be lost, this process goes on from where it stood: nobody's day starts anew.
+          if (!this.isLost) this.local.remember(request.requester, decision, request.now);
+          resolve(decision.verdict);
+        },
+        (error) => {
+          this.loseBy(error);
+          resolve(this.countHere(request));
+        },
+      );
+    });
   }
 
   async look(request: CountedRequest): Promise<Verdict> {
-    return (await this.ask(() => this.shared.look(request))) ?? this.local.look(request);
+    if (!this.isUsable()) return this.local.look(request);
+    try {
+      return await this.shared.look(request);
+    } catch (error) {
+      this.loseBy(error);
+      return this.local.look(request);
+    }
   }
 
   /** What is stored besides the shared counter, which clears itself. */
@@ -64,18 +78,18 @@ export class FallbackRequestCounter implements RequestCounter {
     this.timer = undefined;
   }
 
-  private async ask<Answer>(question: () => Promise<Answer>): Promise<Answer | undefined> {
-    if (this.isLost) return undefined;
-    if (!this.shared.isReady) {
-      this.lose('the connection is gone');
-      return undefined;
-    }
-    try {
-      return await question();
-    } catch (error) {
-      this.lose(error instanceof Error ? error.message : String(error));
-      return undefined;
-    }
+  private countHere(request: CountedRequest): Verdict {
+    this.fallbackCount++;
+    return this.local.count(request);
+  }
+
+  private isUsable(): boolean {
+    if (!this.isLost && !this.shared.isReady) this.lose('the connection is gone');
+    return !this.isLost;
+  }
+
+  private loseBy(error: unknown): void {
+    this.lose(error instanceof Error ? error.message : String(error));
   }
 
   private lose(reason: string): void {

@@ -2,17 +2,15 @@ import {
   type BanPolicy,
   type CountedRequest,
   type Instant,
-  instant,
   NO_REFUSALS,
   NO_USAGE,
   type Verdict,
 } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
-import { readFromDatabase } from '../database/database-errors.js';
-import { queryPrepared } from '../database/prepared.js';
+import { instantFrom, milliseconds } from '../database/columns.js';
+import { readPrepared } from '../database/prepared.js';
 import { InProcessRequestCounter } from './in-process-request-counter.js';
 
-const milliseconds = (column: string) => `(extract(epoch FROM ${column}) * 1000)::bigint`;
 const FIND = {
   name: 'follow_request_counts',
   text: `
@@ -45,25 +43,22 @@ export class FollowingRequestCounter extends InProcessRequestCounter {
     const { requester, now } = request;
     if ('keyId' in requester) {
       const ids = [requester.accountId.toString(), requester.keyId.toString()];
-      const [found] = await readFromDatabase(this.dataSource, () => queryPrepared<Found>(this.dataSource, FIND, ids));
-      const [minuteStart, minuteUsed, dayStart, dayUsed, bannedAt, bannedUntil] = found ?? [];
+      const [found] = await readPrepared<Found>(this.dataSource, FIND, ids);
+      const [minuteStart = null, minuteUsed, dayStart = null, dayUsed, bannedAt = null, bannedUntil = null] =
+        found ?? [];
       const usage = {
-        minuteStart: instantOr(minuteStart, NO_USAGE.minuteStart),
+        minuteStart: instantFrom(minuteStart) ?? NO_USAGE.minuteStart,
         minuteUsed: Number(minuteUsed ?? 0),
-        dayStart: instantOr(dayStart, NO_USAGE.dayStart),
+        dayStart: instantFrom(dayStart) ?? NO_USAGE.dayStart,
         dayUsed: Number(dayUsed ?? 0),
       };
       const refusals = {
         ...NO_REFUSALS,
-        bannedAt: instantOr(bannedAt, NO_REFUSALS.bannedAt),
-        bannedUntil: instantOr(bannedUntil, NO_REFUSALS.bannedUntil),
+        bannedAt: instantFrom(bannedAt) ?? NO_REFUSALS.bannedAt,
+        bannedUntil: instantFrom(bannedUntil) ?? NO_REFUSALS.bannedUntil,
       };
       this.remember(requester, { usage, refusals }, now);
     }
     return super.look(request);
   }
-}
-
-function instantOr(time: string | null | undefined, otherwise: Instant): Instant {
-  return time ? instant(Number(time)) : otherwise;
 }

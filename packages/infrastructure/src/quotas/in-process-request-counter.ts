@@ -25,13 +25,22 @@ export interface LastingCounts {
   readonly bans: ReadonlyMap<ApiKeyId, Refusals>;
 }
 
+/** How an account stands; changed in place, as this is looked up for every request. */
+interface Account {
+  readonly id: AccountId;
+  usage: Usage;
+  /** Whether it has changed since the changes were last taken. */
+  isChanged: boolean;
+}
+
 /** Counts in this process alone. A decision runs to its end without yielding, which makes it atomic. */
 export class InProcessRequestCounter implements RequestCounter {
   private readonly addresses = new ExpiringMap<string, Usage>(MINUTE);
-  private readonly accounts = new ExpiringMap<AccountId, Usage>(DAY);
+  private readonly accounts = new ExpiringMap<AccountId, Account>(DAY);
   /** Keys that were never refused have no entry. */
   private readonly refusals = new ExpiringMap<ApiKeyId, Refusals>(DAY, isBanRemembered);
-  private changedUsages = new Map<AccountId, Usage>();
+  private changedAccounts: Account[] = [];
+  private putBackUsages: LastingCounts['usages'] = new Map();
   private changedBans = new Map<ApiKeyId, Refusals>();
 
   /** @param purgeKept clears away what is kept elsewhere; here everything is forgotten by itself. */
@@ -45,20 +54,32 @@ export class InProcessRequestCounter implements RequestCounter {
     return this.addresses.size + this.accounts.size + this.refusals.size;
   }
 
-  async count({ requester, limits, now }: CountedRequest): Promise<Verdict> {
-    const { usage, refusals } = this.known(requester);
-    const decision = decide(usage, refusals, limits, now, this.policy);
-    this.remember(requester, decision, now);
-    if ('keyId' in requester) {
-      if (decision.verdict.outcome === 'admitted') this.changedUsages.set(requester.accountId, decision.usage);
-      if (decision.refusals.bannedAt !== refusals?.bannedAt) this.changedBans.set(requester.keyId, decision.refusals);
+  count({ requester, limits, now }: CountedRequest): Verdict {
+    if ('address' in requester) {
+      const usage = this.addresses.get(requester.address) ?? NO_USAGE;
+      const decision = decide(usage, undefined, limits, now, this.policy);
+      this.addresses.set(requester.address, decision.usage, now);
+      return decision.verdict;
+    }
+    const { accountId, keyId } = requester;
+    const account = this.accounts.getOrSet(accountId, newAccount, now);
+    const refusals = this.refusals.get(keyId) ?? NO_REFUSALS;
+    const decision = decide(account.usage, refusals, limits, now, this.policy);
+    account.usage = decision.usage;
+    if (decision.verdict.outcome === 'admitted') this.noteChange(account);
+    if (decision.refusals !== refusals) {
+      this.refusals.set(keyId, decision.refusals, now);
+      if (decision.refusals.bannedAt !== refusals.bannedAt) this.changedBans.set(keyId, decision.refusals);
     }
     return decision.verdict;
   }
 
   async look({ requester, limits, now }: CountedRequest): Promise<Verdict> {
-    const { usage, refusals } = this.known(requester);
-    return verdictOn(usage, limits, refusals, now);
+    if ('address' in requester) {
+      return verdictOn(this.addresses.get(requester.address) ?? NO_USAGE, limits, undefined, now);
+    }
+    const { usage } = this.accounts.get(requester.accountId) ?? { usage: NO_USAGE };
+    return verdictOn(usage, limits, this.refusals.get(requester.keyId), now);
   }
 
   async purge(now: Instant): Promise<number> {
@@ -71,38 +92,45 @@ export class InProcessRequestCounter implements RequestCounter {
       this.addresses.set(requester.address, usage, now);
       return;
     }
-    this.accounts.set(requester.accountId, usage, now);
+    this.accounts.getOrSet(requester.accountId, newAccount, now).usage = usage;
     if (refusals !== NO_REFUSALS) this.refusals.set(requester.keyId, refusals, now);
   }
 
   /** Goes on from what an earlier process has left. */
   restore({ usages, bans }: LastingCounts, now: Instant): void {
-    for (const [accountId, usage] of usages) this.accounts.set(accountId, usage, now);
+    for (const [accountId, usage] of usages) this.accounts.getOrSet(accountId, newAccount, now).usage = usage;
     for (const [keyId, refusals] of bans) this.refusals.set(keyId, refusals, now);
   }
 
   /** What has changed since it was last taken; whoever takes it keeps it. */
   takeChanges(): LastingCounts {
-    const changes = { usages: this.changedUsages, bans: this.changedBans };
-    this.changedUsages = new Map();
+    const usages = new Map(this.putBackUsages);
+    for (const account of this.changedAccounts) {
+      account.isChanged = false;
+      usages.set(account.id, account.usage);
+    }
+    const bans = this.changedBans;
+    this.putBackUsages = new Map();
+    this.changedAccounts = [];
     this.changedBans = new Map();
-    return changes;
+    return { usages, bans };
   }
 
   /** Gives back what couldn't be kept. What has changed since is newer. */
   putBack({ usages, bans }: LastingCounts): void {
-    this.changedUsages = new Map([...usages, ...this.changedUsages]);
+    this.putBackUsages = new Map([...usages, ...this.putBackUsages]);
     this.changedBans = new Map([...bans, ...this.changedBans]);
   }
 
-  private known(requester: Requester): { readonly usage: Usage; readonly refusals: Refusals | undefined } {
-    if ('address' in requester)
-      return { usage: this.addresses.get(requester.address) ?? NO_USAGE, refusals: undefined };
-    return {
-      usage: this.accounts.get(requester.accountId) ?? NO_USAGE,
-      refusals: this.refusals.get(requester.keyId) ?? NO_REFUSALS,
-    };
+  private noteChange(account: Account): void {
+    if (account.isChanged) return;
+    account.isChanged = true;
+    this.changedAccounts.push(account);
   }
+}
+
+function newAccount(id: AccountId): Account {
+  return { id, usage: NO_USAGE, isChanged: false };
 }
 
 /** A ban counts for as long as it lasts, and for a day towards the length of the next. */

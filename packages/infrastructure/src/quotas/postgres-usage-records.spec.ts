@@ -13,16 +13,27 @@ let usage: PostgresUsageRecords;
 beforeEach(() => {
   jest.useFakeTimers();
   [written, isAway] = [[], false];
-  const query = async (_text: string, columns: (string | number)[][]) => {
-    if (isAway) throw new Error('away');
-    written.push((columns[0] ?? []).map((_, index) => columns.map((column) => column[index]) as unknown as Row));
+  const client = {
+    queryPrepared: async (_statement: unknown, arrays: string[]) => {
+      if (isAway) throw new Error('away');
+      const columns = arrays.map((array) => array.replace(/[{}"]/g, '').split(','));
+      written.push((columns[0] ?? []).map((_, index) => rowFrom(columns.map((column) => column[index] ?? ''))));
+    },
+    release: () => undefined,
   };
-  usage = new PostgresUsageRecords({ query } as unknown as DataSource);
+  const master = { connect: async () => client, ending: true };
+  usage = new PostgresUsageRecords({ manager: {}, driver: { master } } as unknown as DataSource);
 });
 afterEach(() => {
   jest.useRealTimers();
 });
 
+const rowFrom = ([keyId = '', day = '', admitted, refused]: string[]): Row => [
+  keyId,
+  day,
+  Number(admitted),
+  Number(refused),
+];
 const record = (keyId: number, isAdmitted = true, at = NOON) => {
   usage.record({ accountId: 1n as AccountId, keyId: BigInt(keyId) as ApiKeyId }, isAdmitted, instant(at));
 };

@@ -11,6 +11,7 @@ import {
 import type { DataSource } from 'typeorm';
 import { onDatabase, readFromDatabase } from '../database/database-errors.js';
 import { Flusher } from '../database/flusher.js';
+import { arrayOf, queryPrepared } from '../database/prepared.js';
 
 const FLUSH_EVERY = 1_000;
 /** Keys in one write; what a further one uses before it isn't recorded. */
@@ -20,7 +21,9 @@ const MOST_KEYS = 10_000;
  * Whatever instances have noted adds up. The join drops keys that are gone; sorted, as two instances that lock the same
  * rows in different orders would wait for each other.
  */
-const ADD = `
+const ADD = {
+  name: 'usage add',
+  text: `
   INSERT INTO usage_by_day AS stored (account_id, day, key_id, admitted, refused)
   SELECT account_id, day, key_id, sum(admitted), sum(refused)
   FROM unnest($1::bigint[], $2::date[], $3::bigint[], $4::bigint[]) AS noted (key_id, day, admitted, refused)
@@ -28,7 +31,8 @@ const ADD = `
   GROUP BY account_id, day, key_id
   ORDER BY key_id, day
   ON CONFLICT (account_id, day, key_id) DO UPDATE SET
-    admitted = stored.admitted + excluded.admitted, refused = stored.refused + excluded.refused`;
+    admitted = stored.admitted + excluded.admitted, refused = stored.refused + excluded.refused`,
+};
 const LIST = `
   SELECT to_char(day, 'YYYY-MM-DD') AS day, key_id, admitted, refused FROM usage_by_day
   WHERE account_id = $1 AND day >= $2 ORDER BY day, key_id`;
@@ -109,14 +113,12 @@ export class PostgresUsageRecords implements UsageRecords {
     this.earlier = [];
     this.noted = new Map();
     try {
-      await onDatabase(() =>
-        this.dataSource.query(ADD, [
-          batch.map(({ keyId }) => keyId.toString()),
-          batch.map(({ day }) => dateOf(day)),
-          batch.map(({ admitted }) => admitted),
-          batch.map(({ refused }) => refused),
-        ]),
-      );
+      await queryPrepared(this.dataSource, ADD, [
+        arrayOf(batch.map(({ keyId }) => keyId)),
+        arrayOf(batch.map(({ day }) => dateOf(day))),
+        arrayOf(batch.map(({ admitted }) => admitted)),
+        arrayOf(batch.map(({ refused }) => refused)),
+      ]);
     } catch {
       for (const each of batch) this.putBack(each);
       this.flusher.soon();

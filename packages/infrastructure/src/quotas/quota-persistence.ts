@@ -9,6 +9,7 @@ import {
   NO_USAGE,
 } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
+import { arrayOf, queryPrepared } from '../database/prepared.js';
 import type { InProcessRequestCounter, LastingCounts } from './in-process-request-counter.js';
 
 /** Milliseconds from one flush to the next: with the time a flush takes, what a SIGKILL can make forgotten. */
@@ -19,7 +20,9 @@ const FLUSH_INTERVAL = 500;
  * and of two bans the later. The joins drop what belongs to an account or key that is gone. Sorted, as two instances that lock the same
  * rows in different orders would wait for each other.
  */
-const WRITE = `
+const WRITE = {
+  name: 'request counts write',
+  text: `
   WITH counted AS (
     INSERT INTO request_counts AS stored (account_id, day_start, day_used, minute_start, minute_used)
     SELECT account_id, changed.day_start, changed.day_used, changed.minute_start, changed.minute_used
@@ -44,7 +47,8 @@ const WRITE = `
   JOIN api_keys ON api_keys.id = key_id
   ORDER BY key_id
   ON CONFLICT (key_id) DO UPDATE SET banned_at = excluded.banned_at, banned_until = excluded.banned_until
-  WHERE excluded.banned_at > stored.banned_at`;
+  WHERE excluded.banned_at > stored.banned_at`,
+};
 
 /** Keeps an in-process counter's days and bans in PostgreSQL, behind the requests' back: none of them waits for it. */
 export class QuotaPersistence {
@@ -87,7 +91,7 @@ export class QuotaPersistence {
     const changes = this.counter.takeChanges();
     if (changes.usages.size === 0 && changes.bans.size === 0) return;
     try {
-      await this.dataSource.query(WRITE, parametersOf(changes));
+      await queryPrepared(this.dataSource, WRITE, parametersOf(changes));
     } catch (error) {
       this.counter.putBack(changes);
       const reason = error instanceof Error ? error.message : String(error);
@@ -129,22 +133,29 @@ export class QuotaPersistence {
   }
 }
 
-function parametersOf({ usages, bans }: LastingCounts): readonly unknown[][] {
+function parametersOf({ usages, bans }: LastingCounts): string[] {
   const [counts, refusals] = [[...usages.values()], [...bans.values()]];
   return [
-    [...usages.keys()].map(String),
-    counts.map(({ dayStart }) => textOf(dayStart)),
-    counts.map(({ dayUsed }) => dayUsed),
-    counts.map(({ minuteStart }) => textOf(minuteStart)),
-    counts.map(({ minuteUsed }) => minuteUsed),
-    [...bans.keys()].map(String),
-    refusals.map(({ bannedAt }) => textOf(bannedAt)),
-    refusals.map(({ bannedUntil }) => textOf(bannedUntil)),
+    arrayOf([...usages.keys()]),
+    textsOf(counts.map(({ dayStart }) => dayStart)),
+    arrayOf(counts.map(({ dayUsed }) => dayUsed)),
+    textsOf(counts.map(({ minuteStart }) => minuteStart)),
+    arrayOf(counts.map(({ minuteUsed }) => minuteUsed)),
+    arrayOf([...bans.keys()]),
+    textsOf(refusals.map(({ bannedAt }) => bannedAt)),
+    textsOf(refusals.map(({ bannedUntil }) => bannedUntil)),
   ];
 }
 
-function textOf(time: Instant): string {
-  return new Date(time).toISOString();
+/** Most are the same as the one before. */
+function textsOf(times: readonly Instant[]): string {
+  let [last = 0] = times;
+  let text = new Date(last).toISOString();
+  const texts = times.map((time) => {
+    if (time !== last) text = new Date((last = time)).toISOString();
+    return text;
+  });
+  return arrayOf(texts);
 }
 
 function instantOf(time: Date): Instant {

@@ -1,4 +1,5 @@
 import {
+  type ApiKeyId,
   type BanPolicy,
   type CountedRequest,
   decide,
@@ -6,6 +7,8 @@ import {
   DAY,
   instant,
   NO_REFUSALS,
+  NO_USAGE,
+  type PlanLimits,
   type Refusals,
   type RequestCounter,
   type Requester,
@@ -14,28 +17,52 @@ import {
   verdictOn,
 } from '@adoption-store/domain';
 import { Redis } from 'ioredis';
-import { COUNT_REQUESTS, LOOK_AT_REQUEST } from './request-counter-scripts.js';
+import { COUNT_REQUESTS } from './request-counter-scripts.js';
 
-type Numbers = readonly number[];
-
-/** The client with the two scripts as commands of it; it sends their hashes, and their text where Redis lacks it. */
+/** The client with the script as a command of it; it sends its hash, and its text where Redis lacks it. */
 interface ScriptedRedis extends Redis {
-  countRequests(keys: number, ...keysAndArguments: (string | number)[]): Promise<Numbers>;
-  lookAtRequest(keys: number, ...names: string[]): Promise<Numbers>;
+  countRequestsBuffer(keys: number, ...keysAndAsked: (string | Buffer)[]): Promise<Buffer>;
 }
 
-/** Requests of one requester that are decided in one call, in the order they came. */
-interface Batch {
-  size: number;
-  readonly decisions: Promise<readonly Decision[]>;
+/** Requests of one requester in a turn of the event loop, which are decided in the order they came. */
+interface Asked {
+  readonly request: CountedRequest;
+  readonly answers: ((decision: Decision) => void)[];
 }
+
+/** What is asked in one turn of the event loop, which goes as one call. */
+class Turn {
+  readonly all: Asked[] = [];
+  /** Each tells one of them that none is decided. */
+  readonly failures: ((error: unknown) => void)[] = [];
+  private readonly latest = new Map<string | bigint, Asked>();
+
+  add(request: CountedRequest, answer: (decision: Decision) => void, fail: (error: unknown) => void): void {
+    const { requester, limits } = request;
+    const id = 'address' in requester ? requester.address : requester.keyId;
+    const asked = this.latest.get(id);
+    if (asked !== undefined && areSame(asked.request.limits, limits)) {
+      asked.answers.push(answer);
+    } else {
+      const first = { request, answers: [answer] };
+      this.all.push(first);
+      this.latest.set(id, first);
+    }
+    this.failures.push(fail);
+  }
+}
+
+/** Requesters in one call, which takes Redis some 3 ms. */
+const MOST_ASKED = 500;
+
+const UNLIMITED: PlanLimits = { perMinute: Infinity, perDay: Infinity };
 
 /** Milliseconds until a request is decided elsewhere, which leaves room to do so within 50. */
 const DEFAULT_TIMEOUT = 40;
 
 /** Counts in a Redis that every instance shares. Rejects whenever that Redis doesn't answer in time. */
 export class RedisRequestCounter implements RequestCounter {
-  private readonly batches = new Map<string, Batch>();
+  private turn: Turn | undefined;
 
   private constructor(
     private readonly redis: ScriptedRedis,
@@ -59,7 +86,7 @@ export class RedisRequestCounter implements RequestCounter {
       // After a failover the old primary may still be there, and refuse to write.
       reconnectOnError: (error) => error.message.startsWith('READONLY'),
       connectionName: 'adoption-store',
-      scripts: { countRequests: { lua: COUNT_REQUESTS }, lookAtRequest: { lua: LOOK_AT_REQUEST, readOnly: true } },
+      scripts: { countRequests: { lua: COUNT_REQUESTS } },
     });
     // Whoever asks is told by a rejection; an 'error' that nobody listens for would end the process.
     redis.on('error', () => undefined);
@@ -72,51 +99,86 @@ export class RedisRequestCounter implements RequestCounter {
     return this.redis.status === 'ready';
   }
 
-  async count(request: CountedRequest): Promise<Verdict> {
-    return (await this.decide(request)).verdict;
+  count(request: CountedRequest): Promise<Verdict> {
+    return new Promise((resolve, reject) => {
+      this.decide(
+        request,
+        ({ verdict }) => {
+          resolve(verdict);
+        },
+        reject,
+      );
+    });
   }
 
-  /** Counts, and gives the state behind the verdict too. What one requester sends at a time goes as one call. */
-  async decide(request: CountedRequest): Promise<Decision> {
-    const { requester, limits } = request;
-    const keys = keysOf(requester);
-    const id = `${keys.join()} ${limits.perMinute} ${limits.perDay}`;
-    let batch = this.batches.get(id);
-    if (batch === undefined) {
-      batch = { size: 0, decisions: this.decideTogether(id, keys, request) };
-      this.batches.set(id, batch);
-    }
-    const index = batch.size++;
-    const decision = (await batch.decisions)[index];
-    if (decision === undefined) throw new Error('a request was not in the batch it was added to');
-    return decision;
+  /** Counts, and tells the state behind the verdict too. What is sent at a time goes as one call. */
+  decide(request: CountedRequest, answer: (decision: Decision) => void, fail: (error: unknown) => void): void {
+    const turn = (this.turn ??= this.beginTurn());
+    turn.add(request, answer, fail);
+    if (turn.all.length >= MOST_ASKED) this.turn = undefined;
   }
 
-  private async decideTogether(id: string, keys: string[], { limits, now }: CountedRequest): Promise<Decision[]> {
+  private beginTurn(): Turn {
+    const turn = new Turn();
     // After all sockets that had something to say in this turn of the event loop.
-    await new Promise(setImmediate);
-    const size = this.batches.get(id)?.size ?? 0;
-    this.batches.delete(id);
-    const { refusals: most, firstBan, longestBan } = this.policy;
-    const perDay = limits.perDay === Infinity ? -1 : limits.perDay;
-    const numbers = [size, now, limits.perMinute, perDay, most, firstBan, longestBan];
-    const state = await this.inTime(this.redis.countRequests(keys.length, ...keys, ...numbers));
-    const decisions: Decision[] = [];
-    let usage = usageFrom(state);
-    let refusals = keys.length > 1 ? refusalsFrom(state) : undefined;
-    while (decisions.length < size) {
-      const decision = decide(usage, refusals, limits, now, this.policy);
-      decisions.push(decision);
-      usage = decision.usage;
-      if (refusals) refusals = decision.refusals;
+    setImmediate(() => {
+      if (this.turn === turn) this.turn = undefined;
+      this.decideAll(turn.all).catch((error: unknown) => {
+        for (const fail of turn.failures) fail(error);
+      });
+    });
+    return turn;
+  }
+
+  private async decideAll(all: readonly Asked[]): Promise<void> {
+    const keys = all.map(({ request }) => keyOf(request.requester));
+    const held = await this.inTime(this.redis.countRequestsBuffer(keys.length, ...keys, this.packed(all)));
+    let at = 0;
+    for (const asked of all) at = this.decideEach(asked, held, at);
+  }
+
+  /** As request-counter-scripts.ts reads it. */
+  private packed(all: readonly Asked[]): Buffer {
+    const { refusals, firstBan, longestBan } = this.policy;
+    const bytes = Buffer.allocUnsafe((3 + 5 * all.length) * 8);
+    let at = 0;
+    for (const number of [refusals, firstBan, longestBan]) at = bytes.writeDoubleLE(number, at);
+    for (const { request, answers } of all) {
+      const { requester, limits, now } = request;
+      at = bytes.writeBigInt64LE('keyId' in requester ? requester.keyId : NO_KEY, at);
+      at = bytes.writeDoubleLE(answers.length, at);
+      at = bytes.writeDoubleLE(now, at);
+      at = bytes.writeDoubleLE(limits.perMinute, at);
+      at = bytes.writeDoubleLE(limits.perDay, at);
     }
-    return decisions;
+    return bytes;
+  }
+
+  /**
+   * What became of each request, as Redis has decided it: by the domain's rules, from what was held before.
+   *
+   * @param at where theirs begins in what was held.
+   * @returns where it ends.
+   */
+  private decideEach({ request, answers }: Asked, held: Buffer, at: number): number {
+    const { requester, limits, now } = request;
+    const isKey = 'keyId' in requester;
+    let usage = usageFrom(held, at);
+    let refusals = isKey ? refusalsFrom(held, at + FOUR) : undefined;
+    for (const answer of answers) {
+      const decision = decide(usage, refusals, limits, now, this.policy);
+      usage = decision.usage;
+      if (isKey) refusals = decision.refusals;
+      answer(decision);
+    }
+    return at + (isKey ? 2 : 1) * FOUR;
   }
 
   async look({ requester, limits, now }: CountedRequest): Promise<Verdict> {
-    const keys = keysOf(requester);
-    const state = await this.inTime(this.redis.lookAtRequest(keys.length, ...keys));
-    return verdictOn(usageFrom(state), limits, refusalsFrom(state), now);
+    const held = await this.inTime(this.redis.getBuffer(keyOf(requester)));
+    if (held === null) return verdictOn(NO_USAGE, limits, NO_REFUSALS, now);
+    const refusals = 'keyId' in requester ? refusalsOf(requester.keyId, held) : undefined;
+    return verdictOn(usageFrom(held), limits, refusals, now);
   }
 
   /** Nothing: the keys expire by themselves. */
@@ -130,7 +192,8 @@ export class RedisRequestCounter implements RequestCounter {
    */
   async probe(): Promise<void> {
     try {
-      await this.inTime(this.redis.countRequests(1, 'quota:{probe}', 1, DAY, Number.MAX_SAFE_INTEGER, -1, 1, 1, 1));
+      const nobodys = { requester: { address: 'probe' }, limits: UNLIMITED, now: instant(DAY) };
+      await this.decideAll([{ request: nobodys, answers: [() => undefined] }]);
     } catch (error) {
       if (this.isReady) this.redis.disconnect(true);
       throw error;
@@ -158,18 +221,46 @@ export class RedisRequestCounter implements RequestCounter {
   }
 }
 
-/** The braces keep the keys of one account on one node of a cluster. */
-function keysOf(requester: Requester): string[] {
-  if ('address' in requester) return [`quota:{address:${requester.address}}`];
-  const account = `quota:{account:${requester.accountId}}`;
-  return [account, `${account}:key:${requester.keyId}`];
+/** Where an account stands, all of its API keys with it, or an address. */
+function keyOf(requester: Requester): string {
+  return 'address' in requester ? `limits:address:${requester.address}` : `limits:account:${requester.accountId}`;
 }
 
-function usageFrom([minuteStart = 0, minuteUsed = 0, dayStart = 0, dayUsed = 0]: Numbers): Usage {
-  return { minuteStart: instant(minuteStart), minuteUsed, dayStart: instant(dayStart), dayUsed };
+function areSame(some: PlanLimits, others: PlanLimits): boolean {
+  return some.perMinute === others.perMinute && some.perDay === others.perDay;
 }
 
-function refusalsFrom([, , , , minuteStart = 0, count = 0, bannedAt = 0, bannedUntil = 0]: Numbers): Refusals {
+// How request-counter-scripts.ts packs what it holds.
+
+/** Bytes of an id, and of four numbers. */
+const ID = 8;
+const FOUR = 32;
+/** In place of an API key's id. */
+const NO_KEY = -1n;
+
+function usageFrom(held: Buffer, at = 0): Usage {
+  return {
+    minuteStart: instant(held.readDoubleLE(at)),
+    minuteUsed: held.readDoubleLE(at + 8),
+    dayStart: instant(held.readDoubleLE(at + 16)),
+    dayUsed: held.readDoubleLE(at + 24),
+  };
+}
+
+function refusalsOf(keyId: ApiKeyId, held: Buffer): Refusals {
+  for (let at = FOUR; at < held.length; at += ID + FOUR) {
+    if (held.readBigInt64LE(at) === keyId) return refusalsFrom(held, at + ID);
+  }
+  return NO_REFUSALS;
+}
+
+function refusalsFrom(held: Buffer, at: number): Refusals {
+  const minuteStart = held.readDoubleLE(at);
   if (minuteStart === 0) return NO_REFUSALS;
-  return { minuteStart: instant(minuteStart), count, bannedAt: instant(bannedAt), bannedUntil: instant(bannedUntil) };
+  return {
+    minuteStart: instant(minuteStart),
+    count: held.readDoubleLE(at + 8),
+    bannedAt: instant(held.readDoubleLE(at + 16)),
+    bannedUntil: instant(held.readDoubleLE(at + 24)),
+  };
 }

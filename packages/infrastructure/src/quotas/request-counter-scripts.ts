@@ -1,78 +1,98 @@
 /**
- * The domain's `decide` (quota.ts), for some requests of one requester after another, as one atomic step in Redis; the
- * contract suite compares the two.
+ * The domain's `decide` (quota.ts), for the requests of some requesters one after another, as one atomic step in Redis;
+ * the contract suite compares the two.
  *
- * KEYS[1] holds the usage, KEYS[2] the refusals: none of an address, which can't be banned. ARGV: how many requests, now,
- * perMinute, perDay (-1 for no limit), and the ban policy's refusals, firstBan and longestBan. Times are milliseconds,
- * and all numbers integers below 2^53, which Lua's doubles hold exactly. Gives the four numbers of each key as they were
- * before, from which `decide` tells what became of each request.
+ * KEYS: one for each requester, an account or an address. ARGV[1]: the ban policy's refusals, firstBan and longestBan,
+ * then for each requester the API key's id (NO_KEY where there is none, which can't be banned), how many requests, now,
+ * perMinute and perDay. What is held is the four fields of Usage, and behind them, of each API key that was refused, its
+ * id and the four fields of Refusals. Gives for each requester the usage before, and of an API key the refusals, zeros
+ * where there was nothing: from these `decide` tells what became of each request.
  *
- * Keys expire by themselves: counted from `now` and not from Redis' clock, as the two may differ, and a minute late, for
- * instances whose clock lags.
+ * Times are milliseconds. All numbers but the ids are doubles of eight bytes, the lowest first: as texts, those of many
+ * accounts took Redis, and whoever asks it, half as long again. Ids are compared as the eight bytes they are.
+ *
+ * What is held expires by itself: counted from `now` and not from Redis' clock, as the two may differ, and a minute late,
+ * for instances whose clock lags.
  */
 export const COUNT_REQUESTS = `
 local MINUTE, DAY, SPARE = 60000, 86400000, 60000
-local requests, now, perMinute, perDay = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local maxRefusals, firstBan, longestBan = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
+local FOUR, USAGE, REFUSALS = '<dddd', 32, 40
+local NONE = struct.pack(FOUR, 0, 0, 0, 0)
+local NO_KEY = string.rep('\\255', 8)
+local maxRefusals, firstBan, longestBan, at = struct.unpack('<ddd', ARGV[1])
+local held = redis.call('MGET', unpack(KEYS))
+-- Two API keys of one account come as two requesters.
+local written = {}
+local before = {}
 
-local function read(key, ...)
-  local fields = redis.call('HMGET', key, ...)
-  for i = 1, #fields do fields[i] = tonumber(fields[i] or 0) end
-  return unpack(fields)
+local function refusalsOf(id, value)
+  for place = USAGE + 1, #value, REFUSALS do
+    if string.sub(value, place, place + 7) == id then return string.sub(value, place + 8, place + REFUSALS - 1) end
+  end
+  return NONE
 end
-local minuteStart, minuteUsed, dayStart, dayUsed = read(KEYS[1], 'minuteStart', 'minuteUsed', 'dayStart', 'dayUsed')
-local refusedMinute, refusals, bannedAt, bannedUntil = 0, 0, 0, 0
-if KEYS[2] then
-  refusedMinute, refusals, bannedAt, bannedUntil = read(KEYS[2], 'minuteStart', 'count', 'bannedAt', 'bannedUntil')
-end
-local before = { minuteStart, minuteUsed, dayStart, dayUsed, refusedMinute, refusals, bannedAt, bannedUntil }
 
-local isNew, isCounted, isRefused = false, false, false
-if now >= minuteStart + MINUTE then minuteStart, minuteUsed, isNew = now - now % MINUTE, 0, true end
-if now >= dayStart + DAY then dayStart, dayUsed, isNew = now - now % DAY, 0, true end
-for _ = 1, requests do
-  if bannedUntil > now then break end
-  if minuteUsed < perMinute and (perDay < 0 or dayUsed < perDay) then
-    minuteUsed, dayUsed, isCounted = minuteUsed + 1, dayUsed + 1, true
-  elseif not KEYS[2] then
-    break
-  else
-    isRefused = true
-    if now >= refusedMinute + MINUTE then refusedMinute, refusals = now - now % MINUTE, 0 end
-    refusals = refusals + 1
-    if refusals >= maxRefusals then
-      local length = firstBan
-      if bannedAt ~= 0 and now < bannedAt + DAY then length = 2 * (bannedUntil - bannedAt) end
-      refusals, bannedAt, bannedUntil = 0, now, now + math.min(length, longestBan)
+-- Until when refusals may matter: what was banned within a day is banned for longer.
+local function neededUntil(refusedMinute, _, bannedAt, bannedUntil)
+  return math.max(refusedMinute + DAY, bannedAt + DAY, bannedUntil)
+end
+
+local function count(index, id, requests, now, perMinute, perDay)
+  local key, isBannable = KEYS[index], id ~= NO_KEY
+  local value = written[key] or held[index] or NONE
+  before[#before + 1] = string.sub(value, 1, USAGE)
+  local minuteStart, minuteUsed, dayStart, dayUsed = struct.unpack(FOUR, value)
+  local refusedMinute, refusals, bannedAt, bannedUntil = 0, 0, 0, 0
+  if isBannable then
+    local known = refusalsOf(id, value)
+    before[#before + 1] = known
+    refusedMinute, refusals, bannedAt, bannedUntil = struct.unpack(FOUR, known)
+  end
+
+  local isChanged, isRefused = false, false
+  if now >= minuteStart + MINUTE then minuteStart, minuteUsed, isChanged = now - now % MINUTE, 0, true end
+  if now >= dayStart + DAY then dayStart, dayUsed, isChanged = now - now % DAY, 0, true end
+  for _ = 1, requests do
+    if bannedUntil > now then break end
+    if minuteUsed < perMinute and dayUsed < perDay then
+      minuteUsed, dayUsed, isChanged = minuteUsed + 1, dayUsed + 1, true
+    elseif not isBannable then
+      break
+    else
+      isRefused = true
+      if now >= refusedMinute + MINUTE then refusedMinute, refusals = now - now % MINUTE, 0 end
+      refusals = refusals + 1
+      if refusals >= maxRefusals then
+        local length = firstBan
+        if bannedAt ~= 0 and now < bannedAt + DAY then length = 2 * (bannedUntil - bannedAt) end
+        refusals, bannedAt, bannedUntil = 0, now, now + math.min(length, longestBan)
+      end
     end
   end
+  if not isChanged and not isRefused then return end
+
+  local needed = isBannable and dayStart + DAY or minuteStart + MINUTE
+  local parts = { struct.pack(FOUR, minuteStart, minuteUsed, dayStart, dayUsed) }
+  for place = USAGE + 1, #value, REFUSALS do
+    local last = neededUntil(struct.unpack(FOUR, value, place + 8))
+    if last + SPARE > now and not (isRefused and string.sub(value, place, place + 7) == id) then
+      parts[#parts + 1] = string.sub(value, place, place + REFUSALS - 1)
+      needed = math.max(needed, last)
+    end
+  end
+  if isRefused then
+    parts[#parts + 1] = id .. struct.pack(FOUR, refusedMinute, refusals, bannedAt, bannedUntil)
+    needed = math.max(needed, neededUntil(refusedMinute, refusals, bannedAt, bannedUntil))
+  end
+  value = table.concat(parts)
+  redis.call('SET', key, value, 'PX', needed - now + SPARE)
+  written[key] = value
 end
 
-if isCounted or isNew then
-  redis.call('HSET', KEYS[1],
-    'minuteStart', minuteStart, 'minuteUsed', minuteUsed, 'dayStart', dayStart, 'dayUsed', dayUsed)
+for index = 1, #KEYS do
+  local id, requests, now, perMinute, perDay
+  id, requests, now, perMinute, perDay, at = struct.unpack('<c8dddd', ARGV[1], at)
+  count(index, id, requests, now, perMinute, perDay)
 end
-if isNew then
-  redis.call('PEXPIRE', KEYS[1], (KEYS[2] and dayStart + DAY or minuteStart + MINUTE) - now + SPARE)
-end
-if isRefused then
-  redis.call('HSET', KEYS[2],
-    'minuteStart', refusedMinute, 'count', refusals, 'bannedAt', bannedAt, 'bannedUntil', bannedUntil)
-  local needed = refusedMinute + MINUTE
-  if bannedAt ~= 0 then needed = math.max(needed, bannedAt + DAY, bannedUntil) end
-  redis.call('PEXPIRE', KEYS[2], needed - now + SPARE)
-end
-return before
-`;
-
-/** The same numbers, read together; writes nothing. */
-export const LOOK_AT_REQUEST = `
-local state = redis.call('HMGET', KEYS[1], 'minuteStart', 'minuteUsed', 'dayStart', 'dayUsed')
-local refusals = { 0, 0, 0, 0 }
-if KEYS[2] then refusals = redis.call('HMGET', KEYS[2], 'minuteStart', 'count', 'bannedAt', 'bannedUntil') end
-for i = 1, 4 do
-  state[i] = tonumber(state[i] or 0)
-  state[i + 4] = tonumber(refusals[i] or 0)
-end
-return state
+return table.concat(before)
 `;

@@ -1,0 +1,23 @@
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import type { FastifyInstance } from 'fastify';
+
+/** Nest's adapter without what it does for each request that nothing here needs. */
+export class ApiAdapter extends FastifyAdapter {
+  constructor(fastify: FastifyInstance) {
+    // Seven hooks: for CORS, versions, middleware and the like, each of which looks whether it was asked for.
+    super(
+      Object.create(fastify, { addHook: { value: () => fastify }, skipMiddie: { value: true } }) as FastifyInstance,
+    );
+    this.setInstance(fastify);
+  }
+
+  /** It looks at all that an answer may be; ours are JSON as text. */
+  override reply(...parameters: Parameters<FastifyAdapter['reply']>): ReturnType<FastifyAdapter['reply']> {
+    const [reply, body, status] = parameters as [(typeof parameters)[0], unknown, number | undefined];
+    if (typeof body !== 'string' || !('send' in reply)) return super.reply(...parameters);
+    if (status !== undefined) void reply.code(status);
+    reply.send(body);
+    // Not the reply itself, which is a promise of its being sent: Nest would wait for it.
+    return undefined as never;
+  }
+}

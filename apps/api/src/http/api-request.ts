@@ -1,0 +1,87 @@
+import { IncomingMessage } from 'node:http';
+import type { Awaitable } from '@adoption-store/domain';
+import { HttpRefusal } from './error-codes.js';
+
+export const MAX_BODY_BYTES = 64 * 1024;
+
+/**
+ * A request whose body is kept as it comes, as all bodies are small and wanted whole. It is no stream: to be one takes
+ * Node a dozen events for a request, with a body or without.
+ */
+export class ApiRequest extends IncomingMessage {
+  // Not initialised: most requests have no body.
+  declare private chunks: Buffer[] | undefined;
+  declare private size: number | undefined;
+
+  /**
+   * All of it, at once where it has come.
+   *
+   * @throws HttpRefusal `payload_too_large` as soon as that is known, `bad_request` where the connection ends before.
+   */
+  body(): Awaitable<Buffer> {
+    if (this.isTooLarge) throw tooLarge();
+    if (this.isWhole) return this.joined();
+    return new Promise((resolve, reject) => {
+      const cutOff = () => {
+        reject(new HttpRefusal('bad_request', 'the body was cut off'));
+      };
+      if (this.destroyed) cutOff();
+      this.on('error', cutOff);
+      this.on('chunk', () => {
+        if (this.isTooLarge) reject(tooLarge());
+      });
+      this.on('end', () => {
+        resolve(this.joined());
+      });
+    });
+  }
+
+  /** What Node gives the body to, and null behind it. Nobody is made to wait, as no more is kept than may come. */
+  override push(chunk: Buffer | null): boolean {
+    if (chunk === null) this.emit('end');
+    else {
+      this.size = (this.size ?? 0) + chunk.length;
+      if (this.isTooLarge) this.chunks = undefined;
+      else (this.chunks ??= []).push(chunk);
+      this.emit('chunk');
+    }
+    return true;
+  }
+
+  /** Node drains what nobody has read. */
+  override resume(): this {
+    return this;
+  }
+
+  override read(): null {
+    return null;
+  }
+
+  private joined(): Buffer {
+    const { chunks = [] } = this;
+    const [first] = chunks;
+    return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
+  }
+
+  /** Node says that it is complete one turn of the microtasks after it has come. */
+  private get isWhole(): boolean {
+    return this.complete || this.size === Number(this.headers['content-length']);
+  }
+
+  private get isTooLarge(): boolean {
+    return Math.max(this.size ?? 0, Number(this.headers['content-length'] ?? 0)) > MAX_BODY_BYTES;
+  }
+}
+
+// Declared as a property, which an accessor may not override.
+Object.defineProperty(ApiRequest.prototype, 'readableEnded', {
+  get(this: ApiRequest) {
+    return this.complete;
+  },
+});
+
+function tooLarge(): HttpRefusal {
+  // The connection stays, and Node reads on without keeping anything: closed amid a body it would be reset, and the
+  // answer with it. What never ends is cut off by the request's timeout.
+  return new HttpRefusal('payload_too_large', `the body must be at most ${MAX_BODY_BYTES} bytes`);
+}

@@ -1,0 +1,112 @@
+import {
+  type apiSettings,
+  CLOSING_TIME,
+  explainListenError,
+  type ListenAddress,
+  localAddress,
+  type Values,
+} from '@adoption-store/config';
+import { createApplication, SECOND } from '@adoption-store/domain';
+import { openInfrastructure } from '@adoption-store/infrastructure';
+import { openLog, openTracing, type PageServer, servePages } from '@adoption-store/telemetry';
+import { OpenConnections } from '@adoption-store/web';
+import { createApi } from './create-api.js';
+import { demoKey, seedAnimals } from './demo.js';
+import { ApiMetrics } from './observability/api-metrics.js';
+
+const ALONE = 'limits are counted by this instance alone; with REDIS_URL all instances count together';
+
+/** Serves the API; what it returns ends it. */
+export async function serveApi(settings: Values<typeof apiSettings>, told: AbortSignal): Promise<() => Promise<void>> {
+  const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory, PORT: port, HOST: host } = settings;
+  const log = await openLog({ service: 'api', level: settings.LOG_LEVEL });
+  const tracing = await openTracing('api', settings.OTEL_EXPORTER_OTLP_ENDPOINT);
+  const { ports, isReady, read, close } = await openInfrastructure({
+    databaseUrl,
+    dataDirectory,
+    poolSize: settings.DATABASE_POOL_SIZE,
+    redisUrl: settings.REDIS_URL,
+    banPolicy: {
+      refusals: settings.BAN_REFUSALS,
+      firstBan: settings.BAN_SECONDS * SECOND,
+      longestBan: settings.BAN_SECONDS_MAX * SECOND,
+    },
+    onEvent: (message) => {
+      log.logger.warn(message);
+    },
+  });
+  let pages: PageServer | undefined;
+  const closeAll = async () => {
+    await close();
+    pages?.close();
+    await tracing?.close();
+  };
+  try {
+    const application = createApplication(ports, {
+      keyEnvironment: settings.KEY_ENVIRONMENT,
+      addressLimit: settings.ADDRESS_LIMIT,
+    });
+    const isEmbedded = databaseUrl === undefined;
+    if (isEmbedded) await seedAnimals(application);
+    const key = isEmbedded ? await demoKey(application, dataDirectory) : undefined;
+    const metrics = new ApiMetrics(read);
+    const api = await createApi({
+      application,
+      clock: ports.clock,
+      isReady,
+      ending: told,
+      publicUrl: settings.PUBLIC_URL,
+      trustProxy: settings.TRUST_PROXY,
+      log,
+      logRequests: settings.ACCESS_LOG === 'on',
+      metrics,
+      tracing,
+    });
+    const connections = new OpenConnections(api.getHttpServer());
+    await api.listen({ port, host }).catch((error: unknown) => {
+      throw explainListenError(error, { host, port, hostSetting: 'HOST', portSetting: 'PORT' });
+    });
+    pages = await servePages({ '/metrics': () => metrics.page() }, metricsAddress(settings));
+    const address = settings.PUBLIC_URL ?? localAddress(host, Number(new URL(await api.getUrl()).port));
+    console.log(welcome(address, pages.address, key));
+    log.logger.info(`Server listening at ${address}`);
+    if (!isEmbedded && settings.REDIS_URL === undefined) log.logger.warn(ALONE);
+    return async () => {
+      const times = { lameDuck: settings.LAME_DUCK, all: settings.SHUTDOWN_TIMEOUT - CLOSING_TIME };
+      await connections.end(told, times, () => api.close());
+      await closeAll();
+    };
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+function metricsAddress({ METRICS_HOST: host, METRICS_PORT: port }: Values<typeof apiSettings>): ListenAddress {
+  return { host, port, hostSetting: 'METRICS_HOST', portSetting: 'METRICS_PORT' };
+}
+
+function welcome(address: string, metrics: string, key: string | undefined): string {
+  const withKey = [
+    `  API key  ${key ?? ''}  (demo account, plan pro)`,
+    '',
+    '  Try it:',
+    `  curl -i -H 'Authorization: Bearer ${key ?? ''}' '${address}/v1/pets?status=available'`,
+  ];
+  const withoutKey = [
+    '  A key:   npm run -s keys -- create --email you@example.com --plan free',
+    '',
+    '  Then:',
+    `  curl -i -H 'Authorization: Bearer YOUR_KEY' '${address}/v1/pets?status=available'`,
+  ];
+  return [
+    '',
+    'The Animal Adoption Store API is ready. Ctrl-C ends it.',
+    '',
+    `  Address  ${address}/v1`,
+    `  Docs     ${address}/docs`,
+    `  Metrics  ${metrics}/metrics`,
+    ...(key === undefined ? withoutKey : withKey),
+    '',
+  ].join('\n');
+}

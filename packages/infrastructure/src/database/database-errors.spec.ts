@@ -1,0 +1,35 @@
+import { describe, expect, it } from '@jest/globals';
+import type { DataSource } from 'typeorm';
+import { retryRead } from './database-errors.js';
+
+const dataSource = { driver: { master: { idleCount: 0 } } } as unknown as DataSource;
+const LOST = Object.assign(new Error('terminating connection'), { code: '57P01' });
+const REFUSED = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
+
+/** A read that fails so often, and how often it was run. */
+function readThatFails(times: number, error: Error) {
+  let runs = 0;
+  const read = () => {
+    runs += 1;
+    return runs > times ? Promise.resolve('read') : Promise.reject(error);
+  };
+  return { answer: retryRead(dataSource, read), runs: () => runs };
+}
+
+describe('what only reads', () => {
+  it.each([1, 2])('is tried again where %d connections are lost, one after the other', async (times) => {
+    await expect(readThatFails(times, LOST).answer).resolves.toBe('read');
+  });
+
+  it('is given up after three', async () => {
+    const { answer, runs } = readThatFails(3, LOST);
+    await expect(answer).rejects.toBe(LOST);
+    expect(runs()).toBe(3);
+  });
+
+  it('is not tried again where no connection is to be had', async () => {
+    const { answer, runs } = readThatFails(1, REFUSED);
+    await expect(answer).rejects.toBe(REFUSED);
+    expect(runs()).toBe(1);
+  });
+});
