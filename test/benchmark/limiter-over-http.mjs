@@ -4,29 +4,45 @@ import { inTurns, middles, ratio } from './turns.mjs';
 import { ANIMALS, withKeys, WORKLOADS } from './workloads.mjs';
 
 const ACCOUNTS = 1_000;
+const LIST = 'list 20';
+const MANY = `${LIST}, ${ACCOUNTS} accounts`;
 
-/** The same service counting in process and in Redis, where there is one; asked with one key, and with those of many. */
+/**
+ * The same service counting in process and in Redis, where there is one: asked for each workload with one key, and for
+ * lists of 20 with those of many accounts. By workload and connections.
+ */
 export async function compareServices(redisUrl) {
   const store = await openStore();
   await store.fill(ANIMALS);
   const keys = await openAccounts(store, ACCOUNTS);
   const services = { 'in process': await startApi(store.settings) };
   if (redisUrl !== undefined) services.Redis = await startApi({ ...store.settings, REDIS_URL: redisUrl });
-  const kinds = {};
-  for (const [name, service] of Object.entries(services)) {
-    kinds[`${name}, one key`] = { service, requests: withKeys(WORKLOADS['list 20'], keys.slice(0, 1)) };
-    kinds[`${name}, ${ACCOUNTS} accounts`] = { service, requests: withKeys(WORKLOADS['list 20'], keys) };
+  const kindsOf = (workload, requests) =>
+    Object.fromEntries(
+      Object.entries(services).map(([name, service]) => [`${workload}; ${name}`, { service, requests }]),
+    );
+  const oneKey = (workload) => kindsOf(workload, withKeys(WORKLOADS[workload], keys.slice(0, 1)));
+  const { [LIST]: list, ...others } = WORKLOADS;
+  // What is compared is loaded in turns.
+  const sets = [{ ...oneKey(LIST), ...kindsOf(MANY, withKeys(list, keys)) }, ...Object.keys(others).map(oneKey)];
+  const figures = {};
+  for (const connections of [32, 256]) {
+    for (const kinds of sets) Object.assign(figures, await compare(kinds, connections));
   }
-  await inTurns(kinds, { connections: 32, windows: 1 });
-  const results = await inTurns(kinds, { connections: 32 });
   for (const { stop } of Object.values(services)) await stop();
   await store.close();
+  console.table(figures);
+  return figures;
+}
+
+async function compare(kinds, connections) {
+  await inTurns(kinds, { connections, windows: 1 });
+  const results = await inTurns(kinds, { connections });
   const row = ([name, windows]) => {
-    const [place, load] = name.split(', ');
-    const figures = { ...middles(windows), 'to one key': ratio(windows, results[`${place}, one key`]) };
-    return [name, { ...figures, 'to in process': ratio(windows, results[`in process, ${load}`]) }];
+    const [workload, counted] = name.split('; ');
+    const figures = { ...middles(windows), 'to in process': ratio(windows, results[`${workload}; in process`]) };
+    if (workload === MANY) figures['to one key'] = ratio(windows, results[`${LIST}; ${counted}`]);
+    return [`${workload}; ${connections}; ${counted}`, figures];
   };
-  const rows = Object.fromEntries(Object.entries(results).map(row));
-  console.table(rows);
-  return rows;
+  return Object.fromEntries(Object.entries(results).map(row));
 }

@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
+import { setTimeout as after } from 'node:timers/promises';
 import { load, memory } from './load.mjs';
 import { createKey, startApi } from './services.mjs';
 import { openStore } from './store.mjs';
@@ -12,14 +14,15 @@ const EVERY = 10;
 const WARM_UP = 0.2;
 /** What it may grow by within an hour, of what it holds, and still be called flat: more than is noise. */
 const FLAT = 0.1;
-const HELD = { 'RSS, MB': ({ rss }) => rss, 'heap, MB': ({ heap }) => heap };
+const HELD = { 'RSS, MB': ({ rss }) => rss, 'heap without garbage, MB': ({ heap }) => heap };
 
 /** Whether memory stays flat under a mixed load that asks as much as is answered. */
 export async function measureSoak({ minutes }) {
   const store = await openStore();
   await store.fill(ANIMALS);
   const key = createKey(store.env);
-  const service = await startApi(store.settings);
+  const preloaded = join(import.meta.dirname, 'collecting.mjs');
+  const service = await startApi({ ...store.settings, NODE_OPTIONS: `--import=${preloaded}` });
   const metrics = /Metrics {2}(\S+)/.exec(service.told())[1];
   const requests = withKeys(WORKLOADS.mix, [key]);
   const samples = [];
@@ -27,8 +30,12 @@ export async function measureSoak({ minutes }) {
   for (const startedAt = performance.now(); performance.now() - startedAt < minutes * 60_000;) {
     rates.push((await load(service, requests, { connections: 32, seconds: EVERY })).rate);
     const minute = (performance.now() - startedAt) / 60_000;
-    samples.push({ minute, rss: memory(service.pid).now, heap: await heapOf(metrics) });
-    const { rss, heap } = samples.at(-1);
+    const rss = memory(service.pid).now;
+    // What is garbage is no growth, however much of it is there.
+    process.kill(service.pid, 'SIGUSR2');
+    await after(500);
+    samples.push({ minute, rss, heap: await heapOf(metrics) });
+    const { heap } = samples.at(-1);
     console.log(`minute ${minute.toFixed(1)}: RSS ${rss.toFixed(0)} MB, heap ${heap.toFixed(0)} MB`);
   }
   await service.stop();

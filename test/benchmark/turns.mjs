@@ -1,4 +1,5 @@
 import { load } from './load.mjs';
+import { undisturbed } from './undisturbed.mjs';
 
 const number = (name, otherwise) => Number(process.env[name] ?? otherwise);
 export const SECONDS = number('BENCH_SECONDS', 3);
@@ -12,7 +13,7 @@ export async function inTurns(kinds, { connections, seconds = SECONDS, windows =
   const results = Object.fromEntries(Object.keys(kinds).map((name) => [name, []]));
   for (let window = 0; window < windows; window++) {
     for (const [name, { service, requests }] of turned(Object.entries(kinds), window)) {
-      results[name].push(await load(service, requests, { connections, seconds }));
+      results[name].push(await undisturbed(() => load(service, requests, { connections, seconds })));
     }
   }
   return results;
