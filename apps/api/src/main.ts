@@ -1,6 +1,12 @@
 import { createRequire } from 'node:module';
+import { setFlagsFromString } from 'node:v8';
 import { apiSettings, readSettings, runService } from '@adoption-store/config';
 import type * as ServeApi from './serve-api.js';
+
+// V8 allocates what has survived its first collections in old space from then on. At the start, and while many requests
+// wait at a time, that is what belongs to a request; and what is dead there keeps all alive that it refers to, the next
+// requests too, until the whole heap is collected: a fifth of the processor's time, and a third of the memory.
+setFlagsFromString('--no-allocation-site-pretenuring');
 
 // Not by `import`, which reads each of 1,500 files in turns of the event loop of its own: a fifth of the time to start.
 const { serveApi } = createRequire(import.meta.url)('./serve-api.js') as typeof ServeApi;
