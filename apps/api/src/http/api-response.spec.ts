@@ -84,4 +84,28 @@ describe('an answer', () => {
   it('never has a line that a value would add', () => {
     expect(sent(ApiResponse, 200, { 'x-one': '1\r\nset-cookie: a=b' })).toMatchObject({ code: 'ERR_INVALID_CHAR' });
   });
+
+  it.each([
+    ['nothing, once both are over', { complete: true }, undefined],
+    ['it, while its request still comes', { complete: false }, 'it'],
+  ])('leaves its connection with %s', (_what, state, left) => {
+    const socket = new Socket();
+    const request = Object.assign(new IncomingMessage(socket), state);
+    const response = new ApiResponse(request);
+    response.assignSocket(socket);
+    socket.latestResponse = response;
+    response.detachSocket(socket);
+    expect(socket.latestResponse).toBe(left === undefined ? undefined : response);
+  });
+
+  it('leaves its connection with a later one', () => {
+    const socket = new Socket();
+    const [first, second] = [1, 2].map(
+      () => new ApiResponse(Object.assign(new IncomingMessage(socket), { complete: true })),
+    );
+    first?.assignSocket(socket);
+    socket.latestResponse = second;
+    first?.detachSocket(socket);
+    expect(socket.latestResponse).toBe(second);
+  });
 });

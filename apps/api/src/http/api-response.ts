@@ -119,6 +119,8 @@ export class ApiResponse<Request extends IncomingMessage = IncomingMessage> exte
   /** Node's listener lets go of the connection. */
   override detachSocket(socket: Socket): void {
     super.detachSocket(socket);
+    // An idle connection would keep all of its latest request, and a closed one until the whole heap is collected.
+    if (this.req.complete && socket.latestResponse === this) socket.latestResponse = undefined;
     this.watch?.onSent();
   }
 

@@ -10,8 +10,8 @@ import type { RequestObserver } from '../observability/request-observers.js';
 
 declare module 'node:net' {
   interface Socket {
-    /** To the latest request, which is the one at fault when the parser gives up within its body. */
-    latestResponse?: ServerResponse;
+    /** To the latest request, which is the one at fault when the parser gives up within its body; until both are over. */
+    latestResponse?: ServerResponse | undefined;
   }
 }
 
