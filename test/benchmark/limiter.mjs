@@ -58,7 +58,7 @@ async function measureRedis(url) {
   if (!counter.isReady) throw new Error(`the Redis of REDIS_URL can't be reached`);
   const windows = [];
   for (let window = 0; window < 4; window++) windows.push(await measureRedisOnce(counter));
-  counter.close();
+  await counter.close();
   const [figures] = windows
     .slice(1)
     .sort((one, other) => one['p50 µs'] - other['p50 µs'])

@@ -80,7 +80,7 @@ export const everyAdapter: readonly Adapter[] = [
           async (policy) => {
             const redis = await openRedis();
             const counter = await RedisRequestCounter.connect(redis.url, policy, PATIENT);
-            return { counter, close: () => (counter.close(), redis.close()) };
+            return { counter, close: () => counter.close().then(() => redis.close()) };
           },
         ],
         [

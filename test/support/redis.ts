@@ -96,16 +96,16 @@ async function launch(program: string, port: number, folder: string): Promise<Ch
   return child;
 }
 
-/** Asks Redis by hand what has an answer of one line, such as `PTTL key`: that line, without its mark. */
+/** Asks Redis by hand what has an answer of one text, such as `PTTL key`: that text, without its mark. */
 export async function askRedis(url: string, command: string): Promise<string> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port || '6379'), hostname);
   try {
     socket.write(`${command}\r\n`);
     const [reply] = (await once(socket, 'data')) as [Buffer];
-    const [, line] = /^[:+](.*)\r\n$/.exec(reply.toString()) ?? [];
-    if (line === undefined) throw new Error(`${command}: ${reply.toString()}`);
-    return line;
+    const [, text] = /^(?:[:+]|\$\d+\r\n)(.*)\r\n$/s.exec(reply.toString()) ?? [];
+    if (text === undefined) throw new Error(`${command}: ${reply.toString()}`);
+    return text;
   } finally {
     socket.destroy();
   }

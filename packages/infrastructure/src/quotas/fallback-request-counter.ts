@@ -4,6 +4,8 @@ import type { InProcessRequestCounter } from './in-process-request-counter.js';
 /** A counter that instances share, and that can be lost. */
 export interface SharedRequestCounter extends Pick<RequestCounter, 'look'> {
   readonly isReady: boolean;
+  /** The decision of a request that it has counted already; undefined where it is to be asked. */
+  takeReserved(request: CountedRequest): Decision | undefined;
   /** Calls one of the two, once: by callbacks, as each promise on a request's way costs it. */
   decide(request: CountedRequest, answer: (decision: Decision) => void, fail: (error: unknown) => void): void;
   /** Rejects while a request couldn't be counted. */
@@ -42,13 +44,13 @@ export class FallbackRequestCounter implements RequestCounter {
 
   count(request: CountedRequest): Awaitable<Verdict> {
     if (!this.isUsable()) return this.countHere(request);
+    const reserved = this.shared.takeReserved(request);
+    if (reserved !== undefined) return this.follow(request, reserved);
     return new Promise((resolve) => {
       this.shared.decide(
         request,
         (decision) => {
-          // Should the shared counter be lost, this process goes on from where it stood: nobody's day starts anew.
-          if (!this.isLost) this.local.remember(request.requester, decision, request.now);
-          resolve(decision.verdict);
+          resolve(this.follow(request, decision));
         },
         (error) => {
           this.loseBy(error);
@@ -76,6 +78,12 @@ export class FallbackRequestCounter implements RequestCounter {
   close(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
+  }
+
+  /** Should the shared counter be lost, this process goes on from where it stood: nobody's day starts anew. */
+  private follow({ requester, now }: CountedRequest, decision: Decision): Verdict {
+    if (!this.isLost) this.local.remember(requester, decision, now);
+    return decision.verdict;
   }
 
   private countHere(request: CountedRequest): Verdict {

@@ -46,7 +46,7 @@ export async function openRequestCounter(config: RequestCounterConfig): Promise<
     isShared: () => counter.isShared,
     async close() {
       counter.close();
-      shared.close();
+      await shared.close();
       await close();
     },
   };

@@ -1,5 +1,6 @@
 import {
   type ApiKeyId,
+  type Awaitable,
   type BanPolicy,
   type CountedRequest,
   decide,
@@ -18,6 +19,7 @@ import {
 } from '@adoption-store/domain';
 import { Redis } from 'ioredis';
 import { COUNT_REQUESTS } from './request-counter-scripts.js';
+import { areSame, ReservedRequests } from './reserved-requests.js';
 
 /** The client with the script as a command of it; it sends its hash, and its text where Redis lacks it. */
 interface ScriptedRedis extends Redis {
@@ -28,6 +30,8 @@ interface ScriptedRedis extends Redis {
 interface Asked {
   readonly request: CountedRequest;
   readonly answers: ((decision: Decision) => void)[];
+  /** How many more to count, which are reserved; negative for those to be given back. */
+  ahead: number;
 }
 
 /** What is asked in one turn of the event loop, which goes as one call. */
@@ -44,7 +48,7 @@ class Turn {
     if (asked !== undefined && areSame(asked.request.limits, limits)) {
       asked.answers.push(answer);
     } else {
-      const first = { request, answers: [answer] };
+      const first = { request, answers: [answer], ahead: 0 };
       this.all.push(first);
       this.latest.set(id, first);
     }
@@ -63,12 +67,19 @@ const DEFAULT_TIMEOUT = 40;
 /** Counts in a Redis that every instance shares. Rejects whenever that Redis doesn't answer in time. */
 export class RedisRequestCounter implements RequestCounter {
   private turn: Turn | undefined;
+  private readonly reserved: ReservedRequests;
 
   private constructor(
     private readonly redis: ScriptedRedis,
     private readonly policy: BanPolicy,
     private readonly timeout: number,
-  ) {}
+  ) {
+    this.reserved = new ReservedRequests(policy, async (requester, count, now) => {
+      const request = { requester, limits: UNLIMITED, now };
+      // Where Redis can't be asked, that part of what the account had left is lost with it.
+      await this.decideAll([{ request, answers: [], ahead: -count }]).catch(() => undefined);
+    });
+  }
 
   /** Connects, and goes on trying in the background where that fails: what matters is `isReady`. */
   static async connect(url: string, policy: BanPolicy, timeout = DEFAULT_TIMEOUT): Promise<RedisRequestCounter> {
@@ -99,7 +110,9 @@ export class RedisRequestCounter implements RequestCounter {
     return this.redis.status === 'ready';
   }
 
-  count(request: CountedRequest): Promise<Verdict> {
+  count(request: CountedRequest): Awaitable<Verdict> {
+    const decision = this.takeReserved(request);
+    if (decision !== undefined) return decision.verdict;
     return new Promise((resolve, reject) => {
       this.decide(
         request,
@@ -111,7 +124,12 @@ export class RedisRequestCounter implements RequestCounter {
     });
   }
 
-  /** Counts, and tells the state behind the verdict too. What is sent at a time goes as one call. */
+  /** What has been decided with a call before, if so. */
+  takeReserved(request: CountedRequest): Decision | undefined {
+    return this.reserved.take(request);
+  }
+
+  /** Asks Redis, and tells the state behind the verdict too. What is sent at a time goes as one call. */
   decide(request: CountedRequest, answer: (decision: Decision) => void, fail: (error: unknown) => void): void {
     const turn = (this.turn ??= this.beginTurn());
     turn.add(request, answer, fail);
@@ -131,6 +149,7 @@ export class RedisRequestCounter implements RequestCounter {
   }
 
   private async decideAll(all: readonly Asked[]): Promise<void> {
+    for (const asked of all) asked.ahead ||= this.reserved.wantedWith(asked.request);
     const keys = all.map(({ request }) => keyOf(request.requester));
     const held = await this.inTime(this.redis.countRequestsBuffer(keys.length, ...keys, this.packed(all)));
     let at = 0;
@@ -140,16 +159,17 @@ export class RedisRequestCounter implements RequestCounter {
   /** As request-counter-scripts.ts reads it. */
   private packed(all: readonly Asked[]): Buffer {
     const { refusals, firstBan, longestBan } = this.policy;
-    const bytes = Buffer.allocUnsafe((3 + 5 * all.length) * 8);
+    const bytes = Buffer.allocUnsafe((3 + 6 * all.length) * 8);
     let at = 0;
     for (const number of [refusals, firstBan, longestBan]) at = bytes.writeDoubleLE(number, at);
-    for (const { request, answers } of all) {
+    for (const { request, answers, ahead } of all) {
       const { requester, limits, now } = request;
       at = bytes.writeBigInt64LE('keyId' in requester ? requester.keyId : NO_KEY, at);
       at = bytes.writeDoubleLE(answers.length, at);
       at = bytes.writeDoubleLE(now, at);
       at = bytes.writeDoubleLE(limits.perMinute, at);
       at = bytes.writeDoubleLE(limits.perDay, at);
+      at = bytes.writeDoubleLE(ahead, at);
     }
     return bytes;
   }
@@ -160,17 +180,20 @@ export class RedisRequestCounter implements RequestCounter {
    * @param at where theirs begins in what was held.
    * @returns where it ends.
    */
-  private decideEach({ request, answers }: Asked, held: Buffer, at: number): number {
+  private decideEach({ request, answers, ahead }: Asked, held: Buffer, at: number): number {
     const { requester, limits, now } = request;
     const isKey = 'keyId' in requester;
     let usage = usageFrom(held, at);
     let refusals = isKey ? refusalsFrom(held, at + FOUR) : undefined;
+    let latest: Decision | undefined;
     for (const answer of answers) {
       const decision = decide(usage, refusals, limits, now, this.policy);
       usage = decision.usage;
       if (isKey) refusals = decision.refusals;
+      latest = decision;
       answer(decision);
     }
+    if (ahead > 0 && latest?.verdict.outcome === 'admitted') this.reserved.keep(request, latest, ahead);
     return at + (isKey ? 2 : 1) * FOUR;
   }
 
@@ -193,14 +216,15 @@ export class RedisRequestCounter implements RequestCounter {
   async probe(): Promise<void> {
     try {
       const nobodys = { requester: { address: 'probe' }, limits: UNLIMITED, now: instant(DAY) };
-      await this.decideAll([{ request: nobodys, answers: [() => undefined] }]);
+      await this.decideAll([{ request: nobodys, answers: [() => undefined], ahead: 0 }]);
     } catch (error) {
       if (this.isReady) this.redis.disconnect(true);
       throw error;
     }
   }
 
-  close(): void {
+  async close(): Promise<void> {
+    await this.reserved.close();
     this.redis.disconnect();
   }
 
@@ -224,10 +248,6 @@ export class RedisRequestCounter implements RequestCounter {
 /** Where an account stands, all of its API keys with it, or an address. */
 function keyOf(requester: Requester): string {
   return 'address' in requester ? `limits:address:${requester.address}` : `limits:account:${requester.accountId}`;
-}
-
-function areSame(some: PlanLimits, others: PlanLimits): boolean {
-  return some.perMinute === others.perMinute && some.perDay === others.perDay;
 }
 
 // How request-counter-scripts.ts packs what it holds.

@@ -1,12 +1,15 @@
+import { RESERVED_PART } from './reserved-requests.js';
+
 /**
  * The domain's `decide` (quota.ts), for the requests of some requesters one after another, as one atomic step in Redis;
  * the contract suite compares the two.
  *
  * KEYS: one for each requester, an account or an address. ARGV[1]: the ban policy's refusals, firstBan and longestBan,
  * then for each requester the API key's id (NO_KEY where there is none, which can't be banned), how many requests, now,
- * perMinute and perDay. What is held is the four fields of Usage, and behind them, of each API key that was refused, its
- * id and the four fields of Refusals. Gives for each requester the usage before, and of an API key the refusals, zeros
- * where there was nothing: from these `decide` tells what became of each request.
+ * perMinute, perDay, and how many more to reserve where those are admitted (reserved-requests.ts), negative for those to
+ * be given back. What is held is the four fields of Usage, and behind them, of each API key that was refused, its id and
+ * the four fields of Refusals. Gives for each requester the usage before, and of an API key the refusals, zeros where
+ * there was nothing: from these `decide` tells what became of each request.
  *
  * Times are milliseconds. All numbers but the ids are doubles of eight bytes, the lowest first: as texts, those of many
  * accounts took Redis, and whoever asks it, half as long again. Ids are compared as the eight bytes they are.
@@ -15,6 +18,7 @@
  * for instances whose clock lags.
  */
 export const COUNT_REQUESTS = `
+local RESERVED_PART = ${RESERVED_PART}
 local MINUTE, DAY, SPARE = 60000, 86400000, 60000
 local FOUR, USAGE, REFUSALS = '<dddd', 32, 40
 local NONE = struct.pack(FOUR, 0, 0, 0, 0)
@@ -37,7 +41,7 @@ local function neededUntil(refusedMinute, _, bannedAt, bannedUntil)
   return math.max(refusedMinute + DAY, bannedAt + DAY, bannedUntil)
 end
 
-local function count(index, id, requests, now, perMinute, perDay)
+local function count(index, id, requests, now, perMinute, perDay, reserved)
   local key, isBannable = KEYS[index], id ~= NO_KEY
   local value = written[key] or held[index] or NONE
   before[#before + 1] = string.sub(value, 1, USAGE)
@@ -69,6 +73,16 @@ local function count(index, id, requests, now, perMinute, perDay)
       end
     end
   end
+  if reserved < 0 then
+    -- Back to the windows they were counted in, if those are still there.
+    if now >= minuteStart then minuteUsed = math.max(0, minuteUsed + reserved) end
+    if now >= dayStart then dayUsed = math.max(0, dayUsed + reserved) end
+    isChanged = true
+  elseif reserved > 0 and bannedUntil <= now then
+    local most = math.floor(math.min(perMinute - minuteUsed, perDay - dayUsed) * RESERVED_PART)
+    reserved = math.max(0, math.min(reserved, most))
+    minuteUsed, dayUsed = minuteUsed + reserved, dayUsed + reserved
+  end
   if not isChanged and not isRefused then return end
 
   local needed = isBannable and dayStart + DAY or minuteStart + MINUTE
@@ -90,9 +104,9 @@ local function count(index, id, requests, now, perMinute, perDay)
 end
 
 for index = 1, #KEYS do
-  local id, requests, now, perMinute, perDay
-  id, requests, now, perMinute, perDay, at = struct.unpack('<c8dddd', ARGV[1], at)
-  count(index, id, requests, now, perMinute, perDay)
+  local id, requests, now, perMinute, perDay, reserved
+  id, requests, now, perMinute, perDay, reserved, at = struct.unpack('<c8ddddd', ARGV[1], at)
+  count(index, id, requests, now, perMinute, perDay, reserved)
 end
 return table.concat(before)
 `;
