@@ -86,16 +86,16 @@ describe('an answer', () => {
   });
 
   it.each([
-    ['nothing, once both are over', { complete: true }, undefined],
-    ['it, while its request still comes', { complete: false }, 'it'],
-  ])('leaves its connection with %s', (_what, state, left) => {
+    ['nothing, once both are over', true],
+    ['it, while its request still comes', false],
+  ])('leaves its connection with %s', (_what, complete) => {
     const socket = new Socket();
-    const request = Object.assign(new IncomingMessage(socket), state);
+    const request = Object.assign(new IncomingMessage(socket), { complete });
     const response = new ApiResponse(request);
     response.assignSocket(socket);
     socket.latestResponse = response;
     response.detachSocket(socket);
-    expect(socket.latestResponse).toBe(left === undefined ? undefined : response);
+    expect(socket.latestResponse).toBe(complete ? undefined : response);
   });
 
   it('leaves its connection with a later one', () => {

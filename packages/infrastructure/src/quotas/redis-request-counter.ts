@@ -141,6 +141,7 @@ export class RedisRequestCounter implements RequestCounter {
     // After all sockets that had something to say in this turn of the event loop.
     setImmediate(() => {
       if (this.turn === turn) this.turn = undefined;
+      for (const asked of turn.all) asked.ahead = this.reserved.wantedWith(asked.request);
       this.decideAll(turn.all).catch((error: unknown) => {
         for (const fail of turn.failures) fail(error);
       });
@@ -149,7 +150,6 @@ export class RedisRequestCounter implements RequestCounter {
   }
 
   private async decideAll(all: readonly Asked[]): Promise<void> {
-    for (const asked of all) asked.ahead ||= this.reserved.wantedWith(asked.request);
     const keys = all.map(({ request }) => keyOf(request.requester));
     const held = await this.inTime(this.redis.countRequestsBuffer(keys.length, ...keys, this.packed(all)));
     let at = 0;

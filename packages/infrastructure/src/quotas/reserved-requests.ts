@@ -32,7 +32,7 @@ interface Reserve {
   /** Requests in this period, and in the one before. */
   came: number;
   cameBefore: number;
-  /** How many to reserve with the next call; none while a call is under way that does. */
+  /** How many to reserve with the next call; none from one that does until it is answered, or the period ends. */
   wanted: number;
 }
 
