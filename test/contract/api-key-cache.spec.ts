@@ -105,6 +105,13 @@ describe.each([
     expect(await lastInVain(other, old.text, 'expired_api_key')).toBeLessThan(SECOND);
   });
 
+  it('a key that is there no more', async () => {
+    const { key, text } = await issue(one);
+    expect(await outcomeOf(other, text)).toBe('free');
+    await query(`DELETE FROM api_keys WHERE id = ${key.id}`);
+    expect(await lastInVain(other, text, 'invalid_api_key')).toBeLessThan(SECOND);
+  });
+
   it('a new key, also one that somebody has tried before', async () => {
     const account = await one.openAccount.execute({ email: EMAIL });
     const { cryptography, clock, apiKeys } = one.ports;

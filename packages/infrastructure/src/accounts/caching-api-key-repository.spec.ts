@@ -1,27 +1,38 @@
+import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type AccountKey, type ApiKeyId, DomainError, instant, type NewApiKey } from '@adoption-store/domain';
 import { InMemoryAccountRepository, InMemoryApiKeyRepository } from '@adoption-store/domain/testing';
-import { type BatchedApiKeyRepository, CachingApiKeyRepository } from './caching-api-key-repository.js';
+import { type BatchedApiKeyRepository, CachingApiKeyRepository, type StoredKey } from './caching-api-key-repository.js';
 
 /** Keys in memory behind a database that takes its time, can be away, and counts what it is asked. */
 class SlowKeys extends InMemoryApiKeyRepository implements BatchedApiKeyRepository {
   isAway = false;
   takes = 5;
   queries: number[] = [];
+  /** How many keys each answer told of. */
+  answered: number[] = [];
   inFlight = 0;
   mostInFlight = 0;
 
-  async findByHashes(hashes: readonly string[]): Promise<readonly AccountKey[]> {
+  async findByHashes(
+    known: ReadonlyMap<string, string | undefined>,
+  ): Promise<ReadonlyMap<string, StoredKey | undefined>> {
     const { takes } = this;
-    this.queries.push(hashes.length);
+    this.queries.push(known.size);
     this.inFlight += 1;
     this.mostInFlight = Math.max(this.mostInFlight, this.inFlight);
     // What the database saw when it was asked is answered, however late.
-    const found = (await Promise.all(hashes.map(async (hash) => this.findByHash(hash)))).flatMap((each) => each ?? []);
+    const answer = new Map<string, StoredKey | undefined>();
+    for (const [hash, version] of known) {
+      const found = await this.findByHash(hash);
+      const stored = found && { found, version: inspect(found) };
+      if (stored?.version !== version || stored === undefined) answer.set(hash, stored);
+    }
     await new Promise((resolve) => setTimeout(resolve, takes));
     this.inFlight -= 1;
     if (this.isAway) throw new DomainError('service_unavailable', 'away');
-    return found;
+    this.answered.push(answer.size);
+    return answer;
   }
 }
 
@@ -98,6 +109,17 @@ describe('a key in use', () => {
     await pass(425);
     expect(inner.queries).toEqual([500, 500, 200]);
     expect(inner.mostInFlight).toBe(1);
+  });
+
+  it('is not read again while it is as it was', async () => {
+    const { id, hash } = await inner.add(await draft());
+    await find(hash);
+    await pass(2_000);
+    expect(new Set(inner.answered.splice(0).slice(1))).toEqual(new Set([0]));
+    await inner.revoke(id, NOW);
+    await pass(410);
+    expect(inner.answered).toContain(1);
+    expect(await find(hash)).toMatchObject({ key: { revokedAt: NOW } });
   });
 
   it('is no longer asked about once it is out of use', async () => {
@@ -299,9 +321,14 @@ it('holds no more than its share of memory: the key unused for longest goes firs
   await find(first);
   const pattern = await inner.findByHash(first);
   if (pattern === undefined) throw new Error('the key is not there');
-  inner.findByHashes = async (hashes) => {
-    inner.queries.push(hashes.length);
-    return hashes.map((hash) => ({ ...pattern, key: { ...pattern.key, hash } }));
+  inner.findByHashes = async (known) => {
+    inner.queries.push(known.size);
+    return new Map(
+      Array.from(known.keys(), (hash) => [
+        hash,
+        { found: { ...pattern, key: { ...pattern.key, hash } }, version: 'one' },
+      ]),
+    );
   };
   const others = unknownHashes(10_000);
   await Promise.all(others.map((hash) => ask(hash)));

@@ -10,10 +10,19 @@ import {
   type NewApiKey,
 } from '@adoption-store/domain';
 
+/** A key as it is stored, and what tells it from what it was before and will be. */
+export interface StoredKey {
+  found: AccountKey;
+  version: string;
+}
+
 /** API keys that can be looked up many at a time. */
 export interface BatchedApiKeyRepository extends ApiKeyRepository {
-  /** The keys of these hashes, in any order; those that are not there are left out. */
-  findByHashes(hashes: readonly string[]): Promise<readonly AccountKey[]>;
+  /**
+   * What is stored for these hashes, undefined where nothing is (any more). Left out is what is still of the version that
+   * the asker knows of it.
+   */
+  findByHashes(known: ReadonlyMap<string, string | undefined>): Promise<ReadonlyMap<string, StoredKey | undefined>>;
 }
 
 /** What is known to have changed: a key, all keys of an account, or, where news may have been missed, anything. */
@@ -31,8 +40,8 @@ const BATCH = 500;
 const MOST_ENTRIES = 10_000;
 const MOST_MISSES = 10_000;
 
-interface Entry {
-  found: AccountKey;
+/** In whole milliseconds, which V8 keeps within the object: each request reads them, of thousands of keys. */
+interface Entry extends StoredKey {
   confirmedAt: number;
   usedAt: number;
 }
@@ -71,7 +80,7 @@ export class CachingApiKeyRepository implements ApiKeyRepository {
   ) {}
 
   findByHash(hash: string): Awaitable<AccountKey | undefined> {
-    const now = performance.now();
+    const now = milliseconds();
     const entry = this.entries.get(hash);
     if (entry !== undefined) {
       entry.usedAt = now;
@@ -176,25 +185,25 @@ export class CachingApiKeyRepository implements ApiKeyRepository {
 
   private async lookUpBatch(batch: ReadonlyMap<string, Waiting>): Promise<void> {
     const { changes } = this;
-    const askedAt = performance.now();
-    const found = byHash(await this.inner.findByHashes([...batch.keys()]));
+    const askedAt = milliseconds();
+    const stored = await this.inner.findByHashes(new Map(Array.from(batch.keys(), (hash) => [hash, undefined])));
     for (const [hash, { resolve }] of batch) {
       // An answer from before a change is one for those who asked before it, and for nobody else.
-      if (changes === this.changes) this.keep(hash, found.get(hash), askedAt);
-      resolve(found.get(hash));
+      if (changes === this.changes) this.keep(hash, stored.get(hash), askedAt);
+      resolve(stored.get(hash)?.found);
     }
   }
 
-  private keep(hash: string, found: AccountKey | undefined, askedAt: number): void {
+  private keep(hash: string, stored: StoredKey | undefined, askedAt: number): void {
     // A confirmation may have been asked for later, and answered earlier.
     if (this.isClosed || (this.entries.get(hash)?.confirmedAt ?? askedAt) > askedAt) return;
     this.entries.delete(hash);
     this.misses.delete(hash);
-    if (found === undefined) {
+    if (stored === undefined) {
       putLast(this.misses, hash, askedAt, MOST_MISSES);
       return;
     }
-    putLast(this.entries, hash, { found, confirmedAt: askedAt, usedAt: performance.now() }, MOST_ENTRIES);
+    putLast(this.entries, hash, { ...stored, confirmedAt: askedAt, usedAt: milliseconds() }, MOST_ENTRIES);
     this.confirmLater();
   }
 
@@ -205,7 +214,7 @@ export class CachingApiKeyRepository implements ApiKeyRepository {
   }
 
   private async confirm(): Promise<void> {
-    const now = performance.now();
+    const now = milliseconds();
     const inUse = [...this.entries].filter(([, { usedAt }]) => now - usedAt < IN_USE_FOR);
     let delay = CONFIRM_EVERY;
     for (let start = 0; start < inUse.length; start += BATCH) {
@@ -221,25 +230,29 @@ export class CachingApiKeyRepository implements ApiKeyRepository {
   }
 
   private async confirmBatch(batch: readonly (readonly [hash: string, entry: Entry])[]): Promise<void> {
-    const askedAt = performance.now();
-    const confirmed = byHash(await this.inner.findByHashes(batch.map(([hash]) => hash)));
+    const askedAt = milliseconds();
+    const changed = await this.inner.findByHashes(new Map(batch.map(([hash, { version }]) => [hash, version])));
     for (const [hash, entry] of batch) {
       // Changed while the database was asked: the answer may be from before that.
       if (this.entries.get(hash) !== entry) continue;
       this.entries.delete(hash);
-      const found = confirmed.get(hash);
-      if (found !== undefined) this.entries.set(hash, Object.assign(entry, { found, confirmedAt: askedAt }));
+      const stored = changed.has(hash) ? changed.get(hash) : entry;
+      if (stored === undefined) continue;
+      entry.found = stored.found;
+      entry.version = stored.version;
+      entry.confirmedAt = askedAt;
+      this.entries.set(hash, entry);
     }
   }
+}
+
+function milliseconds(): number {
+  return Math.floor(performance.now());
 }
 
 function concerns(change: KeyChange, { key }: AccountKey): boolean {
   if ('key' in change) return key.id === change.key;
   return 'anything' in change || key.accountId === change.account;
-}
-
-function byHash(found: readonly AccountKey[]): ReadonlyMap<string, AccountKey> {
-  return new Map(found.map((each) => [each.key.hash, each]));
 }
 
 /** Adds what is not there yet, and lets the first go where there are too many. */

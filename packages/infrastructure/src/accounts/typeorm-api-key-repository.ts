@@ -18,26 +18,36 @@ import { arrayOf, readPrepared } from '../database/prepared.js';
 import { lockAccount } from './account-rows.js';
 import { accountFrom } from './account.schema.js';
 import { apiKeyFrom, type ApiKeyRow, apiKeySchema } from './api-key.schema.js';
-import type { BatchedApiKeyRepository } from './caching-api-key-repository.js';
+import type { BatchedApiKeyRepository, StoredKey } from './caching-api-key-repository.js';
 import { KeyUses } from './key-uses.js';
 
 const COUNT_ACTIVE = `
   SELECT count(*)::integer AS count FROM api_keys
   WHERE account_id = $1 AND (revoked_at IS NULL OR revoked_at > $2) AND (expires_at IS NULL OR expires_at > $2)`;
 
-// All keys in use are read by it more than twice a second: TypeORM took several times as long for that.
+/**
+ * All keys in use are asked about more than twice a second: TypeORM took several times as long for that, and so does
+ * reading what has not changed. A row's `xmin` is the transaction that wrote it (PostgreSQL, "System Columns"); the same
+ * one can come again only from a server that took over without having had it, and then what is known is forgotten as the
+ * connection to the other is lost. A join, as PostgreSQL goes through all of an array for each row of a table that it
+ * thinks small enough to be read as a whole.
+ */
 const FIND_BY_HASHES = {
   name: 'api keys by hashes',
   text: `
-    SELECT keys.id, hash, ending, name, ${milliseconds('keys.created_at')}, ${milliseconds('expires_at')},
-      ${milliseconds('revoked_at')}, replaced_by, ${milliseconds('last_used_at')},
+    SELECT asked.hash, keys.xmin || ' ' || accounts.xmin, keys.id, ending, name, ${milliseconds('keys.created_at')},
+      ${milliseconds('expires_at')}, ${milliseconds('revoked_at')}, replaced_by, ${milliseconds('last_used_at')},
       accounts.id, email, plan, per_minute, per_day, ${milliseconds('accounts.created_at')}, credential_version
-    FROM api_keys AS keys JOIN accounts ON accounts.id = keys.account_id WHERE hash = ANY($1)`,
+    FROM unnest($1::text[], $2::text[]) AS asked (hash, version)
+    LEFT JOIN (api_keys AS keys JOIN accounts ON accounts.id = keys.account_id) ON keys.hash = asked.hash
+    WHERE keys.id IS NULL OR keys.xmin || ' ' || accounts.xmin <> asked.version`,
 };
 
+/** Of a hash that nothing is stored for all but the hash is null. */
 type KeyRow = readonly [
-  id: string,
   hash: string,
+  version: string | null,
+  id: string,
   ending: string,
   name: string | null,
   createdAt: string,
@@ -54,10 +64,11 @@ type KeyRow = readonly [
   credentialVersion: string,
 ];
 
-function accountKeyFrom(row: KeyRow): AccountKey {
+function storedKeyFrom(row: KeyRow): StoredKey | undefined {
   const [
-    id,
     hash,
+    version,
+    id,
     ending,
     name,
     createdAt,
@@ -73,6 +84,7 @@ function accountKeyFrom(row: KeyRow): AccountKey {
     openedAt,
     credentialVersion,
   ] = row;
+  if (version === null) return undefined;
   const account = accountFrom({
     id: int64From(accountId) as AccountId,
     email,
@@ -95,7 +107,7 @@ function accountKeyFrom(row: KeyRow): AccountKey {
     replacedBy: replacedBy === null ? undefined : (BigInt(replacedBy) as ApiKeyId),
     lastUsedAt: instantFrom(lastUsedAt),
   };
-  return { account, key };
+  return { found: { account, key }, version };
 }
 
 export class TypeOrmApiKeyRepository implements BatchedApiKeyRepository {
@@ -118,9 +130,13 @@ export class TypeOrmApiKeyRepository implements BatchedApiKeyRepository {
     return (await this.find({ hash }))[0];
   }
 
-  async findByHashes(hashes: readonly string[]): Promise<readonly AccountKey[]> {
-    const rows = await readPrepared<KeyRow>(this.dataSource, FIND_BY_HASHES, [arrayOf(hashes)]);
-    return rows.map(accountKeyFrom);
+  async findByHashes(
+    known: ReadonlyMap<string, string | undefined>,
+  ): Promise<ReadonlyMap<string, StoredKey | undefined>> {
+    const versions = Array.from(known.values(), (version) => version ?? 'none');
+    const asked = [arrayOf([...known.keys()]), arrayOf(versions)];
+    const rows = await readPrepared<KeyRow>(this.dataSource, FIND_BY_HASHES, asked);
+    return new Map(rows.map((row) => [row[0], storedKeyFrom(row)]));
   }
 
   async findById(id: ApiKeyId): Promise<AccountKey | undefined> {

@@ -23,6 +23,8 @@ export class ExpiringMap<Key, Value> {
   }
 
   get(key: Key): Value | undefined {
+    // A key is hashed also to be looked for where there is nothing.
+    if (this.size === 0) return undefined;
     return this.current.get(key) ?? this.previous.get(key);
   }
 

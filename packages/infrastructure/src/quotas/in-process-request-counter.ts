@@ -25,13 +25,14 @@ export interface LastingCounts {
   readonly bans: ReadonlyMap<ApiKeyId, Refusals>;
 }
 
-/** How an account stands; changed in place, as this is looked up for every request. */
-interface Account {
+/** How an account stands; changed in place, as an object for each request would be kept until the account's next. */
+interface Account extends Writable<Usage> {
   readonly id: AccountId;
-  usage: Usage;
   /** Whether it has changed since the changes were last taken. */
   isChanged: boolean;
 }
+
+type Writable<Fields> = { -readonly [Field in keyof Fields]: Fields[Field] };
 
 /** Counts in this process alone. A decision runs to its end without yielding, which makes it atomic. */
 export class InProcessRequestCounter implements RequestCounter {
@@ -64,8 +65,8 @@ export class InProcessRequestCounter implements RequestCounter {
     const { accountId, keyId } = requester;
     const account = this.accounts.getOrSet(accountId, newAccount, now);
     const refusals = this.refusals.get(keyId) ?? NO_REFUSALS;
-    const decision = decide(account.usage, refusals, limits, now, this.policy);
-    account.usage = decision.usage;
+    const decision = decide(account, refusals, limits, now, this.policy);
+    setUsage(account, decision.usage);
     if (decision.verdict.outcome === 'admitted') this.noteChange(account);
     if (decision.refusals !== refusals) {
       this.refusals.set(keyId, decision.refusals, now);
@@ -78,7 +79,7 @@ export class InProcessRequestCounter implements RequestCounter {
     if ('address' in requester) {
       return verdictOn(this.addresses.get(requester.address) ?? NO_USAGE, limits, undefined, now);
     }
-    const { usage } = this.accounts.get(requester.accountId) ?? { usage: NO_USAGE };
+    const usage = this.accounts.get(requester.accountId) ?? NO_USAGE;
     return verdictOn(usage, limits, this.refusals.get(requester.keyId), now);
   }
 
@@ -92,13 +93,13 @@ export class InProcessRequestCounter implements RequestCounter {
       this.addresses.set(requester.address, usage, now);
       return;
     }
-    this.accounts.getOrSet(requester.accountId, newAccount, now).usage = usage;
+    setUsage(this.accounts.getOrSet(requester.accountId, newAccount, now), usage);
     if (refusals !== NO_REFUSALS) this.refusals.set(requester.keyId, refusals, now);
   }
 
   /** Goes on from what an earlier process has left. */
   restore({ usages, bans }: LastingCounts, now: Instant): void {
-    for (const [accountId, usage] of usages) this.accounts.getOrSet(accountId, newAccount, now).usage = usage;
+    for (const [accountId, usage] of usages) setUsage(this.accounts.getOrSet(accountId, newAccount, now), usage);
     for (const [keyId, refusals] of bans) this.refusals.set(keyId, refusals, now);
   }
 
@@ -107,7 +108,7 @@ export class InProcessRequestCounter implements RequestCounter {
     const usages = new Map(this.putBackUsages);
     for (const account of this.changedAccounts) {
       account.isChanged = false;
-      usages.set(account.id, account.usage);
+      usages.set(account.id, usageOf(account));
     }
     const bans = this.changedBans;
     this.putBackUsages = new Map();
@@ -130,7 +131,18 @@ export class InProcessRequestCounter implements RequestCounter {
 }
 
 function newAccount(id: AccountId): Account {
-  return { id, usage: NO_USAGE, isChanged: false };
+  return { id, ...NO_USAGE, isChanged: false };
+}
+
+function usageOf({ minuteStart, minuteUsed, dayStart, dayUsed }: Account): Usage {
+  return { minuteStart, minuteUsed, dayStart, dayUsed };
+}
+
+function setUsage(account: Account, { minuteStart, minuteUsed, dayStart, dayUsed }: Usage): void {
+  account.minuteStart = minuteStart;
+  account.minuteUsed = minuteUsed;
+  account.dayStart = dayStart;
+  account.dayUsed = dayUsed;
 }
 
 /** A ban counts for as long as it lasts, and for a day towards the length of the next. */

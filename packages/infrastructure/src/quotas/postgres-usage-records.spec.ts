@@ -55,6 +55,13 @@ it('writes what every key has used at once, every second at the most, and nothin
   expect(written[1]).toEqual([['1', '2026-01-01', 1, 0]]);
 });
 
+it('counts every request of however many', async () => {
+  for (let request = 0; request < 30_000; request += 1) record(request % 3, request % 5 !== 0);
+  await pass(1_000);
+  expect(written).toHaveLength(1);
+  expect(written[0]?.toSorted()).toEqual([0, 1, 2].map((keyId) => [String(keyId), '2026-01-01', 8_000, 2_000]));
+});
+
 it('keeps days apart, also where a clock goes back', async () => {
   for (const at of [NOON, NOON + DAY, NOON]) record(1, true, at);
   await pass(1_000);

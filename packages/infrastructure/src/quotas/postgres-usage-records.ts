@@ -16,6 +16,8 @@ import { arrayOf, queryPrepared } from '../database/prepared.js';
 const FLUSH_EVERY = 1_000;
 /** Keys in one write; what a further one uses before it isn't recorded. */
 const MOST_KEYS = 10_000;
+/** Requests that are counted together. */
+const COUNTED_TOGETHER = 4_096;
 
 /**
  * Whatever instances have noted adds up. The join drops keys that are gone; sorted, as two instances that lock the same
@@ -51,11 +53,14 @@ interface Noted {
 }
 
 /**
- * A request costs a count in memory. A write whose answer is lost is tried again: where the database had done it, it
+ * A request costs an entry in a list. A write whose answer is lost is tried again: where the database had done it, it
  * counts twice.
  */
 export class PostgresUsageRecords implements UsageRecords {
   private noted = new Map<ApiKeyId, Noted>();
+  /** Keys whose requests were admitted today, a request each: what each has used is fetched from memory once for many. */
+  private admitted: ApiKeyId[] = [];
+  private today = 0;
   /** Of keys that have been used on another day meanwhile. */
   private earlier: Noted[] = [];
   private readonly flusher = new Flusher(() => this.writeAll(), FLUSH_EVERY);
@@ -64,10 +69,10 @@ export class PostgresUsageRecords implements UsageRecords {
 
   record({ keyId }: UsedKey, isAdmitted: boolean, at: Instant): void {
     const day = at - (at % DAY);
-    let noted = this.noted.get(keyId);
-    if (noted?.day !== day) noted = this.begin(keyId, day, noted);
-    if (isAdmitted) noted.admitted += 1;
-    else noted.refused += 1;
+    if (day !== this.today || this.admitted.length >= COUNTED_TOGETHER) this.countAdmitted();
+    this.today = day;
+    if (isAdmitted) this.admitted.push(keyId);
+    else this.notedToday(keyId).refused += 1;
     this.flusher.soon();
   }
 
@@ -100,14 +105,23 @@ export class PostgresUsageRecords implements UsageRecords {
     await this.flusher.close();
   }
 
-  private begin(keyId: ApiKeyId, day: number, before: Noted | undefined): Noted {
-    const noted = { keyId, day, admitted: 0, refused: 0 };
+  private countAdmitted(): void {
+    const { admitted } = this;
+    this.admitted = [];
+    for (const keyId of admitted) this.notedToday(keyId).admitted += 1;
+  }
+
+  private notedToday(keyId: ApiKeyId): Noted {
+    const before = this.noted.get(keyId);
+    if (before?.day === this.today) return before;
+    const noted = { keyId, day: this.today, admitted: 0, refused: 0 };
     if (before !== undefined) this.earlier.push(before);
     if (before !== undefined || this.noted.size < MOST_KEYS) this.noted.set(keyId, noted);
     return noted;
   }
 
   private async writeAll(): Promise<void> {
+    this.countAdmitted();
     const batch = [...this.earlier, ...this.noted.values()];
     if (batch.length === 0) return;
     this.earlier = [];
