@@ -25,12 +25,13 @@ const ADD = {
   text: 'INSERT INTO animals (name, category_id, status) VALUES ($1, $2, $3) RETURNING id',
 };
 
-// The ids are drawn before the rows are made, and in their order: which id belongs to which animal is no guess.
+// The ids are drawn before the rows are made, and in their order: which id belongs to which animal is no guess. From a
+// sequence that is looked up once: for each row it took half as long again.
 const ADD_ALL = {
   name: 'animals add all',
   text: `
   WITH numbered AS MATERIALIZED (
-    SELECT nextval(pg_get_serial_sequence('animals', 'id')) AS id, name, category_id, status, ordinality
+    SELECT nextval((SELECT pg_get_serial_sequence('animals', 'id')::regclass)) AS id, name, category_id, status, ordinality
     FROM unnest($1::text[], $2::bigint[], $3::text[]) WITH ORDINALITY AS added (name, category_id, status, ordinality)
   ), inserted AS (
     INSERT INTO animals (id, name, category_id, status) SELECT id, name, category_id, status FROM numbered
