@@ -1,4 +1,6 @@
 import type { ClientBase, PoolConfig } from 'pg';
+// In this order.
+import './postgres-driver-factory.js';
 import { DataSource } from 'typeorm/data-source/DataSource.js';
 import { accountSchema } from '../accounts/account.schema.js';
 import { apiKeySchema } from '../accounts/api-key.schema.js';
