@@ -9,6 +9,7 @@ import {
   instant,
   later,
   MINUTE,
+  NO_REFUSALS,
   type RequestCounter,
   SECOND,
 } from '@adoption-store/domain';
@@ -75,6 +76,22 @@ describe('a request counter in this process', () => {
     );
     return rows[0]?.day_used;
   };
+
+  it('goes on from the highest counts of decisions made elsewhere, in whatever order they come', async () => {
+    const counter = new InProcessRequestCounter(policy);
+    const usage = { minuteStart: noon, minuteUsed: 5, dayStart: midnight, dayUsed: 50 };
+    const next = { ...usage, minuteStart: later(noon, MINUTE), minuteUsed: 1, dayUsed: 51 };
+    const usedAfter = async (...usages: (typeof usage)[]) => {
+      for (const each of usages) counter.remember(requester, { usage: each, refusals: NO_REFUSALS }, each.minuteStart);
+      const { minute, day } = await counter.look({ requester, limits: free, now: later(noon, MINUTE + SECOND) });
+      return [minute.used, day.used];
+    };
+    expect(await usedAfter(usage, { ...usage, minuteUsed: 4, dayUsed: 49 })).toEqual([0, 50]);
+    expect(await usedAfter(next, usage)).toEqual([1, 51]);
+    expect(await usedAfter({ ...next, minuteUsed: 3, dayUsed: 53 }, { ...next, minuteUsed: 2, dayUsed: 52 })).toEqual([
+      3, 53,
+    ]);
+  });
 
   it('goes on after a restart with the day’s counts, until the day is over', async () => {
     const before = await start(noon);

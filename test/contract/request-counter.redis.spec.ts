@@ -144,6 +144,23 @@ const openServer = redisServerFor('what happens when Redis is lost');
       });
     });
 
+    it('goes on from the highest count that it has told of once Redis is killed', async () => {
+      const { counter } = await open();
+      let highest = 0;
+      /** So that several calls are under way at a time. */
+      const sendApart = async (turns: number) => {
+        for (let sent = 0; sent < 100; sent++) {
+          const { minute } = await counter.count(request({ limits }));
+          highest = Math.max(highest, minute.used);
+          for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
+        }
+      };
+      await Promise.all(Array.from({ length: 16 }, (_, caller) => sendApart(caller % 4)));
+      await redis.kill();
+      while (events.length === 0) await counter.count(request({ limits }));
+      expect((await counter.look(request({ limits }))).minute.used).toBeGreaterThan(highest);
+    });
+
     it('obeys a changed plan at once', async () => {
       const counter = await openShared();
       await send(counter, 2_000, { limits });

@@ -87,13 +87,17 @@ export class InProcessRequestCounter implements RequestCounter {
     return this.purgeKept(now);
   }
 
-  /** Goes on from a decision that was made elsewhere, and is kept there. */
+  /**
+   * Goes on from a decision that was made elsewhere, and is kept there. Decisions come in another order than they were
+   * made: the highest count in a window stays.
+   */
   remember(requester: Requester, { usage, refusals }: Pick<Decision, 'usage' | 'refusals'>, now: Instant): void {
     if ('address' in requester) {
       this.addresses.set(requester.address, usage, now);
       return;
     }
-    setUsage(this.accounts.getOrSet(requester.accountId, newAccount, now), usage);
+    const account = this.accounts.getOrSet(requester.accountId, newAccount, now);
+    setUsage(account, highestOf(account, usage));
     if (refusals !== NO_REFUSALS) this.refusals.set(requester.keyId, refusals, now);
   }
 
@@ -143,6 +147,14 @@ function setUsage(account: Account, { minuteStart, minuteUsed, dayStart, dayUsed
   account.minuteUsed = minuteUsed;
   account.dayStart = dayStart;
   account.dayUsed = dayUsed;
+}
+
+function highestOf(one: Usage, other: Usage): Usage {
+  const minute = one.minuteStart - other.minuteStart || one.minuteUsed - other.minuteUsed;
+  const day = one.dayStart - other.dayStart || one.dayUsed - other.dayUsed;
+  const { minuteStart, minuteUsed } = minute > 0 ? one : other;
+  const { dayStart, dayUsed } = day > 0 ? one : other;
+  return { minuteStart, minuteUsed, dayStart, dayUsed };
 }
 
 /** A ban counts for as long as it lasts, and for a day towards the length of the next. */
