@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { createDatabase, type TestDatabase } from '../support/database.js';
@@ -16,7 +17,6 @@ const openRedis = redisServerFor('an API that loses its Redis');
   let api: Running;
   let origin: string;
   let settings: Environment;
-  let accounts = 0;
 
   beforeAll(async () => {
     [database, redis] = await Promise.all([createDatabase(), openRedis?.()]);
@@ -36,8 +36,7 @@ const openRedis = redisServerFor('an API that loses its Redis');
 
   async function newKey(): Promise<string> {
     const plan = ['--plan', 'enterprise', '--per-minute', String(PER_DAY), '--per-day', String(PER_DAY)];
-    accounts += 1;
-    return (await run(KEYS, ['create', '--email', `load-${accounts}@example.com`, ...plan], settings)).stdout.trim();
+    return (await run(KEYS, ['create', '--email', `${randomUUID()}@example.com`, ...plan], settings)).stdout.trim();
   }
 
   async function usedToday(key: string): Promise<number> {
@@ -49,7 +48,7 @@ const openRedis = redisServerFor('an API that loses its Redis');
   const returns = () => api.stdout.split('Redis is back').length - 1;
 
   async function goThrough(name: string, begin: () => unknown, end: () => unknown): Promise<void> {
-    // Of an account of its own: what another had reserved in Redis at its end would be used up only for some more ms.
+    // Of an account of its own: requests that another had reserved count as used until they are given back.
     const key = await newKey();
     const load = new Load(origin, { key, revoked: key }, [].values()).start({ readers: 8 });
     await load.answered(200);

@@ -1,9 +1,10 @@
 import type { ApiKey } from '@adoption-store/domain';
 import { EntitySchema } from 'typeorm/entity-schema/EntitySchema.js';
 import { instantColumn, int64Column, optionalColumn } from '../database/columns.js';
+import type { Writable } from '../kernel/writable.js';
 import type { AccountRow } from './account.schema.js';
 
-export type ApiKeyRow = { -readonly [Field in keyof ApiKey]: ApiKey[Field] } & { account?: AccountRow };
+export type ApiKeyRow = Writable<ApiKey> & { account?: AccountRow };
 
 export const apiKeySchema = new EntitySchema<ApiKeyRow>({
   name: 'ApiKey',

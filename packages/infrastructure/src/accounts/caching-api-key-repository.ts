@@ -9,11 +9,12 @@ import {
   type Instant,
   type NewApiKey,
 } from '@adoption-store/domain';
+import type { Writable } from '../kernel/writable.js';
 
 /** A key as it is stored, and what tells it from what it was before and will be. */
 export interface StoredKey {
-  found: AccountKey;
-  version: string;
+  readonly found: AccountKey;
+  readonly version: string;
 }
 
 /** API keys that can be looked up many at a time. */
@@ -41,7 +42,7 @@ const MOST_ENTRIES = 10_000;
 const MOST_MISSES = 10_000;
 
 /** In whole milliseconds, which V8 keeps within the object: each request reads them, of thousands of keys. */
-interface Entry extends StoredKey {
+interface Entry extends Writable<StoredKey> {
   confirmedAt: number;
   usedAt: number;
 }

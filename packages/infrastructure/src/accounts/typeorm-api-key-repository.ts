@@ -26,21 +26,26 @@ const COUNT_ACTIVE = `
   WHERE account_id = $1 AND (revoked_at IS NULL OR revoked_at > $2) AND (expires_at IS NULL OR expires_at > $2)`;
 
 /**
+ * A row's `xmin` is the transaction that wrote it (PostgreSQL, "System Columns"); the same one can come again only
+ * from a server that took over without having had it, and then what is known is forgotten as the connection to the other
+ * is lost.
+ */
+const VERSION = "keys.xmin || ' ' || accounts.xmin";
+
+/**
  * All keys in use are asked about more than twice a second: TypeORM took several times as long for that, and so does
- * reading what has not changed. A row's `xmin` is the transaction that wrote it (PostgreSQL, "System Columns"); the same
- * one can come again only from a server that took over without having had it, and then what is known is forgotten as the
- * connection to the other is lost. A join, as PostgreSQL goes through all of an array for each row of a table that it
- * thinks small enough to be read as a whole.
+ * reading what has not changed. A join, as PostgreSQL goes through all of an array for each row of a table that it thinks
+ * small enough to be read as a whole.
  */
 const FIND_BY_HASHES = {
   name: 'api keys by hashes',
   text: `
-    SELECT asked.hash, keys.xmin || ' ' || accounts.xmin, keys.id, ending, name, ${milliseconds('keys.created_at')},
+    SELECT asked.hash, ${VERSION}, keys.id, ending, name, ${milliseconds('keys.created_at')},
       ${milliseconds('expires_at')}, ${milliseconds('revoked_at')}, replaced_by, ${milliseconds('last_used_at')},
       accounts.id, email, plan, per_minute, per_day, ${milliseconds('accounts.created_at')}, credential_version
     FROM unnest($1::text[], $2::text[]) AS asked (hash, version)
     LEFT JOIN (api_keys AS keys JOIN accounts ON accounts.id = keys.account_id) ON keys.hash = asked.hash
-    WHERE keys.id IS NULL OR keys.xmin || ' ' || accounts.xmin <> asked.version`,
+    WHERE keys.id IS NULL OR ${VERSION} <> asked.version`,
 };
 
 /** Of a hash that nothing is stored for all but the hash is null. */

@@ -17,6 +17,7 @@ import {
   type Verdict,
   verdictOn,
 } from '@adoption-store/domain';
+import type { Writable } from '../kernel/writable.js';
 import { ExpiringMap } from './expiring-map.js';
 
 /** What must outlive the process: days, which are the account's, and bans, which are a key's. */
@@ -31,8 +32,6 @@ interface Account extends Writable<Usage> {
   /** Whether it has changed since the changes were last taken. */
   isChanged: boolean;
 }
-
-type Writable<Fields> = { -readonly [Field in keyof Fields]: Fields[Field] };
 
 /** Counts in this process alone. A decision runs to its end without yielding, which makes it atomic. */
 export class InProcessRequestCounter implements RequestCounter {
