@@ -11,7 +11,7 @@ import { serveDocs } from './docs/docs-routes.js';
 import { ApiAdapter } from './http/api-adapter.js';
 import { ApiContext } from './http/api-context.js';
 import { ApiRequest } from './http/api-request.js';
-import { ApiResponse } from './http/api-response.js';
+import { ApiResponse, headerLine } from './http/api-response.js';
 import { servePublicly } from './http/public-route.js';
 import { checkFraming, requestId, routeEveryMethod } from './http/framing.js';
 import { routableUrl } from './http/request-target.js';
@@ -20,7 +20,7 @@ import { RouteTable } from './http/route-table.js';
 import { SocketRefusals } from './http/socket-refusals.js';
 import { AccessLog } from './observability/access-log.js';
 import { ApiMetrics } from './observability/api-metrics.js';
-import { observeRequests, type RequestObserver } from './observability/request-observers.js';
+import { type RequestObserver, shownRoute, Watch } from './observability/request-observers.js';
 import { traceRequests } from './observability/request-spans.js';
 
 export { ApiMetrics };
@@ -110,16 +110,16 @@ export async function createApi({
   if (tracing) traceRequests(fastify, tracing);
   fastify.addHook('onRoute', (route) => {
     const { stability } = route.config ?? {};
-    // On the answer from its beginning, so that refusals have it too.
+    const stabilityLine = stability === undefined ? '' : headerLine('x-stability', stability);
+    const observes = observers.map((observer) => observer.forRoute(shownRoute(route.url)));
     route.onRequest = (request, reply, done) => {
-      reply.header('x-request-id', request.id);
-      reply.header('content-type', 'application/json; charset=utf-8');
-      if (stability !== undefined) reply.header('x-stability', stability);
+      const response = reply.raw as ApiResponse;
+      if (observes.length > 0) response.watch = new Watch(observes, request, reply);
+      // On the answer from its beginning, so that refusals have it too.
+      response.tell(`\r\nx-request-id: ${request.id}${stabilityLine}`);
       done(checkFraming(request));
     };
   });
-  // Its hook comes first.
-  observeRequests(fastify, observers);
   // Before the table of routes listens: neither is part of the API.
   serveDocs(fastify);
   serveHealth(

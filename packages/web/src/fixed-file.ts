@@ -20,9 +20,7 @@ export function fixedFile(type: string, content: string | Buffer): FixedFile {
 export function sendFixedFile(request: FastifyRequest, reply: FastifyReply, file: FixedFile): FastifyReply {
   const etag = `"${file.hash}"`;
   reply.header('etag', etag);
-  if (isKnown(request.headers['if-none-match'], etag)) {
-    return reply.code(304).removeHeader('content-type').send();
-  }
+  if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send();
   return reply.type(file.type).send(file.body);
 }
 

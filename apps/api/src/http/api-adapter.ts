@@ -1,5 +1,6 @@
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { ApiReply } from './api-response.js';
 
 /** Nest's adapter without what it does for each request that nothing here needs. */
 export class ApiAdapter extends FastifyAdapter {
@@ -13,10 +14,11 @@ export class ApiAdapter extends FastifyAdapter {
 
   /** It looks at all that an answer may be; ours are JSON as text. */
   override reply(...parameters: Parameters<FastifyAdapter['reply']>): ReturnType<FastifyAdapter['reply']> {
-    const [reply, body, status] = parameters as [(typeof parameters)[0], unknown, number | undefined];
-    if (typeof body !== 'string' || !('send' in reply)) return super.reply(...parameters);
-    if (status !== undefined) void reply.code(status);
-    reply.send(body);
+    const [reply, body, status] = parameters as [FastifyReply & ApiReply, unknown, number | undefined];
+    if (typeof body !== 'string') return super.reply(...parameters);
+    if (status !== undefined) reply.raw.statusCode = status;
+    // It may have been refused on its connection (socket-refusals.ts).
+    if (!reply.sent) reply.raw.answer(body);
     // Not the reply itself, which is a promise of its being sent: Nest would wait for it.
     return undefined as never;
   }

@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { type AccountKey, Authenticate, type Awaitable, DomainError, MINUTE } from '@adoption-store/domain';
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { getStorageToken } from '@nestjs/throttler';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
+import type { ApiReply } from './api-response.js';
 import { errorStatuses, HttpRefusal } from './error-codes.js';
 import { addressOf, tellLimits } from './limit-headers.js';
 import { RequestCounterStorage } from './request-counter.storage.js';
@@ -32,7 +33,7 @@ export class BearerAuthGuard implements CanActivate {
   ) {}
 
   canActivate(context: ExecutionContext): Awaitable<boolean> {
-    const [request, reply] = context.getArgs<[FastifyRequest, FastifyReply]>();
+    const [request, reply] = context.getArgs<[FastifyRequest, ApiReply]>();
     const admit = (caller: AccountKey) => {
       request.caller = caller;
       return true;
@@ -61,7 +62,7 @@ export class BearerAuthGuard implements CanActivate {
   }
 
   /** A request of nobody we know counts against its address, and is refused for that where it has sent too many. */
-  private async refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<never> {
+  private async refuse(error: unknown, request: FastifyRequest, reply: ApiReply): Promise<never> {
     if (!isUnauthenticated(error)) throw error;
     const verdict = await this.storage.count(addressOf(request));
     throw tellLimits(reply, verdict, this.storage.clock.now()) ?? error;

@@ -4,7 +4,8 @@ import { getStorageToken } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from './api-context.js';
 import { errorBody, type ErrorBody, HttpRefusal, isRefusal } from './error-codes.js';
-import { addressOf, limitHeaders } from './limit-headers.js';
+import type { ApiReply } from './api-response.js';
+import { addressOf, limitLines } from './limit-headers.js';
 import { shownRoute } from '../observability/request-observers.js';
 import { loggedId, traceOf } from '../observability/request-trace.js';
 import { RequestCounterStorage } from './request-counter.storage.js';
@@ -25,12 +26,11 @@ export class ErrorFilter implements ExceptionFilter {
     const http = host.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
+    const { raw: response } = http.getResponse<ApiReply>();
     // The socket's own handler may have been faster (socket-refusals.ts).
-    if (reply.sent || reply.raw.headersSent) return;
+    if (reply.sent || response.headersSent) return;
     // What is refused before the guards could decide tells how its address stands.
-    if (!reply.hasHeader('x-ratelimit-limit')) {
-      reply.headers(limitHeaders(await this.storage.look(addressOf(request)), this.storage.clock.now()));
-    }
+    response.limits ??= limitLines(await this.storage.look(addressOf(request)), this.storage.clock.now());
     const body = bodyOf(error);
     if (body.status >= 500) this.logDefect(request, body.code, error);
     if (error instanceof HttpRefusal) reply.headers(error.headers);

@@ -1,15 +1,20 @@
 import { createHash } from 'node:crypto';
 import { AnswerOnce, DomainError, type DomainErrorKind } from '@adoption-store/domain';
 import { Injectable } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
+import { type ApiReply, headerLine } from './api-response.js';
 import { isRepeated } from './bearer-auth.guard.js';
 import { HttpRefusal } from './error-codes.js';
 import { bodyOf } from './json-body.decorator.js';
 
-/** What is kept of an answer: its body and where the new resource is, or why it was refused. */
-type Answer =
-  | { readonly body: string; readonly location?: string }
-  | { readonly code: DomainError['code']; readonly message: string };
+/** What has been done: the JSON text of the answer, and where the new resource is. */
+export interface Done {
+  readonly body: string;
+  readonly location?: string;
+}
+
+/** What is kept of an answer: that, or why it was refused. */
+type Answer = Done | { readonly code: DomainError['code']; readonly message: string };
 
 /** What the use case has found, and would find again. All else may be different the next time. */
 const KEPT: ReadonlySet<DomainErrorKind> = new Set(['not_found', 'conflict']);
@@ -19,18 +24,20 @@ const KEPT: ReadonlySet<DomainErrorKind> = new Set(['not_found', 'conflict']);
 export class Idempotency {
   constructor(private readonly answerOnce: AnswerOnce) {}
 
-  /** Does the work where it hasn't been done; what it gives is the JSON text of the answer. */
-  once(request: FastifyRequest, reply: FastifyReply, work: () => Promise<string>): Promise<string> {
+  /** Does the work where it hasn't been done. What it returns is the body; the rest is told. */
+  async once(request: FastifyRequest, reply: ApiReply, work: () => Promise<Done>): Promise<string> {
     const key = request.headers['idempotency-key'];
-    return key === undefined ? work() : this.underKey(String(key), request, reply, work);
+    const { body, location } = await (key === undefined ? work() : this.underKey(String(key), request, reply, work));
+    if (location !== undefined) reply.raw.tell(headerLine('location', location));
+    return body;
   }
 
   private async underKey(
     key: string,
     request: FastifyRequest,
-    reply: FastifyReply,
-    work: () => Promise<string>,
-  ): Promise<string> {
+    reply: ApiReply,
+    work: () => Promise<Done>,
+  ): Promise<Done> {
     if (isRepeated(request.raw.rawHeaders, 'idempotency-key')) {
       throw new HttpRefusal('invalid_parameter', 'Idempotency-Key must be sent once');
     }
@@ -39,27 +46,22 @@ export class Idempotency {
       .update(await bodyOf(request))
       .digest('base64url');
     const input = { accountId: request.caller.account.id, key, fingerprint };
-    const { answer, isReplay } = await this.answerOnce.execute(input, async () =>
-      JSON.stringify(await answerOf(reply, work)),
-    );
-    if (isReplay) reply.header('idempotent-replayed', 'true');
-    return give(JSON.parse(answer) as Answer, reply);
+    const { answer, isReplay } = await this.answerOnce.execute(input, async () => JSON.stringify(await answerOf(work)));
+    if (isReplay) reply.raw.tell(headerLine('idempotent-replayed', 'true'));
+    return doneOf(JSON.parse(answer) as Answer);
   }
 }
 
-async function answerOf(reply: FastifyReply, work: () => Promise<string>): Promise<Answer> {
+async function answerOf(work: () => Promise<Done>): Promise<Answer> {
   try {
-    const body = await work();
-    const location = reply.getHeader('location');
-    return { body, ...(location !== undefined && { location: String(location) }) };
+    return await work();
   } catch (error) {
     if (error instanceof DomainError && KEPT.has(error.kind)) return { code: error.code, message: error.message };
     throw error;
   }
 }
 
-function give(answer: Answer, reply: FastifyReply): string {
+function doneOf(answer: Answer): Done {
   if ('code' in answer) throw new DomainError(answer.code, answer.message);
-  if (answer.location !== undefined) reply.header('location', answer.location);
-  return answer.body;
+  return answer;
 }

@@ -8,8 +8,9 @@ import {
   shownWindow,
   type Verdict,
 } from '@adoption-store/domain';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { normalizeIp } from '@nestjs/throttler';
+import type { ApiReply } from './api-response.js';
 import { HttpRefusal } from './error-codes.js';
 
 const MESSAGES: Readonly<Record<Exclude<Outcome, 'admitted'>, string>> = {
@@ -19,25 +20,33 @@ const MESSAGES: Readonly<Record<Exclude<Outcome, 'admitted'>, string>> = {
 };
 
 /**
- * What every response tells of the limits: requirements.md §8, and the same decision in the words of
- * draft-ietf-httpapi-ratelimit-headers.
+ * What every response tells of the limits, as lines of its head: requirements.md §8, and the same decision in the words
+ * of draft-ietf-httpapi-ratelimit-headers.
  */
-export function limitHeaders(verdict: Verdict, now: Instant): Record<string, string> {
+export function limitLines(verdict: Verdict, now: Instant): string {
   const shown = shownWindow(verdict);
   const { minute, day } = verdict;
-  const isDaily = day.limit !== Infinity;
-  return {
-    'x-ratelimit-limit': String(shown.limit),
-    'x-ratelimit-remaining': String(remainingIn(shown)),
-    'x-ratelimit-reset': String(resetSeconds(shown)),
-    'ratelimit-policy': `"minute";q=${minute.limit};w=60${isDaily ? `, "day";q=${day.limit};w=86400` : ''}`,
-    ratelimit: `"minute";${left(minute, now)}${isDaily ? `, "day";${left(day, now)}` : ''}`,
-  };
+  return (
+    `\r\nx-ratelimit-limit: ${shown.limit}\r\nx-ratelimit-remaining: ${remainingIn(shown)}` +
+    `\r\nx-ratelimit-reset: ${resetSeconds(shown)}${policyLine(minute.limit, day.limit)}` +
+    `\r\nratelimit: "minute";${left(minute, now)}${day.limit === Infinity ? '' : `, "day";${left(day, now)}`}`
+  );
+}
+
+/** What was written last, as many have the same plan. */
+let last = { perMinute: 0, perDay: 0, line: '' };
+
+function policyLine(perMinute: number, perDay: number): string {
+  if (perMinute !== last.perMinute || perDay !== last.perDay) {
+    const day = perDay === Infinity ? '' : `, "day";q=${perDay};w=86400`;
+    last = { perMinute, perDay, line: `\r\nratelimit-policy: "minute";q=${perMinute};w=60${day}` };
+  }
+  return last.line;
 }
 
 /** Tells the client of the verdict; the refusal, or undefined where the request was admitted. */
-export function tellLimits(reply: FastifyReply, verdict: Verdict, now: Instant): HttpRefusal | undefined {
-  reply.headers(limitHeaders(verdict, now));
+export function tellLimits({ raw }: ApiReply, verdict: Verdict, now: Instant): HttpRefusal | undefined {
+  raw.limits = limitLines(verdict, now);
   return refusalOf(verdict, now);
 }
 

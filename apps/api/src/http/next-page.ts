@@ -1,3 +1,4 @@
+import { headerLine } from './api-response.js';
 import { encodeCursor } from './cursor.js';
 
 /** A query parameter; one that is undefined was not asked for. */
@@ -9,22 +10,22 @@ export interface ListQuery {
   parameters(): readonly Parameter[];
 }
 
-/** The link that was made last of each query: most ask for pages that have been asked for. */
-const lastLinks = new WeakMap<ListQuery, { readonly address: string; readonly next: bigint; readonly link: string }>();
+/** The line that was made last of each query: most ask for pages that have been asked for. */
+const lastLinks = new WeakMap<ListQuery, { readonly address: string; readonly next: bigint; readonly line: string }>();
 
 /**
- * The `Link` header (RFC 8288) that leads from a page of the list at `address` to the next: the same query, further on.
+ * The line of the `Link` header (RFC 8288) that leads from a page of the list at `address` to the next: the same query, further on.
  *
  * @param next where the page of `resource` has ended.
  */
 export function nextPageLink(address: string, query: ListQuery, resource: string, next: bigint): string {
   const last = lastLinks.get(query);
-  if (last?.next === next && last.address === address) return last.link;
+  if (last?.next === next && last.address === address) return last.line;
   const parameters: readonly Parameter[] = [...query.parameters(), ['cursor', encodeCursor(resource, next)]];
   const asked = parameters.flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${encodeURIComponent(String(value))}`],
   );
-  const link = `<${address}?${asked.join('&')}>; rel="next"`;
-  lastLinks.set(query, { address, next, link });
-  return link;
+  const line = headerLine('link', `<${address}?${asked.join('&')}>; rel="next"`);
+  lastLinks.set(query, { address, next, line });
+  return line;
 }

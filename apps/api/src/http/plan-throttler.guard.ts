@@ -2,7 +2,8 @@ import { andThen, type Awaitable, type Verdict } from '@adoption-store/domain';
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { getOptionsToken, getStorageToken, ThrottlerGuard, type ThrottlerModuleOptions } from '@nestjs/throttler';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
+import type { ApiReply } from './api-response.js';
 import { tellLimits } from './limit-headers.js';
 import { RequestCounterStorage } from './request-counter.storage.js';
 
@@ -37,7 +38,7 @@ export class PlanThrottlerGuard extends Guard {
 
   /** The throttler's own looks up a dozen settings that a route may have of its own; none has any. */
   override canActivate(context: ExecutionContext): Awaitable<boolean> {
-    const [request, reply] = context.getArgs<[FastifyRequest, FastifyReply]>();
+    const [request, reply] = context.getArgs<[FastifyRequest, ApiReply]>();
     const isFree = withoutQuota.has(context.getHandler());
     return andThen(isFree ? this.storage.look(request.caller) : this.storage.count(request.caller), (verdict) => {
       const refusal = tellLimits(reply, verdict, this.storage.clock.now());

@@ -1,8 +1,9 @@
 import { type IncomingMessage, METHODS, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { errorBody, errorStatuses, HttpRefusal } from './error-codes.js';
+import { type ApiResponse, headerLine, headerLines } from './api-response.js';
 import { newRequestId, requestId } from './framing.js';
-import { addressOf, limitHeaders } from './limit-headers.js';
+import { addressOf, limitLines } from './limit-headers.js';
 import { type ParserError, refusalOfParser } from './parser-errors.js';
 import type { RequestCounterStorage } from './request-counter.storage.js';
 import type { RouteTable } from './route-table.js';
@@ -11,7 +12,7 @@ import type { RequestObserver } from '../observability/request-observers.js';
 declare module 'node:net' {
   interface Socket {
     /** To the latest request, which is the one at fault when the parser gives up within its body; until both are over. */
-    latestResponse?: ServerResponse | undefined;
+    latestResponse?: ApiResponse | undefined;
   }
 }
 
@@ -39,7 +40,7 @@ export class SocketRefusals {
         close(socket);
       };
     });
-    server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    server.prependListener('request', (request: IncomingMessage, response: ApiResponse) => {
       const { socket } = request;
       socket.latestResponse = response;
       // Two that must not be served, so they are given a version that is refused (framing.ts): RTSP, whose methods no
@@ -53,7 +54,7 @@ export class SocketRefusals {
       const { connection } = request.headers;
       if (connection !== undefined && /\bupgrade\b/i.test(connection)) response.shouldKeepAlive = false;
     });
-    server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    server.on('checkExpectation', (request: IncomingMessage, response: ApiResponse) => {
       const { socket, method } = request;
       socket.latestResponse = response;
       this.tell(requestId(request), method, 'expectation_failed');
@@ -97,16 +98,18 @@ export class SocketRefusals {
     }
   }
 
-  private async refuse(response: ServerResponse, refusal: HttpRefusal): Promise<void> {
+  private async refuse(response: ApiResponse, refusal: HttpRefusal): Promise<void> {
     const { socket } = response.req;
-    const { status, head, body } = await this.answer(socket, refusal, requestId(response.req));
+    const { status, lines, framing, body } = await this.answer(socket, refusal, requestId(response.req));
     // Answered before its body was complete; no request has two answers.
     if (response.headersSent)
       whenFinished(response, () => {
         close(socket);
       });
     else {
-      response.writeHead(status, head).end(body);
+      response.lines = lines;
+      response.limits = undefined;
+      response.writeHead(status, framing).end(body);
       // What its operation says from now on comes too late, and whoever watches is to see what was sent.
       Object.defineProperty(response, 'statusCode', { get: () => status, set: () => undefined });
     }
@@ -118,9 +121,9 @@ export class SocketRefusals {
     id: string,
     before?: ServerResponse,
   ): Promise<void> {
-    const { status, head, body } = await this.answer(socket, refusal, id);
-    const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`);
-    const bytes = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`;
+    const { status, lines, framing, body } = await this.answer(socket, refusal, id);
+    const head = headerLine('date', new Date().toUTCString()) + lines + headerLines(framing);
+    const bytes = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}${head}\r\n\r\n${body}`;
     whenFinished(before, () => {
       close(socket, bytes);
     });
@@ -130,16 +133,11 @@ export class SocketRefusals {
     const { remoteAddress: ip = '' } = socket;
     const error = errorBody(code, message);
     const body = JSON.stringify(error);
-    const head: Record<string, string> = {
-      date: new Date().toUTCString(),
-      'content-type': 'application/json; charset=utf-8',
-      'content-length': String(Buffer.byteLength(body)),
-      'x-request-id': id,
-      ...limitHeaders(await this.storage.look(addressOf({ ip })), this.storage.clock.now()),
-      ...headers,
-      ...(this.refused.has(socket) && { connection: 'close' }),
-    };
-    return { status: error.status, head, body };
+    const limits = limitLines(await this.storage.look(addressOf({ ip })), this.storage.clock.now());
+    const { connection, ...others } = { ...headers, ...(this.refused.has(socket) && { connection: 'close' }) };
+    const known = { 'content-type': 'application/json; charset=utf-8', 'x-request-id': id, ...others };
+    const framing = { 'content-length': String(Buffer.byteLength(body)), ...(connection && { connection }) };
+    return { status: error.status, lines: headerLines(known) + limits, framing, body };
   }
 }
 

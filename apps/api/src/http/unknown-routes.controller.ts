@@ -19,6 +19,6 @@ export class UnknownRoutesController {
     if (request.method !== 'OPTIONS') {
       throw new HttpRefusal('method_not_allowed', `${request.method} is not allowed here, only ${allow}`, { allow });
     }
-    reply.code(204).removeHeader('content-type').header('allow', allow).send();
+    reply.code(204).header('allow', allow).send();
   }
 }

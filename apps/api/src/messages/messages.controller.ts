@@ -1,8 +1,9 @@
 import { GetMessage, QueueMessage } from '@adoption-store/domain';
 import { formatTraceparent } from '@adoption-store/telemetry';
 import { Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/api-context.js';
+import type { ApiReply } from '../http/api-response.js';
 import { Idempotency } from '../http/idempotency.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { Stability } from '../http/stability.js';
@@ -25,13 +26,15 @@ export class MessagesController {
   async queue(
     @JsonBody(NewMessageBody) { message: text }: NewMessageBody,
     @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Res({ passthrough: true }) reply: ApiReply,
   ): Promise<string> {
     return this.idempotency.once(request, reply, async () => {
       const traceparent = formatTraceparent(traceOf(request));
       const message = await this.queueMessage.execute({ accountId: request.caller.account.id, text, traceparent });
-      reply.header('location', `${this.context.origin(request)}/v1/messages/${message.id}`);
-      return presentMessage(message);
+      return {
+        body: presentMessage(message),
+        location: `${this.context.origin(request)}/v1/messages/${message.id}`,
+      };
     });
   }
 

@@ -1,5 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { ApiResponse } from '../http/api-response.js';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** What is told of a request once its answer is out, `milliseconds` after it came. */
 export type Observe = (request: FastifyRequest, reply: FastifyReply, milliseconds: number) => void;
@@ -23,25 +22,10 @@ export interface RequestObserver {
 export const NO_ROUTE = '*';
 
 /**
- * From now on each route is watched; where nobody watches, nothing is called. Not by Fastify's own onResponse, which
- * takes longer than what is done in it.
+ * One request, as its observers see it. Not by Fastify's own onResponse, which takes longer than what is done in it; and
+ * not a closure: V8 would keep those of all requests until the next full collection of garbage.
  */
-export function observeRequests(fastify: FastifyInstance, observers: readonly RequestObserver[]): void {
-  if (observers.length === 0) return;
-  fastify.addHook('onRoute', (route) => {
-    const observes = observers.map((observer) => observer.forRoute(shownRoute(route.url)));
-    route.onRequest = [
-      (request, reply, done) => {
-        (reply.raw as ApiResponse).watch = new Watch(observes, request, reply);
-        done();
-      },
-      ...[route.onRequest ?? []].flat(),
-    ];
-  });
-}
-
-/** Not a closure: V8 would keep those of all requests until the next full collection of garbage. */
-class Watch {
+export class Watch {
   private readonly startedAt = performance.now();
 
   constructor(

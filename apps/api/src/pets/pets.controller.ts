@@ -1,7 +1,8 @@
 import { AddAnimal, GetAnimal, ListAnimals } from '@adoption-store/domain';
 import { Controller, Get, Param, Post, Req, Res } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/api-context.js';
+import { type ApiReply, headerLine, headerLines } from '../http/api-response.js';
 import { deprecationHeaders, getPetDeprecation, isGone } from '../http/deprecation.js';
 import { HttpRefusal } from '../http/error-codes.js';
 import { Idempotency } from '../http/idempotency.js';
@@ -13,7 +14,7 @@ import { ListPetsQuery, PETS_CURSOR } from './list-pets.query.js';
 import { NewPetBody } from './new-pet.body.js';
 import { presentPet, presentPets } from './present-pet.js';
 
-const GET_PET_DEPRECATION = deprecationHeaders(getPetDeprecation);
+const GET_PET_DEPRECATION = headerLines(deprecationHeaders(getPetDeprecation));
 
 @Controller('v1/pets')
 export class PetsController {
@@ -29,10 +30,10 @@ export class PetsController {
   async list(
     @ValidQuery(ListPetsQuery) query: ListPetsQuery,
     @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Res({ passthrough: true }) reply: ApiReply,
   ): Promise<string> {
     const { items, next } = await this.listAnimals.execute(query);
-    if (next !== undefined) reply.header('link', nextPageLink(this.url(request), query, PETS_CURSOR, next));
+    if (next !== undefined) reply.raw.tell(nextPageLink(this.url(request), query, PETS_CURSOR, next));
     return presentPets(items);
   }
 
@@ -40,36 +41,32 @@ export class PetsController {
   add(
     @JsonBody(NewPetBody) body: NewPetBody,
     @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Res({ passthrough: true }) reply: ApiReply,
   ): Promise<string> {
     return this.idempotency.once(request, reply, async () => {
       const animal = await this.addAnimal.execute(body);
-      reply.header('location', `${this.url(request)}/${animal.id}`);
-      return presentPet(animal);
+      return { body: presentPet(animal), location: `${this.url(request)}/${animal.id}` };
     });
   }
 
   /** @deprecated See `getPetDeprecation`. */
   @Get(':petId')
-  async get(
+  get(
     @Param('petId') petId: string,
     @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Res({ passthrough: true }) reply: ApiReply,
   ): Promise<string> {
     const origin = this.context.origin(request);
     const id = int64From(petId);
     const successor = `${origin}/v1/pets${id === undefined ? '' : `?id=${id}`}`;
-    reply.headers(GET_PET_DEPRECATION);
-    reply.header(
-      'link',
-      `<${successor}>; rel="successor-version", <${origin}/docs>; rel="deprecation"; type="text/html"`,
-    );
+    const link = `<${successor}>; rel="successor-version", <${origin}/docs>; rel="deprecation"; type="text/html"`;
+    reply.raw.tell(GET_PET_DEPRECATION + headerLine('link', link));
     if (isGone(getPetDeprecation, this.context.clock)) {
       throw new HttpRefusal('gone', 'GET /v1/pets/{petId} has been removed, use GET /v1/pets?id={petId}');
     }
     if (id === undefined)
       throw new HttpRefusal('not_found', 'petId must be a 64-bit integer, so there is no such animal');
-    return presentPet(await this.getAnimal.execute(id));
+    return this.getAnimal.execute(id).then(presentPet);
   }
 
   private url(request: FastifyRequest): string {

@@ -1,7 +1,8 @@
 import { CancelOrder, CompleteOrder, GetOrder, ListOrders, PlaceOrder } from '@adoption-store/domain';
 import { Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/api-context.js';
+import type { ApiReply } from '../http/api-response.js';
 import { Idempotency } from '../http/idempotency.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { nextPageLink } from '../http/next-page.js';
@@ -31,12 +32,12 @@ export class StoreOrdersController {
   async list(
     @ValidQuery(ListOrdersQuery) query: ListOrdersQuery,
     @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Res({ passthrough: true }) reply: ApiReply,
   ): Promise<string> {
     const { limit, status, after } = query;
     const accountId = request.caller.account.id;
     const { items, next } = await this.listOrders.execute({ accountId, limit, status, after });
-    if (next !== undefined) reply.header('link', nextPageLink(this.url(request), query, ORDERS_CURSOR, next));
+    if (next !== undefined) reply.raw.tell(nextPageLink(this.url(request), query, ORDERS_CURSOR, next));
     return presentOrders(items);
   }
 
@@ -44,12 +45,11 @@ export class StoreOrdersController {
   async place(
     @JsonBody(NewOrderBody) { petId }: NewOrderBody,
     @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Res({ passthrough: true }) reply: ApiReply,
   ): Promise<string> {
     return this.idempotency.once(request, reply, async () => {
       const order = await this.placeOrder.execute({ accountId: request.caller.account.id, animalId: petId });
-      reply.header('location', `${this.url(request)}/${order.id}`);
-      return presentOrder(order);
+      return { body: presentOrder(order), location: `${this.url(request)}/${order.id}` };
     });
   }
 
@@ -63,11 +63,11 @@ export class StoreOrdersController {
   async complete(
     @Param('orderId', ORDER_ID) id: bigint,
     @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Res({ passthrough: true }) reply: ApiReply,
   ): Promise<string> {
-    return this.idempotency.once(request, reply, async () =>
-      presentOrder(await this.completeOrder.execute({ accountId: request.caller.account.id, id })),
-    );
+    return this.idempotency.once(request, reply, async () => ({
+      body: presentOrder(await this.completeOrder.execute({ accountId: request.caller.account.id, id })),
+    }));
   }
 
   @Post(':orderId/cancel')
@@ -75,11 +75,11 @@ export class StoreOrdersController {
   async cancel(
     @Param('orderId', ORDER_ID) id: bigint,
     @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Res({ passthrough: true }) reply: ApiReply,
   ): Promise<string> {
-    return this.idempotency.once(request, reply, async () =>
-      presentOrder(await this.cancelOrder.execute({ accountId: request.caller.account.id, id })),
-    );
+    return this.idempotency.once(request, reply, async () => ({
+      body: presentOrder(await this.cancelOrder.execute({ accountId: request.caller.account.id, id })),
+    }));
   }
 
   private url(request: FastifyRequest): string {

@@ -71,7 +71,9 @@ export class Batch<Item, Result> {
     if (batch.length === 1) return this.runEach(batch);
     try {
       const results = await inTimeOf(batch[0], () => this.together(batch.map(({ item }) => item)));
-      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
+      batch.forEach(({ resolve }, index) => {
+        resolve(results[index] as Result);
+      });
     } catch (error) {
       // Where it isn't the database's fault it may be that of one of them, who is to fail alone.
       if (!isUnavailable(error)) return this.runEach(batch);
