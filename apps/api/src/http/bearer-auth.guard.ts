@@ -18,13 +18,20 @@ declare module 'fastify' {
 // The scheme is case-insensitive (RFC 9110 §11.1), then exactly one space and one token of at most 256 characters.
 const CREDENTIALS = /^bearer ([A-Za-z0-9\-._~+/]{1,256}={0,2})$/i;
 
-const MOST_HASHES = 10_000;
+const MOST_SENT = 10_000;
+
+/** What is known of an Authorization header. */
+interface Sent {
+  readonly hash: string;
+  /** Whom it stood for last. */
+  caller: AccountKey | undefined;
+}
 
 /** Lets in whoever has a valid key. It stands before every route, the unknown ones too. */
 @Injectable()
 export class BearerAuthGuard implements CanActivate {
-  /** The hashes of keys by what was sent, as most go on with the same; forgotten once a minute. */
-  private readonly hashes = new Map<string, string>();
+  /** By what was sent, as most go on with the same; forgotten once a minute. */
+  private readonly sent = new Map<string, Sent>();
   private forgetAt = 0;
 
   constructor(
@@ -34,12 +41,14 @@ export class BearerAuthGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): Awaitable<boolean> {
     const [request, reply] = context.getArgs<[FastifyRequest, ApiReply]>();
-    const admit = (caller: AccountKey) => {
-      request.caller = caller;
-      return true;
-    };
     try {
-      const caller = this.authenticate.admit(this.hashOf(request));
+      const sent = this.sentWith(request);
+      const admit = (caller: AccountKey) => {
+        sent.caller = caller;
+        request.caller = caller;
+        return true;
+      };
+      const caller = this.authenticate.admit(sent.hash, sent.caller);
       if (!(caller instanceof Promise)) return admit(caller);
       return caller.then(admit, (error: unknown) => this.refuse(error, request, reply));
     } catch (error) {
@@ -47,18 +56,18 @@ export class BearerAuthGuard implements CanActivate {
     }
   }
 
-  private hashOf({ raw }: FastifyRequest): string {
+  private sentWith({ raw }: FastifyRequest): Sent {
     const authorization = authorizationOf(raw);
     const now = this.storage.clock.now();
-    if (now >= this.forgetAt || this.hashes.size >= MOST_HASHES) {
-      this.hashes.clear();
+    if (now >= this.forgetAt || this.sent.size >= MOST_SENT) {
+      this.sent.clear();
       this.forgetAt = now + MINUTE;
     }
-    const known = this.hashes.get(authorization);
+    const known = this.sent.get(authorization);
     if (known !== undefined) return known;
-    const hash = this.authenticate.hashOf(bearerToken(authorization));
-    this.hashes.set(authorization, hash);
-    return hash;
+    const sent = { hash: this.authenticate.hashOf(bearerToken(authorization)), caller: undefined };
+    this.sent.set(authorization, sent);
+    return sent;
   }
 
   /** A request of nobody we know counts against its address, and is refused for that where it has sent too many. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { createApplication } from '../application.js';
 import { HOUR, instant, later, MINUTE, SECOND } from '../kernel/clock.js';
@@ -194,6 +194,24 @@ describe('a key', () => {
     expect(lookUps).toBe(0);
     await expect(counted.execute(unknown)).rejects.toMatchObject({ code: 'invalid_api_key' });
     expect(lookUps).toBe(1);
+  });
+
+  it.each([
+    ['nothing while it is current', true, 0],
+    ['again once it is not', false, 1],
+  ])('that was found before asks %s, and is judged each time', async (_what, isCurrent, lookUps) => {
+    const { ports, authenticate, issue, clock } = setUp();
+    const expiresAt = later(clock.now(), HOUR);
+    const { text } = await issue({ expiresAt });
+    const last = await authenticate.execute(text);
+    const findByHash = jest.fn(() => Promise.resolve(last));
+    const apiKeys = { findByHash, isCurrent: () => isCurrent, recordUse: () => undefined };
+    const again = createApplication({ ...ports, apiKeys: apiKeys as unknown as typeof ports.apiKeys }).authenticate;
+    const admit = async () => again.admit(last.key.hash, last);
+    expect(await admit()).toBe(last);
+    expect(findByHash).toHaveBeenCalledTimes(lookUps);
+    clock.set(expiresAt);
+    await expect(admit()).rejects.toMatchObject({ code: 'expired_api_key' });
   });
 
   it('of another environment is refused with a message that says so', async () => {

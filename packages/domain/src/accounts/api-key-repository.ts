@@ -22,6 +22,8 @@ export interface ApiKeyRepository {
    */
   add(key: NewApiKey, mostActive?: number): Promise<ApiKey>;
   findByHash(hash: string): Awaitable<AccountKey | undefined>;
+  /** Whether what was found by its hash would be found now, where that is known without a question; false says nothing. */
+  isCurrent(found: AccountKey): boolean;
   findById(id: ApiKeyId): Promise<AccountKey | undefined>;
   /** All keys, or one account's, ascending by id. */
   list(accountId?: AccountId): Promise<readonly AccountKey[]>;

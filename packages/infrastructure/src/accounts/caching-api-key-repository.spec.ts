@@ -318,8 +318,7 @@ describe('while the database is away', () => {
 
 it('holds no more than its share of memory: the key unused for longest goes first', async () => {
   const { hash: first } = await inner.add(await draft());
-  await find(first);
-  const pattern = await inner.findByHash(first);
+  const pattern = await find(first);
   if (pattern === undefined) throw new Error('the key is not there');
   inner.findByHashes = async (known) => {
     inner.queries.push(known.size);
@@ -331,10 +330,96 @@ it('holds no more than its share of memory: the key unused for longest goes firs
     );
   };
   const others = unknownHashes(10_000);
-  await Promise.all(others.map((hash) => ask(hash)));
+  await Promise.all(others.slice(0, 5_000).map((hash) => ask(hash)));
+  await pass(10);
+  // As long known as the others of its half, and used after them.
+  await ask(others[0] ?? '');
+  await Promise.all(others.slice(5_000).map((hash) => ask(hash)));
   inner.queries = [];
-  await Promise.all(others.map((hash) => ask(hash)));
+  expect(cache.isCurrent(pattern)).toBe(false);
+  // 500 have been let go to make room for the last one.
+  const [used, rest] = [
+    [others[0] ?? '', ...others.slice(500)],
+    [first, ...others.slice(1, 500)],
+  ];
+  await Promise.all(used.map((hash) => ask(hash)));
   expect(inner.queries).toEqual([]);
-  await ask(first);
-  expect(inner.queries).toEqual([1]);
+  await Promise.all(rest.map((hash) => ask(hash)));
+  expect(inner.queries).toEqual([1, 499]);
+});
+
+describe('a key that was found', () => {
+  it('is current for as long as it would be found without a question', async () => {
+    const { hash } = await inner.add(await draft());
+    const found = await find(hash);
+    if (found === undefined) throw new Error('the key is not there');
+    for (let tenth = 0; tenth < 30; tenth += 1) {
+      await pass(100);
+      expect(cache.isCurrent(found)).toBe(true);
+      expect(await ask(hash)).toBe(found);
+    }
+    inner.isAway = true;
+    await pass(1_100);
+    expect(cache.isCurrent(found)).toBe(false);
+  });
+
+  it('goes on being confirmed where it is only asked whether it is current', async () => {
+    const { hash } = await inner.add(await draft());
+    const found = await find(hash);
+    if (found === undefined) throw new Error('the key is not there');
+    for (let tenth = 0; tenth < 200; tenth += 1) {
+      await pass(100);
+      expect(cache.isCurrent(found)).toBe(true);
+    }
+  });
+
+  it.each([
+    [
+      'a change that is told',
+      () => {
+        cache.forget({ anything: true });
+      },
+    ],
+    [
+      'the end of the cache',
+      () => {
+        cache.close();
+      },
+    ],
+  ])('is not current any more after %s', async (_what, happens) => {
+    const { hash } = await inner.add(await draft());
+    const found = await find(hash);
+    if (found === undefined) throw new Error('the key is not there');
+    happens();
+    expect(cache.isCurrent(found)).toBe(false);
+  });
+
+  it('is not current where it has changed while it was looked up', async () => {
+    inner.takes = 100;
+    const { id, hash } = await inner.add(await draft());
+    const asked = ask(hash);
+    await pass(50);
+    await cache.revoke(id, NOW);
+    await pass(50);
+    const found = await asked;
+    if (found === undefined) throw new Error('the key is not there');
+    expect(cache.isCurrent(found)).toBe(false);
+  });
+
+  it('is not current once a confirmation has told of another', async () => {
+    const { id, hash } = await inner.add(await draft());
+    const found = await find(hash);
+    if (found === undefined) throw new Error('the key is not there');
+    await inner.revoke(id, NOW);
+    await pass(450);
+    expect(cache.isCurrent(found)).toBe(false);
+    expect(await ask(hash)).toMatchObject({ key: { revokedAt: NOW } });
+  });
+
+  it('is not current where somebody else has found it', async () => {
+    const { hash } = await inner.add(await draft());
+    const found = await inner.findByHash(hash);
+    if (found === undefined) throw new Error('the key is not there');
+    expect(cache.isCurrent(found)).toBe(false);
+  });
 });

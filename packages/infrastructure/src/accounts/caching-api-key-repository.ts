@@ -1,4 +1,5 @@
 import {
+  type Account,
   type AccountId,
   type AccountKey,
   type ApiKey,
@@ -9,7 +10,6 @@ import {
   type Instant,
   type NewApiKey,
 } from '@adoption-store/domain';
-import type { Writable } from '../kernel/writable.js';
 
 /** A key as it is stored, and what tells it from what it was before and will be. */
 export interface StoredKey {
@@ -38,13 +38,62 @@ const CONFIRM_AGAIN_AFTER = 150;
 const IN_USE_FOR = 5_000;
 /** Hashes in one query. */
 const BATCH = 500;
-const MOST_ENTRIES = 10_000;
+const MOST_KNOWN = 10_000;
+/** Those that are let go together, as it takes a look at all to find them. */
+const LET_GO = 500;
 const MOST_MISSES = 10_000;
 
-/** In whole milliseconds, which V8 keeps within the object: each request reads them, of thousands of keys. */
-interface Entry extends Writable<StoredKey> {
-  confirmedAt: number;
-  usedAt: number;
+/**
+ * A key as the database has told of it. Times are in whole milliseconds, which V8 keeps within the object: each request
+ * reads them, of thousands of keys.
+ */
+class KnownKey implements AccountKey {
+  readonly account: Account;
+  readonly key: ApiKey;
+  // Nobody else sees these.
+  readonly #version: string;
+  #confirmedAt: number;
+  #usedAt: number;
+  #isDropped = false;
+
+  constructor({ found: { account, key }, version }: StoredKey, confirmedAt: number, usedAt: number) {
+    this.account = account;
+    this.key = key;
+    this.#version = version;
+    this.#confirmedAt = confirmedAt;
+    this.#usedAt = usedAt;
+  }
+
+  get version(): string {
+    return this.#version;
+  }
+
+  get confirmedAt(): number {
+    return this.#confirmedAt;
+  }
+
+  get usedAt(): number {
+    return this.#usedAt;
+  }
+
+  get isDropped(): boolean {
+    return this.#isDropped;
+  }
+
+  /** Notes that it is used; whether it is believed. */
+  use(now: number): boolean {
+    this.#usedAt = now;
+    return !this.#isDropped && now - this.#confirmedAt < TRUSTED_FOR;
+  }
+
+  confirm(at: number): void {
+    this.#confirmedAt = at;
+  }
+
+  /** It is never believed again, whoever holds it. */
+  drop(): void {
+    this.#isDropped = true;
+  }
 }
 
 /** A look-up that is waited for; all who ask for one hash share it. */
@@ -63,8 +112,7 @@ interface Waiting {
  * everybody else.
  */
 export class CachingApiKeyRepository implements ApiKeyRepository {
-  /** The least recently confirmed first, which are those that have not been used for longest. */
-  private readonly entries = new Map<string, Entry>();
+  private readonly known = new Map<string, KnownKey>();
   /** When the database was asked for a hash that it did not know, the oldest first. */
   private readonly misses = new Map<string, number>();
   private readonly pending = { known: new Map<string, Waiting>(), unknown: new Map<string, Waiting>() };
@@ -82,15 +130,18 @@ export class CachingApiKeyRepository implements ApiKeyRepository {
 
   findByHash(hash: string): Awaitable<AccountKey | undefined> {
     const now = milliseconds();
-    const entry = this.entries.get(hash);
-    if (entry !== undefined) {
-      entry.usedAt = now;
-      if (now - entry.confirmedAt < TRUSTED_FOR) return entry.found;
+    const known = this.known.get(hash);
+    if (known !== undefined) {
+      if (known.use(now)) return known;
     } else {
       const missedAt = this.misses.get(hash);
       if (missedAt !== undefined && now - missedAt < TRUSTED_FOR) return undefined;
     }
-    return this.lookUp(hash, entry !== undefined);
+    return this.lookUp(hash, known !== undefined);
+  }
+
+  isCurrent(found: AccountKey): boolean {
+    return found instanceof KnownKey && found.use(milliseconds());
   }
 
   async add(key: NewApiKey, mostActive?: number): Promise<ApiKey> {
@@ -127,7 +178,7 @@ export class CachingApiKeyRepository implements ApiKeyRepository {
     this.changes += 1;
     this.misses.clear();
     if (change === undefined) return;
-    for (const [hash, { found }] of this.entries) if (concerns(change, found)) this.entries.delete(hash);
+    for (const known of this.known.values()) if (concerns(change, known)) this.drop(known);
   }
 
   /** Ends the confirmations. */
@@ -189,23 +240,39 @@ export class CachingApiKeyRepository implements ApiKeyRepository {
     const askedAt = milliseconds();
     const stored = await this.inner.findByHashes(new Map(Array.from(batch.keys(), (hash) => [hash, undefined])));
     for (const [hash, { resolve }] of batch) {
+      const answer = stored.get(hash);
+      const found = answer && new KnownKey(answer, askedAt, milliseconds());
       // An answer from before a change is one for those who asked before it, and for nobody else.
-      if (changes === this.changes) this.keep(hash, stored.get(hash), askedAt);
-      resolve(stored.get(hash)?.found);
+      if (changes !== this.changes || !this.keep(hash, found, askedAt)) found?.drop();
+      resolve(found);
     }
   }
 
-  private keep(hash: string, stored: StoredKey | undefined, askedAt: number): void {
+  /** Whether the answer is the latest. */
+  private keep(hash: string, found: KnownKey | undefined, askedAt: number): boolean {
+    const known = this.known.get(hash);
     // A confirmation may have been asked for later, and answered earlier.
-    if (this.isClosed || (this.entries.get(hash)?.confirmedAt ?? askedAt) > askedAt) return;
-    this.entries.delete(hash);
+    if (this.isClosed || (known?.confirmedAt ?? askedAt) > askedAt) return false;
+    if (known !== undefined) this.drop(known);
     this.misses.delete(hash);
-    if (stored === undefined) {
+    if (found === undefined) {
       putLast(this.misses, hash, askedAt, MOST_MISSES);
-      return;
+      return true;
     }
-    putLast(this.entries, hash, { ...stored, confirmedAt: askedAt, usedAt: milliseconds() }, MOST_ENTRIES);
+    if (this.known.size >= MOST_KNOWN) this.dropUnused();
+    this.known.set(hash, found);
     this.confirmLater();
+    return true;
+  }
+
+  private drop(known: KnownKey): void {
+    known.drop();
+    this.known.delete(known.key.hash);
+  }
+
+  private dropUnused(): void {
+    const byUse = [...this.known.values()].sort((one, other) => one.usedAt - other.usedAt);
+    for (const known of byUse.slice(0, LET_GO)) this.drop(known);
   }
 
   private confirmLater(delay = CONFIRM_EVERY): void {
@@ -216,13 +283,13 @@ export class CachingApiKeyRepository implements ApiKeyRepository {
 
   private async confirm(): Promise<void> {
     const now = milliseconds();
-    const inUse = [...this.entries].filter(([, { usedAt }]) => now - usedAt < IN_USE_FOR);
+    const inUse = [...this.known.values()].filter(({ usedAt }) => now - usedAt < IN_USE_FOR);
     let delay = CONFIRM_EVERY;
     for (let start = 0; start < inUse.length; start += BATCH) {
       try {
         await this.confirmBatch(inUse.slice(start, start + BATCH));
       } catch {
-        // Nobody waits for this. An entry that stays unconfirmed is no longer believed, and asked for by whoever needs it.
+        // Nobody waits for this. What stays unconfirmed is no longer believed, and asked for by whoever needs it.
         delay = CONFIRM_AGAIN_AFTER;
       }
     }
@@ -230,19 +297,20 @@ export class CachingApiKeyRepository implements ApiKeyRepository {
     if (inUse.length > 0) this.confirmLater(delay);
   }
 
-  private async confirmBatch(batch: readonly (readonly [hash: string, entry: Entry])[]): Promise<void> {
+  private async confirmBatch(batch: readonly KnownKey[]): Promise<void> {
     const askedAt = milliseconds();
-    const changed = await this.inner.findByHashes(new Map(batch.map(([hash, { version }]) => [hash, version])));
-    for (const [hash, entry] of batch) {
+    const changed = await this.inner.findByHashes(new Map(batch.map(({ key, version }) => [key.hash, version])));
+    for (const known of batch) {
       // Changed while the database was asked: the answer may be from before that.
-      if (this.entries.get(hash) !== entry) continue;
-      this.entries.delete(hash);
-      const stored = changed.has(hash) ? changed.get(hash) : entry;
-      if (stored === undefined) continue;
-      entry.found = stored.found;
-      entry.version = stored.version;
-      entry.confirmedAt = askedAt;
-      this.entries.set(hash, entry);
+      if (known.isDropped) continue;
+      const { hash } = known.key;
+      if (!changed.has(hash)) {
+        known.confirm(askedAt);
+        continue;
+      }
+      this.drop(known);
+      const stored = changed.get(hash);
+      if (stored !== undefined) this.known.set(hash, new KnownKey(stored, askedAt, known.usedAt));
     }
   }
 }

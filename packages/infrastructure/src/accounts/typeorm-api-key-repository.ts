@@ -131,6 +131,10 @@ export class TypeOrmApiKeyRepository implements BatchedApiKeyRepository {
     );
   }
 
+  isCurrent(): boolean {
+    return false;
+  }
+
   async findByHash(hash: string): Promise<AccountKey | undefined> {
     return (await this.find({ hash }))[0];
   }
