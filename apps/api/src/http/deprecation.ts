@@ -1,4 +1,5 @@
 import { type Clock, type Instant, instant } from '@adoption-store/domain';
+import { headerLines } from './api-response.js';
 
 /** That an operation is going away, and when. */
 export interface Deprecation {
@@ -20,4 +21,17 @@ export function deprecationHeaders({ since, sunset }: Deprecation): Record<'depr
 
 export function isGone({ sunset }: Deprecation, clock: Clock): boolean {
   return clock.now() >= sunset;
+}
+
+/** The lines as they were made last, around the id: most clients use one address. */
+let last = { origin: '', start: '', end: '' };
+
+/** What every answer of GET /v1/pets/{petId} tells, at the API's address `origin`: until when it is there, and what to use instead. */
+export function getPetDeprecationLines(origin: string, id: bigint | undefined): string {
+  if (origin !== last.origin) {
+    const start = headerLines({ ...deprecationHeaders(getPetDeprecation), link: `<${origin}/v1/pets` });
+    const end = `>; rel="successor-version", <${origin}/docs>; rel="deprecation"; type="text/html"`;
+    last = { origin, start, end };
+  }
+  return last.start + (id === undefined ? '' : `?id=${id}`) + last.end;
 }

@@ -2,8 +2,8 @@ import { AddAnimal, GetAnimal, ListAnimals } from '@adoption-store/domain';
 import { Controller, Get, Param, Post, Req, Res } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/api-context.js';
-import { type ApiReply, headerLine, headerLines } from '../http/api-response.js';
-import { deprecationHeaders, getPetDeprecation, isGone } from '../http/deprecation.js';
+import type { ApiReply } from '../http/api-response.js';
+import { getPetDeprecation, getPetDeprecationLines, isGone } from '../http/deprecation.js';
 import { HttpRefusal } from '../http/error-codes.js';
 import { Idempotency } from '../http/idempotency.js';
 import { JsonBody } from '../http/json-body.decorator.js';
@@ -13,8 +13,6 @@ import { int64From } from '../http/validation.js';
 import { ListPetsQuery, PETS_CURSOR } from './list-pets.query.js';
 import { NewPetBody } from './new-pet.body.js';
 import { presentPet, presentPets } from './present-pet.js';
-
-const GET_PET_DEPRECATION = headerLines(deprecationHeaders(getPetDeprecation));
 
 @Controller('v1/pets')
 export class PetsController {
@@ -56,11 +54,8 @@ export class PetsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: ApiReply,
   ): Promise<string> {
-    const origin = this.context.origin(request);
     const id = int64From(petId);
-    const successor = `${origin}/v1/pets${id === undefined ? '' : `?id=${id}`}`;
-    const link = `<${successor}>; rel="successor-version", <${origin}/docs>; rel="deprecation"; type="text/html"`;
-    reply.raw.tell(GET_PET_DEPRECATION + headerLine('link', link));
+    reply.raw.tell(getPetDeprecationLines(this.context.origin(request), id));
     if (isGone(getPetDeprecation, this.context.clock)) {
       throw new HttpRefusal('gone', 'GET /v1/pets/{petId} has been removed, use GET /v1/pets?id={petId}');
     }
