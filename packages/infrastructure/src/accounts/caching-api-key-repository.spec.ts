@@ -75,6 +75,14 @@ async function find(hash: string): Promise<AccountKey | undefined> {
   return settled[0].value;
 }
 
+/** A key that is new, as it is found first. */
+async function findNew(): Promise<AccountKey> {
+  const { hash } = await inner.add(await draft());
+  const found = await find(hash);
+  if (found === undefined) throw new Error('the key is not there');
+  return found;
+}
+
 /** Whether the answer is there without anything having happened meanwhile. */
 async function answersAtOnce(hash: string): Promise<boolean> {
   const waits = Symbol('waits');
@@ -350,13 +358,11 @@ it('holds no more than its share of memory: the key unused for longest goes firs
 
 describe('a key that was found', () => {
   it('is current for as long as it would be found without a question', async () => {
-    const { hash } = await inner.add(await draft());
-    const found = await find(hash);
-    if (found === undefined) throw new Error('the key is not there');
+    const found = await findNew();
     for (let tenth = 0; tenth < 30; tenth += 1) {
       await pass(100);
       expect(cache.isCurrent(found)).toBe(true);
-      expect(await ask(hash)).toBe(found);
+      expect(await ask(found.key.hash)).toBe(found);
     }
     inner.isAway = true;
     await pass(1_100);
@@ -364,9 +370,7 @@ describe('a key that was found', () => {
   });
 
   it('goes on being confirmed where it is only asked whether it is current', async () => {
-    const { hash } = await inner.add(await draft());
-    const found = await find(hash);
-    if (found === undefined) throw new Error('the key is not there');
+    const found = await findNew();
     for (let tenth = 0; tenth < 200; tenth += 1) {
       await pass(100);
       expect(cache.isCurrent(found)).toBe(true);
@@ -387,9 +391,7 @@ describe('a key that was found', () => {
       },
     ],
   ])('is not current any more after %s', async (_what, happens) => {
-    const { hash } = await inner.add(await draft());
-    const found = await find(hash);
-    if (found === undefined) throw new Error('the key is not there');
+    const found = await findNew();
     happens();
     expect(cache.isCurrent(found)).toBe(false);
   });
@@ -407,9 +409,8 @@ describe('a key that was found', () => {
   });
 
   it('is not current once a confirmation has told of another', async () => {
-    const { id, hash } = await inner.add(await draft());
-    const found = await find(hash);
-    if (found === undefined) throw new Error('the key is not there');
+    const found = await findNew();
+    const { id, hash } = found.key;
     await inner.revoke(id, NOW);
     await pass(450);
     expect(cache.isCurrent(found)).toBe(false);
