@@ -2,7 +2,8 @@ import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type AccountKey, type ApiKeyId, DomainError, instant, type NewApiKey } from '@adoption-store/domain';
 import { InMemoryAccountRepository, InMemoryApiKeyRepository } from '@adoption-store/domain/testing';
-import { type BatchedApiKeyRepository, CachingApiKeyRepository, type StoredKey } from './caching-api-key-repository.js';
+import { type BatchedApiKeyRepository, CachingApiKeyRepository } from './caching-api-key-repository.js';
+import type { StoredKey } from './known-key.js';
 
 /** Keys in memory behind a database that takes its time, can be away, and counts what it is asked. */
 class SlowKeys extends InMemoryApiKeyRepository implements BatchedApiKeyRepository {

@@ -1,5 +1,4 @@
 import {
-  type Account,
   type AccountId,
   type AccountKey,
   type ApiKey,
@@ -10,12 +9,7 @@ import {
   type Instant,
   type NewApiKey,
 } from '@adoption-store/domain';
-
-/** A key as it is stored, and what tells it from what it was before and will be. */
-export interface StoredKey {
-  readonly found: AccountKey;
-  readonly version: string;
-}
+import { KnownKey, milliseconds, type StoredKey, TRUSTED_FOR } from './known-key.js';
 
 /** API keys that can be looked up many at a time. */
 export interface BatchedApiKeyRepository extends ApiKeyRepository {
@@ -29,8 +23,6 @@ export interface BatchedApiKeyRepository extends ApiKeyRepository {
 /** What is known to have changed: a key, all keys of an account, or, where news may have been missed, anything. */
 export type KeyChange = { readonly key: ApiKeyId } | { readonly account: AccountId } | { readonly anything: true };
 
-/** How long what the database has said is believed: within it a revocation acts, whatever becomes of its notification. */
-const TRUSTED_FOR = 1_000;
 /** Leaves one that fails three more tries, and one that is slow 600 ms, before its entries are no longer believed. */
 const CONFIRM_EVERY = 400;
 const CONFIRM_AGAIN_AFTER = 150;
@@ -42,59 +34,6 @@ const MOST_KNOWN = 10_000;
 /** Those that are let go together, as it takes a look at all to find them. */
 const LET_GO = 500;
 const MOST_MISSES = 10_000;
-
-/**
- * A key as the database has told of it. Times are in whole milliseconds, which V8 keeps within the object: each request
- * reads them, of thousands of keys.
- */
-class KnownKey implements AccountKey {
-  readonly account: Account;
-  readonly key: ApiKey;
-  // Nobody else sees these.
-  readonly #version: string;
-  #confirmedAt: number;
-  #usedAt: number;
-  #isDropped = false;
-
-  constructor({ found: { account, key }, version }: StoredKey, confirmedAt: number, usedAt: number) {
-    this.account = account;
-    this.key = key;
-    this.#version = version;
-    this.#confirmedAt = confirmedAt;
-    this.#usedAt = usedAt;
-  }
-
-  get version(): string {
-    return this.#version;
-  }
-
-  get confirmedAt(): number {
-    return this.#confirmedAt;
-  }
-
-  get usedAt(): number {
-    return this.#usedAt;
-  }
-
-  get isDropped(): boolean {
-    return this.#isDropped;
-  }
-
-  /** Notes that it is used; whether it is believed. */
-  use(now: number): boolean {
-    this.#usedAt = now;
-    return !this.#isDropped && now - this.#confirmedAt < TRUSTED_FOR;
-  }
-
-  confirm(at: number): void {
-    this.#confirmedAt = at;
-  }
-
-  /** It is never believed again, whoever holds it. */
-  drop(): void {
-    this.#isDropped = true;
-  }
-}
 
 /** A look-up that is waited for; all who ask for one hash share it. */
 interface Waiting {
@@ -313,10 +252,6 @@ export class CachingApiKeyRepository implements ApiKeyRepository {
       if (stored !== undefined) this.known.set(hash, new KnownKey(stored, askedAt, known.usedAt));
     }
   }
-}
-
-function milliseconds(): number {
-  return Math.floor(performance.now());
 }
 
 function concerns(change: KeyChange, { key }: AccountKey): boolean {

@@ -18,8 +18,9 @@ import { arrayOf, readPrepared } from '../database/prepared.js';
 import { lockAccount } from './account-rows.js';
 import { accountFrom } from './account.schema.js';
 import { apiKeyFrom, type ApiKeyRow, apiKeySchema } from './api-key.schema.js';
-import type { BatchedApiKeyRepository, StoredKey } from './caching-api-key-repository.js';
+import type { BatchedApiKeyRepository } from './caching-api-key-repository.js';
 import { KeyUses } from './key-uses.js';
+import type { StoredKey } from './known-key.js';
 
 const COUNT_ACTIVE = `
   SELECT count(*)::integer AS count FROM api_keys
