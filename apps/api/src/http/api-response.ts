@@ -15,7 +15,8 @@ declare module 'node:http' {
 
 /** Of what RFC 9110 §5.5 lets a value be, ASCII alone. */
 const UNFIT_VALUE = /[^\t\x20-\x7e]/;
-const JSON_LINE = headerLine('content-type', 'application/json; charset=utf-8');
+export const JSON_TYPE = 'application/json; charset=utf-8';
+const JSON_LINE = headerLine('content-type', JSON_TYPE);
 
 /**
  * A header as it is written, the end of the line before it included.
@@ -33,7 +34,7 @@ export function headerLines(headers: Readonly<Record<string, string>>): string {
     .join('');
 }
 
-/** What controllers see of Fastify's reply, to which they add no headers themselves: `ApiResponse.answer` has none of them. */
+/** What controllers see of Fastify's reply: `ApiResponse.answer` has none of the headers that the reply itself is given. */
 export interface ApiReply {
   readonly raw: ApiResponse;
 }
@@ -65,12 +66,10 @@ export class ApiResponse<Request extends IncomingMessage = IncomingMessage> exte
     const size = Buffer.byteLength(text);
     this.tell(JSON_LINE);
     this.writeHead(this.statusCode, ['content-length', String(size)]);
-    if (!this._hasBody || this._header === null) {
-      this.end();
-      return;
-    }
     // The head is bytes as characters.
-    this._header += size === text.length ? text : Buffer.from(text).toString('latin1');
+    if (this._hasBody && this._header !== null) {
+      this._header += size === text.length ? text : Buffer.from(text).toString('latin1');
+    }
     this.end();
   }
 

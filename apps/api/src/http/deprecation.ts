@@ -26,7 +26,7 @@ export function isGone({ sunset }: Deprecation, clock: Clock): boolean {
 /** The lines as they were made last, around the id: most clients use one address. */
 let last = { origin: '', start: '', end: '' };
 
-/** What every answer of GET /v1/pets/{petId} tells, at the API's address `origin`: until when it is there, and what to use instead. */
+/** What each answer of GET /v1/pets/{petId} tells, at the API's address `origin`: its end, and what to use instead. */
 export function getPetDeprecationLines(origin: string, id: bigint | undefined): string {
   if (origin !== last.origin) {
     const start = headerLines({ ...deprecationHeaders(getPetDeprecation), link: `<${origin}/v1/pets` });

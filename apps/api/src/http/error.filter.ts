@@ -4,7 +4,7 @@ import { getStorageToken } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from './api-context.js';
 import { errorBody, type ErrorBody, HttpRefusal, isRefusal } from './error-codes.js';
-import type { ApiReply } from './api-response.js';
+import { type ApiReply, JSON_TYPE } from './api-response.js';
 import { addressOf, limitLines } from './limit-headers.js';
 import { shownRoute } from '../observability/request-observers.js';
 import { loggedId, traceOf } from '../observability/request-trace.js';
@@ -25,8 +25,8 @@ export class ErrorFilter implements ExceptionFilter {
   async catch(error: unknown, host: ArgumentsHost): Promise<void> {
     const http = host.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
-    const reply = http.getResponse<FastifyReply>();
-    const { raw: response } = http.getResponse<ApiReply>();
+    const reply = http.getResponse<FastifyReply & ApiReply>();
+    const { raw: response } = reply;
     // The socket's own handler may have been faster (socket-refusals.ts).
     if (reply.sent || response.headersSent) return;
     // What is refused before the guards could decide tells how its address stands.
@@ -39,7 +39,7 @@ export class ErrorFilter implements ExceptionFilter {
       reply.header('www-authenticate', sent ? `${CHALLENGE}, error="invalid_token"` : CHALLENGE);
     }
     if (body.status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS);
-    reply.code(body.status).type('application/json; charset=utf-8').send(JSON.stringify(body));
+    reply.code(body.status).type(JSON_TYPE).send(JSON.stringify(body));
   }
 
   private logDefect(request: FastifyRequest, code: string, error: unknown): void {

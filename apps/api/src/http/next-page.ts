@@ -14,7 +14,8 @@ export interface ListQuery {
 const lastLinks = new WeakMap<ListQuery, { readonly address: string; readonly next: bigint; readonly line: string }>();
 
 /**
- * The line of the `Link` header (RFC 8288) that leads from a page of the list at `address` to the next: the same query, further on.
+ * The line of the `Link` header (RFC 8288) that leads from a page of the list at `address` to the next: the same query,
+ * further on.
  *
  * @param next where the page of `resource` has ended.
  */

@@ -1,7 +1,7 @@
 import { type IncomingMessage, METHODS, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { errorBody, errorStatuses, HttpRefusal } from './error-codes.js';
-import { type ApiResponse, headerLine, headerLines } from './api-response.js';
+import { type ApiResponse, headerLine, headerLines, JSON_TYPE } from './api-response.js';
 import { newRequestId, requestId } from './framing.js';
 import { addressOf, limitLines } from './limit-headers.js';
 import { type ParserError, refusalOfParser } from './parser-errors.js';
@@ -135,7 +135,7 @@ export class SocketRefusals {
     const body = JSON.stringify(error);
     const limits = limitLines(await this.storage.look(addressOf({ ip })), this.storage.clock.now());
     const { connection, ...others } = { ...headers, ...(this.refused.has(socket) && { connection: 'close' }) };
-    const known = { 'content-type': 'application/json; charset=utf-8', 'x-request-id': id, ...others };
+    const known = { 'content-type': JSON_TYPE, 'x-request-id': id, ...others };
     const framing = { 'content-length': String(Buffer.byteLength(body)), ...(connection && { connection }) };
     return { status: error.status, lines: headerLines(known) + limits, framing, body };
   }

@@ -9,7 +9,7 @@ import {
   type Instant,
   type NewApiKey,
 } from '@adoption-store/domain';
-import { KnownKey, milliseconds, type StoredKey, TRUSTED_FOR } from './known-key.js';
+import { KnownKey, type StoredKey, TRUSTED_FOR } from './known-key.js';
 
 /** API keys that can be looked up many at a time. */
 export interface BatchedApiKeyRepository extends ApiKeyRepository {
@@ -252,6 +252,10 @@ export class CachingApiKeyRepository implements ApiKeyRepository {
       if (stored !== undefined) this.known.set(hash, new KnownKey(stored, askedAt, known.usedAt));
     }
   }
+}
+
+function milliseconds(): number {
+  return Math.floor(performance.now());
 }
 
 function concerns(change: KeyChange, { key }: AccountKey): boolean {

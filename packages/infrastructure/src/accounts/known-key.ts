@@ -61,8 +61,3 @@ export class KnownKey implements AccountKey {
     this.#isDropped = true;
   }
 }
-
-/** Of the clock that only goes on. */
-export function milliseconds(): number {
-  return Math.floor(performance.now());
-}
