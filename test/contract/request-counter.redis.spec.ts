@@ -118,9 +118,23 @@ const openServer = redisServerFor('what happens when Redis is lost');
 
     it('admits exactly the limit to four instances, which are sent more than that', async () => {
       const instances = await Promise.all([1, 2, 3, 4].map(openShared));
-      const few = { perMinute: 20_000, perDay: 30_000 };
-      const sent = await Promise.all(instances.map((instance) => send(instance, 6_000, { limits: few })));
-      expect(sent.flat().filter(({ outcome }) => outcome === 'admitted')).toHaveLength(20_000);
+      const few = { perMinute: 40_000, perDay: 50_000 };
+      const sent = await Promise.all(instances.map((instance) => send(instance, 12_000, { limits: few })));
+      expect(sent.flat().filter(({ outcome }) => outcome === 'admitted')).toHaveLength(40_000);
+    });
+
+    it('keeps none of the last 16,383 from another instance', async () => {
+      const [counter, other] = [await openShared(), await openShared()];
+      const few = { perMinute: 16_400, perDay: 50_000 };
+      await send(counter, 100, { limits: few });
+      const sent = await Promise.all(Array.from({ length: 16_400 }, async () => other.count(request({ limits: few }))));
+      expect(sent.filter(({ outcome }) => outcome === 'admitted')).toHaveLength(16_300);
+    });
+
+    it('tells at once what is used, without what has not come', async () => {
+      const counter = await openShared();
+      await send(counter, 100, { limits });
+      expect(await usedOf(counter)).toEqual([100, 100]);
     });
 
     it('gives back what has not come, also when it is closed', async () => {

@@ -19,6 +19,7 @@ import {
 } from '@adoption-store/domain';
 import type { Writable } from '../kernel/writable.js';
 import { ExpiringMap } from './expiring-map.js';
+import { setUsage } from './set-usage.js';
 
 /** What must outlive the process: days, which are the account's, and bans, which are a key's. */
 export interface LastingCounts {
@@ -139,13 +140,6 @@ function newAccount(id: AccountId): Account {
 
 function usageOf({ minuteStart, minuteUsed, dayStart, dayUsed }: Account): Usage {
   return { minuteStart, minuteUsed, dayStart, dayUsed };
-}
-
-function setUsage(account: Account, { minuteStart, minuteUsed, dayStart, dayUsed }: Usage): void {
-  account.minuteStart = minuteStart;
-  account.minuteUsed = minuteUsed;
-  account.dayStart = dayStart;
-  account.dayUsed = dayUsed;
 }
 
 function highestOf(one: Usage, other: Usage): Usage {

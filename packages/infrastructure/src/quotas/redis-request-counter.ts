@@ -3,6 +3,7 @@ import {
   type Awaitable,
   type BanPolicy,
   type CountedRequest,
+  currentUsage,
   decide,
   type Decision,
   DAY,
@@ -30,7 +31,9 @@ interface ScriptedRedis extends Redis {
 interface Asked {
   readonly request: CountedRequest;
   readonly answers: ((decision: Decision) => void)[];
-  /** How many more to count, which are reserved; negative for those to be given back. */
+  /** How many that were reserved are given back, before. */
+  readonly back: number;
+  /** How many more to count, which are reserved. */
   ahead: number;
 }
 
@@ -39,6 +42,8 @@ class Turn {
   readonly all: Asked[] = [];
   /** Each tells one of them that none is decided. */
   readonly failures: ((error: unknown) => void)[] = [];
+  /** Resolves when all is answered or failed. */
+  over = Promise.resolve();
   private readonly latest = new Map<string | bigint, Asked>();
 
   add(request: CountedRequest, answer: (decision: Decision) => void, fail: (error: unknown) => void): void {
@@ -48,7 +53,7 @@ class Turn {
     if (asked !== undefined && areSame(asked.request.limits, limits)) {
       asked.answers.push(answer);
     } else {
-      const first = { request, answers: [answer], ahead: 0 };
+      const first = { request, answers: [answer], back: 0, ahead: 0 };
       this.all.push(first);
       this.latest.set(id, first);
     }
@@ -74,11 +79,10 @@ export class RedisRequestCounter implements RequestCounter {
     private readonly policy: BanPolicy,
     private readonly timeout: number,
   ) {
-    this.reserved = new ReservedRequests(policy, async (requester, count, now) => {
-      const request = { requester, limits: UNLIMITED, now };
+    this.reserved = new ReservedRequests(policy, (request, back, ahead) =>
       // Where Redis can't be asked, that part of what the account had left is lost with it.
-      await this.decideAll([{ request, answers: [], ahead: -count }]).catch(() => undefined);
-    });
+      this.inTurn((turn) => turn.all.push({ request, answers: [], back, ahead })),
+    );
   }
 
   /** Connects, and goes on trying in the background where that fails: what matters is `isReady`. */
@@ -131,22 +135,37 @@ export class RedisRequestCounter implements RequestCounter {
 
   /** Asks Redis, and tells the state behind the verdict too. What is sent at a time goes as one call. */
   decide(request: CountedRequest, answer: (decision: Decision) => void, fail: (error: unknown) => void): void {
+    void this.inTurn((turn) => {
+      turn.add(request, answer, fail);
+    });
+  }
+
+  /** @returns what resolves when the turn is over, however it went. */
+  private inTurn(add: (turn: Turn) => void): Promise<void> {
     const turn = (this.turn ??= this.beginTurn());
-    turn.add(request, answer, fail);
+    add(turn);
     if (turn.all.length >= MOST_ASKED) this.turn = undefined;
+    return turn.over;
   }
 
   private beginTurn(): Turn {
     const turn = new Turn();
-    // After all sockets that had something to say in this turn of the event loop.
-    setImmediate(() => {
-      if (this.turn === turn) this.turn = undefined;
-      for (const asked of turn.all) asked.ahead = this.reserved.wantedWith(asked.request);
-      this.decideAll(turn.all).catch((error: unknown) => {
-        for (const fail of turn.failures) fail(error);
-      });
-    });
+    turn.over = this.askFor(turn);
     return turn;
+  }
+
+  private async askFor(turn: Turn): Promise<void> {
+    // After all sockets that had something to say in this turn of the event loop.
+    await new Promise((resolve) => setImmediate(resolve));
+    if (this.turn === turn) this.turn = undefined;
+    for (const asked of turn.all) {
+      if (asked.answers.length > 0) asked.ahead = this.reserved.wantedWith(asked.request);
+    }
+    try {
+      await this.decideAll(turn.all);
+    } catch (error) {
+      for (const fail of turn.failures) fail(error);
+    }
   }
 
   private async decideAll(all: readonly Asked[]): Promise<void> {
@@ -159,12 +178,13 @@ export class RedisRequestCounter implements RequestCounter {
   /** As request-counter-scripts.ts reads it. */
   private packed(all: readonly Asked[]): Buffer {
     const { refusals, firstBan, longestBan } = this.policy;
-    const bytes = Buffer.allocUnsafe((3 + 6 * all.length) * 8);
+    const bytes = Buffer.allocUnsafe((3 + 7 * all.length) * 8);
     let at = 0;
     for (const number of [refusals, firstBan, longestBan]) at = bytes.writeDoubleLE(number, at);
-    for (const { request, answers, ahead } of all) {
+    for (const { request, answers, back, ahead } of all) {
       const { requester, limits, now } = request;
       at = bytes.writeBigInt64LE('keyId' in requester ? requester.keyId : NO_KEY, at);
+      at = bytes.writeDoubleLE(back, at);
       at = bytes.writeDoubleLE(answers.length, at);
       at = bytes.writeDoubleLE(now, at);
       at = bytes.writeDoubleLE(limits.perMinute, at);
@@ -183,17 +203,15 @@ export class RedisRequestCounter implements RequestCounter {
   private decideEach({ request, answers, ahead }: Asked, held: Buffer, at: number): number {
     const { requester, limits, now } = request;
     const isKey = 'keyId' in requester;
-    let usage = usageFrom(held, at);
+    let usage = currentUsage(usageFrom(held, at), now);
     let refusals = isKey ? refusalsFrom(held, at + FOUR) : undefined;
-    let latest: Decision | undefined;
     for (const answer of answers) {
       const decision = decide(usage, refusals, limits, now, this.policy);
       usage = decision.usage;
       if (isKey) refusals = decision.refusals;
-      latest = decision;
       answer(decision);
     }
-    if (ahead > 0 && latest?.verdict.outcome === 'admitted') this.reserved.keep(request, latest, ahead);
+    if (ahead > 0 && refusals !== undefined) this.reserved.keep(request, usage, refusals, ahead);
     return at + (isKey ? 2 : 1) * FOUR;
   }
 
@@ -201,7 +219,12 @@ export class RedisRequestCounter implements RequestCounter {
     const held = await this.inTime(this.redis.getBuffer(keyOf(requester)));
     if (held === null) return verdictOn(NO_USAGE, limits, NO_REFUSALS, now);
     const refusals = 'keyId' in requester ? refusalsOf(requester.keyId, held) : undefined;
-    return verdictOn(usageFrom(held), limits, refusals, now);
+    return verdictOn(this.withoutReserved(requester, usageFrom(held)), limits, refusals, now);
+  }
+
+  private withoutReserved(requester: Requester, usage: Usage): Usage {
+    const left = this.reserved.leftOf(requester, usage);
+    return { ...usage, minuteUsed: usage.minuteUsed - left, dayUsed: usage.dayUsed - left };
   }
 
   /** Nothing: the keys expire by themselves. */
@@ -216,7 +239,7 @@ export class RedisRequestCounter implements RequestCounter {
   async probe(): Promise<void> {
     try {
       const nobodys = { requester: { address: 'probe' }, limits: UNLIMITED, now: instant(DAY) };
-      await this.decideAll([{ request: nobodys, answers: [() => undefined], ahead: 0 }]);
+      await this.decideAll([{ request: nobodys, answers: [() => undefined], back: 0, ahead: 0 }]);
     } catch (error) {
       if (this.isReady) this.redis.disconnect(true);
       throw error;

@@ -5,11 +5,11 @@ import { RESERVED_PART } from './reserved-requests.js';
  * the contract suite compares the two.
  *
  * KEYS: one for each requester, an account or an address. ARGV[1]: the ban policy's refusals, firstBan and longestBan,
- * then for each requester the API key's id (NO_KEY where there is none, which can't be banned), how many requests, now,
- * perMinute, perDay, and how many more to reserve where those are admitted (reserved-requests.ts), negative for those to
- * be given back. What is held is the four fields of Usage, and behind them, of each API key that was refused, its id and
- * the four fields of Refusals. Gives for each requester the usage before, and of an API key the refusals, zeros where
- * there was nothing: from these `decide` tells what became of each request.
+ * then for each requester the API key's id (NO_KEY where there is none, which can't be banned), how many that were
+ * reserved are given back, how many requests, now, perMinute, perDay, and how many to reserve behind those
+ * (reserved-requests.ts). What is held is the four fields of Usage, and behind them, of each API key that was refused,
+ * its id and the four fields of Refusals. Gives for each requester the usage before the requests, and of an API key the
+ * refusals, zeros where there was nothing: from these `decide` tells what became of each.
  *
  * Times are milliseconds. All numbers but the ids are doubles of eight bytes, the lowest first: as texts, those of many
  * accounts took Redis, and whoever asks it, half as long again. Ids are compared as the eight bytes they are.
@@ -41,11 +41,16 @@ local function neededUntil(refusedMinute, _, bannedAt, bannedUntil)
   return math.max(refusedMinute + DAY, bannedAt + DAY, bannedUntil)
 end
 
-local function count(index, id, requests, now, perMinute, perDay, reserved)
+local function count(index, id, back, requests, now, perMinute, perDay, reserved)
   local key, isBannable = KEYS[index], id ~= NO_KEY
   local value = written[key] or held[index] or NONE
-  before[#before + 1] = string.sub(value, 1, USAGE)
   local minuteStart, minuteUsed, dayStart, dayUsed = struct.unpack(FOUR, value)
+  if back > 0 then
+    -- To the windows they were counted in, if those are still there.
+    if now >= minuteStart and now < minuteStart + MINUTE then minuteUsed = math.max(0, minuteUsed - back) end
+    if now >= dayStart and now < dayStart + DAY then dayUsed = math.max(0, dayUsed - back) end
+  end
+  before[#before + 1] = struct.pack(FOUR, minuteStart, minuteUsed, dayStart, dayUsed)
   local refusedMinute, refusals, bannedAt, bannedUntil = 0, 0, 0, 0
   if isBannable then
     local known = refusalsOf(id, value)
@@ -53,7 +58,7 @@ local function count(index, id, requests, now, perMinute, perDay, reserved)
     refusedMinute, refusals, bannedAt, bannedUntil = struct.unpack(FOUR, known)
   end
 
-  local isChanged, isRefused = false, false
+  local isChanged, isRefused = back > 0, false
   if now >= minuteStart + MINUTE then minuteStart, minuteUsed, isChanged = now - now % MINUTE, 0, true end
   if now >= dayStart + DAY then dayStart, dayUsed, isChanged = now - now % DAY, 0, true end
   for _ = 1, requests do
@@ -73,15 +78,10 @@ local function count(index, id, requests, now, perMinute, perDay, reserved)
       end
     end
   end
-  if reserved < 0 then
-    -- Back to the windows they were counted in, if those are still there.
-    if now >= minuteStart then minuteUsed = math.max(0, minuteUsed + reserved) end
-    if now >= dayStart then dayUsed = math.max(0, dayUsed + reserved) end
-    isChanged = true
-  elseif reserved > 0 and bannedUntil <= now then
+  if reserved > 0 and bannedUntil <= now then
     local most = math.floor(math.min(perMinute - minuteUsed, perDay - dayUsed) * RESERVED_PART)
     reserved = math.max(0, math.min(reserved, most))
-    minuteUsed, dayUsed = minuteUsed + reserved, dayUsed + reserved
+    minuteUsed, dayUsed, isChanged = minuteUsed + reserved, dayUsed + reserved, isChanged or reserved > 0
   end
   if not isChanged and not isRefused then return end
 
@@ -104,9 +104,9 @@ local function count(index, id, requests, now, perMinute, perDay, reserved)
 end
 
 for index = 1, #KEYS do
-  local id, requests, now, perMinute, perDay, reserved
-  id, requests, now, perMinute, perDay, reserved, at = struct.unpack('<c8ddddd', ARGV[1], at)
-  count(index, id, requests, now, perMinute, perDay, reserved)
+  local id, back, requests, now, perMinute, perDay, reserved
+  id, back, requests, now, perMinute, perDay, reserved, at = struct.unpack('<c8dddddd', ARGV[1], at)
+  count(index, id, back, requests, now, perMinute, perDay, reserved)
 end
 return table.concat(before)
 `;

@@ -2,30 +2,28 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import {
   type AccountId,
   type ApiKeyId,
-  decide,
   DEFAULT_BAN_POLICY,
   instant,
   later,
   MINUTE,
   NO_REFUSALS,
-  NO_USAGE,
   type PlanLimits,
-  type Requester,
 } from '@adoption-store/domain';
 import { ReservedRequests } from './reserved-requests.js';
 
 const requester = { accountId: 1n as AccountId, keyId: 2n as ApiKeyId };
 const noon = instant(Date.UTC(2026, 0, 1, 12));
-const plenty = { perMinute: 1_000_000, perDay: 10_000_000 };
+const plenty = { perMinute: 16_384_000, perDay: 163_840_000 };
+const PERIOD = 250;
 
-let given: { requester: Requester; count: number; now: number }[];
+let settled: { back: number; ahead: number; now: number; limits: PlanLimits }[];
 let reserved: ReservedRequests;
 
 beforeEach(() => {
   jest.useFakeTimers();
-  given = [];
-  reserved = new ReservedRequests(DEFAULT_BAN_POLICY, async (from, count, now) => {
-    given.push({ requester: from, count, now });
+  settled = [];
+  reserved = new ReservedRequests(DEFAULT_BAN_POLICY, async ({ limits, now }, back, ahead) => {
+    settled.push({ back, ahead, now, limits });
     await Promise.resolve();
   });
 });
@@ -36,107 +34,165 @@ afterEach(() => {
 const request = (limits: PlanLimits = plenty, now = noon) => ({ requester, limits, now });
 const take = (limits?: PlanLimits, now?: typeof noon) => reserved.take(request(limits, now));
 const takeTimes = (count: number) => Array.from({ length: count }, () => take()?.verdict.minute.used);
+const used = (count: number) => ({ minuteUsed: count, dayUsed: count, minuteStart: noon, dayStart: noon });
+const endPeriods = (count = 1) => {
+  jest.advanceTimersByTime(count * PERIOD);
+};
 
-/** As a counter has decided of a request that it asked for, when `used` had been before. */
-function admit(used = 0, limits: PlanLimits = plenty) {
-  const usage = { ...NO_USAGE, minuteUsed: used, dayUsed: used, minuteStart: noon, dayStart: noon };
-  return decide(usage, NO_REFUSALS, limits, noon, DEFAULT_BAN_POLICY);
-}
-
-/** So many have come in the period before, and as many are reserved behind one that was admitted. */
-function reserve(count: number, used = 0): void {
-  takeTimes(count);
-  jest.advanceTimersByTime(10);
-  reserved.keep(request(), admit(used), reserved.wantedWith(request()));
+/** So many are reserved behind requests after which `count` are used. */
+function reserve(wanted: number, count = 0, limits: PlanLimits = plenty): void {
+  reserved.keep(request(limits), used(count), NO_REFUSALS, wanted);
 }
 
 describe('requests that are reserved', () => {
-  it('are as many as came in the 10 ms before, and none where none came', () => {
+  it('are twice as many as came in this period and the one before', () => {
+    take();
     expect(reserved.wantedWith(request())).toBe(0);
-    takeTimes(7);
-    expect(reserved.wantedWith(request())).toBe(0);
-    jest.advanceTimersByTime(10);
-    expect(reserved.wantedWith(request())).toBe(7);
-    jest.advanceTimersByTime(10);
-    expect(reserved.wantedWith(request())).toBe(0);
+    take();
+    expect(reserved.wantedWith(request())).toBe(4);
+    endPeriods();
+    take();
+    reserve(0);
+    endPeriods();
+    expect(settled.map(({ ahead }) => ahead)).toEqual([4, 6]);
   });
 
-  it('are wanted by one call at a time', () => {
+  it('are asked for once at a time, and once more where there was no answer in a period', () => {
     takeTimes(7);
-    jest.advanceTimersByTime(10);
-    expect([reserved.wantedWith(request()), reserved.wantedWith(request())]).toEqual([7, 0]);
-    reserved.keep(request(), admit(), 7);
-    expect(reserved.wantedWith(request())).toBe(7);
+    expect([reserved.wantedWith(request()), reserved.wantedWith(request())]).toEqual([14, 0]);
+    reserve(14);
+    expect(reserved.wantedWith(request())).toBe(14);
+    endPeriods();
+    expect(settled).toMatchObject([{ ahead: 14 }]);
+    expect(reserved.wantedWith(request())).toBe(0);
+    endPeriods();
+    expect(settled).toMatchObject([{ ahead: 14 }, { ahead: 14 }]);
   });
 
   it('are decided one behind the other, and then no more', () => {
     reserve(3, 40);
-    expect(takeTimes(4)).toEqual([42, 43, 44, undefined]);
-    expect(given).toEqual([]);
+    expect(takeTimes(4)).toEqual([41, 42, 43, undefined]);
+    expect(settled).toEqual([]);
   });
 
   it.each([
-    ['the minute', { perMinute: 5_000, perDay: 10_000_000 }, 4],
-    ['the day', { perMinute: 1_000_000, perDay: 5_000 }, 4],
-    ['a plan with less than 1,024', { perMinute: 1_000_000, perDay: 1_000 }, 0],
-    ['a plan that has become smaller than what is used', { perMinute: 1, perDay: 1 }, 0],
-  ])('are a 1,024th of what is left at the most: of %s', (_what, limits, most) => {
-    reserved.take(request(limits));
-    reserved.keep(request(limits), admit(0, limits), 100);
-    const taken = Array.from({ length: 100 }, () => reserved.take(request(limits))).filter(Boolean);
+    ['the minute', { perMinute: 80_000, perDay: 16_384_000 }, 4],
+    ['the day', { perMinute: 16_384_000, perDay: 80_000 }, 4],
+    ['a plan of fewer', { perMinute: 16_384_000, perDay: 16_383 }, 0],
+  ])('are a 16,384th of what is left at the most: of %s', (_what, limits, most) => {
+    reserve(100, 0, limits);
+    const taken = Array.from({ length: 100 }, () => take(limits)).filter(Boolean);
     expect(taken).toHaveLength(most);
   });
 
-  it('are given back to the windows they were counted in, where they have not come for 20 ms', () => {
+  it.each([
+    ['nothing is left', used(plenty.perMinute), NO_REFUSALS],
+    ['more is used than a changed plan has', used(2 * plenty.perMinute), NO_REFUSALS],
+    ['the key is banned', used(1), { ...NO_REFUSALS, bannedAt: noon, bannedUntil: later(noon, MINUTE) }],
+  ])('are none where %s', (_where, usage, refusals) => {
+    reserved.keep(request(), usage, refusals, 5);
+    expect(take()).toBeUndefined();
+  });
+
+  it('cost an account that can have none nothing', () => {
+    const few = { perMinute: 1_000, perDay: 100_000 };
+    for (let count = 0; count < 50; count += 1) take(few);
+    expect([reserved.wantedWith(request(few)), jest.getTimerCount()]).toEqual([0, 0]);
+  });
+
+  it('are given back at the end of the period, with others reserved for the next as long as requests come', () => {
+    takeTimes(2);
     reserve(3);
     take();
-    jest.advanceTimersByTime(19);
-    expect(given).toEqual([]);
-    jest.advanceTimersByTime(1);
-    expect(given).toEqual([{ requester, count: 2, now: noon }]);
+    endPeriods(2);
+    expect(settled).toEqual([
+      { back: 2, ahead: 6, now: noon, limits: plenty },
+      { back: 0, ahead: 6, now: noon, limits: plenty },
+    ]);
+    reserve(6);
+    endPeriods();
+    expect(settled.at(-1)).toMatchObject({ back: 6, ahead: 0 });
     expect(take()).toBeUndefined();
   });
 
   it('are given back where more are reserved before they have come', () => {
     reserve(3);
-    reserved.keep(request(), admit(10), 5);
-    expect(given).toEqual([{ requester, count: 3, now: noon }]);
-    expect(takeTimes(6)).toEqual([12, 13, 14, 15, 16, undefined]);
+    reserve(5, 10);
+    expect(settled).toMatchObject([{ back: 3, ahead: 0 }]);
+    expect(takeTimes(6)).toEqual([11, 12, 13, 14, 15, undefined]);
   });
 
-  it('are given back when the counter is closed', async () => {
+  it('are given back when the counter is closed, also those that come meanwhile', async () => {
+    takeTimes(3);
     reserve(3);
-    await reserved.close();
-    expect(given).toEqual([{ requester, count: 3, now: noon }]);
+    endPeriods();
+    const closed = reserved.close();
+    reserve(6);
+    await closed;
+    expect(settled).toMatchObject([
+      { back: 3, ahead: 6 },
+      { back: 6, ahead: 0 },
+    ]);
     expect([jest.getTimerCount(), take()]).toEqual([0, undefined]);
   });
 
   it('are nothing to a request of another plan, or of another window', () => {
     reserve(3);
-    expect(take({ ...plenty, perMinute: 2_000_000 })).toBeUndefined();
+    expect(take({ ...plenty, perMinute: 20_000_000 })).toBeUndefined();
     expect(take(plenty, later(noon, MINUTE))).toBeUndefined();
     expect(take()?.verdict.outcome).toBe('admitted');
   });
 
-  it('are given back where the plan has changed, and reserved for the new one', () => {
-    const more = { ...plenty, perMinute: 2_000_000 };
+  it('are given back to the windows they were counted in', () => {
     reserve(3);
-    reserved.keep(request(more), admit(10, more), 5);
-    expect(given).toEqual([{ requester, count: 3, now: noon }]);
-    expect([take(), take(more)?.verdict.minute]).toMatchObject([undefined, { used: 12, limit: 2_000_000 }]);
+    take(plenty, later(noon, MINUTE));
+    endPeriods();
+    expect(settled).toEqual([{ back: 3, ahead: 0, now: noon, limits: plenty }]);
+  });
+
+  it('are given back where the plan has changed, and reserved for the new one', () => {
+    const more = { ...plenty, perMinute: 20_000_000 };
+    reserve(3);
+    reserve(5, 10, more);
+    expect(settled).toMatchObject([{ back: 3, ahead: 0 }]);
+    expect([take(), take(more)?.verdict.minute]).toMatchObject([undefined, { used: 11, limit: 20_000_000 }]);
   });
 
   it('are those of one API key, and of no address', () => {
     reserve(3);
     expect(reserved.take({ ...request(), requester: { ...requester, keyId: 3n as ApiKeyId } })).toBeUndefined();
     const address = { ...request(), requester: { address: '::1' } };
-    reserved.keep(address, admit(), 3);
+    reserved.keep(address, used(0), NO_REFUSALS, 3);
     expect([reserved.take(address), reserved.wantedWith(address)]).toEqual([undefined, 0]);
+  });
+
+  it('are told of as long as they are in the window that is asked about', () => {
+    reserve(3);
+    take();
+    expect(reserved.leftOf(requester, used(4))).toBe(2);
+    expect(reserved.leftOf(requester, { ...used(0), minuteStart: later(noon, MINUTE) })).toBe(0);
+    expect(reserved.leftOf({ address: '::1' }, used(4))).toBe(0);
+  });
+
+  it('of many keys are settled a tenth of the period apart', () => {
+    const startedAt = Date.now();
+    const at: number[] = [];
+    reserved = new ReservedRequests(DEFAULT_BAN_POLICY, async () => {
+      at.push(Date.now() - startedAt);
+      await Promise.resolve();
+    });
+    for (let key = 1n; key <= 10n; key += 1n) {
+      reserved.take({ ...request(), requester: { ...requester, keyId: key as ApiKeyId } });
+      reserved.take({ ...request(), requester: { ...requester, keyId: key as ApiKeyId } });
+      jest.advanceTimersByTime(PERIOD / 10);
+    }
+    jest.advanceTimersByTime(PERIOD);
+    expect(at.slice(0, 10)).toEqual([250, 275, 300, 325, 350, 375, 400, 425, 450, 475]);
   });
 
   it('leave nothing behind of a key that sends no more', () => {
     reserve(3);
-    jest.advanceTimersByTime(40);
+    endPeriods(3);
     expect(jest.getTimerCount()).toBe(0);
   });
 });

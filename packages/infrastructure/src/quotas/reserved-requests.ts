@@ -6,127 +6,177 @@ import {
   decide,
   type Decision,
   type Instant,
+  instant,
+  NO_REFUSALS,
+  NO_USAGE,
   type PlanLimits,
+  type Refusals,
   type Requester,
   type Usage,
 } from '@adoption-store/domain';
+import type { Writable } from '../kernel/writable.js';
+import { setUsage } from './set-usage.js';
 
 /**
- * Of what an account has left, at most this part is reserved at a time: with fewer than 1,024 left nothing is, so that
- * the last ones go to whoever asks for them.
+ * Of what an account has left, at most this part is reserved at a time. So nobody misses what another instance holds: to
+ * run out within a period, an account would have to be sent 65,000 requests a second.
  */
-export const RESERVED_PART = 1 / 1_024;
+export const RESERVED_PART = 1 / 16_384;
 
-/** Milliseconds whose requests are reserved. What is reserved is given back after two such periods at the latest. */
-const PERIOD = 10;
+/** Milliseconds after which it is reckoned anew what an API key has reserved: of a tenth of the keys at a time. */
+const PERIOD = 250;
+const PARTS = 10;
+
+/** Requests in two periods below which a key has none reserved: it would cost more than it saves. */
+const FEWEST = 2;
 
 /** What an API key has reserved, and how fast it uses it. */
 interface Reserve {
   readonly requester: Requester;
   readonly limits: PlanLimits;
-  /** From which the next decision goes on. */
-  latest: Decision | undefined;
+  /** From which the next decision goes on, where any are left. */
+  readonly usage: Writable<Usage>;
+  refusals: Refusals;
   left: number;
-  /** Whether what is left has seen the end of a period. */
-  isOld: boolean;
   /** Requests in this period, and in the one before. */
   came: number;
   cameBefore: number;
-  /** How many to reserve with the next call; none from one that does until it is answered, or the period ends. */
-  wanted: number;
+  /** When the last of them came. */
+  cameAt: Instant;
+  /** Whether more were asked for in this period and there is no answer yet. */
+  isAskedFor: boolean;
 }
 
 /**
  * Requests that a shared counter has counted before they came, so that it isn't asked about each that an API key sends
- * one upon the other. The shared counter has admitted each, so no limit is exceeded; those that don't come are given back.
+ * one upon the other. The shared counter has admitted each, so no limit is exceeded. At the end of a period those that
+ * haven't come are given back, and others reserved for the next.
  */
 export class ReservedRequests {
   private readonly reserves = new Map<ApiKeyId, Reserve>();
+  /** Those whose periods end together. */
+  private readonly parts = Array.from({ length: PARTS }, () => new Map<ApiKeyId, Reserve>());
+  /** The one whose period ended last. */
+  private part = 0;
   private timer: NodeJS.Timeout | undefined;
+  private latestSettlement: Promise<void> | undefined;
 
-  /** @param giveBack takes back so many that were counted in the windows of `now`. */
+  /**
+   * @param settle takes back so many that were counted in the windows of the request's `now`, and reserves so many, which
+   * come by `keep` before it resolves; the request itself isn't counted. One call is answered after the other.
+   */
   constructor(
     private readonly policy: BanPolicy,
-    private readonly giveBack: (requester: Requester, count: number, now: Instant) => Promise<void>,
+    private readonly settle: (request: CountedRequest, back: number, ahead: number) => Promise<void>,
   ) {}
 
   /** The decision of a request that has been counted already; undefined where it is to be asked for. */
   take({ requester, limits, now }: CountedRequest): Decision | undefined {
-    if (!('keyId' in requester)) return undefined;
+    if (!('keyId' in requester) || reservable(NO_USAGE, limits) === 0) return undefined;
     const reserve = this.reserves.get(requester.keyId) ?? this.watch(requester.keyId, requester, limits);
     reserve.came += 1;
-    const { latest, left } = reserve;
-    if (left === 0 || latest === undefined) return undefined;
+    reserve.cameAt = now;
+    const { usage, refusals, left } = reserve;
     // A change of plan acts at once, and so does the end of a window.
-    if (!areSame(reserve.limits, limits) || currentUsage(latest.usage, now) !== latest.usage) return undefined;
+    if (left === 0 || !areSame(reserve.limits, limits) || currentUsage(usage, now) !== usage) return undefined;
     reserve.left = left - 1;
-    return (reserve.latest = decide(latest.usage, latest.refusals, limits, now, this.policy));
+    const decision = decide(usage, refusals, limits, now, this.policy);
+    setUsage(usage, decision.usage);
+    return decision;
   }
 
-  /** How many to reserve with a call that is made for this request. */
+  /** How many of those that a key's account has used, in the windows of `usage`, haven't come. */
+  leftOf(requester: Requester, usage: Usage): number {
+    const reserve = 'keyId' in requester ? this.reserves.get(requester.keyId) : undefined;
+    return reserve?.usage.minuteStart === usage.minuteStart ? reserve.left : 0;
+  }
+
+  /** How many to reserve with a call that is made for this request; none while another is under way. */
   wantedWith({ requester, limits }: CountedRequest): number {
     const reserve = 'keyId' in requester ? this.reserves.get(requester.keyId) : undefined;
-    if (reserve === undefined || !areSame(reserve.limits, limits)) return 0;
-    const { wanted } = reserve;
-    reserve.wanted = 0;
+    if (reserve === undefined || reserve.isAskedFor || !areSame(reserve.limits, limits)) return 0;
+    const wanted = wantedBy(reserve);
+    reserve.isAskedFor = wanted > 0;
     return wanted;
   }
 
-  /** Keeps what was counted behind a request that was admitted by `latest`, where so many were wanted. */
-  keep({ requester, limits }: CountedRequest, latest: Decision, wanted: number): void {
-    const count = Math.min(wanted, reservable(latest.usage, limits));
+  /** Keeps what was counted behind a request, after which its account and key stand so, where so many were wanted. */
+  keep({ requester, limits, now }: CountedRequest, usage: Usage, refusals: Refusals, wanted: number): void {
+    const count = refusals.bannedUntil > now ? 0 : Math.min(wanted, reservable(usage, limits));
     if (count === 0 || !('keyId' in requester)) return;
     const { keyId } = requester;
     const known = this.reserves.get(keyId);
-    if (known !== undefined) void this.drop(known);
+    if (known !== undefined) this.renew(known, 0);
     const reserve = known !== undefined && areSame(known.limits, limits) ? known : this.watch(keyId, requester, limits);
-    reserve.latest = latest;
+    setUsage(reserve.usage, usage);
+    reserve.refusals = refusals;
     reserve.left = count;
-    reserve.isOld = false;
-    reserve.wanted = reserve.cameBefore;
+    reserve.isAskedFor = false;
   }
 
   /** Gives everything back. */
   async close(): Promise<void> {
     clearTimeout(this.timer);
-    this.timer = undefined;
-    await Promise.all(Array.from(this.reserves.values(), (reserve) => this.drop(reserve)));
+    // It may bring more.
+    await this.latestSettlement;
+    for (const reserve of this.reserves.values()) this.renew(reserve, 0);
+    await this.latestSettlement;
     this.reserves.clear();
   }
 
   private watch(keyId: ApiKeyId, requester: Requester, limits: PlanLimits): Reserve {
-    const nothing = { latest: undefined, left: 0, isOld: false, came: 0, cameBefore: 0, wanted: 0 };
-    const reserve = { requester, limits, ...nothing };
+    const usage = { ...NO_USAGE };
+    const came = { came: 0, cameBefore: 0, cameAt: instant(0) };
+    const reserve = { requester, limits, usage, refusals: NO_REFUSALS, left: 0, ...came, isAskedFor: false };
     this.reserves.set(keyId, reserve);
+    this.parts[this.part]?.set(keyId, reserve);
     this.timer ??= setTimeout(() => {
-      this.endPeriod();
-    }, PERIOD).unref();
+      this.endPeriods();
+    }, PERIOD / PARTS).unref();
     return reserve;
   }
 
-  private endPeriod(): void {
-    for (const [keyId, reserve] of this.reserves) {
-      if (reserve.isOld) void this.drop(reserve);
-      if (reserve.came === 0 && reserve.left === 0) this.reserves.delete(keyId);
-      reserve.isOld = true;
-      reserve.wanted = reserve.cameBefore = reserve.came;
+  private endPeriods(): void {
+    this.part = (this.part + 1) % PARTS;
+    const part = this.parts[this.part];
+    part?.forEach((reserve, keyId) => {
+      if (reserve.came === 0 && reserve.cameBefore === 0 && reserve.left === 0) {
+        part.delete(keyId);
+        this.reserves.delete(keyId);
+        return;
+      }
+      this.renew(reserve, wantedBy(reserve));
+      reserve.cameBefore = reserve.came;
       reserve.came = 0;
-    }
+    });
     if (this.reserves.size > 0) this.timer?.refresh();
     else this.timer = undefined;
   }
 
-  private async drop(reserve: Reserve): Promise<void> {
-    const { requester, left, latest } = reserve;
+  /** Gives back what is left, and asks for so many. */
+  private renew(reserve: Reserve, wanted: number): void {
+    const { requester, limits, left, usage, cameAt } = reserve;
     reserve.left = 0;
-    // The start of its minute is in both of its windows.
-    if (left > 0 && latest !== undefined) await this.giveBack(requester, left, latest.usage.minuteStart);
+    reserve.isAskedFor = false;
+    if (left > 0 && currentUsage(usage, cameAt) !== usage) {
+      // To windows that have ended since; the start of the minute is in both. The next request asks for more.
+      this.latestSettlement = this.settle({ requester, limits, now: usage.minuteStart }, left, 0);
+    } else if (left > 0 || wanted > 0) {
+      reserve.isAskedFor = wanted > 0;
+      this.latestSettlement = this.settle({ requester, limits, now: cameAt }, left, wanted);
+    }
   }
+}
+
+/** Twice as many as came in this period and the one before: those that don't come cost nothing to give back. */
+function wantedBy({ came, cameBefore }: Reserve): number {
+  const recently = came + cameBefore;
+  return recently < FEWEST ? 0 : 2 * recently;
 }
 
 /** How many may be reserved, as the script of request-counter-scripts.ts reckons it. */
 function reservable({ minuteUsed, dayUsed }: Usage, { perMinute, perDay }: PlanLimits): number {
-  return Math.floor(Math.min(perMinute - minuteUsed, perDay - dayUsed) * RESERVED_PART);
+  return Math.max(0, Math.floor(Math.min(perMinute - minuteUsed, perDay - dayUsed) * RESERVED_PART));
 }
 
 export function areSame(some: PlanLimits, others: PlanLimits): boolean {
