@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,14 +45,14 @@ async function fill(client, animals) {
   await client.query('VACUUM ANALYZE animals');
 }
 
-/** So many keys that no limit stops, each of an account of its own. */
-export async function openAccounts({ url }, count) {
+/** So many keys that no limit stops but those given, each of an account of its own. */
+export async function openAccounts({ url }, count, limits = {}) {
   const { ports, close } = await openInfrastructure({ databaseUrl: url, dataDirectory: '/nowhere', poolSize: 10 });
   const { openAccount, issueKey } = createApplication(ports);
-  const plan = { name: 'enterprise', perMinute: 2_000_000_000, perDay: 2_000_000_000 };
+  const plan = { name: 'enterprise', perMinute: 2_000_000_000, perDay: 2_000_000_000, ...limits };
   const keys = [];
   for (let index = 0; index < count; index++) {
-    const { id: accountId } = await openAccount.execute({ email: `bench-${index}@example.com`, plan });
+    const { id: accountId } = await openAccount.execute({ email: `bench-${randomUUID()}@example.com`, plan });
     keys.push((await issueKey.execute({ accountId })).text);
   }
   await close();

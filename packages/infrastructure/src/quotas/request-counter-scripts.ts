@@ -55,12 +55,12 @@ local function count(index, id, back, requests, now, perMinute, perDay, reserved
   if isBannable then
     local known = refusalsOf(id, value)
     before[#before + 1] = known
-    refusedMinute, refusals, bannedAt, bannedUntil = struct.unpack(FOUR, known)
+    if known ~= NONE then refusedMinute, refusals, bannedAt, bannedUntil = struct.unpack(FOUR, known) end
   end
 
-  local isChanged, isRefused = back > 0, false
-  if now >= minuteStart + MINUTE then minuteStart, minuteUsed, isChanged = now - now % MINUTE, 0, true end
-  if now >= dayStart + DAY then dayStart, dayUsed, isChanged = now - now % DAY, 0, true end
+  local isChanged, isBegun, isRefused = back > 0, false, false
+  if now >= minuteStart + MINUTE then minuteStart, minuteUsed, isBegun = now - now % MINUTE, 0, true end
+  if now >= dayStart + DAY then dayStart, dayUsed, isBegun = now - now % DAY, 0, true end
   for _ = 1, requests do
     if bannedUntil > now then break end
     if minuteUsed < perMinute and dayUsed < perDay then
@@ -83,10 +83,17 @@ local function count(index, id, back, requests, now, perMinute, perDay, reserved
     reserved = math.max(0, math.min(reserved, most))
     minuteUsed, dayUsed, isChanged = minuteUsed + reserved, dayUsed + reserved, isChanged or reserved > 0
   end
-  if not isChanged and not isRefused then return end
+  local usage = struct.pack(FOUR, minuteStart, minuteUsed, dayStart, dayUsed)
+  if not isBegun and not isRefused then
+    if not isChanged then return end
+    -- What is behind the usage stays, and so does the time for which all is held: a quarter less work for Redis.
+    redis.call('SETRANGE', key, 0, usage)
+    written[key] = #value > USAGE and usage .. string.sub(value, USAGE + 1) or usage
+    return
+  end
 
   local needed = isBannable and dayStart + DAY or minuteStart + MINUTE
-  local parts = { struct.pack(FOUR, minuteStart, minuteUsed, dayStart, dayUsed) }
+  local parts = { usage }
   for place = USAGE + 1, #value, REFUSALS do
     local last = neededUntil(struct.unpack(FOUR, value, place + 8))
     if last + SPARE > now and not (isRefused and string.sub(value, place, place + 7) == id) then
