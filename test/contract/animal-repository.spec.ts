@@ -92,6 +92,26 @@ describe.each([...everyAdapter, ['PostgreSQL, each by itself', openUncoalesced] 
       expect(await animals.list({ ids: [], limit: 100 })).toEqual([]);
     });
 
+    it('gives each of many who ask at once the page that they ask for', async () => {
+      const added: Animal[] = [];
+      for (let index = 0; index < 30; index += 1) added.push(await add({ status: PET_STATUSES[index % 3] }));
+      const pageOf = fc.record({
+        status: fc.constantFrom(undefined, ...PET_STATUSES),
+        after: fc.constantFrom(...idsOf(added)),
+        limit: fc.integer({ min: 1, max: 40 }),
+      });
+      await fc.assert(
+        fc.asyncProperty(fc.array(pageOf, { minLength: 1, maxLength: 80 }), async (queries) => {
+          const pages = await Promise.all(queries.map((query) => animals.list(query)));
+          const expected = queries.map(({ status, after, limit }) =>
+            added.filter((animal) => animal.id > after && (status ?? animal.status) === animal.status).slice(0, limit),
+          );
+          expect(pages).toEqual(expected);
+        }),
+        { numRuns: 30 },
+      );
+    });
+
     it('gives every one of many racing callers an animal of its own', async () => {
       const added = await Promise.all(Array.from({ length: 200 }, (_, index) => add({ name: `racer ${index}` })));
       expect(added.map(({ name }) => name)).toEqual(added.map((_, index) => `racer ${index}`));

@@ -108,6 +108,10 @@ function everyUseCase(application: Application, { clock, sender, mailer, hasher 
             await application.listAnimals.execute({ status, limit, after });
             await application.listAnimals.execute({ status, limit, after, ids: [5n, 70_000n, 10_000_000n] });
           }
+          const pages = [100n, 50_000n, 99_990n].map((after) =>
+            application.listAnimals.execute({ status, limit, after }),
+          );
+          await Promise.all(pages);
         }
       }
     },

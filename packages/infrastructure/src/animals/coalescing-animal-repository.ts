@@ -1,22 +1,33 @@
-import type { Animal, AnimalId, AnimalQuery, AnimalRepository, NewAnimal } from '@adoption-store/domain';
+import type { Animal, AnimalId, AnimalQuery, AnimalRepository, NewAnimal, PetStatus } from '@adoption-store/domain';
 import { Batch } from '../database/batch.js';
 import { isInTransaction } from '../database/transactions.js';
 
-/** Pages that nobody waits for are forgotten when there are so many. */
-const MOST_PAGES = 1_000;
+/** Pages of one query: a page may have 100 animals. */
+const MOST_PAGES = 32;
 
-/** Animals that can be added many at a time. */
+/** As many animals as `limit` that follow one of them. */
+export interface NextPage {
+  readonly after: AnimalId;
+  readonly limit: number;
+}
+
+/** Animals that can be added, and pages that can be read, many at a time. */
 export interface BatchedAnimalRepository extends AnimalRepository {
   /** Stores all or none, each under a new id, in their order. */
   addAll(animals: readonly NewAnimal[]): Promise<readonly Animal[]>;
+  /** The pages in their order, all of the same status or of any. */
+  listEach(status: PetStatus | undefined, pages: readonly NextPage[]): Promise<readonly (readonly Animal[])[]>;
 }
 
 /**
- * Lets those who ask at the same time share: one query for all who want the same page, one for all who look for an
- * animal each, one transaction for all who add one. What is part of a larger transaction shares with nobody.
+ * Lets those who ask at the same time share: one query for all who want a first page, one for all who want a later one,
+ * one for all who look for an animal each, one transaction for all who add one. What is part of a larger transaction
+ * shares with nobody.
  */
 export class CoalescingAnimalRepository implements AnimalRepository {
-  private readonly pages = new Map<string, Batch<number, readonly Animal[]>>();
+  /** By status. */
+  private readonly firstPages = new Map<PetStatus | undefined, Batch<number, readonly Animal[]>>();
+  private readonly nextPages = new Map<PetStatus | undefined, Batch<NextPage, readonly Animal[]>>();
   private readonly finds: Batch<AnimalId, Animal | undefined>;
   private readonly adds: Batch<NewAnimal, Animal>;
 
@@ -40,28 +51,38 @@ export class CoalescingAnimalRepository implements AnimalRepository {
   }
 
   list(query: AnimalQuery): Promise<readonly Animal[]> {
-    const { status = '', ids, after = '', limit } = query;
+    const { status, ids, after, limit } = query;
     if (ids !== undefined || isInTransaction()) return this.animals.list(query);
-    const shape = `${status} ${after}`;
-    const page = this.pages.get(shape) ?? this.newPage(query, shape);
-    return page.add(limit);
+    if (after !== undefined) return (this.nextPages.get(status) ?? this.shareNextPages(status)).add({ after, limit });
+    return (this.firstPages.get(status) ?? this.shareFirstPages(status)).add(limit);
   }
 
-  /** All who want this page share the longest of what they want: the shorter ones are its beginning. */
-  private newPage(query: AnimalQuery, shape: string): Batch<number, readonly Animal[]> {
-    const read = (limit: number) => this.animals.list({ ...query, limit });
-    const readLongest = async (limits: readonly number[]) => {
+  /** All share the longest of what they want: the shorter ones are its beginning. */
+  private shareFirstPages(status: PetStatus | undefined) {
+    const read = (limit: number) => this.animals.list({ status, limit });
+    const batch = new Batch(read, async (limits) => {
       const longest = await read(Math.max(...limits));
-      return limits.map((limit) => (limit < longest.length ? longest.slice(0, limit) : longest));
-    };
-    const page = new Batch(read, readLongest);
-    if (this.pages.size >= MOST_PAGES) this.forgetIdlePages();
-    this.pages.set(shape, page);
-    return page;
+      return limits.map((limit) => beginningOf(longest, limit));
+    });
+    this.firstPages.set(status, batch);
+    return batch;
   }
 
-  private forgetIdlePages(): void {
-    for (const [shape, page] of this.pages) if (page.isIdle) this.pages.delete(shape);
+  private shareNextPages(status: PetStatus | undefined) {
+    const batch = new Batch<NextPage, readonly Animal[]>(
+      (page) => this.animals.list({ status, ...page }),
+      async (wanted) => {
+        const limits = new Map<AnimalId, number>();
+        for (const { after, limit } of wanted) limits.set(after, Math.max(limit, limits.get(after) ?? 0));
+        const pages = Array.from(limits, ([after, limit]) => ({ after, limit }));
+        const read = await this.animals.listEach(status, pages);
+        const byAfter = new Map(pages.map(({ after }, index) => [after, read[index] ?? []]));
+        return wanted.map(({ after, limit }) => beginningOf(byAfter.get(after) ?? [], limit));
+      },
+      MOST_PAGES,
+    );
+    this.nextPages.set(status, batch);
+    return batch;
   }
 
   private async findAll(ids: readonly AnimalId[]): Promise<readonly (Animal | undefined)[]> {
@@ -69,4 +90,8 @@ export class CoalescingAnimalRepository implements AnimalRepository {
     const byId = new Map(found.map((animal) => [animal.id, animal]));
     return ids.map((id) => byId.get(id));
   }
+}
+
+function beginningOf(page: readonly Animal[], limit: number): readonly Animal[] {
+  return limit < page.length ? page.slice(0, limit) : page;
 }

@@ -11,10 +11,12 @@ import type { DataSource } from 'typeorm';
 import { int64From } from '../database/columns.js';
 import { arrayOf, queryPrepared, readPrepared } from '../database/prepared.js';
 import type { Statement } from '../database/prepared-query.js';
-import type { BatchedAnimalRepository } from './coalescing-animal-repository.js';
+import type { BatchedAnimalRepository, NextPage } from './coalescing-animal-repository.js';
 
 type IdRow = readonly [id: string];
 type AnimalRow = readonly [id: string, name: string, categoryId: string, status: PetStatus];
+/** Of one of several pages, counted from 1. */
+type PagedRow = readonly [id: string, name: string, categoryId: string, status: PetStatus, page: string];
 
 const SELECT = 'SELECT id, name, category_id, status FROM animals';
 
@@ -76,6 +78,21 @@ function listStatement(hasStatus: boolean, hasIds: boolean, hasAfter: boolean): 
   };
 }
 
+const LIST_EACH = listEachStatement('animals each after', 'id > asked.after', 'id');
+/** See `listStatement`. */
+const LIST_EACH_OF_STATUS = listEachStatement(
+  'animals status each after',
+  '(status, id) > ($3, asked.after) AND status <= $3',
+  'status, id',
+);
+
+function listEachStatement(name: string, condition: string, order: string): Statement {
+  const page = `${SELECT} WHERE ${condition} ORDER BY ${order} LIMIT asked.most`;
+  const asked = 'unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS asked (after, most, page)';
+  const text = `SELECT animal.*, page FROM ${asked} CROSS JOIN LATERAL (${page}) AS animal ORDER BY page, id`;
+  return { name, text };
+}
+
 export class PostgresAnimalRepository implements BatchedAnimalRepository {
   constructor(private readonly dataSource: DataSource) {}
 
@@ -108,6 +125,16 @@ export class PostgresAnimalRepository implements BatchedAnimalRepository {
     const rows = await readPrepared<AnimalRow>(this.dataSource, listOf({ status, ids, after }), values);
     return rows.map(animalFrom);
   }
+
+  async listEach(status: PetStatus | undefined, pages: readonly NextPage[]): Promise<readonly (readonly Animal[])[]> {
+    const values = [arrayOf(pages.map(({ after }) => after)), arrayOf(pages.map(({ limit }) => limit))];
+    if (status !== undefined) values.push(status);
+    const statement = status === undefined ? LIST_EACH : LIST_EACH_OF_STATUS;
+    const rows = await readPrepared<PagedRow>(this.dataSource, statement, values);
+    const found: Animal[][] = pages.map(() => []);
+    for (const row of rows) found[Number(row[4]) - 1]?.push(animalFrom(row));
+    return found;
+  }
 }
 
 function animalWith(row: IdRow | undefined, { name, categoryId, status }: NewAnimal): Animal {
@@ -115,6 +142,6 @@ function animalWith(row: IdRow | undefined, { name, categoryId, status }: NewAni
   return { id: int64From(row[0]) as AnimalId, name, categoryId, status };
 }
 
-function animalFrom([id, name, categoryId, status]: AnimalRow): Animal {
+function animalFrom([id, name, categoryId, status]: AnimalRow | PagedRow): Animal {
   return { id: int64From(id) as AnimalId, name, categoryId: int64From(categoryId) as CategoryId, status };
 }

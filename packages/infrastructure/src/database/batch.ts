@@ -2,7 +2,7 @@ import { DomainError } from '@adoption-store/domain';
 import { onDatabase } from './database-errors.js';
 import { callersTrace } from './query-tracing.js';
 
-/** Items of one batch. */
+/** Items of one batch, where nothing else is said. */
 const MOST = 256;
 
 interface Waiting<Item, Result> {
@@ -30,10 +30,12 @@ export class Batch<Item, Result> {
    *
    * @param alone gives the result of one item, with the patience of `onDatabase`.
    * @param together gives one result for each item, in their order.
+   * @param most items of one batch.
    */
   constructor(
     private readonly alone: (item: Item) => Promise<Result>,
     private readonly together: (items: readonly Item[]) => Promise<readonly Result[]>,
+    private readonly most = MOST,
   ) {}
 
   /** Whether nobody waits for anything. */
@@ -62,7 +64,7 @@ export class Batch<Item, Result> {
   }
 
   private async runWaiting(): Promise<void> {
-    while (this.waiting.length > 0) await this.runBatch(this.waiting.splice(0, MOST));
+    while (this.waiting.length > 0) await this.runBatch(this.waiting.splice(0, this.most));
     this.isRunning = false;
   }
 
