@@ -35,6 +35,13 @@ const queries = {
     text: `SELECT ${COLUMNS} FROM animals WHERE status = $1 AND id > $2 ORDER BY id LIMIT $3`,
     values: [wanted, after, limit],
   }),
+  listEach: (pages) => ({
+    name: 'list-each',
+    text: `SELECT animal.*, page FROM unnest($1::bigint[], $2::int[]) WITH ORDINALITY AS asked (after, most, page)
+      CROSS JOIN LATERAL (SELECT ${COLUMNS} FROM animals WHERE id > after ORDER BY id LIMIT most) AS animal
+      ORDER BY page, id`,
+    values: [pages.map(({ after }) => after), pages.map(({ limit }) => limit)],
+  }),
   byId: (id) => ({ name: 'by-id', text: `SELECT ${COLUMNS} FROM animals WHERE id = $1`, values: [id] }),
   byIds: (ids) => ({ name: 'by-ids', text: `SELECT ${COLUMNS} FROM animals WHERE id = ANY($1)`, values: [ids] }),
   add: ({ name, categoryId, status: given }) => ({
@@ -55,13 +62,13 @@ const queries = {
 };
 
 /** Runs one batch at a time; what comes meanwhile is the next one. */
-function batching(run) {
+function batching(run, most = 256) {
   let waiting = [];
   let isRunning = false;
   const next = async () => {
     isRunning = true;
     while (waiting.length > 0) {
-      const batch = waiting.splice(0, 256);
+      const batch = waiting.splice(0, most);
       try {
         const results = await run(batch.map(({ item }) => item));
         batch.forEach(({ resolve }, index) => resolve(results[index]));
@@ -93,9 +100,17 @@ const sharedList = (wanted, after, limit) => {
   }
   return batcher(limit);
 };
+const sharedNext = batching(async (pages) => {
+  const { rows } = await pool.query(queries.listEach(pages));
+  const found = pages.map(() => []);
+  for (const row of rows) found[row.page - 1].push(row);
+  return found;
+}, 32);
 const list = async (wanted, after, limit) =>
   sharing
-    ? sharedList(wanted, after, limit)
+    ? !wanted && after > 0
+      ? sharedNext({ after, limit })
+      : sharedList(wanted, after, limit)
     : (await pool.query(wanted ? queries.listByStatus(wanted, after, limit) : queries.list(after, limit))).rows;
 const sharedById = batching(async (ids) => {
   const { rows } = await pool.query(queries.byIds([...new Set(ids)]));
