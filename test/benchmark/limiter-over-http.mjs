@@ -8,7 +8,7 @@ const LIST = 'list 20';
 const MANY = `${LIST}, ${ACCOUNTS} accounts`;
 /** So few a minute that Redis decides nothing ahead. */
 const FEW = 16_000;
-const MANY_WITH_FEW = `${MANY} of ${FEW}`;
+const MANY_WITH_FEW = `${MANY}, ${FEW} a minute`;
 
 /**
  * The same service counting in process and in Redis, where there is one: asked for each workload with one key, and for

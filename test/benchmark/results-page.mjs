@@ -103,7 +103,7 @@ function renderLimiter(run) {
   return [
     '## Limiter',
     '',
-    `${about(run)}, Node.js ${run.node}. With the key of one account, or of as many as it says:`,
+    `${about(run)}, Node.js ${run.node}. With the key of one account, or of as many as it says; Redis is asked about each request of those that may send but 16,000 a minute:`,
     '',
     ...table(head, rows),
   ];
