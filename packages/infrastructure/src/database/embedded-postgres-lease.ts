@@ -13,6 +13,10 @@ type Answer =
 
 /** "adop", as bytes: everyone who uses the server shares this lock, and who stops it holds it alone. */
 const leaseKey = 0x61_64_6f_70;
+/** Names the connection, before its process. */
+const leaseName = 'lease of ';
+/** Milliseconds that the server may take to notice that a process has died. */
+const deathPatience = 5_000;
 /** Milliseconds without any sign of progress after which starting is given up. */
 const quietPatience = 15_000;
 /** Milliseconds for a start altogether, recovery after a crash included. */
@@ -69,7 +73,7 @@ async function ask(cluster: Cluster): Promise<Answer> {
     port: cluster.port,
     user: superuser,
     database: superuser,
-    application_name: 'lease',
+    application_name: `${leaseName}${String(process.pid)}`,
     ssl: false,
     connectionTimeoutMillis: 5_000,
     query_timeout: 30_000,
@@ -128,10 +132,35 @@ export async function leave(cluster: Cluster, lease: pg.Client): Promise<void> {
 async function isLast(lease: pg.Client): Promise<boolean> {
   try {
     await lease.query(`SELECT pg_advisory_unlock_shared(${String(leaseKey)})`);
-    const { rows } = await lease.query<{ alone: boolean }>(`SELECT pg_try_advisory_lock(${String(leaseKey)}) AS alone`);
-    return rows[0]?.alone === true;
+    const begin = performance.now();
+    for (;;) {
+      const { rows } = await lease.query<{ alone: boolean }>(
+        `SELECT pg_try_advisory_lock(${String(leaseKey)}) AS alone`,
+      );
+      if (rows[0]?.alone === true) return true;
+      // Those that live stop it themselves. The lease of one that died is gone once the server has noticed.
+      if (performance.now() - begin > deathPatience || !(await hasDeadUser(lease))) return false;
+      await delay(pollInterval);
+    }
   } catch {
     // With the connection the lease is gone, too, and with most servers that end so, the server.
     return false;
+  }
+}
+
+async function hasDeadUser(lease: pg.Client): Promise<boolean> {
+  const { rows } = await lease.query<{ name: string }>(
+    `SELECT application_name AS name FROM pg_stat_activity WHERE application_name LIKE '${leaseName}%'`,
+  );
+  return rows.some(({ name }) => isDead(Number(name.slice(leaseName.length))));
+}
+
+function isDead(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    // Another user's is alive.
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
   }
 }
