@@ -203,7 +203,7 @@ export class RedisRequestCounter implements RequestCounter {
   private decideEach({ request, answers, ahead }: Asked, held: Buffer, at: number): number {
     const { requester, limits, now } = request;
     const isKey = 'keyId' in requester;
-    let usage = currentUsage(usageFrom(held, at), now);
+    let usage = usageFrom(held, at);
     let refusals = isKey ? refusalsFrom(held, at + FOUR) : undefined;
     for (const answer of answers) {
       const decision = decide(usage, refusals, limits, now, this.policy);
@@ -211,7 +211,9 @@ export class RedisRequestCounter implements RequestCounter {
       if (isKey) refusals = decision.refusals;
       answer(decision);
     }
-    if (ahead > 0 && refusals !== undefined) this.reserved.keep(request, usage, refusals, ahead);
+    if (ahead > 0 && refusals !== undefined) {
+      this.reserved.keep(request, currentUsage(usage, now), refusals, ahead);
+    }
     return at + (isKey ? 2 : 1) * FOUR;
   }
 

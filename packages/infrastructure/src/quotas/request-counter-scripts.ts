@@ -47,8 +47,8 @@ local function count(index, id, back, requests, now, perMinute, perDay, reserved
   local minuteStart, minuteUsed, dayStart, dayUsed = struct.unpack(FOUR, value)
   if back > 0 then
     -- To the windows they were counted in, if those are still there.
-    if now >= minuteStart and now < minuteStart + MINUTE then minuteUsed = math.max(0, minuteUsed - back) end
-    if now >= dayStart and now < dayStart + DAY then dayUsed = math.max(0, dayUsed - back) end
+    if now >= minuteStart then minuteUsed = math.max(0, minuteUsed - back) end
+    if now >= dayStart then dayUsed = math.max(0, dayUsed - back) end
   end
   before[#before + 1] = struct.pack(FOUR, minuteStart, minuteUsed, dayStart, dayUsed)
   local refusedMinute, refusals, bannedAt, bannedUntil = 0, 0, 0, 0

@@ -158,6 +158,22 @@ describe('requests that are reserved', () => {
     expect([take(), take(more)?.verdict.minute]).toMatchObject([undefined, { used: 11, limit: 20_000_000 }]);
   });
 
+  it('are those of the changed plan alone from then on, while requests go on coming', () => {
+    const more = { ...plenty, perMinute: 20_000_000 };
+    takeTimes(2);
+    reserve(4);
+    take(more);
+    expect(reserved.wantedWith(request(more))).toBe(6);
+    reserve(6, 3, more);
+    take(more);
+    settled = [];
+    endPeriods(2);
+    expect(settled).toEqual([
+      { back: 5, ahead: 8, now: noon, limits: more },
+      { back: 0, ahead: 8, now: noon, limits: more },
+    ]);
+  });
+
   it('are those of one API key, and of no address', () => {
     reserve(3);
     expect(reserved.take({ ...request(), requester: { ...requester, keyId: 3n as ApiKeyId } })).toBeUndefined();

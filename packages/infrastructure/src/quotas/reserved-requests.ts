@@ -33,7 +33,7 @@ const FEWEST = 2;
 /** What an API key has reserved, and how fast it uses it. */
 interface Reserve {
   readonly requester: Requester;
-  readonly limits: PlanLimits;
+  limits: PlanLimits;
   /** From which the next decision goes on, where any are left. */
   readonly usage: Writable<Usage>;
   refusals: Refusals;
@@ -92,9 +92,9 @@ export class ReservedRequests {
   }
 
   /** How many to reserve with a call that is made for this request; none while another is under way. */
-  wantedWith({ requester, limits }: CountedRequest): number {
+  wantedWith({ requester }: CountedRequest): number {
     const reserve = 'keyId' in requester ? this.reserves.get(requester.keyId) : undefined;
-    if (reserve === undefined || reserve.isAskedFor || !areSame(reserve.limits, limits)) return 0;
+    if (reserve === undefined || reserve.isAskedFor) return 0;
     const wanted = wantedBy(reserve);
     reserve.isAskedFor = wanted > 0;
     return wanted;
@@ -105,13 +105,12 @@ export class ReservedRequests {
     const count = refusals.bannedUntil > now ? 0 : Math.min(wanted, reservable(usage, limits));
     if (count === 0 || !('keyId' in requester)) return;
     const { keyId } = requester;
-    const known = this.reserves.get(keyId);
-    if (known !== undefined) this.renew(known, 0);
-    const reserve = known !== undefined && areSame(known.limits, limits) ? known : this.watch(keyId, requester, limits);
+    const reserve = this.reserves.get(keyId) ?? this.watch(keyId, requester, limits);
+    this.renew(reserve, 0);
+    reserve.limits = limits;
     setUsage(reserve.usage, usage);
     reserve.refusals = refusals;
     reserve.left = count;
-    reserve.isAskedFor = false;
   }
 
   /** Gives everything back. */
