@@ -134,12 +134,14 @@ async function isLast(lease: pg.Client): Promise<boolean> {
     await lease.query(`SELECT pg_advisory_unlock_shared(${String(leaseKey)})`);
     const begin = performance.now();
     for (;;) {
+      // Looked for before the lock is tried: the other way round one that goes in between is neither alone nor dead.
+      const hadDeadUser = await hasDeadUser(lease);
       const { rows } = await lease.query<{ alone: boolean }>(
         `SELECT pg_try_advisory_lock(${String(leaseKey)}) AS alone`,
       );
       if (rows[0]?.alone === true) return true;
       // Those that live stop it themselves. The lease of one that died is gone once the server has noticed.
-      if (performance.now() - begin > deathPatience || !(await hasDeadUser(lease))) return false;
+      if (performance.now() - begin > deathPatience || !hadDeadUser) return false;
       await delay(pollInterval);
     }
   } catch {
