@@ -4,6 +4,7 @@ export * from './accounts/account-repository.js';
 export * from './accounts/api-key.js';
 export * from './accounts/api-key-repository.js';
 export * from './accounts/authenticate.js';
+export * from './accounts/caller.js';
 export * from './accounts/change-password.js';
 export * from './accounts/change-plan.js';
 export * from './accounts/close-account.js';

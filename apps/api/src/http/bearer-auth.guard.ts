@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { type AccountKey, Authenticate, type Awaitable, DomainError, MINUTE } from '@adoption-store/domain';
+import { Authenticate, type Awaitable, type Caller, DomainError, MINUTE } from '@adoption-store/domain';
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { getStorageToken } from '@nestjs/throttler';
 import type { FastifyRequest } from 'fastify';
@@ -11,27 +11,20 @@ import { RequestCounterStorage } from './request-counter.storage.js';
 declare module 'fastify' {
   interface FastifyRequest {
     /** Who is calling; set by the guard, so never absent in a handler. */
-    caller: AccountKey;
+    caller: Caller;
   }
 }
 
 // The scheme is case-insensitive (RFC 9110 §11.1), then exactly one space and one token of at most 256 characters.
 const CREDENTIALS = /^bearer ([A-Za-z0-9\-._~+/]{1,256}={0,2})$/i;
 
-const MOST_SENT = 10_000;
-
-/** What is known of an Authorization header. */
-interface Sent {
-  readonly hash: string;
-  /** Whom it stood for last. */
-  caller: AccountKey | undefined;
-}
+const MOST_KNOWN = 10_000;
 
 /** Lets in whoever has a valid key. It stands before every route, the unknown ones too. */
 @Injectable()
 export class BearerAuthGuard implements CanActivate {
-  /** By what was sent, as most go on with the same; forgotten once a minute. */
-  private readonly sent = new Map<string, Sent>();
+  /** Whom an Authorization header let in last, as most go on with the same; forgotten once a minute. */
+  private readonly callers = new Map<string, Caller>();
   private forgetAt = 0;
 
   constructor(
@@ -42,13 +35,15 @@ export class BearerAuthGuard implements CanActivate {
   canActivate(context: ExecutionContext): Awaitable<boolean> {
     const [request, reply] = context.getArgs<[FastifyRequest, ApiReply]>();
     try {
-      const sent = this.sentWith(request);
-      const admit = (caller: AccountKey) => {
-        sent.caller = caller;
+      const authorization = authorizationOf(request.raw);
+      const last = this.lastWith(authorization);
+      const admit = (caller: Caller) => {
+        if (caller !== last) this.callers.set(authorization, caller);
         request.caller = caller;
         return true;
       };
-      const caller = this.authenticate.admit(sent.hash, sent.caller);
+      const caller =
+        last === undefined ? this.authenticate.admit(bearerToken(authorization)) : this.authenticate.admitAgain(last);
       if (!(caller instanceof Promise)) return admit(caller);
       return caller.then(admit, (error: unknown) => this.refuse(error, request, reply));
     } catch (error) {
@@ -56,18 +51,13 @@ export class BearerAuthGuard implements CanActivate {
     }
   }
 
-  private sentWith({ raw }: FastifyRequest): Sent {
-    const authorization = authorizationOf(raw);
+  private lastWith(authorization: string): Caller | undefined {
     const now = this.storage.clock.now();
-    if (now >= this.forgetAt || this.sent.size >= MOST_SENT) {
-      this.sent.clear();
+    if (now >= this.forgetAt || this.callers.size >= MOST_KNOWN) {
+      this.callers.clear();
       this.forgetAt = now + MINUTE;
     }
-    const known = this.sent.get(authorization);
-    if (known !== undefined) return known;
-    const sent = { hash: this.authenticate.hashOf(bearerToken(authorization)), caller: undefined };
-    this.sent.set(authorization, sent);
-    return sent;
+    return this.callers.get(authorization);
   }
 
   /** A request of nobody we know counts against its address, and is refused for that where it has sent too many. */

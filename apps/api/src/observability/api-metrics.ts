@@ -63,7 +63,7 @@ export class ApiMetrics implements RequestObserver {
   }
 
   countDecision(source: Source, { outcome }: Verdict): void {
-    const counts = this.decisions.get('account' in source ? source.account.plan.name : NO_PLAN);
+    const counts = this.decisions.get('plan' in source ? source.plan.name : NO_PLAN);
     if (counts !== undefined) counts[outcome] += 1;
   }
 

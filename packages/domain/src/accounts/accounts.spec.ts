@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { createApplication } from '../application.js';
 import { HOUR, instant, later, MINUTE, SECOND } from '../kernel/clock.js';
 import { inMemoryPorts, PredictableCryptography } from '../testing/index.js';
-import { environmentOf, generateKeyText, keyState, unrecordedUse } from './api-key.js';
+import { environmentOf, generateKeyText, judgedUntil, keyState, unrecordedUse } from './api-key.js';
 import { crc32 } from './crc32.js';
 import { describePlan, limitsOf, plan, type PlanName } from './plan.js';
 
@@ -174,6 +174,23 @@ describe('a key', () => {
     expect(unrecordedUse({ lastUsedAt: known }, instant(now))).toBe(minute);
   });
 
+  it('need not be judged again before its end, or that of the minute', () => {
+    const time = fc.integer({ min: 0, max: 3 * MINUTE }).map(instant);
+    const end = fc.option(time, { nil: undefined });
+    fc.assert(
+      fc.property(end, end, end, time, fc.nat(MINUTE), (expiresAt, revokedAt, lastUsedAt, now, passed) => {
+        const key = { expiresAt, revokedAt, lastUsedAt };
+        const until = judgedUntil(key, now);
+        fc.pre(keyState(key, now) === 'active');
+        expect(until).toBeGreaterThan(now);
+        const meanwhile = instant(Math.min(now + passed, until - 1));
+        expect(keyState(key, meanwhile)).toBe('active');
+        expect(unrecordedUse(key, meanwhile)).toBe(unrecordedUse(key, now));
+        expect(keyState(key, until) !== 'active' || until % MINUTE === 0).toBe(true);
+      }),
+    );
+  });
+
   it('is kept as a hash alone', async () => {
     const { issue, listKeys } = setUp();
     const { text } = await issue();
@@ -204,11 +221,11 @@ describe('a key', () => {
     const expiresAt = later(clock.now(), HOUR);
     const { text } = await issue({ expiresAt });
     const last = await authenticate.execute(text);
-    const findByHash = jest.fn(() => Promise.resolve(last));
+    const findByHash = jest.fn(() => Promise.resolve(last.found));
     const apiKeys = { findByHash, isCurrent: () => isCurrent, recordUse: () => undefined };
     const again = createApplication({ ...ports, apiKeys: apiKeys as unknown as typeof ports.apiKeys }).authenticate;
-    const admit = async () => again.admit(last.key.hash, last);
-    expect(await admit()).toBe(last);
+    const admit = async () => again.admitAgain(last);
+    expect((await admit()).found).toBe(last.found);
     expect(findByHash).toHaveBeenCalledTimes(lookUps);
     clock.set(expiresAt);
     await expect(admit()).rejects.toMatchObject({ code: 'expired_api_key' });

@@ -71,6 +71,12 @@ export function unrecordedUse(key: Pick<ApiKey, 'lastUsedAt'>, now: Instant): In
   return key.lastUsedAt === undefined || key.lastUsedAt < minute ? minute : undefined;
 }
 
+/** Until when both stay as they are now: up to the end of the key, or of the minute. */
+export function judgedUntil({ expiresAt, revokedAt }: Pick<ApiKey, 'expiresAt' | 'revokedAt'>, now: Instant): Instant {
+  const nextMinute = now - (now % MINUTE) + MINUTE;
+  return instant(Math.min(nextMinute, expiresAt ?? Infinity, revokedAt ?? Infinity));
+}
+
 export function tooManyKeys(most: number): DomainError {
   return new DomainError(
     'too_many_keys',

@@ -2,8 +2,9 @@ import { andThen, type Awaitable } from '../kernel/awaitable.js';
 import type { Clock } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import { DomainError } from '../kernel/errors.js';
-import { environmentOf, type KeyEnvironment, keyState, unrecordedUse } from './api-key.js';
+import { environmentOf, type KeyEnvironment, judgedUntil, keyState, unrecordedUse } from './api-key.js';
 import type { AccountKey, ApiKeyRepository } from './api-key-repository.js';
+import { Caller } from './caller.js';
 
 /** Who a key's text stands for. */
 export class Authenticate {
@@ -15,16 +16,26 @@ export class Authenticate {
   ) {}
 
   /** @throws DomainError `invalid_api_key`, `expired_api_key` or `revoked_api_key`; never says which part was wrong. */
-  async execute(text: string): Promise<AccountKey> {
-    return this.admit(this.hashOf(text));
+  async execute(text: string): Promise<Caller> {
+    return this.admit(text);
   }
 
-  /**
-   * What a key is known by, 64 hexadecimal digits: whoever meets the same text again needn't ask again.
-   *
-   * @throws DomainError `invalid_api_key` where the text can't be a key of this environment.
-   */
-  hashOf(text: string): string {
+  /** As `execute`, at once where the answer is there; then it throws at once, too. */
+  admit(text: string): Awaitable<Caller> {
+    return this.find(this.hashOf(text));
+  }
+
+  /** Whom the text that let it in stands for now: the same where nothing has changed. Throws as `admit`. */
+  admitAgain(last: Caller): Awaitable<Caller> {
+    if (!this.keys.isCurrent(last.found)) return this.find(last.key.hash);
+    return this.clock.now() < last.judgedUntil ? last : this.judge(last.found);
+  }
+
+  private find(hash: string): Awaitable<Caller> {
+    return andThen(this.keys.findByHash(hash), (found) => this.judge(found));
+  }
+
+  private hashOf(text: string): string {
     const environment = environmentOf(text);
     if (environment === undefined) throw unknownKey();
     if (environment !== this.environment) {
@@ -36,17 +47,7 @@ export class Authenticate {
     return this.cryptography.sha256(text);
   }
 
-  /**
-   * As `execute`, by the hash.
-   *
-   * @param last whom it stood for before, where that is known: while it is current nobody is asked.
-   */
-  admit(hash: string, last?: AccountKey): Awaitable<AccountKey> {
-    if (last !== undefined && this.keys.isCurrent(last)) return this.judge(last);
-    return andThen(this.keys.findByHash(hash), (found) => this.judge(found));
-  }
-
-  private judge(found: AccountKey | undefined): AccountKey {
+  private judge(found: AccountKey | undefined): Caller {
     if (found === undefined) throw unknownKey();
     const now = this.clock.now();
     const state = keyState(found.key, now);
@@ -54,7 +55,7 @@ export class Authenticate {
     if (state === 'expired') throw new DomainError('expired_api_key', 'the API key has expired');
     const usedAt = unrecordedUse(found.key, now);
     if (usedAt !== undefined) this.keys.recordUse(found.key.id, usedAt);
-    return found;
+    return new Caller(found, judgedUntil(found.key, now));
   }
 }
 

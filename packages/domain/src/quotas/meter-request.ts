@@ -1,5 +1,4 @@
-import type { AccountKey } from '../accounts/api-key-repository.js';
-import { limitsOf } from '../accounts/plan.js';
+import type { Caller } from '../accounts/caller.js';
 import { andThen, type Awaitable } from '../kernel/awaitable.js';
 import type { Clock } from '../kernel/clock.js';
 import type { Verdict } from './quota.js';
@@ -10,7 +9,7 @@ import type { UsageRecords } from './usage-records.js';
 export const DEFAULT_ADDRESS_LIMIT = 60;
 
 /** Whose request it is: a key's, or nobody's we know, from an address. */
-export type Source = AccountKey | { readonly address: string };
+export type Source = Caller | { readonly address: string };
 
 /** Counts a request against its account's plan, or against its address, and says whether it may go on; notes what the key has used. */
 export class MeterRequest {
@@ -41,7 +40,6 @@ export class MeterRequest {
     if ('address' in source) {
       return { requester: source, limits: { perMinute: this.addressLimit, perDay: Infinity }, now };
     }
-    const { account, key } = source;
-    return { requester: { accountId: account.id, keyId: key.id }, limits: limitsOf(account.plan), now };
+    return { requester: source, limits: source.limits, now };
   }
 }

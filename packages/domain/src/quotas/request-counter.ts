@@ -5,9 +5,14 @@ import type { Awaitable } from '../kernel/awaitable.js';
 import type { Instant } from '../kernel/clock.js';
 import type { Verdict } from './quota.js';
 
+export interface KeyRequester {
+  readonly accountId: AccountId;
+  readonly keyId: ApiKeyId;
+}
+
 /** Who is counted: an account, whose keys share its windows while a ban hits one key, or an address without a key. */
 export type Requester =
-  | { readonly accountId: AccountId; readonly keyId: ApiKeyId }
+  | KeyRequester
   /** An address is counted by the minute alone and never banned. */
   | { readonly address: string };
 
