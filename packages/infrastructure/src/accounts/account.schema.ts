@@ -1,4 +1,11 @@
-import type { Account, AccountId, Instant, Plan, PlanName } from '@adoption-store/domain';
+import {
+  type Account,
+  type AccountId,
+  type Instant,
+  type Plan,
+  PLAN_NAMES,
+  type PlanName,
+} from '@adoption-store/domain';
 import { EntitySchema } from 'typeorm/entity-schema/EntitySchema.js';
 import { instantColumn, int64Column, optionalColumn } from '../database/columns.js';
 
@@ -34,7 +41,9 @@ export function accountFrom({ id, email, plan, perMinute, perDay, createdAt, cre
   return { id, email, plan: planFrom(plan, perMinute, perDay), createdAt, credentialVersion };
 }
 
-function planFrom(name: PlanName, perMinute = 0, perDay = 0): Plan {
+function planFrom(stored: PlanName, perMinute = 0, perDay = 0): Plan {
+  // The one text for all: each row has brought its own, and each request of the account would have to fetch that.
+  const name = PLAN_NAMES.find((each) => each === stored) ?? stored;
   return name === 'enterprise' ? { name, perMinute, perDay } : { name };
 }
 
