@@ -331,6 +331,18 @@ describe('a request counter in this process', () => {
     expect(counter.size).toBeLessThanOrEqual(120 + 20);
   });
 
+  it('counts the keys of an account together, however long it has known only one of them', () => {
+    const counter = new InProcessRequestCounter(policy);
+    for (let day = 0; day < 5; day++) {
+      const now = later(noon, day * DAY);
+      // Others make it forget who hasn't come for long.
+      counter.count({ requester: newRequester(), limits: free, now });
+      counter.count({ requester, limits: free, now });
+    }
+    const another = { ...requester, keyId: newRequester().keyId };
+    expect(counter.count({ requester: another, limits: free, now: later(noon, 4 * DAY) }).day.used).toBe(2);
+  });
+
   it('forgets also after its clock was far ahead and has been set right', async () => {
     const counter = new InProcessRequestCounter(policy);
     const times = [later(noon, 300 * DAY), ...Array.from({ length: 600 }, (_, second) => later(noon, second * SECOND))];

@@ -7,6 +7,7 @@ import {
   type Decision,
   DAY,
   type Instant,
+  type KeyRequester,
   MINUTE,
   NO_REFUSALS,
   NO_USAGE,
@@ -17,9 +18,8 @@ import {
   type Verdict,
   verdictOn,
 } from '@adoption-store/domain';
-import type { Writable } from '../kernel/writable.js';
 import { ExpiringMap } from './expiring-map.js';
-import { setUsage } from './set-usage.js';
+import { HeldUsage } from './held-usage.js';
 
 /** What must outlive the process: days, which are the account's, and bans, which are a key's. */
 export interface LastingCounts {
@@ -27,17 +27,22 @@ export interface LastingCounts {
   readonly bans: ReadonlyMap<ApiKeyId, Refusals>;
 }
 
-/** How an account stands; changed in place, as an object for each request would be kept until the account's next. */
-interface Account extends Writable<Usage> {
-  readonly id: AccountId;
+/** How an account stands. */
+class Account extends HeldUsage {
   /** Whether it has changed since the changes were last taken. */
-  isChanged: boolean;
+  isChanged = false;
+
+  constructor(readonly id: AccountId) {
+    super();
+  }
 }
 
 /** Counts in this process alone. A decision runs to its end without yielding, which makes it atomic. */
 export class InProcessRequestCounter implements RequestCounter {
   private readonly addresses = new ExpiringMap<string, Usage>(MINUTE);
   private readonly accounts = new ExpiringMap<AccountId, Account>(DAY);
+  /** By who sends the requests: that is found faster than an id. */
+  private readonly accountsByRequester = new WeakMap<KeyRequester, Account>();
   /** Keys that were never refused have no entry. */
   private readonly refusals = new ExpiringMap<ApiKeyId, Refusals>(DAY, isBanRemembered);
   private changedAccounts: Account[] = [];
@@ -62,11 +67,11 @@ export class InProcessRequestCounter implements RequestCounter {
       this.addresses.set(requester.address, decision.usage, now);
       return decision.verdict;
     }
-    const { accountId, keyId } = requester;
-    const account = this.accounts.getOrSet(accountId, newAccount, now);
+    const account = this.accountOf(requester, now);
+    const { keyId } = requester;
     const refusals = this.refusals.get(keyId) ?? NO_REFUSALS;
-    const decision = decide(account, refusals, limits, now, this.policy);
-    setUsage(account, decision.usage);
+    const decision = decide(account.get(), refusals, limits, now, this.policy);
+    account.set(decision.usage);
     if (decision.verdict.outcome === 'admitted') this.noteChange(account);
     if (decision.refusals !== refusals) {
       this.refusals.set(keyId, decision.refusals, now);
@@ -79,7 +84,7 @@ export class InProcessRequestCounter implements RequestCounter {
     if ('address' in requester) {
       return verdictOn(this.addresses.get(requester.address) ?? NO_USAGE, limits, undefined, now);
     }
-    const usage = this.accounts.get(requester.accountId) ?? NO_USAGE;
+    const usage = this.accounts.get(requester.accountId)?.get() ?? NO_USAGE;
     return verdictOn(usage, limits, this.refusals.get(requester.keyId), now);
   }
 
@@ -96,14 +101,14 @@ export class InProcessRequestCounter implements RequestCounter {
       this.addresses.set(requester.address, usage, now);
       return;
     }
-    const account = this.accounts.getOrSet(requester.accountId, newAccount, now);
-    setUsage(account, highestOf(account, usage));
+    const account = this.accountOf(requester, now);
+    account.set(highestOf(account.get(), usage));
     if (refusals !== NO_REFUSALS) this.refusals.set(requester.keyId, refusals, now);
   }
 
   /** Goes on from what an earlier process has left. */
   restore({ usages, bans }: LastingCounts, now: Instant): void {
-    for (const [accountId, usage] of usages) setUsage(this.accounts.getOrSet(accountId, newAccount, now), usage);
+    for (const [accountId, usage] of usages) this.accounts.getOrSet(accountId, newAccount, now).set(usage);
     for (const [keyId, refusals] of bans) this.refusals.set(keyId, refusals, now);
   }
 
@@ -112,7 +117,7 @@ export class InProcessRequestCounter implements RequestCounter {
     const usages = new Map(this.putBackUsages);
     for (const account of this.changedAccounts) {
       account.isChanged = false;
-      usages.set(account.id, usageOf(account));
+      usages.set(account.id, account.get());
     }
     const bans = this.changedBans;
     this.putBackUsages = new Map();
@@ -127,6 +132,15 @@ export class InProcessRequestCounter implements RequestCounter {
     this.changedBans = new Map([...bans, ...this.changedBans]);
   }
 
+  private accountOf(requester: KeyRequester, now: Instant): Account {
+    const last = this.accountsByRequester.get(requester);
+    // Of another day it may have been forgotten, or be about to.
+    if (last?.isOfDay(now) === true) return last;
+    const account = this.accounts.getOrSet(requester.accountId, newAccount, now);
+    this.accountsByRequester.set(requester, account);
+    return account;
+  }
+
   private noteChange(account: Account): void {
     if (account.isChanged) return;
     account.isChanged = true;
@@ -135,11 +149,7 @@ export class InProcessRequestCounter implements RequestCounter {
 }
 
 function newAccount(id: AccountId): Account {
-  return { id, ...NO_USAGE, isChanged: false };
-}
-
-function usageOf({ minuteStart, minuteUsed, dayStart, dayUsed }: Account): Usage {
-  return { minuteStart, minuteUsed, dayStart, dayUsed };
+  return new Account(id);
 }
 
 function highestOf(one: Usage, other: Usage): Usage {

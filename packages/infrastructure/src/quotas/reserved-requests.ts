@@ -14,8 +14,7 @@ import {
   type Requester,
   type Usage,
 } from '@adoption-store/domain';
-import type { Writable } from '../kernel/writable.js';
-import { setUsage } from './set-usage.js';
+import { HeldUsage } from './held-usage.js';
 
 /**
  * Of what an account has left, at most this part is reserved at a time. So nobody misses what another instance holds: to
@@ -35,7 +34,7 @@ interface Reserve {
   readonly requester: Requester;
   limits: PlanLimits;
   /** From which the next decision goes on, where any are left. */
-  readonly usage: Writable<Usage>;
+  readonly usage: HeldUsage;
   refusals: Refusals;
   left: number;
   /** Requests in this period, and in the one before. */
@@ -76,19 +75,20 @@ export class ReservedRequests {
     const reserve = this.reserves.get(requester.keyId) ?? this.watch(requester.keyId, requester, limits);
     reserve.came += 1;
     reserve.cameAt = now;
-    const { usage, refusals, left } = reserve;
+    const { refusals, left } = reserve;
+    const usage = reserve.usage.get();
     // A change of plan acts at once, and so does the end of a window.
     if (left === 0 || !areSame(reserve.limits, limits) || currentUsage(usage, now) !== usage) return undefined;
     reserve.left = left - 1;
     const decision = decide(usage, refusals, limits, now, this.policy);
-    setUsage(usage, decision.usage);
+    reserve.usage.set(decision.usage);
     return decision;
   }
 
   /** How many of those that a key's account has used, in the windows of `usage`, haven't come. */
   leftOf(requester: Requester, usage: Usage): number {
     const reserve = 'keyId' in requester ? this.reserves.get(requester.keyId) : undefined;
-    return reserve?.usage.minuteStart === usage.minuteStart ? reserve.left : 0;
+    return reserve?.usage.get().minuteStart === usage.minuteStart ? reserve.left : 0;
   }
 
   /** How many to reserve with a call that is made for this request; none while another is under way. */
@@ -108,7 +108,7 @@ export class ReservedRequests {
     const reserve = this.reserves.get(keyId) ?? this.watch(keyId, requester, limits);
     this.renew(reserve, 0);
     reserve.limits = limits;
-    setUsage(reserve.usage, usage);
+    reserve.usage.set(usage);
     reserve.refusals = refusals;
     reserve.left = count;
   }
@@ -124,7 +124,7 @@ export class ReservedRequests {
   }
 
   private watch(keyId: ApiKeyId, requester: Requester, limits: PlanLimits): Reserve {
-    const usage = { ...NO_USAGE };
+    const usage = new HeldUsage();
     const came = { came: 0, cameBefore: 0, cameAt: instant(0) };
     const reserve = { requester, limits, usage, refusals: NO_REFUSALS, left: 0, ...came, isAskedFor: false };
     this.reserves.set(keyId, reserve);
@@ -154,7 +154,8 @@ export class ReservedRequests {
 
   /** Gives back what is left, and asks for so many. */
   private renew(reserve: Reserve, wanted: number): void {
-    const { requester, limits, left, usage, cameAt } = reserve;
+    const { requester, limits, left, cameAt } = reserve;
+    const usage = reserve.usage.get();
     reserve.left = 0;
     reserve.isAskedFor = false;
     if (left > 0 && currentUsage(usage, cameAt) !== usage) {
