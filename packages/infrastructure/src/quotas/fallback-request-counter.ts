@@ -4,8 +4,8 @@ import type { InProcessRequestCounter } from './in-process-request-counter.js';
 /** A counter that instances share, and that can be lost. */
 export interface SharedRequestCounter extends Pick<RequestCounter, 'look'> {
   readonly isReady: boolean;
-  /** The decision of a request that it has counted already; undefined where it is to be asked. */
-  takeReserved(request: CountedRequest): Decision | undefined;
+  /** Of a request that it has counted already, as this process was told; undefined where it is to be asked. */
+  takeReserved(request: CountedRequest): Verdict | undefined;
   /** Calls one of the two, once: by callbacks, as each promise on a request's way costs it. */
   decide(request: CountedRequest, answer: (decision: Decision) => void, fail: (error: unknown) => void): void;
   /** Rejects while a request couldn't be counted. */
@@ -45,7 +45,7 @@ export class FallbackRequestCounter implements RequestCounter {
   count(request: CountedRequest): Awaitable<Verdict> {
     if (!this.isUsable()) return this.countHere(request);
     const reserved = this.shared.takeReserved(request);
-    if (reserved !== undefined) return this.follow(request, reserved);
+    if (reserved !== undefined) return reserved;
     return new Promise((resolve) => {
       this.shared.decide(
         request,

@@ -1,4 +1,4 @@
-import type { BanPolicy, Clock, Instant, RequestCounter } from '@adoption-store/domain';
+import { type BanPolicy, type Clock, type Instant, NO_REFUSALS, type RequestCounter } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import { FallbackRequestCounter } from './fallback-request-counter.js';
 import { FollowingRequestCounter } from './following-request-counter.js';
@@ -38,7 +38,9 @@ export async function openRequestCounter(config: RequestCounterConfig): Promise<
   if (redisUrl === undefined) return { counter: local, fallbacks: () => 0, isShared: () => false, close };
   // Loaded by whoever uses it alone: it takes a tenth of a second.
   const { RedisRequestCounter } = await import('./redis-request-counter.js');
-  const shared = await RedisRequestCounter.connect(redisUrl, policy, redisTimeout);
+  const shared = await RedisRequestCounter.connect(redisUrl, policy, redisTimeout, (requester, usage, now) => {
+    local.remember(requester, { usage, refusals: NO_REFUSALS }, now);
+  });
   const counter = new FallbackRequestCounter(shared, local, config.onEvent);
   return {
     counter,

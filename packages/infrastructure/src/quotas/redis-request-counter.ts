@@ -20,7 +20,7 @@ import {
 } from '@adoption-store/domain';
 import { Redis } from 'ioredis';
 import { COUNT_REQUESTS } from './request-counter-scripts.js';
-import { areSame, ReservedRequests } from './reserved-requests.js';
+import { areSame, type OnReserved, ReservedRequests } from './reserved-requests.js';
 
 /** The client with the script as a command of it; it sends its hash, and its text where Redis lacks it. */
 interface ScriptedRedis extends Redis {
@@ -78,15 +78,21 @@ export class RedisRequestCounter implements RequestCounter {
     private readonly redis: ScriptedRedis,
     private readonly policy: BanPolicy,
     private readonly timeout: number,
+    onReserved?: OnReserved,
   ) {
-    this.reserved = new ReservedRequests(policy, (request, back, ahead) =>
+    const settle = (request: CountedRequest, back: number, ahead: number) =>
       // Where Redis can't be asked, that part of what the account had left is lost with it.
-      this.inTurn((turn) => turn.all.push({ request, answers: [], back, ahead })),
-    );
+      this.inTurn((turn) => turn.all.push({ request, answers: [], back, ahead }));
+    this.reserved = new ReservedRequests(policy, settle, onReserved);
   }
 
   /** Connects, and goes on trying in the background where that fails: what matters is `isReady`. */
-  static async connect(url: string, policy: BanPolicy, timeout = DEFAULT_TIMEOUT): Promise<RedisRequestCounter> {
+  static async connect(
+    url: string,
+    policy: BanPolicy,
+    timeout = DEFAULT_TIMEOUT,
+    onReserved?: OnReserved,
+  ): Promise<RedisRequestCounter> {
     const redis = new Redis(url, {
       lazyConnect: true,
       // A request would rather be decided elsewhere than wait.
@@ -106,7 +112,7 @@ export class RedisRequestCounter implements RequestCounter {
     // Whoever asks is told by a rejection; an 'error' that nobody listens for would end the process.
     redis.on('error', () => undefined);
     await redis.connect().catch(() => undefined);
-    return new RedisRequestCounter(redis as ScriptedRedis, policy, timeout);
+    return new RedisRequestCounter(redis as ScriptedRedis, policy, timeout, onReserved);
   }
 
   /** Whether it is worth asking: without, a request is rejected at once. */
@@ -115,8 +121,8 @@ export class RedisRequestCounter implements RequestCounter {
   }
 
   count(request: CountedRequest): Awaitable<Verdict> {
-    const decision = this.takeReserved(request);
-    if (decision !== undefined) return decision.verdict;
+    const verdict = this.takeReserved(request);
+    if (verdict !== undefined) return verdict;
     return new Promise((resolve, reject) => {
       this.decide(
         request,
@@ -129,8 +135,8 @@ export class RedisRequestCounter implements RequestCounter {
   }
 
   /** What has been decided with a call before, if so. */
-  takeReserved(request: CountedRequest): Decision | undefined {
-    return this.reserved.take(request);
+  takeReserved(request: CountedRequest): Verdict | undefined {
+    return this.reserved.take(request)?.verdict;
   }
 
   /** Asks Redis, and tells the state behind the verdict too. What is sent at a time goes as one call. */

@@ -29,6 +29,9 @@ const PARTS = 10;
 /** Requests in two periods below which a key has none reserved: it would cost more than it saves. */
 const FEWEST = 2;
 
+/** Told how an account stands in a shared counter, what it has reserved included. */
+export type OnReserved = (requester: Requester, usage: Usage, now: Instant) => void;
+
 /** What an API key has reserved, and how fast it uses it. */
 interface Reserve {
   readonly requester: Requester;
@@ -63,10 +66,12 @@ export class ReservedRequests {
   /**
    * @param settle takes back so many that were counted in the windows of the request's `now`, and reserves so many, which
    * come by `keep` before it resolves; the request itself isn't counted. One call is answered after the other.
+   * @param onKept is told how an account stands with all that it has reserved.
    */
   constructor(
     private readonly policy: BanPolicy,
     private readonly settle: (request: CountedRequest, back: number, ahead: number) => Promise<void>,
+    private readonly onKept: OnReserved = () => undefined,
   ) {}
 
   /** The decision of a request that has been counted already; undefined where it is to be asked for. */
@@ -111,6 +116,8 @@ export class ReservedRequests {
     reserve.usage.set(usage);
     reserve.refusals = refusals;
     reserve.left = count;
+    const minuteUsed = usage.minuteUsed + count;
+    this.onKept(requester, { ...usage, minuteUsed, dayUsed: usage.dayUsed + count }, now);
   }
 
   /** Gives everything back. */
