@@ -6,12 +6,12 @@ import { Batch } from './batch.js';
 import { PATIENCE } from './patience.js';
 
 /** A batch that doesn't tell one item from many. */
-function batchOf<Result>(run: (items: readonly number[]) => Promise<readonly Result[]>) {
-  return new Batch<number, Result>(async (item) => (await run([item]))[0] as Result, run);
+function batchOf<Result>(run: (items: readonly number[]) => Promise<readonly Result[]>, most?: number) {
+  return new Batch<number, Result>(async (item) => (await run([item]))[0] as Result, run, most);
 }
 
 /** A batch whose runs end when the test says so. */
-function controlled() {
+function controlled(most?: number) {
   const runs: { readonly items: readonly number[]; end(failure?: Error): void }[] = [];
   const run = (items: readonly number[]) =>
     new Promise<readonly string[]>((resolve, reject) => {
@@ -23,7 +23,7 @@ function controlled() {
         },
       });
     });
-  return { batch: batchOf(run), runs };
+  return { batch: batchOf(run, most), runs };
 }
 
 const settled = () => new Promise(setImmediate);
@@ -85,16 +85,21 @@ describe('a batch', () => {
     expect(runs.slice(3)).toMatchObject([{ items: [6] }, { items: [7] }]);
   });
 
-  it('has at most 256 items, first come first served', async () => {
-    const { batch, runs } = controlled();
-    const answers = Array.from({ length: 600 }, (_, item) => batch.add(item));
-    for (let run = 0; run < 4; run += 1) {
+  it.each([
+    [256, undefined],
+    [32, 32],
+  ])('has at most %d items where it is told %s, first come first served', async (most, told) => {
+    const { batch, runs } = controlled(told);
+    const count = 2 * most + 88;
+    const answers = Array.from({ length: count }, (_, item) => batch.add(item));
+    for (let run = 0; !batch.isIdle; run += 1) {
       runs[run]?.end();
       await settled();
     }
-    expect(runs.map(({ items }) => items.length)).toEqual([1, 256, 256, 87]);
-    expect(runs.flatMap(({ items }) => items)).toEqual(Array.from({ length: 600 }, (_, item) => item));
-    expect(await Promise.all(answers)).toHaveLength(600);
+    expect(runs.slice(0, 3).map(({ items }) => items.length)).toEqual([1, most, most]);
+    expect(Math.max(...runs.map(({ items }) => items.length))).toBe(most);
+    expect(runs.flatMap(({ items }) => items)).toEqual(Array.from({ length: count }, (_, item) => item));
+    expect(await Promise.all(answers)).toHaveLength(count);
   });
 
   it('fails all of its items, and no others, where the database is away', async () => {
