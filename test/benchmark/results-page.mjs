@@ -103,7 +103,7 @@ function renderLimiter(run) {
   return [
     '## Limiter',
     '',
-    `${about(run)}, Node.js ${run.node}. With the key of one account, or of as many as it says; Redis is asked about each request of those that may send but 16,000 a minute:`,
+    `${about(run)}, Node.js ${run.node}. With the key of one account, or of as many as it says; Redis is asked about each request of those that may send but 16,000 a minute. Each window begins after a second of the same that is not counted, as keys that have not come for a while are looked up first:`,
     '',
     ...table(head, rows),
   ];

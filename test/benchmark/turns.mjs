@@ -7,12 +7,14 @@ export const WINDOWS = number('BENCH_WINDOWS', 3);
 
 /**
  * Loads each of `kinds`, `{ service, requests }` by name, in turns, so that whatever else the machine does meets them all.
- * Gives what each window came to. A ratio is one between neighbours in time.
+ * Gives what each window came to. A ratio is one between neighbours in time. `before` is for so many seconds ahead of each
+ * window that aren't counted.
  */
-export async function inTurns(kinds, { connections, seconds = SECONDS, windows = WINDOWS }) {
+export async function inTurns(kinds, { connections, seconds = SECONDS, windows = WINDOWS, before = 0 }) {
   const results = Object.fromEntries(Object.keys(kinds).map((name) => [name, []]));
   for (let window = 0; window < windows; window++) {
     for (const [name, { service, requests }] of turned(Object.entries(kinds), window)) {
+      if (before > 0) await load(service, requests, { connections, seconds: before });
       results[name].push(await undisturbed(() => load(service, requests, { connections, seconds })));
     }
   }
