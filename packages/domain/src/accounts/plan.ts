@@ -44,7 +44,7 @@ export function plan(name: PlanName, limits: Partial<PlanLimits> = {}): Plan {
 }
 
 export function limitsOf(plan: Plan): PlanLimits {
-  return plan.name === 'enterprise' ? plan : LIMITS_BY_PLAN[plan.name];
+  return plan.name === 'enterprise' ? { perMinute: plan.perMinute, perDay: plan.perDay } : LIMITS_BY_PLAN[plan.name];
 }
 
 /** Such as `pro (300 a minute, 10000 a day)`. */
