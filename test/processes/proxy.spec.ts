@@ -96,9 +96,9 @@ async function asStranger(forwardedFor: string): Promise<number> {
     await load.answered(200);
     await load.stop();
     const failed = load.answers.filter((answer) => !isSuccess(answer));
-    // At most what each writer had under way.
     expect(failed.map(({ what }) => what)).not.toContain('read');
-    expect(failed.length).toBeLessThanOrEqual(6);
+    // At most one write for each connection that the proxy had to it, idle ones included: it hasn't noticed yet.
+    expect(failed.length).toBeLessThanOrEqual(12);
     expect(await load.losses(client)).toEqual({ lost: [], doubled: [] });
     await startInstance(0);
   });
