@@ -1,6 +1,6 @@
 import { BASE62, randomBase62 } from '../kernel/base62.js';
 import type { Branded } from '../kernel/branded.js';
-import { type Instant, instant, MINUTE } from '../kernel/clock.js';
+import { type Instant, instant, later, MINUTE, startOf } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import { DomainError, invalid } from '../kernel/errors.js';
 import type { AccountId } from './account.js';
@@ -67,13 +67,13 @@ export function keyState(key: Pick<ApiKey, 'expiresAt' | 'revokedAt'>, now: Inst
 
 /** The minute to record where the key is used now; undefined where that has been recorded already. */
 export function unrecordedUse(key: Pick<ApiKey, 'lastUsedAt'>, now: Instant): Instant | undefined {
-  const minute = instant(now - (now % MINUTE));
+  const minute = startOf(MINUTE, now);
   return key.lastUsedAt === undefined || key.lastUsedAt < minute ? minute : undefined;
 }
 
 /** Until when both stay as they are now: up to the end of the key, or of the minute. */
 export function judgedUntil({ expiresAt, revokedAt }: Pick<ApiKey, 'expiresAt' | 'revokedAt'>, now: Instant): Instant {
-  const nextMinute = now - (now % MINUTE) + MINUTE;
+  const nextMinute = later(startOf(MINUTE, now), MINUTE);
   return instant(Math.min(nextMinute, expiresAt ?? Infinity, revokedAt ?? Infinity));
 }
 

@@ -17,6 +17,11 @@ export function instant(milliseconds: number): Instant {
   return milliseconds as Instant;
 }
 
+/** When the latest UTC window of so many milliseconds began. */
+export function startOf(length: number, now: Instant): Instant {
+  return instant(now - (now % length));
+}
+
 export function later(from: Instant, milliseconds: number): Instant {
   return instant(from + milliseconds);
 }

@@ -1,5 +1,5 @@
 import type { PlanLimits } from '../accounts/plan.js';
-import { DAY, HOUR, type Instant, instant, later, MINUTE, SECOND } from '../kernel/clock.js';
+import { DAY, HOUR, type Instant, instant, later, MINUTE, SECOND, startOf } from '../kernel/clock.js';
 
 /** How many requests have been admitted in the current UTC minute and UTC day. */
 export interface Usage {
@@ -130,10 +130,6 @@ export function currentUsage(usage: Usage, now: Instant): Usage {
     dayStart: isDay ? usage.dayStart : startOf(DAY, now),
     dayUsed: isDay ? usage.dayUsed : 0,
   };
-}
-
-function startOf(length: number, now: Instant): Instant {
-  return instant(now - (now % length));
 }
 
 function roomIn({ minuteUsed, dayUsed }: Usage, { perMinute, perDay }: PlanLimits): Exclude<Outcome, 'key_banned'> {

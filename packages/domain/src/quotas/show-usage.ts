@@ -3,7 +3,7 @@ import type { AccountRepository } from '../accounts/account-repository.js';
 import { type ApiKey, type ApiKeyId, keyState } from '../accounts/api-key.js';
 import type { ApiKeyRepository } from '../accounts/api-key-repository.js';
 import { limitsOf, type Plan } from '../accounts/plan.js';
-import { type Clock, DAY, type Instant, instant, later } from '../kernel/clock.js';
+import { type Clock, DAY, type Instant, later, startOf } from '../kernel/clock.js';
 import { DomainError } from '../kernel/errors.js';
 import { NO_USAGE, type QuotaWindow, verdictOn } from './quota.js';
 import type { RequestCounter } from './request-counter.js';
@@ -44,7 +44,7 @@ export class ShowUsage {
   /** @throws DomainError `not_found` where there is no such account, or it is closed. */
   async execute({ accountId }: { readonly accountId: AccountId }): Promise<AccountUsage> {
     const now = this.clock.now();
-    const today = instant(now - (now % DAY));
+    const today = startOf(DAY, now);
     const first = later(today, -(DAYS_SHOWN - 1) * DAY);
     const [account, found, records] = await Promise.all([
       this.accounts.findById(accountId),

@@ -1,5 +1,5 @@
 import type { AccountId } from '../accounts/account.js';
-import { DAY, type Instant, instant } from '../kernel/clock.js';
+import { DAY, type Instant, startOf } from '../kernel/clock.js';
 import type { KeyDayOfUsage, UsageRecords, UsedKey } from '../quotas/usage-records.js';
 
 type Row = KeyDayOfUsage & { readonly accountId: AccountId };
@@ -8,7 +8,7 @@ export class InMemoryUsageRecords implements UsageRecords {
   private readonly rows = new Map<string, Row>();
 
   record({ accountId, keyId }: UsedKey, isAdmitted: boolean, at: Instant): void {
-    const day = instant(at - (at % DAY));
+    const day = startOf(DAY, at);
     const id = `${keyId} ${day}`;
     const { admitted, refused } = this.rows.get(id) ?? { admitted: 0, refused: 0 };
     const counts = isAdmitted ? { admitted: admitted + 1, refused } : { admitted, refused: refused + 1 };

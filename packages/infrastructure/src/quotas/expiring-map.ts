@@ -1,4 +1,4 @@
-import type { Instant } from '@adoption-store/domain';
+import { type Instant, later, startOf } from '@adoption-store/domain';
 
 /**
  * A map that forgets: what hasn't been set for a whole window goes when the window after it ends. Two generations change
@@ -56,6 +56,6 @@ export class ExpiringMap<Key, Value> {
     }
     this.previous = this.current;
     this.current = new Map();
-    this.endsAt = now - (now % this.length) + this.length;
+    this.endsAt = later(startOf(this.length, now), this.length);
   }
 }

@@ -5,6 +5,7 @@ import {
   type Instant,
   instant,
   type KeyDayOfUsage,
+  startOf,
   type UsageRecords,
   type UsedKey,
 } from '@adoption-store/domain';
@@ -68,7 +69,7 @@ export class PostgresUsageRecords implements UsageRecords {
   constructor(private readonly dataSource: DataSource) {}
 
   record({ keyId }: UsedKey, isAdmitted: boolean, at: Instant): void {
-    const day = at - (at % DAY);
+    const day = startOf(DAY, at);
     if (day !== this.today || this.admitted.length >= COUNTED_TOGETHER) this.countAdmitted();
     this.today = day;
     if (isAdmitted) this.admitted.push(keyId);
