@@ -1,12 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
-  type AccountId,
-  type ApiKeyId,
   DEFAULT_BAN_POLICY,
   HOUR,
   type Instant,
   instant,
+  type KeyRequester,
   later,
   MINUTE,
   NO_REFUSALS,
@@ -23,12 +22,22 @@ import {
   TypeOrmApiKeyRepository,
 } from '@adoption-store/infrastructure/testing';
 import pg from 'pg';
-import { type Database, DAY, free, midnight, newRequester, nextTurn, noon, openDatabase } from './request-counters.js';
+import {
+  type Database,
+  DAY,
+  free,
+  midnight,
+  newRequester,
+  nextTurn,
+  noon,
+  openDatabase,
+  requesterOf,
+} from './request-counters.js';
 
 describe('a request counter in this process', () => {
   const policy = DEFAULT_BAN_POLICY;
   let database: Database;
-  let requester: { accountId: AccountId; keyId: ApiKeyId };
+  let requester: KeyRequester;
   beforeAll(async () => {
     database = await openDatabase();
   });
@@ -53,7 +62,7 @@ describe('a request counter in this process', () => {
       createdAt: noon,
       expiresAt: undefined,
     });
-    return { accountId: account.id, keyId: key.id };
+    return requesterOf(account.id, key.id);
   }
 
   const start = (now: Instant, onEvent: (message: string) => void = () => undefined): Promise<OpenRequestCounter> =>

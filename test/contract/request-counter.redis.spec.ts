@@ -1,10 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
-  type AccountId,
-  type ApiKeyId,
   type CountedRequest,
   DEFAULT_BAN_POLICY,
   HOUR,
+  type KeyRequester,
   later,
   MINUTE,
   type RequestCounter,
@@ -37,7 +36,7 @@ const openServer = redisServerFor('what happens when Redis is lost');
   let database: Database;
   let redis: RedisServer;
   let events: string[];
-  let requester: { accountId: AccountId; keyId: ApiKeyId };
+  let requester: KeyRequester;
   const closing: (() => unknown)[] = [];
   beforeAll(async () => {
     database = await openDatabase();

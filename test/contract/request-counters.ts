@@ -5,6 +5,7 @@ import {
   type BanPolicy,
   HOUR,
   instant,
+  type KeyRequester,
   later,
   limitsOf,
   type RequestCounter,
@@ -34,7 +35,27 @@ export interface Opened {
 const newId = () => randomBytes(7).readUIntBE(1, 6);
 export const newAccount = () => BigInt(newId()) as AccountId;
 export const newKey = () => BigInt(newId()) as ApiKeyId;
-export const newRequester = () => ({ accountId: newAccount(), keyId: newKey() });
+
+/** With a memo, which copies lack. */
+class RememberedRequester implements KeyRequester {
+  #memo: unknown;
+
+  constructor(
+    readonly accountId: AccountId,
+    readonly keyId: ApiKeyId,
+  ) {}
+
+  get memo(): unknown {
+    return this.#memo;
+  }
+
+  set memo(found: unknown) {
+    this.#memo = found;
+  }
+}
+export const requesterOf = (accountId: AccountId, keyId: ApiKeyId): KeyRequester =>
+  new RememberedRequester(accountId, keyId);
+export const newRequester = () => requesterOf(newAccount(), newKey());
 
 export async function openDatabase() {
   const database = await createDatabase();

@@ -1,4 +1,5 @@
 import type { Instant } from '../kernel/clock.js';
+import type { KeyRequester } from '../quotas/request-counter.js';
 import type { Account, AccountId } from './account.js';
 import type { ApiKey, ApiKeyId } from './api-key.js';
 import type { AccountKey } from './api-key-repository.js';
@@ -8,11 +9,12 @@ import { limitsOf, type Plan, type PlanLimits } from './plan.js';
  * Whom a key let in. What each request asks of it is side by side, as of thousands of keys whatever has to be fetched
  * from memory for itself costs more than all that is done with it.
  */
-export class Caller implements AccountKey {
+export class Caller implements AccountKey, KeyRequester {
   readonly accountId: AccountId;
   readonly keyId: ApiKeyId;
   readonly plan: Plan;
   readonly limits: PlanLimits;
+  #memo: unknown;
 
   /** @param judgedUntil when the key has to be judged again, should nothing else have happened to it. */
   constructor(
@@ -24,6 +26,14 @@ export class Caller implements AccountKey {
     this.keyId = key.id;
     this.plan = account.plan;
     this.limits = limitsOf(account.plan);
+  }
+
+  get memo(): unknown {
+    return this.#memo;
+  }
+
+  set memo(found: unknown) {
+    this.#memo = found;
   }
 
   get account(): Account {

@@ -8,6 +8,11 @@ import type { Verdict } from './quota.js';
 export interface KeyRequester {
   readonly accountId: AccountId;
   readonly keyId: ApiKeyId;
+  /**
+   * Where there is one, a counter keeps in it what it has found by these ids, to have it at once with the next request.
+   * It must not go along with a copy, which may have other ids.
+   */
+  memo?: unknown;
 }
 
 /** Who is counted: an account, whose keys share its windows while a ban hits one key, or an address without a key. */

@@ -32,7 +32,10 @@ class Account extends HeldUsage {
   /** Whether it has changed since the changes were last taken. */
   isChanged = false;
 
-  constructor(readonly id: AccountId) {
+  constructor(
+    readonly counter: InProcessRequestCounter,
+    readonly id: AccountId,
+  ) {
     super();
   }
 }
@@ -41,13 +44,12 @@ class Account extends HeldUsage {
 export class InProcessRequestCounter implements RequestCounter {
   private readonly addresses = new ExpiringMap<string, Usage>(MINUTE);
   private readonly accounts = new ExpiringMap<AccountId, Account>(DAY);
-  /** By who sends the requests: that is found faster than an id. */
-  private readonly accountsByRequester = new WeakMap<KeyRequester, Account>();
   /** Keys that were never refused have no entry. */
   private readonly refusals = new ExpiringMap<ApiKeyId, Refusals>(DAY, isBanRemembered);
   private changedAccounts: Account[] = [];
   private putBackUsages: LastingCounts['usages'] = new Map();
   private changedBans = new Map<ApiKeyId, Refusals>();
+  private readonly newAccount = (id: AccountId) => new Account(this, id);
 
   /** @param purgeKept clears away what is kept elsewhere; here everything is forgotten by itself. */
   constructor(
@@ -108,7 +110,7 @@ export class InProcessRequestCounter implements RequestCounter {
 
   /** Goes on from what an earlier process has left. */
   restore({ usages, bans }: LastingCounts, now: Instant): void {
-    for (const [accountId, usage] of usages) this.accounts.getOrSet(accountId, newAccount, now).set(usage);
+    for (const [accountId, usage] of usages) this.accounts.getOrSet(accountId, this.newAccount, now).set(usage);
     for (const [keyId, refusals] of bans) this.refusals.set(keyId, refusals, now);
   }
 
@@ -133,11 +135,11 @@ export class InProcessRequestCounter implements RequestCounter {
   }
 
   private accountOf(requester: KeyRequester, now: Instant): Account {
-    const last = this.accountsByRequester.get(requester);
+    const { memo } = requester;
     // Of another day it may have been forgotten, or be about to.
-    if (last?.isOfDay(now) === true) return last;
-    const account = this.accounts.getOrSet(requester.accountId, newAccount, now);
-    this.accountsByRequester.set(requester, account);
+    if (memo instanceof Account && memo.counter === this && memo.isOfDay(now)) return memo;
+    const account = this.accounts.getOrSet(requester.accountId, this.newAccount, now);
+    if ('memo' in requester) requester.memo = account;
     return account;
   }
 
@@ -146,10 +148,6 @@ export class InProcessRequestCounter implements RequestCounter {
     account.isChanged = true;
     this.changedAccounts.push(account);
   }
-}
-
-function newAccount(id: AccountId): Account {
-  return new Account(id);
 }
 
 function highestOf(one: Usage, other: Usage): Usage {

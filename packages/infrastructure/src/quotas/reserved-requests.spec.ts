@@ -4,6 +4,7 @@ import {
   type ApiKeyId,
   DEFAULT_BAN_POLICY,
   instant,
+  type KeyRequester,
   later,
   MINUTE,
   NO_REFUSALS,
@@ -11,7 +12,12 @@ import {
 } from '@adoption-store/domain';
 import { ReservedRequests } from './reserved-requests.js';
 
-const requester = { accountId: 1n as AccountId, keyId: 2n as ApiKeyId };
+const requesterOf = (keyId: bigint): KeyRequester => ({
+  accountId: 1n as AccountId,
+  keyId: keyId as ApiKeyId,
+  memo: undefined,
+});
+const requester = requesterOf(2n);
 const noon = instant(Date.UTC(2026, 0, 1, 12));
 const plenty = { perMinute: 16_384_000, perDay: 163_840_000 };
 const PERIOD = 250;
@@ -176,7 +182,7 @@ describe('requests that are reserved', () => {
 
   it('are those of one API key, and of no address', () => {
     reserve(3);
-    expect(reserved.take({ ...request(), requester: { ...requester, keyId: 3n as ApiKeyId } })).toBeUndefined();
+    expect(reserved.take({ ...request(), requester: requesterOf(3n) })).toBeUndefined();
     const address = { ...request(), requester: { address: '::1' } };
     reserved.keep(address, used(0), NO_REFUSALS, 3);
     expect([reserved.take(address), reserved.wantedWith(address)]).toEqual([undefined, 0]);
@@ -198,8 +204,8 @@ describe('requests that are reserved', () => {
       await Promise.resolve();
     });
     for (let key = 1n; key <= 10n; key += 1n) {
-      reserved.take({ ...request(), requester: { ...requester, keyId: key as ApiKeyId } });
-      reserved.take({ ...request(), requester: { ...requester, keyId: key as ApiKeyId } });
+      reserved.take({ ...request(), requester: requesterOf(key) });
+      reserved.take({ ...request(), requester: requesterOf(key) });
       jest.advanceTimersByTime(PERIOD / 10);
     }
     jest.advanceTimersByTime(PERIOD);
@@ -210,5 +216,14 @@ describe('requests that are reserved', () => {
     reserve(3);
     endPeriods(3);
     expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('begin anew for a key that sends again after that', () => {
+    takeTimes(3);
+    endPeriods(4);
+    settled = [];
+    takeTimes(2);
+    endPeriods();
+    expect(settled).toMatchObject([{ back: 0, ahead: 4 }]);
   });
 });

@@ -7,6 +7,7 @@ import {
   type Decision,
   type Instant,
   instant,
+  type KeyRequester,
   NO_REFUSALS,
   NO_USAGE,
   type PlanLimits,
@@ -32,21 +33,26 @@ const FEWEST = 2;
 /** Told how an account stands in a shared counter, what it has reserved included. */
 export type OnReserved = (requester: Requester, usage: Usage, now: Instant) => void;
 
-/** What an API key has reserved, and how fast it uses it. */
-interface Reserve {
-  readonly requester: Requester;
-  limits: PlanLimits;
-  /** From which the next decision goes on, where any are left. */
-  readonly usage: HeldUsage;
-  refusals: Refusals;
-  left: number;
+/** What an API key has reserved, and how fast it uses it: a usage from which the next decision goes on, where any are left. */
+class Reserve extends HeldUsage {
+  left = 0;
+  refusals = NO_REFUSALS;
   /** Requests in this period, and in the one before. */
-  came: number;
-  cameBefore: number;
+  came = 0;
+  cameBefore = 0;
   /** When the last of them came. */
-  cameAt: Instant;
+  cameAt = instant(0);
   /** Whether more were asked for in this period and there is no answer yet. */
-  isAskedFor: boolean;
+  isAskedFor = false;
+  isForgotten = false;
+
+  constructor(
+    readonly owner: ReservedRequests,
+    readonly requester: KeyRequester,
+    public limits: PlanLimits,
+  ) {
+    super();
+  }
 }
 
 /**
@@ -77,23 +83,23 @@ export class ReservedRequests {
   /** The decision of a request that has been counted already; undefined where it is to be asked for. */
   take({ requester, limits, now }: CountedRequest): Decision | undefined {
     if (!('keyId' in requester) || reservable(NO_USAGE, limits) === 0) return undefined;
-    const reserve = this.reserves.get(requester.keyId) ?? this.watch(requester.keyId, requester, limits);
+    const reserve = this.reserveOf(requester) ?? this.watch(requester, limits);
     reserve.came += 1;
     reserve.cameAt = now;
     const { refusals, left } = reserve;
-    const usage = reserve.usage.get();
+    const usage = reserve.get();
     // A change of plan acts at once, and so does the end of a window.
     if (left === 0 || !areSame(reserve.limits, limits) || currentUsage(usage, now) !== usage) return undefined;
     reserve.left = left - 1;
     const decision = decide(usage, refusals, limits, now, this.policy);
-    reserve.usage.set(decision.usage);
+    reserve.set(decision.usage);
     return decision;
   }
 
   /** How many of those that a key's account has used, in the windows of `usage`, haven't come. */
   leftOf(requester: Requester, usage: Usage): number {
     const reserve = 'keyId' in requester ? this.reserves.get(requester.keyId) : undefined;
-    return reserve?.usage.get().minuteStart === usage.minuteStart ? reserve.left : 0;
+    return reserve?.get().minuteStart === usage.minuteStart ? reserve.left : 0;
   }
 
   /** How many to reserve with a call that is made for this request; none while another is under way. */
@@ -109,11 +115,10 @@ export class ReservedRequests {
   keep({ requester, limits, now }: CountedRequest, usage: Usage, refusals: Refusals, wanted: number): void {
     const count = refusals.bannedUntil > now ? 0 : Math.min(wanted, reservable(usage, limits));
     if (count === 0 || !('keyId' in requester)) return;
-    const { keyId } = requester;
-    const reserve = this.reserves.get(keyId) ?? this.watch(keyId, requester, limits);
+    const reserve = this.reserves.get(requester.keyId) ?? this.watch(requester, limits);
     this.renew(reserve, 0);
     reserve.limits = limits;
-    reserve.usage.set(usage);
+    reserve.set(usage);
     reserve.refusals = refusals;
     reserve.left = count;
     const minuteUsed = usage.minuteUsed + count;
@@ -127,15 +132,21 @@ export class ReservedRequests {
     await this.latestSettlement;
     for (const reserve of this.reserves.values()) this.renew(reserve, 0);
     await this.latestSettlement;
-    this.reserves.clear();
+    for (const [keyId, reserve] of this.reserves) this.forget(keyId, reserve);
   }
 
-  private watch(keyId: ApiKeyId, requester: Requester, limits: PlanLimits): Reserve {
-    const usage = new HeldUsage();
-    const came = { came: 0, cameBefore: 0, cameAt: instant(0) };
-    const reserve = { requester, limits, usage, refusals: NO_REFUSALS, left: 0, ...came, isAskedFor: false };
-    this.reserves.set(keyId, reserve);
-    this.parts[this.part]?.set(keyId, reserve);
+  private reserveOf(requester: KeyRequester): Reserve | undefined {
+    const { memo } = requester;
+    if (memo instanceof Reserve && memo.owner === this && !memo.isForgotten) return memo;
+    const reserve = this.reserves.get(requester.keyId);
+    if (reserve !== undefined && 'memo' in requester) requester.memo = reserve;
+    return reserve;
+  }
+
+  private watch(requester: KeyRequester, limits: PlanLimits): Reserve {
+    const reserve = new Reserve(this, requester, limits);
+    this.reserves.set(requester.keyId, reserve);
+    this.parts[this.part]?.set(requester.keyId, reserve);
     this.timer ??= setTimeout(() => {
       this.endPeriods();
     }, PERIOD / PARTS).unref();
@@ -148,7 +159,7 @@ export class ReservedRequests {
     part?.forEach((reserve, keyId) => {
       if (reserve.came === 0 && reserve.cameBefore === 0 && reserve.left === 0) {
         part.delete(keyId);
-        this.reserves.delete(keyId);
+        this.forget(keyId, reserve);
         return;
       }
       this.renew(reserve, wantedBy(reserve));
@@ -159,10 +170,15 @@ export class ReservedRequests {
     else this.timer = undefined;
   }
 
+  private forget(keyId: ApiKeyId, reserve: Reserve): void {
+    this.reserves.delete(keyId);
+    reserve.isForgotten = true;
+  }
+
   /** Gives back what is left, and asks for so many. */
   private renew(reserve: Reserve, wanted: number): void {
     const { requester, limits, left, cameAt } = reserve;
-    const usage = reserve.usage.get();
+    const usage = reserve.get();
     reserve.left = 0;
     reserve.isAskedFor = false;
     if (left > 0 && currentUsage(usage, cameAt) !== usage) {
