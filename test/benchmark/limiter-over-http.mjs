@@ -1,6 +1,6 @@
-import { startApi } from './services.mjs';
+import { startApi, startPeer } from './services.mjs';
 import { openAccounts, openStore } from './store.mjs';
-import { inTurns, middles, ratio } from './turns.mjs';
+import { inTurns, middles, ratio, WINDOWS } from './turns.mjs';
 import { ANIMALS, withKeys, WORKLOADS } from './workloads.mjs';
 
 const ACCOUNTS = 1_000;
@@ -9,47 +9,63 @@ const MANY = `${LIST}, ${ACCOUNTS} accounts`;
 /** So few a minute that Redis decides nothing ahead. */
 const FEW = 16_000;
 const MANY_WITH_FEW = `${MANY}, ${FEW} a minute`;
+const IN_PROCESS = 'in process';
+const EXPERT = 'the expert’s process';
+/** Accounts differ by less than one window does from the next. */
+const MORE_WINDOWS = 3 * WINDOWS;
 
 /**
  * The same service counting in process and in Redis, where there is one: asked for each workload with one key, and for
  * lists of 20 with those of many accounts, and of many that may send but so many a minute. By workload and connections.
+ * What many accounts cost the expert's is beside it.
  */
 export async function compareServices(redisUrl) {
   const store = await openStore();
   await store.fill(ANIMALS);
   const keys = await openAccounts(store, ACCOUNTS);
   const keysOfFew = await openAccounts(store, ACCOUNTS, { perMinute: FEW });
-  const services = { 'in process': await startApi(store.settings) };
+  const services = { [IN_PROCESS]: await startApi(store.settings) };
   if (redisUrl !== undefined) services.Redis = await startApi({ ...store.settings, REDIS_URL: redisUrl });
+  const withExpert = { ...services, [EXPERT]: await startPeer('expert', store.settings) };
   const kindsOf = (workload, requests) =>
     Object.fromEntries(
       Object.entries(services).map(([name, service]) => [`${workload}; ${name}`, { service, requests }]),
     );
   const oneKey = (workload) => kindsOf(workload, withKeys(WORKLOADS[workload], keys.slice(0, 1)));
   const { [LIST]: list, ...others } = WORKLOADS;
-  // What is compared is loaded in turns.
-  const manyKeys = { ...kindsOf(MANY, withKeys(list, keys)), ...kindsOf(MANY_WITH_FEW, withKeys(list, keysOfFew)) };
-  const sets = [{ ...oneKey(LIST), ...manyKeys }, ...Object.keys(others).map(oneKey)];
+  // Keys that haven't come for a second are looked up first: what is compared is how it goes on.
+  const goingOn = { before: 1 };
+  // One service's side by side in time.
+  const oneAndMany = Object.fromEntries(
+    Object.entries(withExpert).flatMap(([name, service]) => [
+      [`${LIST}; ${name}`, { service, requests: withKeys(list, keys.slice(0, 1)) }],
+      [`${MANY}; ${name}`, { service, requests: withKeys(list, keys) }],
+    ]),
+  );
+  const sets = [
+    [oneAndMany, { ...goingOn, windows: MORE_WINDOWS }],
+    [kindsOf(MANY_WITH_FEW, withKeys(list, keysOfFew)), goingOn],
+    ...Object.keys(others).map((workload) => [oneKey(workload)]),
+  ];
   const figures = {};
   for (const connections of [32, 256]) {
-    for (const kinds of sets) Object.assign(figures, await compare(kinds, connections));
+    for (const [kinds, how] of sets) Object.assign(figures, await compare(kinds, { connections, ...how }));
   }
-  for (const { stop } of Object.values(services)) await stop();
+  for (const { stop } of Object.values(withExpert)) await stop();
   await store.close();
   console.table(figures);
   return figures;
 }
 
-async function compare(kinds, connections) {
-  await inTurns(kinds, { connections, windows: 1 });
-  // Keys that haven't come for a second are looked up first: what is compared is how it goes on.
-  const results = await inTurns(kinds, { connections, before: 1 });
+async function compare(kinds, how) {
+  await inTurns(kinds, { ...how, windows: 1 });
+  const results = await inTurns(kinds, how);
   const row = ([name, windows]) => {
     const [workload, counted] = name.split('; ');
-    const figures = { ...middles(windows), 'to in process': ratio(windows, results[`${workload}; in process`]) };
-    if (workload === MANY || workload === MANY_WITH_FEW)
-      figures['to one key'] = ratio(windows, results[`${LIST}; ${counted}`]);
-    return [`${workload}; ${connections}; ${counted}`, figures];
+    const figures = middles(windows);
+    if (counted !== EXPERT) figures['to in process'] = ratio(windows, results[`${workload}; ${IN_PROCESS}`]);
+    if (workload === MANY) figures['to one key'] = ratio(windows, results[`${LIST}; ${counted}`]);
+    return [`${workload}; ${how.connections}; ${counted}`, figures];
   };
   return Object.fromEntries(Object.entries(results).map(row));
 }
