@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
@@ -36,6 +37,13 @@ async function startInstance(index: number): Promise<void> {
 
 async function endInstance(index: number): Promise<void> {
   expect(await instances[index]?.stop('SIGTERM')).toMatchObject({ code: 0 });
+}
+
+/** How many are open, as Linux tells (proc(5), /proc/net/tcp); elsewhere they may be any number. */
+function connectionsTo(port: number): number {
+  if (process.platform !== 'linux') return Infinity;
+  const remoteAndState = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')} 01`;
+  return readFileSync('/proc/net/tcp', 'utf8').split(` ${remoteAndState} `).length - 1;
 }
 
 /** With a key that nobody has. */
@@ -92,13 +100,15 @@ async function asStranger(forwardedFor: string): Promise<number> {
   it('fails no request that could be sent to another when one is killed, and sends nothing twice that may have happened', async () => {
     const load = new Load(origin, keys, await addPets(client, 20_000)).start({ readers: 6, writers: 6 });
     await load.answered(200);
+    const connections = connectionsTo(ports[0] ?? 0);
     await instances[0]?.stop('SIGKILL');
     await load.answered(200);
     await load.stop();
     const failed = load.answers.filter((answer) => !isSuccess(answer));
     expect(failed.map(({ what }) => what)).not.toContain('read');
     // At most one write for each connection that the proxy had to it, idle ones included: it hasn't noticed yet.
-    expect(failed.length).toBeLessThanOrEqual(12);
+    expect(connections).toBeGreaterThan(0);
+    expect(failed.length).toBeLessThanOrEqual(connections);
     expect(await load.losses(client)).toEqual({ lost: [], doubled: [] });
     await startInstance(0);
   });
