@@ -14,6 +14,7 @@ export class Caller implements AccountKey, KeyRequester {
   readonly keyId: ApiKeyId;
   readonly plan: Plan;
   readonly limits: PlanLimits;
+  /** Not a field that a copy would take along. */
   #memo: unknown;
 
   /** @param judgedUntil when the key has to be judged again, should nothing else have happened to it. */
