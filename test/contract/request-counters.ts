@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import {
   type AccountId,
+  type AccountKey,
   type ApiKeyId,
   type BanPolicy,
+  Caller,
   HOUR,
   instant,
   type KeyRequester,
@@ -36,25 +38,11 @@ const newId = () => randomBytes(7).readUIntBE(1, 6);
 export const newAccount = () => BigInt(newId()) as AccountId;
 export const newKey = () => BigInt(newId()) as ApiKeyId;
 
-/** With a memo, which copies lack. */
-class RememberedRequester implements KeyRequester {
-  #memo: unknown;
-
-  constructor(
-    readonly accountId: AccountId,
-    readonly keyId: ApiKeyId,
-  ) {}
-
-  get memo(): unknown {
-    return this.#memo;
-  }
-
-  set memo(found: unknown) {
-    this.#memo = found;
-  }
+/** As who calls with a key: with a memo, which copies lack. */
+export function requesterOf(accountId: AccountId, keyId: ApiKeyId): KeyRequester {
+  const found = { account: { id: accountId, plan: { name: 'free' } }, key: { id: keyId } } as AccountKey;
+  return new Caller(found, noon);
 }
-export const requesterOf = (accountId: AccountId, keyId: ApiKeyId): KeyRequester =>
-  new RememberedRequester(accountId, keyId);
 export const newRequester = () => requesterOf(newAccount(), newKey());
 
 export async function openDatabase() {

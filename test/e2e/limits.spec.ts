@@ -1,4 +1,4 @@
-import { DAY, instant, later, MINUTE, plan, SECOND } from '@adoption-store/domain';
+import { DAY, later, MINUTE, plan, SECOND, startOf } from '@adoption-store/domain';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { startApi, useApi } from '../support/api.js';
 import { expectError, expectLimitHeaders } from '../support/expectations.js';
@@ -9,8 +9,7 @@ const api = useApi({ trustProxy: ['127.0.0.1'] });
 
 // Each test starts at midnight of a day of its own.
 beforeEach(() => {
-  const now = api.clock.now();
-  api.clock.set(instant(now - (now % DAY) + DAY));
+  api.clock.set(later(startOf(DAY, api.clock.now()), DAY));
 });
 
 const list = (key: string, path = '/v1/pets') => request(api, path, { headers: bearer(key) });
