@@ -171,6 +171,8 @@ export class RedisRequestCounter implements RequestCounter {
       await this.decideAll(turn.all);
     } catch (error) {
       for (const fail of turn.failures) fail(error);
+    } finally {
+      for (const { request, ahead } of turn.all) if (ahead > 0) this.reserved.endAsking(request.requester);
     }
   }
 

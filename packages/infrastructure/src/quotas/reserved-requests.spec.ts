@@ -41,8 +41,18 @@ const request = (limits: PlanLimits = plenty, now = noon) => ({ requester, limit
 const take = (limits?: PlanLimits, now?: typeof noon) => reserved.take(request(limits, now));
 const takeTimes = (count: number) => Array.from({ length: count }, () => take()?.verdict.minute.used);
 const used = (count: number) => ({ minuteUsed: count, dayUsed: count, minuteStart: noon, dayStart: noon });
-const endPeriods = (count = 1) => {
-  jest.advanceTimersByTime(count * PERIOD);
+const endAsking = () => {
+  reserved.endAsking(requester);
+};
+const endPeriod = () => {
+  jest.advanceTimersByTime(PERIOD);
+};
+/** Periods in which each call that asks for more is answered. */
+const endPeriods = (count: number) => {
+  for (let period = 0; period < count; period += 1) {
+    endPeriod();
+    endAsking();
+  }
 };
 
 /** So many are reserved behind requests after which `count` are used. */
@@ -56,23 +66,26 @@ describe('requests that are reserved', () => {
     expect(reserved.wantedWith(request())).toBe(0);
     take();
     expect(reserved.wantedWith(request())).toBe(4);
-    endPeriods();
+    endAsking();
+    endPeriod();
     take();
-    reserve(0);
-    endPeriods();
+    endAsking();
+    endPeriod();
     expect(settled.map(({ ahead }) => ahead)).toEqual([4, 6]);
   });
 
-  it('are asked for once at a time, and once more where there was no answer in a period', () => {
+  it('are asked for once at a time, whoever asks, until there is an answer', () => {
     takeTimes(7);
     expect([reserved.wantedWith(request()), reserved.wantedWith(request())]).toEqual([14, 0]);
-    reserve(14);
-    expect(reserved.wantedWith(request())).toBe(14);
-    endPeriods();
-    expect(settled).toMatchObject([{ ahead: 14 }]);
+    endPeriod();
+    expect(settled).toEqual([]);
+    endAsking();
+    takeTimes(3);
+    endPeriod();
+    expect(settled).toMatchObject([{ ahead: 20 }]);
     expect(reserved.wantedWith(request())).toBe(0);
-    endPeriods();
-    expect(settled).toMatchObject([{ ahead: 14 }, { ahead: 14 }]);
+    endAsking();
+    expect(reserved.wantedWith(request())).toBe(6);
   });
 
   it('are decided one behind the other, and then no more', () => {
@@ -116,7 +129,7 @@ describe('requests that are reserved', () => {
       { back: 0, ahead: 6, now: noon, limits: plenty },
     ]);
     reserve(6);
-    endPeriods();
+    endPeriod();
     expect(settled.at(-1)).toMatchObject({ back: 6, ahead: 0 });
     expect(take()).toBeUndefined();
   });
@@ -131,7 +144,7 @@ describe('requests that are reserved', () => {
   it('are given back when the counter is closed, also those that come meanwhile', async () => {
     takeTimes(3);
     reserve(3);
-    endPeriods();
+    endPeriod();
     const closed = reserved.close();
     reserve(6);
     await closed;
@@ -152,7 +165,7 @@ describe('requests that are reserved', () => {
   it('are given back to the windows they were counted in', () => {
     reserve(3);
     take(plenty, later(noon, MINUTE));
-    endPeriods();
+    endPeriod();
     expect(settled).toEqual([{ back: 3, ahead: 0, now: noon, limits: plenty }]);
   });
 
@@ -223,7 +236,7 @@ describe('requests that are reserved', () => {
     endPeriods(4);
     settled = [];
     takeTimes(2);
-    endPeriods();
+    endPeriod();
     expect(settled).toMatchObject([{ back: 0, ahead: 4 }]);
   });
 });

@@ -42,7 +42,7 @@ class Reserve extends HeldUsage {
   cameBefore = 0;
   /** When the last of them came. */
   cameAt = instant(0);
-  /** Whether more were asked for in this period and there is no answer yet. */
+  /** Whether a call that asks for more is under way: the answers of two would each tell counts that the other hasn't. */
   isAskedFor = false;
   isForgotten = false;
 
@@ -102,13 +102,19 @@ export class ReservedRequests {
     return reserve?.get().minuteStart === usage.minuteStart ? reserve.left : 0;
   }
 
-  /** How many to reserve with a call that is made for this request; none while another is under way. */
+  /** How many to reserve with a call that is made for this request, which `endAsking` ends; none while another is under way. */
   wantedWith({ requester }: CountedRequest): number {
     const reserve = 'keyId' in requester ? this.reserves.get(requester.keyId) : undefined;
     if (reserve === undefined || reserve.isAskedFor) return 0;
     const wanted = wantedBy(reserve);
     reserve.isAskedFor = wanted > 0;
     return wanted;
+  }
+
+  /** For each requester of a call that has asked for more, by `wantedWith` or `settle`: it is over, however it went. */
+  endAsking(requester: Requester): void {
+    const reserve = 'keyId' in requester ? this.reserves.get(requester.keyId) : undefined;
+    if (reserve !== undefined) reserve.isAskedFor = false;
   }
 
   /** Keeps what was counted behind a request, after which its account and key stand so, where so many were wanted. */
@@ -162,7 +168,7 @@ export class ReservedRequests {
         this.forget(keyId, reserve);
         return;
       }
-      this.renew(reserve, wantedBy(reserve));
+      if (!reserve.isAskedFor) this.renew(reserve, wantedBy(reserve));
       reserve.cameBefore = reserve.came;
       reserve.came = 0;
     });
@@ -180,7 +186,6 @@ export class ReservedRequests {
     const { requester, limits, left, cameAt } = reserve;
     const usage = reserve.get();
     reserve.left = 0;
-    reserve.isAskedFor = false;
     if (left > 0 && currentUsage(usage, cameAt) !== usage) {
       // To windows that have ended since; the start of the minute is in both. The next request asks for more.
       this.latestSettlement = this.settle({ requester, limits, now: usage.minuteStart }, left, 0);
