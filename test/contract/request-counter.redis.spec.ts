@@ -121,7 +121,12 @@ const openServer = redisServerFor('what happens when Redis is lost');
       await askRedis(redis.url, 'REPLICAOF 127.0.0.1 1');
       await expect(send(counter, 1_000, { limits })).rejects.toThrow('READONLY');
       await askRedis(redis.url, 'REPLICAOF NO ONE');
-      await until(() => Promise.resolve(counter.isReady));
+      await until(() =>
+        counter.probe().then(
+          () => true,
+          () => false,
+        ),
+      );
       const before = Number(await calls());
       await send(counter, 5_000, { limits });
       // Of 200 times a third.
