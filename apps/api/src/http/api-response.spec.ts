@@ -59,6 +59,15 @@ describe('an answer', () => {
     );
   });
 
+  it('holds nothing of its body once that is sent', () => {
+    let held: string | null | undefined;
+    sent(ApiResponse, 'GET', (response) => {
+      response.answer('{"id":1}');
+      held = response._header;
+    });
+    expect(held).toMatch(/^HTTP[^]*\r\n\r\n$/);
+  });
+
   it('has its lines also where somebody else sends it', () => {
     const { lines } = sent(ApiResponse, 'GET', (response) => {
       response.tell(headerLine('x-one', '1'));

@@ -66,11 +66,15 @@ export class ApiResponse<Request extends IncomingMessage = IncomingMessage> exte
     const size = Buffer.byteLength(text);
     this.tell(JSON_LINE);
     this.writeHead(this.statusCode, ['content-length', String(size)]);
+    const { _header: head } = this;
     // The head is bytes as characters.
-    if (this._hasBody && this._header !== null) {
-      this._header += size === text.length ? text : Buffer.from(text).toString('latin1');
+    if (this._hasBody && head !== null) {
+      this._header = head + (size === text.length ? text : Buffer.from(text).toString('latin1'));
     }
     this.end();
+    // What it has sent would otherwise live as long as the response is held, which is until the whole heap is collected
+    // where the request has waited: most of what was, at many connections.
+    this._header = head;
   }
 
   override writeHead(...parameters: unknown[]): this {

@@ -1,6 +1,6 @@
-import fastJson, { type ObjectSchema } from 'fast-json-stringify';
+import fastJson, { type ArraySchema, type ObjectSchema } from 'fast-json-stringify';
 
-export type JsonSchema = ObjectSchema;
+export type JsonSchema = ArraySchema | ObjectSchema;
 
 /**
  * Writes objects as the schema has them and nothing else of them; bigints as integers, digit by digit.

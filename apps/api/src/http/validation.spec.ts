@@ -1,13 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
-import { IsInt, IsOptional, validateSync } from 'class-validator';
+import { plainToInstance } from 'class-transformer';
+import { IsOptional, ValidateNested, validateSync } from 'class-validator';
 import fc from 'fast-check';
 import { NewMessageBody } from '../messages/new-message.body.js';
+import { ListPetsQuery, PETS_CURSOR } from '../pets/list-pets.query.js';
 import { NewPetBody } from '../pets/new-pet.body.js';
+import { ListOrdersQuery } from '../store/list-orders.query.js';
 import { NewOrderBody } from '../store/new-order.body.js';
-import { HttpRefusal } from './error-codes.js';
-import { validBody } from './validation.js';
+import { encodeCursor } from './cursor.js';
+import { validBody, validQuery } from './validation.js';
 
 const BODIES = [NewPetBody, NewOrderBody, NewMessageBody];
+const QUERIES = [ListPetsQuery, ListOrdersQuery];
 
 const read = (body: object, type: new () => object) => validBody(type, body as Record<string, unknown>);
 
@@ -23,23 +27,40 @@ const value = fc.oneof(
 const names = ['name', 'categoryId', 'status', 'petId', 'message', 'id'];
 const body = fc.record(Object.fromEntries(names.map((name) => [name, value])), { requiredKeys: [] });
 
+/** What a query string may hold. */
+const parameter = fc.oneof(
+  fc.constantFrom('1', '100', '0', '101', '-5', 'available', 'placed', 'sold', ''),
+  fc.bigInt().map(String),
+  fc.bigInt({ min: 1n, max: 10n }).map((after) => encodeCursor(PETS_CURSOR, after)),
+  fc.string(),
+);
+const parameters = ['limit', 'status', 'id', 'cursor', 'other'];
+const query = fc.record(
+  Object.fromEntries(parameters.map((name) => [name, fc.oneof(parameter, fc.array(parameter))])),
+  { requiredKeys: [] },
+);
+
+/** The first rule that class-validator finds broken. */
+function brokenRule(object: object): string | undefined {
+  const [error] = validateSync(object, { stopAtFirstError: true, forbidUnknownValues: false });
+  return Object.values(error?.constraints ?? {})[0];
+}
+
+/** Expects what `read` gives, or that it refuses with the message. */
+function expectJudged(message: string | undefined, read: () => void): void {
+  if (message === undefined) read();
+  else expect(read).toThrow(expect.objectContaining({ code: 'invalid_parameter', message }));
+}
+
 describe('a body', () => {
   it.each(BODIES)('is judged as class-validator judges it: %p', (type) => {
     fc.assert(
       fc.property(body, (given) => {
-        const object = Object.assign(new type(), given);
-        const [error] = validateSync(object, { stopAtFirstError: true, forbidUnknownValues: false });
-        const message = Object.values(error?.constraints ?? {})[0];
-        let refusal: unknown;
-        try {
+        expectJudged(brokenRule(Object.assign(new type(), given)), () => {
           const taken = read(given, type);
           expect(taken).toBeInstanceOf(type);
           expect(given).toMatchObject(taken);
-        } catch (thrown) {
-          refusal = thrown;
-        }
-        if (message === undefined) expect(refusal).toBeUndefined();
-        else expect(refusal).toEqual(new HttpRefusal('invalid_parameter', message));
+        });
       }),
     );
   });
@@ -49,11 +70,24 @@ describe('a body', () => {
   });
 
   it('has no rule that is judged otherwise than class-validator would', () => {
-    class Listing {
+    class Nested {
       @IsOptional()
-      @IsInt({ each: true })
-      ids?: number[];
+      @ValidateNested()
+      owner?: object;
     }
-    expect(() => read({}, Listing)).toThrow('ids has a rule that bodies have not');
+    expect(() => read({}, Nested)).toThrow('owner has a rule of another kind');
+  });
+});
+
+describe('a query', () => {
+  it.each(QUERIES)('is judged as class-validator judges it: %p', (type) => {
+    fc.assert(
+      fc.property(query, (given) => {
+        const object = plainToInstance(type, given, { excludeExtraneousValues: true, exposeUnsetFields: false });
+        expectJudged(brokenRule(object), () => {
+          expect(validQuery<object>(type, given)).toEqual(object);
+        });
+      }),
+    );
   });
 });

@@ -11,18 +11,20 @@ const validator = new Validator();
 /** A query as its class, of which only what it exposes is ever looked at; or refused with the first rule that is broken. */
 export function validQuery<Query extends object>(type: Type<Query>, query: unknown): Query {
   const object = plainToInstance(type, query, { excludeExtraneousValues: true, exposeUnsetFields: false });
-  const [error] = validator.validateSync(object, OPTIONS);
-  if (error !== undefined) refuse(error);
-  return object;
+  return judged(type, object);
 }
 
 /** A JSON object as the class of the body, of which only the properties that have rules are ever looked at. */
 export function validBody<Body extends object>(type: Type<Body>, body: Readonly<Record<string, unknown>>): Body {
-  const known = rules.get(type) ?? learnRules(type);
   const object = new type();
   const properties = object as Record<string, unknown>;
-  for (const { property } of known) if (Object.hasOwn(body, property)) properties[property] = body[property];
-  if (known.every((rule) => keeps(rule, properties))) return object;
+  for (const { property } of rulesOf(type)) if (Object.hasOwn(body, property)) properties[property] = body[property];
+  return judged(type, object);
+}
+
+/** The object, where it keeps the rules of its class. */
+function judged<Judged extends object>(type: Type<Judged>, object: Judged): Judged {
+  if (rulesOf(type).every((rule) => keeps(rule, object as Record<string, unknown>))) return object;
   // What is wrong, and how it is said, is class-validator's to find.
   const [error] = validator.validateSync(object, OPTIONS);
   if (error === undefined) throw new Error(`${type.name} is refused, and class-validator finds nothing wrong`);
@@ -42,12 +44,18 @@ interface Rule {
   /** The others are asked only where all of these say so. */
   readonly conditions: readonly Condition[];
   readonly constraints: readonly {
+    /** Whether it is one of each of several values. */
+    readonly each: boolean;
     readonly validate: (value: unknown, given: ValidationArguments) => Promise<boolean> | boolean;
     readonly given: Omit<ValidationArguments, 'object' | 'value'>;
   }[];
 }
 
 const rules = new WeakMap<Type, readonly Rule[]>();
+
+function rulesOf(type: Type): readonly Rule[] {
+  return rules.get(type) ?? learnRules(type);
+}
 
 /** What class-validator would collect anew for each object, which takes it four times as long as to judge the object. */
 function learnRules(type: Type): readonly Rule[] {
@@ -58,8 +66,9 @@ function learnRules(type: Type): readonly Rule[] {
     conditions: decorators.filter(isCondition).map((decorator) => decorator.constraints[0] as Condition),
     constraints: decorators
       .filter((decorator) => !isCondition(decorator))
-      .flatMap(({ constraintCls, constraints }) =>
+      .flatMap(({ constraintCls, constraints, each }) =>
         storage.getTargetValidatorConstraints(constraintCls).map(({ instance }) => ({
+          each,
           validate: (value: unknown, given: ValidationArguments) => instance.validate(value, given),
           given: { targetName: type.name, property, constraints },
         })),
@@ -74,9 +83,9 @@ type Metadata = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetValid
 const CONDITION = 'conditionalValidation';
 const CONSTRAINTS = ['customValidation', 'isDefined'];
 
-function isCondition({ type, each, validateIf, propertyName }: Metadata): boolean {
+function isCondition({ type, validateIf, propertyName }: Metadata): boolean {
   const isKnown = type === CONDITION || CONSTRAINTS.includes(type);
-  if (!isKnown || each || validateIf !== undefined) throw new Error(`${propertyName} has a rule that bodies have not`);
+  if (!isKnown || validateIf !== undefined) throw new Error(`${propertyName} has a rule of another kind`);
   return type === CONDITION;
 }
 
@@ -86,8 +95,12 @@ function keeps(rule: Rule, object: Record<string, unknown>): boolean {
     !rule.conditions.every((condition) => condition(object, value)) ||
     rule.constraints.every(
       // Not spread: V8 would keep what such objects hold until the next full collection of garbage.
-      ({ validate, given: { targetName, property, constraints } }) =>
-        validate(value, { targetName, property, constraints, object, value }) === true,
+      ({ each, validate, given: { targetName, property, constraints } }) => {
+        const given = { targetName, property, constraints, object, value };
+        return each && Array.isArray(value)
+          ? value.every((one) => validate(one, given) === true)
+          : validate(value, given) === true;
+      },
     )
   );
 }

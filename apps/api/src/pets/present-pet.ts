@@ -14,6 +14,7 @@ const petSchema: JsonSchema = {
 };
 
 const write = serialiser(petSchema);
+const writeAll = serialiser({ type: 'array', items: petSchema });
 
 /** What was written last: those who ask together share what is read, and what is written of it. */
 let last: { readonly animals: readonly Animal[]; readonly text: string } = { animals: [], text: '[]' };
@@ -24,7 +25,7 @@ export function presentPet(animal: Animal): string {
 }
 
 export function presentPets(animals: readonly Animal[]): string {
-  if (!areSame(last.animals, animals)) last = { animals, text: `[${animals.map(write).join(',')}]` };
+  if (!areSame(last.animals, animals)) last = { animals, text: writeAll(animals) };
   return last.text;
 }
 

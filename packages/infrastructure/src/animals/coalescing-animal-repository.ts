@@ -15,7 +15,7 @@ export interface NextPage {
 export interface BatchedAnimalRepository extends AnimalRepository {
   /** Stores all or none, each under a new id, in their order. */
   addAll(animals: readonly NewAnimal[]): Promise<readonly Animal[]>;
-  /** The pages in their order, all of the same status or of any. */
+  /** @param pages all of the same status or of any, each behind another animal: the furthest first. */
   listEach(status: PetStatus | undefined, pages: readonly NextPage[]): Promise<readonly (readonly Animal[])[]>;
 }
 
@@ -75,6 +75,7 @@ export class CoalescingAnimalRepository implements AnimalRepository {
         const limits = new Map<AnimalId, number>();
         for (const { after, limit } of wanted) limits.set(after, Math.max(limit, limits.get(after) ?? 0));
         const pages = Array.from(limits, ([after, limit]) => ({ after, limit }));
+        pages.sort((one, other) => (one.after > other.after ? -1 : 1));
         const read = await this.animals.listEach(status, pages);
         const byAfter = new Map(pages.map(({ after }, index) => [after, read[index] ?? []]));
         return wanted.map(({ after, limit }) => beginningOf(byAfter.get(after) ?? [], limit));
