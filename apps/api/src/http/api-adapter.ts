@@ -1,6 +1,6 @@
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { ApiReply } from './api-response.js';
+import type { ApiReply, JsonWhenSent } from './api-response.js';
 
 /** Nest's adapter without what it does for each request that nothing here needs. */
 export class ApiAdapter extends FastifyAdapter {
@@ -15,10 +15,10 @@ export class ApiAdapter extends FastifyAdapter {
   /** It looks at all that an answer may be; ours are JSON as text. */
   override reply(...parameters: Parameters<FastifyAdapter['reply']>): ReturnType<FastifyAdapter['reply']> {
     const [reply, body, status] = parameters as [FastifyReply & ApiReply, unknown, number | undefined];
-    if (typeof body !== 'string') return super.reply(...parameters);
+    if (typeof body !== 'string' && typeof body !== 'function') return super.reply(...parameters);
     if (status !== undefined) reply.raw.statusCode = status;
     // It may have been refused on its connection (socket-refusals.ts).
-    if (!reply.sent) reply.raw.answer(body);
+    if (!reply.sent) reply.raw.answer(typeof body === 'string' ? body : (body as JsonWhenSent)());
     // Not the reply itself, which is a promise of its being sent: Nest would wait for it.
     return undefined as never;
   }

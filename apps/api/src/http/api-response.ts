@@ -34,6 +34,12 @@ export function headerLines(headers: Readonly<Record<string, string>>): string {
     .join('');
 }
 
+/**
+ * A long JSON text, put together when it is sent: the promise that a controller gave when its request came would hold the
+ * text itself until the whole heap is collected.
+ */
+export type JsonWhenSent = () => string;
+
 /** What controllers see of Fastify's reply: `ApiResponse.answer` has none of the headers that the reply itself is given. */
 export interface ApiReply {
   readonly raw: ApiResponse;

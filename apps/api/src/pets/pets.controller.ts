@@ -2,7 +2,7 @@ import { AddAnimal, GetAnimal, ListAnimals } from '@adoption-store/domain';
 import { Controller, Get, Param, Post, Req, Res } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/api-context.js';
-import type { ApiReply } from '../http/api-response.js';
+import type { ApiReply, JsonWhenSent } from '../http/api-response.js';
 import { getPetDeprecation, getPetDeprecationLines, isGone } from '../http/deprecation.js';
 import { HttpRefusal } from '../http/error-codes.js';
 import { Idempotency } from '../http/idempotency.js';
@@ -29,10 +29,10 @@ export class PetsController {
     @ValidQuery(ListPetsQuery) query: ListPetsQuery,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: ApiReply,
-  ): Promise<string> {
+  ): Promise<JsonWhenSent> {
     const { items, next } = await this.listAnimals.execute(query);
     if (next !== undefined) reply.raw.tell(nextPageLink(this.url(request), query, PETS_CURSOR, next));
-    return presentPets(items);
+    return () => presentPets(items);
   }
 
   @Post()

@@ -16,12 +16,17 @@ const orderSchema: JsonSchema = {
 };
 
 const write = serialiser(orderSchema);
+const writeAll = serialiser({ type: 'array', items: orderSchema });
 
 /** What clients see of an order: an Order, as JSON. */
-export function presentOrder({ id, animalId, status, createdAt, updatedAt }: Order): string {
-  return write({ id, petId: animalId, status, createdAt: isoTime(createdAt), updatedAt: isoTime(updatedAt) });
+export function presentOrder(order: Order): string {
+  return write(jsonOf(order));
 }
 
 export function presentOrders(orders: readonly Order[]): string {
-  return `[${orders.map(presentOrder).join(',')}]`;
+  return writeAll(orders.map(jsonOf));
+}
+
+function jsonOf({ id, animalId, status, createdAt, updatedAt }: Order): object {
+  return { id, petId: animalId, status, createdAt: isoTime(createdAt), updatedAt: isoTime(updatedAt) };
 }

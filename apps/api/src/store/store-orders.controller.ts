@@ -2,7 +2,7 @@ import { CancelOrder, CompleteOrder, GetOrder, ListOrders, PlaceOrder } from '@a
 import { Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/api-context.js';
-import type { ApiReply } from '../http/api-response.js';
+import type { ApiReply, JsonWhenSent } from '../http/api-response.js';
 import { Idempotency } from '../http/idempotency.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { nextPageLink } from '../http/next-page.js';
@@ -33,12 +33,12 @@ export class StoreOrdersController {
     @ValidQuery(ListOrdersQuery) query: ListOrdersQuery,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: ApiReply,
-  ): Promise<string> {
+  ): Promise<JsonWhenSent> {
     const { limit, status, after } = query;
     const accountId = request.caller.account.id;
     const { items, next } = await this.listOrders.execute({ accountId, limit, status, after });
     if (next !== undefined) reply.raw.tell(nextPageLink(this.url(request), query, ORDERS_CURSOR, next));
-    return presentOrders(items);
+    return () => presentOrders(items);
   }
 
   @Post()
