@@ -78,8 +78,7 @@ export class ApiResponse<Request extends IncomingMessage = IncomingMessage> exte
       this._header = head + (size === text.length ? text : Buffer.from(text).toString('latin1'));
     }
     this.end();
-    // What it has sent would otherwise live as long as the response is held, which is until the whole heap is collected
-    // where the request has waited: most of what was, at many connections.
+    // A response whose request has waited is held until the whole heap is collected, and so would be what it has sent.
     this._header = head;
   }
 
