@@ -1,0 +1,29 @@
+import { describe, expect, it } from '@jest/globals';
+import { type Purpose, keysFor, signerFor } from './secrets.js';
+
+const PURPOSES: readonly Purpose[] = ['session', 'form', 'device'];
+const [OLD, NEW] = ['the former secret of 32 characters', 'the newer secret, of 32 characters'];
+
+describe('what the portal signs', () => {
+  it('for one purpose is worth nothing for another', () => {
+    for (const purpose of PURPOSES) {
+      const signed = signerFor(purpose, [NEW]).sign('value');
+      const valid = PURPOSES.filter((each) => signerFor(each, [NEW]).unsign(signed).valid);
+      expect(valid).toEqual([purpose]);
+    }
+  });
+
+  it('is signed with the first secret and taken from all of them', () => {
+    const signed = signerFor('session', [NEW, OLD]).sign('value');
+    expect(signerFor('session', [NEW]).unsign(signed)).toMatchObject({ valid: true, value: 'value' });
+    expect(signerFor('session', [OLD]).unsign(signed).valid).toBe(false);
+    const former = signerFor('session', [OLD]).sign('value');
+    expect(signerFor('session', [NEW, OLD]).unsign(former)).toMatchObject({ valid: true, renew: true });
+    expect(signerFor('session', [NEW]).unsign(former).valid).toBe(false);
+  });
+
+  it('is never signed with a secret itself', () => {
+    const keys = PURPOSES.flatMap((purpose) => keysFor(purpose, [OLD, NEW]));
+    expect(new Set([...keys, OLD, NEW]).size).toBe(keys.length + 2);
+  });
+});

@@ -1,0 +1,17 @@
+import { hkdfSync } from 'node:crypto';
+import { Signer } from '@fastify/cookie';
+
+/** What the portal signs. A signature made for one purpose is worth nothing for another. */
+export type Purpose = 'session' | 'form' | 'device';
+
+/** A key for each of the secrets, in their order, derived for that purpose alone (RFC 5869). */
+export function keysFor(purpose: Purpose, secrets: readonly string[]): string[] {
+  return secrets.map((secret) =>
+    Buffer.from(hkdfSync('sha256', secret, '', `adoption store portal ${purpose}`, 32)).toString('base64url'),
+  );
+}
+
+/** Signs with the first of the secrets and takes what any of them has signed. */
+export function signerFor(purpose: Purpose, secrets: readonly string[]): Signer {
+  return new Signer(keysFor(purpose, secrets));
+}
