@@ -249,6 +249,35 @@ describe.each(everyAdapter)('an order repository (%s)', (_name, open) => {
     });
   });
 
+  describe('a limit of orders placed at a time', () => {
+    const placeAtMost = (animalId: AnimalId, mostPlaced: number, by = accountId) =>
+      orders.place({ accountId: by, animalId, createdAt: noon }, mostPlaced);
+
+    it('admits exactly as many of racing orders for different animals, and reserves no other animal', async () => {
+      const animals = await manyTimes(40, () => addAnimal(store));
+      const racers = await Promise.allSettled(animals.map((animalId) => placeAtMost(animalId, 7)));
+      const refused = racers.flatMap((each): unknown[] => (each.status === 'rejected' ? [each.reason] : []));
+      expect(refused).toHaveLength(33);
+      for (const each of refused) expect(each).toMatchObject({ code: 'too_many_orders', kind: 'conflict' });
+      expect(await orders.list({ accountId, status: 'placed', limit: 100 })).toHaveLength(7);
+      const statuses = await Promise.all(animals.map((id) => statusOf(store, id)));
+      expect(statuses.filter((status) => status === 'available')).toHaveLength(33);
+    });
+
+    it.each(OUTCOMES)('has room again once an order is %s', async (outcome) => {
+      const { id } = await placed();
+      const animalId = await addAnimal(store);
+      await expect(placeAtMost(animalId, 1)).rejects.toMatchObject({ code: 'too_many_orders' });
+      await end(id, outcome);
+      expect(await placeAtMost(animalId, 1)).toMatchObject({ animalId });
+    });
+
+    it('is each account’s own', async () => {
+      await placed();
+      expect(await placeAtMost(await addAnimal(store), 1, other)).toMatchObject({ accountId: other });
+    });
+  });
+
   describe('under a race', () => {
     it('places one order of 50 racers for one animal, round after round', async () => {
       for (let round = 0; round < 40; round++) {

@@ -198,6 +198,11 @@ const REQUESTS: Readonly<
     return end(api, 'cancel', id);
   },
   pet_not_available: async () => orderPet(api, await addPet(api, 'sold')),
+  too_many_orders: async () => {
+    const { key } = await api.openKey();
+    for (let placed = 0; placed < 100; placed += 1) await placeOrder(api, key);
+    return orderPet(api, await addPet(api), key);
+  },
   payload_too_large: () => send('POST /v1/pets', JSON_TYPE, TOO_LARGE),
   request_timeout: () => unfinished,
   revoked_api_key: async () => {

@@ -127,6 +127,26 @@ describe('POST /v1/store/orders, however many race,', () => {
     }
   });
 
+  it('is answered 201 exactly up to the limit of an account, and 409 too_many_orders beyond, also with keys of idempotency', async () => {
+    const { key } = await api.openKey();
+    const pets = await Promise.all(Array.from({ length: 130 }, () => addPet(api)));
+    const order = (petId: number, index: number) =>
+      postOrder(api, `{"petId":${petId}}`, {
+        'Content-Type': 'application/json',
+        ...(index % 2 === 0 && { 'Idempotency-Key': `order-${petId}` }),
+        ...bearer(key),
+      });
+    const responses = await Promise.all(pets.map(order));
+    expect(ofStatus(responses, 201)).toHaveLength(100);
+    expect(ofStatus(responses, 409)).toHaveLength(30);
+    for (const response of ofStatus(responses, 409)) {
+      expect(expectError(response, 409, 'too_many_orders')).toContain('100');
+    }
+    expect((await Promise.all(pets.map((id) => petStatus(api, id)))).filter((is) => is === 'available')).toHaveLength(
+      30,
+    );
+  });
+
   it('is answered 201 to each that orders an animal of its own', async () => {
     const orders = await Promise.all(Array.from({ length: 20 }, () => placeOrder(api)));
     expect(new Set(orders.map(({ id }) => id)).size).toBe(20);

@@ -17,7 +17,7 @@ describe('two replicas on one PostgreSQL', () => {
 
   beforeAll(async () => {
     database = await createDatabase();
-    const settings = { DATABASE_URL: database.url, PORT: '0', HOST: '127.0.0.1' };
+    const settings = { DATABASE_URL: database.url, PORT: '0', HOST: '127.0.0.1', ORDER_LIMIT: String(ROUNDS) };
     replicas = [new Running(API, [], settings), new Running(API, [], settings)];
     origins = await Promise.all(replicas.map(async (each) => (await each.prints(/Address {2}(\S+)\/v1/))[1] ?? ''));
     const plan = ['--plan', 'enterprise', '--per-minute', '2000000000', '--per-day', '2000000000'];
@@ -73,4 +73,21 @@ describe('two replicas on one PostgreSQL', () => {
     },
     30_000 + ROUNDS * 200,
   );
+
+  it('place exactly as many orders as an account may have at a time', async () => {
+    const client = new pg.Client(database.url);
+    await client.connect();
+    await client.query(`UPDATE orders SET status = 'cancelled' WHERE status = 'placed'`);
+    const { rows: pets } = await client.query<{ id: string }>(
+      `INSERT INTO animals (name, category_id, status)
+       SELECT 'Luna', 1, 'available' FROM generate_series(1, ${ROUNDS + 50}) RETURNING id`,
+    );
+    const orders = pets.map(({ id }, racer) => post(origins[racer % 2], '/v1/store/orders', `{"petId":${id}}`));
+    const statuses = (await Promise.all(orders)).map(({ status }) => status);
+    const { rows } = await client.query(`SELECT count(*)::int AS placed FROM orders WHERE status = 'placed'`);
+    await client.end();
+    expect(rows).toEqual([{ placed: ROUNDS }]);
+    expect(statuses.filter((status) => status === 201)).toHaveLength(ROUNDS);
+    expect(statuses.filter((status) => status === 409)).toHaveLength(50);
+  });
 });

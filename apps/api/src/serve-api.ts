@@ -45,6 +45,7 @@ export async function serveApi(settings: Values<typeof apiSettings>, told: Abort
     const application = createApplication(ports, {
       keyEnvironment: settings.KEY_ENVIRONMENT,
       addressLimit: settings.ADDRESS_LIMIT,
+      orderLimit: settings.ORDER_LIMIT,
     });
     const isEmbedded = databaseUrl === undefined;
     if (isEmbedded) await seedAnimals(application);

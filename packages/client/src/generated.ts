@@ -64,7 +64,7 @@ export interface paths {
         put?: never;
         /**
          * Place an order
-         * @description Orders an animal, which turns `pending`. However many ask for it at once, one order is placed; the others get 409 `pet_not_available`.
+         * @description Orders an animal, which turns `pending`. However many ask for it at once, one order is placed; the others get 409 `pet_not_available`. An account that has as many orders placed as it may, 100 unless the service is set otherwise, gets 409 `too_many_orders`.
          */
         post: operations["placeOrder"];
         delete?: never;
@@ -260,7 +260,7 @@ export interface components {
          * @description What was wrong, for programs. More codes may come; take an unknown one by its status.
          * @enum {string}
          */
-        ErrorCode: "bad_request" | "daily_quota_exceeded" | "expectation_failed" | "expired_api_key" | "gone" | "headers_too_large" | "idempotency_key_reused" | "internal_error" | "invalid_api_key" | "invalid_json" | "invalid_parameter" | "key_banned" | "method_not_allowed" | "missing_api_key" | "not_found" | "order_final" | "payload_too_large" | "pet_not_available" | "rate_limited" | "request_timeout" | "revoked_api_key" | "service_unavailable" | "unsupported_media_type" | "uri_too_long";
+        ErrorCode: "bad_request" | "daily_quota_exceeded" | "expectation_failed" | "expired_api_key" | "gone" | "headers_too_large" | "idempotency_key_reused" | "internal_error" | "invalid_api_key" | "invalid_json" | "invalid_parameter" | "key_banned" | "method_not_allowed" | "missing_api_key" | "not_found" | "order_final" | "payload_too_large" | "pet_not_available" | "rate_limited" | "request_timeout" | "revoked_api_key" | "service_unavailable" | "too_many_orders" | "unsupported_media_type" | "uri_too_long";
         /**
          * @description An order of one animal.
          * @example {
@@ -511,7 +511,7 @@ export interface components {
             content: {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {unknown} */
-                    code?: "order_final" | "pet_not_available";
+                    code?: "order_final" | "pet_not_available" | "too_many_orders";
                     /** @constant */
                     status?: 409;
                 };

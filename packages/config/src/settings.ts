@@ -106,6 +106,11 @@ export const apiSettings = {
     about: 'Requests a minute that one address may send without a valid key',
     read: integer(1, 1_000_000),
   },
+  ORDER_LIMIT: {
+    default: '100',
+    about: 'Orders that one account may have placed at a time, 1–100000',
+    read: integer(1, 100_000),
+  },
   BAN_REFUSALS: {
     default: '50',
     about: 'So many refusals of one key within a minute ban it',

@@ -36,6 +36,7 @@ import { CancelOrder, CompleteOrder } from './orders/end-order.js';
 import { DEFAULT_ORDER_TTL, ExpireOrders } from './orders/expire-orders.js';
 import { GetOrder } from './orders/get-order.js';
 import { ListOrders } from './orders/list-orders.js';
+import { DEFAULT_ORDER_LIMIT } from './orders/order.js';
 import type { OrderRepository } from './orders/order-repository.js';
 import { PlaceOrder } from './orders/place-order.js';
 import { PurgeExpired } from './purge-expired.js';
@@ -70,6 +71,8 @@ export interface ApplicationOptions {
   readonly addressLimit?: number;
   /** Milliseconds that an order may stay `placed`; 48 hours unless given. */
   readonly orderTtl?: number;
+  /** Orders of one account that may be placed at the same time; 100 unless given. */
+  readonly orderLimit?: number;
   readonly delivery?: Partial<DeliveryPolicy>;
 }
 
@@ -78,6 +81,7 @@ export type Application = ReturnType<typeof createApplication>;
 /** Everything the service can do. */
 export function createApplication(ports: Ports, options: ApplicationOptions = {}) {
   const { keyEnvironment = 'live', addressLimit = DEFAULT_ADDRESS_LIMIT, orderTtl = DEFAULT_ORDER_TTL } = options;
+  const { orderLimit = DEFAULT_ORDER_LIMIT } = options;
   const delivery = { ...DEFAULT_DELIVERY_POLICY, ...options.delivery };
   const { animals, orders, messages, messageSender, idempotency, clock, cryptography } = ports;
   const { accounts, apiKeys, credentials, passwordHasher, passwordMailer, requests, usage } = ports;
@@ -86,7 +90,7 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     getAnimal: new GetAnimal(animals),
     listAnimals: new ListAnimals(animals),
 
-    placeOrder: new PlaceOrder(orders, animals, clock),
+    placeOrder: new PlaceOrder(orders, animals, clock, orderLimit),
     completeOrder: new CompleteOrder(orders, clock),
     cancelOrder: new CancelOrder(orders, clock),
     getOrder: new GetOrder(orders),

@@ -1,4 +1,4 @@
-import { MAX_PAGE_SIZE } from '@adoption-store/domain';
+import { DEFAULT_ORDER_LIMIT, MAX_PAGE_SIZE, tooManyOrders } from '@adoption-store/domain';
 import { type ErrorCode, errorStatuses } from '../http/error-codes.js';
 import { MAX_URL_LENGTH } from '../http/framing.js';
 import { MAX_BODY_BYTES } from '../http/api-request.js';
@@ -16,6 +16,7 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   not_found: 'there is no such animal',
   pet_not_available: 'the animal is not available',
   order_final: 'the order is already completed',
+  too_many_orders: tooManyOrders(DEFAULT_ORDER_LIMIT).message,
   service_unavailable: 'the service is not available just now, try again',
   bad_request: 'the request is not valid HTTP/1.1',
   invalid_json: 'the body is not JSON: unexpected end at position 1',

@@ -72,7 +72,8 @@ const placeOrder: Described = {
   summary: 'Place an order',
   description:
     'Orders an animal, which turns `pending`. However many ask for it at once, one order is placed; the others get ' +
-    '409 `pet_not_available`.',
+    '409 `pet_not_available`. An account that has as many orders placed as it may, 100 unless the service is set ' +
+    'otherwise, gets 409 `too_many_orders`.',
   ...COMMON,
   parameters: [parameter('IdempotencyKey'), parameter('RequestId')],
   requestBody: { required: true, content: json(schemaRef('NewOrder'), { 'an order': { petId: 1 } }) },

@@ -9,6 +9,7 @@ export const domainErrorKinds = {
   not_found: 'not_found',
   pet_not_available: 'conflict',
   order_final: 'conflict',
+  too_many_orders: 'conflict',
   service_unavailable: 'unavailable',
 } as const;
 

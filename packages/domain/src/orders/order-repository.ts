@@ -20,8 +20,11 @@ export interface OrderRepository {
   /**
    * Places an order and reserves the animal. Undefined, and nothing changed, where the animal is unknown or its status
    * doesn't allow it: however many race for one animal, one places the order.
+   *
+   * @throws DomainError `too_many_orders`, and nothing changed, where the account has `mostPlaced` that are placed:
+   * however many of an account race, it never has more.
    */
-  place(order: NewOrder): Promise<Order | undefined>;
+  place(order: NewOrder, mostPlaced?: number): Promise<Order | undefined>;
   findById(accountId: AccountId, id: OrderId): Promise<Order | undefined>;
   /** The account's matching orders, ascending by id. */
   list(query: OrderQuery): Promise<readonly Order[]>;

@@ -2,6 +2,7 @@ import type { AccountId } from '../accounts/account.js';
 import type { AnimalId, PetStatus } from '../animals/animal.js';
 import type { Branded } from '../kernel/branded.js';
 import type { Instant } from '../kernel/clock.js';
+import { DomainError } from '../kernel/errors.js';
 
 export type OrderId = Branded<bigint, 'OrderId'>;
 
@@ -21,6 +22,16 @@ export interface Order extends NewOrder {
   readonly id: OrderId;
   readonly status: OrderStatus;
   readonly updatedAt: Instant;
+}
+
+/** Orders of one account that may be placed at the same time: nobody reserves the whole store. */
+export const DEFAULT_ORDER_LIMIT = 100;
+
+export function tooManyOrders(most: number): DomainError {
+  return new DomainError(
+    'too_many_orders',
+    `the account has ${most} orders that are placed, which is the most; complete or cancel one first`,
+  );
 }
 
 /**

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { AccountId } from '../accounts/account.js';
 import { canBecome, PET_STATUSES, type PetStatus } from '../animals/animal.js';
-import { type Application, createApplication } from '../application.js';
+import { type Application, type ApplicationOptions, createApplication } from '../application.js';
 import { HOUR, later, MINUTE } from '../kernel/clock.js';
 import { inMemoryPorts, type ManualClock } from '../testing/index.js';
 import { DEFAULT_ORDER_TTL } from './expire-orders.js';
@@ -11,9 +11,9 @@ import { ORDER_STATUSES, type OrderStatus, petStatusOnceOrder } from './order.js
 const alice = 1n as AccountId;
 const bob = 2n as AccountId;
 
-function openStore() {
+function openStore(options: ApplicationOptions = {}) {
   const ports = inMemoryPorts();
-  const application = createApplication(ports);
+  const application = createApplication(ports, options);
   const add = (status?: PetStatus) => application.addAnimal.execute({ name: 'Luna', categoryId: 1n, status });
   const statusOf = async (id: bigint) => (await application.getAnimal.execute(id)).status;
   return { ...application, clock: ports.clock, add, statusOf };
@@ -52,6 +52,30 @@ describe('placing an order', () => {
       kind: 'conflict',
     });
     expect(await statusOf(animalId)).toBe(status);
+  });
+
+  it('is refused beyond as many as an account may have placed at a time, until one has ended', async () => {
+    const { add, placeOrder, cancelOrder, statusOf } = openStore({ orderLimit: 2 });
+    const order = async (accountId: AccountId) => placeOrder.execute({ accountId, animalId: (await add()).id });
+    const [first] = [await order(alice), await order(alice)];
+    const { id: animalId } = await add();
+    await expect(placeOrder.execute({ accountId: alice, animalId })).rejects.toMatchObject({
+      code: 'too_many_orders',
+      kind: 'conflict',
+    });
+    expect(await statusOf(animalId)).toBe('available');
+    expect(await order(bob)).toMatchObject({ accountId: bob });
+    await cancelOrder.execute({ accountId: alice, id: first.id });
+    expect(await placeOrder.execute({ accountId: alice, animalId })).toMatchObject({ animalId });
+  });
+
+  it('is refused for the 101st at a time where nothing else is set', async () => {
+    const { add, placeOrder } = openStore();
+    for (let placed = 0; placed < 100; placed += 1)
+      await placeOrder.execute({ accountId: alice, animalId: (await add()).id });
+    await expect(placeOrder.execute({ accountId: alice, animalId: (await add()).id })).rejects.toMatchObject({
+      code: 'too_many_orders',
+    });
   });
 
   it('is refused for an animal that is not there', async () => {
@@ -115,7 +139,7 @@ describe('an order nobody ends', () => {
   });
 
   it('expires in portions of a hundred', async () => {
-    const { add, placeOrder, expireOrders, clock } = openStore();
+    const { add, placeOrder, expireOrders, clock } = openStore({ orderLimit: 1_000 });
     for (let count = 0; count < 150; count += 1) {
       await placeOrder.execute({ accountId: alice, animalId: (await add()).id });
     }

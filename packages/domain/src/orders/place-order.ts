@@ -16,12 +16,16 @@ export class PlaceOrder {
     private readonly orders: OrderRepository,
     private readonly animals: AnimalRepository,
     private readonly clock: Clock,
+    private readonly limit: number,
   ) {}
 
-  /** @throws DomainError `not_found` where there is no such animal, `pet_not_available` where it can't be ordered. */
+  /**
+   * @throws DomainError `too_many_orders` where the account has as many that are placed as it may, `not_found` where there
+   * is no such animal, `pet_not_available` where it can't be ordered.
+   */
   async execute({ accountId, animalId: id }: PlaceOrderInput): Promise<Order> {
     const animalId = id as AnimalId;
-    const order = await this.orders.place({ accountId, animalId, createdAt: this.clock.now() });
+    const order = await this.orders.place({ accountId, animalId, createdAt: this.clock.now() }, this.limit);
     if (order !== undefined) return order;
     // Asked only now: whoever comes in vain pays for it, and nobody else.
     if ((await this.animals.findById(animalId)) === undefined) {

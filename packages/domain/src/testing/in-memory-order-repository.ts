@@ -1,7 +1,14 @@
 import type { AccountId } from '../accounts/account.js';
 import { statusesBefore } from '../animals/animal.js';
 import { instant } from '../kernel/clock.js';
-import { type NewOrder, type Order, type OrderId, type OrderOutcome, petStatusOnceOrder } from '../orders/order.js';
+import {
+  type NewOrder,
+  type Order,
+  type OrderId,
+  type OrderOutcome,
+  petStatusOnceOrder,
+  tooManyOrders,
+} from '../orders/order.js';
 import type { OrderQuery, OrderRepository } from '../orders/order-repository.js';
 import type { InMemoryAnimalRepository } from './in-memory-animal-repository.js';
 import { remember } from './in-memory-idempotency-records.js';
@@ -12,7 +19,9 @@ export class InMemoryOrderRepository implements OrderRepository {
 
   constructor(private readonly animals: InMemoryAnimalRepository) {}
 
-  async place(order: NewOrder): Promise<Order | undefined> {
+  async place(order: NewOrder, mostPlaced = Infinity): Promise<Order | undefined> {
+    const isPlaced = ({ accountId, status }: Order) => accountId === order.accountId && status === 'placed';
+    if ([...this.orders.values()].filter(isPlaced).length >= mostPlaced) throw tooManyOrders(mostPlaced);
     const status = petStatusOnceOrder.placed;
     if (!this.animals.changeStatus(order.animalId, statusesBefore(status), status)) return undefined;
     const id = BigInt(this.orders.size + 1) as OrderId;

@@ -10,6 +10,7 @@ import {
   type OrderRepository,
   petStatusOnceOrder,
   statusesBefore,
+  tooManyOrders,
 } from '@adoption-store/domain';
 import type { DataSource, Repository } from 'typeorm';
 import { onDatabase, readFromDatabase, sqlState } from '../database/database-errors.js';
@@ -18,13 +19,21 @@ import { orderFrom, type OrderRow, orderSchema } from './order.schema.js';
 
 const UNIQUE_VIOLATION = '23505';
 
+/**
+ * One statement, for one round trip. `may_place_order` takes the account's turn until the transaction ends and only then
+ * counts, with a snapshot of its own: the statement's is older, and would miss what was placed during the wait.
+ */
 const PLACE = `
-  WITH reserved AS (
-    UPDATE animals SET status = $3 WHERE id = $2 AND status = ANY($4) RETURNING id
+  WITH asked AS MATERIALIZED (
+    SELECT $6::integer IS NULL OR may_place_order($1::bigint, $6::integer) AS may
+  ), reserved AS (
+    UPDATE animals SET status = $3 WHERE id = $2 AND status = ANY($4) AND (SELECT may FROM asked) RETURNING id
+  ), placed AS (
+    INSERT INTO orders (account_id, animal_id, status, created_at, updated_at)
+    SELECT $1::bigint, id, 'placed', $5::timestamptz, $5::timestamptz FROM reserved
+    RETURNING id
   )
-  INSERT INTO orders (account_id, animal_id, status, created_at, updated_at)
-  SELECT $1::bigint, id, 'placed', $5::timestamptz, $5::timestamptz FROM reserved
-  RETURNING id`;
+  SELECT may, (SELECT id FROM placed) AS id FROM asked`;
 
 /**
  * The lock on the order decides who ends it, so it is taken first. The animal first would be wrong: whoever waits for it
@@ -53,17 +62,18 @@ export class TypeOrmOrderRepository implements OrderRepository {
     return managerOf(this.dataSource).getRepository(orderSchema);
   }
 
-  async place({ accountId, animalId, createdAt }: NewOrder): Promise<Order | undefined> {
-    const parameters = [accountId, animalId, ...animalChange('placed'), new Date(createdAt)];
+  async place({ accountId, animalId, createdAt }: NewOrder, mostPlaced?: number): Promise<Order | undefined> {
+    const parameters = [accountId, animalId, ...animalChange('placed'), new Date(createdAt), mostPlaced ?? null];
     const [row] = await onDatabase(() =>
       managerOf(this.dataSource)
-        .query<{ id: string }[]>(PLACE, parameters)
+        .query<{ may: boolean; id: string | null }[]>(PLACE, parameters)
         .catch((error: unknown) => {
           if (sqlState(error) === UNIQUE_VIOLATION) return [];
           throw error;
         }),
     );
-    if (row === undefined) return undefined;
+    if (row?.may === false && mostPlaced !== undefined) throw tooManyOrders(mostPlaced);
+    if (row === undefined || row.id === null) return undefined;
     return { id: BigInt(row.id) as OrderId, accountId, animalId, status: 'placed', createdAt, updatedAt: createdAt };
   }
 

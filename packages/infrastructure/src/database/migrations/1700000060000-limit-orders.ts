@@ -1,0 +1,21 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+export class LimitOrders1700000060000 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    // Volatile: each statement of such a function sees what was committed before it began, whatever the caller sees.
+    await runner.query(`
+      CREATE FUNCTION may_place_order(account bigint, most integer) RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
+      BEGIN
+        PERFORM pg_advisory_xact_lock(hashtextextended('orders of account ' || account, 0));
+        RETURN most > (
+          SELECT count(*) FROM (
+            SELECT FROM orders WHERE account_id = account AND status = 'placed' LIMIT most
+          ) AS placed);
+      END
+      $$`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP FUNCTION may_place_order');
+  }
+}
