@@ -35,11 +35,17 @@ export function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string
   return typeof own === 'string' && REQUEST_ID.test(own) ? own : newRequestId();
 }
 
+export function fragmentRefusal(): HttpRefusal {
+  return new HttpRefusal('bad_request', 'the URL must not have a fragment; a # that is data is written as %23');
+}
+
 /** Refuses a request whose line or Host header breaks HTTP's rules, before anything else is asked. */
 export function checkFraming({ raw, originalUrl }: FastifyRequest): HttpRefusal | undefined {
   if (originalUrl.length > MAX_URL_LENGTH) {
     return new HttpRefusal('uri_too_long', `the URL must be at most ${MAX_URL_LENGTH} characters`);
   }
+  // RFC 9112 §3.2: no form of a target has one. Routers take it for a query, caches for nothing.
+  if (originalUrl.includes('#')) return fragmentRefusal();
   if (raw.httpVersionMajor !== 1) return new HttpRefusal('bad_request', 'the HTTP version must be 1.1 or 1.0');
   const { host, 'transfer-encoding': coding } = raw.headers;
   // Only Node 20's parser lets it pass. A proxy before us may see another end of the request (RFC 9112 §11.2).

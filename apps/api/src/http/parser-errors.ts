@@ -1,5 +1,5 @@
 import { HttpRefusal } from './error-codes.js';
-import { MAX_URL_LENGTH } from './framing.js';
+import { fragmentRefusal, MAX_URL_LENGTH } from './framing.js';
 import { routableUrl } from './request-target.js';
 import type { RouteTable } from './route-table.js';
 
@@ -38,6 +38,7 @@ function badRequest(): HttpRefusal {
 function unknownMethod(text: string, routes: RouteTable): HttpRefusal | undefined {
   const target = /^[\w!#$%&'*+.^`|~-]+ (\S+) HTTP\/1\.[01]\r?\n/.exec(text)?.[1];
   if (target === undefined) return undefined;
+  if (target.includes('#')) return fragmentRefusal();
   const methods = routes.methodsOf(routableUrl(target));
   const allow = (methods.length > 0 ? methods : routes.allMethods()).join(', ');
   return new HttpRefusal('method_not_allowed', `the method is not known, only ${allow}`, { allow });
