@@ -2,7 +2,16 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Application, createApplication, generateKeyText, HOUR, type Ports, SECOND } from '@adoption-store/domain';
+import {
+  type Application,
+  type Clock,
+  createApplication,
+  generateKeyText,
+  HOUR,
+  instant,
+  type Ports,
+  SECOND,
+} from '@adoption-store/domain';
 import { type Infrastructure, openInfrastructure } from '@adoption-store/infrastructure';
 import pg from 'pg';
 import { ask, createDatabase, type TestDatabase } from '../support/database.js';
@@ -21,14 +30,17 @@ afterEach(async () => {
   for (const close of closers.reverse()) await close();
 });
 
-async function openInstance(databaseUrl = database.url): Promise<Instance> {
+/** @param skew milliseconds by which the instance's clock is ahead. */
+async function openInstance(databaseUrl = database.url, skew = 0): Promise<Instance> {
   const infrastructure: Infrastructure = await openInfrastructure({
     databaseUrl,
     dataDirectory: '/nowhere',
     poolSize: 10,
   });
   closers.push(() => infrastructure.close());
-  return { ...createApplication(infrastructure.ports), ports: infrastructure.ports };
+  const clock: Clock = { now: () => instant(Date.now() + skew) };
+  const ports = { ...infrastructure.ports, clock };
+  return { ...createApplication(ports), ports };
 }
 
 async function issue({ openAccount, issueKey }: Instance) {
@@ -126,6 +138,41 @@ describe.each([
       expiresAt: undefined,
     });
     expect(await lastInVain(other, text, 'free')).toBeLessThan(SECOND);
+  });
+});
+
+describe.each([
+  ['an hour behind', -HOUR],
+  ['an hour ahead', HOUR],
+])('an instance whose clock is %s refuses within a second of the change', (_how, skew) => {
+  let one: Instance;
+  let other: Instance;
+  beforeEach(async () => {
+    [one, other] = await Promise.all([openInstance(), openInstance(database.url, skew)]);
+    await startFollowing(one, other);
+  });
+
+  it('a key that was revoked', async () => {
+    const { key, text } = await issue(one);
+    expect(await outcomeOf(other, text)).toBe('free');
+    await one.revokeKey.execute({ id: key.id });
+    expect(await lastInVain(other, text, 'revoked_api_key')).toBeLessThan(SECOND);
+  });
+
+  it('a key that was rotated without an overlap', async () => {
+    const { key, text } = await issue(one);
+    expect(await outcomeOf(other, text)).toBe('free');
+    await one.rotateKey.execute({ id: key.id, overlap: 0 });
+    expect(await lastInVain(other, text, 'expired_api_key')).toBeLessThan(SECOND);
+  });
+
+  it('every key of an account that was closed', async () => {
+    const password = 'correct horse battery staple';
+    const { id: accountId } = await one.signUp.execute({ email: 'owner@example.com', password });
+    const { text } = await one.issueKey.execute({ accountId });
+    expect(await outcomeOf(other, text)).toBe('free');
+    expect(await one.closeAccount.execute({ accountId, password })).toBe(true);
+    expect(await lastInVain(other, text, 'revoked_api_key')).toBeLessThan(SECOND);
   });
 });
 

@@ -8,6 +8,7 @@ import {
   HOUR,
   INT64_MAX,
   instant,
+  keyState,
   later,
   MINUTE,
   type NewApiKey,
@@ -111,6 +112,20 @@ describe.each([...everyAdapter, uncached])('an API key repository (%s)', (_name,
     expect(await keys.revoke(id, now)).toMatchObject({ id, revokedAt: now });
     expect(await keys.revoke(id, later(now, HOUR))).toMatchObject({ id, revokedAt: now });
     expect(await keys.findById(id)).toMatchObject({ key: { revokedAt: now } });
+  });
+
+  it('calls a key revoked from the revocation on, whatever a clock says', async () => {
+    const { id } = await keys.add(draft());
+    await keys.revoke(id, later(now, HOUR));
+    const found = await keys.findById(id);
+    expect(found && keyState(found.key, now)).toBe('revoked');
+  });
+
+  it('ends a key that is replaced without an overlap from then on, whatever a clock says', async () => {
+    const { id } = await keys.add(draft());
+    await keys.replace(id, draft(), now);
+    const found = await keys.findById(id);
+    expect(found && keyState(found.key, later(now, -HOUR))).toBe('expired');
   });
 
   it('replaces a key: the new one is there, the old one ends', async () => {

@@ -58,7 +58,7 @@ describe('What the pages say', () => {
   it('lists the keys that work, and of the others the 25 newest, however many there were', () => {
     const past = Array.from({ length: 30 }, (_, index) => aKey({ id: BigInt(index + 1) as ApiKeyId, revokedAt: now }));
     const expired = aKey({ id: 31n as ApiKeyId, expiresAt: now });
-    const active = aKey({ id: 32n as ApiKeyId, revokedAt: later(now, 1) });
+    const active = aKey({ id: 32n as ApiKeyId, expiresAt: later(now, 1) });
     const sorted = viewHelpers.sortKeys([...past, expired, active], now);
     expect(sorted.active).toEqual([active]);
     expect(sorted.past).toHaveLength(25);

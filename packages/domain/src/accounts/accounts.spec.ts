@@ -317,7 +317,8 @@ describe('a key', () => {
     ['active', 11, undefined],
     ['revoked', undefined, 10],
     ['revoked', 5, 7],
-    ['active', undefined, 11],
+    ['revoked', undefined, 11],
+    ['expired', 11, 11],
   ])('is %s at 10 with expiry %s and revocation %s', (state, expiresAt, revokedAt) => {
     const at = (time: number | undefined) => (time === undefined ? undefined : instant(time));
     expect(keyState({ expiresAt: at(expiresAt), revokedAt: at(revokedAt) }, instant(10))).toBe(state);

@@ -30,7 +30,7 @@ export interface ApiKeyRepository {
   /** Marks the key revoked; one that already is keeps its first instant. Undefined where there is no such key. */
   revoke(id: ApiKeyId, at: Instant): Promise<ApiKey | undefined>;
   /**
-   * Adds the replacement and lets the old key end at `oldEndsAt`, both or neither. Undefined, and nothing changed, where
+   * Adds the replacement and ends the old key as `endOfReplaced` says, both or neither. Undefined, and nothing changed, where
    * the old key is unknown, replaced already, or revoked or expired at the replacement's creation: of racing callers one
    * replaces it.
    *

@@ -21,12 +21,13 @@ export interface NewApiKey {
   readonly ending: string;
   readonly name: string | undefined;
   readonly createdAt: Instant;
-  /** From this instant on the key is refused. */
+  /** From this instant on the key is refused, by the clock of the process that is asked. */
   readonly expiresAt: Instant | undefined;
 }
 
 export interface ApiKey extends NewApiKey {
   readonly id: ApiKeyId;
+  /** When it was revoked, by the clock of the process that did it. The key is refused whatever the time is. */
   readonly revokedAt: Instant | undefined;
   /** The key that was issued in its place, where it has been rotated. */
   readonly replacedBy: ApiKeyId | undefined;
@@ -59,10 +60,19 @@ export function environmentOf(text: string): string | undefined {
 
 export type KeyState = 'active' | 'expired' | 'revoked';
 
+/**
+ * A revocation is an event: it holds from when it is stored, and no clock is asked. `now` is only asked about an expiry,
+ * which is a time that somebody named.
+ */
 export function keyState(key: Pick<ApiKey, 'expiresAt' | 'revokedAt'>, now: Instant): KeyState {
-  if (key.revokedAt !== undefined && key.revokedAt <= now) return 'revoked';
+  if (key.revokedAt !== undefined) return key.revokedAt === key.expiresAt ? 'expired' : 'revoked';
   if (key.expiresAt !== undefined && key.expiresAt <= now) return 'expired';
   return 'active';
+}
+
+/** What a rotation at `now` makes of the key that it replaces. An end that is due at once is an event, as a revocation is. */
+export function endOfReplaced(endsAt: Instant, now: Instant): Pick<ApiKey, 'expiresAt' | 'revokedAt'> {
+  return { expiresAt: endsAt, revokedAt: endsAt <= now ? endsAt : undefined };
 }
 
 /** The minute to record where the key is used now; undefined where that has been recorded already. */
@@ -72,9 +82,9 @@ export function unrecordedUse(key: Pick<ApiKey, 'lastUsedAt'>, now: Instant): In
 }
 
 /** Until when both stay as they are now: up to the end of the key, or of the minute. */
-export function judgedUntil({ expiresAt, revokedAt }: Pick<ApiKey, 'expiresAt' | 'revokedAt'>, now: Instant): Instant {
+export function judgedUntil({ expiresAt }: Pick<ApiKey, 'expiresAt'>, now: Instant): Instant {
   const nextMinute = later(startOf(MINUTE, now), MINUTE);
-  return instant(Math.min(nextMinute, expiresAt ?? Infinity, revokedAt ?? Infinity));
+  return instant(Math.min(nextMinute, expiresAt ?? Infinity));
 }
 
 export function tooManyKeys(most: number): DomainError {

@@ -1,5 +1,12 @@
 import type { AccountId } from '../accounts/account.js';
-import { type ApiKey, type ApiKeyId, keyState, type NewApiKey, tooManyKeys } from '../accounts/api-key.js';
+import {
+  type ApiKey,
+  type ApiKeyId,
+  endOfReplaced,
+  keyState,
+  type NewApiKey,
+  tooManyKeys,
+} from '../accounts/api-key.js';
 import type { AccountKey, ApiKeyRepository } from '../accounts/api-key-repository.js';
 import { type Instant, instant } from '../kernel/clock.js';
 import { DomainError } from '../kernel/errors.js';
@@ -63,10 +70,10 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
     const old = this.keys.get(id);
     if (old === undefined || old.replacedBy !== undefined || keyState(old, replacement.createdAt) !== 'active')
       return undefined;
-    const isOver = oldEndsAt <= replacement.createdAt;
-    const active = this.activeAt(old.accountId, replacement.createdAt) - (isOver ? 1 : 0);
+    const end = endOfReplaced(oldEndsAt, replacement.createdAt);
+    const active = this.activeAt(old.accountId, replacement.createdAt) - (end.revokedAt === undefined ? 0 : 1);
     const added = this.insert(replacement, active, mostActive);
-    this.put({ ...old, expiresAt: oldEndsAt, replacedBy: added.id });
+    this.put({ ...old, ...end, replacedBy: added.id });
     return added;
   }
 

@@ -4,6 +4,7 @@ import {
   type ApiKey,
   type ApiKeyId,
   DomainError,
+  endOfReplaced,
   type Instant,
   instant,
   keyState,
@@ -24,7 +25,7 @@ import type { StoredKey } from './known-key.js';
 
 const COUNT_ACTIVE = `
   SELECT count(*)::integer AS count FROM api_keys
-  WHERE account_id = $1 AND (revoked_at IS NULL OR revoked_at > $2) AND (expires_at IS NULL OR expires_at > $2)`;
+  WHERE account_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)`;
 
 /**
  * A row's `xmin` is the transaction that wrote it (PostgreSQL, "System Columns"); the same one can come again only
@@ -181,7 +182,7 @@ export class TypeOrmApiKeyRepository implements BatchedApiKeyRepository {
         const old = await lockKey(manager, id);
         if (old === null || old.replacedBy !== undefined) return undefined;
         if (keyState(old, replacement.createdAt) !== 'active') return undefined;
-        await manager.update(apiKeySchema, { id }, { expiresAt: oldEndsAt });
+        await manager.update(apiKeySchema, { id }, endOfReplaced(oldEndsAt, replacement.createdAt));
         const added = await insertKey(manager, replacement, mostActive);
         await manager.update(apiKeySchema, { id }, { replacedBy: added.id });
         return added;
