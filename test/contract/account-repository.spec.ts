@@ -43,6 +43,16 @@ describe.each(everyAdapter)('an account repository (%s)', (_name, open) => {
     expect(all.map(({ id }) => id)).toEqual(all.map(({ id }) => id).sort((one, other) => (one < other ? -1 : 1)));
   });
 
+  it('lists a part of the accounts, by where it begins and how many', async () => {
+    const added = [];
+    for (let index = 0; index < 4; index += 1) {
+      added.push(await accounts.open({ email: `${randomUUID()}@example.com`, plan: { name: 'free' }, createdAt }));
+    }
+    expect(await accounts.list({ after: added[0]?.id, limit: 2 })).toEqual(added.slice(1, 3));
+    expect(await accounts.list({ after: added[0]?.id })).toEqual(added.slice(1));
+    expect(await accounts.list({ after: added[3]?.id, limit: 2 })).toEqual([]);
+  });
+
   it('leaves an account that is there as it is', async () => {
     const first = await accounts.open({ email: 'twice@example.com', plan: { name: 'pro' }, createdAt });
     const second = await accounts.open({ email: 'twice@example.com', plan: { name: 'free' }, createdAt: instant(1) });

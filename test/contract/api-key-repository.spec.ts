@@ -107,6 +107,20 @@ describe.each([...everyAdapter, uncached])('an API key repository (%s)', (_name,
     expect(all).toEqual([...all].sort((a, b) => (a < b ? -1 : 1)));
   });
 
+  it('lists the keys of one account, or of all, a part at a time', async () => {
+    const [one, other] = [await openAccount(), await openAccount()];
+    const added = [];
+    for (const { id: accountId } of [one, other, one, other, one]) added.push(await keys.add(draft({ accountId })));
+    const [first, second, third] = added.filter(({ accountId }) => accountId === one.id);
+    const part = async (...asked: Parameters<ApiKeyRepository['list']>) =>
+      (await keys.list(...asked)).map(({ key }) => key);
+    expect(await part(one.id, { limit: 2 })).toEqual([first, second]);
+    expect(await part(one.id, { after: second?.id, limit: 2 })).toEqual([third]);
+    expect(await part(one.id, { after: third?.id, limit: 2 })).toEqual([]);
+    expect(await part(undefined, { after: first?.id, limit: 3 })).toEqual(added.slice(1, 4));
+    expect(await part(undefined, { after: first?.id })).toEqual(added.slice(1));
+  });
+
   it('revokes a key once: the first instant stays', async () => {
     const { id } = await keys.add(draft());
     expect(await keys.revoke(id, now)).toMatchObject({ id, revokedAt: now });

@@ -13,6 +13,12 @@ export function isTheirs({ account }: AccountKey, accountId: AccountId | undefin
   return accountId === undefined || account.id === accountId;
 }
 
+/** Which part of a list: what follows that id, so many at the most; all of it where neither is given. */
+export interface ListPart<Id> {
+  readonly after?: Id | undefined;
+  readonly limit?: number | undefined;
+}
+
 /** Port: the API keys. Each method is atomic. */
 export interface ApiKeyRepository {
   /**
@@ -25,8 +31,8 @@ export interface ApiKeyRepository {
   /** Whether what was found by its hash would be found now, where that is known without a question; false says nothing. */
   isCurrent(found: AccountKey): boolean;
   findById(id: ApiKeyId): Promise<AccountKey | undefined>;
-  /** All keys, or one account's, ascending by id. */
-  list(accountId?: AccountId): Promise<readonly AccountKey[]>;
+  /** All keys, or one account's, ascending by id; of a part of them only that is read. */
+  list(accountId?: AccountId, part?: ListPart<ApiKeyId>): Promise<readonly AccountKey[]>;
   /** Marks the key revoked; one that already is keeps its first instant. Undefined where there is no such key. */
   revoke(id: ApiKeyId, at: Instant): Promise<ApiKey | undefined>;
   /**

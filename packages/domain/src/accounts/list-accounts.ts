@@ -1,11 +1,12 @@
-import type { Account } from './account.js';
+import type { Account, AccountId } from './account.js';
 import type { AccountRepository } from './account-repository.js';
+import type { ListPart } from './api-key-repository.js';
 
 export class ListAccounts {
   constructor(private readonly accounts: AccountRepository) {}
 
-  /** All accounts that are open, ascending by id. */
-  async execute(): Promise<readonly Account[]> {
-    return this.accounts.list();
+  /** All accounts that are open, or a part of them, ascending by id. */
+  async execute(part?: ListPart<AccountId>): Promise<readonly Account[]> {
+    return this.accounts.list(part);
   }
 }

@@ -1,8 +1,9 @@
 import type { AccountRepository } from './account-repository.js';
 import { type AccountId, emailAddress } from './account.js';
-import type { AccountKey, ApiKeyRepository } from './api-key-repository.js';
+import type { ApiKeyId } from './api-key.js';
+import type { AccountKey, ApiKeyRepository, ListPart } from './api-key-repository.js';
 
-export interface ListKeysInput {
+export interface ListKeysInput extends ListPart<ApiKeyId> {
   readonly email?: string | undefined;
   readonly accountId?: AccountId | undefined;
 }
@@ -14,13 +15,14 @@ export class ListKeys {
   ) {}
 
   /**
-   * All keys, or those of one account, by its id or its address; none where there is no such account.
+   * All keys, or those of one account, by its id or its address, or a part of them, ascending by id; none where there is
+   * no such account.
    *
    * @throws DomainError `invalid_parameter`
    */
   async execute(input: ListKeysInput = {}): Promise<readonly AccountKey[]> {
-    if (input.email === undefined) return this.keys.list(input.accountId);
+    if (input.email === undefined) return this.keys.list(input.accountId, input);
     const account = await this.accounts.findByEmail(emailAddress(input.email));
-    return account === undefined ? [] : this.keys.list(account.id);
+    return account === undefined ? [] : this.keys.list(account.id, input);
   }
 }

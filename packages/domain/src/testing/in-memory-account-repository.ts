@@ -1,5 +1,6 @@
 import type { Account, AccountId, NewAccount } from '../accounts/account.js';
 import type { AccountRepository } from '../accounts/account-repository.js';
+import type { ListPart } from '../accounts/api-key-repository.js';
 import type { Plan } from '../accounts/plan.js';
 
 /** An account and what isn't told of it. */
@@ -24,8 +25,11 @@ export class InMemoryAccountRepository implements AccountRepository {
     return this.stored(id)?.account;
   }
 
-  async list(): Promise<readonly Account[]> {
-    return [...this.accounts.values()].filter(({ isClosed }) => !isClosed).map(({ account }) => account);
+  async list({ after, limit }: ListPart<AccountId> = {}): Promise<readonly Account[]> {
+    return [...this.accounts.values()]
+      .filter(({ account: { id }, isClosed }) => !isClosed && (after === undefined || id > after))
+      .slice(0, limit)
+      .map(({ account }) => account);
   }
 
   async changePlan(email: string, plan: Plan): Promise<Account | undefined> {

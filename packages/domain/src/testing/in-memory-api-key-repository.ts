@@ -7,7 +7,7 @@ import {
   type NewApiKey,
   tooManyKeys,
 } from '../accounts/api-key.js';
-import type { AccountKey, ApiKeyRepository } from '../accounts/api-key-repository.js';
+import type { AccountKey, ApiKeyRepository, ListPart } from '../accounts/api-key-repository.js';
 import { type Instant, instant } from '../kernel/clock.js';
 import { DomainError } from '../kernel/errors.js';
 import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
@@ -50,9 +50,11 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
     return this.withAccount(this.keys.get(id));
   }
 
-  async list(accountId?: AccountId): Promise<readonly AccountKey[]> {
+  async list(accountId?: AccountId, { after, limit }: ListPart<ApiKeyId> = {}): Promise<readonly AccountKey[]> {
     return [...this.keys.values()]
       .filter((key) => accountId === undefined || key.accountId === accountId)
+      .filter(({ id }) => after === undefined || id > after)
+      .slice(0, limit)
       .flatMap((key) => this.withAccount(key) ?? []);
   }
 

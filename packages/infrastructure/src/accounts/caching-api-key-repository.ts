@@ -7,6 +7,7 @@ import {
   type Awaitable,
   DomainError,
   type Instant,
+  type ListPart,
   type NewApiKey,
 } from '@adoption-store/domain';
 import { KnownKey, type StoredKey, TRUSTED_FOR } from './known-key.js';
@@ -91,8 +92,8 @@ export class CachingApiKeyRepository implements ApiKeyRepository {
     return this.inner.findById(id);
   }
 
-  async list(accountId?: AccountId): Promise<readonly AccountKey[]> {
-    return this.inner.list(accountId);
+  async list(accountId?: AccountId, part?: ListPart<ApiKeyId>): Promise<readonly AccountKey[]> {
+    return this.inner.list(accountId, part);
   }
 
   async revoke(id: ApiKeyId, at: Instant): Promise<ApiKey | undefined> {

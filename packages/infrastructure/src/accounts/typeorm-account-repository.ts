@@ -1,6 +1,7 @@
-import type { Account, AccountId, AccountRepository, NewAccount, Plan } from '@adoption-store/domain';
+import type { Account, AccountId, AccountRepository, ListPart, NewAccount, Plan } from '@adoption-store/domain';
 import type { DataSource, FindOptionsWhere, Repository } from 'typeorm';
 import { IsNull } from 'typeorm/find-options/operator/IsNull.js';
+import { MoreThan } from 'typeorm/find-options/operator/MoreThan.js';
 import { onDatabase, readFromDatabase } from '../database/database-errors.js';
 import { ACCOUNT_COLUMNS, type AccountColumns, accountFromColumns } from './account-rows.js';
 import { accountFrom, type AccountRow, accountSchema, planColumns } from './account.schema.js';
@@ -45,9 +46,10 @@ export class TypeOrmAccountRepository implements AccountRepository {
     return this.find({ id });
   }
 
-  async list(): Promise<readonly Account[]> {
+  async list({ after, limit }: ListPart<AccountId> = {}): Promise<readonly Account[]> {
+    const where = { closedAt: IsNull(), ...(after !== undefined && { id: MoreThan(after) }) };
     const rows = await readFromDatabase(this.dataSource, () =>
-      this.accounts.find({ where: { closedAt: IsNull() }, order: { id: 'ASC' } }),
+      this.accounts.find({ where, order: { id: 'ASC' }, ...(limit !== undefined && { take: limit }) }),
     );
     return rows.map(accountFrom);
   }

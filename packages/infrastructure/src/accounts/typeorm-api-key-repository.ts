@@ -8,6 +8,7 @@ import {
   type Instant,
   instant,
   keyState,
+  type ListPart,
   type NewApiKey,
   type PlanName,
   tooManyKeys,
@@ -154,8 +155,16 @@ export class TypeOrmApiKeyRepository implements BatchedApiKeyRepository {
     return (await this.find({ id }))[0];
   }
 
-  async list(accountId?: AccountId): Promise<readonly AccountKey[]> {
-    return this.find(accountId === undefined ? {} : { accountId });
+  async list(accountId?: AccountId, { after, limit }: ListPart<ApiKeyId> = {}): Promise<readonly AccountKey[]> {
+    const query = this.dataSource
+      .getRepository(apiKeySchema)
+      .createQueryBuilder('key')
+      .innerJoinAndSelect('key.account', 'account')
+      .orderBy('key.id')
+      .limit(limit);
+    if (accountId !== undefined) query.andWhere('key.accountId = :accountId', { accountId: String(accountId) });
+    if (after !== undefined) query.andWhere('key.id > :after', { after: String(after) });
+    return accountKeysFrom(await readFromDatabase(this.dataSource, () => query.getMany()));
   }
 
   async revoke(id: ApiKeyId, at: Instant): Promise<ApiKey | undefined> {
@@ -214,8 +223,12 @@ export class TypeOrmApiKeyRepository implements BatchedApiKeyRepository {
     const rows = await readFromDatabase(this.dataSource, () =>
       this.dataSource.getRepository(apiKeySchema).find({ where, relations: { account: true }, order: { id: 'ASC' } }),
     );
-    return rows.flatMap((row) => (row.account ? { account: accountFrom(row.account), key: apiKeyFrom(row) } : []));
+    return accountKeysFrom(rows);
   }
+}
+
+function accountKeysFrom(rows: readonly ApiKeyRow[]): readonly AccountKey[] {
+  return rows.flatMap((row) => (row.account ? { account: accountFrom(row.account), key: apiKeyFrom(row) } : []));
 }
 
 async function lockKey(manager: EntityManager, id: ApiKeyId): Promise<ApiKeyRow | null> {
