@@ -15,6 +15,7 @@ import { ApiResponse, headerLine } from './http/api-response.js';
 import { servePublicly } from './http/public-route.js';
 import { checkFraming, requestId, routeEveryMethod } from './http/framing.js';
 import { routableUrl } from './http/request-target.js';
+import { ReadingTurns } from './http/reading-turns.js';
 import { RequestCounterStorage } from './http/request-counter.storage.js';
 import { RouteTable } from './http/route-table.js';
 import { SocketRefusals } from './http/socket-refusals.js';
@@ -107,6 +108,7 @@ export async function createApi({
   });
   routeEveryMethod(fastify);
   refusals.listenTo(fastify.server);
+  new ReadingTurns().listenTo(fastify.server);
   if (tracing) traceRequests(fastify, tracing);
   fastify.addHook('onRoute', (route) => {
     const { stability } = route.config ?? {};

@@ -1,0 +1,84 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { createDatabase, type TestDatabase } from '../support/database.js';
+import { API, KEYS, run, Running } from '../support/processes.js';
+import { request, sendRaw } from '../support/raw-http.js';
+
+const CHUNKS = 65_000;
+const MEGABYTE = 1_024 * 1_024;
+/** How long honest requests are sent meanwhile: until those with the chunks have been given up. */
+const ATTACK_MS = 9_000;
+
+let database: TestDatabase;
+let api: Running;
+let target: { readonly host: string; readonly port: number };
+let key: string;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  const settings = { DATABASE_URL: database.url, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'error' };
+  api = new Running(API, [], settings);
+  const [, address = ''] = await api.prints(/Address {2}(\S+)\/v1/);
+  target = { host: '127.0.0.1', port: Number(new URL(address).port) };
+  const plan = ['--plan', 'enterprise', '--per-minute', '1000000', '--per-day', '1000000'];
+  key = (await run(KEYS, ['create', '--email', 'chunks@example.com', ...plan], settings)).stdout.trim();
+  for (let sent = 0; sent < 20; sent += 1) await honest();
+});
+
+afterAll(async () => {
+  await api.stop();
+  await database.drop();
+});
+
+const head = (length: string) =>
+  `POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n` +
+  `Content-Type: application/json\r\n${length}\r\n\r\n`;
+
+const honest = () => request(target, '/v1/pets?limit=1', { headers: { Authorization: `Bearer ${key}` } });
+
+async function memory(): Promise<number> {
+  const status = await readFile(`/proc/${api.child.pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1_024;
+}
+
+async function attack(bytes: Buffer): Promise<Socket> {
+  const socket = connect(target);
+  socket.on('error', () => undefined).resume();
+  await once(socket, 'connect');
+  socket.write(bytes);
+  return socket;
+}
+
+it('a body of 2,000 chunks of a byte is taken as what it is', async () => {
+  const body = `{"name":"Luna","categoryId":1,"x":"${'x'.repeat(2_000)}"}`;
+  const chunks = [...body].map((byte) => `1\r\n${byte}\r\n`).join('');
+  const bytes = `${head('Transfer-Encoding: chunked')}${chunks}0\r\n\r\n`;
+  const [answer] = await sendRaw(target, bytes, 1);
+  expect(answer).toMatchObject({ status: 201 });
+});
+
+it.each([60, 600])(
+  '%i bodies of 65,000 chunks of a byte take at most 64 MB, and honest requests a second at most',
+  async (count) => {
+    const bytes = Buffer.from(`${head('Transfer-Encoding: chunked')}${'1\r\n \r\n'.repeat(CHUNKS)}0\r\n\r\n`);
+    const before = await memory();
+    let most = before;
+    let slowest = 0;
+    const sockets = await Promise.all(Array.from({ length: count }, () => attack(bytes)));
+    const until = performance.now() + ATTACK_MS;
+    while (performance.now() < until) {
+      const startedAt = performance.now();
+      expect(await honest()).toMatchObject({ status: 200 });
+      slowest = Math.max(slowest, performance.now() - startedAt);
+      most = Math.max(most, await memory());
+      await delay(10);
+    }
+    for (const socket of sockets) socket.destroy();
+    expect((most - before) / MEGABYTE).toBeLessThan(64);
+    expect(slowest).toBeLessThan(1_000);
+  },
+  60_000,
+);
