@@ -14,7 +14,9 @@ import {
 } from './deployment.js';
 
 /** Those that may be reached from outside. */
-const PUBLISHED = ['proxy', 'grafana', 'portal'];
+const PUBLISHED = ['proxy', 'grafana'];
+/** Those that count clients by their addresses, which the proxy alone can tell them. */
+const BEHIND_PROXY = /^adoption-store-(?:api|portal):/;
 /** Those that hold data, and have no way out. */
 const INSIDE = ['postgres', 'redis', 'prometheus', 'migrate', 'keys', 'backup'];
 
@@ -76,7 +78,8 @@ function ourFaults(name: string, service: Tree, compose: Tree): string[] {
     ...unknownSettings(Object.keys(environment)).map((each) => `${name} has ${each}, which no app reads`),
     ...unmet(name, {
       'has time to end': isOneShot(service) || hasTimeToEnd(grace, environment),
-      'believes the proxy alone': !('TRUST_PROXY' in environment) || environment['TRUST_PROXY'] === proxy,
+      'believes the proxy alone':
+        environment['TRUST_PROXY'] === (BEHIND_PROXY.test(String(service['image'])) ? proxy : undefined),
     }),
   ];
 }

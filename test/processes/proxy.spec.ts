@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer, request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
@@ -18,6 +19,9 @@ let database: TestDatabase;
 let client: pg.Client;
 let proxy: ChildProcess;
 let origin: string;
+let portalOrigin: string;
+/** Where the proxy looks for the portal. */
+let upstreamOrigin: string;
 let keys: LoadKeys;
 const ports: number[] = [];
 const instances: Running[] = [];
@@ -46,6 +50,23 @@ function connectionsTo(port: number): number {
   return readFileSync('/proc/net/tcp', 'utf8').split(` ${remoteAndState} `).length - 1;
 }
 
+/** Sends the target as it is written. */
+function get(at: string, target: string, headers: Record<string, string> = {}) {
+  const { hostname: host, port } = new URL(at);
+  return new Promise<{ status: number; type: string; id: string; body: string }>((resolve, reject) => {
+    request({ host, port, path: target, headers, agent: false }, (response) => {
+      let body = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
+      response.on('end', () => {
+        const { 'content-type': type = '', 'x-request-id': id } = response.headers;
+        resolve({ status: response.statusCode ?? 0, type, id: String(id), body });
+      });
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
 /** With a key that nobody has. */
 async function asStranger(forwardedFor: string): Promise<number> {
   const headers = { authorization: 'Bearer nobody', 'x-forwarded-for': forwardedFor };
@@ -62,9 +83,13 @@ async function asStranger(forwardedFor: string): Promise<number> {
     keys = await issueKeys({ DATABASE_URL: database.url }, client);
     const address = `127.0.0.1:${await freePort()}`;
     origin = `http://${address}`;
+    const portalAddress = `127.0.0.1:${await freePort()}`;
+    portalOrigin = `http://${portalAddress}`;
+    upstreamOrigin = `http://127.0.0.1:${await freePort()}`;
+    const PORTAL = new URL(upstreamOrigin).host;
     const [API_1, API_2] = ports.map((port) => `127.0.0.1:${port}`);
     proxy = spawn(join(folder ?? '', 'haproxy'), ['-db', '-f', config], {
-      env: { PROXY_ADDRESS: address, API_1, API_2 },
+      env: { PROXY_ADDRESS: address, PROXY_PORTAL_ADDRESS: portalAddress, API_1, API_2, PORTAL },
       stdio: 'ignore',
     });
     await until(async () =>
@@ -119,8 +144,70 @@ async function asStranger(forwardedFor: string): Promise<number> {
     expect(statuses).toContain(429);
   });
 
-  it.each(['/livez', '/readyz', '/metrics'])('keeps %s from clients', async (path) => {
-    expect((await fetch(origin + path)).status).toBe(404);
+  it.each(
+    ['livez', 'readyz', 'metrics', 'healthz'].flatMap((page) => [
+      `/${page}`,
+      `//${page}`,
+      `/${page}/`,
+      `/${page};x`,
+      `/${page}?x`,
+      `/${page.toUpperCase()}`,
+      `/%${page.charCodeAt(0).toString(16)}${page.slice(1)}`,
+      `/%25${page.charCodeAt(0).toString(16)}${page.slice(1)}`,
+      `/./${page}`,
+      `/v1/../${page}`,
+      `/v1/%2e%2e/${page}`,
+      `/v1/pets/..;/${page}`,
+      `/%2F${page}`,
+      `/\\${page}`,
+      `/${page}%00`,
+      `http://proxy/${page}`,
+    ]),
+  )('keeps %s from clients, as the API refuses', async (target) => {
+    for (const each of [origin, portalOrigin]) {
+      const response = await get(each, target.replace('http://proxy', each));
+      expect(response).toMatchObject({ status: 404, type: 'application/json; charset=utf-8' });
+      expect(JSON.parse(response.body)).toEqual({ code: 'not_found', message: 'no such path', status: 404 });
+      expect(response.id).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+    }
+  });
+
+  it.each([
+    ['its own, where it is one', 'mine_1-x', /^mine_1-x$/],
+    ['another, where it is none', 'a b', /^[A-Za-z0-9-]{36}$/],
+  ])('gives a request the id it came with: %s', async (_which, id, expected) => {
+    const headers = { 'x-request-id': id };
+    for (const target of ['/livez', '/v1/pets']) expect((await get(origin, target, headers)).id).toMatch(expected);
+    expect((await get(portalOrigin, '/', headers)).id).toMatch(expected);
+  });
+
+  it('tells the API who the client is, and nothing that the client says of it', async () => {
+    const upstream = createServer((request, response) => {
+      response.end(JSON.stringify(request.headers));
+    });
+    upstream.listen(Number(new URL(upstreamOrigin).port), '127.0.0.1');
+    try {
+      const claimed = {
+        host: 'shop.example.com',
+        forwarded: 'for=203.0.113.1',
+        'x-forwarded-for': '203.0.113.1',
+        'x-forwarded-host': 'evil.example.com',
+        'x-forwarded-proto': 'https',
+        'x-forwarded-port': '1',
+        'x-real-ip': '203.0.113.1',
+      };
+      await until(async () => (await get(portalOrigin, '/')).status === 200);
+      const told = JSON.parse((await get(portalOrigin, '/', claimed)).body) as Record<string, string>;
+      const forwarding = Object.entries(told).filter(([name]) => /^(?:x-)?forwarded|^x-real/.test(name));
+      expect(Object.fromEntries(forwarding)).toEqual({
+        'x-forwarded-for': '127.0.0.1',
+        'x-forwarded-host': 'shop.example.com',
+        'x-forwarded-proto': 'http',
+      });
+    } finally {
+      upstream.closeAllConnections();
+      upstream.close();
+    }
   });
 
   it('refuses as the API does while no instance is ready', async () => {
@@ -128,6 +215,7 @@ async function asStranger(forwardedFor: string): Promise<number> {
     const response = await fetch(`${origin}/v1/pets`);
     expect(response.status).toBe(503);
     expect(response.headers.get('retry-after')).toBe('1');
+    expect(response.headers.get('x-request-id')).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(await response.json()).toEqual({
       code: 'service_unavailable',

@@ -309,19 +309,23 @@ describe('two workers', () => {
     expect(received().sort()).toEqual(ids.sort());
   });
 
-  it(
-    `lose none of ${MESSAGES} messages through ${KILLS} SIGKILLs, and send twice at most one for each lane of a killed one`,
-    async () => {
-      const settings = { ...byMail(), MESSAGE_LEASE: '3s', DELIVERY_CONCURRENCY: String(CONCURRENCY) };
+  it.each([CONCURRENCY, 1])(
+    `lose none of ${MESSAGES} messages through ${KILLS} SIGKILLs, and send one again only after a crash, %d at a time`,
+    async (concurrency) => {
+      const settings = { ...byMail(), MESSAGE_LEASE: '3s', DELIVERY_CONCURRENCY: String(concurrency) };
       const pair = await Promise.all([startWorker(settings), startWorker(settings)]);
       const ids: string[] = [];
+      /** How many mails had come before each crash, and once another worker had taken its place. */
+      const crashes: { readonly before: number; readonly after: number }[] = [];
       for (let kill = 0; kill < KILLS; kill += 1) {
         const wave = Math.ceil((MESSAGES - ids.length) / (KILLS - kill));
         const before = sink.received.length;
         const writing = writeMany(wave);
         await until(() => sink.received.length >= before + wave / 4);
+        const beforeCrash = sink.received.length;
         await pair[kill % 2]?.process.stop('SIGKILL');
         pair[kill % 2] = await startWorker(settings);
+        crashes.push({ before: beforeCrash, after: sink.received.length });
         ids.push(...(await writing));
       }
       await until(async () => {
@@ -332,16 +336,16 @@ describe('two workers', () => {
       });
       const all = received();
       expect(new Set(all)).toEqual(new Set(ids));
+      const unexplained = ids.filter((id) => {
+        const [first, last] = [all.indexOf(id), all.lastIndexOf(id)];
+        const times = all.filter((each) => each === id).length;
+        return times - 1 > crashes.filter(({ before, after }) => before <= last && first <= after).length;
+      });
+      expect(unexplained).toEqual([]);
       const duplicates = all.length - ids.length;
-      const { rows } = await client.query<{ again: number }>(
-        'SELECT count(*)::integer AS again FROM messages WHERE claims > 1 AND id = ANY ($1)',
-        [ids],
-      );
-      if (KILLS > 2)
-        console.log(
-          `${ids.length} messages, ${KILLS} SIGKILLs: ${rows[0]?.again ?? 0} claimed again, ${duplicates} sent twice`,
-        );
-      expect(duplicates).toBeLessThanOrEqual(KILLS * CONCURRENCY);
+      if (KILLS > 2) console.log(`${ids.length} messages, ${KILLS} SIGKILLs: ${duplicates} sent again`);
+      // Each lane of a killed worker may have sent one that it had no time left to record.
+      expect(duplicates).toBeLessThanOrEqual(KILLS * concurrency);
     },
     60_000 + KILLS * 10_000 + MESSAGES * 20,
   );
