@@ -9,7 +9,14 @@ const LONGEST_ANSWER = 2_000;
 const LONGEST_RECOVERY = 1_000;
 
 export async function startService(environment: Environment): Promise<{ service: Running; origin: string }> {
-  const settings = { PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'fatal', ADDRESS_LIMIT: '1000000', ...environment };
+  const settings = {
+    PORT: '0',
+    HOST: '127.0.0.1',
+    LOG_LEVEL: 'fatal',
+    ADDRESS_LIMIT: '1000000',
+    ORDER_LIMIT: '100000',
+    ...environment,
+  };
   const service = new Running(API, [], settings);
   return { service, origin: (await service.prints(/Address {2}(\S+)\/v1/))[1] ?? '' };
 }
