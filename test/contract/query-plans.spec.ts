@@ -48,6 +48,9 @@ const FILL = `
   INSERT INTO password_resets (token_hash, account_id, expires_at)
   SELECT encode(sha256(n::text::bytea), 'hex'), n, now() + CASE WHEN n % 50 = 0 THEN interval '-1 day' ELSE interval '30 days' END
   FROM generate_series(1, ${ROWS}) AS n;
+  INSERT INTO attempts (subject_hash, times, expires_at)
+  SELECT encode(sha256(n::text::bytea), 'hex'), ARRAY[now()], now() + CASE WHEN n % 50 = 0 THEN interval '-1 day' ELSE interval '30 days' END
+  FROM generate_series(1, ${ROWS}) AS n;
   INSERT INTO usage_by_day (account_id, day, key_id, admitted, refused)
   SELECT 1 + n % 1000, current_date - n / 200, n, 1, 0 FROM generate_series(1, ${ROWS}) AS n;
   SELECT setval(pg_get_serial_sequence(name, 'id'), ${ROWS}) FROM unnest(ARRAY['accounts', 'api_keys', 'animals', 'orders']) AS name;
@@ -185,6 +188,11 @@ function everyUseCase(application: Application, { clock, sender, mailer, hasher 
       await application.requestPasswordReset.execute({ email: `reset-${email}` });
       const token = mailer.sent.at(-1)?.token ?? '';
       for (const each of [token, token]) await application.resetPassword.execute({ token: each, password });
+    },
+    limitAttempts: async () => {
+      for (const limit of [2, 2, 2]) await application.limitAttempts.execute(email, { most: limit, within: HOUR });
+      await application.limitAttempts.takeBack(email);
+      await application.limitAttempts.forget([email]);
     },
     closeAccount: async () => {
       const { id: accountId } = await signUp('close');

@@ -1,6 +1,7 @@
 import type { AccountRepository } from './accounts/account-repository.js';
 import type { KeyEnvironment } from './accounts/api-key.js';
 import type { ApiKeyRepository } from './accounts/api-key-repository.js';
+import type { AttemptCounter } from './accounts/attempt-counter.js';
 import { Authenticate } from './accounts/authenticate.js';
 import { ChangePassword } from './accounts/change-password.js';
 import { ChangePlan } from './accounts/change-plan.js';
@@ -8,6 +9,7 @@ import { CloseAccount } from './accounts/close-account.js';
 import type { CredentialRepository } from './accounts/credential-repository.js';
 import { GetAccount } from './accounts/get-account.js';
 import { IssueKey } from './accounts/issue-key.js';
+import { LimitAttempts } from './accounts/limit-attempts.js';
 import { ListAccounts } from './accounts/list-accounts.js';
 import { ListKeys } from './accounts/list-keys.js';
 import { OpenAccount } from './accounts/open-account.js';
@@ -54,6 +56,7 @@ export interface Ports {
   readonly accounts: AccountRepository;
   readonly apiKeys: ApiKeyRepository;
   readonly credentials: CredentialRepository;
+  readonly attempts: AttemptCounter;
   readonly passwordHasher: PasswordHasher;
   /** Without it nobody can reset a password. */
   readonly passwordMailer?: PasswordMailer | undefined;
@@ -84,7 +87,7 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
   const { orderLimit = DEFAULT_ORDER_LIMIT } = options;
   const delivery = { ...DEFAULT_DELIVERY_POLICY, ...options.delivery };
   const { animals, orders, messages, messageSender, idempotency, clock, cryptography } = ports;
-  const { accounts, apiKeys, credentials, passwordHasher, passwordMailer, requests, usage } = ports;
+  const { accounts, apiKeys, credentials, attempts, passwordHasher, passwordMailer, requests, usage } = ports;
   return {
     addAnimal: new AddAnimal(animals),
     getAnimal: new GetAnimal(animals),
@@ -116,11 +119,12 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     changePassword: new ChangePassword(credentials, passwordHasher),
     requestPasswordReset: new RequestPasswordReset(credentials, passwordMailer, cryptography, clock),
     resetPassword: new ResetPassword(credentials, passwordHasher, cryptography, clock),
+    limitAttempts: new LimitAttempts(attempts, cryptography, clock),
     closeAccount: new CloseAccount(credentials, passwordHasher, clock),
 
     meterRequest: new MeterRequest(requests, usage, clock, addressLimit),
     showUsage: new ShowUsage(accounts, apiKeys, requests, usage, clock),
     answerOnce: new AnswerOnce(idempotency, clock),
-    purgeExpired: new PurgeExpired(requests, idempotency, credentials, usage, clock),
+    purgeExpired: new PurgeExpired(requests, idempotency, credentials, attempts, usage, clock),
   };
 }

@@ -2,6 +2,7 @@ import { type BanPolicy, DEFAULT_BAN_POLICY, type Ports } from '@adoption-store/
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
 import { Argon2PasswordHasher } from './accounts/argon2-password-hasher.js';
+import { PostgresAttemptCounter } from './accounts/postgres-attempt-counter.js';
 import { openAccounts } from './accounts/open-accounts.js';
 import type { PasswordMail } from './accounts/smtp-password-mailer.js';
 import { CoalescingAnimalRepository } from './animals/coalescing-animal-repository.js';
@@ -132,6 +133,7 @@ async function openPorts(
       messages,
       messageSender,
       ...accounts,
+      attempts: new PostgresAttemptCounter(dataSource),
       passwordHasher: new Argon2PasswordHasher(),
       passwordMailer,
       requests: requests.counter,

@@ -37,6 +37,11 @@ export function isEmailAddress(text: string): boolean {
   return text.length <= MAX_EMAIL_LENGTH && EMAIL.test(text);
 }
 
+/** As the account of that address has it, if there is one; undefined of what can't be one's. */
+export function readEmailAddress(text: string): string | undefined {
+  return isEmailAddress(text) ? text.toLowerCase() : undefined;
+}
+
 /** @throws DomainError `invalid_parameter` unless it has the shape of an e-mail address. */
 export function emailAddress(text: string): string {
   if (!isEmailAddress(text)) {

@@ -2,7 +2,7 @@ import { randomBase62 } from '../kernel/base62.js';
 import { type Clock, HOUR, later } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import { DomainError } from '../kernel/errors.js';
-import { isEmailAddress } from './account.js';
+import { readEmailAddress } from './account.js';
 import type { CredentialRepository } from './credential-repository.js';
 import type { PasswordMailer } from './password-mailer.js';
 
@@ -30,9 +30,10 @@ export class RequestPasswordReset {
    *
    * @throws DomainError `service_unavailable` where it isn't available.
    */
-  async execute({ email }: { readonly email: string }): Promise<void> {
+  async execute(input: { readonly email: string }): Promise<void> {
     if (this.mailer === undefined) throw new DomainError('service_unavailable', 'no mail can be sent here');
-    const found = isEmailAddress(email) ? await this.credentials.findByEmail(email.toLowerCase()) : undefined;
+    const email = readEmailAddress(input.email);
+    const found = email === undefined ? undefined : await this.credentials.findByEmail(email);
     if (found === undefined) return;
     const { account } = found;
     const token = randomBase62(TOKEN_LENGTH, this.cryptography);

@@ -1,4 +1,4 @@
-import { type Account, isEmailAddress } from './account.js';
+import { type Account, readEmailAddress } from './account.js';
 import type { CredentialRepository } from './credential-repository.js';
 import { passwordFrom } from './password.js';
 import type { PasswordHasher } from './password-hasher.js';
@@ -18,9 +18,8 @@ export class SignIn {
   async execute(input: SignInInput): Promise<Account | undefined> {
     const password = passwordFrom(input.password);
     if (password === undefined) return undefined;
-    const found = isEmailAddress(input.email)
-      ? await this.credentials.findByEmail(input.email.toLowerCase())
-      : undefined;
+    const email = readEmailAddress(input.email);
+    const found = email === undefined ? undefined : await this.credentials.findByEmail(email);
     const current = found?.passwordHash;
     if (!(await this.hasher.verify(password, current)) || found === undefined || current === undefined) {
       return undefined;

@@ -2,6 +2,7 @@ import type { Ports } from '../application.js';
 import { InMemoryAccountRepository } from './in-memory-account-repository.js';
 import { InMemoryAnimalRepository } from './in-memory-animal-repository.js';
 import { InMemoryApiKeyRepository } from './in-memory-api-key-repository.js';
+import { InMemoryAttemptCounter } from './in-memory-attempt-counter.js';
 import { InMemoryCredentialRepository } from './in-memory-credential-repository.js';
 import { InMemoryIdempotencyRecords } from './in-memory-idempotency-records.js';
 import { InMemoryMessageQueue } from './in-memory-message-queue.js';
@@ -41,6 +42,7 @@ export function inMemoryPorts(): Ports & {
     accounts,
     apiKeys,
     credentials: new InMemoryCredentialRepository(accounts, apiKeys),
+    attempts: new InMemoryAttemptCounter(),
     passwordHasher: new PredictablePasswordHasher(),
     passwordMailer: new InMemoryPasswordMailer(),
     requests: new InMemoryRequestCounter(),

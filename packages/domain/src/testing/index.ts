@@ -1,6 +1,7 @@
 export * from './in-memory-account-repository.js';
 export * from './in-memory-animal-repository.js';
 export * from './in-memory-api-key-repository.js';
+export * from './in-memory-attempt-counter.js';
 export * from './in-memory-credential-repository.js';
 export { InMemoryIdempotencyRecords } from './in-memory-idempotency-records.js';
 export * from './in-memory-message-queue.js';

@@ -1,0 +1,29 @@
+import type { Clock } from '../kernel/clock.js';
+import type { Cryptography } from '../kernel/cryptography.js';
+import type { AttemptCounter, AttemptLimit } from './attempt-counter.js';
+
+/** Slows down callers who guess passwords, ask which addresses have accounts, or have mail sent to strangers. */
+export class LimitAttempts {
+  constructor(
+    private readonly attempts: AttemptCounter,
+    private readonly cryptography: Cryptography,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Counts an attempt; the milliseconds until there is room again where there is none, and undefined where it may go on. */
+  async execute(subject: string, limit: AttemptLimit): Promise<number | undefined> {
+    const now = this.clock.now();
+    const until = await this.attempts.count({ subjectHash: this.cryptography.sha256(subject), ...limit, now });
+    return until === undefined ? undefined : until - now;
+  }
+
+  /** The attempt was right, so it doesn't count. */
+  async takeBack(subject: string): Promise<void> {
+    await this.attempts.takeBack(this.cryptography.sha256(subject));
+  }
+
+  /** The count of each begins anew. */
+  async forget(subjects: readonly string[]): Promise<void> {
+    for (const subject of subjects) await this.attempts.forget(this.cryptography.sha256(subject));
+  }
+}

@@ -1,0 +1,65 @@
+import { type AttemptCounter, type CountedAttempt, type Instant, instant, later } from '@adoption-store/domain';
+import type { DataSource } from 'typeorm';
+import { onDatabase } from '../database/database-errors.js';
+
+// The row is locked by the time its attempts are looked at, so parallel ones are judged one after the other.
+const COUNT = `
+  INSERT INTO attempts AS kept (subject_hash, times, expires_at) VALUES ($1, ARRAY[$2::timestamptz], $4)
+  ON CONFLICT (subject_hash) DO UPDATE
+  SET times = ARRAY(SELECT time FROM unnest(kept.times) AS time WHERE time > $3 ORDER BY time) || excluded.times,
+    expires_at = excluded.expires_at
+  WHERE (SELECT count(*) FROM unnest(kept.times) AS time WHERE time > $3) < $5
+  RETURNING subject_hash`;
+const EARLIEST = `
+  SELECT time FROM attempts, unnest(times) AS time WHERE subject_hash = $1 AND time > $2
+  ORDER BY time DESC LIMIT 1 OFFSET $3`;
+const TAKE_BACK = 'UPDATE attempts SET times = trim_array(times, 1) WHERE subject_hash = $1 AND cardinality(times) > 0';
+const FORGET = 'DELETE FROM attempts WHERE subject_hash = $1';
+// In portions, as a statement that takes too long is ended. By their places, or PostgreSQL reads the whole table to find
+// the rows of a portion.
+const PURGE = `
+  DELETE FROM attempts WHERE ctid = ANY(ARRAY(
+    SELECT ctid FROM attempts WHERE expires_at <= $1
+    ORDER BY expires_at LIMIT 1000 FOR UPDATE SKIP LOCKED))`;
+
+export class PostgresAttemptCounter implements AttemptCounter {
+  constructor(private readonly dataSource: DataSource) {}
+
+  async count({ subjectHash, most, within, now }: CountedAttempt): Promise<Instant | undefined> {
+    const since = new Date(later(now, -within));
+    for (;;) {
+      const counted = await this.query<unknown[]>(COUNT, [
+        subjectHash,
+        new Date(now),
+        since,
+        new Date(later(now, within)),
+        most,
+      ]);
+      if (counted.length > 0) return undefined;
+      const [earliest] = await this.query<{ time: Date }[]>(EARLIEST, [subjectHash, since, most - 1]);
+      // Undefined where attempts were taken back meanwhile.
+      if (earliest !== undefined) return later(instant(earliest.time.getTime()), within);
+    }
+  }
+
+  async takeBack(subjectHash: string): Promise<void> {
+    await this.query(TAKE_BACK, [subjectHash]);
+  }
+
+  async forget(subjectHash: string): Promise<void> {
+    await this.query(FORGET, [subjectHash]);
+  }
+
+  async purge(now: Instant): Promise<number> {
+    let purged = 0;
+    for (;;) {
+      const [, count] = await this.query<[unknown[], number]>(PURGE, [new Date(now)]);
+      purged += count;
+      if (count === 0) return purged;
+    }
+  }
+
+  private query<Result>(text: string, values: unknown[]): Promise<Result> {
+    return onDatabase(() => this.dataSource.query<Result>(text, values));
+  }
+}
