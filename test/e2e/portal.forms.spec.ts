@@ -78,7 +78,7 @@ describe('every page', () => {
     await visitor.get('/sign-up');
     const { headers } = await visitor.post('/sign-up', { email: 'tls@example.com', password: PASSWORD });
     const cookies = headers.getSetCookie();
-    expect(cookies.map((cookie) => cookie.split('=')[0]).sort()).toEqual(['notice', 'session']);
+    expect(cookies.map((cookie) => cookie.split('=')[0]).sort()).toEqual(['device', 'notice', 'session']);
     for (const cookie of cookies) expect(cookie).toMatch(/HttpOnly.*SameSite=Lax.*Secure/);
   });
 });

@@ -68,8 +68,14 @@ export class Visitor {
 
   constructor(
     private readonly origin: string,
-    private readonly address: string,
+    private address: string,
   ) {}
+
+  /** The same browser, elsewhere. */
+  from(address: string): this {
+    this.address = address;
+    return this;
+  }
 
   get(path: string): Promise<Answer> {
     return this.send(path, {});

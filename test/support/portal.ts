@@ -12,6 +12,9 @@ export interface TestPortal {
   readonly query: Query;
   readonly clock: Clock;
   readonly mailer: InMemoryPasswordMailer;
+  readonly databaseUrl: string;
+  /** Every path that takes forms. */
+  readonly forms: readonly string[];
   close(): Promise<void>;
 }
 
@@ -42,10 +45,22 @@ export async function startPortal(options: Partial<PortalOptions> = {}): Promise
     query,
     clock,
     mailer,
+    databaseUrl: database.url,
+    forms: pathsOf(portal.getHttpAdapter().getInstance().printRoutes({ commonPrefix: false }), 'POST'),
     async close() {
       await portal.close();
       await close();
       await database.drop();
     },
   };
+}
+
+/** Reads the tree of routes that Fastify prints: each line is indented by four characters for each one above it. */
+function pathsOf(tree: string, method: string): readonly string[] {
+  const above: string[] = [];
+  return tree.split('\n').flatMap((line) => {
+    const [, indent = '', part = '', methods = ''] = /^([│ ]*)[├└]── (\S+)(?: \((.*)\))?$/.exec(line) ?? [];
+    above.splice(indent.length / 4, Infinity, part);
+    return methods.split(', ').includes(method) ? [above.join('')] : [];
+  });
 }

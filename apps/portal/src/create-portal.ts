@@ -20,9 +20,12 @@ import {
   LogController,
 } from 'fastify';
 import { logRequests } from './http/access-log.js';
+import { AfterAnswer } from './http/after-answer.js';
 import { refuseForgedForms } from './http/csrf.js';
+import { Devices } from './http/devices.js';
 import { Pages } from './http/pages.js';
 import { readPublicFiles, servePublicFiles } from './http/public-files.js';
+import { signerFor } from './http/secrets.js';
 import { Sessions } from './http/sessions.js';
 import { PortalModule } from './portal.module.js';
 
@@ -117,13 +120,16 @@ export async function createPortal(options: PortalOptions): Promise<NestFastifyA
   await sessions.keep(fastify, query, secret);
   await refuseForgedForms(fastify, secret);
   if (isSecure) sendSecureCookies(fastify);
+  fastify.decorateRequest('guess', undefined);
+  const devices = new Devices(application.getAccount, signerFor('device', [secret]), clock);
+  const afterAnswer = AfterAnswer.of(fastify);
   const pages = new Pages({
     api: apiUrl,
     canReset: application.requestPasswordReset.isAvailable,
     files: Object.fromEntries(files.map(({ name, address }) => [name, address])),
   });
   const portal = await NestFactory.create<NestFastifyApplication>(
-    PortalModule.of({ application, clock, pages, sessions }),
+    PortalModule.of({ application, clock, pages, sessions, devices, afterAnswer }),
     adapter,
     { logger: nestLogger(fastify.log), bodyParser: false, abortOnError: false },
   );

@@ -2,12 +2,13 @@ import type { Application, Clock } from '@adoption-store/domain';
 import { UseCasesModule } from '@adoption-store/web';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
-import { ThrottlerModule } from '@nestjs/throttler';
 import { AccountController } from './account/account.controller.js';
 import { CatalogueController } from './catalogue/catalogue.controller.js';
+import { AfterAnswer } from './http/after-answer.js';
 import { CLOCK } from './http/clock.js';
+import { Devices } from './http/devices.js';
 import { ErrorFilter } from './http/error.filter.js';
-import { THROTTLERS } from './http/form-throttler.guard.js';
+import { FormThrottlerGuard } from './http/form-throttler.guard.js';
 import { Pages } from './http/pages.js';
 import { Sessions } from './http/sessions.js';
 import { SignedInGuard } from './http/signed-in.guard.js';
@@ -22,14 +23,16 @@ export interface PortalParts {
   readonly clock: Clock;
   readonly pages: Pages;
   readonly sessions: Sessions;
+  readonly devices: Devices;
+  readonly afterAnswer: AfterAnswer;
 }
 
 @Module({})
 export class PortalModule {
-  static of({ application, clock, pages, sessions }: PortalParts): DynamicModule {
+  static of({ application, clock, pages, sessions, devices, afterAnswer }: PortalParts): DynamicModule {
     return {
       module: PortalModule,
-      imports: [UseCasesModule.of(application), ThrottlerModule.forRoot(THROTTLERS)],
+      imports: [UseCasesModule.of(application)],
       controllers: [
         HomeController,
         SignInController,
@@ -43,7 +46,11 @@ export class PortalModule {
         { provide: CLOCK, useValue: clock },
         { provide: Pages, useValue: pages },
         { provide: Sessions, useValue: sessions },
+        { provide: Devices, useValue: devices },
+        { provide: AfterAnswer, useValue: afterAnswer },
+        FormThrottlerGuard,
         { provide: APP_GUARD, useClass: SignedInGuard },
+        { provide: APP_GUARD, useExisting: FormThrottlerGuard },
         { provide: APP_FILTER, useClass: ErrorFilter },
       ],
     };

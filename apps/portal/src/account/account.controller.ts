@@ -1,8 +1,9 @@
 import { type Account, ChangePassword, CloseAccount } from '@adoption-store/domain';
-import { Body, Controller, Get, Post, Req, Res, UseGuards } from '@nestjs/common';
+import { Body, Controller, Get, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Devices } from '../http/devices.js';
 import { EMPTY_FORM, fields, problemsOf } from '../http/forms.js';
-import { FormThrottlerGuard } from '../http/form-throttler.guard.js';
+import { CountsAs, FormThrottlerGuard } from '../http/form-throttler.guard.js';
 import { redirect } from '../http/notices.js';
 import { Pages, REFUSED } from '../http/pages.js';
 import { Sessions } from '../http/sessions.js';
@@ -17,6 +18,8 @@ export class AccountController {
   constructor(
     private readonly pages: Pages,
     private readonly sessions: Sessions,
+    private readonly devices: Devices,
+    private readonly throttler: FormThrottlerGuard,
     private readonly changePassword: ChangePassword,
     private readonly closeAccount: CloseAccount,
   ) {}
@@ -27,7 +30,7 @@ export class AccountController {
   }
 
   @Post('password')
-  @UseGuards(FormThrottlerGuard)
+  @CountsAs('password')
   async change(
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
@@ -46,12 +49,14 @@ export class AccountController {
       await this.refuse(request, reply, 'password', { current: WRONG });
       return;
     }
+    await this.throttler.forgive(request);
     await this.sessions.begin(request, changed);
+    this.devices.remember(request, reply, changed);
     redirect(reply, '/account', 'password-changed');
   }
 
   @Post('close')
-  @UseGuards(FormThrottlerGuard)
+  @CountsAs('password')
   async close(
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,

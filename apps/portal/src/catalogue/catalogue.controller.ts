@@ -1,23 +1,10 @@
-import {
-  AddAnimal,
-  type Animal,
-  invalid,
-  ListAnimals,
-  MINUTE,
-  PET_STATUSES,
-  type PetStatus,
-} from '@adoption-store/domain';
-import { Body, Controller, Get, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
-import { Throttle } from '@nestjs/throttler';
+import { AddAnimal, type Animal, invalid, ListAnimals, PET_STATUSES, type PetStatus } from '@adoption-store/domain';
+import { Body, Controller, Get, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EMPTY_FORM, fields, problemsOf } from '../http/forms.js';
-import { FormThrottlerGuard } from '../http/form-throttler.guard.js';
 import { redirect } from '../http/notices.js';
 import { Pages, REFUSED } from '../http/pages.js';
 import type { Form } from '../views.js';
-
-// By hand nobody adds more; whoever wants to has the API.
-const BY_HAND = { limit: 30, ttl: MINUTE };
 
 /** The animals, for those who would rather look than call. */
 @Controller('catalogue')
@@ -34,8 +21,6 @@ export class CatalogueController {
   }
 
   @Post()
-  @Throttle({ address: BY_HAND, account: BY_HAND })
-  @UseGuards(FormThrottlerGuard)
   async add(
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,

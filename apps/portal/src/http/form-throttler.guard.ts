@@ -1,19 +1,51 @@
-import { MINUTE } from '@adoption-store/domain';
-import { type ExecutionContext, HttpException, HttpStatus, Injectable } from '@nestjs/common';
-import { normalizeIp, ThrottlerGuard, type ThrottlerLimitDetail, type ThrottlerModuleOptions } from '@nestjs/throttler';
+import {
+  type Account,
+  type AccountId,
+  type AttemptLimit,
+  LimitAttempts,
+  MINUTE,
+  readEmailAddress,
+} from '@adoption-store/domain';
+import { type CanActivate, type ExecutionContext, HttpException, HttpStatus, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { normalizeIp } from '@nestjs/throttler';
 import type { FastifyRequest } from 'fastify';
+import { Devices } from './devices.js';
 import { fields } from './forms.js';
+import { isPublic, SignInNeeded } from './signed-in.guard.js';
 
-/** How often each form may be sent within a quarter of an hour: from one address, and of one account. */
-export const ATTEMPTS = { address: 60, account: 10, time: 15 * MINUTE } as const;
+const QUARTER = 15 * MINUTE;
+/** Forms of visitors, from one address. */
+const BY_ADDRESS = { most: 60, within: QUARTER };
+/** Tries at one account, of strangers together and of each known browser by itself. */
+const BY_ACCOUNT = { most: 10, within: QUARTER };
+/** Forms of one person; by hand nobody sends more. */
+const BY_PERSON = { most: 30, within: MINUTE };
 
-export const THROTTLERS: ThrottlerModuleOptions = {
-  throttlers: [
-    { name: 'address', limit: ATTEMPTS.address, ttl: ATTEMPTS.time, getTracker: addressOf },
-    { name: 'account', limit: ATTEMPTS.account, ttl: ATTEMPTS.time, getTracker: accountOf },
-  ],
-  setHeaders: false,
-};
+/** What a form is for, where its address or its person isn't all it counts against. */
+export type Attempt =
+  /** Guesses the password of the account that the form names. */
+  | 'sign-in'
+  /** Has mail sent to the account that the form names. */
+  | 'reset'
+  /** Guesses the password of the account that is signed in. */
+  | 'password'
+  /** Never refused. */
+  | 'uncounted';
+
+/** Marks a form that is no plain one. */
+export const CountsAs = Reflector.createDecorator<Attempt>();
+
+interface Bucket extends AttemptLimit {
+  readonly subject: string;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What its password has been counted against, before anybody knows whether it is wrong. */
+    guess: string | undefined;
+  }
+}
 
 export class TooManyAttempts extends HttpException {
   constructor(readonly seconds: number) {
@@ -21,21 +53,70 @@ export class TooManyAttempts extends HttpException {
   }
 }
 
-/** Slows down who guesses passwords, asks which addresses have accounts, or has mail sent to strangers. */
+/** Counts every form before it is taken: a visitor's by its address, another one by the account that is signed in. */
 @Injectable()
-export class FormThrottlerGuard extends ThrottlerGuard {
-  protected override throwThrottlingException(_: ExecutionContext, detail: ThrottlerLimitDetail): Promise<void> {
-    return Promise.reject(new TooManyAttempts(detail.timeToBlockExpire));
+export class FormThrottlerGuard implements CanActivate {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly limitAttempts: LimitAttempts,
+    private readonly devices: Devices,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    if (request.method !== 'POST') return true;
+    const attempt = this.reflector.getAllAndOverride<Attempt | undefined>(CountsAs, [
+      context.getHandler(),
+      context.getClass(),
+    ]);
+    const { buckets, guess } = await this.judge(request, attempt, isPublic(this.reflector, context));
+    for (const { subject, ...limit } of guess === undefined ? buckets : [...buckets, guess]) {
+      const wait = await this.limitAttempts.execute(subject, limit);
+      if (wait !== undefined) throw new TooManyAttempts(Math.max(1, Math.ceil(wait / 1_000)));
+    }
+    request.guess = guess?.subject;
+    return true;
+  }
+
+  /** The password was right, so the attempt at the account doesn't count. */
+  async forgive({ guess }: FastifyRequest): Promise<void> {
+    if (guess !== undefined) await this.limitAttempts.takeBack(guess);
+  }
+
+  /** The account's owner isn't held back by what strangers have tried before. */
+  async forget({ id, email }: Account): Promise<void> {
+    await this.limitAttempts.forget([`sign-in ${email}`, `reset ${email}`, `password ${id}`]);
+  }
+
+  private async judge(
+    request: FastifyRequest,
+    attempt: Attempt | undefined,
+    isVisitors: boolean,
+  ): Promise<{ readonly buckets: readonly Bucket[]; readonly guess?: Bucket }> {
+    if (attempt === 'uncounted') return { buckets: [] };
+    if (attempt === 'sign-in' || attempt === 'reset') {
+      const email = readEmailAddress(fields(request.body, 'email').email);
+      const device = email === undefined ? undefined : await this.devices.recognise(request, email);
+      if (device !== undefined) {
+        // Right passwords, too, cost the time of a hash: the account's own people bound them.
+        const guess = { subject: `${attempt} ${device.accountId} ${device.nonce}`, ...BY_ACCOUNT };
+        return { buckets: [byPerson(device.accountId)], guess };
+      }
+      const guess = email === undefined ? undefined : { subject: `${attempt} ${email}`, ...BY_ACCOUNT };
+      return { buckets: [byAddress(request)], ...(guess && { guess }) };
+    }
+    if (isVisitors) return { buckets: [byAddress(request)] };
+    if (request.account === undefined) throw new SignInNeeded();
+    const { id } = request.account;
+    const guess = attempt === 'password' ? { subject: `password ${id}`, ...BY_ACCOUNT } : undefined;
+    return { buckets: [byPerson(id)], ...(guess && { guess }) };
   }
 }
 
-function addressOf(request: Record<string, unknown>): string {
-  return normalizeIp((request as unknown as FastifyRequest).ip);
+function byAddress({ ip }: FastifyRequest): Bucket {
+  return { subject: `address ${normalizeIp(ip)}`, ...BY_ADDRESS };
 }
 
-/** Whose account is meant, be it there or not; a form that names none counts by its address alone. */
-function accountOf(request: Record<string, unknown>): string {
-  const { account, body } = request as unknown as FastifyRequest;
-  const email = account?.email ?? fields(body, 'email').email.toLowerCase();
-  return email === '' ? addressOf(request) : email;
+function byPerson(id: AccountId): Bucket {
+  return { subject: `person ${id}`, ...BY_PERSON };
 }

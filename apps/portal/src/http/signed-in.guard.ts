@@ -12,6 +12,10 @@ const FIRST_PAGE = '/keys';
 /** Pages that are there for everybody. */
 export const Public = () => SetMetadata(PUBLIC, true);
 
+export function isPublic(reflector: Reflector, context: ExecutionContext): boolean {
+  return reflector.getAllAndOverride<boolean | undefined>(PUBLIC, [context.getHandler(), context.getClass()]) === true;
+}
+
 /** Whoever asks has to sign in first. */
 export class SignInNeeded extends Error {
   override readonly name = 'SignInNeeded';
@@ -23,11 +27,7 @@ export class SignedInGuard implements CanActivate {
   constructor(private readonly reflector: Reflector) {}
 
   canActivate(context: ExecutionContext): boolean {
-    const isPublic = this.reflector.getAllAndOverride<boolean | undefined>(PUBLIC, [
-      context.getHandler(),
-      context.getClass(),
-    ]);
-    if (isPublic === true) return true;
+    if (isPublic(this.reflector, context)) return true;
     if (context.switchToHttp().getRequest<FastifyRequest>().account === undefined) throw new SignInNeeded();
     return true;
   }

@@ -1,8 +1,10 @@
-import { RequestPasswordReset, ResetPassword } from '@adoption-store/domain';
-import { Body, Controller, Get, NotFoundException, Post, Req, Res, UseGuards } from '@nestjs/common';
+import { type Account, RequestPasswordReset, ResetPassword } from '@adoption-store/domain';
+import { Body, Controller, Get, NotFoundException, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AfterAnswer } from '../http/after-answer.js';
+import { Devices } from '../http/devices.js';
 import { EMPTY_FORM, fields, problemsOf } from '../http/forms.js';
-import { FormThrottlerGuard } from '../http/form-throttler.guard.js';
+import { CountsAs, FormThrottlerGuard } from '../http/form-throttler.guard.js';
 import { redirect } from '../http/notices.js';
 import { Pages, REFUSED } from '../http/pages.js';
 import { Public } from '../http/signed-in.guard.js';
@@ -16,6 +18,9 @@ const SPENT = 'This link is unknown, too old or was used before. Ask for another
 export class ResetController {
   constructor(
     private readonly pages: Pages,
+    private readonly devices: Devices,
+    private readonly throttler: FormThrottlerGuard,
+    private readonly afterAnswer: AfterAnswer,
     private readonly requestPasswordReset: RequestPasswordReset,
     private readonly resetPassword: ResetPassword,
   ) {}
@@ -27,7 +32,7 @@ export class ResetController {
   }
 
   @Post('forgotten-password')
-  @UseGuards(FormThrottlerGuard)
+  @CountsAs('reset')
   async takeForgotten(
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
@@ -35,7 +40,8 @@ export class ResetController {
   ): Promise<void> {
     this.checkAvailable();
     const { email } = fields(body, 'email');
-    await this.requestPasswordReset.execute({ email });
+    // Whether there is an account decides how long it takes, so the answer doesn't wait for it.
+    this.afterAnswer.take('a password reset', () => this.requestPasswordReset.execute({ email }));
     await this.pages.show(request, reply, 'forgotten-password', { values: { email }, problems: {}, isSent: true });
   }
 
@@ -46,21 +52,23 @@ export class ResetController {
   }
 
   @Post('reset-password')
-  @UseGuards(FormThrottlerGuard)
   async takeReset(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Body() body: unknown): Promise<void> {
     this.checkAvailable();
     const { token, password } = fields(body, 'token', 'password');
-    const problems = await this.reset(token.trim(), password);
-    if (problems === undefined) redirect(reply, '/sign-in', 'password-reset');
-    else await this.pages.show(request, reply, 'reset-password', { values: { token }, problems }, REFUSED);
-  }
-
-  private async reset(token: string, password: string): Promise<Problems | undefined> {
+    let account: Account | undefined;
+    let problems: Problems = { token: SPENT };
     try {
-      return (await this.resetPassword.execute({ token, password })) === undefined ? { token: SPENT } : undefined;
+      account = await this.resetPassword.execute({ token: token.trim(), password });
     } catch (error) {
-      return problemsOf(error, { password: 'password' });
+      problems = problemsOf(error, { password: 'password' });
     }
+    if (account === undefined) {
+      await this.pages.show(request, reply, 'reset-password', { values: { token }, problems }, REFUSED);
+      return;
+    }
+    await this.throttler.forget(account);
+    this.devices.remember(request, reply, account);
+    redirect(reply, '/sign-in', 'password-reset');
   }
 
   private checkAvailable(): void {

@@ -1,8 +1,9 @@
 import { SignIn, SignUp } from '@adoption-store/domain';
-import { Body, Controller, Get, Post, Req, Res, UseGuards } from '@nestjs/common';
+import { Body, Controller, Get, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Devices } from '../http/devices.js';
 import { EMPTY_FORM, fields, problemsOf } from '../http/forms.js';
-import { FormThrottlerGuard } from '../http/form-throttler.guard.js';
+import { CountsAs, FormThrottlerGuard } from '../http/form-throttler.guard.js';
 import { redirect } from '../http/notices.js';
 import { Pages, REFUSED } from '../http/pages.js';
 import { Sessions } from '../http/sessions.js';
@@ -18,6 +19,8 @@ export class SignInController {
   constructor(
     private readonly pages: Pages,
     private readonly sessions: Sessions,
+    private readonly devices: Devices,
+    private readonly throttler: FormThrottlerGuard,
     private readonly signUp: SignUp,
     private readonly signIn: SignIn,
   ) {}
@@ -29,11 +32,12 @@ export class SignInController {
   }
 
   @Post('sign-up')
-  @UseGuards(FormThrottlerGuard)
   async takeSignUp(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Body() body: unknown): Promise<void> {
     const { email, password } = fields(body, 'email', 'password');
     try {
-      await this.sessions.begin(request, await this.signUp.execute({ email, password }));
+      const account = await this.signUp.execute({ email, password });
+      await this.sessions.begin(request, account);
+      this.devices.remember(request, reply, account);
     } catch (error) {
       const problems = problemsOf(error, { email: 'email', password: 'password' });
       await this.pages.show(request, reply, 'sign-up', { values: { email }, problems }, REFUSED);
@@ -49,7 +53,7 @@ export class SignInController {
   }
 
   @Post('sign-in')
-  @UseGuards(FormThrottlerGuard)
+  @CountsAs('sign-in')
   async takeSignIn(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Body() body: unknown): Promise<void> {
     const { email, password } = fields(body, 'email', 'password');
     const account = await this.signIn.execute({ email, password });
@@ -57,11 +61,15 @@ export class SignInController {
       await this.pages.show(request, reply, 'sign-in', { values: { email }, problems: { form: WRONG } }, REFUSED);
       return;
     }
+    await this.throttler.forgive(request);
     await this.sessions.begin(request, account);
+    this.devices.remember(request, reply, account);
     redirect(reply, takeWantedPage(request, reply));
   }
 
+  // Refused it would keep the session alive.
   @Post('sign-out')
+  @CountsAs('uncounted')
   async signOut(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     await this.sessions.end(request, reply);
     redirect(reply, '/', 'signed-out');
