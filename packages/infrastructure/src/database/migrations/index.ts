@@ -8,8 +8,8 @@ import { CreateIdempotencyRecords1700000006000 } from './1700000006000-create-id
 import { AddMessageTraceparent1700000007000 } from './1700000007000-add-message-traceparent.js';
 import { AddCredentialsAndUsage1700000008000 } from './1700000008000-add-credentials-and-usage.js';
 import { CreateSessions1700000009000 } from './1700000009000-create-sessions.js';
-import { LimitOrders1700000060000 } from './1700000060000-limit-orders.js';
 import { CreateAttempts1700000030000 } from './1700000030000-create-attempts.js';
+import { LimitOrders1700000060000 } from './1700000060000-limit-orders.js';
 
 /** In the order they are run. One that has been released is never edited. */
 export const migrations = [
@@ -23,6 +23,6 @@ export const migrations = [
   AddMessageTraceparent1700000007000,
   AddCredentialsAndUsage1700000008000,
   CreateSessions1700000009000,
-  LimitOrders1700000060000,
   CreateAttempts1700000030000,
+  LimitOrders1700000060000,
 ];
