@@ -2,9 +2,11 @@ import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type Account,
+  type ApiKey,
   type AccountId,
   type ApiKeyId,
   type ApiKeyRepository,
+  endOf,
   HOUR,
   INT64_MAX,
   instant,
@@ -12,6 +14,7 @@ import {
   later,
   MINUTE,
   type NewApiKey,
+  type PastKeyPlace,
 } from '@adoption-store/domain';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import {
@@ -119,6 +122,46 @@ describe.each([...everyAdapter, uncached])('an API key repository (%s)', (_name,
     expect(await part(one.id, { after: third?.id, limit: 2 })).toEqual([]);
     expect(await part(undefined, { after: first?.id, limit: 3 })).toEqual(added.slice(1, 4));
     expect(await part(undefined, { after: first?.id })).toEqual(added.slice(1));
+  });
+
+  it('lists of an account the keys that are active at an instant, and nobody else’s', async () => {
+    const { id: accountId } = await openAccount();
+    const lasting = await keys.add(draft({ accountId }));
+    const ending = await keys.add(draft({ accountId, expiresAt: later(now, 1) }));
+    await keys.add(draft({ accountId, expiresAt: now }));
+    const revoked = await keys.add(draft({ accountId, expiresAt: later(now, HOUR) }));
+    await keys.revoke(revoked.id, now);
+    await keys.add(draft());
+    expect(await keys.listActive(accountId, now)).toEqual([lasting, ending]);
+    expect(await keys.listActive(accountId, later(now, 1))).toEqual([lasting]);
+  });
+
+  it('lists of an account the keys that are over, the last to end first, part by part and each once', async () => {
+    const { id: accountId } = await openAccount();
+    const over: ApiKey[] = [];
+    for (let minutes = 0; minutes < 7; minutes += 1) {
+      // Two at a time end together, by turns as they expire and as they are revoked first.
+      const endsAt = later(now, -Math.floor(minutes / 2) * MINUTE);
+      const isRevoked = minutes % 3 === 0;
+      const key = await keys.add(draft({ accountId, expiresAt: isRevoked ? later(now, HOUR) : endsAt }));
+      over.push(isRevoked ? ((await keys.revoke(key.id, endsAt)) ?? key) : key);
+    }
+    await keys.add(draft({ accountId }));
+    await keys.add(draft({ accountId, expiresAt: later(now, 1) }));
+    await keys.add(draft({ expiresAt: now }));
+    const expected = over.toSorted(
+      (one, other) => Number(endOf(other)) - Number(endOf(one)) || Number(other.id - one.id),
+    );
+    const walked: ApiKey[] = [];
+    for (let before: PastKeyPlace | undefined; ;) {
+      const part = await keys.listPast({ accountId, at: now, before, limit: 2 });
+      walked.push(...part);
+      const last = part.at(-1);
+      const endedAt = last && endOf(last);
+      if (last === undefined || endedAt === undefined) break;
+      before = { endedAt, id: last.id };
+    }
+    expect(walked).toEqual(expected);
   });
 
   it('revokes a key once: the first instant stays', async () => {

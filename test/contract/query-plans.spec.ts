@@ -1,5 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type AccountId, type Application, createApplication, HOUR, type Instant, plan } from '@adoption-store/domain';
+import {
+  type AccountId,
+  type ApiKeyId,
+  type Application,
+  createApplication,
+  DAY,
+  HOUR,
+  type Instant,
+  later,
+  plan,
+} from '@adoption-store/domain';
 import {
   InMemoryMessageSender,
   InMemoryPasswordMailer,
@@ -30,8 +40,11 @@ const FILL = `
   SET session_replication_role = replica;
   INSERT INTO accounts (email, plan, created_at)
   SELECT 'account-' || n || '@example.com', 'business', now() FROM generate_series(1, ${ROWS}) AS n;
-  INSERT INTO api_keys (account_id, hash, ending, created_at)
-  SELECT n, encode(sha256(n::text::bytea), 'hex'), 'abcd', now() FROM generate_series(1, ${ROWS}) AS n;
+  INSERT INTO api_keys (account_id, hash, ending, created_at, revoked_at, expires_at)
+  SELECT CASE WHEN n % 10 = 0 THEN n ELSE 1 END, encode(sha256(n::text::bytea), 'hex'), 'abcd', now(),
+    CASE WHEN n % 10 IN (1, 3, 5) THEN now() - n * interval '1 second' END,
+    CASE WHEN n % 10 IN (2, 4, 6, 7, 8, 9) THEN now() - n * interval '1 second' END
+  FROM generate_series(1, ${ROWS}) AS n;
   INSERT INTO animals (name, category_id, status)
   SELECT 'Animal ' || n, n % 20, CASE WHEN n % 1000 = 0 OR n > 90000 THEN 'available' ELSE 'sold' END FROM generate_series(1, ${ROWS}) AS n;
   INSERT INTO orders (account_id, animal_id, status, created_at, updated_at)
@@ -155,11 +168,22 @@ function everyUseCase(application: Application, { clock, sender, mailer, hasher 
     getAccount: () => application.getAccount.execute(newcomer),
     // A list of all, which nothing makes cheaper.
     listAccounts: async () => undefined,
-    issueKey: () => key('issue'),
+    issueKey: async () => {
+      await key('issue');
+      await application.issueKey.execute({ accountId: partner });
+    },
     rotateKey: async () => application.rotateKey.execute({ id: (await key('rotate')).key.id }),
     revokeKey: async () => application.revokeKey.execute({ id: (await key('revoke')).key.id }),
     // Of all accounts it is a list of all keys, which nothing makes cheaper.
     listKeys: () => application.listKeys.execute({ email: 'account-3@example.com' }),
+    getKey: () => application.getKey.execute({ accountId: partner, id: 11n }),
+    showKeys: async () => {
+      for (const accountId of [partner, newcomer]) {
+        for (const before of [undefined, { endedAt: later(clock.now(), -DAY), id: 50_000n as ApiKeyId }]) {
+          await application.showKeys.execute({ accountId, before });
+        }
+      }
+    },
     authenticate: async () => application.authenticate.execute((await key('authenticate')).text),
     signUp: async () => {
       await signUp('sign-up');
@@ -197,6 +221,11 @@ function everyUseCase(application: Application, { clock, sender, mailer, hasher 
     closeAccount: async () => {
       const { id: accountId } = await signUp('close');
       await application.issueKey.execute({ accountId, name });
+      // On a connection of its own: what fills the table is no statement of the service.
+      await query(`
+        INSERT INTO api_keys (account_id, hash, ending, created_at, expires_at)
+        SELECT ${accountId}, encode(sha256(('${name}-' || n)::bytea), 'hex'), 'abcd', now(), now() - interval '1 day'
+        FROM generate_series(1, ${2 * MOST}) AS n`);
       await application.closeAccount.execute({ accountId, password });
     },
     meterRequest: async () => {
@@ -271,6 +300,7 @@ describe('of all the statements that the service sends', () => {
     ['animals_by_status', 'listAnimals', /^reads .* of animals: SELECT .* WHERE \(status/],
     ['orders_by_account', 'listOrders', /^reads \d+ rows of orders: SELECT .* WHERE .*account_id/],
     ['messages_due', 'deliverMessages', /^reads all of messages: WITH due AS/],
+    ['api_keys_by_account_and_end', 'showKeys', /^reads \d+ rows of api_keys: SELECT/],
     ['idempotency_records_by_time', 'purgeExpired', /^reads all of idempotency_records: DELETE/],
   ] as const)('%s is why: without it a test like this fails', async (index, useCase, expected) => {
     const definition = await query<{ indexdef: string }>(

@@ -55,20 +55,6 @@ describe('What the pages say', () => {
     expect(end(later(now, 3), later(now, 2))).toBe(now + 2);
   });
 
-  it('lists the keys that work, and of the others the 25 newest, however many there were', () => {
-    const past = Array.from({ length: 30 }, (_, index) => aKey({ id: BigInt(index + 1) as ApiKeyId, revokedAt: now }));
-    const expired = aKey({ id: 31n as ApiKeyId, expiresAt: now });
-    const active = aKey({ id: 32n as ApiKeyId, expiresAt: later(now, 1) });
-    const sorted = viewHelpers.sortKeys([...past, expired, active], now);
-    expect(sorted.active).toEqual([active]);
-    expect(sorted.past).toHaveLength(25);
-    expect(sorted.past.slice(0, 2)).toEqual([
-      { key: expired, state: 'expired' },
-      { key: past[29], state: 'revoked' },
-    ]);
-    expect(sorted.older).toBe(6);
-  });
-
   it('tells nobody of an enterprise plan’s limits but whose plan it is', () => {
     const limits = { perMinute: 5, perDay: 7 };
     expect(viewHelpers.plansBeside(plan('free')).map(({ limits: shown }) => shown?.perDay)).toEqual([

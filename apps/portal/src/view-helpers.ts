@@ -2,10 +2,9 @@ import {
   type ApiKey,
   DAY,
   type DayOfUsage,
+  endOf,
   HOUR,
   type Instant,
-  instant,
-  type KeyState,
   keyState,
   limitsOf,
   MAX_PASSWORD_LENGTH,
@@ -26,9 +25,6 @@ const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: '
 const DATE_TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
 const DAY_OF_MONTH = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 const NUMBER = new Intl.NumberFormat('en-GB');
-
-/** Keys that are over, at the most, that a page tells of, the latest first: a page stays small however many there were. */
-const MOST_PAST_KEYS = 25;
 
 /** What every template has as `it.helpers`. Those that return HTML make all of it themselves: `<%~ %>` takes it as it is. */
 export const viewHelpers = {
@@ -69,13 +65,7 @@ export const viewHelpers = {
   keyTitle: (key: ApiKey): string =>
     key.name === undefined ? `the key ending ${key.ending}` : `“${key.name}” (ending ${key.ending})`,
 
-  /** From when on it is refused; undefined of one that works for ever. */
-  endOf({ revokedAt, expiresAt }: ApiKey): Instant | undefined {
-    if (revokedAt === undefined || expiresAt === undefined) return revokedAt ?? expiresAt;
-    return instant(Math.min(revokedAt, expiresAt));
-  },
-
-  sortKeys,
+  endOf,
 
   /** In per cent, 100 at the most; a plan may have become smaller than what is used. */
   shareUsed: ({ used, limit }: QuotaWindow): number => Math.min(100, (100 * used) / limit),
@@ -100,27 +90,6 @@ export interface ShownPlan {
   readonly name: string;
   readonly isOwn: boolean;
   readonly limits: PlanLimits | undefined;
-}
-
-export interface SortedKeys {
-  readonly active: readonly ApiKey[];
-  readonly past: readonly { readonly key: ApiKey; readonly state: Exclude<KeyState, 'active'> }[];
-  /** Past keys that aren't among `past`. */
-  readonly older: number;
-}
-
-/** The newest first. */
-function sortKeys(keys: readonly ApiKey[], now: Instant): SortedKeys {
-  const newestFirst = keys.toSorted((one, other) => other.createdAt - one.createdAt || Number(other.id - one.id));
-  const past = newestFirst.flatMap((key) => {
-    const state = keyState(key, now);
-    return state === 'active' ? [] : [{ key, state }];
-  });
-  return {
-    active: newestFirst.filter((key) => keyState(key, now) === 'active'),
-    past: past.slice(0, MOST_PAST_KEYS),
-    older: Math.max(0, past.length - MOST_PAST_KEYS),
-  };
 }
 
 function time(at: Instant, text: string): string {

@@ -1,4 +1,4 @@
-import type { Account, AccountUsage, Animal, ApiKey, PetStatus } from '@adoption-store/domain';
+import type { Account, AccountUsage, Animal, ApiKey, PetStatus, ShownKeys } from '@adoption-store/domain';
 
 /** What is wrong with a form: a message for each field by its name, and `form` for what concerns none of them alone. */
 export type Problems = Readonly<Record<string, string>>;
@@ -48,8 +48,12 @@ export interface Views {
    * shows its own problems.
    */
   readonly account: { readonly password: Form; readonly close: Form };
-  /** POST /keys: `name` (may be empty), `expiresIn` (days, may be empty). `now` tells which keys are active. */
-  readonly keys: Form & { readonly keys: readonly ApiKey[]; readonly now: number };
+  /**
+   * POST /keys: `name` (may be empty), `expiresIn` (days, may be empty). `older` is the address of the page with the next
+   * keys that are over, `isLater` says that this is such a page; `now` tells why each of them is.
+   */
+  readonly keys: Form &
+    Omit<ShownKeys, 'next'> & { readonly older: string | undefined; readonly isLater: boolean; readonly now: number };
   /** The answer to POST /keys and POST /keys/{id}/rotate: the one sight of a key's text. */
   readonly 'new-key': { readonly text: string; readonly key: ApiKey; readonly replaced?: ApiKey | undefined };
   /** `/keys/{id}/rotate`; POST there: `overlap` (hours, 0 to 720, 24 unless changed). */

@@ -8,6 +8,7 @@ import { ChangePlan } from './accounts/change-plan.js';
 import { CloseAccount } from './accounts/close-account.js';
 import type { CredentialRepository } from './accounts/credential-repository.js';
 import { GetAccount } from './accounts/get-account.js';
+import { GetKey } from './accounts/get-key.js';
 import { IssueKey } from './accounts/issue-key.js';
 import { LimitAttempts } from './accounts/limit-attempts.js';
 import { ListAccounts } from './accounts/list-accounts.js';
@@ -19,6 +20,7 @@ import { RequestPasswordReset } from './accounts/request-password-reset.js';
 import { ResetPassword } from './accounts/reset-password.js';
 import { RevokeKey } from './accounts/revoke-key.js';
 import { RotateKey } from './accounts/rotate-key.js';
+import { ShowKeys } from './accounts/show-keys.js';
 import { SignIn } from './accounts/sign-in.js';
 import { SignUp } from './accounts/sign-up.js';
 import { AddAnimal } from './animals/add-animal.js';
@@ -111,6 +113,8 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     issueKey: new IssueKey(apiKeys, cryptography, clock, keyEnvironment),
     rotateKey: new RotateKey(apiKeys, cryptography, clock, keyEnvironment),
     revokeKey: new RevokeKey(apiKeys, clock),
+    getKey: new GetKey(apiKeys),
+    showKeys: new ShowKeys(apiKeys, clock),
     listKeys: new ListKeys(accounts, apiKeys),
     authenticate: new Authenticate(apiKeys, cryptography, clock, keyEnvironment),
 

@@ -2,16 +2,21 @@ import {
   type Account,
   AnswerOnce,
   type ApiKey,
+  type ApiKeyId,
   type Clock,
   DAY,
+  GetKey,
   HOUR,
+  instant,
+  INT64_MAX,
   IssueKey,
   later,
-  ListKeys,
+  type PastKeyPlace,
   RevokeKey,
   RotateKey,
+  ShowKeys,
 } from '@adoption-store/domain';
-import { Body, Controller, Get, Inject, NotFoundException, Param, Post, Req, Res } from '@nestjs/common';
+import { Body, Controller, Get, Inject, NotFoundException, Param, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CLOCK } from '../http/clock.js';
 import { formToken } from '../http/csrf.js';
@@ -30,7 +35,8 @@ export class KeysController {
   constructor(
     private readonly pages: Pages,
     private readonly answerOnce: AnswerOnce,
-    private readonly listKeys: ListKeys,
+    private readonly shownKeys: ShowKeys,
+    private readonly getKey: GetKey,
     private readonly issueKey: IssueKey,
     private readonly rotateKey: RotateKey,
     private readonly revokeKey: RevokeKey,
@@ -38,8 +44,13 @@ export class KeysController {
   ) {}
 
   @Get()
-  async show(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @SignedIn() account: Account): Promise<void> {
-    await this.showKeys(request, reply, account, EMPTY_FORM);
+  async show(
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+    @SignedIn() account: Account,
+    @Query() query: unknown,
+  ): Promise<void> {
+    await this.showKeys(request, reply, account, EMPTY_FORM, placeFrom(fields(query, 'past').past));
   }
 
   @Post()
@@ -128,10 +139,12 @@ export class KeysController {
     reply: FastifyReply,
     { id: accountId }: Account,
     form: Form,
+    before?: PastKeyPlace,
   ): Promise<void> {
-    const keys = (await this.listKeys.execute({ accountId })).map(({ key }) => key);
-    const status = form === EMPTY_FORM ? 200 : REFUSED;
-    await this.pages.show(request, reply, 'keys', { ...form, keys, now: this.clock.now() }, status);
+    const { next, ...keys } = await this.shownKeys.execute({ accountId, before });
+    const older = next && `/keys?past=${next.endedAt}-${next.id}`;
+    const shown = { ...keys, older, isLater: before !== undefined, now: this.clock.now() };
+    await this.pages.show(request, reply, 'keys', { ...form, ...shown }, form === EMPTY_FORM ? 200 : REFUSED);
   }
 
   /**
@@ -145,9 +158,21 @@ export class KeysController {
     return !isReplay;
   }
 
-  private async find({ id: accountId }: Account, id: string): Promise<ApiKey> {
-    const found = (await this.listKeys.execute({ accountId })).find(({ key }) => String(key.id) === id);
-    if (found === undefined) throw new NotFoundException();
-    return found.key;
+  private async find({ id: accountId }: Account, text: string): Promise<ApiKey> {
+    const id = idFrom(text);
+    if (id === undefined) throw new NotFoundException();
+    return this.getKey.execute({ id, accountId });
   }
+}
+
+function idFrom(text: string): bigint | undefined {
+  const id = /^[1-9]\d{0,18}$/.test(text) ? BigInt(text) : undefined;
+  return id === undefined || id > INT64_MAX ? undefined : id;
+}
+
+/** An address that nobody was given is that of the first page. */
+function placeFrom(text: string): PastKeyPlace | undefined {
+  const [, time = '', key = ''] = /^(\d{1,15})-(\d+)$/.exec(text) ?? [];
+  const id = idFrom(key);
+  return id === undefined || time === '' ? undefined : { endedAt: instant(Number(time)), id: id as ApiKeyId };
 }

@@ -304,6 +304,43 @@ describe('a key', () => {
     await expect(setUp().rotateKey.execute({ id: 1n, overlap })).rejects.toMatchObject({ code: 'invalid_parameter' });
   });
 
+  it('is shown while it works, and once it is over on a page of 25, the last to end first, however many there were', async () => {
+    const { issue, showKeys, revokeKey, clock } = setUp();
+    const { key: lasting } = await issue();
+    const { accountId } = lasting;
+    const { key: expired } = await issue({ expiresAt: later(clock.now(), SECOND) });
+    const past: bigint[] = [expired.id];
+    for (let count = 0; count < 55; count += 1) {
+      clock.advance(MINUTE);
+      const { key } = await issue();
+      await revokeKey.execute({ id: key.id });
+      past.unshift(key.id);
+    }
+    const { key: newest } = await issue();
+    const walked: bigint[][] = [];
+    let page = await showKeys.execute({ accountId });
+    for (;;) {
+      expect(page.active.map(({ id }) => id)).toEqual([newest.id, lasting.id]);
+      walked.push(page.past.map(({ id }) => id));
+      if (page.next === undefined) break;
+      page = await showKeys.execute({ accountId, before: page.next });
+    }
+    expect(walked).toEqual([past.slice(0, 25), past.slice(25, 50), past.slice(50)]);
+  });
+
+  it('is got by its own account alone', async () => {
+    const { issue, getKey, openAccount } = setUp();
+    const { key } = await issue();
+    const { id: accountId } = await openAccount.execute({ email: 'other@example.com' });
+    expect(await getKey.execute({ id: key.id, accountId: key.accountId })).toEqual(key);
+    for (const input of [
+      { id: key.id, accountId },
+      { id: 99n, accountId: key.accountId },
+    ]) {
+      await expect(getKey.execute(input)).rejects.toMatchObject({ code: 'not_found' });
+    }
+  });
+
   it('is listed by its account’s address', async () => {
     const { issue, listKeys } = setUp();
     const { key } = await issue();

@@ -19,6 +19,19 @@ export interface ListPart<Id> {
   readonly limit?: number | undefined;
 }
 
+/** Where a key stands among those that are over. */
+export interface PastKeyPlace {
+  readonly endedAt: Instant;
+  readonly id: ApiKeyId;
+}
+
+export interface PastKeysQuery {
+  readonly accountId: AccountId;
+  readonly at: Instant;
+  readonly before?: PastKeyPlace | undefined;
+  readonly limit: number;
+}
+
 /** Port: the API keys. Each method is atomic. */
 export interface ApiKeyRepository {
   /**
@@ -33,6 +46,10 @@ export interface ApiKeyRepository {
   findById(id: ApiKeyId): Promise<AccountKey | undefined>;
   /** All keys, or one account's, ascending by id; of a part of them only that is read. */
   list(accountId?: AccountId, part?: ListPart<ApiKeyId>): Promise<readonly AccountKey[]>;
+  /** The account's keys that are active at that instant, ascending by id. */
+  listActive(accountId: AccountId, at: Instant): Promise<readonly ApiKey[]>;
+  /** The account's keys that are over by `at`, the last to end first: at most `limit` of those that follow `before`. */
+  listPast(query: PastKeysQuery): Promise<readonly ApiKey[]>;
   /** Marks the key revoked; one that already is keeps its first instant. Undefined where there is no such key. */
   revoke(id: ApiKeyId, at: Instant): Promise<ApiKey | undefined>;
   /**

@@ -75,6 +75,12 @@ export function endOfReplaced(endsAt: Instant, now: Instant): Pick<ApiKey, 'expi
   return { expiresAt: endsAt, revokedAt: endsAt <= now ? endsAt : undefined };
 }
 
+/** From when on the key is refused; undefined of one that works for ever. */
+export function endOf({ revokedAt, expiresAt }: Pick<ApiKey, 'expiresAt' | 'revokedAt'>): Instant | undefined {
+  if (revokedAt === undefined || expiresAt === undefined) return revokedAt ?? expiresAt;
+  return instant(Math.min(revokedAt, expiresAt));
+}
+
 /** The minute to record where the key is used now; undefined where that has been recorded already. */
 export function unrecordedUse(key: Pick<ApiKey, 'lastUsedAt'>, now: Instant): Instant | undefined {
   const minute = startOf(MINUTE, now);

@@ -1,6 +1,6 @@
 import type { AccountId } from '../accounts/account.js';
 import type { AccountRepository } from '../accounts/account-repository.js';
-import { type ApiKey, type ApiKeyId, keyState } from '../accounts/api-key.js';
+import type { ApiKey, ApiKeyId } from '../accounts/api-key.js';
 import type { ApiKeyRepository } from '../accounts/api-key-repository.js';
 import { limitsOf, type Plan } from '../accounts/plan.js';
 import { type Clock, DAY, type Instant, later, startOf } from '../kernel/clock.js';
@@ -11,6 +11,8 @@ import type { DayOfUsage, KeyDayOfUsage, UsageRecords } from './usage-records.js
 
 /** Days that are shown, today's included. */
 export const DAYS_SHOWN = 30;
+/** Keys that are over whose use is shown, those that ended last: what is read stays small, however many there were. */
+export const PAST_KEYS_SHOWN = 25;
 
 export interface KeyUsage {
   readonly key: ApiKey;
@@ -27,7 +29,10 @@ export interface AccountUsage {
   readonly bans: readonly { readonly key: ApiKey; readonly until: Instant }[];
   /** The last 30 UTC days, the oldest first, today's last; those without use too. */
   readonly days: readonly DayOfUsage[];
-  /** The same by key, ascending by id: of those that are active, and of those that were used within these days. */
+  /**
+   * The same by key, ascending by id: of those that are active, and of the 25 that ended last those that were used within
+   * these days.
+   */
   readonly keys: readonly KeyUsage[];
 }
 
@@ -46,31 +51,36 @@ export class ShowUsage {
     const now = this.clock.now();
     const today = startOf(DAY, now);
     const first = later(today, -(DAYS_SHOWN - 1) * DAY);
-    const [account, found, records] = await Promise.all([
+    const [account, active, past, byDay] = await Promise.all([
       this.accounts.findById(accountId),
-      this.apiKeys.list(accountId),
-      this.usage.list(accountId, first),
+      this.apiKeys.listActive(accountId, now),
+      this.apiKeys.listPast({ accountId, at: now, limit: PAST_KEYS_SHOWN }),
+      this.usage.listDays(accountId, first),
     ]);
     if (account === undefined) throw new DomainError('not_found', `no account has the id ${accountId}`);
-    const keys = found.map(({ key }) => key);
-    const active = keys.filter((key) => keyState(key, now) === 'active');
+    const keys = [...active, ...past].sort((one, other) => (one.id < other.id ? -1 : 1));
+    const records = await this.usage.list(
+      accountId,
+      first,
+      keys.map(({ id }) => id),
+    );
     const limits = limitsOf(account.plan);
     const looks = await Promise.all(
       // The account's windows are the same by each of its keys, so one that is over will do.
-      (active.length > 0 ? active : keys.slice(-1)).map(async (key) => ({
+      (active.length > 0 ? active : past.slice(0, 1)).map(async (key) => ({
         key,
         verdict: await this.requests.look({ requester: { accountId, keyId: key.id }, limits, now }),
       })),
     );
     const { minute, day } = looks[0]?.verdict ?? verdictOn(NO_USAGE, limits, undefined, now);
-    const days = daysOf(records, first);
+    const days = daysOf(byDay, first);
     return {
       plan: account.plan,
       minute,
       today: day,
       refusedToday: days.at(-1)?.refused ?? 0,
       bans: looks.flatMap(({ key, verdict: { bannedUntil } }) =>
-        bannedUntil === undefined || keyState(key, now) !== 'active' ? [] : [{ key, until: bannedUntil }],
+        bannedUntil === undefined || !active.includes(key) ? [] : [{ key, until: bannedUntil }],
       ),
       days,
       keys: usageByKey(keys, active, records, first),

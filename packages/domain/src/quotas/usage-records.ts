@@ -26,8 +26,13 @@ export interface UsageRecords {
    * have noted, and a process that is lost before then loses it.
    */
   record(key: UsedKey, isAdmitted: boolean, at: Instant): void;
-  /** The account's days from that one on, ascending by day and key. A day on which a key wasn't used is absent. */
-  list(accountId: AccountId, from: Instant): Promise<readonly KeyDayOfUsage[]>;
+  /** The account's days from that one on, those of its keys together, ascending. A day without use is absent. */
+  listDays(accountId: AccountId, from: Instant): Promise<readonly DayOfUsage[]>;
+  /**
+   * The account's days from that one on, of these keys or of all, ascending by day and key. A day on which a key wasn't
+   * used is absent.
+   */
+  list(accountId: AccountId, from: Instant, keys?: readonly ApiKeyId[]): Promise<readonly KeyDayOfUsage[]>;
   /** Forgets all days before that one; how many of how many keys. */
   forget(before: Instant): Promise<number>;
 }

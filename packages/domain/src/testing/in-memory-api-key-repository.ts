@@ -2,12 +2,19 @@ import type { AccountId } from '../accounts/account.js';
 import {
   type ApiKey,
   type ApiKeyId,
+  endOf,
   endOfReplaced,
   keyState,
   type NewApiKey,
   tooManyKeys,
 } from '../accounts/api-key.js';
-import type { AccountKey, ApiKeyRepository, ListPart } from '../accounts/api-key-repository.js';
+import type {
+  AccountKey,
+  ApiKeyRepository,
+  ListPart,
+  PastKeyPlace,
+  PastKeysQuery,
+} from '../accounts/api-key-repository.js';
 import { type Instant, instant } from '../kernel/clock.js';
 import { DomainError } from '../kernel/errors.js';
 import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
@@ -58,6 +65,22 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
       .flatMap((key) => this.withAccount(key) ?? []);
   }
 
+  async listActive(accountId: AccountId, at: Instant): Promise<readonly ApiKey[]> {
+    return this.keysOf(accountId).filter((key) => keyState(key, at) === 'active');
+  }
+
+  async listPast({ accountId, at, before, limit }: PastKeysQuery): Promise<readonly ApiKey[]> {
+    return this.keysOf(accountId)
+      .flatMap((key) => {
+        const endedAt = endOf(key);
+        return endedAt === undefined || keyState(key, at) === 'active' ? [] : [{ key, endedAt, id: key.id }];
+      })
+      .sort(lastFirst)
+      .filter((place) => before === undefined || lastFirst(before, place) < 0)
+      .slice(0, limit)
+      .map(({ key }) => key);
+  }
+
   async revoke(id: ApiKeyId, at: Instant): Promise<ApiKey | undefined> {
     const key = this.keys.get(id);
     return key && this.put({ ...key, revokedAt: key.revokedAt ?? at });
@@ -91,8 +114,11 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
   }
 
   private activeAt(accountId: AccountId, now: Instant): number {
-    return [...this.keys.values()].filter((key) => key.accountId === accountId && keyState(key, now) === 'active')
-      .length;
+    return this.keysOf(accountId).filter((key) => keyState(key, now) === 'active').length;
+  }
+
+  private keysOf(accountId: AccountId): readonly ApiKey[] {
+    return [...this.keys.values()].filter((key) => key.accountId === accountId);
   }
 
   private put(key: ApiKey): ApiKey {
@@ -104,4 +130,8 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
     const account = key && this.accounts.accountOf(key.accountId);
     return account && { account, key };
   }
+}
+
+function lastFirst(one: PastKeyPlace, other: PastKeyPlace): number {
+  return other.endedAt - one.endedAt || Number(other.id - one.id);
 }

@@ -1,4 +1,4 @@
-import type { ApiKey } from '@adoption-store/domain';
+import { type AccountId, type ApiKey, type ApiKeyId, instant } from '@adoption-store/domain';
 import { EntitySchema } from 'typeorm/entity-schema/EntitySchema.js';
 import { instantColumn, int64Column, optionalColumn } from '../database/columns.js';
 import type { Writable } from '../kernel/writable.js';
@@ -28,4 +28,40 @@ export const apiKeySchema = new EntitySchema<ApiKeyRow>({
 
 export function apiKeyFrom({ account: _account, ...key }: ApiKeyRow): ApiKey {
   return key;
+}
+
+/** From when on a key is refused, as the indexes by it have it; of one that works for ever it is later than any time. */
+export const KEY_END = `COALESCE(LEAST(revoked_at, expires_at), 'infinity'::timestamptz)`;
+
+/** A row as the driver gives it, where the statement is our own and TypeORM restores nothing. */
+export interface ApiKeyColumns {
+  readonly id: string;
+  readonly account_id: string;
+  readonly hash: string;
+  readonly ending: string;
+  readonly name: string | null;
+  readonly created_at: Date;
+  readonly expires_at: Date | null;
+  readonly revoked_at: Date | null;
+  readonly replaced_by: string | null;
+  readonly last_used_at: Date | null;
+}
+
+export function apiKeyFromColumns(row: ApiKeyColumns): ApiKey {
+  return {
+    id: BigInt(row.id) as ApiKeyId,
+    accountId: BigInt(row.account_id) as AccountId,
+    hash: row.hash,
+    ending: row.ending,
+    name: row.name ?? undefined,
+    createdAt: instant(row.created_at.getTime()),
+    expiresAt: instantOf(row.expires_at),
+    revokedAt: instantOf(row.revoked_at),
+    replacedBy: row.replaced_by === null ? undefined : (BigInt(row.replaced_by) as ApiKeyId),
+    lastUsedAt: instantOf(row.last_used_at),
+  };
+}
+
+function instantOf(time: Date | null) {
+  return time === null ? undefined : instant(time.getTime());
 }

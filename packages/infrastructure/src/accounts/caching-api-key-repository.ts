@@ -9,6 +9,7 @@ import {
   type Instant,
   type ListPart,
   type NewApiKey,
+  type PastKeysQuery,
 } from '@adoption-store/domain';
 import { KnownKey, type StoredKey, TRUSTED_FOR } from './known-key.js';
 
@@ -94,6 +95,14 @@ export class CachingApiKeyRepository implements ApiKeyRepository {
 
   async list(accountId?: AccountId, part?: ListPart<ApiKeyId>): Promise<readonly AccountKey[]> {
     return this.inner.list(accountId, part);
+  }
+
+  async listActive(accountId: AccountId, at: Instant): Promise<readonly ApiKey[]> {
+    return this.inner.listActive(accountId, at);
+  }
+
+  async listPast(query: PastKeysQuery): Promise<readonly ApiKey[]> {
+    return this.inner.listPast(query);
   }
 
   async revoke(id: ApiKeyId, at: Instant): Promise<ApiKey | undefined> {

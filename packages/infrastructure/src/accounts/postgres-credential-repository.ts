@@ -12,6 +12,7 @@ import {
 import type { DataSource, EntityManager } from 'typeorm';
 import { onDatabase, readFromDatabase } from '../database/database-errors.js';
 import { ACCOUNT_COLUMNS, accountFromColumns, type AccountColumns, lockAccount } from './account-rows.js';
+import { KEY_END } from './api-key.schema.js';
 import { planColumns } from './account.schema.js';
 
 type CredentialColumns = AccountColumns & { readonly password_hash: string | null };
@@ -37,10 +38,11 @@ const CLOSE = `
   UPDATE accounts
   SET email = $2, password_hash = NULL, credential_version = credential_version + 1, closed_at = $3
   WHERE id = $1 RETURNING ${ACCOUNT_COLUMNS}`;
-// In the order of their ids, as uses of them are written.
+// In the order of their ids, as uses of them are written. Those that are over stay as they are: there may be very many.
 const REVOKE_KEYS = `
   WITH locked AS (
-    SELECT id FROM api_keys WHERE account_id = $1 AND revoked_at IS NULL ORDER BY id FOR NO KEY UPDATE
+    SELECT id FROM api_keys WHERE account_id = $1 AND ${KEY_END} > $2 AND revoked_at IS NULL
+    ORDER BY id FOR NO KEY UPDATE
   )
   UPDATE api_keys SET revoked_at = $2 FROM locked WHERE api_keys.id = locked.id`;
 // In portions, as a statement that takes too long is ended. By their places, or PostgreSQL reads the whole table to find

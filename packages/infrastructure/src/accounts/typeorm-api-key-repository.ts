@@ -5,11 +5,13 @@ import {
   type ApiKeyId,
   DomainError,
   endOfReplaced,
+  INT64_MIN,
   type Instant,
   instant,
   keyState,
   type ListPart,
   type NewApiKey,
+  type PastKeysQuery,
   type PlanName,
   tooManyKeys,
 } from '@adoption-store/domain';
@@ -19,14 +21,26 @@ import { onDatabase, readFromDatabase } from '../database/database-errors.js';
 import { arrayOf, readPrepared } from '../database/prepared.js';
 import { lockAccount } from './account-rows.js';
 import { accountFrom } from './account.schema.js';
-import { apiKeyFrom, type ApiKeyRow, apiKeySchema } from './api-key.schema.js';
+import {
+  apiKeyFrom,
+  type ApiKeyColumns,
+  apiKeyFromColumns,
+  type ApiKeyRow,
+  apiKeySchema,
+  KEY_END,
+} from './api-key.schema.js';
 import type { BatchedApiKeyRepository } from './caching-api-key-repository.js';
 import { KeyUses } from './key-uses.js';
 import type { StoredKey } from './known-key.js';
 
-const COUNT_ACTIVE = `
-  SELECT count(*)::integer AS count FROM api_keys
-  WHERE account_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)`;
+const ACTIVE = `account_id = $1 AND ${KEY_END} > $2 AND revoked_at IS NULL`;
+const COUNT_ACTIVE = `SELECT count(*)::integer AS count FROM api_keys WHERE ${ACTIVE}`;
+const LIST_ACTIVE = `SELECT * FROM api_keys WHERE ${ACTIVE} ORDER BY id`;
+/** A revoked key is over also where this clock is behind the one that it was revoked by. */
+const LIST_PAST = `
+  SELECT * FROM api_keys
+  WHERE account_id = $1 AND (${KEY_END}, id) < ($3, $4) AND (${KEY_END} <= $2 OR revoked_at IS NOT NULL)
+  ORDER BY ${KEY_END} DESC, id DESC LIMIT $5`;
 
 /**
  * A row's `xmin` is the transaction that wrote it (PostgreSQL, "System Columns"); the same one can come again only
@@ -167,6 +181,15 @@ export class TypeOrmApiKeyRepository implements BatchedApiKeyRepository {
     return accountKeysFrom(await readFromDatabase(this.dataSource, () => query.getMany()));
   }
 
+  async listActive(accountId: AccountId, at: Instant): Promise<readonly ApiKey[]> {
+    return this.query(LIST_ACTIVE, [accountId, new Date(at)]);
+  }
+
+  async listPast({ accountId, at, before, limit }: PastKeysQuery): Promise<readonly ApiKey[]> {
+    const place = before === undefined ? ['infinity', INT64_MIN] : [new Date(before.endedAt), before.id];
+    return this.query(LIST_PAST, [accountId, new Date(at), ...place, limit]);
+  }
+
   async revoke(id: ApiKeyId, at: Instant): Promise<ApiKey | undefined> {
     return onDatabase(() =>
       this.dataSource.transaction(async (manager) => {
@@ -217,6 +240,13 @@ export class TypeOrmApiKeyRepository implements BatchedApiKeyRepository {
       FROM uses JOIN locked USING (id) WHERE api_keys.id = uses.id`;
     const instants = [...uses.values()].map((at) => new Date(at));
     await onDatabase(() => this.dataSource.query(text, [[...uses.keys()].map(String), instants]));
+  }
+
+  private async query(text: string, parameters: readonly unknown[]): Promise<readonly ApiKey[]> {
+    const rows = await readFromDatabase(this.dataSource, () =>
+      this.dataSource.query<ApiKeyColumns[]>(text, [...parameters]),
+    );
+    return rows.map(apiKeyFromColumns);
   }
 
   private async find(where: FindOptionsWhere<ApiKeyRow>): Promise<readonly AccountKey[]> {

@@ -2,6 +2,7 @@ import {
   type AccountId,
   type ApiKeyId,
   DAY,
+  type DayOfUsage,
   type Instant,
   instant,
   type KeyDayOfUsage,
@@ -36,9 +37,19 @@ const ADD = {
   ON CONFLICT (account_id, day, key_id) DO UPDATE SET
     admitted = stored.admitted + excluded.admitted, refused = stored.refused + excluded.refused`,
 };
-const LIST = `
+const LIST_DAYS = `
+  SELECT to_char(day, 'YYYY-MM-DD') AS day, sum(admitted) AS admitted, sum(refused) AS refused FROM usage_by_day
+  WHERE account_id = $1 AND day >= $2 GROUP BY usage_by_day.day ORDER BY usage_by_day.day`;
+const LIST_ALL = `
   SELECT to_char(day, 'YYYY-MM-DD') AS day, key_id, admitted, refused FROM usage_by_day
-  WHERE account_id = $1 AND day >= $2 ORDER BY day, key_id`;
+  WHERE account_id = $1 AND day >= $2 ORDER BY usage_by_day.day, key_id`;
+// Key by key, however many others the account has had: asked for all at once, PostgreSQL may read those, too.
+const LIST_KEYS = `
+  SELECT to_char(used.day, 'YYYY-MM-DD') AS day, key_id, admitted, refused
+  FROM unnest($3::bigint[]) AS asked (id) CROSS JOIN LATERAL (
+    SELECT * FROM usage_by_day WHERE key_id = asked.id AND day >= $2 AND account_id = $1 OFFSET 0
+  ) AS used
+  ORDER BY used.day, key_id`;
 // In portions, as a statement that takes too long is ended. By their places, or PostgreSQL reads the whole table to find
 // the rows of a portion.
 const FORGET = `
@@ -77,19 +88,19 @@ export class PostgresUsageRecords implements UsageRecords {
     this.flusher.soon();
   }
 
-  async list(accountId: AccountId, from: Instant): Promise<readonly KeyDayOfUsage[]> {
+  async listDays(accountId: AccountId, from: Instant): Promise<readonly DayOfUsage[]> {
     const rows = await readFromDatabase(this.dataSource, () =>
-      this.dataSource.query<{ day: string; key_id: string; admitted: string; refused: string }[]>(LIST, [
-        accountId.toString(),
-        dateOf(from),
-      ]),
+      this.dataSource.query<DayRow[]>(LIST_DAYS, [accountId.toString(), dateOf(from)]),
     );
-    return rows.map(({ day, key_id, admitted, refused }) => ({
-      day: instant(Date.parse(day)),
-      keyId: BigInt(key_id) as ApiKeyId,
-      admitted: Number(admitted),
-      refused: Number(refused),
-    }));
+    return rows.map(dayFrom);
+  }
+
+  async list(accountId: AccountId, from: Instant, keys?: readonly ApiKeyId[]): Promise<readonly KeyDayOfUsage[]> {
+    const which = [accountId.toString(), dateOf(from), ...(keys === undefined ? [] : [keys.map(String)])];
+    const rows = await readFromDatabase(this.dataSource, () =>
+      this.dataSource.query<(DayRow & { readonly key_id: string })[]>(keys === undefined ? LIST_ALL : LIST_KEYS, which),
+    );
+    return rows.map((row) => ({ ...dayFrom(row), keyId: BigInt(row.key_id) as ApiKeyId }));
   }
 
   async forget(before: Instant): Promise<number> {
@@ -148,6 +159,16 @@ export class PostgresUsageRecords implements UsageRecords {
       since.refused += batched.refused;
     } else this.earlier.push(batched);
   }
+}
+
+interface DayRow {
+  readonly day: string;
+  readonly admitted: string;
+  readonly refused: string;
+}
+
+function dayFrom({ day, admitted, refused }: DayRow): DayOfUsage {
+  return { day: instant(Date.parse(day)), admitted: Number(admitted), refused: Number(refused) };
 }
 
 /** The UTC day, as PostgreSQL reads it. */

@@ -10,6 +10,7 @@ import { AddCredentialsAndUsage1700000008000 } from './1700000008000-add-credent
 import { CreateSessions1700000009000 } from './1700000009000-create-sessions.js';
 import { CreateAttempts1700000030000 } from './1700000030000-create-attempts.js';
 import { LimitOrders1700000060000 } from './1700000060000-limit-orders.js';
+import { IndexEndsOfKeys1700000061000 } from './1700000061000-index-ends-of-keys.js';
 
 /** In the order they are run. One that has been released is never edited. */
 export const migrations = [
@@ -25,4 +26,5 @@ export const migrations = [
   CreateSessions1700000009000,
   CreateAttempts1700000030000,
   LimitOrders1700000060000,
+  IndexEndsOfKeys1700000061000,
 ];

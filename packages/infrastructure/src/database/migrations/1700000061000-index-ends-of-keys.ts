@@ -1,0 +1,18 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+export class IndexEndsOfKeys1700000061000 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    // An account's keys that work, and a page of those that don't, are a range of it, however many there were.
+    await runner.query(`
+      CREATE INDEX api_keys_by_account_and_end
+      ON api_keys (account_id, COALESCE(LEAST(revoked_at, expires_at), 'infinity'::timestamptz), id)`);
+    // What a few keys have used; and what goes with a key that is deleted.
+    await runner.query('CREATE INDEX usage_by_day_by_key ON usage_by_day (key_id, day)');
+    await runner.query('ANALYZE api_keys');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP INDEX usage_by_day_by_key');
+    await runner.query('DROP INDEX api_keys_by_account_and_end');
+  }
+}
