@@ -5,7 +5,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import Fastify from 'fastify';
 import type { Log, Tracing } from '@adoption-store/telemetry';
-import { nestLogger, serveHealth } from '@adoption-store/web';
+import { dropInvalidForwarding, nestLogger, serveHealth } from '@adoption-store/web';
 import { ApiModule } from './api.module.js';
 import { serveDocs } from './docs/docs-routes.js';
 import { ApiAdapter } from './http/api-adapter.js';
@@ -106,6 +106,7 @@ export async function createApi({
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
     },
   });
+  if (trustProxy !== undefined) fastify.addHook('onRequest', dropInvalidForwarding);
   routeEveryMethod(fastify);
   refusals.listenTo(fastify.server);
   new ReadingTurns().listenTo(fastify.server);

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Application, Clock } from '@adoption-store/domain';
 import type { Query } from '@adoption-store/infrastructure';
 import type { Log } from '@adoption-store/telemetry';
-import { nestLogger, serveHealth } from '@adoption-store/web';
+import { dropInvalidForwarding, nestLogger, serveHealth } from '@adoption-store/web';
 import fastifyCookie from '@fastify/cookie';
 import fastifyFormbody from '@fastify/formbody';
 import fastifyHelmet from '@fastify/helmet';
@@ -88,6 +88,7 @@ export async function createPortal(options: PortalOptions): Promise<NestFastifyA
     },
   });
   const fastify = adapter.getInstance<FastifyInstance>();
+  if (trustProxy !== undefined) fastify.addHook('onRequest', dropInvalidForwarding);
   const isSecure = portalUrl?.startsWith('https:') === true;
   const files = readPublicFiles(folder('public'));
   if (log !== undefined && options.logRequests === true) logRequests(fastify, log);

@@ -1,4 +1,5 @@
 export * from './fixed-file.js';
+export * from './forwarding.js';
 export * from './health.js';
 export * from './nest-logger.js';
 export * from './open-connections.js';

@@ -16,7 +16,7 @@ declare module 'fastify' {
 }
 
 // The scheme is case-insensitive (RFC 9110 §11.1), then exactly one space and one token of at most 256 characters.
-const CREDENTIALS = /^bearer ([A-Za-z0-9\-._~+/]{1,256}={0,2})$/i;
+const CREDENTIALS = /^bearer (?=.{1,256}$)([A-Za-z0-9\-._~+/]+={0,2})$/i;
 
 const MOST_KNOWN = 10_000;
 

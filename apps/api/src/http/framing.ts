@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { type IncomingMessage, METHODS } from 'node:http';
+import { HOST } from '@adoption-store/web';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isRepeated } from './bearer-auth.guard.js';
 import { HttpRefusal } from './error-codes.js';
 
 export const MAX_URL_LENGTH = 8 * 1024;
-// RFC 3986 §3.2.2, as far as names and addresses of servers go.
-const HOST = /^(?:\[[0-9a-f:.]{2,45}\]|[a-z0-9._~-]{1,255})(?::\d{1,5})?$/i;
-
 /** The last one that was good: nearly all say the same. */
 let lastHost: string | undefined;
 

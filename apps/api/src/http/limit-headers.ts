@@ -51,7 +51,7 @@ export function tellLimits({ raw }: ApiReply, verdict: Verdict, now: Instant): H
 }
 
 /** The refusal of a verdict, or undefined where the request was admitted. */
-function refusalOf(verdict: Verdict, now: Instant): HttpRefusal | undefined {
+export function refusalOf(verdict: Verdict, now: Instant): HttpRefusal | undefined {
   const { outcome } = verdict;
   if (outcome === 'admitted') return undefined;
   const seconds = retryAfter(verdict, now);

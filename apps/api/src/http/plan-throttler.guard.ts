@@ -16,7 +16,7 @@ declare module 'fastify' {
 
 const withoutQuota = new WeakSet<object>();
 
-/** A route that only tells: it is never counted, and answers also where there is no room left. */
+/** A route that only tells: it has a bucket of its own for each key, and answers also where there is no room left. */
 export function WithoutQuota(): MethodDecorator {
   // Not as metadata, which each request would have to look up.
   return (_controller, _name, { value: handler }) => void withoutQuota.add(handler as object);
@@ -39,12 +39,22 @@ export class PlanThrottlerGuard extends Guard {
   /** The throttler's own looks up a dozen settings that a route may have of its own; none has any. */
   override canActivate(context: ExecutionContext): Awaitable<boolean> {
     const [request, reply] = context.getArgs<[FastifyRequest, ApiReply]>();
-    const isFree = withoutQuota.has(context.getHandler());
-    return andThen(isFree ? this.storage.look(request.caller) : this.storage.count(request.caller), (verdict) => {
+    const { caller } = request;
+    if (withoutQuota.has(context.getHandler())) return this.admitAsking(request, reply);
+    return andThen(this.storage.count(caller), (verdict) => {
       const refusal = tellLimits(reply, verdict, this.storage.clock.now());
-      if (refusal !== undefined && !isFree) throw refusal;
+      if (refusal !== undefined) throw refusal;
       request.verdict = verdict;
       return true;
     });
+  }
+
+  private async admitAsking(request: FastifyRequest, reply: ApiReply): Promise<boolean> {
+    const { caller } = request;
+    const refusal = tellLimits(reply, await this.storage.countAsking(caller), this.storage.clock.now());
+    if (refusal !== undefined) throw refusal;
+    request.verdict = await this.storage.look(caller);
+    tellLimits(reply, request.verdict, this.storage.clock.now());
+    return true;
   }
 }

@@ -1,6 +1,7 @@
 import {
   andThen,
   type Awaitable,
+  type Caller,
   type Clock,
   type MeterRequest,
   retryAfter,
@@ -27,6 +28,11 @@ export class RequestCounterStorage implements ThrottlerStorage {
       this.onDecision(source, verdict);
       return verdict;
     });
+  }
+
+  /** Counts that a caller asks how it stands. */
+  countAsking(caller: Caller): Awaitable<Verdict> {
+    return this.meter.countAsking(caller);
   }
 
   /** How the windows stand; nothing is counted. */

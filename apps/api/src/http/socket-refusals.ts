@@ -1,9 +1,9 @@
 import { type IncomingMessage, METHODS, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { errorBody, errorStatuses, HttpRefusal } from './error-codes.js';
+import { errorBody, HttpRefusal } from './error-codes.js';
 import { type ApiResponse, headerLine, headerLines, JSON_TYPE } from './api-response.js';
 import { newRequestId, requestId } from './framing.js';
-import { addressOf, limitLines } from './limit-headers.js';
+import { addressOf, limitLines, refusalOf } from './limit-headers.js';
 import { type ParserError, refusalOfParser } from './parser-errors.js';
 import type { RequestCounterStorage } from './request-counter.storage.js';
 import type { RouteTable } from './route-table.js';
@@ -57,17 +57,17 @@ export class SocketRefusals {
     server.on('checkExpectation', (request: IncomingMessage, response: ApiResponse) => {
       const { socket, method } = request;
       socket.latestResponse = response;
-      this.tell(requestId(request), method, 'expectation_failed');
-      void this.refuse(response, new HttpRefusal('expectation_failed', 'the Expect header may only be 100-continue'));
+      const refusal = new HttpRefusal('expectation_failed', 'the Expect header may only be 100-continue');
+      void this.refuse(response, refusal).then((status) => {
+        this.tell(requestId(request), method, status);
+      });
     });
     server.on('connect', (request: IncomingMessage) => {
       const allow = this.routes.allMethods().join(', ');
       const refusal = new HttpRefusal('method_not_allowed', 'CONNECT is not allowed', { allow });
       const { socket } = request;
       this.refused.add(socket);
-      const id = requestId(request);
-      this.tell(id, request.method, refusal.code);
-      void this.refuseOnSocket(socket, refusal, id, socket.latestResponse);
+      void this.refuseOnSocket(socket, refusal, requestId(request), request.method, socket.latestResponse);
     });
   }
 
@@ -84,21 +84,15 @@ export class SocketRefusals {
     const latest = socket.latestResponse;
     if (latest !== undefined && !latest.req.complete) void this.refuse(latest, refusal);
     // The requests before are good and still being answered: their answers go first (RFC 9112 §9.3.2).
-    else {
-      const id = newRequestId();
-      this.tell(id, undefined, refusal.code);
-      void this.refuseOnSocket(socket, refusal, id, latest);
-    }
+    else void this.refuseOnSocket(socket, refusal, newRequestId(), undefined, latest);
   }
 
   /** What never reaches a route is watched here. */
-  private tell(id: string, method: string | undefined, code: HttpRefusal['code']): void {
-    for (const observer of this.observers) {
-      observer.onSocketAnswer({ requestId: id, method, status: errorStatuses[code] });
-    }
+  private tell(id: string, method: string | undefined, status: number): void {
+    for (const observer of this.observers) observer.onSocketAnswer({ requestId: id, method, status });
   }
 
-  private async refuse(response: ApiResponse, refusal: HttpRefusal): Promise<void> {
+  private async refuse(response: ApiResponse, refusal: HttpRefusal): Promise<number> {
     const { socket } = response.req;
     const { status, lines, framing, body } = await this.answer(socket, refusal, requestId(response.req));
     // Answered before its body was complete; no request has two answers.
@@ -113,15 +107,18 @@ export class SocketRefusals {
       // What its operation says from now on comes too late, and whoever watches is to see what was sent.
       Object.defineProperty(response, 'statusCode', { get: () => status, set: () => undefined });
     }
+    return status;
   }
 
   private async refuseOnSocket(
     socket: Socket,
     refusal: HttpRefusal,
     id: string,
+    method: string | undefined,
     before?: ServerResponse,
   ): Promise<void> {
     const { status, lines, framing, body } = await this.answer(socket, refusal, id);
+    this.tell(id, method, status);
     const head = headerLine('date', new Date().toUTCString()) + lines + headerLines(framing);
     const bytes = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}${head}\r\n\r\n${body}`;
     whenFinished(before, () => {
@@ -129,15 +126,18 @@ export class SocketRefusals {
     });
   }
 
-  private async answer(socket: Socket, { code, message, headers }: HttpRefusal, id: string) {
+  /** Counts the refusal against the address, and makes it another one where that has sent too many. */
+  private async answer(socket: Socket, refused: HttpRefusal, id: string) {
     const { remoteAddress: ip = '' } = socket;
+    const verdict = await this.storage.count(addressOf({ ip }));
+    const now = this.storage.clock.now();
+    const { code, message, headers } = refusalOf(verdict, now) ?? refused;
     const error = errorBody(code, message);
     const body = JSON.stringify(error);
-    const limits = limitLines(await this.storage.look(addressOf({ ip })), this.storage.clock.now());
     const { connection, ...others } = { ...headers, ...(this.refused.has(socket) && { connection: 'close' }) };
     const known = { 'content-type': JSON_TYPE, 'x-request-id': id, ...others };
     const framing = { 'content-length': String(Buffer.byteLength(body)), ...(connection && { connection }) };
-    return { status: error.status, lines: headerLines(known) + limits, framing, body };
+    return { status: error.status, lines: headerLines(known) + limitLines(verdict, now), framing, body };
   }
 }
 

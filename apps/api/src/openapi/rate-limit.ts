@@ -51,7 +51,9 @@ export const rateLimitPaths: Described = {
     get: {
       operationId: 'getRateLimit',
       summary: 'Get how you stand',
-      description: 'Tells the plan and what is left of it. It costs no quota, and answers also where none is left.',
+      description:
+        'Tells the plan and what is left of it. It costs no quota, and answers also where none is left; ' +
+        'a key may ask 60 times a minute.',
       tags: ['Limits'],
       parameters: [parameter('RequestId')],
       responses: {

@@ -8,6 +8,9 @@ import type { UsageRecords } from './usage-records.js';
 /** Requests without a valid key that one address may send in a minute. */
 export const DEFAULT_ADDRESS_LIMIT = 60;
 
+/** How often in a minute a key may ask how it stands. */
+export const ASKING_LIMIT = 60;
+
 /** Whose request it is: a key's, or nobody's we know, from an address. */
 export type Source = Caller | { readonly address: string };
 
@@ -28,6 +31,13 @@ export class MeterRequest {
       if ('keyId' in requester) this.usage.record(requester, verdict.outcome === 'admitted', now);
       return verdict;
     });
+  }
+
+  /** Counts that a key asks how it stands: in a bucket of its own, as it costs no quota and a banned key may ask too. */
+  countAsking({ keyId }: Caller): Awaitable<Verdict> {
+    const requester = { address: `rate_limit of key ${keyId}` };
+    const limits = { perMinute: ASKING_LIMIT, perDay: Infinity };
+    return this.counter.count({ requester, limits, now: this.clock.now() });
   }
 
   /** What would be said now; nothing is counted. */

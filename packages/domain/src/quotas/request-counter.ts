@@ -18,7 +18,7 @@ export interface KeyRequester {
 /** Who is counted: an account, whose keys share its windows while a ban hits one key, or an address without a key. */
 export type Requester =
   | KeyRequester
-  /** An address is counted by the minute alone and never banned. */
+  /** An address, or another text that stands for a bucket, is counted by the minute alone and never banned. */
   | { readonly address: string };
 
 export interface CountedRequest {

@@ -44,8 +44,8 @@ export class FallbackRequestCounter implements RequestCounter {
 
   count(request: CountedRequest): Awaitable<Verdict> {
     if (!this.isUsable()) return this.countHere(request);
-    const reserved = this.shared.takeReserved(request);
-    if (reserved !== undefined) return reserved;
+    const known = this.shared.takeReserved(request) ?? this.local.refusalOf(request);
+    if (known !== undefined) return known;
     return new Promise((resolve) => {
       this.shared.decide(
         request,

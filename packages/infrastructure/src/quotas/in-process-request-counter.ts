@@ -82,6 +82,14 @@ export class InProcessRequestCounter implements RequestCounter {
     return decision.verdict;
   }
 
+  /** The refusal of an address that is known to have no room: until its minute ends, nobody needs to be asked. */
+  refusalOf({ requester, limits, now }: CountedRequest): Verdict | undefined {
+    if (!('address' in requester)) return undefined;
+    const usage = this.addresses.get(requester.address);
+    const verdict = usage && verdictOn(usage, limits, undefined, now);
+    return verdict?.outcome === 'admitted' ? undefined : verdict;
+  }
+
   async look({ requester, limits, now }: CountedRequest): Promise<Verdict> {
     if ('address' in requester) {
       return verdictOn(this.addresses.get(requester.address) ?? NO_USAGE, limits, undefined, now);
