@@ -211,6 +211,41 @@ describe.each([...everyAdapter, uncached])('an API key repository (%s)', (_name,
     expect(await keys.replace(id, draft(), now)).toBeUndefined();
   });
 
+  it('takes a key back that nobody has seen', async () => {
+    const key = await keys.add(draft());
+    await keys.takeBack(key.id, now);
+    await keys.takeBack(key.id, later(now, HOUR));
+    expect(await keys.findByHash(key.hash)).toEqual({ account, key: { ...key, revokedAt: now } });
+  });
+
+  it.each([
+    ['for ever', undefined],
+    ['for a time', later(now, 2 * HOUR)],
+  ])(
+    'takes a replacement back, and the key that works %s goes on as if it had never been replaced',
+    async (_what, expiresAt) => {
+      const old = await keys.add(draft({ expiresAt }));
+      const bystander = await keys.add(draft());
+      const added = await keys.replace(old.id, draft(), now);
+      if (added === undefined) throw new Error('the key was not replaced');
+      expect(await keys.findByHash(old.hash)).toMatchObject({ key: { replacedBy: added.id } });
+      await keys.takeBack(added.id, now, old);
+      expect(await keys.findByHash(old.hash)).toEqual({ account, key: old });
+      expect(await keys.findByHash(added.hash)).toMatchObject({ key: { revokedAt: now } });
+      await keys.takeBack(bystander.id, now, old);
+      expect(await keys.replace(old.id, draft(), later(now, HOUR))).toBeDefined();
+    },
+  );
+
+  it('takes back no replacement but the one that was made', async () => {
+    const [old, other] = [await keys.add(draft()), await keys.add(draft())];
+    const added = await keys.replace(old.id, draft(), later(now, HOUR));
+    await keys.takeBack(other.id, now, old);
+    expect(await keys.findById(old.id)).toMatchObject({
+      key: { expiresAt: later(now, HOUR), replacedBy: added?.id },
+    });
+  });
+
   it('lets one of many racing replacements win, and adds nothing for the others', async () => {
     const racing = await openAccount();
     const { id } = await keys.add(draft({ accountId: racing.id }));

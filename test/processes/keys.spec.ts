@@ -1,6 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createDatabase, type TestDatabase } from '../support/database.js';
+import { ask, createDatabase, type TestDatabase } from '../support/database.js';
 import { ACCOUNTS, API, KEYS, run, Running, temporaryFolder } from '../support/processes.js';
 
 let database: TestDatabase;
@@ -197,6 +198,114 @@ describe('keys revoke and rotate', () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain('999999');
   });
+});
+
+/** A command as a shell runs it, with what the shell makes of its output. */
+function inShell(command: string, url = database.url) {
+  const env = { PATH: process.env['PATH'], KEYS, ACCOUNTS, NODE: process.execPath, DATABASE_URL: url };
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', command], { env, encoding: 'utf8' });
+  return { code: status, stdout, stderr };
+}
+
+describe('a key that can’t be shown', () => {
+  it.each([
+    ['on a full disk', '>/dev/full', 'ENOSPC'],
+    ['as the output is closed', '>&-', 'the output is closed'],
+    ['as nothing reads the output', '>/dev/null', 'the output is closed'],
+  ])('%s is revoked again, and the command says so', async (what, redirection, reason) => {
+    const email = `${what.replaceAll(' ', '-')}@example.com`;
+    const { code, stdout, stderr } = inShell(`"$NODE" "$KEYS" create --email ${email} ${redirection}`);
+    expect(code).toBe(1);
+    expect(stdout).toBe('');
+    const [key, ...more] = await list('--email', email);
+    expect([key?.['STATE'], more]).toEqual(['revoked', []]);
+    expect(stderr).toBe(
+      `key ${key?.['ID']} (${key?.['KEY']}) could not be shown (${reason}), so it is revoked again\n`,
+    );
+  });
+
+  it('as its reader has gone is revoked again, and the command says so', async () => {
+    const { stderr } = inShell('{ "$NODE" "$KEYS" create --email gone@example.com; echo "code $?" >&2; } | true');
+    expect(stderr).toMatch(/^key \d+ \(….{4}\) could not be shown \(EPIPE\), so it is revoked again\ncode 1\n$/);
+    expect((await list('--email', 'gone@example.com')).map(({ STATE }) => STATE)).toEqual(['revoked']);
+  });
+
+  it.each(['>/dev/full', '>&-'])('in place of another (%s) leaves that one as it was', async (redirection) => {
+    const email = redirection === '>&-' ? 'unseen@example.com' : 'full@example.com';
+    const old = await create('--email', email, '--expires-in', '30');
+    const [before] = await list('--email', email);
+    const { code, stderr } = inShell(`"$NODE" "$KEYS" rotate ${await idOf(old)} --overlap 0 ${redirection}`);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^key \d+ .* so it is revoked again; key \d+ \(….{4}\) goes on as it was\n$/);
+    expect(await list('--email', email)).toEqual([before, expect.objectContaining({ STATE: 'revoked' })]);
+    expect(await answerTo(old)).toBe('ok');
+    expect(await keys('rotate', await idOf(old))).toMatchObject({ code: 0 });
+  });
+});
+
+describe('a key that can’t be made', () => {
+  it.each([
+    ['--name', ''],
+    ['--name', ' '],
+    ['--name', 'x'.repeat(101)],
+    ['--expires-in', '0'],
+  ])('(%s %j) opens no account', async (...args) => {
+    expect(await keys('create', '--email', 'unopened@example.com', ...args)).toMatchObject({ code: 64, stdout: '' });
+    expect((await accounts('list')).stdout).not.toContain('unopened@example.com');
+  });
+});
+
+describe('a long list', () => {
+  const ROWS = 100_000;
+  let long: TestDatabase;
+  beforeAll(async () => {
+    long = await createDatabase();
+    expect(await run(KEYS, ['create', '--email', 'many@example.com'], { DATABASE_URL: long.url })).toMatchObject({
+      code: 0,
+    });
+    await ask(
+      long.url,
+      `INSERT INTO accounts (email, plan, created_at)
+       SELECT 'account-' || number || '@example.com', 'free', now() FROM generate_series(1, ${ROWS}) AS number`,
+    );
+    await ask(
+      long.url,
+      `INSERT INTO api_keys (account_id, hash, ending, created_at, revoked_at)
+       SELECT (SELECT id FROM accounts WHERE email = 'many@example.com'), md5(number::text) || md5('' || -number), 'abcd',
+         now(), now() FROM generate_series(1, ${ROWS}) AS number`,
+    );
+  });
+  afterAll(() => long.drop());
+
+  it.each([
+    ['keys', KEYS, ['list']],
+    ['keys of one account', KEYS, ['list', '--email', 'many@example.com']],
+    ['accounts', ACCOUNTS, ['list']],
+  ])('of %s is printed whole, in bounded memory', async (_what, program, args) => {
+    const environment = { DATABASE_URL: long.url, NODE_OPTIONS: '--max-old-space-size=64' };
+    const { code, stdout, stderr } = await run(program, args, environment);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const ids = stdout.trimEnd().split('\n').slice(1).map(Number.parseFloat);
+    expect(ids).toHaveLength(ROWS + 1);
+    expect(new Set(ids).size).toBe(ROWS + 1);
+  });
+
+  it.each(['"$KEYS" list', '"$ACCOUNTS" list'])('(%s) ends quietly where nobody reads on', (program) => {
+    const { stdout, stderr } = inShell(`{ "$NODE" ${program}; echo "code $?" >&2; } | head -1`, long.url);
+    expect(stdout).toMatch(/^ID .*\n$/);
+    expect(stderr).toBe('code 0\n');
+  });
+
+  it.each(['"$KEYS" list', '"$ACCOUNTS" list', '"$ACCOUNTS" plan many@example.com free'])(
+    '(%s) or a short answer on a full disk says so',
+    (program) => {
+      expect(inShell(`"$NODE" ${program} >/dev/full`, long.url)).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: 'the output could not be written (ENOSPC)\n',
+      });
+    },
+  );
 });
 
 describe('keys with bad arguments prints its usage on standard error and exits with 64', () => {

@@ -1,5 +1,6 @@
-import { describePlan, PLAN_NAMES } from '@adoption-store/domain';
-import { addressOf, type Command, parse, planOf, runCommand, table } from './command-line.js';
+import { type Account, type AccountId, describePlan, PLAN_NAMES } from '@adoption-store/domain';
+import { addressOf, type Command, parse, planOf, runCommand } from './command-line.js';
+import { inParts, table } from './output.js';
 
 const USAGE = `Usage:
   npm run -s accounts -- list
@@ -15,15 +16,23 @@ await runCommand({ list, plan: changePlan }, USAGE);
 function list(args: string[]): Command {
   parse(args, []);
   return async ({ listAccounts }) => {
-    const accounts = await listAccounts.execute();
-    const rows = accounts.map(({ id, email, plan, createdAt }) => [
+    const accounts = inParts<Account, AccountId>(
+      (part) => listAccounts.execute(part),
+      ({ id }) => id,
+    );
+    return table(['ID', 'ACCOUNT', 'PLAN', 'OPENED'], rowsOf(accounts));
+  };
+}
+
+async function* rowsOf(parts: AsyncIterable<readonly Account[]>) {
+  for await (const accounts of parts) {
+    yield accounts.map(({ id, email, plan, createdAt }) => [
       String(id),
       email,
       describePlan(plan),
       new Date(createdAt).toISOString(),
     ]);
-    return table([['ID', 'ACCOUNT', 'PLAN', 'OPENED'], ...rows]);
-  };
+  }
 }
 
 function changePlan(args: string[]): Command {

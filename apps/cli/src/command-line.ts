@@ -12,22 +12,24 @@ import {
   type PlanName,
 } from '@adoption-store/domain';
 import { openInfrastructure } from '@adoption-store/infrastructure';
+import { type Output, show, surviveFailedWrites } from './output.js';
 
 const EXIT_USAGE = 64; // EX_USAGE of sysexits.h
 
 export class UsageError extends Error {}
 
 /** What a command does with the application; what it returns is printed. */
-export type Command = (application: Application, now: () => Instant) => Promise<string>;
+export type Command = (application: Application, now: () => Instant) => Promise<Output>;
 
 /** The commands of a program, by their names: each reads the arguments that follow its own. */
 export type Commands = Readonly<Record<string, (args: string[]) => Command>>;
 
 /** Runs the command that the program's arguments name; its exit code says how that went. */
 export async function runCommand(commands: Commands, usage: string): Promise<void> {
+  surviveFailedWrites();
   loadEnvFile();
   try {
-    process.stdout.write(await run(commandOf(commands, process.argv.slice(2))));
+    await run(commandOf(commands, process.argv.slice(2)));
     process.exitCode = 0;
   } catch (error) {
     process.exitCode = complain(error, usage);
@@ -41,7 +43,7 @@ function commandOf(commands: Commands, [name, ...rest]: readonly string[]): Comm
   return read(rest);
 }
 
-async function run(command: Command): Promise<string> {
+async function run(command: Command): Promise<void> {
   const settings = readSettings(storeSettings, process.env);
   const { ports, close } = await openInfrastructure({
     databaseUrl: settings.DATABASE_URL,
@@ -50,7 +52,8 @@ async function run(command: Command): Promise<string> {
   });
   try {
     const application = createApplication(ports, { keyEnvironment: settings.KEY_ENVIRONMENT });
-    return await command(application, () => ports.clock.now());
+    // Printed while the store is open: what can't be shown is taken back.
+    await show(await command(application, () => ports.clock.now()), application);
   } finally {
     await close();
   }
@@ -98,7 +101,7 @@ export function parse(args: string[], options: readonly string[], positionals: r
 }
 
 /** Whatever is wrong with what was typed is a fault of usage. */
-function asUsage<Result>(work: () => Result): Result {
+export function asUsage<Result>(work: () => Result): Result {
   try {
     return work();
   } catch (error) {
@@ -109,15 +112,4 @@ function asUsage<Result>(work: () => Result): Result {
 export function wholeNumber(option: string, text: string): number {
   if (!/^\d{1,10}$/.test(text)) throw new UsageError(`${option} must be a whole number`);
   return Number(text);
-}
-
-export function table(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const lines = rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
-  return `${lines.join('\n')}\n`;
 }

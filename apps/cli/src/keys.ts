@@ -1,33 +1,38 @@
 import {
   type AccountKey,
   type ApiKey,
+  type ApiKeyId,
   DAY,
   describePlan,
   DomainError,
   HOUR,
   type Instant,
+  keyName,
   keyState,
   later,
   PLAN_NAMES,
 } from '@adoption-store/domain';
 import {
   addressOf,
+  asUsage,
   type Command,
   limitsIn,
   parse,
   planOf,
   runCommand,
-  table,
   UsageError,
   wholeNumber,
 } from './command-line.js';
+import { inParts, table } from './output.js';
 
+const KEY_COLUMNS = ['ID', 'ACCOUNT', 'PLAN', 'KEY', 'STATE', 'CREATED', 'EXPIRES', 'LAST USED', 'NAME'];
 const LONGEST_LIFE = 3_650; // days
 const USAGE = `Usage:
   npm run -s keys -- create --email ADDRESS [--plan ${PLAN_NAMES.join('|')}]
                             [--per-minute N --per-day N] [--name TEXT]
                             [--expires-in DAYS]
-      prints a new API key, alone, on standard output; it is never shown again.
+      prints a new API key, alone, on standard output; it is never shown again,
+      and revoked where it could not be shown at all.
       An account is opened for the address if there is none, on the plan free
       unless another is given; enterprise takes --per-minute and --per-day.
       The key works for 1 to ${LONGEST_LIFE} days, without --expires-in for ever.
@@ -44,7 +49,8 @@ await runCommand({ create, list, revoke, rotate }, USAGE);
 
 function create(args: string[]): Command {
   const { values } = parse(args, ['email', 'plan', 'per-minute', 'per-day', 'name', 'expires-in']);
-  const { name } = values;
+  // Before an account is opened for a key that can't be made.
+  const name = asUsage(() => keyName(values['name']));
   const email = addressOf(values['email']);
   const asked = values['plan'] === undefined ? undefined : planOf(values['plan'], values);
   if (asked === undefined && Object.keys(limitsIn(values)).length > 0) {
@@ -58,16 +64,24 @@ function create(args: string[]): Command {
     // The address and the plan are fine by themselves, so that what is left to be wrong is that they don't go together.
     const account = await openAccount.execute({ email, plan: asked }).catch(adding('`accounts plan` changes it'));
     const expiresAt = days === undefined ? undefined : later(now(), days * DAY);
-    const { text } = await issueKey.execute({ accountId: account.id, name, expiresAt });
-    return `${text}\n`;
+    return issueKey.execute({ accountId: account.id, name, expiresAt });
   };
 }
 
 function list(args: string[]): Command {
   const { email } = parse(args, ['email']).values;
   return async ({ listKeys }, now) => {
-    const keys = await listKeys.execute({ email });
-    const rows = keys.map(({ account, key }: AccountKey) => [
+    const keys = inParts<AccountKey, ApiKeyId>(
+      (part) => listKeys.execute({ email, ...part }),
+      ({ key }) => key.id,
+    );
+    return table(KEY_COLUMNS, rowsOf(keys, now));
+  };
+}
+
+async function* rowsOf(parts: AsyncIterable<readonly AccountKey[]>, now: () => Instant) {
+  for await (const keys of parts) {
+    yield keys.map(({ account, key }) => [
       String(key.id),
       account.email,
       describePlan(account.plan),
@@ -78,8 +92,7 @@ function list(args: string[]): Command {
       timeOr('never', key.lastUsedAt),
       key.name ?? '',
     ]);
-    return table([['ID', 'ACCOUNT', 'PLAN', 'KEY', 'STATE', 'CREATED', 'EXPIRES', 'LAST USED', 'NAME'], ...rows]);
-  };
+  }
 }
 
 function revoke(args: string[]): Command {
@@ -94,10 +107,7 @@ function rotate(args: string[]): Command {
   const { values, positionals } = parse(args, ['overlap'], ['the ID of one key']);
   const id = keyId(positionals[0]);
   const overlap = values['overlap'] === undefined ? undefined : wholeNumber('--overlap', values['overlap']) * HOUR;
-  return async ({ rotateKey }) => {
-    const { text } = await rotateKey.execute({ id, overlap });
-    return `${text}\n`;
-  };
+  return async ({ rotateKey }) => rotateKey.execute({ id, overlap });
 }
 
 function stateOf(key: ApiKey, now: Instant): string {

@@ -23,6 +23,7 @@ import { RotateKey } from './accounts/rotate-key.js';
 import { ShowKeys } from './accounts/show-keys.js';
 import { SignIn } from './accounts/sign-in.js';
 import { SignUp } from './accounts/sign-up.js';
+import { TakeBackKey } from './accounts/take-back-key.js';
 import { AddAnimal } from './animals/add-animal.js';
 import type { AnimalRepository } from './animals/animal-repository.js';
 import { GetAnimal } from './animals/get-animal.js';
@@ -115,6 +116,7 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     revokeKey: new RevokeKey(apiKeys, clock),
     getKey: new GetKey(apiKeys),
     showKeys: new ShowKeys(apiKeys, clock),
+    takeBackKey: new TakeBackKey(apiKeys, clock),
     listKeys: new ListKeys(accounts, apiKeys),
     authenticate: new Authenticate(apiKeys, cryptography, clock, keyEnvironment),
 

@@ -28,6 +28,7 @@ export * from './accounts/rotate-key.js';
 export * from './accounts/show-keys.js';
 export * from './accounts/sign-in.js';
 export * from './accounts/sign-up.js';
+export * from './accounts/take-back-key.js';
 export * from './animals/add-animal.js';
 export * from './animals/animal.js';
 export * from './animals/animal-repository.js';

@@ -61,6 +61,11 @@ export interface ApiKeyRepository {
    */
   replace(id: ApiKeyId, replacement: NewApiKey, oldEndsAt: Instant, mostActive?: number): Promise<ApiKey | undefined>;
   /**
+   * Revokes a key that nobody has seen; a key that it has replaced has the end again that it had before. Both or
+   * neither.
+   */
+  takeBack(id: ApiKeyId, at: Instant, replaced?: ApiKey): Promise<void>;
+  /**
    * Notes that the key was used at that instant; the latest one stays. Nobody waits for it and it never fails: reads
    * show it within seconds, and a store that is lost before then loses it.
    */

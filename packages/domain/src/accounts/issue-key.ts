@@ -22,6 +22,8 @@ export interface IssueKeyInput {
 export interface IssuedKey {
   readonly key: ApiKey;
   readonly text: string;
+  /** The key that it replaces, as that was before. */
+  readonly previous?: ApiKey;
 }
 
 export class IssueKey {

@@ -49,7 +49,7 @@ export class RotateKey {
         earlier(later(now, overlap), expiresAt),
         MOST_ACTIVE_KEYS,
       );
-      if (key !== undefined) return { key, text };
+      if (key !== undefined) return { key, text, previous: old.key };
     }
     throw new DomainError('not_found', `no active API key that has not been rotated yet has the id ${input.id}`);
   }

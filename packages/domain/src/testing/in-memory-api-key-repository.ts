@@ -102,6 +102,14 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
     return added;
   }
 
+  async takeBack(id: ApiKeyId, at: Instant, replaced?: ApiKey): Promise<void> {
+    await this.revoke(id, at);
+    const old = replaced && this.keys.get(replaced.id);
+    if (old?.replacedBy !== id) return;
+    const revokedAt = old.revokedAt === old.expiresAt ? undefined : old.revokedAt;
+    this.put({ ...old, expiresAt: replaced?.expiresAt, revokedAt, replacedBy: undefined });
+  }
+
   recordUse(id: ApiKeyId, at: Instant): void {
     const key = this.keys.get(id);
     if (key !== undefined) this.put({ ...key, lastUsedAt: instant(Math.max(key.lastUsedAt ?? at, at)) });

@@ -118,6 +118,11 @@ export class CachingApiKeyRepository implements ApiKeyRepository {
     return this.changing({ key: id }, this.inner.replace(id, replacement, oldEndsAt, mostActive));
   }
 
+  async takeBack(id: ApiKeyId, at: Instant, replaced?: ApiKey): Promise<void> {
+    await this.changing({ key: id }, this.inner.takeBack(id, at, replaced));
+    if (replaced !== undefined) this.forget({ key: replaced.id });
+  }
+
   recordUse(id: ApiKeyId, at: Instant): void {
     this.inner.recordUse(id, at);
   }

@@ -42,6 +42,13 @@ const LIST_PAST = `
   WHERE account_id = $1 AND (${KEY_END}, id) < ($3, $4) AND (${KEY_END} <= $2 OR revoked_at IS NOT NULL)
   ORDER BY ${KEY_END} DESC, id DESC LIMIT $5`;
 
+// A rotation that ends the old key at once has revoked it at its end; a revocation by itself stays.
+const RESTORE_REPLACED = `
+  UPDATE api_keys
+  SET expires_at = $3, revoked_at = CASE WHEN revoked_at = expires_at THEN NULL ELSE revoked_at END, replaced_by = NULL
+  WHERE id = $1 AND replaced_by = $2`;
+const REVOKE = 'UPDATE api_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL';
+
 /**
  * A row's `xmin` is the transaction that wrote it (PostgreSQL, "System Columns"); the same one can come again only
  * from a server that took over without having had it, and then what is known is forgotten as the connection to the other
@@ -218,6 +225,18 @@ export class TypeOrmApiKeyRepository implements BatchedApiKeyRepository {
         const added = await insertKey(manager, replacement, mostActive);
         await manager.update(apiKeySchema, { id }, { replacedBy: added.id });
         return added;
+      }),
+    );
+  }
+
+  async takeBack(id: ApiKeyId, at: Instant, replaced?: ApiKey): Promise<void> {
+    await onDatabase(() =>
+      this.dataSource.transaction(async (manager) => {
+        if (replaced !== undefined) {
+          const end = replaced.expiresAt === undefined ? null : new Date(replaced.expiresAt);
+          await manager.query(RESTORE_REPLACED, [replaced.id.toString(), id.toString(), end]);
+        }
+        await manager.query(REVOKE, [id.toString(), new Date(at)]);
       }),
     );
   }

@@ -1,0 +1,106 @@
+import { fstatSync, statSync } from 'node:fs';
+import { devNull } from 'node:os';
+import type { Application, IssuedKey } from '@adoption-store/domain';
+
+/** Rows read, and printed, at a time: however long a list is, the memory it takes stays the same. */
+const PART = 1_000;
+
+/** What a command prints: a text, one text after the other, or a key, which is shown once. */
+export type Output = string | AsyncIterable<string> | IssuedKey;
+
+/** A failed write is told to the caller of `write`; without a listener its event would end the process. */
+export function surviveFailedWrites(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+}
+
+/** @throws Error with one clear sentence where it can't be written. */
+export async function show(output: Output, { takeBackKey }: Application): Promise<void> {
+  if (typeof output !== 'string' && 'key' in output) {
+    await showKey(output, takeBackKey);
+    return;
+  }
+  try {
+    for await (const text of typeof output === 'string' ? [output] : output) await write(text);
+  } catch (error) {
+    // The reader has seen enough, as `head` has.
+    if (codeOf(error) === 'EPIPE') return;
+    if (isSystemError(error)) throw new Error(`the output could not be written (${codeOf(error)})`, { cause: error });
+    throw error;
+  }
+}
+
+async function showKey(issued: IssuedKey, takeBackKey: Application['takeBackKey']): Promise<void> {
+  try {
+    if (goesNowhere()) throw new Error('the output is closed');
+    await write(`${issued.text}\n`);
+  } catch (error) {
+    const { id, ending } = issued.key;
+    const failure = `key ${id} (…${ending}) could not be shown (${codeOf(error)})`;
+    await takeBackKey.execute(issued).catch((cause: unknown) => {
+      throw new Error(`${failure}, and not be revoked either (${codeOf(cause)}): \`keys revoke ${id}\` does it`, {
+        cause,
+      });
+    });
+    const oldKey = issued.previous && `; key ${issued.previous.id} (…${issued.previous.ending}) goes on as it was`;
+    throw new Error(`${failure}, so it is revoked again${oldKey ?? ''}`, { cause: error });
+  }
+}
+
+/** All items there are, read a part at a time. */
+export async function* inParts<Item, Id>(
+  read: (part: { readonly after: Id | undefined; readonly limit: number }) => Promise<readonly Item[]>,
+  idOf: (item: Item) => Id,
+): AsyncGenerator<readonly Item[]> {
+  for (let after: Id | undefined; ;) {
+    const items = await read({ after, limit: PART });
+    const last = items.at(-1);
+    if (last === undefined) return;
+    yield items;
+    after = idOf(last);
+  }
+}
+
+/** Columns are as wide as what has been printed of them needs. */
+export async function* table(
+  heads: readonly string[],
+  parts: AsyncIterable<readonly (readonly string[])[]>,
+): AsyncGenerator<string> {
+  let widths = heads.map(() => 0);
+  let unprinted = [heads];
+  for await (const rows of parts) {
+    unprinted.push(...rows);
+    widths = widths.map((width, column) => Math.max(width, ...unprinted.map((row) => row[column]?.length ?? 0)));
+    yield linesOf(unprinted, widths);
+    unprinted = [];
+  }
+  yield linesOf(unprinted, widths);
+}
+
+function linesOf(rows: readonly (readonly string[])[], widths: readonly number[]): string {
+  const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
+  return lines.map((line) => `${line.trimEnd()}\n`).join('');
+}
+
+function write(text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(text, (error) => {
+      if (error) reject(error);
+      else resolve();
+    });
+  });
+}
+
+/** Whether standard output is the null device, which Node.js opens in place of an output that was closed. */
+function goesNowhere(): boolean {
+  const output = fstatSync(process.stdout.fd);
+  return output.isCharacterDevice() && output.rdev === statSync(devNull).rdev;
+}
+
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error;
+}
+
+function codeOf(error: unknown): string {
+  if (isSystemError(error)) return error.code ?? error.message;
+  return error instanceof Error ? error.message : String(error);
+}
