@@ -22,7 +22,7 @@ describe.each(everyAdapter)('an account repository (%s)', (_name, open) => {
   ])('keeps an account on the plan %j', async (plan) => {
     const email = `${plan.name}@example.com`;
     const opened = await accounts.open({ email, plan, createdAt });
-    expect(opened).toEqual({ id: opened.id, email, plan, createdAt, credentialVersion: 0 });
+    expect(opened).toEqual({ id: opened.id, email, plan, createdAt, credentialVersion: 0, provenAt: undefined });
     expect(typeof opened.id).toBe('bigint');
     expect(await accounts.findByEmail(email)).toEqual(opened);
     expect(await accounts.findById(opened.id)).toEqual(opened);

@@ -120,7 +120,7 @@ describe.each(everyAdapter)('a credential repository (%s)', (_name, open) => {
       const results = await racing((index) =>
         credentials.resetPassword({ tokenHash: reset.tokenHash, passwordHash: `reset ${index}`, at: NOW }),
       );
-      const changed = { ...account, credentialVersion: account.credentialVersion + 1 };
+      const changed = { ...account, credentialVersion: account.credentialVersion + 1, provenAt: NOW };
       expect(results.filter((each) => each !== undefined)).toEqual([changed]);
       const winner = results.findIndex((each) => each !== undefined);
       expect(await credentials.findById(account.id)).toEqual({ account: changed, passwordHash: `reset ${winner}` });
@@ -166,6 +166,115 @@ describe.each(everyAdapter)('a credential repository (%s)', (_name, open) => {
       expect(await credentials.forgetResets(early)).toBe(0);
       expect(await credentials.findReset(over.tokenHash, instant(0))).toBeUndefined();
       expect(await credentials.findReset(usable.tokenHash, NOW)).toEqual(account);
+    });
+  });
+
+  describe('an address', () => {
+    const reset = async (account: Account, at = NOW) => {
+      const link = newReset(account, { createdAt: at, expiresAt: later(at, HOUR) });
+      await credentials.addReset(link, 3);
+      return credentials.resetPassword({ tokenHash: link.tokenHash, passwordHash: 'owner', at });
+    };
+
+    it('is proven by the first reset, which revokes what was made before it, at every holder of a copy', async () => {
+      const account = await opened();
+      const [key, gone] = [await ports.apiKeys.add(newKey(account)), await ports.apiKeys.add(newKey(account))];
+      const bystander = await ports.apiKeys.add(newKey(await opened()));
+      await ports.apiKeys.revoke(gone.id, instant(1));
+      expect(await ports.apiKeys.findByHash(key.hash)).toMatchObject({ key: { revokedAt: undefined } });
+      const at = later(NOW, HOUR);
+      expect(await reset(account, at)).toMatchObject({ id: account.id, provenAt: at });
+      expect(await ports.apiKeys.findByHash(key.hash)).toMatchObject({
+        account: { provenAt: at },
+        key: { revokedAt: at },
+      });
+      expect(await ports.apiKeys.findById(gone.id)).toMatchObject({ key: { revokedAt: instant(1) } });
+      expect(await ports.apiKeys.findByHash(bystander.hash)).toMatchObject({ key: { revokedAt: undefined } });
+    });
+
+    it('stays proven since then: a second reset revokes nothing', async () => {
+      const account = await opened();
+      await reset(account);
+      const key = await ports.apiKeys.add(newKey(account));
+      expect(await reset(account, later(NOW, HOUR))).toMatchObject({ provenAt: NOW });
+      expect(await ports.apiKeys.findByHash(key.hash)).toMatchObject({ key: { revokedAt: undefined } });
+    });
+
+    it('of an account that the operator has opened is the operator’s word: the first reset revokes nothing', async () => {
+      const account = await ports.accounts.open(newAccount());
+      const key = await ports.apiKeys.add(newKey(account));
+      expect(await reset(account)).toMatchObject({ provenAt: NOW });
+      expect(await ports.apiKeys.findByHash(key.hash)).toMatchObject({ key: { revokedAt: undefined } });
+    });
+
+    it('is proven by a mailed link, once, however many race with it; keys and password stay', async () => {
+      const account = await opened('hash');
+      const key = await ports.apiKeys.add(newKey(account));
+      const [proof, other] = [newReset(account), newReset(account)];
+      for (const each of [proof, other]) expect(await credentials.addProof(each, 3)).toBe(true);
+      const results = await racing(() => credentials.proveAddress({ tokenHash: proof.tokenHash, at: NOW }));
+      const proven = { ...account, provenAt: NOW };
+      expect(results.filter((each) => each !== undefined)).toEqual([proven]);
+      expect(await credentials.findById(account.id)).toEqual({ account: proven, passwordHash: 'hash' });
+      expect(await credentials.proveAddress({ tokenHash: other.tokenHash, at: NOW })).toBeUndefined();
+      await reset(account, later(NOW, HOUR));
+      expect(await ports.apiKeys.findByHash(key.hash)).toMatchObject({ key: { revokedAt: undefined } });
+    });
+
+    it('is proven by no link that has expired, is another’s, resets a password, or was taken back', async () => {
+      const [account, bystander] = [await opened(), await opened()];
+      const [expired, usable, taken, link] = [
+        newReset(account),
+        newReset(bystander),
+        newReset(account),
+        newReset(account),
+      ];
+      for (const each of [expired, usable, taken]) await credentials.addProof(each, 3);
+      await credentials.addReset(link, 3);
+      expect(await credentials.proveAddress({ tokenHash: expired.tokenHash, at: expired.expiresAt })).toBeUndefined();
+      expect(await credentials.proveAddress({ tokenHash: link.tokenHash, at: NOW })).toBeUndefined();
+      expect(await credentials.findReset(usable.tokenHash, NOW)).toBeUndefined();
+      expect(await credentials.proveAddress({ tokenHash: usable.tokenHash, at: NOW })).toMatchObject({
+        id: bystander.id,
+      });
+      expect(await credentials.findById(account.id)).toMatchObject({ account: { provenAt: undefined } });
+      await credentials.close({ accountId: account.id, current: 'hash', at: NOW });
+      expect(await credentials.proveAddress({ tokenHash: taken.tokenHash, at: NOW })).toBeUndefined();
+    });
+
+    it('gets links only up to so many that can be used, and they are forgotten once they have expired', async () => {
+      const account = await opened();
+      const early = later(NOW, -500 * HOUR);
+      await credentials.addProof(newReset(account, { createdAt: instant(1), expiresAt: early }), 3);
+      const added = await racing(() => credentials.addProof(newReset(account), 3));
+      expect(added.filter((isAdded) => isAdded)).toHaveLength(3);
+      expect(await credentials.forgetResets(early)).toBe(1);
+      expect(await credentials.forgetResets(early)).toBe(0);
+    });
+
+    it('that is proven by a reset leaves no key of before, however many are issued and rotated meanwhile', async () => {
+      for (let round = 0; round < 5; round += 1) {
+        const account = await opened();
+        const { credentialVersion: version } = account;
+        const old = await Promise.all(Array.from({ length: 8 }, () => ports.apiKeys.add(newKey(account))));
+        const issue = () => ports.apiKeys.add(newKey(account), undefined, version);
+        const rotate = (id: (typeof old)[number]['id']) =>
+          ports.apiKeys.replace(id, newKey(account), later(NOW, HOUR), undefined, version);
+        const results = await Promise.allSettled([
+          ...old.slice(0, 4).map(({ id }) => rotate(id)),
+          ...Array.from({ length: 6 }, issue),
+          reset(account),
+          ...old.slice(4).map(({ id }) => rotate(id)),
+          ...Array.from({ length: 6 }, issue),
+        ]);
+        expect(results[10]).toMatchObject({ status: 'fulfilled', value: { provenAt: NOW } });
+        const left = (await ports.apiKeys.list(account.id)).filter(({ key }) => key.revokedAt === undefined);
+        expect(left).toEqual([]);
+        await expect(issue()).rejects.toMatchObject({ code: 'not_found' });
+        expect(await ports.apiKeys.add(newKey(account), undefined, version + 1)).toMatchObject({
+          revokedAt: undefined,
+        });
+      }
     });
   });
 

@@ -13,9 +13,13 @@ beforeEach(async () => {
   sink = await SmtpSink.open();
   events = [];
   const resetUrl = (token: string) => `https://portal.example.com/reset-password?token=${token}`;
-  mailer = new SmtpPasswordMailer({ smtpUrl: sink.url, from: 'no-reply@shop.example', resetUrl }, (message) => {
-    events.push(message);
-  });
+  const proofUrl = (token: string) => `https://portal.example.com/confirm-address#${token}`;
+  mailer = new SmtpPasswordMailer(
+    { smtpUrl: sink.url, from: 'no-reply@shop.example', resetUrl, proofUrl },
+    (message) => {
+      events.push(message);
+    },
+  );
 });
 afterEach(async () => {
   await mailer.close();
@@ -33,6 +37,16 @@ it.each(['dev@example.com', 'a,b;c@example.com'])('mails the link to %s alone, a
   expect(mail?.body).toContain(`\nhttps://portal.example.com/reset-password?token=${token}\n`);
   expect(mail?.body).toContain('Thu, 01 Jan 2026 13:00:00 GMT');
   expect(events).toEqual([]);
+});
+
+it('mails the link that proves an address, and what to do for an owner who has opened no account', async () => {
+  mailer.sendProof({ email: 'dev@example.com', token, expiresAt: EXPIRES });
+  await until(() => sink.received.length === 1);
+  const [mail] = sink.received;
+  expect(mail?.to).toEqual(['dev@example.com']);
+  expect(mail?.body).toContain(`\nhttps://portal.example.com/confirm-address#${token}\n`);
+  expect(mail?.body).toContain('Thu, 01 Jan 2026 13:00:00 GMT');
+  expect(mail?.body).toContain('If it was not you, do not confirm it.');
 });
 
 it('tells the operator what could not be sent, and neither to whom nor the token', async () => {

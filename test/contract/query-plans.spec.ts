@@ -64,6 +64,9 @@ const FILL = `
   INSERT INTO attempts (subject_hash, times, expires_at)
   SELECT encode(sha256(n::text::bytea), 'hex'), ARRAY[now()], now() + CASE WHEN n % 50 = 0 THEN interval '-1 day' ELSE interval '30 days' END
   FROM generate_series(1, ${ROWS}) AS n;
+  INSERT INTO address_proofs (token_hash, account_id, expires_at)
+  SELECT encode(sha256(n::text::bytea), 'hex'), n, now() + CASE WHEN n % 50 = 0 THEN interval '-1 day' ELSE interval '30 days' END
+  FROM generate_series(1, ${ROWS}) AS n;
   INSERT INTO usage_by_day (account_id, day, key_id, admitted, refused)
   SELECT 1 + n % 1000, current_date - n / 200, n, 1, 0 FROM generate_series(1, ${ROWS}) AS n;
   SELECT setval(pg_get_serial_sequence(name, 'id'), ${ROWS}) FROM unnest(ARRAY['accounts', 'api_keys', 'animals', 'orders']) AS name;
@@ -173,6 +176,10 @@ function everyUseCase(application: Application, { clock, sender, mailer, hasher 
       await application.issueKey.execute({ accountId: partner });
     },
     rotateKey: async () => application.rotateKey.execute({ id: (await key('rotate')).key.id }),
+    takeBackKey: async () => {
+      const { key: old } = await key('take-back');
+      await application.takeBackKey.execute(await application.rotateKey.execute({ id: old.id }));
+    },
     revokeKey: async () => application.revokeKey.execute({ id: (await key('revoke')).key.id }),
     // Of all accounts it is a list of all keys, which nothing makes cheaper.
     listKeys: () => application.listKeys.execute({ email: 'account-3@example.com' }),
@@ -217,6 +224,14 @@ function everyUseCase(application: Application, { clock, sender, mailer, hasher 
       for (const limit of [2, 2, 2]) await application.limitAttempts.execute(email, { most: limit, within: HOUR });
       await application.limitAttempts.takeBack(email);
       await application.limitAttempts.forget([email]);
+    },
+    requestAddressProof: async () => {
+      await application.requestAddressProof.execute(await signUp('proof'));
+    },
+    proveAddress: async () => {
+      await signUp('prove');
+      const token = mailer.proofs.at(-1)?.token ?? '';
+      for (const each of [token, token]) await application.proveAddress.execute({ token: each });
     },
     closeAccount: async () => {
       const { id: accountId } = await signUp('close');

@@ -226,6 +226,8 @@ describe('every form there is', () => {
       await byNamedAccount(path);
     },
     '/reset-password': byAddress,
+    '/confirm-address': byAddress,
+    '/account/proof': (path) => byAccount(path, 30),
     '/account/password': (path) => byAccount(path, 10),
     '/account/close': (path) => byAccount(path, 10),
     '/keys': (path) => byAccount(path, 30),

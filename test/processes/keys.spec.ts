@@ -255,6 +255,56 @@ describe('a key that can’t be made', () => {
   });
 });
 
+describe('an account whose address is unproven', () => {
+  const email = 'stranger@example.com';
+  const mail = { SMTP_URL: 'smtp://127.0.0.1:1' };
+  const withMail = (program: string, ...args: string[]) => run(program, args, { DATABASE_URL: database.url, ...mail });
+  beforeAll(async () => {
+    await ask(
+      database.url,
+      `INSERT INTO accounts (email, plan, created_at, password_hash, credential_version)
+       VALUES ('${email}', 'free', now(), 'hash', 1)`,
+    );
+  });
+
+  it.each([
+    ['accounts plan', ACCOUNTS, ['plan', email, 'pro']],
+    ['keys create', KEYS, ['create', '--email', email]],
+  ])('is refused by %s where there is SMTP, unless --unproven is given', async (_what, program, args) => {
+    const refused = await withMail(program, ...args);
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toMatch(/^the address of the account of stranger@example\.com is unproven: .*--unproven/);
+    expect(await list('--email', email)).toEqual([]);
+    expect(await withMail(program, ...args, '--unproven')).toMatchObject({ code: 0, stderr: '' });
+    await accounts('plan', email, 'free');
+    for (const { ID = '' } of await list('--email', email))
+      await ask(database.url, `DELETE FROM api_keys WHERE id = ${ID}`);
+  });
+
+  it('is called unproven in every list where there is SMTP', async () => {
+    await withMail(KEYS, 'create', '--email', email, '--unproven');
+    expect((await withMail(ACCOUNTS, 'list')).stdout).toMatch(/^\d+ +stranger@example\.com \(unproven\) +free/m);
+    expect((await withMail(KEYS, 'list', '--email', email)).stdout).toMatch(
+      /^\d+ +stranger@example\.com \(unproven\) +free/m,
+    );
+    expect((await withMail(ACCOUNTS, 'plan', email, 'pro', '--unproven')).stdout).toContain(`${email} (unproven)`);
+  });
+
+  it('is as any other where there is no SMTP', async () => {
+    await create('--email', email);
+    expect(await accounts('plan', email, 'free')).toMatchObject({ code: 0 });
+    expect((await accounts('list')).stdout).not.toContain('unproven');
+    expect((await keys('list')).stdout).not.toContain('unproven');
+  });
+
+  it('is none that the operator has opened', async () => {
+    expect(await withMail(KEYS, 'create', '--email', 'customer@example.com')).toMatchObject({ code: 0 });
+    expect(await withMail(KEYS, 'create', '--email', 'customer@example.com')).toMatchObject({ code: 0 });
+    expect(await withMail(ACCOUNTS, 'plan', 'customer@example.com', 'pro')).toMatchObject({ code: 0 });
+    expect((await withMail(ACCOUNTS, 'list')).stdout).toMatch(/customer@example\.com +pro/);
+  });
+});
+
 describe('a long list', () => {
   const ROWS = 100_000;
   let long: TestDatabase;

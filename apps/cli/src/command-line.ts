@@ -1,11 +1,13 @@
 import { parseArgs } from 'node:util';
-import { ConfigError, EXIT_CONFIG, loadEnvFile, readSettings, storeSettings } from '@adoption-store/config';
+import { commandSettings, ConfigError, EXIT_CONFIG, loadEnvFile, readSettings } from '@adoption-store/config';
 import {
+  type Account,
   type Application,
   createApplication,
   DomainError,
   emailAddress,
   type Instant,
+  isProven,
   type Plan,
   plan,
   type PlanLimits,
@@ -19,7 +21,13 @@ const EXIT_USAGE = 64; // EX_USAGE of sysexits.h
 export class UsageError extends Error {}
 
 /** What a command does with the application; what it returns is printed. */
-export type Command = (application: Application, now: () => Instant) => Promise<Output>;
+export type Command = (application: Application, surroundings: Surroundings) => Promise<Output>;
+
+export interface Surroundings {
+  readonly now: () => Instant;
+  /** An account as it is shown: by its address, and whether that is unproven, where addresses can be proven. */
+  readonly nameOf: (account: Account) => string;
+}
 
 /** The commands of a program, by their names: each reads the arguments that follow its own. */
 export type Commands = Readonly<Record<string, (args: string[]) => Command>>;
@@ -44,16 +52,26 @@ function commandOf(commands: Commands, [name, ...rest]: readonly string[]): Comm
 }
 
 async function run(command: Command): Promise<void> {
-  const settings = readSettings(storeSettings, process.env);
+  const settings = readSettings(commandSettings, process.env);
   const { ports, close } = await openInfrastructure({
     databaseUrl: settings.DATABASE_URL,
     dataDirectory: settings.DATA_DIR,
     poolSize: 2,
   });
   try {
-    const application = createApplication(ports, { keyEnvironment: settings.KEY_ENVIRONMENT });
+    const application = createApplication(ports, {
+      keyEnvironment: settings.KEY_ENVIRONMENT,
+      provesAddresses: settings.SMTP_URL !== undefined,
+    });
     // Printed while the store is open: what can't be shown is taken back.
-    await show(await command(application, () => ports.clock.now()), application);
+    await show(
+      await command(application, {
+        now: () => ports.clock.now(),
+        nameOf: (account) =>
+          settings.SMTP_URL === undefined || isProven(account) ? account.email : `${account.email} (unproven)`,
+      }),
+      application,
+    );
   } finally {
     await close();
   }
@@ -61,7 +79,9 @@ async function run(command: Command): Promise<void> {
 
 function complain(error: unknown, usage: string): number {
   const isUsage = error instanceof UsageError || (error instanceof DomainError && error.kind === 'invalid');
-  const message = error instanceof Error ? error.message : String(error);
+  const text = error instanceof Error ? error.message : String(error);
+  const isUnproven = error instanceof DomainError && error.code === 'address_unproven';
+  const message = isUnproven ? `${text}; --unproven does it nevertheless` : text;
   process.stderr.write(isUsage ? `${message}\n\n${usage}` : `${message}\n`);
   if (isUsage) return EXIT_USAGE;
   return error instanceof ConfigError ? EXIT_CONFIG : 1;
@@ -86,18 +106,35 @@ export function limitsIn(values: OptionValues): Partial<PlanLimits> {
   };
 }
 
-/** @param positionals what each argument that isn't an option is called. */
-export function parse(args: string[], options: readonly string[], positionals: readonly string[] = []) {
+/**
+ * @param options those that take a text.
+ * @param positionals what each argument that isn't an option is called.
+ * @param switches options that take nothing.
+ */
+export function parse(
+  args: string[],
+  options: readonly string[],
+  positionals: readonly string[] = [],
+  switches: readonly string[] = [],
+) {
+  const types = [
+    ...options.map((name) => [name, 'string'] as const),
+    ...switches.map((name) => [name, 'boolean'] as const),
+  ];
   const parsed = asUsage(() =>
     parseArgs({
       args,
-      options: Object.fromEntries(options.map((option) => [option, { type: 'string' as const }])),
+      options: Object.fromEntries(types.map(([name, type]) => [name, { type }])),
       allowPositionals: positionals.length > 0,
     }),
   );
   if (parsed.positionals.length !== positionals.length)
     throw new UsageError(`${positionals.join(' and ')} is required`);
-  return parsed;
+  const texts = Object.entries(parsed.values).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
+  const values: OptionValues = Object.fromEntries(texts);
+  return { values, positionals: parsed.positionals, isOn: (name: string) => parsed.values[name] === true };
 }
 
 /** Whatever is wrong with what was typed is a fault of usage. */

@@ -20,6 +20,7 @@ import {
   parse,
   planOf,
   runCommand,
+  type Surroundings,
   UsageError,
   wholeNumber,
 } from './command-line.js';
@@ -30,12 +31,14 @@ const LONGEST_LIFE = 3_650; // days
 const USAGE = `Usage:
   npm run -s keys -- create --email ADDRESS [--plan ${PLAN_NAMES.join('|')}]
                             [--per-minute N --per-day N] [--name TEXT]
-                            [--expires-in DAYS]
+                            [--expires-in DAYS] [--unproven]
       prints a new API key, alone, on standard output; it is never shown again,
       and revoked where it could not be shown at all.
       An account is opened for the address if there is none, on the plan free
       unless another is given; enterprise takes --per-minute and --per-day.
       The key works for 1 to ${LONGEST_LIFE} days, without --expires-in for ever.
+      Where there is SMTP, --unproven has to be given for an account whose
+      holder has not proven the address.
   npm run -s keys -- list [--email ADDRESS]
       shows each key as active, rotated (it works until it expires, beside its
       replacement), expired or revoked.
@@ -48,7 +51,8 @@ const USAGE = `Usage:
 await runCommand({ create, list, revoke, rotate }, USAGE);
 
 function create(args: string[]): Command {
-  const { values } = parse(args, ['email', 'plan', 'per-minute', 'per-day', 'name', 'expires-in']);
+  const options = ['email', 'plan', 'per-minute', 'per-day', 'name', 'expires-in'];
+  const { values, isOn } = parse(args, options, [], ['unproven']);
   // Before an account is opened for a key that can't be made.
   const name = asUsage(() => keyName(values['name']));
   const email = addressOf(values['email']);
@@ -60,9 +64,11 @@ function create(args: string[]): Command {
   if (days !== undefined && !(days >= 1 && days <= LONGEST_LIFE)) {
     throw new UsageError(`--expires-in must be 1 to ${LONGEST_LIFE} days`);
   }
-  return async ({ openAccount, issueKey }, now) => {
+  return async ({ openAccount, issueKey }, { now }) => {
     // The address and the plan are fine by themselves, so that what is left to be wrong is that they don't go together.
-    const account = await openAccount.execute({ email, plan: asked }).catch(adding('`accounts plan` changes it'));
+    const account = await openAccount
+      .execute({ email, plan: asked, isUnprovenFine: isOn('unproven') })
+      .catch(adding('`accounts plan` changes it'));
     const expiresAt = days === undefined ? undefined : later(now(), days * DAY);
     return issueKey.execute({ accountId: account.id, name, expiresAt });
   };
@@ -70,20 +76,20 @@ function create(args: string[]): Command {
 
 function list(args: string[]): Command {
   const { email } = parse(args, ['email']).values;
-  return async ({ listKeys }, now) => {
+  return async ({ listKeys }, surroundings) => {
     const keys = inParts<AccountKey, ApiKeyId>(
       (part) => listKeys.execute({ email, ...part }),
       ({ key }) => key.id,
     );
-    return table(KEY_COLUMNS, rowsOf(keys, now));
+    return table(KEY_COLUMNS, rowsOf(keys, surroundings));
   };
 }
 
-async function* rowsOf(parts: AsyncIterable<readonly AccountKey[]>, now: () => Instant) {
+async function* rowsOf(parts: AsyncIterable<readonly AccountKey[]>, { now, nameOf }: Surroundings) {
   for await (const keys of parts) {
     yield keys.map(({ account, key }) => [
       String(key.id),
-      account.email,
+      nameOf(account),
       describePlan(account.plan),
       `…${key.ending}`,
       stateOf(key, now()),

@@ -67,5 +67,6 @@ function passwordMail(settings: Values<typeof portalSettings>) {
   const { SMTP_URL: smtpUrl, MAIL_FROM: from, PORTAL_URL: url, PORTAL_HOST: host, PORTAL_PORT: port } = settings;
   if (smtpUrl === undefined || from === undefined) return undefined;
   // Behind the #, which no server and no log is told.
-  return { smtpUrl, from, resetUrl: (token: string) => `${url ?? localAddress(host, port)}/reset-password#${token}` };
+  const linkTo = (page: string) => (token: string) => `${url ?? localAddress(host, port)}/${page}#${token}`;
+  return { smtpUrl, from, resetUrl: linkTo('reset-password'), proofUrl: linkTo('confirm-address') };
 }

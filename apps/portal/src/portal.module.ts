@@ -15,6 +15,7 @@ import { SignedInGuard } from './http/signed-in.guard.js';
 import { KeysController } from './keys/keys.controller.js';
 import { UsageController } from './usage/usage.controller.js';
 import { HomeController } from './visitors/home.controller.js';
+import { ProofController } from './visitors/proof.controller.js';
 import { ResetController } from './visitors/reset.controller.js';
 import { SignInController } from './visitors/sign-in.controller.js';
 
@@ -37,6 +38,7 @@ export class PortalModule {
         HomeController,
         SignInController,
         ResetController,
+        ProofController,
         AccountController,
         KeysController,
         UsageController,

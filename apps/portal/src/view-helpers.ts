@@ -5,6 +5,7 @@ import {
   endOf,
   HOUR,
   type Instant,
+  isProven,
   keyState,
   limitsOf,
   MAX_PASSWORD_LENGTH,
@@ -29,6 +30,7 @@ const NUMBER = new Intl.NumberFormat('en-GB');
 /** What every template has as `it.helpers`. Those that return HTML make all of it themselves: `<%~ %>` takes it as it is. */
 export const viewHelpers = {
   limitsOf,
+  isProven,
   keyState,
   remainingIn,
   chartOf,

@@ -43,9 +43,11 @@ export interface Views {
    * log sees it: a script puts it into the field, and without JavaScript the person pastes it.
    */
   readonly 'reset-password': Form;
+  /** POST /confirm-address: `token`, which comes as that of `reset-password` does. */
+  readonly 'confirm-address': Form;
   /**
    * The forms of `/account`: POST /account/password (`current`, `next`), POST /account/close (`password`), each of which
-   * shows its own problems.
+   * shows its own problems, and POST /account/proof.
    */
   readonly account: { readonly password: Form; readonly close: Form };
   /**

@@ -82,6 +82,12 @@ const mailSettings = {
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
+/** What the operator's commands read: where the store is, and whether addresses are proven by mail. */
+export const commandSettings = {
+  ...storeSettings,
+  SMTP_URL: mailSettings.SMTP_URL,
+} as const satisfies Record<string, Setting<unknown>>;
+
 /** What those need who serve HTTP to others; the portal tells people where the API is. */
 const webSettings = {
   HOST: { default: 'localhost', about: 'Address to listen on; `0.0.0.0` for all', read: hostName },

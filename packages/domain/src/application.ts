@@ -16,6 +16,8 @@ import { ListKeys } from './accounts/list-keys.js';
 import { OpenAccount } from './accounts/open-account.js';
 import type { PasswordHasher } from './accounts/password-hasher.js';
 import type { PasswordMailer } from './accounts/password-mailer.js';
+import { ProveAddress } from './accounts/prove-address.js';
+import { RequestAddressProof } from './accounts/request-address-proof.js';
 import { RequestPasswordReset } from './accounts/request-password-reset.js';
 import { ResetPassword } from './accounts/reset-password.js';
 import { RevokeKey } from './accounts/revoke-key.js';
@@ -61,7 +63,7 @@ export interface Ports {
   readonly credentials: CredentialRepository;
   readonly attempts: AttemptCounter;
   readonly passwordHasher: PasswordHasher;
-  /** Without it nobody can reset a password. */
+  /** Without it nobody can reset a password, and no address is proven. */
   readonly passwordMailer?: PasswordMailer | undefined;
   readonly requests: RequestCounter;
   readonly usage: UsageRecords;
@@ -75,6 +77,8 @@ export interface ApplicationOptions {
   readonly keyEnvironment?: KeyEnvironment;
   /** Requests a minute that an address may send without a valid key; 60 unless given. */
   readonly addressLimit?: number;
+  /** Whether addresses are proven by mail, here or in another process; where mail can be sent from here unless given. */
+  readonly provesAddresses?: boolean;
   /** Milliseconds that an order may stay `placed`; 48 hours unless given. */
   readonly orderTtl?: number;
   /** Orders of one account that may be placed at the same time; 100 unless given. */
@@ -91,6 +95,8 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
   const delivery = { ...DEFAULT_DELIVERY_POLICY, ...options.delivery };
   const { animals, orders, messages, messageSender, idempotency, clock, cryptography } = ports;
   const { accounts, apiKeys, credentials, attempts, passwordHasher, passwordMailer, requests, usage } = ports;
+  const { provesAddresses = passwordMailer !== undefined } = options;
+  const requestAddressProof = new RequestAddressProof(credentials, passwordMailer, cryptography, clock);
   return {
     addAnimal: new AddAnimal(animals),
     getAnimal: new GetAnimal(animals),
@@ -107,10 +113,10 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     getMessage: new GetMessage(messages),
     deliverMessages: new DeliverMessages(messages, messageSender, clock, cryptography, delivery),
 
-    openAccount: new OpenAccount(accounts, clock),
+    openAccount: new OpenAccount(accounts, clock, provesAddresses),
     getAccount: new GetAccount(accounts),
     listAccounts: new ListAccounts(accounts),
-    changePlan: new ChangePlan(accounts),
+    changePlan: new ChangePlan(accounts, provesAddresses),
     issueKey: new IssueKey(apiKeys, cryptography, clock, keyEnvironment),
     rotateKey: new RotateKey(apiKeys, cryptography, clock, keyEnvironment),
     revokeKey: new RevokeKey(apiKeys, clock),
@@ -120,9 +126,11 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     listKeys: new ListKeys(accounts, apiKeys),
     authenticate: new Authenticate(apiKeys, cryptography, clock, keyEnvironment),
 
-    signUp: new SignUp(credentials, passwordHasher, clock),
+    signUp: new SignUp(credentials, passwordHasher, requestAddressProof, clock),
     signIn: new SignIn(credentials, passwordHasher),
     changePassword: new ChangePassword(credentials, passwordHasher),
+    requestAddressProof,
+    proveAddress: new ProveAddress(credentials, cryptography, clock),
     requestPasswordReset: new RequestPasswordReset(credentials, passwordMailer, cryptography, clock),
     resetPassword: new ResetPassword(credentials, passwordHasher, cryptography, clock),
     limitAttempts: new LimitAttempts(attempts, cryptography, clock),

@@ -21,6 +21,8 @@ export { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, type Password } from './accou
 export * from './accounts/password-hasher.js';
 export * from './accounts/password-mailer.js';
 export * from './accounts/plan.js';
+export * from './accounts/prove-address.js';
+export * from './accounts/request-address-proof.js';
 export * from './accounts/request-password-reset.js';
 export * from './accounts/reset-password.js';
 export * from './accounts/revoke-key.js';

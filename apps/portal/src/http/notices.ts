@@ -4,6 +4,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 const NOTICES = {
   'signed-up': 'Your account is open. Generate a key, and you can call the API.',
   'signed-out': 'You are signed out.',
+  'address-proven': 'Your e-mail address is confirmed.',
+  'proof-sent': 'A mail with another link is on its way to you.',
+  'proof-not-sent': 'No other mail was sent: your address is confirmed, or three links were mailed within a day.',
   'password-changed': 'Your password is changed. All your other sessions have ended.',
   'password-reset': 'Your new password is set, and all your sessions have ended. Sign in with it.',
   'account-closed': 'Your account is closed, and its keys are revoked.',

@@ -71,6 +71,7 @@ export class KeysController {
     try {
       const issued = await this.issueKey.execute({
         accountId: account.id,
+        credentialVersion: account.credentialVersion,
         name: values.name.trim() || undefined,
         expiresAt: days === undefined ? undefined : later(this.clock.now(), days * DAY),
       });
@@ -109,7 +110,12 @@ export class KeysController {
     }
     if (!(await this.isFirst(request, reply, account))) return;
     try {
-      const issued = await this.rotateKey.execute({ id: key.id, accountId: account.id, overlap: hours * HOUR });
+      const issued = await this.rotateKey.execute({
+        id: key.id,
+        accountId: account.id,
+        credentialVersion: account.credentialVersion,
+        overlap: hours * HOUR,
+      });
       await this.pages.show(request, reply, 'new-key', { ...issued, replaced: await this.find(account, id) });
     } catch (error) {
       const problems = problemsOf(error, { overlap: 'overlap' });

@@ -1,6 +1,6 @@
 import type { Branded } from '../kernel/branded.js';
 import type { Instant } from '../kernel/clock.js';
-import { invalid } from '../kernel/errors.js';
+import { DomainError, invalid } from '../kernel/errors.js';
 import type { Plan } from './plan.js';
 
 export type AccountId = Branded<bigint, 'AccountId'>;
@@ -19,6 +19,26 @@ export interface Account extends NewAccount {
    * account has another.
    */
   readonly credentialVersion: number;
+  /** Since when it is known that the address is the holder's: by a link that was mailed to it, or a reset by mail. */
+  readonly provenAt: Instant | undefined;
+}
+
+/**
+ * Whether the address is known to be the holder's. The operator answers for an account that the operator has opened, and
+ * for which nobody has set a password yet: nobody else can have anything of it.
+ */
+export function isProven({ provenAt, credentialVersion }: Pick<Account, 'provenAt' | 'credentialVersion'>): boolean {
+  return provenAt !== undefined || credentialVersion === 0;
+}
+
+/** @throws DomainError `address_unproven` */
+export function requireProven(account: Account): void {
+  if (!isProven(account)) {
+    throw new DomainError(
+      'address_unproven',
+      `the address of the account of ${account.email} is unproven: somebody has signed up with it, and may not be its owner`,
+    );
+  }
 }
 
 // RFC 5321 §4.5.3.1.3 bounds a path to 256 octets, angle brackets included.

@@ -35,11 +35,13 @@ export interface PastKeysQuery {
 /** Port: the API keys. Each method is atomic. */
 export interface ApiKeyRepository {
   /**
-   * Adds the key, unless its account then had more than `mostActive` that are active at its creation.
+   * Adds the key, unless its account then had more than `mostActive` that are active at its creation, or hasn't the
+   * `version` of its credentials that the asker has seen: a request that was under way when the password was reset leaves
+   * no key behind.
    *
-   * @throws DomainError `not_found` where there is no such account or it is closed, `too_many_keys`.
+   * @throws DomainError `not_found` where there is no such account it is closed, or has another version; `too_many_keys`.
    */
-  add(key: NewApiKey, mostActive?: number): Promise<ApiKey>;
+  add(key: NewApiKey, mostActive?: number, version?: number): Promise<ApiKey>;
   findByHash(hash: string): Awaitable<AccountKey | undefined>;
   /** Whether what was found by its hash would be found now, where that is known without a question; false says nothing. */
   isCurrent(found: AccountKey): boolean;
@@ -54,12 +56,18 @@ export interface ApiKeyRepository {
   revoke(id: ApiKeyId, at: Instant): Promise<ApiKey | undefined>;
   /**
    * Adds the replacement and ends the old key as `endOfReplaced` says, both or neither. Undefined, and nothing changed, where
-   * the old key is unknown, replaced already, or revoked or expired at the replacement's creation: of racing callers one
-   * replaces it.
+   * the old key is unknown, replaced already, or revoked or expired at the replacement's creation, or the account hasn't
+   * that version: of racing callers one replaces it.
    *
    * @throws DomainError `too_many_keys` as `add` does; the old key is then as it was.
    */
-  replace(id: ApiKeyId, replacement: NewApiKey, oldEndsAt: Instant, mostActive?: number): Promise<ApiKey | undefined>;
+  replace(
+    id: ApiKeyId,
+    replacement: NewApiKey,
+    oldEndsAt: Instant,
+    mostActive?: number,
+    version?: number,
+  ): Promise<ApiKey | undefined>;
   /**
    * Revokes a key that nobody has seen; a key that it has replaced has the end again that it had before. Both or
    * neither.

@@ -1,23 +1,33 @@
 import { DomainError } from '../kernel/errors.js';
-import { type Account, emailAddress } from './account.js';
+import { type Account, emailAddress, requireProven } from './account.js';
 import type { AccountRepository } from './account-repository.js';
 import type { Plan } from './plan.js';
 
 export interface ChangePlanInput {
   readonly email: string;
   readonly plan: Plan;
+  /** Whether the account may be one whose address isn't proven. */
+  readonly isUnprovenFine?: boolean | undefined;
 }
 
 export class ChangePlan {
-  constructor(private readonly accounts: AccountRepository) {}
+  /** @param provesAddresses whether mail can be sent, without which no address can be proven. */
+  constructor(
+    private readonly accounts: AccountRepository,
+    private readonly provesAddresses: boolean,
+  ) {}
 
   /**
    * Puts an account on another plan, from its next request on; what it has used stays used.
    *
-   * @throws DomainError `invalid_parameter`, or `not_found` where nobody has that address.
+   * @throws DomainError `invalid_parameter`, `not_found` where nobody has that address, or `address_unproven`.
    */
-  async execute({ email, plan }: ChangePlanInput): Promise<Account> {
+  async execute({ email, plan, isUnprovenFine = false }: ChangePlanInput): Promise<Account> {
     const address = emailAddress(email);
+    if (this.provesAddresses && !isUnprovenFine) {
+      const account = await this.accounts.findByEmail(address);
+      if (account !== undefined) requireProven(account);
+    }
     const changed = await this.accounts.changePlan(address, plan);
     if (changed === undefined) throw new DomainError('not_found', `no account has the address ${address}`);
     return changed;

@@ -7,8 +7,8 @@ export interface Credentials {
   readonly passwordHash: string | undefined;
 }
 
-/** Lets whoever has its token, which is kept as a hash alone, set a password; once. */
-export interface PasswordReset {
+/** A link that was mailed: it works once, and only the hash of its token is kept. */
+export interface MailedLink {
   readonly accountId: AccountId;
   /** SHA-256 of the token. */
   readonly tokenHash: string;
@@ -16,6 +16,12 @@ export interface PasswordReset {
   /** From this instant on it is of no use. */
   readonly expiresAt: Instant;
 }
+
+/** Lets the holder of its token set a password. */
+export type PasswordReset = MailedLink;
+
+/** Lets the holder of its token prove the account's address. */
+export type AddressProof = MailedLink;
 
 /** A change that happens only where the account still has the password hash that it was decided on. */
 export interface CredentialChange {
@@ -38,19 +44,28 @@ export interface CredentialRepository {
   /** Whose password the token resets at that instant. */
   findReset(tokenHash: string, at: Instant): Promise<Account | undefined>;
   /**
-   * Spends the reset, takes back the account's others, sets the password and raises the version. Undefined, and nothing
-   * changed, where it can't be used at that instant: of racing callers one spends it.
+   * Spends the reset, takes back the account's others, sets the password and raises the version. It proves the address:
+   * where that isn't proven yet (`isProven`), every key that was made before is revoked at that instant, as a stranger may
+   * have made it. Undefined, and nothing changed, where the reset can't be used at that instant: of racing callers one
+   * spends it.
    */
   resetPassword(reset: {
     readonly tokenHash: string;
     readonly passwordHash: string;
     readonly at: Instant;
   }): Promise<Account | undefined>;
+  /** Whether the proof was added, which it isn't where the account has `most` that can be used at its creation. */
+  addProof(proof: AddressProof, most: number): Promise<boolean>;
   /**
-   * Closes the account: its keys are revoked, its password and resets forgotten, its address given back (`closedEmail`),
+   * Spends the proof, takes back the account's others, and notes that the address is proven, where it isn't already.
+   * Undefined, and nothing changed, where it can't be used at that instant: of racing callers one spends it.
+   */
+  proveAddress(proof: { readonly tokenHash: string; readonly at: Instant }): Promise<Account | undefined>;
+  /**
+   * Closes the account: its keys are revoked, its password, resets and proofs forgotten, its address given back (`closedEmail`),
    * and no key is added to it any more, however close the race. Whether it did, as the hash may be another by now.
    */
   close(change: CredentialChange & { readonly at: Instant }): Promise<boolean>;
-  /** Deletes the resets that expired until that instant; how many. */
+  /** Deletes the resets and proofs that expired until that instant; how many. */
   forgetResets(until: Instant): Promise<number>;
 }

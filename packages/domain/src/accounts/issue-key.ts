@@ -14,6 +14,8 @@ import type { ApiKeyRepository } from './api-key-repository.js';
 
 export interface IssueKeyInput {
   readonly accountId: AccountId;
+  /** The version that the account must still have, where somebody asks for it in a session; any unless given. */
+  readonly credentialVersion?: number | undefined;
   readonly name?: string | undefined;
   readonly expiresAt?: Instant | undefined;
 }
@@ -37,7 +39,7 @@ export class IssueKey {
   /**
    * A new key of the account, which may have 25 that are active.
    *
-   * @throws DomainError `invalid_parameter`, `not_found` where there is no such account, or `too_many_keys`.
+   * @throws DomainError `invalid_parameter`, `not_found` where there is no such account or it has another version, or `too_many_keys`.
    */
   async execute(input: IssueKeyInput): Promise<IssuedKey> {
     const now = this.clock.now();
@@ -47,7 +49,7 @@ export class IssueKey {
       this.environment,
       this.cryptography,
     );
-    return { key: await this.keys.add(newKey, MOST_ACTIVE_KEYS), text };
+    return { key: await this.keys.add(newKey, MOST_ACTIVE_KEYS, input.credentialVersion), text };
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Instant } from '../kernel/clock.js';
 
+/** A mail with a link that works once. */
 export interface PasswordResetMail {
   readonly email: string;
   /** What `resetPassword` takes. */
@@ -7,11 +8,16 @@ export interface PasswordResetMail {
   readonly expiresAt: Instant;
 }
 
-/** Port: mails to people what resets their passwords. */
+/** The token is what `proveAddress` takes. */
+export type AddressProofMail = PasswordResetMail;
+
+/** Port: mails to people what resets their passwords and proves their addresses. */
 export interface PasswordMailer {
   /**
    * Takes the mail for delivery. Nobody waits for that and it never fails, as either would tell a stranger who has an
    * account: what can't be delivered the operator is told of, and the person asks again.
    */
   send(mail: PasswordResetMail): void;
+  /** As `send` does. */
+  sendProof(mail: AddressProofMail): void;
 }

@@ -13,6 +13,8 @@ export interface RotateKeyInput {
   readonly id: bigint;
   /** Whose key it must be; anybody's unless given. */
   readonly accountId?: AccountId | undefined;
+  /** The version that the account must still have, where somebody asks for it in a session; any unless given. */
+  readonly credentialVersion?: number | undefined;
   /** How long both keys work, in milliseconds: 0 to 30 days, 24 hours unless given. */
   readonly overlap?: number | undefined;
 }
@@ -48,6 +50,7 @@ export class RotateKey {
         newKey,
         earlier(later(now, overlap), expiresAt),
         MOST_ACTIVE_KEYS,
+        input.credentialVersion,
       );
       if (key !== undefined) return { key, text, previous: old.key };
     }

@@ -4,6 +4,7 @@ import { type Account, emailAddress } from './account.js';
 import type { CredentialRepository } from './credential-repository.js';
 import { newPassword } from './password.js';
 import type { PasswordHasher } from './password-hasher.js';
+import type { RequestAddressProof } from './request-address-proof.js';
 
 export interface SignUpInput {
   readonly email: string;
@@ -14,11 +15,13 @@ export class SignUp {
   constructor(
     private readonly credentials: CredentialRepository,
     private readonly hasher: PasswordHasher,
+    private readonly requestAddressProof: RequestAddressProof,
     private readonly clock: Clock,
   ) {}
 
   /**
-   * A new account on the free plan. One that is there, whoever has opened it, is never taken over.
+   * A new account on the free plan, and a mail that proves its address. One that is there, whoever has opened it, is never
+   * taken over.
    *
    * @throws DomainError `invalid_parameter`, or `email_taken` where the address has an account.
    */
@@ -27,6 +30,7 @@ export class SignUp {
     const hash = await this.hasher.hash(newPassword(input.password, email));
     const account = await this.credentials.open({ email, plan: { name: 'free' }, createdAt: this.clock.now() }, hash);
     if (account === undefined) throw new DomainError('email_taken', 'email has an account already');
+    await this.requestAddressProof.execute(account);
     return account;
   }
 }

@@ -17,6 +17,7 @@ export const domainErrorKinds = {
 export const accountErrorKinds = {
   email_taken: 'conflict',
   too_many_keys: 'conflict',
+  address_unproven: 'conflict',
 } as const;
 
 const kinds = { ...domainErrorKinds, ...accountErrorKinds };

@@ -60,6 +60,7 @@ export class InMemoryAccountRepository implements AccountRepository {
       ...account,
       id: BigInt(this.accounts.size + 1) as AccountId,
       credentialVersion: passwordHash === undefined ? 0 : 1,
+      provenAt: undefined,
     };
     this.put({ account: opened, passwordHash, isClosed: false });
     return opened;

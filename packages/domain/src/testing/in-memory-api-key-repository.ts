@@ -24,13 +24,14 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
 
   constructor(private readonly accounts: InMemoryAccountRepository) {}
 
-  async add(key: NewApiKey, mostActive?: number): Promise<ApiKey> {
+  async add(key: NewApiKey, mostActive?: number, version?: number): Promise<ApiKey> {
+    if (!this.hasVersion(key.accountId, version)) throw noAccount(key.accountId);
     return this.insert(key, this.activeAt(key.accountId, key.createdAt), mostActive);
   }
 
   private insert(key: NewApiKey, active: number, mostActive = Infinity): ApiKey {
     if (this.accounts.stored(key.accountId) === undefined) {
-      throw new DomainError('not_found', `no account has the id ${key.accountId}`);
+      throw noAccount(key.accountId);
     }
     if (active >= mostActive) throw tooManyKeys(mostActive);
     if ([...this.keys.values()].some(({ hash }) => hash === key.hash)) throw new Error('two API keys have one hash');
@@ -91,8 +92,10 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
     replacement: NewApiKey,
     oldEndsAt: Instant,
     mostActive?: number,
+    version?: number,
   ): Promise<ApiKey | undefined> {
     const old = this.keys.get(id);
+    if (old !== undefined && !this.hasVersion(old.accountId, version)) return undefined;
     if (old === undefined || old.replacedBy !== undefined || keyState(old, replacement.createdAt) !== 'active')
       return undefined;
     const end = endOfReplaced(oldEndsAt, replacement.createdAt);
@@ -121,6 +124,10 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
     }
   }
 
+  private hasVersion(id: AccountId, version: number | undefined): boolean {
+    return version === undefined || this.accounts.stored(id)?.account.credentialVersion === version;
+  }
+
   private activeAt(accountId: AccountId, now: Instant): number {
     return this.keysOf(accountId).filter((key) => keyState(key, now) === 'active').length;
   }
@@ -142,4 +149,8 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
 
 function lastFirst(one: PastKeyPlace, other: PastKeyPlace): number {
   return other.endedAt - one.endedAt || Number(other.id - one.id);
+}
+
+function noAccount(id: AccountId): DomainError {
+  return new DomainError('not_found', `no account has the id ${id}`);
 }

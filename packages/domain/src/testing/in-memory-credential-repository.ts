@@ -1,16 +1,17 @@
-import { type Account, type AccountId, closedEmail, type NewAccount } from '../accounts/account.js';
+import { type Account, type AccountId, closedEmail, isProven, type NewAccount } from '../accounts/account.js';
 import type {
   CredentialChange,
   CredentialRepository,
   Credentials,
-  PasswordReset,
+  MailedLink,
 } from '../accounts/credential-repository.js';
 import type { Instant } from '../kernel/clock.js';
 import type { InMemoryAccountRepository, StoredAccount } from './in-memory-account-repository.js';
 import type { InMemoryApiKeyRepository } from './in-memory-api-key-repository.js';
 
 export class InMemoryCredentialRepository implements CredentialRepository {
-  private readonly resets = new Map<string, PasswordReset>();
+  private readonly resets = new Map<string, MailedLink>();
+  private readonly proofs = new Map<string, MailedLink>();
 
   constructor(
     private readonly accounts: InMemoryAccountRepository,
@@ -39,17 +40,12 @@ export class InMemoryCredentialRepository implements CredentialRepository {
     if (stored !== undefined) this.accounts.put({ ...stored, passwordHash: change.next });
   }
 
-  async addReset(reset: PasswordReset, most: number): Promise<boolean> {
-    const usable = [...this.resets.values()].filter(
-      ({ accountId, expiresAt }) => accountId === reset.accountId && expiresAt > reset.createdAt,
-    );
-    if (usable.length >= most || this.accounts.stored(reset.accountId) === undefined) return false;
-    this.resets.set(reset.tokenHash, reset);
-    return true;
+  async addReset(reset: MailedLink, most: number): Promise<boolean> {
+    return this.addLink(this.resets, reset, most);
   }
 
   async findReset(tokenHash: string, at: Instant): Promise<Account | undefined> {
-    return this.resettable(tokenHash, at)?.account;
+    return this.linked(this.resets, tokenHash, at)?.account;
   }
 
   async resetPassword({
@@ -57,8 +53,26 @@ export class InMemoryCredentialRepository implements CredentialRepository {
     passwordHash,
     at,
   }: Parameters<CredentialRepository['resetPassword']>[0]): Promise<Account | undefined> {
-    const stored = this.resettable(tokenHash, at);
-    return stored && this.setPassword(stored, passwordHash);
+    const stored = this.linked(this.resets, tokenHash, at);
+    if (stored === undefined) return undefined;
+    if (!isProven(stored.account)) this.keys.revokeAll(stored.account.id, at);
+    takeBack(this.proofs, stored.account.id);
+    return this.setPassword(proven(stored, at), passwordHash);
+  }
+
+  async addProof(proof: MailedLink, most: number): Promise<boolean> {
+    return this.addLink(this.proofs, proof, most);
+  }
+
+  async proveAddress({
+    tokenHash,
+    at,
+  }: Parameters<CredentialRepository['proveAddress']>[0]): Promise<Account | undefined> {
+    const stored = this.linked(this.proofs, tokenHash, at);
+    if (stored === undefined) return undefined;
+    takeBack(this.proofs, stored.account.id);
+    this.accounts.put(proven(stored, at));
+    return proven(stored, at).account;
   }
 
   async close(change: CredentialChange & { readonly at: Instant }): Promise<boolean> {
@@ -68,14 +82,19 @@ export class InMemoryCredentialRepository implements CredentialRepository {
     const closed = { ...account, email: closedEmail(account.id), credentialVersion: account.credentialVersion + 1 };
     this.accounts.put({ account: closed, passwordHash: undefined, isClosed: true });
     this.keys.revokeAll(account.id, change.at);
-    this.takeBackResets(account.id);
+    takeBack(this.resets, account.id);
+    takeBack(this.proofs, account.id);
     return true;
   }
 
   async forgetResets(until: Instant): Promise<number> {
-    const over = [...this.resets.values()].filter(({ expiresAt }) => expiresAt <= until);
-    for (const { tokenHash } of over) this.resets.delete(tokenHash);
-    return over.length;
+    let forgotten = 0;
+    for (const links of [this.resets, this.proofs]) {
+      for (const { tokenHash, expiresAt } of links.values()) {
+        if (expiresAt <= until && links.delete(tokenHash)) forgotten += 1;
+      }
+    }
+    return forgotten;
   }
 
   private unchanged({ accountId, current }: CredentialChange): StoredAccount | undefined {
@@ -83,21 +102,34 @@ export class InMemoryCredentialRepository implements CredentialRepository {
     return stored?.passwordHash === current ? stored : undefined;
   }
 
-  private resettable(tokenHash: string, at: Instant): StoredAccount | undefined {
-    const reset = this.resets.get(tokenHash);
-    return reset !== undefined && reset.expiresAt > at ? this.accounts.stored(reset.accountId) : undefined;
+  private addLink(links: Map<string, MailedLink>, link: MailedLink, most: number): boolean {
+    const usable = [...links.values()].filter(
+      ({ accountId, expiresAt }) => accountId === link.accountId && expiresAt > link.createdAt,
+    );
+    if (usable.length >= most || this.accounts.stored(link.accountId) === undefined) return false;
+    links.set(link.tokenHash, link);
+    return true;
+  }
+
+  private linked(links: ReadonlyMap<string, MailedLink>, tokenHash: string, at: Instant): StoredAccount | undefined {
+    const link = links.get(tokenHash);
+    return link !== undefined && link.expiresAt > at ? this.accounts.stored(link.accountId) : undefined;
   }
 
   private setPassword(stored: StoredAccount, passwordHash: string): Account {
     const account = { ...stored.account, credentialVersion: stored.account.credentialVersion + 1 };
     this.accounts.put({ ...stored, account, passwordHash });
-    this.takeBackResets(account.id);
+    takeBack(this.resets, account.id);
     return account;
   }
+}
 
-  private takeBackResets(id: AccountId): void {
-    for (const { tokenHash, accountId } of this.resets.values()) if (accountId === id) this.resets.delete(tokenHash);
-  }
+function takeBack(links: Map<string, MailedLink>, id: AccountId): void {
+  for (const { tokenHash, accountId } of links.values()) if (accountId === id) links.delete(tokenHash);
+}
+
+function proven(stored: StoredAccount, at: Instant): StoredAccount {
+  return { ...stored, account: { ...stored.account, provenAt: stored.account.provenAt ?? at } };
 }
 
 function credentialsOf(stored: StoredAccount | undefined): Credentials | undefined {

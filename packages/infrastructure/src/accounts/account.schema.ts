@@ -17,6 +17,7 @@ export interface AccountRow {
   perDay: number | undefined;
   createdAt: Instant;
   credentialVersion: number;
+  provenAt: Instant | undefined;
   closedAt: Instant | undefined;
 }
 
@@ -31,14 +32,16 @@ export const accountSchema = new EntitySchema<AccountRow>({
     perDay: { name: 'per_day', type: 'integer', nullable: true, transformer: optionalColumn },
     createdAt: { name: 'created_at', type: 'timestamptz', transformer: instantColumn },
     credentialVersion: { name: 'credential_version', type: 'integer', default: 0 },
+    provenAt: { name: 'proven_at', type: 'timestamptz', nullable: true, transformer: instantColumn },
     closedAt: { name: 'closed_at', type: 'timestamptz', nullable: true, transformer: instantColumn },
   },
 });
 
 /** Restores an account as it was stored; the rules of opening one aren't asked again. */
-export function accountFrom({ id, email, plan, perMinute, perDay, createdAt, credentialVersion }: AccountRow): Account {
+export function accountFrom(row: AccountRow): Account {
+  const { id, email, plan, perMinute, perDay, createdAt, credentialVersion, provenAt } = row;
   // Written out: spread, it takes several times as long, and keys in use are read again all the time.
-  return { id, email, plan: planFrom(plan, perMinute, perDay), createdAt, credentialVersion };
+  return { id, email, plan: planFrom(plan, perMinute, perDay), createdAt, credentialVersion, provenAt };
 }
 
 function planFrom(stored: PlanName, perMinute = 0, perDay = 0): Plan {

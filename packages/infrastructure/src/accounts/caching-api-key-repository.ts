@@ -85,8 +85,8 @@ export class CachingApiKeyRepository implements ApiKeyRepository {
     return found instanceof KnownKey && found.use(milliseconds());
   }
 
-  async add(key: NewApiKey, mostActive?: number): Promise<ApiKey> {
-    return this.changing(undefined, this.inner.add(key, mostActive));
+  async add(key: NewApiKey, mostActive?: number, version?: number): Promise<ApiKey> {
+    return this.changing(undefined, this.inner.add(key, mostActive, version));
   }
 
   async findById(id: ApiKeyId): Promise<AccountKey | undefined> {
@@ -114,8 +114,9 @@ export class CachingApiKeyRepository implements ApiKeyRepository {
     replacement: NewApiKey,
     oldEndsAt: Instant,
     mostActive?: number,
+    version?: number,
   ): Promise<ApiKey | undefined> {
-    return this.changing({ key: id }, this.inner.replace(id, replacement, oldEndsAt, mostActive));
+    return this.changing({ key: id }, this.inner.replace(id, replacement, oldEndsAt, mostActive, version));
   }
 
   async takeBack(id: ApiKeyId, at: Instant, replaced?: ApiKey): Promise<void> {

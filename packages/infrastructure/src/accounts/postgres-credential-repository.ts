@@ -6,8 +6,9 @@ import {
   type CredentialRepository,
   type Credentials,
   type Instant,
+  isProven,
+  type MailedLink,
   type NewAccount,
-  type PasswordReset,
 } from '@adoption-store/domain';
 import type { DataSource, EntityManager } from 'typeorm';
 import { onDatabase, readFromDatabase } from '../database/database-errors.js';
@@ -26,14 +27,10 @@ const SET_PASSWORD = `
   UPDATE accounts SET password_hash = $2, credential_version = credential_version + 1
   WHERE id = $1 RETURNING ${ACCOUNT_COLUMNS}`;
 const REHASH = 'UPDATE accounts SET password_hash = $3 WHERE id = $1 AND password_hash = $2 AND closed_at IS NULL';
-const COUNT_RESETS = 'SELECT count(*)::integer AS count FROM password_resets WHERE account_id = $1 AND expires_at > $2';
-const ADD_RESET = 'INSERT INTO password_resets (token_hash, account_id, expires_at) VALUES ($1, $2, $3)';
-const FIND_RESET = `
-  SELECT ${ACCOUNT_COLUMNS} FROM accounts
-  WHERE closed_at IS NULL
-    AND id = (SELECT account_id FROM password_resets WHERE token_hash = $1 AND expires_at > $2)`;
-const SPEND_RESET = 'DELETE FROM password_resets WHERE token_hash = $1 AND expires_at > $2';
-const TAKE_BACK_RESETS = 'DELETE FROM password_resets WHERE account_id = $1';
+const PROVE = `
+  UPDATE accounts SET proven_at = COALESCE(proven_at, $2) WHERE id = $1 RETURNING ${ACCOUNT_COLUMNS}`;
+const RESETS = linksIn('password_resets');
+const PROOFS = linksIn('address_proofs');
 const CLOSE = `
   UPDATE accounts
   SET email = $2, password_hash = NULL, credential_version = credential_version + 1, closed_at = $3
@@ -45,12 +42,26 @@ const REVOKE_KEYS = `
     ORDER BY id FOR NO KEY UPDATE
   )
   UPDATE api_keys SET revoked_at = $2 FROM locked WHERE api_keys.id = locked.id`;
-// In portions, as a statement that takes too long is ended. By their places, or PostgreSQL reads the whole table to find
-// the rows of a portion.
-const FORGET_RESETS = `
-  DELETE FROM password_resets WHERE ctid = ANY(ARRAY(
-    SELECT ctid FROM password_resets WHERE expires_at <= $1
-    ORDER BY expires_at LIMIT 1000 FOR UPDATE SKIP LOCKED))`;
+
+/** The statements of a table of links that were mailed. */
+function linksIn(table: string) {
+  return {
+    count: `SELECT count(*)::integer AS count FROM ${table} WHERE account_id = $1 AND expires_at > $2`,
+    add: `INSERT INTO ${table} (token_hash, account_id, expires_at) VALUES ($1, $2, $3)`,
+    find: `
+      SELECT ${ACCOUNT_COLUMNS} FROM accounts
+      WHERE closed_at IS NULL AND id = (SELECT account_id FROM ${table} WHERE token_hash = $1 AND expires_at > $2)`,
+    spend: `DELETE FROM ${table} WHERE token_hash = $1 AND expires_at > $2`,
+    takeBack: `DELETE FROM ${table} WHERE account_id = $1`,
+    // In portions, as a statement that takes too long is ended. By their places, or PostgreSQL reads the whole table to
+    // find the rows of a portion.
+    forget: `
+      DELETE FROM ${table} WHERE ctid = ANY(ARRAY(
+        SELECT ctid FROM ${table} WHERE expires_at <= $1
+        ORDER BY expires_at LIMIT 1000 FOR UPDATE SKIP LOCKED))`,
+  };
+}
+type Links = ReturnType<typeof linksIn>;
 
 /** What changes an account takes its row first, which is what makes racing changes wait for each other. */
 export class PostgresCredentialRepository implements CredentialRepository {
@@ -93,22 +104,13 @@ export class PostgresCredentialRepository implements CredentialRepository {
     await onDatabase(() => this.dataSource.query(REHASH, [accountId.toString(), current, next]));
   }
 
-  async addReset({ tokenHash, accountId, createdAt, expiresAt }: PasswordReset, most: number): Promise<boolean> {
-    const id = accountId.toString();
-    return onDatabase(() =>
-      this.dataSource.transaction(async (manager) => {
-        if ((await lockAccount(manager, accountId)) === undefined) return false;
-        const [{ count }] = await manager.query<[{ count: number }]>(COUNT_RESETS, [id, new Date(createdAt)]);
-        if (count >= most) return false;
-        await manager.query(ADD_RESET, [tokenHash, id, new Date(expiresAt)]);
-        return true;
-      }),
-    );
+  async addReset(reset: MailedLink, most: number): Promise<boolean> {
+    return this.addLink(RESETS, reset, most);
   }
 
   async findReset(tokenHash: string, at: Instant): Promise<Account | undefined> {
     const [row] = await readFromDatabase(this.dataSource, () =>
-      this.dataSource.query<AccountColumns[]>(FIND_RESET, [tokenHash, new Date(at)]),
+      this.dataSource.query<AccountColumns[]>(RESETS.find, [tokenHash, new Date(at)]),
     );
     return row && accountFromColumns(row);
   }
@@ -119,14 +121,25 @@ export class PostgresCredentialRepository implements CredentialRepository {
     at,
   }: Parameters<CredentialRepository['resetPassword']>[0]): Promise<Account | undefined> {
     return this.changing(async (manager) => {
-      const token = [tokenHash, new Date(at)];
-      const [found] = await manager.query<AccountColumns[]>(FIND_RESET, token);
-      if (found === undefined) return undefined;
-      const { id } = accountFromColumns(found);
-      if ((await lockAccount(manager, id)) === undefined) return undefined;
-      // Whoever had the account's row before may have spent it.
-      const [, spent] = await manager.query<[unknown[], number]>(SPEND_RESET, token);
-      return spent === 1 ? setPassword(manager, id, passwordHash) : undefined;
+      const account = await spend(manager, RESETS, tokenHash, at);
+      if (account === undefined) return undefined;
+      if (!isProven(account)) await manager.query(REVOKE_KEYS, [account.id.toString(), new Date(at)]);
+      await prove(manager, account.id, at);
+      return setPassword(manager, account.id, passwordHash);
+    });
+  }
+
+  async addProof(proof: MailedLink, most: number): Promise<boolean> {
+    return this.addLink(PROOFS, proof, most);
+  }
+
+  async proveAddress({
+    tokenHash,
+    at,
+  }: Parameters<CredentialRepository['proveAddress']>[0]): Promise<Account | undefined> {
+    return this.changing(async (manager) => {
+      const account = await spend(manager, PROOFS, tokenHash, at);
+      return account && prove(manager, account.id, at);
     });
   }
 
@@ -137,18 +150,34 @@ export class PostgresCredentialRepository implements CredentialRepository {
       const [id, time] = [accountId.toString(), new Date(at)];
       const [[row]] = await manager.query<[AccountColumns[], number]>(CLOSE, [id, closedEmail(accountId), time]);
       await manager.query(REVOKE_KEYS, [id, time]);
-      await manager.query(TAKE_BACK_RESETS, [id]);
+      for (const { takeBack } of [RESETS, PROOFS]) await manager.query(takeBack, [id]);
       return row && accountFromColumns(row);
     });
     return closed !== undefined;
   }
 
   async forgetResets(until: Instant): Promise<number> {
+    return (await this.forgetLinks(RESETS, until)) + (await this.forgetLinks(PROOFS, until));
+  }
+
+  private async addLink(links: Links, link: MailedLink, most: number): Promise<boolean> {
+    const { tokenHash, accountId, createdAt, expiresAt } = link;
+    const id = accountId.toString();
+    return onDatabase(() =>
+      this.dataSource.transaction(async (manager) => {
+        if ((await lockAccount(manager, accountId)) === undefined) return false;
+        const [{ count }] = await manager.query<[{ count: number }]>(links.count, [id, new Date(createdAt)]);
+        if (count >= most) return false;
+        await manager.query(links.add, [tokenHash, id, new Date(expiresAt)]);
+        return true;
+      }),
+    );
+  }
+
+  private async forgetLinks({ forget }: Links, until: Instant): Promise<number> {
     let forgotten = 0;
     for (;;) {
-      const [, count] = await onDatabase(() =>
-        this.dataSource.query<[unknown[], number]>(FORGET_RESETS, [new Date(until)]),
-      );
+      const [, count] = await onDatabase(() => this.dataSource.query<[unknown[], number]>(forget, [new Date(until)]));
       forgotten += count;
       if (count === 0) return forgotten;
     }
@@ -172,8 +201,34 @@ async function isUnchanged(manager: EntityManager, { accountId, current }: Crede
   return (await lockAccount(manager, accountId))?.passwordHash === current;
 }
 
+/** The account that the link was mailed to, whose row is then locked; of racing callers one spends the link. */
+async function spend(
+  manager: EntityManager,
+  links: Links,
+  tokenHash: string,
+  at: Instant,
+): Promise<Account | undefined> {
+  const token = [tokenHash, new Date(at)];
+  const [found] = await manager.query<AccountColumns[]>(links.find, token);
+  if (found === undefined) return undefined;
+  const { id } = accountFromColumns(found);
+  if ((await lockAccount(manager, id)) === undefined) return undefined;
+  // Another transaction may have spent it before this one had the account's row.
+  const [, spent] = await manager.query<[unknown[], number]>(links.spend, token);
+  if (spent !== 1) return undefined;
+  // As the account is now: it may have been proven before the row was locked.
+  const [locked] = await manager.query<AccountColumns[]>(`${FIND} id = $1`, [id.toString()]);
+  return locked && accountFromColumns(locked);
+}
+
+async function prove(manager: EntityManager, id: AccountId, at: Instant): Promise<Account | undefined> {
+  await manager.query(PROOFS.takeBack, [id.toString()]);
+  const [[row]] = await manager.query<[AccountColumns[], number]>(PROVE, [id.toString(), new Date(at)]);
+  return row && accountFromColumns(row);
+}
+
 async function setPassword(manager: EntityManager, id: AccountId, hash: string): Promise<Account | undefined> {
   const [[row]] = await manager.query<[AccountColumns[], number]>(SET_PASSWORD, [id.toString(), hash]);
-  await manager.query(TAKE_BACK_RESETS, [id.toString()]);
+  await manager.query(RESETS.takeBack, [id.toString()]);
   return row && accountFromColumns(row);
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { PasswordMailer, PasswordResetMail } from '@adoption-store/domain';
+import type { AddressProofMail, PasswordMailer, PasswordResetMail } from '@adoption-store/domain';
 import { openSmtpTransport } from '../mail/smtp-transport.js';
 
 export interface PasswordMail {
@@ -8,6 +8,8 @@ export interface PasswordMail {
   readonly from: string;
   /** Where a person sets the new password, by the token. */
   readonly resetUrl: (token: string) => string;
+  /** Where a person proves an address, by the token. */
+  readonly proofUrl: (token: string) => string;
 }
 
 /** Milliseconds for one mail. */
@@ -28,13 +30,23 @@ export class SmtpPasswordMailer implements PasswordMailer {
     this.transport = openSmtpTransport({ url: mail.smtpUrl, connections: 2 }, { from: mail.from });
   }
 
-  send(mail: PasswordResetMail): void {
-    const delivery = this.deliver(mail)
-      .catch((error: unknown) => {
-        this.onEvent(`A mail that resets a password could not be sent (${reasonOf(error)}).`);
-      })
-      .finally(() => this.underWay.delete(delivery));
-    this.underWay.add(delivery);
+  send({ email, token, expiresAt }: PasswordResetMail): void {
+    this.start('resets a password', email, 'Set a new password for the Animal Adoption Store', [
+      'Somebody, hopefully you, has asked to set a new password for your account at the Animal Adoption Store.',
+      `This link does it, once, until ${new Date(expiresAt).toUTCString()}:`,
+      this.mail.resetUrl(token),
+      'If it was not you, do nothing: your password stays as it is.',
+    ]);
+  }
+
+  sendProof({ email, token, expiresAt }: AddressProofMail): void {
+    this.start('proves an address', email, 'Confirm your e-mail address for the Animal Adoption Store', [
+      'Somebody, hopefully you, has opened an account at the Animal Adoption Store with this e-mail address.',
+      `If it was you, confirm the address by this link. It works once, until ${new Date(expiresAt).toUTCString()}:`,
+      this.mail.proofUrl(token),
+      'If it was not you, do not confirm it. To take the account over, set a new password by “Forgotten your password?” on ' +
+        'the sign-in page: every API key that was made before then stops working.',
+    ]);
   }
 
   /** Waits a little for what is on its way; the rest fails. */
@@ -47,18 +59,21 @@ export class SmtpPasswordMailer implements PasswordMailer {
     await Promise.all(this.underWay);
   }
 
-  private async deliver({ email, token, expiresAt }: PasswordResetMail): Promise<void> {
+  private start(purpose: string, email: string, subject: string, paragraphs: readonly string[]): void {
+    const delivery = this.deliver(email, subject, paragraphs)
+      .catch((error: unknown) => {
+        this.onEvent(`A mail that ${purpose} could not be sent (${reasonOf(error)}).`);
+      })
+      .finally(() => this.underWay.delete(delivery));
+    this.underWay.add(delivery);
+  }
+
+  private async deliver(email: string, subject: string, paragraphs: readonly string[]): Promise<void> {
     await this.transport.sendMail({
       signal: AbortSignal.timeout(TIMEOUT),
       to: { name: '', address: email },
-      subject: 'Set a new password for the Animal Adoption Store',
-      text: [
-        'Somebody, hopefully you, has asked to set a new password for your account at the Animal Adoption Store.',
-        `This link does it, once, until ${new Date(expiresAt).toUTCString()}:`,
-        this.mail.resetUrl(token),
-        'If it was not you, do nothing: your password stays as it is.',
-        '',
-      ].join('\n\n'),
+      subject,
+      text: [...paragraphs, ''].join('\n\n'),
       // Keeps the link in one piece, however long.
       encoding: 'base64',
     });

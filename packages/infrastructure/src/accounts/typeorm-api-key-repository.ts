@@ -66,7 +66,8 @@ const FIND_BY_HASHES = {
   text: `
     SELECT asked.hash, ${VERSION}, keys.id, ending, name, ${milliseconds('keys.created_at')},
       ${milliseconds('expires_at')}, ${milliseconds('revoked_at')}, replaced_by, ${milliseconds('last_used_at')},
-      accounts.id, email, plan, per_minute, per_day, ${milliseconds('accounts.created_at')}, credential_version
+      accounts.id, email, plan, per_minute, per_day, ${milliseconds('accounts.created_at')}, credential_version,
+      ${milliseconds('proven_at')}
     FROM unnest($1::text[], $2::text[]) AS asked (hash, version)
     LEFT JOIN (api_keys AS keys JOIN accounts ON accounts.id = keys.account_id) ON keys.hash = asked.hash
     WHERE keys.id IS NULL OR ${VERSION} <> asked.version`,
@@ -91,6 +92,7 @@ type KeyRow = readonly [
   perDay: string | null,
   openedAt: string,
   credentialVersion: string,
+  provenAt: string | null,
 ];
 
 function storedKeyFrom(row: KeyRow): StoredKey | undefined {
@@ -112,6 +114,7 @@ function storedKeyFrom(row: KeyRow): StoredKey | undefined {
     perDay,
     openedAt,
     credentialVersion,
+    provenAt,
   ] = row;
   if (version === null) return undefined;
   const account = accountFrom({
@@ -122,6 +125,7 @@ function storedKeyFrom(row: KeyRow): StoredKey | undefined {
     perDay: perDay === null ? undefined : Number(perDay),
     createdAt: instant(Number(openedAt)),
     credentialVersion: Number(credentialVersion),
+    provenAt: instantFrom(provenAt),
     closedAt: undefined,
   });
   const key = {
@@ -144,10 +148,10 @@ export class TypeOrmApiKeyRepository implements BatchedApiKeyRepository {
 
   constructor(private readonly dataSource: DataSource) {}
 
-  async add(key: NewApiKey, mostActive?: number): Promise<ApiKey> {
+  async add(key: NewApiKey, mostActive?: number, version?: number): Promise<ApiKey> {
     return onDatabase(() =>
       this.dataSource.transaction(async (manager) => {
-        if ((await lockAccount(manager, key.accountId)) === undefined) {
+        if (!hasVersion(await lockAccount(manager, key.accountId), version)) {
           throw new DomainError('not_found', `no account has the id ${key.accountId}`);
         }
         return insertKey(manager, key, mostActive);
@@ -213,11 +217,12 @@ export class TypeOrmApiKeyRepository implements BatchedApiKeyRepository {
     replacement: NewApiKey,
     oldEndsAt: Instant,
     mostActive?: number,
+    version?: number,
   ): Promise<ApiKey | undefined> {
     return onDatabase(() =>
       this.dataSource.transaction(async (manager) => {
         // The account before its keys, as whoever closes it takes them.
-        if ((await lockAccount(manager, replacement.accountId)) === undefined) return undefined;
+        if (!hasVersion(await lockAccount(manager, replacement.accountId), version)) return undefined;
         const old = await lockKey(manager, id);
         if (old === null || old.replacedBy !== undefined) return undefined;
         if (keyState(old, replacement.createdAt) !== 'active') return undefined;
@@ -278,6 +283,10 @@ export class TypeOrmApiKeyRepository implements BatchedApiKeyRepository {
 
 function accountKeysFrom(rows: readonly ApiKeyRow[]): readonly AccountKey[] {
   return rows.flatMap((row) => (row.account ? { account: accountFrom(row.account), key: apiKeyFrom(row) } : []));
+}
+
+function hasVersion(account: { readonly version: number } | undefined, version: number | undefined): boolean {
+  return account !== undefined && (version === undefined || account.version === version);
 }
 
 async function lockKey(manager: EntityManager, id: ApiKeyId): Promise<ApiKeyRow | null> {

@@ -9,6 +9,7 @@ import { AddMessageTraceparent1700000007000 } from './1700000007000-add-message-
 import { AddCredentialsAndUsage1700000008000 } from './1700000008000-add-credentials-and-usage.js';
 import { CreateSessions1700000009000 } from './1700000009000-create-sessions.js';
 import { CreateAttempts1700000030000 } from './1700000030000-create-attempts.js';
+import { ProveAddresses1700000040000 } from './1700000040000-prove-addresses.js';
 import { LimitOrders1700000060000 } from './1700000060000-limit-orders.js';
 import { IndexEndsOfKeys1700000061000 } from './1700000061000-index-ends-of-keys.js';
 
@@ -25,6 +26,7 @@ export const migrations = [
   AddCredentialsAndUsage1700000008000,
   CreateSessions1700000009000,
   CreateAttempts1700000030000,
+  ProveAddresses1700000040000,
   LimitOrders1700000060000,
   IndexEndsOfKeys1700000061000,
 ];

@@ -1,0 +1,17 @@
+import type { Clock } from '../kernel/clock.js';
+import type { Cryptography } from '../kernel/cryptography.js';
+import type { Account } from './account.js';
+import type { CredentialRepository } from './credential-repository.js';
+
+export class ProveAddress {
+  constructor(
+    private readonly credentials: CredentialRepository,
+    private readonly cryptography: Cryptography,
+    private readonly clock: Clock,
+  ) {}
+
+  /** The account whose address is proven by the token; undefined where the token is unknown, spent or expired. */
+  async execute({ token }: { readonly token: string }): Promise<Account | undefined> {
+    return this.credentials.proveAddress({ tokenHash: this.cryptography.sha256(token), at: this.clock.now() });
+  }
+}
