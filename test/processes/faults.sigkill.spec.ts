@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { createDatabase } from '../support/database.js';
@@ -37,7 +38,7 @@ async function external(): Promise<{ settings: Environment; url: string }> {
   return { settings: { DATABASE_URL: database.url }, url: database.url };
 }
 
-async function embedded(): Promise<{ settings: Environment; url: string }> {
+async function embedded(): Promise<{ settings: Environment & { readonly DATA_DIR: string }; url: string }> {
   const folder = await temporaryFolder();
   cleanUps.push(() => folder.remove());
   return { settings: { DATA_DIR: folder.path }, url: urlOfCluster(folder.path, 'adoption_store') };
@@ -96,10 +97,10 @@ it('an API starts the killed PostgreSQL of its own again, and loses no acknowled
   const load = new Load(origin, await issueKeys(settings, client), await addPets(client, 10_000));
   load.start({ readers: 2, writers: 6, strangers: 1 });
   await load.answered(WRITES, isSuccess);
-  const { rows } = await client.query<{ file: string }>(
-    `SELECT setting || '/postmaster.pid' AS file FROM pg_settings WHERE name = 'data_directory'`,
+  process.kill(
+    Number.parseInt(await readFile(join(settings.DATA_DIR, 'postgres/postmaster.pid'), 'utf8'), 10),
+    'SIGKILL',
   );
-  process.kill(Number.parseInt(await readFile(rows[0]?.file ?? '', 'utf8'), 10), 'SIGKILL');
   await load.answered(1, ({ status }) => status === 503);
   const reader = await connectOnceThere(url);
   const back = performance.now();

@@ -1,10 +1,18 @@
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type { Stats } from 'node:fs';
 import { access, chmod, constants, lchown, lstat, mkdir, open } from 'node:fs/promises';
 import { readFile, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { promisify } from 'node:util';
-import { commandFor, explainFailure, locatePrograms, serverEnvironment } from './embedded-postgres-programs.js';
+import { text } from 'node:stream/consumers';
+import {
+  commandFor,
+  explainFailure,
+  handOver,
+  locatePrograms,
+  serverEnvironment,
+} from './embedded-postgres-programs.js';
 import type { Account, Programs } from './embedded-postgres-programs.js';
 
 export interface Cluster {
@@ -21,7 +29,7 @@ export interface Cluster {
 }
 
 const port = 5432;
-/** Nobody, on Linux: owns a root-started cluster, whose folders keep everyone but root away. */
+/** Nobody, on Linux: runs a root-started cluster, in a data folder that keeps everyone but root away. */
 const unprivileged = { uid: 65_534, gid: 65_534 };
 /** sockaddr_un.sun_path without its final zero, in bytes: 103 on macOS, 107 on Linux (unix(7)). */
 const longestSocketPath = 103;
@@ -35,8 +43,10 @@ const abandonedAfter = 10 * 60_000;
  */
 export async function prepareCluster(dataDirectory: string, durable: boolean): Promise<Cluster> {
   const data = await namingFolder(dataDirectory, () => makeDataFolder(dataDirectory));
-  const programs = await locatePrograms();
-  return namingFolder(dataDirectory, () => prepareIn(data, programs, durable));
+  // Root's own folders stay root's: what the server may enter of them it is handed.
+  const account = process.getuid?.() === 0 ? unprivileged : undefined;
+  const programs = await locatePrograms(account);
+  return namingFolder(dataDirectory, () => prepareIn(data, programs, account, durable));
 }
 
 async function namingFolder<T>(dataDirectory: string, work: () => Promise<T>): Promise<T> {
@@ -54,7 +64,18 @@ async function makeDataFolder(dataDirectory: string): Promise<string> {
   await makeFolders(dataDirectory);
   const data = await realpath(dataDirectory);
   await access(data, constants.W_OK | constants.X_OK);
+  checkOwner(`The data folder ${data}`, await stat(data), process.getuid?.());
   return data;
+}
+
+/** What others could have put there can't be trusted: PostgreSQL runs commands that its configuration names. */
+function checkOwner(what: string, { uid, mode }: Stats, owner: number | undefined): void {
+  if (owner === undefined) return;
+  const otherwise = 'choose another data folder, or set DATABASE_URL';
+  if (uid !== owner) throw new Error(`${what} belongs to user ${String(uid)}: start as that user, ${otherwise}.`);
+  if ((mode & 0o077) === 0) return;
+  const open = `can be entered or read by other users (mode ${(mode & 0o777).toString(8)})`;
+  throw new Error(`${what} ${open}: run chmod 700 on it if nobody else has put anything there, ${otherwise}.`);
 }
 
 /** As mkdir's `recursive`, which in Node never ends where the parent is there but can't hold folders, as /proc. */
@@ -64,27 +85,17 @@ async function makeFolders(folder: string): Promise<void> {
   await mkdir(folder, { mode: 0o700 }).catch(unlessCode('EEXIST'));
 }
 
-async function prepareIn(data: string, programs: Programs, durable: boolean): Promise<Cluster> {
+async function prepareIn(data: string, programs: Programs, account: Account, durable: boolean): Promise<Cluster> {
   const folder = join(data, 'postgres');
   await removeAbandoned(folder);
-  const creator = await accountFor(folder);
-  if ((await versionOf(folder)) === undefined) await createCluster(folder, programs, creator, durable);
-  const account = await accountFor(folder);
+  if ((await unlessMissing(lstat(folder))) === undefined) await createCluster(folder, programs, account, durable);
+  const found = await lstat(folder);
+  if (!found.isDirectory()) throw new Error(`${folder} is no folder: move it away, or set DATABASE_URL.`);
+  checkOwner(`The database in ${folder}`, found, account?.uid ?? process.getuid?.());
   await checkVersion(folder, programs);
-  if (account !== undefined && (await stat(folder)).uid !== account.uid) await giveTree(folder, account);
   const socketFolder = await makeSocketFolder(data, account);
   const lockFile = join(folder, 'postmaster.pid');
   return { folder, lockFile, log: join(data, 'postgres.log'), socketFolder, port, account, programs };
-}
-
-async function accountFor(folder: string): Promise<Account> {
-  const caller = process.getuid?.();
-  const owner = await unlessMissing(stat(folder));
-  if (caller === 0) return owner !== undefined && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : unprivileged;
-  if (owner === undefined || owner.uid === caller) return undefined;
-  throw new Error(
-    `The database in ${folder} belongs to user ${String(owner.uid)}: start as that user, choose another data folder, or set DATABASE_URL.`,
-  );
 }
 
 async function versionOf(folder: string): Promise<string | undefined> {
@@ -104,6 +115,8 @@ async function checkVersion(folder: string, programs: Programs): Promise<void> {
 async function createCluster(folder: string, programs: Programs, account: Account, durable: boolean): Promise<void> {
   const draft = `${folder}.initdb-${randomUUID()}`;
   try {
+    await mkdir(draft, { mode: 0o700 });
+    if (account !== undefined) await lchown(draft, account.uid, account.gid);
     await initialize(draft, programs, account, durable);
     await rename(draft, folder);
     await flush(dirname(folder));
@@ -118,12 +131,19 @@ async function initialize(draft: string, programs: Programs, account: Account, d
   // The builtin provider sorts and folds case alike on every machine, whatever locales that machine has.
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
   const trust = ['--username=postgres', '--auth-local=trust', '--auth-host=reject'];
-  const options = ['--pgdata', draft, ...locale, ...trust, ...(durable ? [] : ['--no-sync'])];
+  const { paths, descriptors, close } = await handOver(account, [draft]);
+  const options = ['--pgdata', ...paths, ...locale, ...trust, ...(durable ? [] : ['--no-sync'])];
   const [command, args] = commandFor(account, programs.initdb, options);
   try {
-    await promisify(execFile)(command, args, { cwd: '/', env: serverEnvironment });
+    const stdio = ['ignore' as const, 'ignore' as const, 'pipe' as const, ...descriptors];
+    const child = spawn(command, args, { cwd: '/', env: serverEnvironment, stdio });
+    const said = child.stderr === null ? '' : text(child.stderr);
+    const [code] = (await once(child, 'close')) as [number | null];
+    if (code !== 0) throw explainFailure('initdb', undefined, await said);
   } catch (error) {
-    throw explainFailure('initdb', error, (error as { stderr?: string }).stderr ?? '');
+    throw (error as NodeJS.ErrnoException).syscall === undefined ? error : explainFailure('initdb', error, '');
+  } finally {
+    await close();
   }
 }
 
@@ -138,33 +158,30 @@ async function removeAbandoned(folder: string): Promise<void> {
   }
 }
 
+/** The folder is the server's, in one that only the caller may enter: nobody else reaches the socket. */
 async function makeSocketFolder(data: string, account: Account): Promise<string> {
-  const folder = chooseSocketFolder(data);
-  // Root's own servers keep a socket that nobody else, not even the user nobody, can reach.
-  const owner = account === undefined || account.uid === unprivileged.uid ? process.getuid?.() : account.uid;
-  await mkdir(folder, { mode: 0o700 }).catch(unlessCode('EEXIST'));
-  const found = await lstat(folder);
-  if (found.isDirectory() && found.uid === 0 && account !== undefined && owner !== undefined) {
-    await lchown(folder, owner, owner === 0 ? 0 : account.gid);
-  } else if (!found.isDirectory() || found.uid !== owner) {
-    throw new Error(`${folder} should be this user's private folder and was made by someone else: remove it.`);
-  }
-  if ((found.mode & 0o777) !== 0o700) await chmod(folder, 0o700);
+  const near = join(data, 'socket');
+  const isNear = Buffer.byteLength(join(near, `.s.PGSQL.${String(port)}`)) <= longestSocketPath;
+  const folder = isNear ? near : join(await makeFolderElsewhere(data), 'socket');
+  await makePrivateFolder(folder, account);
   return folder;
 }
 
-function chooseSocketFolder(data: string): string {
-  const near = join(data, 'socket');
-  if (Buffer.byteLength(join(near, `.s.PGSQL.${String(port)}`)) <= longestSocketPath) return near;
+async function makeFolderElsewhere(data: string): Promise<string> {
   // Not os.tmpdir(): processes with another TMPDIR would never meet. PostgreSQL's own default is /tmp, too.
-  return join('/tmp', `adoption-store-${createHash('sha256').update(data).digest('hex').slice(0, 32)}`);
+  const folder = join('/tmp', `adoption-store-${createHash('sha256').update(data).digest('hex').slice(0, 32)}`);
+  await makePrivateFolder(folder, undefined);
+  return folder;
 }
 
-/** The folder itself comes last, so that a walk cut short is done again. */
-async function giveTree(folder: string, account: NonNullable<Account>): Promise<void> {
-  const entries = await readdir(folder, { recursive: true });
-  for (const entry of entries) await lchown(join(folder, entry), account.uid, account.gid);
-  await lchown(folder, account.uid, account.gid);
+async function makePrivateFolder(folder: string, account: Account): Promise<void> {
+  await mkdir(folder, { mode: 0o700 }).catch(unlessCode('EEXIST'));
+  const [found, caller] = [await lstat(folder), process.getuid?.()];
+  if (!found.isDirectory() || (caller !== undefined && found.uid !== caller && found.uid !== account?.uid)) {
+    throw new Error(`${folder} should be this user's private folder and was made by someone else: remove it.`);
+  }
+  if ((found.mode & 0o777) !== 0o700) await chmod(folder, 0o700);
+  if (account !== undefined && found.uid !== account.uid) await lchown(folder, account.uid, account.gid);
 }
 
 async function flush(folder: string): Promise<void> {

@@ -44,7 +44,7 @@ export async function takeLease(
     const now = performance.now();
     const isStarting = launched?.isRunning() === true;
     if (answer.state === 'busy') lastSign = now;
-    if (signal.aborted) throw await abandon(launched);
+    if (signal.aborted) throw await abandon(cluster, launched);
     const isHopeless = !isStarting && now - lastSign > quietPatience;
     if (isHopeless || now - begin > totalPatience) throw await unreachable(cluster, answer.cause);
     if (answer.state === 'absent' && !isStarting) launched = await relaunch(cluster, settings, launched);
@@ -104,8 +104,8 @@ function stateBehind(error: unknown): 'absent' | 'busy' | 'mute' {
 }
 
 /** A server that was only starting for one who no longer wants it has no other to stop it. */
-async function abandon(launched: Launch | undefined): Promise<Error> {
-  if (launched?.isRunning() && launched.pid !== undefined) await end(launched.pid);
+async function abandon(cluster: Cluster, launched: Launch | undefined): Promise<Error> {
+  if (launched?.isRunning() && launched.pid !== undefined) await end(cluster, launched.pid);
   return new Error('PostgreSQL is no longer wanted.');
 }
 
@@ -123,7 +123,7 @@ async function unreachable(cluster: Cluster, cause: unknown): Promise<Error> {
 export async function leave(cluster: Cluster, lease: pg.Client): Promise<void> {
   try {
     const server = (await isLast(lease)) ? await holder(cluster) : undefined;
-    if (server !== undefined) await end(server);
+    if (server !== undefined) await end(cluster, server);
   } finally {
     await lease.end();
   }

