@@ -1,11 +1,24 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, statSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { chmod, chown, rename, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createDatabase } from '../support/database.js';
-import { API, type Environment, freePort, KEYS, run, Running, START, temporaryFolder } from '../support/processes.js';
+import { ask, createDatabase } from '../support/database.js';
+import { runPortal } from '../support/portal-process.js';
+import {
+  API,
+  type Environment,
+  freePort,
+  KEYS,
+  MIGRATE,
+  run,
+  Running,
+  START,
+  temporaryFolder,
+} from '../support/processes.js';
 
 const READY = /Address {2}(\S+)\/v1/;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -151,6 +164,36 @@ describe('started again on the same data folder', () => {
     );
   });
 
+  it.each(['an empty file', 'a file that others may read', 'a link', 'a file of another user’s'])(
+    'makes a new demo key in place of %s',
+    async (what) => {
+      const first = await startService();
+      const key = keyOf(first.service);
+      await first.service.stop();
+      const file = join(folder.path, 'demo-api-key');
+      if (what === 'an empty file') await writeFile(file, '');
+      if (what === 'a file that others may read') await chmod(file, 0o644);
+      if (what === 'a link') {
+        await rename(file, `${file}.elsewhere`);
+        await symlink(`${file}.elsewhere`, file);
+      }
+      if (what === 'a file of another user’s') {
+        if (process.getuid?.() !== 0) return;
+        await chown(file, 1, 1);
+      }
+      const second = await startService();
+      expect(keyOf(second.service)).toMatch(/^aas_live_/);
+      expect(keyOf(second.service)).not.toBe(key);
+      const found = lstatSync(file);
+      expect({ isFile: found.isFile(), mode: found.mode & 0o777, uid: found.uid }).toEqual({
+        isFile: true,
+        mode: 0o600,
+        uid: process.getuid?.(),
+      });
+      expect(readFileSync(file, 'utf8')).toBe(`${keyOf(second.service)}\n`);
+    },
+  );
+
   it('makes a new demo key where the old one was revoked', async () => {
     const first = await startService();
     const key = keyOf(first.service);
@@ -278,6 +321,26 @@ describe('started by npm start', () => {
     expect(processesOf(folder.path)).toEqual([]);
   });
 
+  it('every wrong setting of every service is told before any has started', async () => {
+    const wrong = { BAN_REFUSALS: '0', PORTAL_SECRET: 'short', ORDER_TTL: 'never' };
+    const { code, stdout, stderr } = await run(START, [], { DATA_DIR: folder.path, PORT: '0', ...wrong });
+    expect({ code, stdout }).toEqual({ code: 78, stdout: '' });
+    for (const name of Object.keys(wrong)) expect(stderr).toMatch(new RegExp(`^ {2}${name} must be`, 'm'));
+    expect(readdirSync(folder.path)).toEqual([]);
+  });
+
+  it('an address for mailed links is asked for before any has started', async () => {
+    const mail = { SMTP_URL: 'smtp://localhost', MAIL_FROM: 'a@example.com', STORE_EMAIL: 'b@example.com' };
+    const { code, stdout, stderr } = await run(START, [], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/x', ...mail });
+    expect({ code, stdout }).toEqual({ code: 78, stdout: '' });
+    expect(stderr).toContain('PORTAL_URL must be set where SMTP_URL and DATABASE_URL are');
+  });
+
+  it('an empty portal-secret of a full disk, as the version before left it, keeps nothing from starting', async () => {
+    await writeFile(join(folder.path, 'portal-secret'), '', { mode: 0o600 });
+    await startAll();
+  });
+
   it('wrong settings of the worker are told with exit code 78', async () => {
     // The portal needs no recipient.
     const mail = { SMTP_URL: 'smtp://localhost', MAIL_FROM: 'store@example.com' };
@@ -289,6 +352,77 @@ describe('started by npm start', () => {
 });
 
 describe('started with DATABASE_URL', () => {
+  it('by npm start, needs nothing more than that', async () => {
+    const database = await createDatabase();
+    const settings = { DATABASE_URL: database.url, PORT: '0', PORTAL_PORT: '0', WORKER_PORT: '0' };
+    const launcher = new Running(START, [], settings);
+    started.push(launcher);
+    await launcher.prints(/^The worker is ready/m);
+    expect(await launcher.stop()).toMatchObject({ code: 0, stderr: '' });
+    await database.drop();
+  });
+
+  it('portals know each other’s sessions without PORTAL_SECRET, which is in no log and no backup role’s sight', async () => {
+    const database = await createDatabase();
+    const portals = await Promise.all([1, 2].map(() => runPortal(database.url, { LOG_LEVEL: 'trace' })));
+    started.push(...portals.map(({ process }) => process));
+    const [one, other] = portals.map(({ origin }) => origin);
+    const form = await fetch(`${one ?? ''}/sign-up`);
+    const cookie = form.headers
+      .getSetCookie()
+      .map((each) => each.split(';')[0])
+      .join('; ');
+    const token = /name="_csrf" value="([^"]+)"/.exec(await form.text())?.[1] ?? '';
+    const signUp = await fetch(`${other ?? ''}/sign-up`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { cookie, origin: other ?? '' },
+      body: new URLSearchParams({ _csrf: token, email: 'dev@example.com', password: 'a long enough password' }),
+    });
+    expect(signUp.status).toBe(303);
+
+    const [secret] = await ask<{ value: string }>(database.url, `SELECT value FROM secrets WHERE name = 'portal'`);
+    expect(secret?.value.length).toBeGreaterThanOrEqual(64);
+    for (const { process } of portals) expect(process.stdout).not.toContain(secret?.value);
+    const reader = `reader_${randomBytes(6).toString('hex')}`;
+    await ask(database.url, `CREATE ROLE ${reader} IN ROLE pg_read_all_data`);
+    const asReader = `${database.url}&options=${encodeURIComponent(`-c role=${reader}`)}`;
+    expect(await ask(asReader, 'SELECT count(*)::int AS migrations FROM migrations')).not.toEqual([{ migrations: 0 }]);
+    expect(await ask(asReader, 'SELECT value FROM secrets')).toEqual([]);
+    await ask(database.url, `DROP ROLE ${reader}`);
+    await Promise.all(portals.map(({ process }) => process.stop()));
+    await database.drop();
+  });
+
+  it('runs whole as a role that may do nothing but own its database', async () => {
+    const database = await createDatabase();
+    const role = `plain_${randomBytes(6).toString('hex')}`;
+    const name = new URL(database.url).pathname.slice(1);
+    await ask(database.url, `CREATE ROLE ${role} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOBYPASSRLS`);
+    await ask(database.url, `ALTER DATABASE ${name} OWNER TO ${role}`);
+    const url = database.url.replace('user=postgres', `user=${role}`);
+    expect(await ask(url, 'SELECT rolname, rolsuper FROM pg_roles WHERE rolname = current_user')).toEqual([
+      { rolname: role, rolsuper: false },
+    ]);
+    expect(await run(MIGRATE, [], { DATABASE_URL: url })).toMatchObject({ code: 0, stderr: '' });
+    const launcher = new Running(START, [], { DATABASE_URL: url, PORT: '0', PORTAL_PORT: '0', WORKER_PORT: '0' });
+    started.push(launcher);
+    await launcher.prints(/^The worker is ready/m);
+    const { code, stdout, stderr } = await run(KEYS, ['create', '--email', 'dev@example.com'], { DATABASE_URL: url });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const origin = READY.exec(launcher.stdout)?.[1] ?? '';
+    await add(origin, stdout.trim(), 'Luna');
+    expect(await names(origin, stdout.trim())).toEqual(['Luna']);
+    const portal = /Portal {3}(\S+)/.exec(launcher.stdout)?.[1] ?? '';
+    expect((await fetch(`${portal}/sign-up`)).status).toBe(200);
+    expect(await launcher.stop()).toMatchObject({ code: 0, stderr: '' });
+    expect(launcher.stdout).not.toContain('permission denied');
+    await ask(database.url, `REASSIGN OWNED BY ${role} TO postgres`);
+    await database.drop();
+    const superuser = process.env['TEST_POSTGRES_URL'] ?? '';
+    await ask(superuser, `DROP ROLE ${role}`);
+  });
+
   it('uses that database, without a demo key and without animals', async () => {
     const database = await createDatabase();
     const { service } = await startService({ DATABASE_URL: database.url });

@@ -1,4 +1,4 @@
-import { PORTAL, Running, type Environment } from './processes.js';
+import { freePort, PORTAL, Running, type Environment } from './processes.js';
 
 export interface RunningPortal {
   readonly process: Running;
@@ -7,11 +7,12 @@ export interface RunningPortal {
 
 /** The portal as its users meet it: a process of its own, on that database. Nothing listens where it sends its mail. */
 export async function runPortal(databaseUrl: string, settings: Environment = {}): Promise<RunningPortal> {
+  const port = String(await freePort());
   const process = new Running(PORTAL, [], {
     DATABASE_URL: databaseUrl,
     PORTAL_HOST: '127.0.0.1',
-    PORTAL_PORT: '0',
-    PORTAL_SECRET: 'a secret of thirty-two characters',
+    PORTAL_PORT: port,
+    PORTAL_URL: `http://127.0.0.1:${port}`,
     SMTP_URL: 'smtp://127.0.0.1:1',
     MAIL_FROM: 'store@example.com',
     ...settings,

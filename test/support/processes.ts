@@ -12,6 +12,7 @@ export const WORKER = join(ROOT, 'apps/worker/dist/main.js');
 /** What `npm start` runs. */
 export const START = join(ROOT, 'apps/cli/dist/start.js');
 export const KEYS = join(ROOT, 'apps/cli/dist/keys.js');
+export const MIGRATE = join(ROOT, 'apps/cli/dist/migrate.js');
 export const ACCOUNTS = join(ROOT, 'apps/cli/dist/accounts.js');
 
 const COMPILE_CACHE = join(tmpdir(), `adoption-store-compile-cache-${userInfo().uid}`);

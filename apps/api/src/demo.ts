@@ -1,6 +1,6 @@
-import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Application, DomainError, plan } from '@adoption-store/domain';
+import { readSecretFile, writeSecretFile } from './secret-file.js';
 
 const DEMO_ACCOUNT = { email: 'demo@example.com', plan: plan('pro') };
 const DEMO_ANIMALS = [
@@ -21,12 +21,14 @@ export async function seedAnimals({ listAnimals, addAnimal }: Application): Prom
 /** The demo account's key, made once and kept beside the data, readable to its owner alone. */
 export async function demoKey(application: Application, dataDirectory: string): Promise<string> {
   const file = join(dataDirectory, 'demo-api-key');
-  const kept = await readFile(file, 'utf8').catch(() => '');
-  if (await isAccepted(application, kept.trim())) return kept.trim();
+  const kept = (await readSecretFile(file))?.trim();
+  if (kept !== undefined && (await isAccepted(application, kept))) return kept;
   const account = await application.openAccount.execute(DEMO_ACCOUNT);
-  const { text } = await application.issueKey.execute({ accountId: account.id, name: 'demo' });
-  await writeFile(file, `${text}\n`, { mode: 0o600 });
-  await chmod(file, 0o600);
+  const { key, text } = await application.issueKey.execute({ accountId: account.id, name: 'demo' });
+  await writeSecretFile(file, `${text}\n`).catch(async (error: unknown) => {
+    await application.revokeKey.execute({ id: key.id });
+    throw error;
+  });
   return text;
 }
 

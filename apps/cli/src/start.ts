@@ -2,10 +2,20 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { READY } from '@adoption-store/config';
+import {
+  apiSettings,
+  EXIT_CONFIG,
+  loadEnvFile,
+  portalSettings,
+  readSettings,
+  READY,
+  workerSettings,
+} from '@adoption-store/config';
 
 /** Each is started once the one before it is there: what they print stays readable, and one of them makes the database. */
 const SERVICES = ['api', 'portal', 'worker'];
+
+judgeSettings();
 
 const running: ChildProcess[] = [];
 const ends: Promise<number>[] = [];
@@ -15,6 +25,17 @@ for (const name of ['SIGINT', 'SIGTERM', 'disconnect'] as const) process.on(name
 for (const service of SERVICES) await start(service);
 const codes = await Promise.all(ends);
 process.exit(codes.find((code) => code !== 0) ?? 0);
+
+/** Those of every service, before any of them has started. */
+function judgeSettings(): void {
+  try {
+    loadEnvFile();
+    readSettings({ ...apiSettings, ...portalSettings, ...workerSettings }, process.env);
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exit(EXIT_CONFIG);
+  }
+}
 
 /** Until the service is there or has ended. */
 async function start(service: string): Promise<void> {

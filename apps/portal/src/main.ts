@@ -12,7 +12,6 @@ import { openInfrastructure } from '@adoption-store/infrastructure';
 import { openLog } from '@adoption-store/telemetry';
 import { OpenConnections } from '@adoption-store/web';
 import { createPortal } from './create-portal.js';
-import { keptSecret } from './kept-secret.js';
 
 await runService((environment) => readSettings(portalSettings, environment), start);
 
@@ -20,7 +19,7 @@ await runService((environment) => readSettings(portalSettings, environment), sta
 async function start(settings: Values<typeof portalSettings>, told: AbortSignal): Promise<() => Promise<void>> {
   const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory, PORTAL_PORT: port, PORTAL_HOST: host } = settings;
   const log = await openLog({ service: 'portal', level: settings.LOG_LEVEL });
-  const { ports, isReady, query, close } = await openInfrastructure({
+  const { ports, isReady, query, secret, close } = await openInfrastructure({
     databaseUrl,
     dataDirectory,
     poolSize: settings.DATABASE_POOL_SIZE,
@@ -36,7 +35,7 @@ async function start(settings: Values<typeof portalSettings>, told: AbortSignal)
       application: createApplication(ports, { keyEnvironment: settings.KEY_ENVIRONMENT }),
       clock: ports.clock,
       query,
-      secret: settings.PORTAL_SECRET ?? (await keptSecret(dataDirectory)),
+      secret: settings.PORTAL_SECRET ?? (await secret('portal')),
       apiUrl: settings.PUBLIC_URL ?? localAddress(settings.HOST, settings.PORT),
       portalUrl: settings.PORTAL_URL,
       isReady,

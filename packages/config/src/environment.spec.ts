@@ -79,15 +79,21 @@ describe('settings', () => {
     for (const value of unfit) expect(faultsOf({ [name]: value })).toEqual([expect.stringMatching(`^${name} must be`)]);
   });
 
-  it('take a database only with a secret of the portal’s', () => {
-    const PORTAL_SECRET = 'x'.repeat(32);
+  it('take a database without anything more', () => {
     for (const DATABASE_URL of ['postgres://a:b@c/d', 'postgresql:///d?host=/tmp']) {
-      expect(faultsOf({ DATABASE_URL, PORTAL_SECRET })).toEqual([]);
-      expect(faultsOf({ DATABASE_URL })).toEqual(['PORTAL_SECRET must be set where DATABASE_URL is']);
+      expect(faultsOf({ DATABASE_URL })).toEqual([]);
     }
     for (const DATABASE_URL of ['mysql://x', 'x', 'postgres://a b']) {
-      expect(faultsOf({ DATABASE_URL, PORTAL_SECRET })).toEqual([expect.stringMatching('^DATABASE_URL must be')]);
+      expect(faultsOf({ DATABASE_URL })).toEqual([expect.stringMatching('^DATABASE_URL must be')]);
     }
+  });
+
+  it('take a mail server beside a database only with the portal’s address, which mailed links begin with', () => {
+    const mail = { SMTP_URL: 'smtp://localhost', MAIL_FROM: 'a@b', STORE_EMAIL: 'c@d' };
+    const both = { ...mail, DATABASE_URL: 'postgres://a:b@c/d' };
+    expect(faultsOf(mail)).toEqual([]);
+    expect(faultsOf(both)).toEqual(['PORTAL_URL must be set where SMTP_URL and DATABASE_URL are']);
+    expect(faultsOf({ ...both, PORTAL_URL: 'https://portal.example.com' })).toEqual([]);
   });
 
   it('take a mail server only with a sender and a recipient', () => {

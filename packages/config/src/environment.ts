@@ -3,8 +3,8 @@ export interface Setting<Value> {
   /** What stands where the environment says nothing; undefined makes the setting optional. */
   readonly default: string | undefined;
   readonly about: string;
-  /** The setting without which this one means nothing, and which can't do without this one. */
-  readonly requiredBy?: string;
+  /** The settings that, where all of them are set, can't do without this one. */
+  readonly requiredBy?: readonly string[];
   /** @throws Error whose message is the rule that was broken, such as "must be …". */
   readonly read: (text: string) => Value;
 }
@@ -43,8 +43,9 @@ export function readSettings<Settings extends Readonly<Record<string, Setting<un
   const textOf = (name: string) => (environment[name] === '' ? undefined : environment[name]);
   for (const [name, setting] of Object.entries(settings)) {
     const text = textOf(name) ?? setting.default;
-    if (text === undefined && setting.requiredBy !== undefined && textOf(setting.requiredBy) !== undefined)
-      faults.push(`${name} must be set where ${setting.requiredBy} is`);
+    const { requiredBy = [] } = setting;
+    if (text === undefined && requiredBy.length > 0 && requiredBy.every((each) => textOf(each) !== undefined))
+      faults.push(`${name} must be set where ${requiredBy.join(' and ')} ${requiredBy.length === 1 ? 'is' : 'are'}`);
     try {
       values[name] = text === undefined ? undefined : setting.read(text);
     } catch (error) {

@@ -77,7 +77,7 @@ const mailSettings = {
   MAIL_FROM: {
     default: undefined,
     about: 'Sender of these e-mails; required by `SMTP_URL`',
-    requiredBy: 'SMTP_URL',
+    requiredBy: ['SMTP_URL'],
     read: mailAddress,
   },
 } as const satisfies Record<string, Setting<unknown>>;
@@ -140,13 +140,13 @@ export const portalSettings = {
   PORTAL_PORT: { default: '3001', about: 'TCP port of that address; 0 takes a free one', read: integer(0, 65_535) },
   PORTAL_URL: {
     default: undefined,
-    about: 'Address people reach the portal at, for the links in its e-mails; without it, where it listens',
+    about: 'Address people reach the portal at, for mailed links; required by `SMTP_URL` and `DATABASE_URL`',
+    requiredBy: ['SMTP_URL', 'DATABASE_URL'],
     read: origin,
   },
   PORTAL_SECRET: {
     default: undefined,
-    about: 'At least 32 random characters that sign sessions, the same for all portals; required by `DATABASE_URL`',
-    requiredBy: 'DATABASE_URL',
+    about: 'At least 32 random characters that sign sessions, the same for all portals; else the database has some',
     read: secret,
   },
 } as const satisfies Record<string, Setting<unknown>>;
@@ -164,7 +164,7 @@ export const workerSettings = {
   STORE_EMAIL: {
     default: undefined,
     about: 'Their recipient, the store; required by `SMTP_URL`',
-    requiredBy: 'SMTP_URL',
+    requiredBy: ['SMTP_URL'],
     read: mailAddress,
   },
   DELIVERY_CONCURRENCY: { default: '8', about: 'Messages sent at the same time, 1–100', read: integer(1, 100) },

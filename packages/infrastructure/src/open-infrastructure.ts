@@ -12,6 +12,7 @@ import { openEmbeddedPostgres } from './database/embedded-postgres.js';
 import { onDatabase } from './database/database-errors.js';
 import { poolOf, poolStateOf } from './database/prepared.js';
 import { readinessOf } from './database/readiness.js';
+import { sharedSecret } from './database/shared-secret.js';
 import { type Delivery, openMessages } from './messages/open-messages.js';
 import { TypeOrmOrderRepository } from './orders/typeorm-order-repository.js';
 import { PostgresIdempotencyRecords } from './idempotency/postgres-idempotency-records.js';
@@ -61,6 +62,8 @@ export interface Infrastructure {
    * @throws DomainError `service_unavailable` where the database can't answer in time.
    */
   readonly query: Query;
+  /** What all processes on this database sign with, for that use of theirs; made once. */
+  readonly secret: (name: string) => Promise<string>;
   /** Whether the database answers within half a second. Never rejects. */
   readonly isReady: () => Promise<boolean>;
   readonly read: () => Readings;
@@ -97,9 +100,11 @@ async function connect(
   const dataSource = await openDataSource(connection);
   try {
     const { ports, limits, close } = await openPorts(config, connection, dataSource);
+    const query: Query = (text, values) => onDatabase(() => poolOf(dataSource).query(text, values));
     return {
       ports,
-      query: (text, values) => onDatabase(() => poolOf(dataSource).query(text, values)),
+      query,
+      secret: (name) => sharedSecret(query, name),
       read: () => ({ pool: poolStateOf(dataSource), limits: limits() }),
       isReady: readinessOf(dataSource),
       async close() {

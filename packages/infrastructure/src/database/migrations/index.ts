@@ -10,6 +10,7 @@ import { AddCredentialsAndUsage1700000008000 } from './1700000008000-add-credent
 import { CreateSessions1700000009000 } from './1700000009000-create-sessions.js';
 import { CreateAttempts1700000030000 } from './1700000030000-create-attempts.js';
 import { ProveAddresses1700000040000 } from './1700000040000-prove-addresses.js';
+import { CreateSecrets1700000050000 } from './1700000050000-create-secrets.js';
 import { LimitOrders1700000060000 } from './1700000060000-limit-orders.js';
 import { IndexEndsOfKeys1700000061000 } from './1700000061000-index-ends-of-keys.js';
 
@@ -27,6 +28,7 @@ export const migrations = [
   CreateSessions1700000009000,
   CreateAttempts1700000030000,
   ProveAddresses1700000040000,
+  CreateSecrets1700000050000,
   LimitOrders1700000060000,
   IndexEndsOfKeys1700000061000,
 ];
