@@ -1,10 +1,18 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type AccountId, type ClaimedMessage, instant, type MessageId, SECOND } from '@adoption-store/domain';
+import {
+  type AccountId,
+  type ClaimedMessage,
+  instant,
+  type MessageId,
+  type PasswordResetMail,
+  SECOND,
+} from '@adoption-store/domain';
 import { openInfrastructure } from '@adoption-store/infrastructure';
-import { SmtpMessageSender } from '@adoption-store/infrastructure/testing';
+import { SmtpMessageSender, SmtpPasswordMailer } from '@adoption-store/infrastructure/testing';
 import fc from 'fast-check';
 import { createDatabase } from '../support/database.js';
 import { type ReceivedMail, SmtpSink } from '../support/smtp.js';
+import { until } from '../support/until.js';
 
 const CREATED = instant(Date.UTC(2026, 0, 1, 12, 0, 0));
 const PATIENCE = 5 * SECOND;
@@ -270,4 +278,30 @@ describe('an instance', () => {
     await close();
     await database.drop();
   }
+});
+
+describe('a mail server whose certificate nobody vouches for', () => {
+  it('is sent nothing, and the reason says why', async () => {
+    const stranger = await SmtpSink.open(true);
+    const unsafe = new SmtpMessageSender({ smtpUrl: stranger.url, from: 'a@shop.example', to: 'store@example.com' });
+    await expect(unsafe.send(message(), PATIENCE)).rejects.toThrow(/certificate/);
+    expect(stranger.offered).toBe(0);
+    unsafe.close();
+    await stranger.close();
+  });
+
+  it('is sent no link that resets a password, and the reason says why', async () => {
+    const stranger = await SmtpSink.open(true);
+    const events: string[] = [];
+    const link = (token: string) => `https://portal.example.com/link#${token}`;
+    const mail = { smtpUrl: stranger.url, from: 'a@shop.example', resetUrl: link, proofUrl: link };
+    const mailer = new SmtpPasswordMailer(mail, (event) => events.push(event));
+    mailer.send({ email: 'dev@example.com', token: 'token', expiresAt: CREATED } as PasswordResetMail);
+    await until(() => events.length > 0);
+    expect(events).toEqual([expect.stringMatching(/could not be sent \(\w+: .*certificate/)]);
+    expect(events.join()).not.toContain('dev@example.com');
+    expect(stranger.offered).toBe(0);
+    await mailer.close();
+    await stranger.close();
+  });
 });

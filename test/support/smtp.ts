@@ -44,8 +44,9 @@ export class SmtpSink {
     private readonly port: number,
   ) {}
 
-  static async open(): Promise<SmtpSink> {
-    const server = newServer(() => sink);
+  /** @param withTls whether it offers STARTTLS, with a certificate that it has signed itself. */
+  static async open(withTls = false): Promise<SmtpSink> {
+    const server = newServer(() => sink, withTls);
     const sink: SmtpSink = new SmtpSink(server, await listen(server, 0));
     sink.follow();
     return sink;
@@ -105,11 +106,11 @@ export class SmtpSink {
   }
 }
 
-function newServer(sink: () => SmtpSink): SMTPServer {
+function newServer(sink: () => SmtpSink, withTls = false): SMTPServer {
   const server = new SMTPServer({
     authOptional: true,
     allowInsecureAuth: true,
-    disabledCommands: ['STARTTLS'],
+    disabledCommands: withTls ? [] : ['STARTTLS'],
     disableReverseLookup: true,
     onAuth({ username, password }, _session, callback) {
       sink().logins.push([username, password]);

@@ -13,6 +13,7 @@ import { onDatabase } from './database/database-errors.js';
 import { poolOf, poolStateOf } from './database/prepared.js';
 import { readinessOf } from './database/readiness.js';
 import { sharedSecret } from './database/shared-secret.js';
+import { mailRisk } from './mail/mail-risk.js';
 import { type Delivery, openMessages } from './messages/open-messages.js';
 import { TypeOrmOrderRepository } from './orders/typeorm-order-repository.js';
 import { PostgresIdempotencyRecords } from './idempotency/postgres-idempotency-records.js';
@@ -126,6 +127,9 @@ async function openPorts(
 ): Promise<Pick<Infrastructure, 'ports' | 'close'> & { readonly limits: () => Readings['limits'] }> {
   const { redisUrl, isFollowingCounts: isFollowing, delivery, passwordMail } = config;
   const { banPolicy: policy = DEFAULT_BAN_POLICY, onEvent = () => undefined } = config;
+  const smtpUrl = typeof delivery === 'object' ? delivery.smtpUrl : passwordMail?.smtpUrl;
+  const risk = smtpUrl === undefined ? undefined : mailRisk(smtpUrl);
+  if (risk !== undefined) onEvent(risk);
   const requests = await openRequestCounter({ redisUrl, dataSource, policy, isFollowing, clock: systemClock, onEvent });
   const usage = new PostgresUsageRecords(dataSource);
   const { close: closeAccounts, ...accounts } = openAccounts(dataSource, connection);

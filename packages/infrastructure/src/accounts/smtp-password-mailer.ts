@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { types } from 'node:util';
 import type { AddressProofMail, PasswordMailer, PasswordResetMail } from '@adoption-store/domain';
 import { openSmtpTransport } from '../mail/smtp-transport.js';
 
@@ -80,9 +81,13 @@ export class SmtpPasswordMailer implements PasswordMailer {
   }
 }
 
-/** By its code alone: its message may tell the mail server's user, or whom the mail was for. */
+/** Before anybody has logged in or named a recipient. */
+const OF_CONNECTING = ['ECONNECTION', 'EDNS', 'ESOCKET', 'ETLS'];
+
+/** Mostly by its code alone: its message may tell the mail server's user, or whom the mail was for. */
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown';
+  if (!types.isNativeError(error)) return 'unknown';
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  if (OF_CONNECTING.includes(code)) return `${code}: ${error.message}`;
   return 'responseCode' in error && typeof error.responseCode === 'number' ? `${code} ${error.responseCode}` : code;
 }
