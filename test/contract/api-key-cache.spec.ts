@@ -15,6 +15,7 @@ import {
 import { type Infrastructure, openInfrastructure } from '@adoption-store/infrastructure';
 import pg from 'pg';
 import { ask, createDatabase, type TestDatabase } from '../support/database.js';
+import { until } from '../support/until.js';
 
 type Instance = Application & { readonly ports: Ports };
 
@@ -293,14 +294,6 @@ it('no text of a key gets into the database, nor a hash into its notifications',
   await until(async () => told.length >= 5);
   expect(told.filter((payload) => !/^(key|account) \d+$/.test(payload))).toEqual([]);
 });
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 15 * SECOND;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error('it has not come about');
-    await delay(20);
-  }
-}
 
 /** What precedes the last byte of every answer, ReadyForQuery (PostgreSQL's manual, 54.7). */
 const READY = Buffer.from([0x5a, 0, 0, 0, 5]);

@@ -23,6 +23,7 @@ import {
   TypeOrmApiKeyRepository,
 } from '@adoption-store/infrastructure/testing';
 import { createDatabase } from '../support/database.js';
+import { until } from '../support/until.js';
 import { type Adapters, everyAdapter } from './adapters.js';
 
 const uncached = ['PostgreSQL, nothing held in memory', openUncached] as const;
@@ -302,14 +303,6 @@ describe.each([...everyAdapter, uncached])('an API key repository (%s)', (_name,
     expect(await keys.findById(old.id)).toEqual({ account, key: old });
   });
 });
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 10_000;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error('it has not come about');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
 
 async function openUncached(): Promise<Adapters> {
   const database = await createDatabase();

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   type Account,
@@ -22,6 +21,7 @@ import { openInfrastructure } from '@adoption-store/infrastructure';
 import fc from 'fast-check';
 import pg from 'pg';
 import { createDatabase, type TestDatabase } from '../support/database.js';
+import { until } from '../support/until.js';
 import { type Adapters, everyAdapter } from './adapters.js';
 
 const NOW = instant(Date.UTC(2026, 0, 1, 12, 0, 0, 123));
@@ -404,11 +404,3 @@ describe('messages in PostgreSQL', () => {
     await client.query('COMMIT');
   });
 });
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 10_000;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error('it has not come about');
-    await delay(5);
-  }
-}

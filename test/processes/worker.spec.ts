@@ -1,10 +1,10 @@
 import { Agent, request } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { createDatabase, type TestDatabase } from '../support/database.js';
 import { API, type Environment, KEYS, run, Running, WORKER } from '../support/processes.js';
 import { SmtpSink } from '../support/smtp.js';
+import { until } from '../support/until.js';
 
 /** How much the workers go through when they are killed; more takes longer and proves more. */
 const MESSAGES = Number(process.env['MESSAGE_COUNT'] ?? 200);
@@ -107,11 +107,6 @@ async function statusOf(id: string): Promise<string> {
 
 async function becomesSent(...ids: string[]): Promise<void> {
   for (const id of ids) await until(async () => (await statusOf(id)) === 'sent');
-}
-
-/** The test's own time limit ends what never comes true. */
-async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isTrue())) await delay(10);
 }
 
 const received = () => sink.received.map((mail) => mail.header('X-Message-Id') ?? '');
@@ -328,12 +323,15 @@ describe('two workers', () => {
         crashes.push({ before: beforeCrash, after: sink.received.length });
         ids.push(...(await writing));
       }
-      await until(async () => {
-        const { rows } = await client.query<{ left: number }>(
-          `SELECT count(*)::integer AS left FROM messages WHERE status = 'queued'`,
-        );
-        return rows[0]?.left === 0;
-      });
+      await until(
+        async () => {
+          const { rows } = await client.query<{ left: number }>(
+            `SELECT count(*)::integer AS left FROM messages WHERE status = 'queued'`,
+          );
+          return rows[0]?.left === 0;
+        },
+        { what: 'no message is left to be sent', within: 30_000 + MESSAGES * 20 },
+      );
       const all = received();
       expect(new Set(all)).toEqual(new Set(ids));
       const unexplained = ids.filter((id) => {
