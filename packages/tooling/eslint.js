@@ -38,8 +38,17 @@ export function workspace(directory, projects = ['tsconfig.json', '../../test/ts
   ];
 }
 
+/** One test that is focused switches all others of its file off, and nothing would say so. */
+const focusedTests = [
+  'MemberExpression[property.name="only"][object.name=/^(describe|it|test)$/]',
+  'MemberExpression[property.name="only"][object.object.name=/^(describe|it|test)$/]',
+  'MemberExpression[property.value="only"][object.name=/^(describe|it|test)$/]',
+  'CallExpression[callee.name=/^(fdescribe|fit|ftest)$/]',
+].map((selector) => ({ selector, message: 'a focused test switches off all others' }));
+
 const sharedRules = {
   eqeqeq: 'error',
+  'no-restricted-syntax': ['error', ...focusedTests],
   '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
   '@typescript-eslint/no-import-type-side-effects': 'error',
   // Spreading a string walks its code points, which is what the contract counts.
@@ -76,6 +85,7 @@ export function domain(directory) {
         ],
         'no-restricted-syntax': [
           'error',
+          ...focusedTests,
           {
             selector: 'NewExpression[callee.name="Date"][arguments.length=0]',
             message: 'take the Clock port instead',

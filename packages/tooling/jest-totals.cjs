@@ -11,6 +11,11 @@ module.exports = class JestTotals {
       // A suite that couldn't be run is a failure without a failed test.
       failed: results.numFailedTests + results.numRuntimeErrorTestSuites,
       skipped: results.numPendingTests + results.numTodoTests,
+      skips: results.testResults.flatMap((suite) =>
+        suite.testResults
+          .filter(({ status }) => status === 'pending' || status === 'todo')
+          .map(({ fullName }) => `${suite.testFilePath}: ${fullName}`),
+      ),
       failures: results.testResults.flatMap((suite) => [
         ...(suite.testExecError ? [`${suite.testFilePath}: ${suite.testExecError.message}`] : []),
         ...suite.testResults.filter(({ status }) => status === 'failed').map(inWords(suite)),

@@ -23,6 +23,11 @@ it('refuses a domain with a clock, randomness or a world of its own, and nothing
   await symlink(join(repository, 'packages/tooling'), tooling);
   expect(await restrictions(tree)).toEqual([
     'animals/bad.spec.ts:2 no-restricted-imports',
+    'animals/bad.spec.ts:5 no-restricted-syntax',
+    'animals/bad.spec.ts:6 no-restricted-syntax',
+    'animals/bad.spec.ts:7 no-restricted-syntax',
+    'animals/bad.spec.ts:8 no-restricted-syntax',
+    'animals/bad.spec.ts:9 no-restricted-syntax',
     'bad.ts:1 no-restricted-imports',
     'bad.ts:2 no-restricted-imports',
     'bad.ts:4 no-restricted-properties',
@@ -39,6 +44,16 @@ it('refuses a domain with a clock, randomness or a world of its own, and nothing
     'bad.ts:15 no-restricted-syntax',
   ]);
 });
+
+// The fixture above shows that the rule works.
+it.each(['apps/api', 'apps/portal', 'apps/worker', 'packages/client', 'packages/infrastructure', 'test'])(
+  'refuses focused tests in %s, too',
+  async (workspace) => {
+    const output = await run(process.execPath, [eslint, '--print-config', 'any.spec.ts'], join(repository, workspace));
+    const { rules } = JSON.parse(output) as { rules: Record<string, readonly unknown[]> };
+    expect(JSON.stringify(rules['no-restricted-syntax'])).toContain('a focused test switches off all others');
+  },
+);
 
 /** ESLint's program: a process of its own, because its settings are ESM and Jest runs CommonJS here. */
 const eslint = join(dirname(createRequire(__filename).resolve('eslint/package.json')), 'bin/eslint.js');
