@@ -72,6 +72,7 @@ describe('the Kubernetes manifests', () => {
       'api has a startupProbe',
       'api has a livenessProbe',
       'api has a readinessProbe',
+      'api stays in for one slow second, and no ten',
       'settings has HOTS, which no app reads',
       'the policy anybody names who may come in',
       'the manifests have a job that migrates',

@@ -103,6 +103,7 @@ function deploymentFaults(deployment: Tree, resources: readonly Tree[]): string[
     ...Object.entries(PROBES).flatMap(([probe, path]) =>
       unmet(name, { [`has a ${probe}`]: isAnswered(name, container, probe, path) }),
     ),
+    ...unmet(name, { 'stays in for one slow second, and no ten': isPatient(at(container, 'readinessProbe')) }),
   ];
 }
 
@@ -110,6 +111,13 @@ function isAnswered(app: string, container: Tree | undefined, probe: string, pat
   const ports = treesAt(container, 'ports').map(({ name }) => name);
   const asked = at(container, `${probe}.httpGet.path`);
   return asked === path && isServed(app, path) && ports.includes(at(container, `${probe}.httpGet.port`));
+}
+
+/** All pods ask one database, so that what one finds all find. What is left out is Kubernetes' default. */
+function isPatient(probe: unknown): boolean {
+  const period = Number(at(probe, 'periodSeconds') ?? 10);
+  const failures = Number(at(probe, 'failureThreshold') ?? 3);
+  return (failures - 1) * period >= 2 && failures * period <= 10;
 }
 
 function nameOf(resource: Tree): string {
