@@ -28,26 +28,30 @@ export function redisFor(suite: string): (() => Promise<TestRedis>) | undefined 
 }
 
 /** As `redisFor`, for suites that kill it: always a server of their own. */
-export function redisServerFor(suite: string): (() => Promise<RedisServer>) | undefined {
-  if (PROGRAM !== undefined) return () => RedisServer.start(PROGRAM);
+export function redisServerFor(suite: string, settings: RedisSettings = {}): (() => Promise<RedisServer>) | undefined {
+  if (PROGRAM !== undefined) return () => RedisServer.start(PROGRAM, settings);
   const reason = `${suite}: there is no redis-server on the PATH (Debian's redis-server has it)`;
   if (process.env['REQUIRE_REDIS'] === '1') throw new Error(reason);
   console.warn(`SKIPPED: ${reason}`);
   return undefined;
 }
 
-/** A Redis that keeps nothing, at an address that stays the same when it is started again. */
+/** As redis-server takes them. */
+type RedisSettings = Readonly<Record<string, string>>;
+
+/** A Redis that keeps nothing unless its settings say so, at an address that stays the same when it is started again. */
 export class RedisServer implements TestRedis {
   private constructor(
     private readonly program: string,
     private readonly port: number,
     private readonly folder: { readonly path: string; remove(): Promise<void> },
+    private readonly settings: RedisSettings,
     private child: ChildProcess,
   ) {}
 
-  static async start(program: string): Promise<RedisServer> {
+  static async start(program: string, settings: RedisSettings): Promise<RedisServer> {
     const [port, folder] = await Promise.all([freePort(), temporaryFolder()]);
-    return new RedisServer(program, port, folder, await launch(program, port, folder.path));
+    return new RedisServer(program, port, folder, settings, await launch(program, port, folder.path, settings));
   }
 
   get url(): string {
@@ -61,7 +65,7 @@ export class RedisServer implements TestRedis {
   }
 
   async startAgain(): Promise<void> {
-    this.child = await launch(this.program, this.port, this.folder.path);
+    this.child = await launch(this.program, this.port, this.folder.path, this.settings);
   }
 
   /** Connections stay open, and nothing answers. */
@@ -79,8 +83,8 @@ export class RedisServer implements TestRedis {
   }
 }
 
-async function launch(program: string, port: number, folder: string): Promise<ChildProcess> {
-  const settings = { port: String(port), bind: '127.0.0.1', dir: folder, save: '', appendonly: 'no' };
+async function launch(program: string, port: number, folder: string, own: RedisSettings): Promise<ChildProcess> {
+  const settings = { port: String(port), bind: '127.0.0.1', dir: folder, save: '', appendonly: 'no', ...own };
   const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   // A run that is cut short leaves no server behind.
