@@ -1,6 +1,7 @@
 import { createApplication, DAY, MINUTE } from '@adoption-store/domain';
 import { inMemoryPorts } from '@adoption-store/domain/testing';
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
 import { type ApiParts, ApiModule } from '../../apps/api/src/api.module.js';
 
 import { useApi } from '../support/api.js';
@@ -215,5 +216,46 @@ describe('an Idempotency-Key', () => {
     }
     expectError(await request(api, '/v1/pets', { method: 'DELETE', headers }), 405, 'method_not_allowed');
     expect(await get(api, '/v1/rate_limit')).toMatchObject({ status: 200 });
+  });
+});
+
+describe('a unique violation within a transaction', () => {
+  it('is the refusal that it is without an Idempotency-Key, and is kept', async () => {
+    const client = new pg.Client(api.databaseUrl);
+    await client.connect();
+    try {
+      const { petId } = await placeOrder(api);
+      // As nothing here leaves it: the index alone forbids a second order.
+      await client.query("UPDATE animals SET status = 'available' WHERE id = $1", [petId]);
+      const sent = { path: ORDERS, body: `{"petId":${petId}}` };
+      const key = newKey();
+      const first = await post(key, sent);
+      expectError(first, 409, 'pet_not_available');
+      expectError(await post(newKey(), sent), 409, 'pet_not_available');
+      expectReplay(await post(key, sent), first);
+    } finally {
+      await client.end();
+    }
+  });
+});
+
+describe('a write that is under way when its 503 is sent', () => {
+  it('is found by its Idempotency-Key, and done once', async () => {
+    const client = new pg.Client(api.databaseUrl);
+    await client.connect();
+    try {
+      const before = await animals();
+      const key = newKey();
+      await client.query('BEGIN');
+      await client.query('LOCK TABLE animals IN EXCLUSIVE MODE');
+      expectError(await post(key), 503, 'service_unavailable');
+      await client.query('COMMIT');
+      const answer = await post(key);
+      expect(answer.status).toBe(201);
+      expect(lasting(await post(key))).toEqual(lasting(answer));
+      expect(await animals()).toBe(before + 1);
+    } finally {
+      await client.end();
+    }
   });
 });

@@ -13,6 +13,9 @@ declare module 'node:http' {
   }
 }
 
+/** The status by which a request is logged and counted whose client has hung up. */
+const ABANDONED = 499;
+
 /** Of what RFC 9110 §5.5 lets a value be, ASCII alone. */
 const UNFIT_VALUE = /[^\t\x20-\x7e]/;
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -93,6 +96,14 @@ export class ApiResponse<Request extends IncomingMessage = IncomingMessage> exte
     // An idle connection would keep all of its latest request, and a closed one until the whole heap is collected.
     if (this.req.complete && socket.latestResponse === this) socket.latestResponse = undefined;
     this.watch?.onSent();
+  }
+
+  /** The connection is gone before the answer was: nobody is told one, and it is watched as nginx' 499. */
+  abandon(): void {
+    if (this.writableFinished) return;
+    this.statusCode = ABANDONED;
+    this.watch?.onSent();
+    this.watch = undefined;
   }
 
   override _storeHeader(firstLine: string, headers: OutgoingHttpHeaders | OutgoingHttpHeader[] | undefined): void {

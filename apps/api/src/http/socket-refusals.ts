@@ -39,6 +39,7 @@ export class SocketRefusals {
       socket.destroySoon = () => {
         close(socket);
       };
+      socket.once('close', () => socket.latestResponse?.abandon());
     });
     server.prependListener('request', (request: IncomingMessage, response: ApiResponse) => {
       const { socket } = request;

@@ -15,6 +15,15 @@ export function isInTransaction(): boolean {
   return surrounding.getStore() !== undefined;
 }
 
+/**
+ * Runs `work`, which may fail and be answered for: within a transaction behind a savepoint, as PostgreSQL refuses
+ * whatever follows a statement that has failed.
+ */
+export async function attempt<Result>(dataSource: DataSource, work: () => Promise<Result>): Promise<Result> {
+  if (!isInTransaction()) return work();
+  return managerOf(dataSource).transaction((manager) => surrounding.run(manager, work));
+}
+
 /** Runs `work`, all of whose queries through `managerOf` are one transaction; it ends with the promise. */
 export async function inTransaction<Result>(dataSource: DataSource, work: () => Promise<Result>): Promise<Result> {
   running += 1;

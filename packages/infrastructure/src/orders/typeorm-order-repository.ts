@@ -14,7 +14,7 @@ import {
 } from '@adoption-store/domain';
 import type { DataSource, Repository } from 'typeorm';
 import { onDatabase, readFromDatabase, sqlState } from '../database/database-errors.js';
-import { managerOf } from '../database/transactions.js';
+import { attempt, managerOf } from '../database/transactions.js';
 import { orderFrom, type OrderRow, orderSchema } from './order.schema.js';
 
 const UNIQUE_VIOLATION = '23505';
@@ -65,12 +65,12 @@ export class TypeOrmOrderRepository implements OrderRepository {
   async place({ accountId, animalId, createdAt }: NewOrder, mostPlaced?: number): Promise<Order | undefined> {
     const parameters = [accountId, animalId, ...animalChange('placed'), new Date(createdAt), mostPlaced ?? null];
     const [row] = await onDatabase(() =>
-      managerOf(this.dataSource)
-        .query<{ may: boolean; id: string | null }[]>(PLACE, parameters)
-        .catch((error: unknown) => {
-          if (sqlState(error) === UNIQUE_VIOLATION) return [];
-          throw error;
-        }),
+      attempt(this.dataSource, () =>
+        managerOf(this.dataSource).query<{ may: boolean; id: string | null }[]>(PLACE, parameters),
+      ).catch((error: unknown) => {
+        if (sqlState(error) === UNIQUE_VIOLATION) return [];
+        throw error;
+      }),
     );
     if (row?.may === false && mostPlaced !== undefined) throw tooManyOrders(mostPlaced);
     if (row === undefined || row.id === null) return undefined;
