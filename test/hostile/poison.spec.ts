@@ -33,6 +33,7 @@ beforeAll(async () => {
     PORT: '0',
     TRUST_PROXY: '127.0.0.1',
     ADDRESS_LIMIT: '1000000',
+    ORDER_LIMIT: '100000',
     LOG_LEVEL: 'error',
     ...(redis && { REDIS_URL: redis.url }),
   };
