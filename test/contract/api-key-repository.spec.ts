@@ -6,6 +6,7 @@ import {
   type AccountId,
   type ApiKeyId,
   type ApiKeyRepository,
+  DAY,
   endOf,
   HOUR,
   INT64_MAX,
@@ -123,6 +124,46 @@ describe.each([...everyAdapter, uncached])('an API key repository (%s)', (_name,
     expect(await part(one.id, { after: third?.id, limit: 2 })).toEqual([]);
     expect(await part(undefined, { after: first?.id, limit: 3 })).toEqual(added.slice(1, 4));
     expect(await part(undefined, { after: first?.id })).toEqual(added.slice(1));
+  });
+
+  it('adds keys up to as many a UTC day, however many race', async () => {
+    const { id: accountId } = await openAccount();
+    const yesterday = later(now, -DAY);
+    for (let made = 0; made < 3; made += 1) await keys.add(draft({ accountId, createdAt: yesterday }));
+    const added = await Promise.allSettled(
+      Array.from({ length: 20 }, () => keys.add(draft({ accountId, expiresAt: now }), undefined, undefined, 5)),
+    );
+    const issued = added.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    expect(issued).toHaveLength(5);
+    const [refused] = added.flatMap((each): unknown[] => (each.status === 'rejected' ? [each.reason] : []));
+    expect(refused).toMatchObject({ code: 'too_many_keys' });
+    const old = await keys.add(draft({ accountId }));
+    await expect(keys.replace(old.id, draft({ accountId }), now, undefined, undefined, 5)).rejects.toMatchObject({
+      code: 'too_many_keys',
+    });
+    const tomorrow = later(now, DAY);
+    expect(await keys.add(draft({ accountId, createdAt: tomorrow }), undefined, undefined, 5)).toMatchObject({
+      accountId,
+    });
+  });
+
+  it('deletes the keys that ended until an instant, in whatever order they replaced each other, and no other', async () => {
+    const { id: accountId } = await openAccount();
+    const longAgo = later(now, -1_000 * DAY);
+    const until = later(longAgo, HOUR);
+    const first = await keys.add(draft({ accountId, createdAt: longAgo }));
+    // Ends later than the key that replaced it.
+    const second = await keys.replace(first.id, draft({ accountId, createdAt: longAgo }), later(until, 1));
+    if (second === undefined) throw new Error('the key was not replaced');
+    await keys.revoke(second.id, until);
+    for (let made = 0; made < 250; made += 1) await keys.add(draft({ accountId, expiresAt: later(until, -made) }));
+    const lasting = await keys.add(draft({ accountId, createdAt: longAgo }));
+    expect(await keys.forgetPast(until)).toBe(251);
+    expect(await keys.forgetPast(until)).toBe(0);
+    expect((await keys.list(accountId)).map(({ key }) => key.id)).toEqual([first.id, lasting.id]);
+    expect(await keys.findByHash(second.hash)).toBeUndefined();
+    const next = await keys.add(draft({ accountId }));
+    expect(next.id > lasting.id).toBe(true);
   });
 
   it('lists of an account the keys that are active at an instant, and nobody else’s', async () => {

@@ -67,6 +67,24 @@ describe.each(everyAdapter)('a message queue (%s)', (_name, open) => {
     expect(await messages.findById(account.id, message.id)).toEqual(message);
   });
 
+  it('deletes what was written until an instant once it is sent or has failed, in portions, and nothing that is queued', async () => {
+    const old = later(NOW, -HOUR);
+    const [sent, failed, queued, young] = [
+      await add('sent', old),
+      await add('failed', old),
+      await add('queued', old),
+      await add('young', later(old, 1)),
+    ];
+    for (const { id } of [sent, young]) await messages.markSent(id);
+    const claim1 = (await claim()).find(({ id }) => id === failed.id);
+    if (claim1 !== undefined) await messages.markFailed(claim1);
+    expect(await messages.forget(later(old, -1))).toBe(0);
+    expect(await messages.forget(old)).toBe(2);
+    expect(await messages.forget(old)).toBe(0);
+    expect([await statusOf(sent.id), await statusOf(failed.id)]).toEqual([undefined, undefined]);
+    expect([await statusOf(queued.id), await statusOf(young.id)]).toEqual(['queued', 'sent']);
+  });
+
   it('hands the trace it was queued in to whoever claims it', async () => {
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     const id = newMessageId(adapters.ports.cryptography);

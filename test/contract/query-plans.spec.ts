@@ -9,6 +9,7 @@ import {
   type Instant,
   later,
   plan,
+  PURGED_KINDS,
 } from '@adoption-store/domain';
 import {
   InMemoryMessageSender,
@@ -42,7 +43,7 @@ const FILL = `
   SELECT 'account-' || n || '@example.com', 'business', now() FROM generate_series(1, ${ROWS}) AS n;
   INSERT INTO api_keys (account_id, hash, ending, created_at, revoked_at, expires_at)
   SELECT CASE WHEN n % 10 = 0 THEN n ELSE 1 END, encode(sha256(n::text::bytea), 'hex'), 'abcd', now(),
-    CASE WHEN n % 10 IN (1, 3, 5) THEN now() - n * interval '1 second' END,
+    CASE WHEN n % 10 IN (1, 3, 5) THEN now() - n * interval '1 second' - (n % 1000 = 5)::integer * interval '500 days' END,
     CASE WHEN n % 10 IN (2, 4, 6, 7, 8, 9) THEN now() - n * interval '1 second' END
   FROM generate_series(1, ${ROWS}) AS n;
   INSERT INTO animals (name, category_id, status)
@@ -52,7 +53,7 @@ const FILL = `
   FROM generate_series(1, ${ROWS}) AS n;
   INSERT INTO messages (id, account_id, text, status, due_at, created_at)
   SELECT 'msg_' || n, CASE WHEN n % 10 = 0 THEN n ELSE 1 END, 'Hello', CASE WHEN n % 1000 = 0 THEN 'queued' ELSE 'sent' END,
-    now(), now()
+    now(), now() - CASE WHEN n % 100 = 1 THEN interval '100 days' ELSE interval '0' END
   FROM generate_series(1, ${ROWS}) AS n;
   INSERT INTO idempotency_records (account_id, key, fingerprint, answer, answered_at)
   SELECT CASE WHEN n % 10 = 0 THEN n ELSE 1 END, 'key-' || n, 'fingerprint', 'answer',
@@ -259,7 +260,9 @@ function everyUseCase(application: Application, { clock, sender, mailer, hasher 
         await inVain(application.answerOnce.execute({ accountId: partner, key: each, fingerprint: name }, work));
       }
     },
-    purgeExpired: () => application.purgeExpired.execute(),
+    purgeExpired: async () => {
+      for (const kind of PURGED_KINDS) await application.purgeExpired.execute(kind);
+    },
   } satisfies Record<keyof Application, () => Promise<unknown>>;
 }
 
@@ -316,6 +319,8 @@ describe('of all the statements that the service sends', () => {
     ['orders_by_account', 'listOrders', /^reads \d+ rows of orders: SELECT .* WHERE .*account_id/],
     ['messages_due', 'deliverMessages', /^reads all of messages: WITH due AS/],
     ['api_keys_by_account_and_end', 'showKeys', /^reads \d+ rows of api_keys: SELECT/],
+    ['api_keys_by_end', 'purgeExpired', /^reads .* of api_keys: DELETE/],
+    ['messages_settled', 'purgeExpired', /^reads .* of messages: DELETE/],
     ['idempotency_records_by_time', 'purgeExpired', /^reads all of idempotency_records: DELETE/],
   ] as const)('%s is why: without it a test like this fails', async (index, useCase, expected) => {
     const definition = await query<{ indexdef: string }>(

@@ -104,6 +104,21 @@ describe('a key', () => {
     expect(text).toContain('revoke one first');
   });
 
+  it('is not made beyond what an account may make in a day, which the page says', async () => {
+    const visitor = await portal.signedUp();
+    await portal.query(
+      `INSERT INTO api_keys (account_id, hash, ending, created_at, revoked_at)
+       SELECT id, encode(sha256((id || ' ' || n)::text::bytea), 'hex'), 'abcd', $2::timestamptz, $2::timestamptz
+       FROM accounts, generate_series(1, 1000) AS n WHERE email = $1`,
+      [visitor.email, new Date(portal.clock.now())],
+    );
+    await visitor.get('/keys');
+    const { status, text } = await visitor.post('/keys');
+    expect(status).toBe(422);
+    expect(text).toContain('made 1000 API keys today');
+    expect(keyIn({ status, text, headers: new Headers() })).toBe('');
+  });
+
   it('stands in no address and no line of the log, nor does a password', async () => {
     lines.length = 0;
     const visitor = await portal.signedUp();

@@ -197,6 +197,36 @@ describe('a worker', () => {
   });
 });
 
+describe('its clean-up', () => {
+  it('deletes old messages and keys, says how many, and one kind that fails holds up no other', async () => {
+    await client.query('ALTER TABLE password_resets RENAME TO hidden');
+    try {
+      await client.query(`
+        INSERT INTO messages (id, account_id, text, status, due_at, created_at)
+        SELECT 'msg_old_' || n, (SELECT min(id) FROM accounts), 'Hello', 'sent', now(), now() - interval '3 days'
+        FROM generate_series(1, 1500) AS n`);
+      await client.query(`
+        INSERT INTO api_keys (account_id, hash, ending, created_at, revoked_at)
+        SELECT (SELECT min(id) FROM accounts), encode(sha256(('old ' || n)::bytea), 'hex'), 'abcd', now() - interval '402 days',
+          now() - interval '401 days'
+        FROM generate_series(1, 150) AS n`);
+      const { health } = await startWorker({ MESSAGE_RETENTION: '2d' });
+      await until(async () => {
+        const lines = (await (await fetch(`${health}/metrics`)).text()).split('\n');
+        return (
+          lines.includes('adoption_store_purged_total{kind="messages"} 1500') &&
+          lines.includes('adoption_store_purged_total{kind="keys"} 150') &&
+          lines.some((line) => /^adoption_store_loop_failures_total\{loop="purge resets"\} [1-9]/.test(line))
+        );
+      });
+      const { rows } = await client.query(`SELECT count(*)::int AS count FROM messages WHERE id LIKE 'msg_old_%'`);
+      expect(rows).toEqual([{ count: 0 }]);
+    } finally {
+      await client.query('ALTER TABLE hidden RENAME TO password_resets');
+    }
+  });
+});
+
 describe('its health and metrics', () => {
   it('say that it lives and is ready, and what it has done', async () => {
     const { health } = await startWorker(byMail());

@@ -18,7 +18,7 @@ export class WorkerMetrics {
   );
   readonly purged = this.metrics.counter(
     'adoption_store_purged_total',
-    'Counts, bans, answers, resets of passwords and usage cleared away once they ran out',
+    'What was cleared away once it had run out, by its kind',
     ['kind'],
   );
   readonly loopFailures = this.metrics.counter(

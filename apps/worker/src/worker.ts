@@ -1,5 +1,12 @@
 import { CLOSING_TIME, type Values, type workerSettings } from '@adoption-store/config';
-import { type ClaimedMessage, createApplication, type Delivery, HOUR, SECOND } from '@adoption-store/domain';
+import {
+  type ClaimedMessage,
+  createApplication,
+  type Delivery,
+  HOUR,
+  PURGED_KINDS,
+  SECOND,
+} from '@adoption-store/domain';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { type Logger, openLog, openTracing, parseTraceparent, servePages } from '@adoption-store/telemetry';
 import { every, Loops, reasonOf } from './loops.js';
@@ -32,6 +39,7 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
       {
         keyEnvironment: settings.KEY_ENVIRONMENT,
         orderTtl: settings.ORDER_TTL,
+        messageRetention: settings.MESSAGE_RETENTION,
         delivery: { lease: settings.MESSAGE_LEASE, attempts: settings.MESSAGE_ATTEMPTS },
       },
     );
@@ -80,13 +88,16 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
       },
       rest: every(SECOND),
     });
-    loops.start('purge what has run out', {
-      async work() {
-        for (const [kind, count] of Object.entries(await purgeExpired.execute())) metrics.purged.inc({ kind }, count);
-        return false;
-      },
-      rest: every(HOUR),
-    });
+    for (const kind of PURGED_KINDS) {
+      metrics.purged.inc({ kind }, 0);
+      loops.start(`purge ${kind}`, {
+        async work() {
+          metrics.purged.inc({ kind }, await purgeExpired.execute(kind));
+          return false;
+        },
+        rest: every(HOUR),
+      });
+    }
     const unwatch = deliverMessages.watch(ring);
     // Nobody is told when a message that was postponed is due again, or whose worker was killed.
     const timer = setInterval(ring, SECOND);

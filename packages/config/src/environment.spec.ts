@@ -73,6 +73,8 @@ describe('settings', () => {
     ['DELIVERY_CONCURRENCY', ['1', '100'], ['0', '101']],
     ['MESSAGE_LEASE', ['1s', '1h', '60m'], ['0s', '999', '61m', '1.5s']],
     ['MESSAGE_ATTEMPTS', ['1', '1000'], ['0', '1001']],
+    ['MESSAGE_RETENTION', ['1d', '24h', '90d', '3650d'], ['23h', '3651d', '90']],
+    ['ORDER_LIMIT', ['1', '100000'], ['0', '100001']],
     ['ORDER_TTL', ['1s', '30m', '48h', '365d'], ['0s', '366d', '48', '48 h', 'h', '1w', '-1s']],
   ])('%s takes what fits and refuses the rest by name', (name, fitting, unfit) => {
     for (const value of fitting) expect(faultsOf({ [name]: value })).toEqual([]);

@@ -178,6 +178,11 @@ export const workerSettings = {
     about: 'A message that could not be sent so many times has failed, 1–1000',
     read: integer(1, 1_000),
   },
+  MESSAGE_RETENTION: {
+    default: '90d',
+    about: 'Time that a message is kept once it is sent or has failed, `1d`–`3650d`',
+    read: duration('1d', '3650d'),
+  },
   ORDER_TTL: {
     default: '48h',
     about: 'Time after which an order that nobody has completed or cancelled expires, `1s`–`365d`',

@@ -46,7 +46,7 @@ import { ListOrders } from './orders/list-orders.js';
 import { DEFAULT_ORDER_LIMIT } from './orders/order.js';
 import type { OrderRepository } from './orders/order-repository.js';
 import { PlaceOrder } from './orders/place-order.js';
-import { PurgeExpired } from './purge-expired.js';
+import { DEFAULT_MESSAGE_RETENTION, PurgeExpired } from './purge-expired.js';
 import { DEFAULT_ADDRESS_LIMIT, MeterRequest } from './quotas/meter-request.js';
 import type { RequestCounter } from './quotas/request-counter.js';
 import { ShowUsage } from './quotas/show-usage.js';
@@ -83,6 +83,8 @@ export interface ApplicationOptions {
   readonly orderTtl?: number;
   /** Orders of one account that may be placed at the same time; 100 unless given. */
   readonly orderLimit?: number;
+  /** Milliseconds that a message is kept once it is sent or has failed; 90 days unless given. */
+  readonly messageRetention?: number;
   readonly delivery?: Partial<DeliveryPolicy>;
 }
 
@@ -91,7 +93,7 @@ export type Application = ReturnType<typeof createApplication>;
 /** Everything the service can do. */
 export function createApplication(ports: Ports, options: ApplicationOptions = {}) {
   const { keyEnvironment = 'live', addressLimit = DEFAULT_ADDRESS_LIMIT, orderTtl = DEFAULT_ORDER_TTL } = options;
-  const { orderLimit = DEFAULT_ORDER_LIMIT } = options;
+  const { orderLimit = DEFAULT_ORDER_LIMIT, messageRetention = DEFAULT_MESSAGE_RETENTION } = options;
   const delivery = { ...DEFAULT_DELIVERY_POLICY, ...options.delivery };
   const { animals, orders, messages, messageSender, idempotency, clock, cryptography } = ports;
   const { accounts, apiKeys, credentials, attempts, passwordHasher, passwordMailer, requests, usage } = ports;
@@ -139,6 +141,16 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     meterRequest: new MeterRequest(requests, usage, clock, addressLimit),
     showUsage: new ShowUsage(accounts, apiKeys, requests, usage, clock),
     answerOnce: new AnswerOnce(idempotency, clock),
-    purgeExpired: new PurgeExpired(requests, idempotency, credentials, attempts, usage, clock),
+    purgeExpired: new PurgeExpired(
+      requests,
+      idempotency,
+      credentials,
+      attempts,
+      usage,
+      messages,
+      apiKeys,
+      clock,
+      messageRetention,
+    ),
   };
 }

@@ -35,13 +35,13 @@ export interface PastKeysQuery {
 /** Port: the API keys. Each method is atomic. */
 export interface ApiKeyRepository {
   /**
-   * Adds the key, unless its account then had more than `mostActive` that are active at its creation, or hasn't the
-   * `version` of its credentials that the asker has seen: a request that was under way when the password was reset leaves
-   * no key behind.
+   * Adds the key, unless its account then had more than `mostActive` that are active at its creation, or more than
+   * `mostADay` that were made on that UTC day, however many race; or unless it hasn't the `version` of its credentials
+   * that the asker has seen: a request that was under way when the password was reset leaves no key behind.
    *
    * @throws DomainError `not_found` where there is no such account it is closed, or has another version; `too_many_keys`.
    */
-  add(key: NewApiKey, mostActive?: number, version?: number): Promise<ApiKey>;
+  add(key: NewApiKey, mostActive?: number, version?: number, mostADay?: number): Promise<ApiKey>;
   findByHash(hash: string): Awaitable<AccountKey | undefined>;
   /** Whether what was found by its hash would be found now, where that is known without a question; false says nothing. */
   isCurrent(found: AccountKey): boolean;
@@ -52,6 +52,8 @@ export interface ApiKeyRepository {
   listActive(accountId: AccountId, at: Instant): Promise<readonly ApiKey[]>;
   /** The account's keys that are over by `at`, the last to end first: at most `limit` of those that follow `before`. */
   listPast(query: PastKeysQuery): Promise<readonly ApiKey[]>;
+  /** Deletes the keys that ended until that instant, and what is kept of each; how many keys. */
+  forgetPast(endedUntil: Instant): Promise<number>;
   /** Marks the key revoked; one that already is keeps its first instant. Undefined where there is no such key. */
   revoke(id: ApiKeyId, at: Instant): Promise<ApiKey | undefined>;
   /**
@@ -67,6 +69,7 @@ export interface ApiKeyRepository {
     oldEndsAt: Instant,
     mostActive?: number,
     version?: number,
+    mostADay?: number,
   ): Promise<ApiKey | undefined>;
   /**
    * Revokes a key that nobody has seen; a key that it has replaced has the end again that it had before. Both or

@@ -38,6 +38,9 @@ export interface ApiKey extends NewApiKey {
 /** Keys of one account that work at the same time, those included that go on beside their replacements. */
 export const MOST_ACTIVE_KEYS = 25;
 
+/** Keys that an account may make on one UTC day, rotations included: what is kept of it stays bounded. */
+export const MOST_KEYS_A_DAY = 1_000;
+
 const SECRET_LENGTH = 32; // 32 · log2(62) = 190 bits
 const CHECKSUM_LENGTH = 6; // 62^6 > 2^32
 const KEY_TEXT = new RegExp(`^aas_([a-z]{1,16})_[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}$`);
@@ -97,6 +100,13 @@ export function tooManyKeys(most: number): DomainError {
   return new DomainError(
     'too_many_keys',
     `the account has ${most} API keys that are active, which is the most; revoke one first`,
+  );
+}
+
+export function tooManyKeysToday(most: number): DomainError {
+  return new DomainError(
+    'too_many_keys',
+    `the account has made ${most} API keys today, which is the most; go on with those it has until tomorrow (UTC)`,
   );
 }
 

@@ -288,11 +288,11 @@ it('what has run out is purged: tokens that expired, and usage older than 400 da
   const { key } = await issueKey.execute({ accountId });
   await reset();
   ports.usage.record({ accountId, keyId: key.id }, true, clock.now());
-  expect(await purgeExpired.execute()).toMatchObject({ resets: 0, usage: 0 });
+  expect([await purgeExpired.execute('resets'), await purgeExpired.execute('usage')]).toEqual([0, 0]);
   clock.advance(HOUR);
-  expect(await purgeExpired.execute()).toMatchObject({ resets: 1, usage: 0 });
+  expect([await purgeExpired.execute('resets'), await purgeExpired.execute('usage')]).toEqual([1, 0]);
   // The link that was mailed at sign-up.
   clock.advance(400 * 24 * HOUR);
-  expect(await purgeExpired.execute()).toMatchObject({ resets: 1, usage: 1 });
+  expect([await purgeExpired.execute('resets'), await purgeExpired.execute('usage')]).toEqual([1, 1]);
   expect(await ports.usage.list(accountId, instant(0))).toEqual([]);
 });

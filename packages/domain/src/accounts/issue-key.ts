@@ -8,6 +8,7 @@ import {
   type KeyEnvironment,
   keyName,
   MOST_ACTIVE_KEYS,
+  MOST_KEYS_A_DAY,
   type NewApiKey,
 } from './api-key.js';
 import type { ApiKeyRepository } from './api-key-repository.js';
@@ -37,7 +38,7 @@ export class IssueKey {
   ) {}
 
   /**
-   * A new key of the account, which may have 25 that are active.
+   * A new key of the account, which may have 25 that are active and make 1,000 a day.
    *
    * @throws DomainError `invalid_parameter`, `not_found` where there is no such account or it has another version, or `too_many_keys`.
    */
@@ -49,7 +50,8 @@ export class IssueKey {
       this.environment,
       this.cryptography,
     );
-    return { key: await this.keys.add(newKey, MOST_ACTIVE_KEYS, input.credentialVersion), text };
+    const { credentialVersion } = input;
+    return { key: await this.keys.add(newKey, MOST_ACTIVE_KEYS, credentialVersion, MOST_KEYS_A_DAY), text };
   }
 }
 

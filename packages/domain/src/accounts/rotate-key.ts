@@ -2,7 +2,7 @@ import { type Clock, HOUR, type Instant, instant, later } from '../kernel/clock.
 import type { Cryptography } from '../kernel/cryptography.js';
 import { DomainError, invalid } from '../kernel/errors.js';
 import type { AccountId } from './account.js';
-import { type ApiKeyId, type KeyEnvironment, MOST_ACTIVE_KEYS } from './api-key.js';
+import { type ApiKeyId, type KeyEnvironment, MOST_ACTIVE_KEYS, MOST_KEYS_A_DAY } from './api-key.js';
 import { type ApiKeyRepository, isTheirs } from './api-key-repository.js';
 import { draftKey, type IssuedKey } from './issue-key.js';
 
@@ -31,7 +31,7 @@ export class RotateKey {
    * A new key with the old one's name and expiry; the old one goes on for the overlap.
    *
    * @throws DomainError `invalid_parameter`, `not_found` where no active key that hasn't been rotated yet has that id, or
-   * `too_many_keys` where the account would have more than 25 that are active.
+   * `too_many_keys` where the account would have more than 25 that are active, or have made more than 1,000 today.
    */
   async execute(input: RotateKeyInput): Promise<IssuedKey> {
     const overlap = input.overlap ?? DEFAULT_OVERLAP;
@@ -51,6 +51,7 @@ export class RotateKey {
         earlier(later(now, overlap), expiresAt),
         MOST_ACTIVE_KEYS,
         input.credentialVersion,
+        MOST_KEYS_A_DAY,
       );
       if (key !== undefined) return { key, text, previous: old.key };
     }

@@ -53,6 +53,8 @@ export interface MessageQueue {
   /** The message is given up. Nothing happens where the claim has been followed by another. */
   markFailed(claim: Claim): Promise<void>;
   backlog(): Promise<Backlog>;
+  /** Deletes the messages that were written until that instant and are sent or have failed; how many. */
+  forget(writtenUntil: Instant): Promise<number>;
   /** Calls back soon after a message was queued, by whomever; it may be late or miss some. Gives what ends it. */
   watch(onQueued: () => void): () => Promise<void>;
 }

@@ -7,6 +7,7 @@ import {
   keyState,
   type NewApiKey,
   tooManyKeys,
+  tooManyKeysToday,
 } from '../accounts/api-key.js';
 import type {
   AccountKey,
@@ -15,29 +16,33 @@ import type {
   PastKeyPlace,
   PastKeysQuery,
 } from '../accounts/api-key-repository.js';
-import { type Instant, instant } from '../kernel/clock.js';
+import { DAY, type Instant, instant, startOf } from '../kernel/clock.js';
 import { DomainError } from '../kernel/errors.js';
 import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
 
 export class InMemoryApiKeyRepository implements ApiKeyRepository {
   private readonly keys = new Map<ApiKeyId, ApiKey>();
+  private lastId = 0n;
 
   constructor(private readonly accounts: InMemoryAccountRepository) {}
 
-  async add(key: NewApiKey, mostActive?: number, version?: number): Promise<ApiKey> {
+  async add(key: NewApiKey, mostActive?: number, version?: number, mostADay?: number): Promise<ApiKey> {
     if (!this.hasVersion(key.accountId, version)) throw noAccount(key.accountId);
-    return this.insert(key, this.activeAt(key.accountId, key.createdAt), mostActive);
+    return this.insert(key, this.activeAt(key.accountId, key.createdAt), mostActive, mostADay);
   }
 
-  private insert(key: NewApiKey, active: number, mostActive = Infinity): ApiKey {
+  private insert(key: NewApiKey, active: number, mostActive = Infinity, mostADay = Infinity): ApiKey {
     if (this.accounts.stored(key.accountId) === undefined) {
       throw noAccount(key.accountId);
     }
     if (active >= mostActive) throw tooManyKeys(mostActive);
+    const today = startOf(DAY, key.createdAt);
+    const madeToday = this.keysOf(key.accountId).filter(({ createdAt }) => createdAt >= today);
+    if (madeToday.length >= mostADay) throw tooManyKeysToday(mostADay);
     if ([...this.keys.values()].some(({ hash }) => hash === key.hash)) throw new Error('two API keys have one hash');
     const added: ApiKey = {
       ...key,
-      id: BigInt(this.keys.size + 1) as ApiKeyId,
+      id: (this.lastId += 1n) as ApiKeyId,
       revokedAt: undefined,
       replacedBy: undefined,
       lastUsedAt: undefined,
@@ -82,6 +87,15 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
       .map(({ key }) => key);
   }
 
+  async forgetPast(endedUntil: Instant): Promise<number> {
+    const over = [...this.keys.values()].filter((key) => (endOf(key) ?? Infinity) <= endedUntil);
+    for (const { id } of over) this.keys.delete(id);
+    for (const key of this.keys.values()) {
+      if (key.replacedBy !== undefined && !this.keys.has(key.replacedBy)) this.put({ ...key, replacedBy: undefined });
+    }
+    return over.length;
+  }
+
   async revoke(id: ApiKeyId, at: Instant): Promise<ApiKey | undefined> {
     const key = this.keys.get(id);
     return key && this.put({ ...key, revokedAt: key.revokedAt ?? at });
@@ -93,6 +107,7 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
     oldEndsAt: Instant,
     mostActive?: number,
     version?: number,
+    mostADay?: number,
   ): Promise<ApiKey | undefined> {
     const old = this.keys.get(id);
     if (old !== undefined && !this.hasVersion(old.accountId, version)) return undefined;
@@ -100,7 +115,7 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
       return undefined;
     const end = endOfReplaced(oldEndsAt, replacement.createdAt);
     const active = this.activeAt(old.accountId, replacement.createdAt) - (end.revokedAt === undefined ? 0 : 1);
-    const added = this.insert(replacement, active, mostActive);
+    const added = this.insert(replacement, active, mostActive, mostADay);
     this.put({ ...old, ...end, replacedBy: added.id });
     return added;
   }

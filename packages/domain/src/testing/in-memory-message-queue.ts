@@ -67,6 +67,14 @@ export class InMemoryMessageQueue implements MessageQueue {
     if (job !== undefined) this.jobs.set(job.id, { ...job, status: 'failed' });
   }
 
+  async forget(writtenUntil: Instant): Promise<number> {
+    const over = [...this.jobs.values()].filter(
+      ({ status, createdAt }) => status !== 'queued' && createdAt <= writtenUntil,
+    );
+    for (const { id } of over) this.jobs.delete(id);
+    return over.length;
+  }
+
   async backlog(): Promise<Backlog> {
     const queued = this.queued();
     const [oldest] = queued.map(({ createdAt }) => createdAt).sort((one, other) => one - other);

@@ -85,8 +85,8 @@ export class CachingApiKeyRepository implements ApiKeyRepository {
     return found instanceof KnownKey && found.use(milliseconds());
   }
 
-  async add(key: NewApiKey, mostActive?: number, version?: number): Promise<ApiKey> {
-    return this.changing(undefined, this.inner.add(key, mostActive, version));
+  async add(key: NewApiKey, mostActive?: number, version?: number, mostADay?: number): Promise<ApiKey> {
+    return this.changing(undefined, this.inner.add(key, mostActive, version, mostADay));
   }
 
   async findById(id: ApiKeyId): Promise<AccountKey | undefined> {
@@ -105,6 +105,10 @@ export class CachingApiKeyRepository implements ApiKeyRepository {
     return this.inner.listPast(query);
   }
 
+  async forgetPast(endedUntil: Instant): Promise<number> {
+    return this.inner.forgetPast(endedUntil);
+  }
+
   async revoke(id: ApiKeyId, at: Instant): Promise<ApiKey | undefined> {
     return this.changing({ key: id }, this.inner.revoke(id, at));
   }
@@ -115,8 +119,9 @@ export class CachingApiKeyRepository implements ApiKeyRepository {
     oldEndsAt: Instant,
     mostActive?: number,
     version?: number,
+    mostADay?: number,
   ): Promise<ApiKey | undefined> {
-    return this.changing({ key: id }, this.inner.replace(id, replacement, oldEndsAt, mostActive, version));
+    return this.changing({ key: id }, this.inner.replace(id, replacement, oldEndsAt, mostActive, version, mostADay));
   }
 
   async takeBack(id: ApiKeyId, at: Instant, replaced?: ApiKey): Promise<void> {

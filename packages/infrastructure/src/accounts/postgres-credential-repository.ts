@@ -12,6 +12,7 @@ import {
 } from '@adoption-store/domain';
 import type { DataSource, EntityManager } from 'typeorm';
 import { onDatabase, readFromDatabase } from '../database/database-errors.js';
+import { deletePortions } from '../database/delete-portions.js';
 import { ACCOUNT_COLUMNS, accountFromColumns, type AccountColumns, lockAccount } from './account-rows.js';
 import { KEY_END } from './api-key.schema.js';
 import { planColumns } from './account.schema.js';
@@ -175,12 +176,7 @@ export class PostgresCredentialRepository implements CredentialRepository {
   }
 
   private async forgetLinks({ forget }: Links, until: Instant): Promise<number> {
-    let forgotten = 0;
-    for (;;) {
-      const [, count] = await onDatabase(() => this.dataSource.query<[unknown[], number]>(forget, [new Date(until)]));
-      forgotten += count;
-      if (count === 0) return forgotten;
-    }
+    return deletePortions(this.dataSource, forget, until);
   }
 
   private async find(text: string, value: string): Promise<Credentials | undefined> {

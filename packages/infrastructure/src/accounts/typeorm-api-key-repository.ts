@@ -3,6 +3,7 @@ import {
   type AccountKey,
   type ApiKey,
   type ApiKeyId,
+  DAY,
   DomainError,
   endOfReplaced,
   INT64_MIN,
@@ -13,11 +14,14 @@ import {
   type NewApiKey,
   type PastKeysQuery,
   type PlanName,
+  startOf,
   tooManyKeys,
+  tooManyKeysToday,
 } from '@adoption-store/domain';
 import type { DataSource, EntityManager, FindOptionsWhere } from 'typeorm';
 import { insertedId, instantFrom, int64From, milliseconds } from '../database/columns.js';
 import { onDatabase, readFromDatabase } from '../database/database-errors.js';
+import { deletePortions } from '../database/delete-portions.js';
 import { arrayOf, readPrepared } from '../database/prepared.js';
 import { lockAccount } from './account-rows.js';
 import { accountFrom } from './account.schema.js';
@@ -35,6 +39,11 @@ import type { StoredKey } from './known-key.js';
 
 const ACTIVE = `account_id = $1 AND ${KEY_END} > $2 AND revoked_at IS NULL`;
 const COUNT_ACTIVE = `SELECT count(*)::integer AS count FROM api_keys WHERE ${ACTIVE}`;
+// The newest are enough: their ids go up, as an account adds one key at a time.
+const COUNT_MADE = `
+  SELECT count(*)::integer AS count
+  FROM (SELECT created_at FROM api_keys WHERE account_id = $1 ORDER BY account_id DESC, id DESC LIMIT $3) AS newest
+  WHERE created_at >= $2`;
 const LIST_ACTIVE = `SELECT * FROM api_keys WHERE ${ACTIVE} ORDER BY id`;
 /** A revoked key is over also where this clock is behind the one that it was revoked by. */
 const LIST_PAST = `
@@ -48,6 +57,10 @@ const RESTORE_REPLACED = `
   SET expires_at = $3, revoked_at = CASE WHEN revoked_at = expires_at THEN NULL ELSE revoked_at END, replaced_by = NULL
   WHERE id = $1 AND replaced_by = $2`;
 const REVOKE = 'UPDATE api_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL';
+// In small portions: each key that goes is told to every instance, and takes with it what is kept of it.
+const FORGET_PAST = `
+  DELETE FROM api_keys WHERE id = ANY(ARRAY(
+    SELECT id FROM api_keys WHERE ${KEY_END} <= $1 ORDER BY ${KEY_END} LIMIT 100 FOR UPDATE SKIP LOCKED))`;
 
 /**
  * A row's `xmin` is the transaction that wrote it (PostgreSQL, "System Columns"); the same one can come again only
@@ -148,13 +161,13 @@ export class TypeOrmApiKeyRepository implements BatchedApiKeyRepository {
 
   constructor(private readonly dataSource: DataSource) {}
 
-  async add(key: NewApiKey, mostActive?: number, version?: number): Promise<ApiKey> {
+  async add(key: NewApiKey, mostActive?: number, version?: number, mostADay?: number): Promise<ApiKey> {
     return onDatabase(() =>
       this.dataSource.transaction(async (manager) => {
         if (!hasVersion(await lockAccount(manager, key.accountId), version)) {
           throw new DomainError('not_found', `no account has the id ${key.accountId}`);
         }
-        return insertKey(manager, key, mostActive);
+        return insertKey(manager, key, mostActive, mostADay);
       }),
     );
   }
@@ -201,6 +214,10 @@ export class TypeOrmApiKeyRepository implements BatchedApiKeyRepository {
     return this.query(LIST_PAST, [accountId, new Date(at), ...place, limit]);
   }
 
+  async forgetPast(endedUntil: Instant): Promise<number> {
+    return deletePortions(this.dataSource, FORGET_PAST, endedUntil);
+  }
+
   async revoke(id: ApiKeyId, at: Instant): Promise<ApiKey | undefined> {
     return onDatabase(() =>
       this.dataSource.transaction(async (manager) => {
@@ -218,6 +235,7 @@ export class TypeOrmApiKeyRepository implements BatchedApiKeyRepository {
     oldEndsAt: Instant,
     mostActive?: number,
     version?: number,
+    mostADay?: number,
   ): Promise<ApiKey | undefined> {
     return onDatabase(() =>
       this.dataSource.transaction(async (manager) => {
@@ -227,7 +245,7 @@ export class TypeOrmApiKeyRepository implements BatchedApiKeyRepository {
         if (old === null || old.replacedBy !== undefined) return undefined;
         if (keyState(old, replacement.createdAt) !== 'active') return undefined;
         await manager.update(apiKeySchema, { id }, endOfReplaced(oldEndsAt, replacement.createdAt));
-        const added = await insertKey(manager, replacement, mostActive);
+        const added = await insertKey(manager, replacement, mostActive, mostADay);
         await manager.update(apiKeySchema, { id }, { replacedBy: added.id });
         return added;
       }),
@@ -294,12 +312,20 @@ async function lockKey(manager: EntityManager, id: ApiKeyId): Promise<ApiKeyRow 
 }
 
 /** In a transaction that has taken the account's row, so that nobody adds another meanwhile. */
-async function insertKey(manager: EntityManager, key: NewApiKey, mostActive: number | undefined): Promise<ApiKey> {
-  if (mostActive !== undefined) {
-    const at = [key.accountId.toString(), new Date(key.createdAt)];
-    const [{ count }] = await manager.query<[{ count: number }]>(COUNT_ACTIVE, at);
-    if (count >= mostActive) throw tooManyKeys(mostActive);
+async function insertKey(
+  manager: EntityManager,
+  key: NewApiKey,
+  mostActive = Infinity,
+  mostADay = Infinity,
+): Promise<ApiKey> {
+  const { accountId, createdAt } = key;
+  const count = async (text: string, ...parameters: readonly unknown[]) =>
+    (await manager.query<[{ count: number }]>(text, [accountId, ...parameters]))[0].count;
+  if (mostActive < Infinity && (await count(COUNT_ACTIVE, new Date(createdAt))) >= mostActive) {
+    throw tooManyKeys(mostActive);
   }
+  const today = new Date(startOf(DAY, createdAt));
+  if (mostADay < Infinity && (await count(COUNT_MADE, today, mostADay)) >= mostADay) throw tooManyKeysToday(mostADay);
   const added = { ...key, revokedAt: undefined, replacedBy: undefined, lastUsedAt: undefined };
   return { ...added, id: insertedId(await manager.insert(apiKeySchema, { ...added })) as ApiKeyId };
 }

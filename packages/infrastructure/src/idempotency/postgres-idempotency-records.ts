@@ -1,6 +1,7 @@
 import type { IdempotencyRecords, IdempotentRequest, Instant, RecordedAnswer } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import { onDatabase } from '../database/database-errors.js';
+import { deletePortions } from '../database/delete-portions.js';
 import { inTransaction, managerOf } from '../database/transactions.js';
 
 /** Takes the key, also where its answer is old enough to be forgotten. Waits for whoever is just taking it. */
@@ -32,14 +33,7 @@ export class PostgresIdempotencyRecords implements IdempotencyRecords {
   }
 
   async forget(until: Instant): Promise<number> {
-    let forgotten = 0;
-    for (;;) {
-      const [, count] = await onDatabase(() =>
-        this.dataSource.query<[unknown[], number]>(FORGET, [new Date(until).toISOString()]),
-      );
-      forgotten += count;
-      if (count === 0) return forgotten;
-    }
+    return deletePortions(this.dataSource, FORGET, until);
   }
 
   private async answer(

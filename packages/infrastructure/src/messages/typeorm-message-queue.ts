@@ -13,6 +13,7 @@ import {
 import type { DataSource, QueryDeepPartialEntity } from 'typeorm';
 import type { DatabaseConnection } from '../database/data-source.js';
 import { onDatabase, readFromDatabase } from '../database/database-errors.js';
+import { deletePortions } from '../database/delete-portions.js';
 import { NotificationListener } from '../database/notification-listener.js';
 import { managerOf } from '../database/transactions.js';
 import { messageFrom, type MessageRow, messageSchema } from './message.schema.js';
@@ -35,6 +36,11 @@ const CLAIM = `
   SELECT claimed.id, account_id, text, claimed.created_at, traceparent, claims, failures, email
   FROM claimed JOIN accounts ON accounts.id = account_id
   ORDER BY was_due_at`;
+
+const FORGET = `
+  DELETE FROM messages WHERE id = ANY(ARRAY(
+    SELECT id FROM messages WHERE status <> 'queued' AND created_at <= $1
+    ORDER BY created_at LIMIT 1000 FOR UPDATE SKIP LOCKED))`;
 
 interface ClaimedRow {
   readonly id: MessageId;
@@ -112,6 +118,10 @@ export class TypeOrmMessageQueue implements MessageQueue {
   private async end({ id, number }: Claim, change: QueryDeepPartialEntity<MessageRow>): Promise<void> {
     const claimed = { id, claims: number, status: 'queued' as const };
     await onDatabase(() => managerOf(this.dataSource).update(messageSchema, claimed, change));
+  }
+
+  async forget(writtenUntil: Instant): Promise<number> {
+    return deletePortions(this.dataSource, FORGET, writtenUntil);
   }
 
   async backlog(): Promise<Backlog> {

@@ -13,6 +13,7 @@ import { ProveAddresses1700000040000 } from './1700000040000-prove-addresses.js'
 import { CreateSecrets1700000050000 } from './1700000050000-create-secrets.js';
 import { LimitOrders1700000060000 } from './1700000060000-limit-orders.js';
 import { IndexEndsOfKeys1700000061000 } from './1700000061000-index-ends-of-keys.js';
+import { IndexWhatRunsOut1700000062000 } from './1700000062000-index-what-runs-out.js';
 
 /** In the order they are run. One that has been released is never edited. */
 export const migrations = [
@@ -31,4 +32,5 @@ export const migrations = [
   CreateSecrets1700000050000,
   LimitOrders1700000060000,
   IndexEndsOfKeys1700000061000,
+  IndexWhatRunsOut1700000062000,
 ];

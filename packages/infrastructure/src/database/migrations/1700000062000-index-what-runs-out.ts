@@ -1,0 +1,23 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+export class IndexWhatRunsOut1700000062000 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`CREATE INDEX messages_settled ON messages (created_at) WHERE status <> 'queued'`);
+    await runner.query(`
+      CREATE INDEX api_keys_by_end ON api_keys ((COALESCE(LEAST(revoked_at, expires_at), 'infinity'::timestamptz)))`);
+    // A key that is deleted may have replaced one that is still there.
+    await runner.query('CREATE INDEX api_keys_by_replacement ON api_keys (replaced_by) WHERE replaced_by IS NOT NULL');
+    await runner.query(`
+      ALTER TABLE api_keys DROP CONSTRAINT api_keys_replaced_by_fkey, ADD CONSTRAINT api_keys_replaced_by_fkey
+      FOREIGN KEY (replaced_by) REFERENCES api_keys (id) ON DELETE SET NULL`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      ALTER TABLE api_keys DROP CONSTRAINT api_keys_replaced_by_fkey, ADD CONSTRAINT api_keys_replaced_by_fkey
+      FOREIGN KEY (replaced_by) REFERENCES api_keys (id)`);
+    await runner.query('DROP INDEX api_keys_by_replacement');
+    await runner.query('DROP INDEX api_keys_by_end');
+    await runner.query('DROP INDEX messages_settled');
+  }
+}
