@@ -30,8 +30,8 @@ const MOST = 2_000;
 const RUNS = 7;
 /** Of all tables the only small ones: both hold but the last two days' and are read as a whole at each start. */
 const SMALL_TABLES = ['key_bans', 'migrations', 'request_counts'];
-/** No use case's: the library that keeps the portal's sessions asks by its primary key alone. */
-const OTHERS_TABLES = ['sessions'];
+/** No use case's: the portal's sessions and its one secret are asked for by their primary keys alone. */
+const OTHERS_TABLES = ['secrets', 'sessions'];
 
 /**
  * One account has most of everything, as a partner would, and another came late; most animals that
