@@ -2,6 +2,8 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '@adoption-store/infrastructure/testing';
+// Jest loads this file by itself, without the resolver that finds a .ts behind a .js.
+import { refuseStaleBuild } from './compiled.ts';
 
 declare global {
   var testPostgres: { readonly server: EmbeddedPostgres; readonly dataDirectory: string } | undefined;
@@ -12,6 +14,7 @@ declare global {
  * databases of its own in it.
  */
 export default async function globalSetup(): Promise<void> {
+  refuseStaleBuild(join(__dirname, '../..'));
   if (process.env['TEST_POSTGRES_URL'] !== undefined) return;
   const dataDirectory = await mkdtemp(join(tmpdir(), 'adoption-store-test-'));
   // Nothing here outlives the run, so nothing need survive a power cut. Suites that kill servers start their own.

@@ -1,0 +1,54 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { refuseStaleBuild } from './compiled.js';
+
+const tsc = createRequire(__filename).resolve('typescript/bin/tsc');
+let root: string;
+let source: string;
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'adoption-store-compiled-'));
+  const project = join(root, 'packages/one');
+  mkdirSync(join(project, 'src'), { recursive: true });
+  mkdirSync(join(root, 'apps'));
+  source = join(project, 'src/index.ts');
+  writeFileSync(source, 'export const answer = 1;\n');
+  const compilerOptions = {
+    composite: true,
+    rootDir: 'src',
+    outDir: 'dist',
+    tsBuildInfoFile: 'dist/.tsbuildinfo',
+    types: [],
+  };
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['src'] }));
+  execFileSync(process.execPath, [tsc, '-b', project]);
+});
+afterEach(() => {
+  rmSync(root, { recursive: true });
+});
+
+it('tests run what was compiled from the sources as they are, whatever their times', () => {
+  utimesSync(source, new Date(), new Date(Date.now() + 60_000));
+  expect(() => {
+    refuseStaleBuild(root);
+  }).not.toThrow();
+});
+
+it('a source that was changed after it was compiled is refused, with the command to run', () => {
+  writeFileSync(source, 'export const answer = 2;\n');
+  utimesSync(source, new Date(), new Date(Date.now() + 60_000));
+  expect(() => {
+    refuseStaleBuild(root);
+  }).toThrow(/packages\/one\/tsconfig\.json: its sources were changed .* run: npm run build$/);
+});
+
+it('a project that was never compiled is refused', () => {
+  rmSync(join(root, 'packages/one/dist'), { recursive: true });
+  expect(() => {
+    refuseStaleBuild(root);
+  }).toThrow('npm run build');
+});
