@@ -8,6 +8,7 @@ import {
   HOUR,
   type Instant,
   later,
+  MINUTE,
   plan,
   PURGED_KINDS,
 } from '@adoption-store/domain';
@@ -30,8 +31,8 @@ const MOST = 2_000;
 const RUNS = 7;
 /** Of all tables the only small ones: both hold but the last two days' and are read as a whole at each start. */
 const SMALL_TABLES = ['key_bans', 'migrations', 'request_counts'];
-/** No use case's: the portal's sessions and its one secret are asked for by their primary keys alone. */
-const OTHERS_TABLES = ['secrets', 'sessions'];
+/** No use case's: the portal's one secret is asked for by its primary key alone. */
+const OTHERS_TABLES = ['secrets'];
 
 /**
  * One account has most of everything, as a partner would, and another came late; most animals that
@@ -67,6 +68,10 @@ const FILL = `
   FROM generate_series(1, ${ROWS}) AS n;
   INSERT INTO address_proofs (token_hash, account_id, expires_at)
   SELECT encode(sha256(n::text::bytea), 'hex'), n, now() + CASE WHEN n % 50 = 0 THEN interval '-1 day' ELSE interval '30 days' END
+  FROM generate_series(1, ${ROWS}) AS n;
+  INSERT INTO sessions (sid, token_hash, account_id, credential_version, begun_at, used_at, expire)
+  SELECT 'session-' || n, encode(sha256(n::text::bytea), 'hex'), n, 1, now(), now(),
+    now() + CASE WHEN n % 50 = 0 THEN interval '-1 day' ELSE interval '30 days' END
   FROM generate_series(1, ${ROWS}) AS n;
   INSERT INTO usage_by_day (account_id, day, key_id, admitted, refused)
   SELECT 1 + n % 1000, current_date - n / 200, n, 1, 0 FROM generate_series(1, ${ROWS}) AS n;
@@ -244,6 +249,19 @@ function everyUseCase(application: Application, { clock, sender, mailer, hasher 
         FROM generate_series(1, ${2 * MOST}) AS n`);
       await application.closeAccount.execute({ accountId, password });
     },
+    beginSession: async () => {
+      const account = await signUp('begin');
+      await application.beginSession.execute({ account, replacing: `session-${run + 1}` });
+    },
+    resumeSession: async () => {
+      const token = await application.beginSession.execute({ account: await signUp('resume') });
+      clock.advance(MINUTE);
+      for (const each of [token ?? '', 'unknown']) await application.resumeSession.execute(each);
+    },
+    renewSession: async () => {
+      await application.renewSession.execute({ id: `session-${run + 101}`, account: await signUp('renew') });
+    },
+    endSession: () => application.endSession.execute({ id: `session-${run + 201}` }),
     meterRequest: async () => {
       const limits = plan('enterprise', { perMinute: 1, perDay: 1_000_000 });
       const account = await application.openAccount.execute({ email: `banned-${email}`, plan: limits });

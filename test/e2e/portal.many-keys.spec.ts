@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { PASSWORD, usePortal, type Visitor } from '../support/portal-visitor.js';
+import { ask } from '../support/database.js';
 
 const PAST_KEYS = 100_000;
 /** Keys of one statement: a statement that takes too long is ended. */
@@ -17,7 +18,8 @@ beforeAll(async () => {
   const now = new Date(portal.clock.now());
   for (let made = 0; made < PAST_KEYS; made += AT_ONCE) {
     // Half of them were revoked, half have expired. As many were used each day as can be made in a day.
-    await portal.query(
+    await ask(
+      portal.databaseUrl,
       `WITH added AS (
          INSERT INTO api_keys (account_id, hash, ending, created_at, revoked_at, expires_at)
          SELECT accounts.id, encode(sha256(n::text::bytea), 'hex'), 'abcd', $2::timestamptz - interval '100 days',

@@ -254,6 +254,6 @@ describe('every form there is', () => {
 
 /** On the same database. */
 async function secondPortal(): Promise<Pick<TestPortal, 'origin' | 'close'>> {
-  const { application, clock, query } = portal;
-  return startPortal({ application, clock, query, trustProxy: ['127.0.0.1'] });
+  const { application, clock } = portal;
+  return startPortal({ application, clock, trustProxy: ['127.0.0.1'] });
 }

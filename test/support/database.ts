@@ -15,11 +15,15 @@ export async function createDatabase(): Promise<TestDatabase> {
 }
 
 /** The rows of a statement, on a connection of its own. */
-export async function ask<Row extends pg.QueryResultRow>(url: string, statement: string): Promise<readonly Row[]> {
+export async function ask<Row extends pg.QueryResultRow>(
+  url: string,
+  statement: string,
+  values?: unknown[],
+): Promise<readonly Row[]> {
   const client = new pg.Client(url);
   await client.connect();
   try {
-    return (await client.query<Row>(statement)).rows;
+    return (await client.query<Row>(statement, values)).rows;
   } finally {
     await client.end();
   }

@@ -1,27 +1,30 @@
 import { createPortal, type PortalOptions } from '@adoption-store/portal';
 import { createApplication, type Application, type Clock, type Ports } from '@adoption-store/domain';
 import { InMemoryPasswordMailer } from '@adoption-store/domain/testing';
-import { openInfrastructure, type Query } from '@adoption-store/infrastructure';
+import { openInfrastructure } from '@adoption-store/infrastructure';
 import { createDatabase } from './database.js';
+import { DatabaseGate } from './database-gate.js';
 
 /** The portal on a database of its own, served over real HTTP; only its mail is kept here. */
 export interface TestPortal {
   readonly origin: string;
   readonly application: Application;
   readonly ports: Ports;
-  readonly query: Query;
   readonly clock: Clock;
   readonly mailer: InMemoryPasswordMailer;
   readonly databaseUrl: string;
   /** Every path that takes forms. */
   readonly forms: readonly string[];
+  /** From then on the database is gone. */
+  loseDatabase(): void;
   close(): Promise<void>;
 }
 
 export async function startPortal(options: Partial<PortalOptions> = {}): Promise<TestPortal> {
   const database = await createDatabase();
-  const { ports, query, isReady, close } = await openInfrastructure({
-    databaseUrl: database.url,
+  const gate = await DatabaseGate.open(database.url);
+  const { ports, isReady, close } = await openInfrastructure({
+    databaseUrl: gate.url,
     dataDirectory: '/nowhere',
     poolSize: 5,
   });
@@ -31,8 +34,7 @@ export async function startPortal(options: Partial<PortalOptions> = {}): Promise
   const portal = await createPortal({
     application,
     clock,
-    query,
-    secret: 'a secret of thirty-two characters',
+    secrets: ['a secret of thirty-two characters'],
     apiUrl: 'http://api.example.com',
     isReady,
     ...options,
@@ -42,14 +44,17 @@ export async function startPortal(options: Partial<PortalOptions> = {}): Promise
     origin: `http://127.0.0.1:${new URL(await portal.getUrl()).port}`,
     application,
     ports,
-    query,
     clock,
     mailer,
     databaseUrl: database.url,
     forms: pathsOf(portal.getHttpAdapter().getInstance().printRoutes({ commonPrefix: false }), 'POST'),
+    loseDatabase() {
+      gate.shut();
+    },
     async close() {
       await portal.close();
       await close();
+      gate.shut();
       await database.drop();
     },
   };

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Application, Clock } from '@adoption-store/domain';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import Fastify from 'fastify';
+import Fastify, { type RouteOptions } from 'fastify';
 import type { Log, Tracing } from '@adoption-store/telemetry';
 import { dropInvalidForwarding, nestLogger, serveHealth } from '@adoption-store/web';
 import { ApiModule } from './api.module.js';
@@ -42,6 +42,8 @@ export interface ApiOptions {
   readonly tracing?: Tracing | undefined;
   /** Networks whose X-Forwarded-For is believed; none unless given. */
   readonly trustProxy?: readonly string[] | undefined;
+  /** Told of each route there is. */
+  readonly onRoute?: ((route: RouteOptions) => void) | undefined;
 }
 
 // An unfinished request is given up after so long; Node looks for them this often.
@@ -55,6 +57,7 @@ function noSchemas(): never {
 /** The API, ready to listen: what serve-api.ts serves and the tests call. */
 export async function createApi({
   trustProxy,
+  onRoute,
   application,
   clock,
   isReady,
@@ -107,6 +110,7 @@ export async function createApi({
     },
   });
   if (trustProxy !== undefined) fastify.addHook('onRequest', dropInvalidForwarding);
+  if (onRoute !== undefined) fastify.addHook('onRoute', onRoute);
   routeEveryMethod(fastify);
   refusals.listenTo(fastify.server);
   new ReadingTurns().listenTo(fastify.server);

@@ -2,10 +2,8 @@ import 'reflect-metadata';
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { Application, Clock } from '@adoption-store/domain';
-import type { Query } from '@adoption-store/infrastructure';
 import type { Log } from '@adoption-store/telemetry';
 import { dropInvalidForwarding, nestLogger, serveHealth } from '@adoption-store/web';
-import fastifyCookie from '@fastify/cookie';
 import fastifyFormbody from '@fastify/formbody';
 import fastifyHelmet from '@fastify/helmet';
 import fastifyView from '@fastify/view';
@@ -17,10 +15,12 @@ import {
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
+  type RouteOptions,
   LogController,
 } from 'fastify';
 import { logRequests } from './http/access-log.js';
 import { AfterAnswer } from './http/after-answer.js';
+import { readCookies } from './http/cookies.js';
 import { refuseForgedForms } from './http/csrf.js';
 import { Devices } from './http/devices.js';
 import { Pages } from './http/pages.js';
@@ -32,10 +32,8 @@ import { PortalModule } from './portal.module.js';
 export interface PortalOptions {
   readonly application: Application;
   readonly clock: Clock;
-  /** Runs a statement on the database that keeps the sessions. */
-  readonly query: Query;
-  /** Signs sessions and forms; 32 characters or more. */
-  readonly secret: string;
+  /** The first signs, all verify; each of 32 characters or more. */
+  readonly secrets: readonly string[];
   /** The API's address, without `/v1`. */
   readonly apiUrl: string;
   /** Address people reach the portal at, where that is known. */
@@ -50,6 +48,8 @@ export interface PortalOptions {
   readonly logRequests?: boolean | undefined;
   /** Networks whose X-Forwarded-For is believed; none unless given. */
   readonly trustProxy?: readonly string[] | undefined;
+  /** Told of each route there is. */
+  readonly onRoute?: ((route: RouteOptions) => void) | undefined;
 }
 
 const REQUEST_TIMEOUT_MS = 9_000;
@@ -72,7 +72,7 @@ const CONTENT_SECURITY_POLICY = {
 
 /** The portal, ready to listen: what main.ts serves and the tests call. */
 export async function createPortal(options: PortalOptions): Promise<NestFastifyApplication> {
-  const { application, clock, query, secret, apiUrl, portalUrl, log, trustProxy } = options;
+  const { application, clock, secrets, apiUrl, portalUrl, log, trustProxy } = options;
   const adapter = new FastifyAdapter({
     ...(log && { loggerInstance: log.logger, childLoggerFactory: (logger: FastifyBaseLogger) => logger }),
     logController: new LogController({ disableRequestLogging: true }),
@@ -89,6 +89,7 @@ export async function createPortal(options: PortalOptions): Promise<NestFastifyA
   });
   const fastify = adapter.getInstance<FastifyInstance>();
   if (trustProxy !== undefined) fastify.addHook('onRequest', dropInvalidForwarding);
+  if (options.onRoute !== undefined) fastify.addHook('onRoute', options.onRoute);
   const isSecure = portalUrl?.startsWith('https:') === true;
   const files = readPublicFiles(folder('public'));
   if (log !== undefined && options.logRequests === true) logRequests(fastify, log);
@@ -104,8 +105,11 @@ export async function createPortal(options: PortalOptions): Promise<NestFastifyA
     reply.header('cache-control', 'no-store');
     done();
   });
-  // In a scope of their own, which what follows doesn't reach: who asks for these has no session.
+  // Hooks that are added later reach this scope all the same, so its routes say that they are the same for everybody.
   await fastify.register((scope, _options, done) => {
+    scope.addHook('onRoute', (route) => {
+      route.config = { ...route.config, isForEverybody: true };
+    });
     servePublicFiles(scope, files);
     serveHealth(
       (path, get) => scope.get(path, get),
@@ -116,13 +120,12 @@ export async function createPortal(options: PortalOptions): Promise<NestFastifyA
   await fastify.register(fastifyView, { engine: { eta: new Eta() }, root: folder('views'), production: true });
   fastify.removeAllContentTypeParsers();
   await fastify.register(fastifyFormbody, { bodyLimit: MAX_FORM_BYTES });
-  await fastify.register(fastifyCookie);
-  const sessions = new Sessions(application.getAccount, clock);
-  await sessions.keep(fastify, query, secret);
-  await refuseForgedForms(fastify, secret);
-  if (isSecure) sendSecureCookies(fastify);
+  await readCookies(fastify, isSecure);
+  const sessions = new Sessions(application, secrets);
+  sessions.keep(fastify);
+  refuseForgedForms(fastify, secrets);
   fastify.decorateRequest('guess', undefined);
-  const devices = new Devices(application.getAccount, signerFor('device', [secret]), clock);
+  const devices = new Devices(application.getAccount, signerFor('device', secrets), clock);
   const afterAnswer = AfterAnswer.of(fastify);
   const pages = new Pages({
     api: apiUrl,
@@ -140,19 +143,4 @@ export async function createPortal(options: PortalOptions): Promise<NestFastifyA
 /** Of source and build alike. */
 function folder(name: string): string {
   return fileURLToPath(new URL(`../${name}`, import.meta.url));
-}
-
-/** Who ends TLS before us may not say so: the libraries then take the connection for the open one that it is here. */
-function sendSecureCookies(fastify: FastifyInstance): void {
-  fastify.addHook('onSend', (_request, reply, _payload, done) => {
-    const cookies = [reply.getHeader('set-cookie') ?? []].flat().map(String);
-    if (cookies.length > 0) {
-      reply.removeHeader('set-cookie');
-      reply.header(
-        'set-cookie',
-        cookies.map((cookie) => (/; Secure(;|$)/i.test(cookie) ? cookie : `${cookie}; Secure`)),
-      );
-    }
-    done();
-  });
 }

@@ -19,7 +19,7 @@ await runService((environment) => readSettings(portalSettings, environment), sta
 async function start(settings: Values<typeof portalSettings>, told: AbortSignal): Promise<() => Promise<void>> {
   const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory, PORTAL_PORT: port, PORTAL_HOST: host } = settings;
   const log = await openLog({ service: 'portal', level: settings.LOG_LEVEL });
-  const { ports, isReady, query, secret, close } = await openInfrastructure({
+  const { ports, isReady, secret, close } = await openInfrastructure({
     databaseUrl,
     dataDirectory,
     poolSize: settings.DATABASE_POOL_SIZE,
@@ -34,8 +34,7 @@ async function start(settings: Values<typeof portalSettings>, told: AbortSignal)
     const portal = await createPortal({
       application: createApplication(ports, { keyEnvironment: settings.KEY_ENVIRONMENT }),
       clock: ports.clock,
-      query,
-      secret: settings.PORTAL_SECRET ?? (await secret('portal')),
+      secrets: settings.PORTAL_SECRET ?? [await secret('portal')],
       apiUrl: settings.PUBLIC_URL ?? localAddress(settings.HOST, settings.PORT),
       portalUrl: settings.PORTAL_URL,
       isReady,

@@ -62,7 +62,11 @@ describe('settings', () => {
       ['https://api.example.com', 'http://localhost:3000/store/'],
       ['api.example.com', 'ftp://x', 'https://x?y', 'https://u@x'],
     ],
-    ['PORTAL_SECRET', ['x'.repeat(32)], ['x'.repeat(31)]],
+    [
+      'PORTAL_SECRET',
+      ['x'.repeat(32), `${'x'.repeat(32)}, ${'y'.repeat(32)}`],
+      ['x'.repeat(31), `${'x'.repeat(32)},`, `${'x'.repeat(16)},${'y'.repeat(16)}`],
+    ],
     ['PORTAL_HOST', ['0.0.0.0'], ['a b']],
     ['PORTAL_PORT', ['0', '65535'], ['65536']],
     ['PORTAL_URL', ['https://portal.example.com', 'http://localhost:3001/'], ['portal.example.com', 'https://x?y']],
@@ -96,6 +100,13 @@ describe('settings', () => {
     expect(faultsOf(mail)).toEqual([]);
     expect(faultsOf(both)).toEqual(['PORTAL_URL must be set where SMTP_URL and DATABASE_URL are']);
     expect(faultsOf({ ...both, PORTAL_URL: 'https://portal.example.com' })).toEqual([]);
+  });
+
+  it('read secrets in the order in which they are written', () => {
+    const [first, second] = ['x'.repeat(32), 'y'.repeat(33)];
+    expect(readSettings(portalSettings, { PORTAL_SECRET: first }).PORTAL_SECRET).toEqual([first]);
+    const both = readSettings(portalSettings, { PORTAL_SECRET: `${first}, ${second}` }).PORTAL_SECRET;
+    expect(both).toEqual([first, second]);
   });
 
   it('take a mail server only with a sender and a recipient', () => {

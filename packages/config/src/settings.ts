@@ -146,8 +146,10 @@ export const portalSettings = {
   },
   PORTAL_SECRET: {
     default: undefined,
-    about: 'At least 32 random characters that sign sessions, the same for all portals; else the database has some',
-    read: secret,
+    about:
+      'At least 32 random characters that sign, the same for all portals; several, with commas between: the first ' +
+      'signs, all verify; else the database has some',
+    read: secrets,
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
@@ -223,9 +225,11 @@ function isNetwork(text: string): boolean {
   );
 }
 
-function secret(text: string): string {
-  if (text.length < 32) throw new Error('must be at least 32 characters, such as `openssl rand -hex 32` gives');
-  return text;
+function secrets(text: string): readonly string[] {
+  const list = text.split(',').map((each) => each.trim());
+  if (!list.every((each) => each.length >= 32))
+    throw new Error('must be at least 32 characters, such as `openssl rand -hex 32` gives');
+  return list;
 }
 
 function mailAddress(text: string): string {

@@ -51,6 +51,11 @@ import { DEFAULT_ADDRESS_LIMIT, MeterRequest } from './quotas/meter-request.js';
 import type { RequestCounter } from './quotas/request-counter.js';
 import { ShowUsage } from './quotas/show-usage.js';
 import type { UsageRecords } from './quotas/usage-records.js';
+import { BeginSession } from './sessions/begin-session.js';
+import { EndSession } from './sessions/end-session.js';
+import { RenewSession } from './sessions/renew-session.js';
+import { ResumeSession } from './sessions/resume-session.js';
+import type { SessionRepository } from './sessions/session-repository.js';
 
 /** What the domain needs of the world. */
 export interface Ports {
@@ -62,6 +67,7 @@ export interface Ports {
   readonly apiKeys: ApiKeyRepository;
   readonly credentials: CredentialRepository;
   readonly attempts: AttemptCounter;
+  readonly sessions: SessionRepository;
   readonly passwordHasher: PasswordHasher;
   /** Without it nobody can reset a password, and no address is proven. */
   readonly passwordMailer?: PasswordMailer | undefined;
@@ -96,7 +102,8 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
   const { orderLimit = DEFAULT_ORDER_LIMIT, messageRetention = DEFAULT_MESSAGE_RETENTION } = options;
   const delivery = { ...DEFAULT_DELIVERY_POLICY, ...options.delivery };
   const { animals, orders, messages, messageSender, idempotency, clock, cryptography } = ports;
-  const { accounts, apiKeys, credentials, attempts, passwordHasher, passwordMailer, requests, usage } = ports;
+  const { accounts, apiKeys, credentials, attempts, sessions } = ports;
+  const { passwordHasher, passwordMailer, requests, usage } = ports;
   const { provesAddresses = passwordMailer !== undefined } = options;
   const requestAddressProof = new RequestAddressProof(credentials, passwordMailer, cryptography, clock);
   return {
@@ -138,6 +145,11 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     limitAttempts: new LimitAttempts(attempts, cryptography, clock),
     closeAccount: new CloseAccount(credentials, passwordHasher, clock),
 
+    beginSession: new BeginSession(sessions, cryptography, clock),
+    resumeSession: new ResumeSession(sessions, cryptography, clock),
+    renewSession: new RenewSession(sessions, cryptography, clock),
+    endSession: new EndSession(sessions),
+
     meterRequest: new MeterRequest(requests, usage, clock, addressLimit),
     showUsage: new ShowUsage(accounts, apiKeys, requests, usage, clock),
     answerOnce: new AnswerOnce(idempotency, clock),
@@ -146,6 +158,7 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
       idempotency,
       credentials,
       attempts,
+      sessions,
       usage,
       messages,
       apiKeys,

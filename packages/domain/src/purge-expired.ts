@@ -7,6 +7,7 @@ import { type Clock, DAY, later } from './kernel/clock.js';
 import type { MessageQueue } from './messages/message-queue.js';
 import type { RequestCounter } from './quotas/request-counter.js';
 import type { UsageRecords } from './quotas/usage-records.js';
+import type { SessionRepository } from './sessions/session-repository.js';
 
 /** How long usage by day is kept: a year and a month, so that a month can be held against that of the year before. */
 export const USAGE_TTL = 400 * DAY;
@@ -15,7 +16,16 @@ export const PAST_KEY_TTL = USAGE_TTL;
 /** How long a message is kept once it is sent or has failed, counted from when it was written. */
 export const DEFAULT_MESSAGE_RETENTION = 90 * DAY;
 
-export const PURGED_KINDS = ['counts', 'answers', 'resets', 'attempts', 'usage', 'messages', 'keys'] as const;
+export const PURGED_KINDS = [
+  'counts',
+  'answers',
+  'resets',
+  'attempts',
+  'sessions',
+  'usage',
+  'messages',
+  'keys',
+] as const;
 export type PurgedKind = (typeof PURGED_KINDS)[number];
 
 /** Clears away what has run out, each kind by itself: one that can't be cleared away holds up no other. */
@@ -25,6 +35,7 @@ export class PurgeExpired {
     private readonly idempotency: IdempotencyRecords,
     private readonly credentials: CredentialRepository,
     private readonly attempts: AttemptCounter,
+    private readonly sessions: SessionRepository,
     private readonly usage: UsageRecords,
     private readonly messages: MessageQueue,
     private readonly apiKeys: ApiKeyRepository,
@@ -40,6 +51,7 @@ export class PurgeExpired {
       answers: () => this.idempotency.forget(later(now, -ANSWER_TTL)),
       resets: () => this.credentials.forgetResets(now),
       attempts: () => this.attempts.purge(now),
+      sessions: () => this.sessions.forget(now),
       usage: () => this.usage.forget(later(now, -USAGE_TTL)),
       messages: () => this.messages.forget(later(now, -this.messageRetention)),
       keys: () => this.apiKeys.forgetPast(later(now, -PAST_KEY_TTL)),

@@ -9,8 +9,8 @@ import { CoalescingAnimalRepository } from './animals/coalescing-animal-reposito
 import { PostgresAnimalRepository } from './animals/postgres-animal-repository.js';
 import { type DatabaseConnection, migrate, openDataSource } from './database/data-source.js';
 import { openEmbeddedPostgres } from './database/embedded-postgres.js';
-import { onDatabase } from './database/database-errors.js';
 import { poolOf, poolStateOf } from './database/prepared.js';
+import { onDatabase } from './database/database-errors.js';
 import { readinessOf } from './database/readiness.js';
 import { sharedSecret } from './database/shared-secret.js';
 import { mailRisk } from './mail/mail-risk.js';
@@ -19,6 +19,7 @@ import { TypeOrmOrderRepository } from './orders/typeorm-order-repository.js';
 import { PostgresIdempotencyRecords } from './idempotency/postgres-idempotency-records.js';
 import { openRequestCounter } from './quotas/open-request-counter.js';
 import { PostgresUsageRecords } from './quotas/postgres-usage-records.js';
+import { PostgresSessionRepository } from './sessions/postgres-session-repository.js';
 import { nodeCryptography } from './kernel/node-cryptography.js';
 import { systemClock } from './kernel/system-clock.js';
 
@@ -57,12 +58,6 @@ export type Query = (text: string, values: unknown[]) => Promise<{ readonly rows
 
 export interface Infrastructure {
   readonly ports: Ports;
-  /**
-   * Runs a statement for a library that keeps a table of its own.
-   *
-   * @throws DomainError `service_unavailable` where the database can't answer in time.
-   */
-  readonly query: Query;
   /** What all processes on this database sign with, for that use of theirs; made once. */
   readonly secret: (name: string) => Promise<string>;
   /** Whether the database answers within half a second. Never rejects. */
@@ -104,7 +99,6 @@ async function connect(
     const query: Query = (text, values) => onDatabase(() => poolOf(dataSource).query(text, values));
     return {
       ports,
-      query,
       secret: (name) => sharedSecret(query, name),
       read: () => ({ pool: poolStateOf(dataSource), limits: limits() }),
       isReady: readinessOf(dataSource),
@@ -143,6 +137,7 @@ async function openPorts(
       messageSender,
       ...accounts,
       attempts: new PostgresAttemptCounter(dataSource),
+      sessions: new PostgresSessionRepository(dataSource),
       passwordHasher: new Argon2PasswordHasher(),
       passwordMailer,
       requests: requests.counter,

@@ -50,7 +50,7 @@ export class AccountController {
       return;
     }
     await this.throttler.forgive(request);
-    await this.sessions.begin(request, changed);
+    await this.sessions.renew(request, reply, changed);
     this.devices.remember(request, reply, changed);
     redirect(reply, '/account', 'password-changed');
   }

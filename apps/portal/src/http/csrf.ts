@@ -1,25 +1,47 @@
-import fastifyCsrf from '@fastify/csrf-protection';
+import { Tokens } from '@fastify/csrf';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { cookieName } from './cookies.js';
+import { keysFor, signerFor } from './secrets.js';
 
-/** From now on a form is taken only with a token that this browser was given, for the same person. */
-export async function refuseForgedForms(fastify: FastifyInstance, secret: string): Promise<void> {
-  await fastify.register(fastifyCsrf, {
-    sessionPlugin: '@fastify/cookie',
-    cookieKey: 'csrf',
-    cookieOpts: { path: '/', httpOnly: true, sameSite: 'lax', secure: 'auto' },
-    csrfOpts: { hmacKey: secret },
-    getUserInfo: userInfo,
-    getToken: (request) => formToken(request),
-  });
-  fastify.addHook('preHandler', (request, reply, done) => {
-    if (request.method === 'POST') fastify.csrfProtection(request, reply, done);
-    else done();
-  });
+declare module 'fastify' {
+  interface FastifyReply {
+    /** For the hidden field of a form that is about to be shown. */
+    newFormToken: () => string;
+  }
 }
 
-/** For the hidden field of a form that is about to be shown. */
-export function newFormToken(request: FastifyRequest, reply: FastifyReply): string {
-  return reply.generateCsrf({ userInfo: userInfo(request) });
+const COOKIE = 'csrf';
+
+/** The token of a form isn't one of this browser's for the person who is signed in now. */
+export class FormRefused extends Error {
+  override readonly name = 'FormRefused';
+}
+
+/** From now on a form is taken only with a token that this browser was given, for the same person. */
+export function refuseForgedForms(fastify: FastifyInstance, secrets: readonly string[]): void {
+  const signer = signerFor('form', secrets);
+  // One for each secret: the library signs with one key.
+  const tokens = keysFor('form', secrets).map((hmacKey) => new Tokens({ userInfo: true, hmacKey }));
+  const secretOf = (request: FastifyRequest) => {
+    const { valid, renew, value } = signer.unsign(request.cookies[cookieName(request, COOKIE)] ?? '');
+    return valid ? { value, renew } : undefined;
+  };
+  const [current] = tokens;
+  if (current === undefined) throw new Error('no secret was given');
+  fastify.decorateReply('newFormToken', function (this: FastifyReply) {
+    const { request } = this;
+    const kept = secretOf(request);
+    const value = kept?.value ?? current.secretSync();
+    if (kept?.renew !== false) this.setCookie(cookieName(request, COOKIE), signer.sign(value));
+    return current.create(value, personOf(request));
+  });
+  fastify.addHook('preHandler', (request, _reply, done) => {
+    const secret = secretOf(request)?.value;
+    const isOurs =
+      request.method !== 'POST' ||
+      (secret !== undefined && tokens.some((each) => each.verify(secret, formToken(request), personOf(request))));
+    done(isOurs ? undefined : new FormRefused());
+  });
 }
 
 /** What the form that was sent had in that field. */
@@ -28,6 +50,6 @@ export function formToken({ body }: Pick<FastifyRequest, 'body'>): string {
   return typeof token === 'string' ? token : '';
 }
 
-function userInfo({ account }: FastifyRequest): string {
+function personOf({ account }: FastifyRequest): string {
   return account === undefined ? 'nobody' : String(account.id);
 }

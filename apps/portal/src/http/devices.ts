@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type Account, type AccountId, type Clock, DAY, type GetAccount } from '@adoption-store/domain';
 import type { Signer } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { cookieName } from './cookies.js';
 
 const COOKIE = 'device';
 const LIFE = 365 * DAY;
@@ -35,13 +36,7 @@ export class Devices {
     const known = this.read(request);
     const nonce = known?.accountId === id ? known.nonce : randomBytes(16).toString('base64url');
     const content = `${id}.${credentialVersion}.${this.clock.now()}.${nonce}`;
-    reply.setCookie(COOKIE, this.signer.sign(content), {
-      path: '/',
-      httpOnly: true,
-      sameSite: 'lax',
-      secure: 'auto',
-      maxAge: LIFE / 1_000,
-    });
+    reply.setCookie(cookieName(request, COOKIE), this.signer.sign(content), { maxAge: LIFE / 1_000 });
   }
 
   /**
@@ -55,8 +50,8 @@ export class Devices {
     return account?.email === email && account.credentialVersion === known.credentialVersion ? known : undefined;
   }
 
-  private read({ cookies }: FastifyRequest): Remembered | undefined {
-    const { valid, value } = this.signer.unsign(cookies[COOKIE] ?? '');
+  private read(request: FastifyRequest): Remembered | undefined {
+    const { valid, value } = this.signer.unsign(request.cookies[cookieName(request, COOKIE)] ?? '');
     const parts = valid ? CONTENT.exec(value) : null;
     if (parts === null) return undefined;
     const [, id = '', version, at, nonce = ''] = parts;

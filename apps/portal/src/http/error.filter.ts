@@ -2,6 +2,7 @@ import { DomainError } from '@adoption-store/domain';
 import { stackOf } from '@adoption-store/web';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { FormRefused } from './csrf.js';
 import { TooManyAttempts } from './form-throttler.guard.js';
 import { Pages } from './pages.js';
 import { askToSignIn, SignInNeeded } from './signed-in.guard.js';
@@ -37,8 +38,6 @@ export class ErrorFilter implements ExceptionFilter {
     const status = statusOf(error);
     if (status >= 500) {
       request.log.error({ request_id: request.id, route: request.routeOptions.url, stack: stackOf(error) }, 'defect');
-      // What couldn't be read or written before isn't written now: the session stays as it was.
-      Reflect.set(request, 'session', null);
     }
     if (status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS);
     if (error instanceof TooManyAttempts) reply.header('retry-after', String(error.seconds));
@@ -51,6 +50,7 @@ function statusOf(error: unknown): number {
   if (error instanceof DomainError) {
     return { invalid: 400, unauthenticated: 403, not_found: 404, conflict: 409, unavailable: 503 }[error.kind];
   }
+  if (error instanceof FormRefused) return 403;
   if (error instanceof HttpException) return error.getStatus();
   const status = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined;
   return typeof status === 'number' && status >= 400 && status < 500 ? status : 500;

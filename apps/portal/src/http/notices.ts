@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { cookieName } from './cookies.js';
 
 /** What can have been done, said once on the page that follows. */
 const NOTICES = {
@@ -23,14 +24,15 @@ const MAX_AGE = 60;
 /** RFC 9110 §15.4.4: what was posted isn't posted again by a reload. */
 export function redirect(reply: FastifyReply, path: string, notice?: Notice): FastifyReply {
   if (notice !== undefined) {
-    reply.setCookie(COOKIE, notice, { path: '/', httpOnly: true, sameSite: 'lax', secure: 'auto', maxAge: MAX_AGE });
+    reply.setCookie(cookieName(reply.request, COOKIE), notice, { maxAge: MAX_AGE });
   }
   return reply.redirect(path, 303);
 }
 
 export function takeNotice(request: FastifyRequest, reply: FastifyReply): string | undefined {
-  const name = request.cookies[COOKIE];
+  const cookie = cookieName(request, COOKIE);
+  const name = request.cookies[cookie];
   if (name === undefined) return undefined;
-  reply.clearCookie(COOKIE, { path: '/' });
+  reply.clearCookie(cookie);
   return Object.hasOwn(NOTICES, name) ? NOTICES[name as Notice] : undefined;
 }

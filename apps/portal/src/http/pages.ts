@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { viewHelpers } from '../view-helpers.js';
 import type { Frame, Views } from '../views.js';
-import { newFormToken } from './csrf.js';
 import { takeNotice } from './notices.js';
 
 /** A form that was refused and is shown again. */
@@ -21,7 +20,7 @@ export class Pages {
     const frame: Frame = {
       ...this.frame,
       account: request.account,
-      csrf: newFormToken(request, reply),
+      csrf: reply.newFormToken(),
       notice: takeNotice(request, reply),
     };
     const html = await reply.viewAsync(name, { ...frame, ...view, helpers: viewHelpers });

@@ -1,92 +1,92 @@
-import { type Account, type AccountId, type Clock, type GetAccount, HOUR, MINUTE } from '@adoption-store/domain';
-import type { Query } from '@adoption-store/infrastructure';
-import fastifySession from '@fastify/session';
-import connectPgSimple from 'connect-pg-simple';
+import {
+  type Account,
+  type BeginSession,
+  type EndSession,
+  LONGEST_SESSION,
+  type RenewSession,
+  type ResumeSession,
+  SECOND,
+} from '@adoption-store/domain';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { cookieName } from './cookies.js';
+import { signerFor } from './secrets.js';
 
 declare module 'fastify' {
-  interface Session {
-    accountId?: string;
-    credentialVersion?: number;
-    begunAt?: number;
-    /** The minute it was last used in. */
-    usedAt?: number;
+  interface FastifyContextConfig {
+    /** The answer is the same for everybody: nobody's session is looked up for it. */
+    isForEverybody?: boolean;
   }
 
   interface FastifyRequest {
     /** Of the person who is signed in. */
     account: Account | undefined;
+    /** Of the session that this person is signed in by. */
+    sessionId: string | undefined;
   }
 }
 
-/** A session ends when it wasn't used for so long, and after so long however much it is used. */
-const IDLE_TIME = 30 * MINUTE;
-const LONGEST_TIME = 12 * HOUR;
+interface UseCases {
+  readonly beginSession: BeginSession;
+  readonly resumeSession: ResumeSession;
+  readonly renewSession: RenewSession;
+  readonly endSession: EndSession;
+}
+
 const COOKIE = 'session';
 
-/** Who is signed in, in which browser; nobody else has a session. */
+/** Who is signed in, in which browser. Only signing in and a change of the password give a browser a session's cookie. */
 export class Sessions {
-  constructor(
-    private readonly getAccount: GetAccount,
-    private readonly clock: Clock,
-  ) {}
+  private readonly signer: ReturnType<typeof signerFor>;
 
-  /** From now on each request has its session, and the account of who is signed in. */
-  async keep(fastify: FastifyInstance, query: Query, secret: string): Promise<void> {
-    const Store = connectPgSimple(fastifySession);
-    const store = new Store({
-      pool: { query },
-      tableName: 'sessions',
-      errorLog: (message, error) => {
-        fastify.log.warn(`${message} ${error.message}`);
-      },
-    });
-    fastify.addHook('onClose', () => store.close());
+  constructor(
+    private readonly useCases: UseCases,
+    secrets: readonly string[],
+  ) {
+    this.signer = signerFor('session', secrets);
+  }
+
+  /** From now on each request has the account of the person who is signed in. */
+  keep(fastify: FastifyInstance): void {
     fastify.decorateRequest('account', undefined);
-    await fastify.register(fastifySession, {
-      secret,
-      store,
-      cookieName: COOKIE,
-      cookie: { path: '/', httpOnly: true, sameSite: 'lax', secure: 'auto', maxAge: IDLE_TIME },
-      saveUninitialized: false,
-      // Else it would be written anew with each request, where once a minute does (`accountOf`).
-      rolling: false,
-    });
-    fastify.addHook('onRequest', async (request) => {
-      request.account = await this.accountOf(request);
+    fastify.decorateRequest('sessionId', undefined);
+    // Once the body is there: a form that was sent slowly is judged by the session as it is at its end.
+    fastify.addHook('preHandler', async (request) => {
+      if (request.routeOptions.config.isForEverybody !== true) await this.resume(request);
     });
   }
 
-  /** With another id than before, which somebody may have planted or seen. */
-  async begin(request: FastifyRequest, account: Account): Promise<void> {
-    const now = this.clock.now();
-    await request.session.regenerate();
-    Object.assign(request.session, {
-      accountId: String(account.id),
-      credentialVersion: account.credentialVersion,
-      begunAt: now,
-      usedAt: now,
-    });
-    request.account = account;
+  /** With another token than the browser came with, which somebody may have planted or seen. */
+  async begin(request: FastifyRequest, reply: FastifyReply, account: Account): Promise<void> {
+    const token = await this.useCases.beginSession.execute({ account, replacing: request.sessionId });
+    this.give(request, reply, account, token);
+  }
+
+  /** The session goes on with the password that was changed in it, unless it has ended meanwhile. */
+  async renew(request: FastifyRequest, reply: FastifyReply, account: Account): Promise<void> {
+    const { sessionId: id } = request;
+    const token = id === undefined ? undefined : await this.useCases.renewSession.execute({ id, account });
+    this.give(request, reply, account, token);
   }
 
   async end(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    await request.session.destroy();
+    const { sessionId: id } = request;
+    if (id !== undefined) await this.useCases.endSession.execute({ id });
     request.account = undefined;
-    reply.clearCookie(COOKIE, { path: '/' });
+    reply.clearCookie(cookieName(request, COOKIE));
   }
 
-  private async accountOf({ session }: FastifyRequest): Promise<Account | undefined> {
-    const { accountId, credentialVersion, begunAt, usedAt } = session;
-    if (accountId === undefined || begunAt === undefined || usedAt === undefined) return undefined;
-    const now = this.clock.now();
-    const isOver = now >= begunAt + LONGEST_TIME || now >= usedAt + IDLE_TIME;
-    const account = isOver ? undefined : await this.getAccount.execute(BigInt(accountId) as AccountId);
-    if (account === undefined || account.credentialVersion !== credentialVersion) {
-      await session.regenerate();
-      return undefined;
-    }
-    if (now >= usedAt + MINUTE) session.usedAt = now;
-    return account;
+  private async resume(request: FastifyRequest): Promise<void> {
+    const { valid, value } = this.signer.unsign(request.cookies[cookieName(request, COOKIE)] ?? '');
+    if (!valid) return;
+    const person = await this.useCases.resumeSession.execute(value);
+    request.account = person?.account;
+    request.sessionId = person?.sessionId;
+  }
+
+  private give(request: FastifyRequest, reply: FastifyReply, account: Account, token: string | undefined): void {
+    request.account = token === undefined ? undefined : account;
+    if (token === undefined) return;
+    const maxAge = LONGEST_SESSION / SECOND;
+    reply.setCookie(cookieName(request, COOKIE), this.signer.sign(token), { maxAge });
   }
 }

@@ -2,10 +2,11 @@ import type { Account } from '@adoption-store/domain';
 import { type CanActivate, createParamDecorator, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { cookieName } from './cookies.js';
 
 const PUBLIC = 'public';
 const COOKIE = 'next';
-const COOKIE_PATH = '/sign-in';
+const SIGN_IN = '/sign-in';
 const MAX_AGE = 600;
 const FIRST_PAGE = '/keys';
 
@@ -43,16 +44,16 @@ export const SignedIn = createParamDecorator((_: unknown, context: ExecutionCont
 /** Off to the sign-in page, which leads back to the page that was wanted. */
 export function askToSignIn(request: FastifyRequest, reply: FastifyReply): void {
   if (request.method === 'GET') {
-    const options = { httpOnly: true, sameSite: 'lax', secure: 'auto', maxAge: MAX_AGE } as const;
-    reply.setCookie(COOKIE, request.url, { path: COOKIE_PATH, ...options });
+    reply.setCookie(cookieName(request, COOKIE), request.url, { maxAge: MAX_AGE });
   }
-  reply.redirect(COOKIE_PATH, 303);
+  reply.redirect(SIGN_IN, 303);
 }
 
 export function takeWantedPage(request: FastifyRequest, reply: FastifyReply): string {
-  const wanted = request.cookies[COOKIE];
+  const cookie = cookieName(request, COOKIE);
+  const wanted = request.cookies[cookie];
   if (wanted === undefined) return FIRST_PAGE;
-  reply.clearCookie(COOKIE, { path: COOKIE_PATH });
+  reply.clearCookie(cookie);
   return pathHere(wanted) ?? FIRST_PAGE;
 }
 

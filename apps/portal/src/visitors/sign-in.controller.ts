@@ -36,7 +36,7 @@ export class SignInController {
     const { email, password } = fields(body, 'email', 'password');
     try {
       const account = await this.signUp.execute({ email, password });
-      await this.sessions.begin(request, account);
+      await this.sessions.begin(request, reply, account);
       this.devices.remember(request, reply, account);
     } catch (error) {
       const problems = problemsOf(error, { email: 'email', password: 'password' });
@@ -62,7 +62,7 @@ export class SignInController {
       return;
     }
     await this.throttler.forgive(request);
-    await this.sessions.begin(request, account);
+    await this.sessions.begin(request, reply, account);
     this.devices.remember(request, reply, account);
     redirect(reply, takeWantedPage(request, reply));
   }

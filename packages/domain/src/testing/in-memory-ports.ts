@@ -10,6 +10,7 @@ import { InMemoryMessageSender } from './in-memory-message-sender.js';
 import { InMemoryOrderRepository } from './in-memory-order-repository.js';
 import { InMemoryPasswordMailer } from './in-memory-password-mailer.js';
 import { InMemoryRequestCounter } from './in-memory-request-counter.js';
+import { InMemorySessionRepository } from './in-memory-session-repository.js';
 import { InMemoryUsageRecords } from './in-memory-usage-records.js';
 import { ManualClock } from './manual-clock.js';
 import { PredictableCryptography } from './predictable-cryptography.js';
@@ -43,6 +44,7 @@ export function inMemoryPorts(): Ports & {
     apiKeys,
     credentials: new InMemoryCredentialRepository(accounts, apiKeys),
     attempts: new InMemoryAttemptCounter(),
+    sessions: new InMemorySessionRepository(accounts),
     passwordHasher: new PredictablePasswordHasher(),
     passwordMailer: new InMemoryPasswordMailer(),
     requests: new InMemoryRequestCounter(),

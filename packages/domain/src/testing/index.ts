@@ -11,6 +11,7 @@ export * from './in-memory-password-mailer.js';
 export * from './in-memory-ports.js';
 export * from './in-memory-request-counter.js';
 export * from './in-memory-usage-records.js';
+export * from './in-memory-session-repository.js';
 export * from './manual-clock.js';
 export * from './predictable-cryptography.js';
 export * from './predictable-password-hasher.js';

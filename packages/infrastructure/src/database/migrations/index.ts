@@ -8,6 +8,7 @@ import { CreateIdempotencyRecords1700000006000 } from './1700000006000-create-id
 import { AddMessageTraceparent1700000007000 } from './1700000007000-add-message-traceparent.js';
 import { AddCredentialsAndUsage1700000008000 } from './1700000008000-add-credentials-and-usage.js';
 import { CreateSessions1700000009000 } from './1700000009000-create-sessions.js';
+import { KnowSessions1700000020000 } from './1700000020000-know-sessions.js';
 import { CreateAttempts1700000030000 } from './1700000030000-create-attempts.js';
 import { ProveAddresses1700000040000 } from './1700000040000-prove-addresses.js';
 import { CreateSecrets1700000050000 } from './1700000050000-create-secrets.js';
@@ -27,6 +28,7 @@ export const migrations = [
   AddMessageTraceparent1700000007000,
   AddCredentialsAndUsage1700000008000,
   CreateSessions1700000009000,
+  KnowSessions1700000020000,
   CreateAttempts1700000030000,
   ProveAddresses1700000040000,
   CreateSecrets1700000050000,

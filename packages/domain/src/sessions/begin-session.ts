@@ -1,0 +1,39 @@
+import type { Account } from '../accounts/account.js';
+import { randomBase62 } from '../kernel/base62.js';
+import type { Clock } from '../kernel/clock.js';
+import type { Cryptography } from '../kernel/cryptography.js';
+import type { SessionRepository } from './session-repository.js';
+
+const ID_LENGTH = 22; // 22 · log2(62) = 130 bits
+export const SESSION_TOKEN_LENGTH = 43; // 43 · log2(62) = 256 bits
+
+export interface BeginSessionInput {
+  /** As it was when its password was checked. */
+  readonly account: Account;
+  /** The session that the browser had, which ends. */
+  readonly replacing?: string | undefined;
+}
+
+export class BeginSession {
+  constructor(
+    private readonly sessions: SessionRepository,
+    private readonly cryptography: Cryptography,
+    private readonly clock: Clock,
+  ) {}
+
+  /** The session's token. Undefined where the account was closed, or its password was changed or reset, meanwhile. */
+  async execute({ account, replacing }: BeginSessionInput): Promise<string | undefined> {
+    if (replacing !== undefined) await this.sessions.end(replacing);
+    const token = randomBase62(SESSION_TOKEN_LENGTH, this.cryptography);
+    const now = this.clock.now();
+    const isBegun = await this.sessions.add({
+      id: randomBase62(ID_LENGTH, this.cryptography),
+      tokenHash: this.cryptography.sha256(token),
+      accountId: account.id,
+      credentialVersion: account.credentialVersion,
+      begunAt: now,
+      usedAt: now,
+    });
+    return isBegun ? token : undefined;
+  }
+}

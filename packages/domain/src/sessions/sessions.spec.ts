@@ -1,0 +1,91 @@
+import { describe, expect, it } from '@jest/globals';
+import { createApplication } from '../application.js';
+import { MINUTE } from '../kernel/clock.js';
+import { inMemoryPorts } from '../testing/index.js';
+import { LONGEST_SESSION, SESSION_IDLE_TIME } from './session.js';
+
+const EMAIL = 'dev@example.com';
+const PASSWORD = 'a horse, a battery';
+const OTHER = 'a staple, correctly';
+
+async function setUp() {
+  const ports = inMemoryPorts();
+  const application = createApplication(ports);
+  const account = await application.signUp.execute({ email: EMAIL, password: PASSWORD });
+  const begin = async (replacing?: string) =>
+    (await application.beginSession.execute({ account, replacing })) ?? 'no session';
+  const resume = (token: string) => application.resumeSession.execute(token);
+  return { ...application, account, begin, resume, clock: ports.clock };
+}
+
+describe('a session', () => {
+  it('is resumed by its token, and its id is no token', async () => {
+    const { begin, resume, account } = await setUp();
+    const person = await resume(await begin());
+    expect(person?.account).toEqual(account);
+    expect(await resume(person?.sessionId ?? '')).toBeUndefined();
+  });
+
+  it('lasts while it is used', async () => {
+    const { begin, resume, clock } = await setUp();
+    const [used, idle] = [await begin(), await begin()];
+    for (let spell = 1; spell < LONGEST_SESSION / SESSION_IDLE_TIME; spell += 1) {
+      clock.advance(SESSION_IDLE_TIME - 1);
+      expect(await resume(used)).toBeDefined();
+    }
+    expect(await resume(idle)).toBeUndefined();
+  });
+
+  it('is over after twelve hours, however much it is used', async () => {
+    const { begin, resume, clock } = await setUp();
+    const token = await begin();
+    for (let minute = 1; minute < LONGEST_SESSION / MINUTE; minute += 1) {
+      clock.advance(MINUTE);
+      expect(await resume(token)).toBeDefined();
+    }
+    clock.advance(MINUTE);
+    expect(await resume(token)).toBeUndefined();
+  });
+
+  it('ends the one that it replaces', async () => {
+    const { begin, resume } = await setUp();
+    const former = await begin();
+    const token = await begin((await resume(former))?.sessionId);
+    expect(await resume(former)).toBeUndefined();
+    expect(await resume(token)).toBeDefined();
+  });
+
+  it('goes on with another token where the password was changed in it, and ends elsewhere', async () => {
+    const { begin, resume, account, changePassword, renewSession } = await setUp();
+    const [here, there] = [await begin(), await begin()];
+    const id = (await resume(here))?.sessionId ?? '';
+    const changed = await changePassword.execute({ accountId: account.id, current: PASSWORD, next: OTHER });
+    if (changed === undefined) throw new Error('the password was not changed');
+    const renewed = await renewSession.execute({ id, account: changed });
+    expect((await resume(renewed ?? ''))?.sessionId).toBe(id);
+    expect([await resume(here), await resume(there)]).toEqual([undefined, undefined]);
+  });
+
+  it('that has ended is not renewed', async () => {
+    const { begin, resume, account, renewSession, endSession } = await setUp();
+    const token = await begin();
+    const id = (await resume(token))?.sessionId ?? '';
+    await endSession.execute({ id });
+    expect(await resume(token)).toBeUndefined();
+    expect(await renewSession.execute({ id, account })).toBeUndefined();
+  });
+
+  it('does not begin with a password that was changed meanwhile', async () => {
+    const { account, changePassword, beginSession } = await setUp();
+    await changePassword.execute({ accountId: account.id, current: PASSWORD, next: OTHER });
+    expect(await beginSession.execute({ account })).toBeUndefined();
+  });
+
+  it('that is over is cleared away', async () => {
+    const { begin, clock, purgeExpired } = await setUp();
+    await begin();
+    expect(await purgeExpired.execute('sessions')).toBe(0);
+    clock.advance(SESSION_IDLE_TIME);
+    expect(await purgeExpired.execute('sessions')).toBe(1);
+  });
+});

@@ -1,0 +1,51 @@
+import type { Account } from '../accounts/account.js';
+import type { Instant } from '../kernel/clock.js';
+import { type Session, sessionEnd } from '../sessions/session.js';
+import type { SessionRepository } from '../sessions/session-repository.js';
+import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
+
+export class InMemorySessionRepository implements SessionRepository {
+  private readonly sessions = new Map<string, Session>();
+
+  constructor(private readonly accounts: InMemoryAccountRepository) {}
+
+  async add(session: Session): Promise<boolean> {
+    if (this.accountOf(session) === undefined) return false;
+    this.sessions.set(session.id, session);
+    return true;
+  }
+
+  async find(tokenHash: string): Promise<{ readonly session: Session; readonly account: Account } | undefined> {
+    const session = [...this.sessions.values()].find((each) => each.tokenHash === tokenHash);
+    const account = session && this.accountOf(session);
+    return session && account && { session, account };
+  }
+
+  async use({ id, tokenHash, usedAt }: Session): Promise<boolean> {
+    const session = this.sessions.get(id);
+    if (session?.tokenHash !== tokenHash) return false;
+    this.sessions.set(id, { ...session, usedAt });
+    return true;
+  }
+
+  async renew(session: Session): Promise<boolean> {
+    if (!this.sessions.has(session.id)) return false;
+    this.sessions.set(session.id, session);
+    return true;
+  }
+
+  async end(id: string): Promise<void> {
+    this.sessions.delete(id);
+  }
+
+  async forget(until: Instant): Promise<number> {
+    const over = [...this.sessions.values()].filter((session) => sessionEnd(session) <= until);
+    for (const { id } of over) this.sessions.delete(id);
+    return over.length;
+  }
+
+  private accountOf({ accountId, credentialVersion }: Session): Account | undefined {
+    const account = this.accounts.stored(accountId)?.account;
+    return account?.credentialVersion === credentialVersion ? account : undefined;
+  }
+}

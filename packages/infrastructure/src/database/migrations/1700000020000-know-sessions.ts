@@ -1,0 +1,29 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+export class KnowSessions1700000020000 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    // The former version may still write sessions of its own, which have nothing but sid, sess and expire. Those are
+    // nobody's here, and are cleared away as they expire.
+    await runner.query(`
+      ALTER TABLE sessions
+        ADD COLUMN token_hash text UNIQUE CHECK (token_hash ~ '^[0-9a-f]{64}$'),
+        ADD COLUMN account_id bigint REFERENCES accounts (id) ON DELETE CASCADE,
+        ADD COLUMN credential_version integer,
+        ADD COLUMN begun_at timestamptz,
+        ADD COLUMN used_at timestamptz,
+        ALTER COLUMN sess SET DEFAULT '{}'`);
+    await runner.query('CREATE INDEX sessions_by_account ON sessions (account_id)');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DELETE FROM sessions WHERE account_id IS NOT NULL');
+    await runner.query(`
+      ALTER TABLE sessions
+        DROP COLUMN token_hash,
+        DROP COLUMN account_id,
+        DROP COLUMN credential_version,
+        DROP COLUMN begun_at,
+        DROP COLUMN used_at,
+        ALTER COLUMN sess DROP DEFAULT`);
+  }
+}
