@@ -52,7 +52,9 @@ export interface PortalOptions {
   readonly onRoute?: ((route: RouteOptions) => void) | undefined;
 }
 
-const REQUEST_TIMEOUT_MS = 9_000;
+// An unfinished request is given up after so long, as by the API; Node looks for them this often.
+const REQUEST_TIMEOUT_MS = 8_000;
+const TIMEOUT_CHECK_MS = 500;
 const MAX_FORM_BYTES = 16 * 1_024;
 
 // Nothing of a page comes from elsewhere, no script or style stands in it, and its forms are sent here alone.
@@ -82,6 +84,8 @@ export async function createPortal(options: PortalOptions): Promise<NestFastifyA
     trustProxy: trustProxy === undefined ? false : [...trustProxy],
     return503OnClosing: false,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    // Given as the server is made, or it stays at a minute, which Node then takes for the whole request.
+    http: { headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: TIMEOUT_CHECK_MS },
     // What isn't even an address meets no filter.
     frameworkErrors: (_error: Error, _request: FastifyRequest, reply: FastifyReply) => {
       void reply.code(400).type('text/plain; charset=utf-8').send('bad request\n');
