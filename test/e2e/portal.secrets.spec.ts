@@ -59,7 +59,7 @@ describe('where people come by TLS', () => {
     keep(await visitor.get('/account'));
     keep(await visitor.post('/sign-out'));
     expect([...new Set(lines.map((line) => line.split('=')[0]))].sort()).toEqual(
-      ['csrf', 'next', 'notice', 'session'].map((name) => `__Host-${name}`),
+      ['csrf', 'device', 'next', 'notice', 'session'].map((name) => `__Host-${name}`),
     );
     for (const line of lines) {
       expect(line).toMatch(/; Path=\/(;|$)/);
