@@ -2,6 +2,7 @@ import { Writable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import type { Log } from '@adoption-store/telemetry';
 import { pino } from 'pino';
+import { ask } from '../support/database.js';
 import { keyIn, usePortal } from '../support/portal-visitor.js';
 
 const lines: string[] = [];
@@ -106,7 +107,8 @@ describe('a key', () => {
 
   it('is not made beyond what an account may make in a day, which the page says', async () => {
     const visitor = await portal.signedUp();
-    await portal.query(
+    await ask(
+      portal.databaseUrl,
       `INSERT INTO api_keys (account_id, hash, ending, created_at, revoked_at)
        SELECT id, encode(sha256((id || ' ' || n)::text::bytea), 'hex'), 'abcd', $2::timestamptz, $2::timestamptz
        FROM accounts, generate_series(1, 1000) AS n WHERE email = $1`,
