@@ -1,0 +1,5 @@
+/** Loaded into a process before its program: there, the time is the one in the file that TEST_CLOCK names. */
+import { readFileSync } from 'node:fs';
+
+const file = process.env.TEST_CLOCK;
+Date.now = () => Number(readFileSync(file, 'utf8'));
