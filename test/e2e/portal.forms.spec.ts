@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { MINUTE } from '@adoption-store/domain';
 import { PASSWORD, usePortal } from '../support/portal-visitor.js';
 
 const POLICY =
@@ -22,6 +23,42 @@ describe('a form', () => {
       expect([path, status]).toEqual([path, 403]);
     }
     expect((await visitor.get('/account')).status).toBe(200);
+  });
+
+  it('that was refused for its token is sent again with what was typed, but for passwords', async () => {
+    const visitor = await portal.signedUp();
+    const typed = { name: 'Rex <b>"1"</b>', categoryId: '7', status: 'pending' };
+    const refused = await visitor.post('/catalogue?status=sold', { ...typed, _csrf: 'too old' });
+    expect(refused.status).toBe(403);
+    expect(refused.text).toContain('action="/catalogue?status=sold"');
+    expect(refused.text).toContain('name="name" type="text" value="Rex &lt;b&gt;&quot;1&quot;&lt;/b&gt;"');
+    expect(refused.text).toMatch(/name="categoryId" type="text" value="7"/);
+    expect((await visitor.post('/catalogue?status=sold', typed)).status).toBe(303);
+
+    const password = await visitor.post('/account/password', {
+      current: PASSWORD,
+      next: 'another pass phrase',
+      _csrf: '',
+    });
+    expect(password.text).toMatch(/name="current" type="password"(?! value)/);
+    expect(password.text).not.toContain(PASSWORD);
+    expect(password.text).not.toContain('another pass phrase');
+  });
+
+  it('whose session has ended is kept until its person is signed in again', async () => {
+    const visitor = await portal.signedUp();
+    await visitor.get('/catalogue');
+    portal.clock.advance(31 * MINUTE);
+    const typed = { name: 'Bella', categoryId: '9', status: 'available' };
+    const refused = await visitor.post('/catalogue', typed);
+    expect(refused).toMatchObject({
+      status: 403,
+      text: expect.stringMatching(/name="name" type="text" value="Bella"/),
+    });
+    await visitor.get('/sign-in');
+    await visitor.post('/sign-in', { email: visitor.email, password: PASSWORD });
+    await visitor.get('/catalogue');
+    expect((await visitor.post('/catalogue', typed)).status).toBe(303);
   });
 
   it('without any cookie is refused', async () => {

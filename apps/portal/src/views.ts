@@ -25,6 +25,18 @@ export interface Form {
   readonly problems: Problems;
 }
 
+/** A form whose token was refused: a button sends it again to `action`, with a token of now. */
+export interface RefusedForm {
+  readonly action: string;
+  /** A password has to be typed again. */
+  readonly fields: readonly {
+    readonly name: string;
+    readonly label: string;
+    readonly value: string;
+    readonly isPassword: boolean;
+  }[];
+}
+
 /**
  * What each template of `views/` is given beside the frame. A page is `<name>.eta`; all are laid out by `layout.eta`.
  * The names are also the pages' addresses, but where the comment says otherwise.
@@ -73,5 +85,10 @@ export interface Views {
     readonly next?: string | undefined;
   };
   /** Any refusal: 403, 404, 429, 500, 503. `message` is a sentence for a person. */
-  readonly error: { readonly status: number; readonly title: string; readonly message: string };
+  readonly error: {
+    readonly status: number;
+    readonly title: string;
+    readonly message: string;
+    readonly refused?: RefusedForm | undefined;
+  };
 }

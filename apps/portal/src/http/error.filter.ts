@@ -3,6 +3,7 @@ import { stackOf } from '@adoption-store/web';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { FormRefused } from './csrf.js';
+import { refusedForm } from './forms.js';
 import { TooManyAttempts } from './form-throttler.guard.js';
 import { Pages } from './pages.js';
 import { askToSignIn, SignInNeeded } from './signed-in.guard.js';
@@ -12,7 +13,7 @@ const EXPLANATIONS: Readonly<Record<number, readonly [title: string, message: st
   400: ['That did not work', 'The request could not be understood.'],
   403: [
     'This form is out of date',
-    'It was open for too long, or you have signed in or out meanwhile. Go back, reload the page and send it again.',
+    'It was open for too long, or you have signed in or out meanwhile. Nothing was done. Look it over and send it again.',
   ],
   404: ['Not found', 'There is no such page, or it is not yours.'],
   413: ['Too much', 'The form that was sent is too large.'],
@@ -42,7 +43,8 @@ export class ErrorFilter implements ExceptionFilter {
     if (status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS);
     if (error instanceof TooManyAttempts) reply.header('retry-after', String(error.seconds));
     const [title, message] = error instanceof TooManyAttempts ? tooMany(error) : explain(status);
-    await this.pages.show(request, reply, 'error', { status, title, message }, status);
+    const refused = error instanceof FormRefused ? refusedForm(request.url, request.body) : undefined;
+    await this.pages.show(request, reply, 'error', { status, title, message, refused }, status);
   }
 }
 

@@ -1,5 +1,5 @@
 import { DomainError } from '@adoption-store/domain';
-import type { Form, Problems } from '../views.js';
+import type { Form, Problems, RefusedForm } from '../views.js';
 
 export const EMPTY_FORM: Form = { values: {}, problems: {} };
 
@@ -34,4 +34,33 @@ function sentence(text: string): string {
 export function wholeNumber(text: string, least: number, most: number): number | undefined {
   const value = /^\d{1,9}$/.test(text.trim()) ? Number(text) : Number.NaN;
   return value >= least && value <= most ? value : undefined;
+}
+
+/** The fields that people fill in, with what each is called. Those of passwords are never kept. */
+const LABELS: Readonly<Record<string, string>> = {
+  email: 'E-mail address',
+  password: 'Password',
+  current: 'Present password',
+  next: 'New password',
+  token: 'Token from the mail',
+  name: 'Name',
+  expiresIn: 'Days until it expires',
+  overlap: 'Hours of overlap',
+  categoryId: 'Category’s number',
+  status: 'Status',
+};
+const PASSWORDS: ReadonlySet<string> = new Set(['password', 'current', 'next']);
+
+/** A form that was refused for its token, to be looked over and sent again. */
+export function refusedForm(action: string, body: unknown): RefusedForm {
+  const sent = fields(body, ...Object.keys(LABELS));
+  const names = Object.keys(typeof body === 'object' && body !== null ? body : {});
+  const shown = names.filter((name) => Object.hasOwn(LABELS, name));
+  return {
+    action,
+    fields: shown.map((name) => {
+      const isPassword = PASSWORDS.has(name);
+      return { name, label: LABELS[name] ?? name, isPassword, value: isPassword ? '' : (sent[name] ?? '') };
+    }),
+  };
 }
