@@ -3,11 +3,13 @@ import { appendFile, readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startApi, type TestApi } from '../support/api.js';
+import { ask } from '../support/database.js';
 import { petsOf, bearer, get } from '../support/pets-client.js';
 import { type Finished, temporaryFolder } from '../support/processes.js';
 import { folderOf } from '../support/programs.js';
 import { request } from '../support/raw-http.js';
 import { addPet, end, orderOf, orderPet, placeOrder } from '../support/store-client.js';
+import { until } from '../support/until.js';
 import { WholePostgres } from '../support/whole-postgres.js';
 
 const bin = folderOf('backup and restore', 'postgresql', 'pg_dump', 'psql', 'initdb', 'postgres');
@@ -33,6 +35,14 @@ beforeAll(async () => {
   await end(api, 'cancel', (await placeOrder(api)).id);
   await placeOrder(api);
   for (let count = 0; count < 3; count += 1) await post('/v1/messages', '{"message":"Größe 🐈"}', `message ${count}`);
+  // Uses of keys are written up to a second after the requests; the backup is compared with what stands in the end.
+  await until(
+    async () => {
+      const unused = await ask(api.databaseUrl, 'SELECT FROM api_keys WHERE last_used_at IS NULL');
+      return unused.length === 0;
+    },
+    { what: 'the use of the key is written' },
+  );
   saved = join(folder.path, 'store.dump');
   expect(await run('backup.sh', api.databaseUrl, saved)).toMatchObject({ code: 0, stderr: '' });
 });
