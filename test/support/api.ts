@@ -3,6 +3,7 @@ import { type ApiOptions, createApi } from '@adoption-store/api';
 import {
   type Account,
   type Application,
+  type ApplicationOptions,
   createApplication,
   type FixedPlanName,
   instant,
@@ -32,10 +33,10 @@ export interface TestApi {
 }
 
 /** The API for a whole suite: it is there from before the first test until after the last. */
-export function useApi(options?: Partial<ApiOptions>): TestApi {
+export function useApi(options?: Partial<ApiOptions>, rules?: ApplicationOptions): TestApi {
   const api = {} as TestApi;
   beforeAll(async () => {
-    Object.assign(api, await startApi(options));
+    Object.assign(api, await startApi(options, rules));
   });
   afterAll(() => api.close());
   return api;
@@ -43,7 +44,7 @@ export function useApi(options?: Partial<ApiOptions>): TestApi {
 
 let accountsOpened = 0;
 
-export async function startApi(options: Partial<ApiOptions> = {}): Promise<TestApi> {
+export async function startApi(options: Partial<ApiOptions> = {}, rules?: ApplicationOptions): Promise<TestApi> {
   const database = await createDatabase();
   const { ports, isReady, close } = await openInfrastructure({
     databaseUrl: database.url,
@@ -52,7 +53,7 @@ export async function startApi(options: Partial<ApiOptions> = {}): Promise<TestA
   });
   const clock = new ManualClock(instant(Date.UTC(2026, 10, 21, 12)));
   const messageSender = new InMemoryMessageSender();
-  const application = createApplication({ ...ports, clock, messageSender });
+  const application = createApplication({ ...ports, clock, messageSender }, rules);
   const api = await createApi({ application, clock, isReady, ...options });
   await api.listen(0, '127.0.0.1');
   const port = Number(new URL(await api.getUrl()).port);

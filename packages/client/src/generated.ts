@@ -182,7 +182,7 @@ export interface paths {
         };
         /**
          * Get how you stand
-         * @description Tells the plan and what is left of it. It costs no quota, and answers also where none is left.
+         * @description Tells the plan and what is left of it. It costs no quota, and answers also where none is left; a key may ask 60 times a minute.
          */
         get: operations["getRateLimit"];
         put?: never;

@@ -12,7 +12,7 @@ import { openEmbeddedPostgres } from './database/embedded-postgres.js';
 import { poolOf, poolStateOf } from './database/prepared.js';
 import { onDatabase } from './database/database-errors.js';
 import { readinessOf } from './database/readiness.js';
-import { sharedSecret } from './database/shared-secret.js';
+import { type Query, sharedSecret } from './database/shared-secret.js';
 import { mailRisk } from './mail/mail-risk.js';
 import { type Delivery, openMessages } from './messages/open-messages.js';
 import { TypeOrmOrderRepository } from './orders/typeorm-order-repository.js';
@@ -53,8 +53,6 @@ export interface Readings {
     readonly fallbacks: number;
   };
 }
-
-export type Query = (text: string, values: unknown[]) => Promise<{ readonly rows: readonly unknown[] }>;
 
 export interface Infrastructure {
   readonly ports: Ports;

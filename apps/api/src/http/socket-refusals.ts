@@ -95,7 +95,12 @@ export class SocketRefusals {
 
   private async refuse(response: ApiResponse, refusal: HttpRefusal): Promise<number> {
     const { socket } = response.req;
-    const { status, lines, framing, body } = await this.answer(socket, refusal, requestId(response.req));
+    const { status, lines, framing, body } = await this.answer(
+      socket,
+      refusal,
+      requestId(response.req),
+      response.limits,
+    );
     // Answered before its body was complete; no request has two answers.
     if (response.headersSent)
       whenFinished(response, () => {
@@ -127,18 +132,24 @@ export class SocketRefusals {
     });
   }
 
-  /** Counts the refusal against the address, and makes it another one where that has sent too many. */
-  private async answer(socket: Socket, refused: HttpRefusal, id: string) {
-    const { remoteAddress: ip = '' } = socket;
-    const verdict = await this.storage.count(addressOf({ ip }));
-    const now = this.storage.clock.now();
-    const { code, message, headers } = refusalOf(verdict, now) ?? refused;
+  /** @param decided the lines of its limits, where the guards have counted the request already. */
+  private async answer(socket: Socket, refused: HttpRefusal, id: string, decided?: string) {
+    const { refusal, limits } =
+      decided === undefined ? await this.countAddress(socket, refused) : { refusal: refused, limits: decided };
+    const { code, message, headers } = refusal;
     const error = errorBody(code, message);
     const body = JSON.stringify(error);
     const { connection, ...others } = { ...headers, ...(this.refused.has(socket) && { connection: 'close' }) };
     const known = { 'content-type': JSON_TYPE, 'x-request-id': id, ...others };
     const framing = { 'content-length': String(Buffer.byteLength(body)), ...(connection && { connection }) };
-    return { status: error.status, lines: headerLines(known) + limitLines(verdict, now), framing, body };
+    return { status: error.status, lines: headerLines(known) + limits, framing, body };
+  }
+
+  /** Counts the refusal against the address, and makes it another one where that has sent too many. */
+  private async countAddress({ remoteAddress: ip = '' }: Socket, refused: HttpRefusal) {
+    const verdict = await this.storage.count(addressOf({ ip }));
+    const now = this.storage.clock.now();
+    return { refusal: refusalOf(verdict, now) ?? refused, limits: limitLines(verdict, now) };
   }
 }
 

@@ -1,4 +1,5 @@
-import type { Query } from '../open-infrastructure.js';
+/** Runs a statement on the database. */
+export type Query = (text: string, values: unknown[]) => Promise<{ readonly rows: readonly unknown[] }>;
 
 const INSUFFICIENT_PRIVILEGE = '42501';
 
