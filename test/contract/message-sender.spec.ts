@@ -1,11 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  type AccountId,
-  type ClaimedMessage,
-  instant,
-  type MessageId,
-  SECOND,
-} from '@adoption-store/domain';
+import { type AccountId, type ClaimedMessage, instant, type MessageId, SECOND } from '@adoption-store/domain';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { SmtpMessageSender, SmtpPasswordMailer } from '@adoption-store/infrastructure/testing';
 import fc from 'fast-check';
