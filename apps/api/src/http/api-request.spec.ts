@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import fc from 'fast-check';
 import type { HttpRefusal } from './error-codes.js';
-import { ApiRequest, MAX_BODY_BYTES } from './api-request.js';
+import { ApiRequest, MAX_BODY_BYTES, MAX_BODY_PIECES } from './api-request.js';
 
 const turn = () => new Promise(setImmediate);
 const turns = async (count: number) => {
@@ -105,6 +105,16 @@ describe('the body of a request', () => {
 
   it('is refused as soon as it is too large where nobody has said how large it is', async () => {
     client.write(`${head('Transfer-Encoding: chunked')}${chunk('x'.repeat(MAX_BODY_BYTES + 1))}`);
+    expect(await answered()).toBe('payload_too_large');
+  });
+
+  it('is taken in as many pieces as there may be', async () => {
+    client.write(`${head('Transfer-Encoding: chunked')}${chunk('x').repeat(MAX_BODY_PIECES)}0\r\n\r\n`);
+    expect(await answered()).toBe('x'.repeat(MAX_BODY_PIECES));
+  });
+
+  it('is refused in one piece more', async () => {
+    client.write(`${head('Transfer-Encoding: chunked')}${chunk('x').repeat(MAX_BODY_PIECES + 1)}`);
     expect(await answered()).toBe('payload_too_large');
   });
 

@@ -3,6 +3,8 @@ import type { Awaitable } from '@adoption-store/domain';
 import { HttpRefusal } from './error-codes.js';
 
 export const MAX_BODY_BYTES = 64 * 1024;
+/** A body of that size may come in pieces of 8 bytes on average. Each piece costs a microsecond, whatever its size. */
+export const MAX_BODY_PIECES = MAX_BODY_BYTES / 8;
 
 /**
  * A request whose body is kept as it comes, as all bodies are small and wanted whole. It is no stream: to be one takes
@@ -15,6 +17,7 @@ export class ApiRequest extends IncomingMessage {
   declare private size: number | undefined;
   /** Called for each piece of the body. */
   declare onPiece: (() => void) | undefined;
+  declare private pieces: number | undefined;
 
   /**
    * All of it, at once where it has come.
@@ -22,6 +25,7 @@ export class ApiRequest extends IncomingMessage {
    * @throws HttpRefusal `payload_too_large` as soon as that is known, `bad_request` where the connection ends before.
    */
   body(): Awaitable<Buffer> {
+    if (this.isInTooManyPieces) throw tooManyPieces();
     if (this.isTooLarge) throw tooLarge();
     if (this.isWhole) return this.whole();
     return new Promise((resolve, reject) => {
@@ -31,7 +35,7 @@ export class ApiRequest extends IncomingMessage {
       if (this.destroyed) cutOff();
       this.on('error', cutOff);
       this.on('too large', () => {
-        reject(tooLarge());
+        reject(this.isInTooManyPieces ? tooManyPieces() : tooLarge());
       });
       this.on('end', () => {
         resolve(this.whole());
@@ -48,7 +52,10 @@ export class ApiRequest extends IncomingMessage {
     this.onPiece?.();
     const start = this.size ?? 0;
     this.size = start + chunk.length;
-    if (!this.isTooLarge) this.keep(chunk, start);
+    this.pieces = (this.pieces ?? 0) + 1;
+    // Not to be read any further: the rest of the packet is all that still comes.
+    if (this.isInTooManyPieces) this.socket.pause();
+    if (!this.isTooLarge && !this.isInTooManyPieces) this.keep(chunk, start);
     else if (this.bytes !== undefined || start === 0) {
       this.bytes = undefined;
       this.emit('too large');
@@ -87,6 +94,10 @@ export class ApiRequest extends IncomingMessage {
     return this.complete || this.size === Number(this.headers['content-length']);
   }
 
+  private get isInTooManyPieces(): boolean {
+    return (this.pieces ?? 0) > MAX_BODY_PIECES;
+  }
+
   private get isTooLarge(): boolean {
     return Math.max(this.size ?? 0, Number(this.headers['content-length'] ?? 0)) > MAX_BODY_BYTES;
   }
@@ -103,4 +114,9 @@ function tooLarge(): HttpRefusal {
   // The connection stays, and Node reads on without keeping anything: closed amid a body it would be reset, and the
   // answer with it. What never ends is cut off by the request's timeout.
   return new HttpRefusal('payload_too_large', `the body must be at most ${MAX_BODY_BYTES} bytes`);
+}
+
+function tooManyPieces(): HttpRefusal {
+  const message = `the body must come in at most ${MAX_BODY_PIECES} pieces`;
+  return new HttpRefusal('payload_too_large', message, { connection: 'close' });
 }
