@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { type ApiKey, Caller, createApplication, DAY, HOUR, later } from '@adoption-store/domain';
+import { type ApiKey, type Caller, createApplication, DAY, HOUR, later, limitsOf } from '@adoption-store/domain';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { bringAxe, findingsOf } from '../support/axe.js';
@@ -92,8 +92,9 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
       for (let request = (day * 7) % 23; request >= 0; request -= 1)
         ports.usage.record({ accountId, keyId: website.id }, request % 9 !== 8, later(now, -day * DAY));
     // Sixty that its plan has room for, and fifty more that have it banned; two minutes' worth, should one end within.
-    for (let request = 0; request < 170; request += 1)
-      await application.meterRequest.execute(new Caller({ account, key: website }, now));
+    const { plan } = account;
+    const caller: Caller = { account, key: website, accountId, keyId: website.id, plan, limits: limitsOf(plan) };
+    for (let request = 0; request < 170; request += 1) await application.meterRequest.execute(caller);
     for (const name of ['Luna', 'Rex', 'Mia who was found by the river one morning in March'])
       await application.addAnimal.execute({ name, categoryId: 9_223_372_036_854_775_807n });
     // All that is known is written then.

@@ -22,17 +22,7 @@ import {
   TypeOrmApiKeyRepository,
 } from '@adoption-store/infrastructure/testing';
 import pg from 'pg';
-import {
-  type Database,
-  DAY,
-  free,
-  midnight,
-  newRequester,
-  nextTurn,
-  noon,
-  openDatabase,
-  requesterOf,
-} from './request-counters.js';
+import { type Database, DAY, free, midnight, newRequester, nextTurn, noon, openDatabase } from './request-counters.js';
 
 describe('a request counter in this process', () => {
   const policy = DEFAULT_BAN_POLICY;
@@ -62,7 +52,7 @@ describe('a request counter in this process', () => {
       createdAt: noon,
       expiresAt: undefined,
     });
-    return requesterOf(account.id, key.id);
+    return { accountId: account.id, keyId: key.id };
   }
 
   const start = (now: Instant, onEvent: (message: string) => void = () => undefined): Promise<OpenRequestCounter> =>
@@ -184,7 +174,7 @@ describe('a request counter in this process', () => {
       for (const [index, { counter }] of instances.entries()) {
         // Each in an order of its own.
         for (const each of [...requesters.slice(index * 5), ...requesters.slice(0, index * 5)].reverse()) {
-          counter.count({ requester: each, limits: free, now: noon });
+          void counter.count({ requester: each, limits: free, now: noon });
         }
       }
       await Promise.all(instances.map(({ persistence }) => persistence.flush()));
@@ -213,7 +203,7 @@ describe('a request counter in this process', () => {
     const events: string[] = [];
     const { counter, persistence } = await startByHand(noon, (event) => events.push(event));
     await send(counter, 3, noon);
-    counter.count({ requester: newRequester(), limits: free, now: noon });
+    await counter.count({ requester: newRequester(), limits: free, now: noon });
     await persistence.close();
     expect([await storedDayUsed(), events]).toEqual([3, []]);
   });
@@ -329,27 +319,27 @@ describe('a request counter in this process', () => {
     const counter = new InProcessRequestCounter(policy);
     for (let second = 0; second < 600; second++) {
       const limits = { perMinute: 60, perDay: Infinity };
-      counter.count({ requester: { address: randomUUID() }, limits, now: later(noon, second * SECOND) });
+      await counter.count({ requester: { address: randomUUID() }, limits, now: later(noon, second * SECOND) });
     }
     expect(counter.size).toBeLessThanOrEqual(120);
     for (let day = 1; day < 30; day++) {
       for (let accounts = 0; accounts < 10; accounts++) {
-        counter.count({ requester: newRequester(), limits: free, now: later(noon, day * DAY) });
+        await counter.count({ requester: newRequester(), limits: free, now: later(noon, day * DAY) });
       }
     }
     expect(counter.size).toBeLessThanOrEqual(120 + 20);
   });
 
-  it('counts the keys of an account together, however long it has known only one of them', () => {
+  it('counts the keys of an account together, however long it has known only one of them', async () => {
     const counter = new InProcessRequestCounter(policy);
     for (let day = 0; day < 5; day++) {
       const now = later(noon, day * DAY);
       // Others make it forget who hasn't come for long.
-      counter.count({ requester: newRequester(), limits: free, now });
-      counter.count({ requester, limits: free, now });
+      await counter.count({ requester: newRequester(), limits: free, now });
+      await counter.count({ requester, limits: free, now });
     }
     const another = { ...requester, keyId: newRequester().keyId };
-    expect(counter.count({ requester: another, limits: free, now: later(noon, 4 * DAY) }).day.used).toBe(2);
+    expect((await counter.count({ requester: another, limits: free, now: later(noon, 4 * DAY) })).day.used).toBe(2);
   });
 
   it('forgets also after its clock was far ahead and has been set right', async () => {
@@ -357,7 +347,7 @@ describe('a request counter in this process', () => {
     const times = [later(noon, 300 * DAY), ...Array.from({ length: 600 }, (_, second) => later(noon, second * SECOND))];
     for (const now of times) {
       const limits = { perMinute: 60, perDay: Infinity };
-      counter.count({ requester: { address: randomUUID() }, limits, now });
+      await counter.count({ requester: { address: randomUUID() }, limits, now });
     }
     expect(counter.size).toBeLessThanOrEqual(120);
   });

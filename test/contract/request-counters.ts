@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import {
   type AccountId,
-  type AccountKey,
   type ApiKeyId,
   type BanPolicy,
-  Caller,
   HOUR,
   instant,
   type KeyRequester,
@@ -38,12 +36,7 @@ const newId = () => randomBytes(7).readUIntBE(1, 6);
 export const newAccount = () => BigInt(newId()) as AccountId;
 export const newKey = () => BigInt(newId()) as ApiKeyId;
 
-/** As who calls with a key: with a memo, which copies lack. */
-export function requesterOf(accountId: AccountId, keyId: ApiKeyId): KeyRequester {
-  const found = { account: { id: accountId, plan: { name: 'free' } }, key: { id: keyId } } as AccountKey;
-  return new Caller(found, noon);
-}
-export const newRequester = () => requesterOf(newAccount(), newKey());
+export const newRequester = (): KeyRequester => ({ accountId: newAccount(), keyId: newKey() });
 
 export async function openDatabase() {
   const database = await createDatabase();

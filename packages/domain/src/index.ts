@@ -39,7 +39,6 @@ export * from './animals/list-animals.js';
 export * from './idempotency/answer-once.js';
 export * from './idempotency/idempotency-records.js';
 export * from './kernel/branded.js';
-export * from './kernel/awaitable.js';
 export * from './kernel/clock.js';
 export * from './kernel/cryptography.js';
 export * from './kernel/errors.js';

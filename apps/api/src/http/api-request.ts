@@ -1,5 +1,4 @@
 import { IncomingMessage } from 'node:http';
-import type { Awaitable } from '@adoption-store/domain';
 import { HttpRefusal } from './error-codes.js';
 
 export const MAX_BODY_BYTES = 64 * 1024;
@@ -24,7 +23,7 @@ export class ApiRequest extends IncomingMessage {
    *
    * @throws HttpRefusal `payload_too_large` as soon as that is known, `bad_request` where the connection ends before.
    */
-  body(): Awaitable<Buffer> {
+  body(): Buffer | Promise<Buffer> {
     if (this.isInTooManyPieces) throw tooManyPieces();
     if (this.isTooLarge) throw tooLarge();
     if (this.isWhole) return this.whole();

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { Authenticate, type Awaitable, type Caller, DomainError, MINUTE } from '@adoption-store/domain';
+import { Authenticate, type Caller, DomainError } from '@adoption-store/domain';
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { getStorageToken } from '@nestjs/throttler';
 import type { FastifyRequest } from 'fastify';
@@ -18,46 +18,22 @@ declare module 'fastify' {
 // The scheme is case-insensitive (RFC 9110 §11.1), then exactly one space and one token of at most 256 characters.
 const CREDENTIALS = /^bearer (?=.{1,256}$)([A-Za-z0-9\-._~+/]+={0,2})$/i;
 
-const MOST_KNOWN = 10_000;
-
 /** Lets in whoever has a valid key. It stands before every route, the unknown ones too. */
 @Injectable()
 export class BearerAuthGuard implements CanActivate {
-  /** Whom an Authorization header let in last, as most go on with the same; forgotten once a minute. */
-  private readonly callers = new Map<string, Caller>();
-  private forgetAt = 0;
-
   constructor(
     private readonly authenticate: Authenticate,
     @Inject(getStorageToken()) private readonly storage: RequestCounterStorage,
   ) {}
 
-  canActivate(context: ExecutionContext): Awaitable<boolean> {
+  async canActivate(context: ExecutionContext): Promise<boolean> {
     const [request, reply] = context.getArgs<[FastifyRequest, ApiReply]>();
     try {
-      const authorization = authorizationOf(request.raw);
-      const last = this.lastWith(authorization);
-      const admit = (caller: Caller) => {
-        if (caller !== last) this.callers.set(authorization, caller);
-        request.caller = caller;
-        return true;
-      };
-      const caller =
-        last === undefined ? this.authenticate.admit(bearerToken(authorization)) : this.authenticate.admitAgain(last);
-      if (!(caller instanceof Promise)) return admit(caller);
-      return caller.then(admit, (error: unknown) => this.refuse(error, request, reply));
+      request.caller = await this.authenticate.execute(bearerToken(authorizationOf(request.raw)));
+      return true;
     } catch (error) {
       return this.refuse(error, request, reply);
     }
-  }
-
-  private lastWith(authorization: string): Caller | undefined {
-    const now = this.storage.clock.now();
-    if (now >= this.forgetAt || this.callers.size >= MOST_KNOWN) {
-      this.callers.clear();
-      this.forgetAt = now + MINUTE;
-    }
-    return this.callers.get(authorization);
   }
 
   /** A request of nobody we know counts against its address, and is refused for that where it has sent too many. */

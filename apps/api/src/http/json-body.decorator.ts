@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import { andThen, type Awaitable } from '@adoption-store/domain';
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { ApiRequest } from './api-request.js';
@@ -14,10 +13,10 @@ import { validBody } from './validation.js';
  */
 export function JsonBody<Body extends object>(type: Type<Body>): ParameterDecorator {
   // Not by a pipe, for which Nest would make promises.
-  return createParamDecorator((_data: unknown, context: ExecutionContext): Awaitable<Body> => {
+  return createParamDecorator(async (_data: unknown, context: ExecutionContext): Promise<Body> => {
     const request = context.getArgByIndex<FastifyRequest>(0);
     requireJson(request.raw);
-    return andThen(bodyOf(request), (bytes) => validBody(type, objectFrom(bytes)));
+    return validBody(type, objectFrom(await bodyOf(request)));
   })();
 }
 
@@ -54,6 +53,6 @@ function requireJson({ headers }: IncomingMessage): void {
 }
 
 /** The body's bytes. */
-export function bodyOf({ raw }: FastifyRequest): Awaitable<Buffer> {
+export function bodyOf({ raw }: FastifyRequest): Buffer | Promise<Buffer> {
   return (raw as ApiRequest).body();
 }

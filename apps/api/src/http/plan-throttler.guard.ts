@@ -1,4 +1,4 @@
-import { andThen, type Awaitable, type Verdict } from '@adoption-store/domain';
+import type { Verdict } from '@adoption-store/domain';
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { getOptionsToken, getStorageToken, ThrottlerGuard, type ThrottlerModuleOptions } from '@nestjs/throttler';
@@ -37,16 +37,15 @@ export class PlanThrottlerGuard extends Guard {
   }
 
   /** The throttler's own looks up a dozen settings that a route may have of its own; none has any. */
-  override canActivate(context: ExecutionContext): Awaitable<boolean> {
+  override async canActivate(context: ExecutionContext): Promise<boolean> {
     const [request, reply] = context.getArgs<[FastifyRequest, ApiReply]>();
     const { caller } = request;
     if (withoutQuota.has(context.getHandler())) return this.admitAsking(request, reply);
-    return andThen(this.storage.count(caller), (verdict) => {
-      const refusal = tellLimits(reply, verdict, this.storage.clock.now());
-      if (refusal !== undefined) throw refusal;
-      request.verdict = verdict;
-      return true;
-    });
+    const verdict = await this.storage.count(caller);
+    const refusal = tellLimits(reply, verdict, this.storage.clock.now());
+    if (refusal !== undefined) throw refusal;
+    request.verdict = verdict;
+    return true;
   }
 
   private async admitAsking(request: FastifyRequest, reply: ApiReply): Promise<boolean> {

@@ -1,6 +1,4 @@
 import {
-  andThen,
-  type Awaitable,
   type Caller,
   type Clock,
   type MeterRequest,
@@ -23,15 +21,14 @@ export class RequestCounterStorage implements ThrottlerStorage {
   ) {}
 
   /** Counts the request if there is room for it in both windows. */
-  count(source: Source): Awaitable<Verdict> {
-    return andThen(this.meter.execute(source), (verdict) => {
-      this.onDecision(source, verdict);
-      return verdict;
-    });
+  async count(source: Source): Promise<Verdict> {
+    const verdict = await this.meter.execute(source);
+    this.onDecision(source, verdict);
+    return verdict;
   }
 
   /** Counts that a caller asks how it stands. */
-  countAsking(caller: Caller): Awaitable<Verdict> {
+  async countAsking(caller: Caller): Promise<Verdict> {
     return this.meter.countAsking(caller);
   }
 

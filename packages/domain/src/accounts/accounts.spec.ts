@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { createApplication } from '../application.js';
 import { HOUR, instant, later, MINUTE, SECOND } from '../kernel/clock.js';
 import { inMemoryPorts, PredictableCryptography } from '../testing/index.js';
-import { environmentOf, generateKeyText, judgedUntil, keyState, unrecordedUse } from './api-key.js';
+import { environmentOf, generateKeyText, keyState, unrecordedUse } from './api-key.js';
 import { crc32 } from './crc32.js';
 import { describePlan, limitsOf, plan, type PlanName } from './plan.js';
 
@@ -174,23 +174,6 @@ describe('a key', () => {
     expect(unrecordedUse({ lastUsedAt: known }, instant(now))).toBe(minute);
   });
 
-  it('need not be judged again before its end, or that of the minute', () => {
-    const time = fc.integer({ min: 0, max: 3 * MINUTE }).map(instant);
-    const end = fc.option(time, { nil: undefined });
-    fc.assert(
-      fc.property(end, end, end, time, fc.nat(MINUTE), (expiresAt, revokedAt, lastUsedAt, now, passed) => {
-        const key = { expiresAt, revokedAt, lastUsedAt };
-        const until = judgedUntil(key, now);
-        fc.pre(keyState(key, now) === 'active');
-        expect(until).toBeGreaterThan(now);
-        const meanwhile = instant(Math.min(now + passed, until - 1));
-        expect(keyState(key, meanwhile)).toBe('active');
-        expect(unrecordedUse(key, meanwhile)).toBe(unrecordedUse(key, now));
-        expect(keyState(key, until) !== 'active' || until % MINUTE === 0).toBe(true);
-      }),
-    );
-  });
-
   it('is kept as a hash alone', async () => {
     const { issue, listKeys } = setUp();
     const { text } = await issue();
@@ -213,22 +196,16 @@ describe('a key', () => {
     expect(lookUps).toBe(1);
   });
 
-  it.each([
-    ['nothing while it is current', true, 0],
-    ['again once it is not', false, 1],
-  ])('that was found before asks %s, and is judged each time', async (_what, isCurrent, lookUps) => {
+  it('is looked up and judged for each request', async () => {
     const { ports, authenticate, issue, clock } = setUp();
     const expiresAt = later(clock.now(), HOUR);
     const { text } = await issue({ expiresAt });
-    const last = await authenticate.execute(text);
-    const findByHash = jest.fn(() => Promise.resolve(last.found));
-    const apiKeys = { findByHash, isCurrent: () => isCurrent, recordUse: () => undefined };
-    const again = createApplication({ ...ports, apiKeys: apiKeys as unknown as typeof ports.apiKeys }).authenticate;
-    const admit = async () => again.admitAgain(last);
-    expect((await admit()).found).toBe(last.found);
-    expect(findByHash).toHaveBeenCalledTimes(lookUps);
+    const findByHash = jest.spyOn(ports.apiKeys, 'findByHash');
+    await authenticate.execute(text);
+    await authenticate.execute(text);
+    expect(findByHash).toHaveBeenCalledTimes(2);
     clock.set(expiresAt);
-    await expect(admit()).rejects.toMatchObject({ code: 'expired_api_key' });
+    await expect(authenticate.execute(text)).rejects.toMatchObject({ code: 'expired_api_key' });
   });
 
   it('of another environment is refused with a message that says so', async () => {

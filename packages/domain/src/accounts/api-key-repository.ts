@@ -1,4 +1,3 @@
-import type { Awaitable } from '../kernel/awaitable.js';
 import type { Instant } from '../kernel/clock.js';
 import type { Account, AccountId } from './account.js';
 import type { ApiKey, ApiKeyId, NewApiKey } from './api-key.js';
@@ -42,9 +41,7 @@ export interface ApiKeyRepository {
    * @throws DomainError `not_found` where there is no such account it is closed, or has another version; `too_many_keys`.
    */
   add(key: NewApiKey, mostActive?: number, version?: number, mostADay?: number): Promise<ApiKey>;
-  findByHash(hash: string): Awaitable<AccountKey | undefined>;
-  /** Whether what was found by its hash would be found now, where that is known without a question; false says nothing. */
-  isCurrent(found: AccountKey): boolean;
+  findByHash(hash: string): Promise<AccountKey | undefined>;
   findById(id: ApiKeyId): Promise<AccountKey | undefined>;
   /** All keys, or one account's, ascending by id; of a part of them only that is read. */
   list(accountId?: AccountId, part?: ListPart<ApiKeyId>): Promise<readonly AccountKey[]>;

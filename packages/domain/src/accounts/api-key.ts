@@ -1,6 +1,6 @@
 import { BASE62, randomBase62 } from '../kernel/base62.js';
 import type { Branded } from '../kernel/branded.js';
-import { type Instant, instant, later, MINUTE, startOf } from '../kernel/clock.js';
+import { type Instant, instant, MINUTE, startOf } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import { DomainError, invalid } from '../kernel/errors.js';
 import type { AccountId } from './account.js';
@@ -88,12 +88,6 @@ export function endOf({ revokedAt, expiresAt }: Pick<ApiKey, 'expiresAt' | 'revo
 export function unrecordedUse(key: Pick<ApiKey, 'lastUsedAt'>, now: Instant): Instant | undefined {
   const minute = startOf(MINUTE, now);
   return key.lastUsedAt === undefined || key.lastUsedAt < minute ? minute : undefined;
-}
-
-/** Until when both stay as they are now: up to the end of the key, or of the minute. */
-export function judgedUntil({ expiresAt }: Pick<ApiKey, 'expiresAt'>, now: Instant): Instant {
-  const nextMinute = later(startOf(MINUTE, now), MINUTE);
-  return instant(Math.min(nextMinute, expiresAt ?? Infinity));
 }
 
 export function tooManyKeys(most: number): DomainError {

@@ -1,12 +1,12 @@
-import { andThen, type Awaitable } from '../kernel/awaitable.js';
 import type { Clock } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import { DomainError } from '../kernel/errors.js';
-import { environmentOf, type KeyEnvironment, judgedUntil, keyState, unrecordedUse } from './api-key.js';
+import { environmentOf, type KeyEnvironment, keyState, unrecordedUse } from './api-key.js';
 import type { AccountKey, ApiKeyRepository } from './api-key-repository.js';
-import { Caller } from './caller.js';
+import type { Caller } from './caller.js';
+import { limitsOf } from './plan.js';
 
-/** Who a key's text stands for. */
+/** Finds the caller that a key's text stands for. */
 export class Authenticate {
   constructor(
     private readonly keys: ApiKeyRepository,
@@ -17,22 +17,7 @@ export class Authenticate {
 
   /** @throws DomainError `invalid_api_key`, `expired_api_key` or `revoked_api_key`; never says which part was wrong. */
   async execute(text: string): Promise<Caller> {
-    return this.admit(text);
-  }
-
-  /** As `execute`, at once where the answer is there; then it throws at once, too. */
-  admit(text: string): Awaitable<Caller> {
-    return this.find(this.hashOf(text));
-  }
-
-  /** Whom the text that let it in stands for now: the same where nothing has changed. Throws as `admit`. */
-  admitAgain(last: Caller): Awaitable<Caller> {
-    if (!this.keys.isCurrent(last.found)) return this.find(last.key.hash);
-    return this.clock.now() < last.judgedUntil ? last : this.judge(last.found);
-  }
-
-  private find(hash: string): Awaitable<Caller> {
-    return andThen(this.keys.findByHash(hash), (found) => this.judge(found));
+    return this.admit(await this.keys.findByHash(this.hashOf(text)));
   }
 
   private hashOf(text: string): string {
@@ -47,7 +32,7 @@ export class Authenticate {
     return this.cryptography.sha256(text);
   }
 
-  private judge(found: AccountKey | undefined): Caller {
+  private admit(found: AccountKey | undefined): Caller {
     if (found === undefined) throw unknownKey();
     const now = this.clock.now();
     const state = keyState(found.key, now);
@@ -55,7 +40,8 @@ export class Authenticate {
     if (state === 'expired') throw new DomainError('expired_api_key', 'the API key has expired');
     const usedAt = unrecordedUse(found.key, now);
     if (usedAt !== undefined) this.keys.recordUse(found.key.id, usedAt);
-    return new Caller(found, judgedUntil(found.key, now));
+    const { account, key } = found;
+    return { account, key, accountId: account.id, keyId: key.id, plan: account.plan, limits: limitsOf(account.plan) };
   }
 }
 

@@ -1,5 +1,4 @@
 import type { Caller } from '../accounts/caller.js';
-import { andThen, type Awaitable } from '../kernel/awaitable.js';
 import type { Clock } from '../kernel/clock.js';
 import type { Verdict } from './quota.js';
 import type { CountedRequest, RequestCounter } from './request-counter.js';
@@ -24,17 +23,16 @@ export class MeterRequest {
   ) {}
 
   /** A refusal is a verdict too, never an exception. */
-  execute(source: Source): Awaitable<Verdict> {
+  async execute(source: Source): Promise<Verdict> {
     const request = this.requestOf(source);
-    return andThen(this.counter.count(request), (verdict) => {
-      const { requester, now } = request;
-      if ('keyId' in requester) this.usage.record(requester, verdict.outcome === 'admitted', now);
-      return verdict;
-    });
+    const verdict = await this.counter.count(request);
+    const { requester, now } = request;
+    if ('keyId' in requester) this.usage.record(requester, verdict.outcome === 'admitted', now);
+    return verdict;
   }
 
   /** Counts that a key asks how it stands: in a bucket of its own, as it costs no quota and a banned key may ask too. */
-  countAsking({ keyId }: Caller): Awaitable<Verdict> {
+  async countAsking({ keyId }: Caller): Promise<Verdict> {
     const requester = { address: `rate_limit of key ${keyId}` };
     const limits = { perMinute: ASKING_LIMIT, perDay: Infinity };
     return this.counter.count({ requester, limits, now: this.clock.now() });

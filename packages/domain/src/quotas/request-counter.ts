@@ -1,18 +1,12 @@
 import type { AccountId } from '../accounts/account.js';
 import type { ApiKeyId } from '../accounts/api-key.js';
 import type { PlanLimits } from '../accounts/plan.js';
-import type { Awaitable } from '../kernel/awaitable.js';
 import type { Instant } from '../kernel/clock.js';
 import type { Verdict } from './quota.js';
 
 export interface KeyRequester {
   readonly accountId: AccountId;
   readonly keyId: ApiKeyId;
-  /**
-   * Where there is one, a counter keeps in it what it has found by these ids, to have it at once with the next request.
-   * It must not go along with a copy, which may have other ids.
-   */
-  memo?: unknown;
 }
 
 /** Who is counted: an account, whose keys share its windows while a ban hits one key, or an address without a key. */
@@ -34,7 +28,7 @@ export interface CountedRequest {
  */
 export interface RequestCounter {
   /** Decides of a request and counts it if it is admitted. */
-  count(request: CountedRequest): Awaitable<Verdict>;
+  count(request: CountedRequest): Promise<Verdict>;
   /** What would be decided now; nothing is counted. */
   look(request: CountedRequest): Promise<Verdict>;
   /** Clears away stored counts and bans that no decision asks for anymore from `now` on; how many. */

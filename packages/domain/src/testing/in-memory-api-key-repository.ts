@@ -51,10 +51,6 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
     return added;
   }
 
-  isCurrent(): boolean {
-    return false;
-  }
-
   async findByHash(hash: string): Promise<AccountKey | undefined> {
     return this.withAccount([...this.keys.values()].find((key) => key.hash === hash));
   }

@@ -76,14 +76,6 @@ async function find(hash: string): Promise<AccountKey | undefined> {
   return settled[0].value;
 }
 
-/** A key that is new, as it is found first. */
-async function findNew(): Promise<AccountKey> {
-  const { hash } = await inner.add(await draft());
-  const found = await find(hash);
-  if (found === undefined) throw new Error('the key is not there');
-  return found;
-}
-
 /** Whether the answer is there without anything having happened meanwhile. */
 async function answersAtOnce(hash: string): Promise<boolean> {
   const waits = Symbol('waits');
@@ -226,7 +218,6 @@ describe('a change that is told', () => {
     const found = await early;
     if (found === undefined) throw new Error('the key is not there');
     expect(found.key.revokedAt).toBeUndefined();
-    expect(cache.isCurrent(found)).toBe(false);
     expect(await find(hash)).toMatchObject({ key: { revokedAt: NOW } });
   });
 
@@ -348,7 +339,6 @@ it('holds no more than its share of memory: the key unused for longest goes firs
   await ask(others[0] ?? '');
   await Promise.all(others.slice(5_000).map((hash) => ask(hash)));
   inner.queries = [];
-  expect(cache.isCurrent(pattern)).toBe(false);
   // 500 have been let go to make room for the last one.
   const [used, rest] = [
     [others[0] ?? '', ...others.slice(500)],
@@ -358,61 +348,4 @@ it('holds no more than its share of memory: the key unused for longest goes firs
   expect(inner.queries).toEqual([]);
   await Promise.all(rest.map((hash) => ask(hash)));
   expect(inner.queries).toEqual([1, 499]);
-});
-
-describe('a key that was found', () => {
-  it('is current for as long as it would be found without a question', async () => {
-    const found = await findNew();
-    for (let tenth = 0; tenth < 30; tenth += 1) {
-      await pass(100);
-      expect(cache.isCurrent(found)).toBe(true);
-      expect(await ask(found.key.hash)).toBe(found);
-    }
-    inner.isAway = true;
-    await pass(1_100);
-    expect(cache.isCurrent(found)).toBe(false);
-  });
-
-  it('goes on being confirmed where it is only asked whether it is current', async () => {
-    const found = await findNew();
-    for (let tenth = 0; tenth < 200; tenth += 1) {
-      await pass(100);
-      expect(cache.isCurrent(found)).toBe(true);
-    }
-  });
-
-  it.each([
-    [
-      'a change that is told',
-      () => {
-        cache.forget({ anything: true });
-      },
-    ],
-    [
-      'the end of the cache',
-      () => {
-        cache.close();
-      },
-    ],
-  ])('is not current any more after %s', async (_what, happens) => {
-    const found = await findNew();
-    happens();
-    expect(cache.isCurrent(found)).toBe(false);
-  });
-
-  it('is not current once a confirmation has told of another', async () => {
-    const found = await findNew();
-    const { id, hash } = found.key;
-    await inner.revoke(id, NOW);
-    await pass(450);
-    expect(cache.isCurrent(found)).toBe(false);
-    expect(await ask(hash)).toMatchObject({ key: { revokedAt: NOW } });
-  });
-
-  it('is not current where somebody else has found it', async () => {
-    const { hash } = await inner.add(await draft());
-    const found = await inner.findByHash(hash);
-    if (found === undefined) throw new Error('the key is not there');
-    expect(cache.isCurrent(found)).toBe(false);
-  });
 });

@@ -4,7 +4,6 @@ import {
   type ApiKey,
   type ApiKeyId,
   type ApiKeyRepository,
-  type Awaitable,
   DomainError,
   type Instant,
   type ListPart,
@@ -69,7 +68,7 @@ export class CachingApiKeyRepository implements ApiKeyRepository {
     private readonly follow: () => void = () => undefined,
   ) {}
 
-  findByHash(hash: string): Awaitable<AccountKey | undefined> {
+  async findByHash(hash: string): Promise<AccountKey | undefined> {
     const now = milliseconds();
     const known = this.known.get(hash);
     if (known !== undefined) {
@@ -79,10 +78,6 @@ export class CachingApiKeyRepository implements ApiKeyRepository {
       if (missedAt !== undefined && now - missedAt < TRUSTED_FOR) return undefined;
     }
     return this.lookUp(hash, known !== undefined);
-  }
-
-  isCurrent(found: AccountKey): boolean {
-    return found instanceof KnownKey && found.use(milliseconds());
   }
 
   async add(key: NewApiKey, mostActive?: number, version?: number, mostADay?: number): Promise<ApiKey> {

@@ -172,10 +172,6 @@ export class TypeOrmApiKeyRepository implements BatchedApiKeyRepository {
     );
   }
 
-  isCurrent(): boolean {
-    return false;
-  }
-
   async findByHash(hash: string): Promise<AccountKey | undefined> {
     return (await this.find({ hash }))[0];
   }

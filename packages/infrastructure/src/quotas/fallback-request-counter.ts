@@ -1,4 +1,4 @@
-import type { Awaitable, CountedRequest, Decision, Instant, RequestCounter, Verdict } from '@adoption-store/domain';
+import type { CountedRequest, Decision, Instant, RequestCounter, Verdict } from '@adoption-store/domain';
 import type { InProcessRequestCounter } from './in-process-request-counter.js';
 
 /** A counter that instances share, and that can be lost. */
@@ -42,7 +42,7 @@ export class FallbackRequestCounter implements RequestCounter {
     return this.fallbackCount;
   }
 
-  count(request: CountedRequest): Awaitable<Verdict> {
+  async count(request: CountedRequest): Promise<Verdict> {
     if (!this.isUsable()) return this.countHere(request);
     const known = this.shared.takeReserved(request) ?? this.local.refusalOf(request);
     if (known !== undefined) return known;
@@ -86,7 +86,7 @@ export class FallbackRequestCounter implements RequestCounter {
     return decision.verdict;
   }
 
-  private countHere(request: CountedRequest): Verdict {
+  private countHere(request: CountedRequest): Promise<Verdict> {
     this.fallbackCount++;
     return this.local.count(request);
   }

@@ -1,4 +1,4 @@
-import { DAY, type Instant, instant, MINUTE, type Usage } from '@adoption-store/domain';
+import { DAY, instant, MINUTE, type Usage } from '@adoption-store/domain';
 
 /**
  * A usage that is kept from one request to the next. It is changed in place, as a new one for each request would be kept
@@ -25,10 +25,5 @@ export class HeldUsage {
     this.minuteUsed = minuteUsed;
     this.day = dayStart / DAY;
     this.dayUsed = dayUsed;
-  }
-
-  /** Whether it is of the day of `now`. */
-  isOfDay(now: Instant): boolean {
-    return this.day === Math.floor(now / DAY);
   }
 }

@@ -32,10 +32,7 @@ class Account extends HeldUsage {
   /** Whether it has changed since the changes were last taken. */
   isChanged = false;
 
-  constructor(
-    readonly counter: InProcessRequestCounter,
-    readonly id: AccountId,
-  ) {
+  constructor(readonly id: AccountId) {
     super();
   }
 }
@@ -49,7 +46,7 @@ export class InProcessRequestCounter implements RequestCounter {
   private changedAccounts: Account[] = [];
   private putBackUsages: LastingCounts['usages'] = new Map();
   private changedBans = new Map<ApiKeyId, Refusals>();
-  private readonly newAccount = (id: AccountId) => new Account(this, id);
+  private readonly newAccount = (id: AccountId) => new Account(id);
 
   /** @param purgeKept clears away what is kept elsewhere; here everything is forgotten by itself. */
   constructor(
@@ -62,7 +59,7 @@ export class InProcessRequestCounter implements RequestCounter {
     return this.addresses.size + this.accounts.size + this.refusals.size;
   }
 
-  count({ requester, limits, now }: CountedRequest): Verdict {
+  async count({ requester, limits, now }: CountedRequest): Promise<Verdict> {
     if ('address' in requester) {
       const usage = this.addresses.get(requester.address) ?? NO_USAGE;
       const decision = decide(usage, undefined, limits, now, this.policy);
@@ -143,12 +140,7 @@ export class InProcessRequestCounter implements RequestCounter {
   }
 
   private accountOf(requester: KeyRequester, now: Instant): Account {
-    const { memo } = requester;
-    // Of another day it may have been forgotten, or be about to.
-    if (memo instanceof Account && memo.counter === this && memo.isOfDay(now)) return memo;
-    const account = this.accounts.getOrSet(requester.accountId, this.newAccount, now);
-    if ('memo' in requester) requester.memo = account;
-    return account;
+    return this.accounts.getOrSet(requester.accountId, this.newAccount, now);
   }
 
   private noteChange(account: Account): void {

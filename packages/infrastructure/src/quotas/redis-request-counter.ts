@@ -1,6 +1,5 @@
 import {
   type ApiKeyId,
-  type Awaitable,
   type BanPolicy,
   type CountedRequest,
   currentUsage,
@@ -120,7 +119,7 @@ export class RedisRequestCounter implements RequestCounter {
     return this.redis.status === 'ready';
   }
 
-  count(request: CountedRequest): Awaitable<Verdict> {
+  async count(request: CountedRequest): Promise<Verdict> {
     const verdict = this.takeReserved(request);
     if (verdict !== undefined) return verdict;
     return new Promise((resolve, reject) => {

@@ -15,7 +15,6 @@ import { ReservedRequests } from './reserved-requests.js';
 const requesterOf = (keyId: bigint): KeyRequester => ({
   accountId: 1n as AccountId,
   keyId: keyId as ApiKeyId,
-  memo: undefined,
 });
 const requester = requesterOf(2n);
 const noon = instant(Date.UTC(2026, 0, 1, 12));

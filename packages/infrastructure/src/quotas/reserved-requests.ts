@@ -142,11 +142,7 @@ export class ReservedRequests {
   }
 
   private reserveOf(requester: KeyRequester): Reserve | undefined {
-    const { memo } = requester;
-    if (memo instanceof Reserve && memo.owner === this && !memo.isForgotten) return memo;
-    const reserve = this.reserves.get(requester.keyId);
-    if (reserve !== undefined && 'memo' in requester) requester.memo = reserve;
-    return reserve;
+    return this.reserves.get(requester.keyId);
   }
 
   private watch(requester: KeyRequester, limits: PlanLimits): Reserve {
