@@ -9,10 +9,9 @@ import { CoalescingAnimalRepository } from './animals/coalescing-animal-reposito
 import { PostgresAnimalRepository } from './animals/postgres-animal-repository.js';
 import { type DatabaseConnection, migrate, openDataSource } from './database/data-source.js';
 import { openEmbeddedPostgres } from './database/embedded-postgres.js';
-import { poolOf, poolStateOf } from './database/prepared.js';
-import { onDatabase } from './database/database-errors.js';
+import { poolStateOf } from './database/prepared.js';
 import { readinessOf } from './database/readiness.js';
-import { type Query, sharedSecret } from './database/shared-secret.js';
+import { sharedSecret } from './database/shared-secret.js';
 import { mailRisk } from './mail/mail-risk.js';
 import { type Delivery, openMessages } from './messages/open-messages.js';
 import { TypeOrmOrderRepository } from './orders/typeorm-order-repository.js';
@@ -94,10 +93,9 @@ async function connect(
   const dataSource = await openDataSource(connection);
   try {
     const { ports, limits, close } = await openPorts(config, connection, dataSource);
-    const query: Query = (text, values) => onDatabase(() => poolOf(dataSource).query(text, values));
     return {
       ports,
-      secret: (name) => sharedSecret(query, name),
+      secret: (name) => sharedSecret(dataSource, name),
       read: () => ({ pool: poolStateOf(dataSource), limits: limits() }),
       isReady: readinessOf(dataSource),
       async close() {

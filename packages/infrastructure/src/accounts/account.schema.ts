@@ -6,7 +6,7 @@ import {
   PLAN_NAMES,
   type PlanName,
 } from '@adoption-store/domain';
-import { EntitySchema } from 'typeorm/entity-schema/EntitySchema.js';
+import { EntitySchema } from 'typeorm';
 import { instantColumn, int64Column, optionalColumn } from '../database/columns.js';
 
 export interface AccountRow {

@@ -1,5 +1,5 @@
 import { type AccountId, type ApiKey, type ApiKeyId, instant } from '@adoption-store/domain';
-import { EntitySchema } from 'typeorm/entity-schema/EntitySchema.js';
+import { EntitySchema } from 'typeorm';
 import { instantColumn, int64Column, optionalColumn } from '../database/columns.js';
 import type { Writable } from '../kernel/writable.js';
 import type { AccountRow } from './account.schema.js';

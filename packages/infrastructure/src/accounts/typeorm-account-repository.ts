@@ -1,7 +1,5 @@
 import type { Account, AccountId, AccountRepository, ListPart, NewAccount, Plan } from '@adoption-store/domain';
-import type { DataSource, FindOptionsWhere, Repository } from 'typeorm';
-import { IsNull } from 'typeorm/find-options/operator/IsNull.js';
-import { MoreThan } from 'typeorm/find-options/operator/MoreThan.js';
+import { type DataSource, type FindOptionsWhere, IsNull, MoreThan, type Repository } from 'typeorm';
 import { onDatabase, readFromDatabase } from '../database/database-errors.js';
 import { ACCOUNT_COLUMNS, type AccountColumns, accountFromColumns } from './account-rows.js';
 import { accountFrom, type AccountRow, accountSchema, planColumns } from './account.schema.js';

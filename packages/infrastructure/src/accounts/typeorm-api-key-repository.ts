@@ -8,23 +8,21 @@ import {
   endOfReplaced,
   INT64_MIN,
   type Instant,
-  instant,
   keyState,
   type ListPart,
   type NewApiKey,
   type PastKeysQuery,
-  type PlanName,
   startOf,
   tooManyKeys,
   tooManyKeysToday,
 } from '@adoption-store/domain';
 import type { DataSource, EntityManager, FindOptionsWhere } from 'typeorm';
-import { insertedId, instantFrom, int64From, milliseconds } from '../database/columns.js';
+import { Columns, insertedId } from '../database/columns.js';
 import { onDatabase, readFromDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
-import { arrayOf, readPrepared } from '../database/prepared.js';
+import { readPrepared } from '../database/prepared.js';
 import { lockAccount } from './account-rows.js';
-import { accountFrom } from './account.schema.js';
+import { accountFrom, accountSchema } from './account.schema.js';
 import {
   apiKeyFrom,
   type ApiKeyColumns,
@@ -36,6 +34,9 @@ import {
 import type { BatchedApiKeyRepository } from './caching-api-key-repository.js';
 import { KeyUses } from './key-uses.js';
 import type { StoredKey } from './known-key.js';
+
+const keys = new Columns(apiKeySchema);
+const accounts = new Columns(accountSchema);
 
 const ACTIVE = `account_id = $1 AND ${KEY_END} > $2 AND revoked_at IS NULL`;
 const COUNT_ACTIVE = `SELECT count(*)::integer AS count FROM api_keys WHERE ${ACTIVE}`;
@@ -77,83 +78,18 @@ const VERSION = "keys.xmin || ' ' || accounts.xmin";
 const FIND_BY_HASHES = {
   name: 'api keys by hashes',
   text: `
-    SELECT asked.hash, ${VERSION}, keys.id, ending, name, ${milliseconds('keys.created_at')},
-      ${milliseconds('expires_at')}, ${milliseconds('revoked_at')}, replaced_by, ${milliseconds('last_used_at')},
-      accounts.id, email, plan, per_minute, per_day, ${milliseconds('accounts.created_at')}, credential_version,
-      ${milliseconds('proven_at')}
+    SELECT asked.hash, ${VERSION}, ${keys.list('keys')}, ${accounts.list('accounts')}
     FROM unnest($1::text[], $2::text[]) AS asked (hash, version)
     LEFT JOIN (api_keys AS keys JOIN accounts ON accounts.id = keys.account_id) ON keys.hash = asked.hash
     WHERE keys.id IS NULL OR ${VERSION} <> asked.version`,
 };
 
 /** Of a hash that nothing is stored for all but the hash is null. */
-type KeyRow = readonly [
-  hash: string,
-  version: string | null,
-  id: string,
-  ending: string,
-  name: string | null,
-  createdAt: string,
-  expiresAt: string | null,
-  revokedAt: string | null,
-  replacedBy: string | null,
-  lastUsedAt: string | null,
-  accountId: string,
-  email: string,
-  plan: PlanName,
-  perMinute: string | null,
-  perDay: string | null,
-  openedAt: string,
-  credentialVersion: string,
-  provenAt: string | null,
-];
+type KeyRow = readonly [hash: string, version: string | null, ...keyAndAccount: readonly unknown[]];
 
-function storedKeyFrom(row: KeyRow): StoredKey | undefined {
-  const [
-    hash,
-    version,
-    id,
-    ending,
-    name,
-    createdAt,
-    expiresAt,
-    revokedAt,
-    replacedBy,
-    lastUsedAt,
-    accountId,
-    email,
-    plan,
-    perMinute,
-    perDay,
-    openedAt,
-    credentialVersion,
-    provenAt,
-  ] = row;
+function storedKeyFrom([, version, ...row]: KeyRow): StoredKey | undefined {
   if (version === null) return undefined;
-  const account = accountFrom({
-    id: int64From(accountId) as AccountId,
-    email,
-    plan,
-    perMinute: perMinute === null ? undefined : Number(perMinute),
-    perDay: perDay === null ? undefined : Number(perDay),
-    createdAt: instant(Number(openedAt)),
-    credentialVersion: Number(credentialVersion),
-    provenAt: instantFrom(provenAt),
-    closedAt: undefined,
-  });
-  const key = {
-    id: int64From(id) as ApiKeyId,
-    accountId: account.id,
-    hash,
-    ending,
-    name: name ?? undefined,
-    createdAt: instant(Number(createdAt)),
-    expiresAt: instantFrom(expiresAt),
-    revokedAt: instantFrom(revokedAt),
-    replacedBy: replacedBy === null ? undefined : (BigInt(replacedBy) as ApiKeyId),
-    lastUsedAt: instantFrom(lastUsedAt),
-  };
-  return { found: { account, key }, version };
+  return { found: { key: keys.fromValues(row), account: accountFrom(accounts.fromValues(row, keys.count)) }, version };
 }
 
 export class TypeOrmApiKeyRepository implements BatchedApiKeyRepository {
@@ -180,7 +116,7 @@ export class TypeOrmApiKeyRepository implements BatchedApiKeyRepository {
     known: ReadonlyMap<string, string | undefined>,
   ): Promise<ReadonlyMap<string, StoredKey | undefined>> {
     const versions = Array.from(known.values(), (version) => version ?? 'none');
-    const asked = [arrayOf([...known.keys()]), arrayOf(versions)];
+    const asked = [[...known.keys()], versions];
     const rows = await readPrepared<KeyRow>(this.dataSource, FIND_BY_HASHES, asked);
     return new Map(rows.map((row) => [row[0], storedKeyFrom(row)]));
   }

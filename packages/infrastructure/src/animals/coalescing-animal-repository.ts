@@ -1,37 +1,31 @@
-import type { Animal, AnimalId, AnimalQuery, AnimalRepository, NewAnimal, PetStatus } from '@adoption-store/domain';
+import type { Animal, AnimalId, AnimalQuery, AnimalRepository, NewAnimal } from '@adoption-store/domain';
 import { Batch } from '../database/batch.js';
 import { isInTransaction } from '../database/transactions.js';
 
-/** Pages of one query: a page may have 100 animals. */
+/** Pages of one batch: a page may have 100 animals. */
 const MOST_PAGES = 32;
 
-/** As many animals as `limit` that follow one of them. */
-export interface NextPage {
-  readonly after: AnimalId;
-  readonly limit: number;
-}
-
-/** Animals that can be added, and pages that can be read, many at a time. */
+/** Animals that can be added many at a time. */
 export interface BatchedAnimalRepository extends AnimalRepository {
   /** Stores all or none, each under a new id, in their order. */
   addAll(animals: readonly NewAnimal[]): Promise<readonly Animal[]>;
-  /** @param pages all of the same status or of any, each behind another animal: the furthest first. */
-  listEach(status: PetStatus | undefined, pages: readonly NextPage[]): Promise<readonly (readonly Animal[])[]>;
 }
 
 /**
- * Lets those who ask at the same time share: one query for all who want a first page, one for all who want a later one,
- * one for all who look for an animal each, one transaction for all who add one. What is part of a larger transaction
- * shares with nobody.
+ * Lets those who ask at the same time share: one query for all who want the same page, one for all who look for an animal
+ * each, one transaction for all who add one. What is part of a larger transaction shares with nobody.
  */
 export class CoalescingAnimalRepository implements AnimalRepository {
-  /** By status. */
-  private readonly firstPages = new Map<PetStatus | undefined, Batch<number, readonly Animal[]>>();
-  private readonly nextPages = new Map<PetStatus | undefined, Batch<NextPage, readonly Animal[]>>();
+  private readonly pages: Batch<AnimalQuery, readonly Animal[]>;
   private readonly finds: Batch<AnimalId, Animal | undefined>;
   private readonly adds: Batch<NewAnimal, Animal>;
 
   constructor(private readonly animals: BatchedAnimalRepository) {
+    this.pages = new Batch(
+      (query) => animals.list(query),
+      (queries) => this.listEach(queries),
+      MOST_PAGES,
+    );
     this.finds = new Batch(
       (id) => animals.findById(id),
       (ids) => this.findAll(ids),
@@ -51,39 +45,20 @@ export class CoalescingAnimalRepository implements AnimalRepository {
   }
 
   list(query: AnimalQuery): Promise<readonly Animal[]> {
-    const { status, ids, after, limit } = query;
-    if (ids !== undefined || isInTransaction()) return this.animals.list(query);
-    if (after !== undefined) return (this.nextPages.get(status) ?? this.shareNextPages(status)).add({ after, limit });
-    return (this.firstPages.get(status) ?? this.shareFirstPages(status)).add(limit);
+    return query.ids !== undefined || isInTransaction() ? this.animals.list(query) : this.pages.add(query);
   }
 
-  /** All share the longest of what they want: the shorter ones are its beginning. */
-  private shareFirstPages(status: PetStatus | undefined) {
-    const read = (limit: number) => this.animals.list({ status, limit });
-    const batch = new Batch(read, async (limits) => {
-      const longest = await read(Math.max(...limits));
-      return limits.map((limit) => beginningOf(longest, limit));
-    });
-    this.firstPages.set(status, batch);
-    return batch;
-  }
-
-  private shareNextPages(status: PetStatus | undefined) {
-    const batch = new Batch<NextPage, readonly Animal[]>(
-      (page) => this.animals.list({ status, ...page }),
-      async (wanted) => {
-        const limits = new Map<AnimalId, number>();
-        for (const { after, limit } of wanted) limits.set(after, Math.max(limit, limits.get(after) ?? 0));
-        const pages = Array.from(limits, ([after, limit]) => ({ after, limit }));
-        pages.sort((one, other) => (one.after > other.after ? -1 : 1));
-        const read = await this.animals.listEach(status, pages);
-        const byAfter = new Map(pages.map(({ after }, index) => [after, read[index] ?? []]));
-        return wanted.map(({ after, limit }) => beginningOf(byAfter.get(after) ?? [], limit));
-      },
-      MOST_PAGES,
+  private async listEach(queries: readonly AnimalQuery[]): Promise<readonly (readonly Animal[])[]> {
+    const pages = new Map<string, Promise<readonly Animal[]>>();
+    return Promise.all(
+      queries.map((query) => {
+        const { status, after, limit } = query;
+        const which = `${status} ${after} ${limit}`;
+        const page = pages.get(which) ?? this.animals.list(query);
+        pages.set(which, page);
+        return page;
+      }),
     );
-    this.nextPages.set(status, batch);
-    return batch;
   }
 
   private async findAll(ids: readonly AnimalId[]): Promise<readonly (Animal | undefined)[]> {
@@ -91,8 +66,4 @@ export class CoalescingAnimalRepository implements AnimalRepository {
     const byId = new Map(found.map((animal) => [animal.id, animal]));
     return ids.map((id) => byId.get(id));
   }
-}
-
-function beginningOf(page: readonly Animal[], limit: number): readonly Animal[] {
-  return limit < page.length ? page.slice(0, limit) : page;
 }

@@ -1,9 +1,9 @@
 import { type Instant, instant } from '@adoption-store/domain';
-import type { InsertResult, ValueTransformer } from 'typeorm';
+import type { EntitySchema, EntitySchemaColumnOptions, InsertResult, ValueTransformer } from 'typeorm';
 
 /** PostgreSQL's bigint, which the driver gives as a string, as a branded bigint. */
 export const int64Column: ValueTransformer = {
-  from: (stored: string | null) => (stored === null ? undefined : BigInt(stored)),
+  from: (stored: string | null) => (stored === null ? undefined : int64From(stored)),
   to: (value: unknown) => (typeof value === 'bigint' ? value.toString() : value),
 };
 
@@ -36,4 +36,60 @@ export function milliseconds(column: string): string {
 /** The instant of `milliseconds`. */
 export function instantFrom(text: string | null): Instant | undefined {
   return text === null ? undefined : instant(Number(text));
+}
+
+/** The columns of an entity as its schema has them, for statements of our own. */
+export class Columns<Entity extends object> {
+  readonly count: number;
+  private readonly selected;
+  private readonly inserted;
+
+  constructor({ options }: EntitySchema<Entity>) {
+    const columns = Object.entries(options.columns) as [keyof Entity, EntitySchemaColumnOptions][];
+    const all = columns.map(([property, { name, type, generated, select, transformer }]) => ({
+      property,
+      name: name ?? String(property),
+      type: String(type),
+      isGenerated: generated !== undefined,
+      isSelected: select !== false,
+      transformer: transformer as ValueTransformer | undefined,
+    }));
+    this.selected = all.filter(({ isSelected }) => isSelected);
+    this.inserted = all.filter(({ isGenerated }) => !isGenerated);
+    this.count = this.selected.length;
+  }
+
+  /** What is read of an entity: `id, name`, or with a table's alias `alias.id, alias.name`. */
+  list(alias?: string): string {
+    return this.selected.map(({ name }) => (alias === undefined ? name : `${alias}.${name}`)).join(', ');
+  }
+
+  /** What is written of a new entity, each with `of` the place of its value, counted from 1: `name, status`. */
+  listInserted(of: (place: number, name: string, type: string) => string = (_place, name) => name): string {
+    return this.inserted.map(({ name, type }, index) => of(index + 1, name, type)).join(', ');
+  }
+
+  /** The values of what is written of new entities, column by column. */
+  valuesOf(entities: readonly Partial<Entity>[]): unknown[][] {
+    return this.inserted.map(({ property, transformer }) =>
+      entities.map((entity) => (transformer ? (transformer.to(entity[property]) as unknown) : entity[property])),
+    );
+  }
+
+  /** @param values of a row, the entity's from `offset` on in the order of `list`. */
+  fromValues(values: readonly unknown[], offset = 0): Entity {
+    const entity: Partial<Record<keyof Entity, unknown>> = {};
+    let index = offset;
+    for (const { property, transformer } of this.selected) {
+      const value = values[index];
+      entity[property] = transformer ? (transformer.from(value) as unknown) : value;
+      index += 1;
+    }
+    return entity as Entity;
+  }
+
+  /** @param row by the names of columns. */
+  fromRow(row: Readonly<Record<string, unknown>>): Entity {
+    return this.fromValues(this.selected.map(({ name }) => row[name]));
+  }
 }

@@ -1,14 +1,13 @@
 import type { ClientBase, PoolConfig } from 'pg';
-// In this order.
-import './postgres-driver-factory.js';
-import { DataSource } from 'typeorm/data-source/DataSource.js';
+import { DataSource } from 'typeorm';
 import { accountSchema } from '../accounts/account.schema.js';
 import { apiKeySchema } from '../accounts/api-key.schema.js';
 import { messageSchema } from '../messages/message.schema.js';
 import { orderSchema } from '../orders/order.schema.js';
-import { ImpatientClient } from './impatient-client.js';
 import { migrations } from './migrations/index.js';
 import { PATIENCE } from './patience.js';
+import { PipeliningPool } from './pipelining-pool.js';
+import { QueryTracing } from './query-tracing.js';
 
 /** Where PostgreSQL is, and how much of it to use: pg's own settings. */
 export type DatabaseConnection = Pick<PoolConfig, 'connectionString' | 'host' | 'port' | 'user' | 'database' | 'max'>;
@@ -18,22 +17,27 @@ const CONNECTION_TIMEOUT = PATIENCE - 200;
 
 /** Connects to a database whose schema is up to date. */
 export async function openDataSource(connection: DatabaseConnection): Promise<DataSource> {
-  return dataSource({
+  const source = await dataSource({
     ...connection,
-    Client: ImpatientClient,
     connectionTimeoutMillis: CONNECTION_TIMEOUT,
+    // Of a client with a pipeline this ends the connection: nobody is given one that a late answer may still come by.
+    pipeline: true,
+    query_timeout: PATIENCE,
     // So that what nobody waits for anymore holds no lock.
     statement_timeout: PATIENCE,
-    onConnect: planOnce,
+    onConnect: prepareClient,
   }).initialize();
+  source.subscribers.push(new QueryTracing());
+  return source;
 }
 
-/**
- * Plans are made without the values: a page's would else be made anew each time, as its LIMIT could be anything, and what
- * was tested of a statement would hold for the tested values alone.
- */
-function planOnce(client: ClientBase): void {
-  // What the client is asked next waits for this, and fails where this does.
+function prepareClient(client: ClientBase): void {
+  // Without a listener a lost connection would end the process, and between the pool and who takes a client from it there
+  // is none. Nothing is missed: the query that follows is rejected.
+  client.on('error', () => undefined);
+  // Plans are made without the values: a page's would else be made anew each time, as its LIMIT could be anything, and
+  // what was tested of a statement would hold for the tested values alone.
+  // What the client is asked next comes behind it, and fails where this does.
   client.query('SET plan_cache_mode = force_generic_plan').catch(() => undefined);
 }
 
@@ -79,6 +83,7 @@ function dataSource(pool: PoolConfig): DataSource {
     migrations,
     migrationsTableName: 'migrations',
     installExtensions: false,
+    driver: { Pool: PipeliningPool },
     extra: { application_name: 'adoption-store', ...pool },
   });
 }

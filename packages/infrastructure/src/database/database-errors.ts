@@ -1,11 +1,8 @@
 import { types } from 'node:util';
 import { DomainError } from '@adoption-store/domain';
-import type pg from 'pg';
-import type { DataSource } from 'typeorm';
-import { QueryRunnerAlreadyReleasedError } from 'typeorm/error/QueryRunnerAlreadyReleasedError.js';
-import { QueryRunnerProviderAlreadyReleasedError } from 'typeorm/error/QueryRunnerProviderAlreadyReleasedError.js';
-import { keptOf } from './kept-client.js';
+import { type DataSource, QueryRunnerAlreadyReleasedError, QueryRunnerProviderAlreadyReleasedError } from 'typeorm';
 import { inTime } from './patience.js';
+import { poolOf } from './pipelining-pool.js';
 import { isInTransaction } from './transactions.js';
 
 // https://www.postgresql.org/docs/current/errcodes-appendix.html: connection exceptions, invalid authorisation,
@@ -26,7 +23,8 @@ const UNREACHABLE = new Set([
   'ETIMEDOUT',
 ]);
 // What the driver throws by itself carries no code.
-const DRIVER_MESSAGES = /Connection terminated|timeout exceeded when trying to connect|timeout expired|not queryable/;
+const DRIVER_MESSAGES =
+  /Connection terminated|timeout exceeded when trying to connect|timeout expired|read timeout|not queryable/;
 
 // A server that shuts down, has crashed or is starting, and connection exceptions; what a socket says of the same.
 const LOST_STATES = /^(57P0[123]|08|ECONNRESET$|EPIPE$)/;
@@ -72,16 +70,10 @@ export async function onDatabase<Result>(work: () => Promise<Result>, since?: nu
   try {
     return await (isInTransaction() ? work() : inTime(work(), since));
   } catch (error) {
-    throw toldOfDatabase(error);
+    if (!isUnavailable(error)) throw error;
+    const message = 'the service is not available just now, try again later';
+    throw new DomainError('service_unavailable', message, { cause: error });
   }
-}
-
-/** What a caller is told of what the database, or the way to it, has thrown. */
-export function toldOfDatabase(error: unknown): unknown {
-  if (!isUnavailable(error)) return error;
-  return new DomainError('service_unavailable', 'the service is not available just now, try again later', {
-    cause: error,
-  });
 }
 
 /** As `onDatabase`, for what only reads (`retryRead`). */
@@ -96,21 +88,7 @@ export async function retryRead<Result>(dataSource: DataSource, read: () => Prom
       return await read();
     } catch (error) {
       if (tries === MOST_READS || !isConnectionLost(error) || isInTransaction()) throw error;
-      dropIdleConnections(dataSource);
+      poolOf(dataSource).dropIdle();
     }
-  }
-}
-
-/** What has ended one connection may have ended the others, and their ends may not have been heard of yet. */
-function dropIdleConnections(dataSource: DataSource): void {
-  const { master: pool } = dataSource.driver as unknown as { readonly master: pg.Pool };
-  keptOf(pool).drop();
-  for (let idle = pool.idleCount; idle > 0; idle -= 1) {
-    void pool.connect().then(
-      (client) => {
-        client.release(true);
-      },
-      () => undefined,
-    );
   }
 }

@@ -1,27 +1,42 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { tracingChannel } from 'node:diagnostics_channel';
+import type { AfterQueryEvent, BeforeQueryEvent, EntitySubscriberInterface, QueryRunner } from 'typeorm';
 
 /** What is published of a query: its values are nobody's business. */
 export interface TracedQuery {
-  readonly name?: string | undefined;
+  readonly name?: string;
   readonly text: string;
 }
 
 /** For whoever traces queries; without one they cost nothing more. */
 const channel = tracingChannel<unknown, TracedQuery>('adoption-store:query');
 
-type Send = (...parameters: unknown[]) => unknown;
+/** Publishes a query that `send` sends by pg itself. */
+export function traced<Answer>({ name, text }: Required<TracedQuery>, send: () => Promise<Answer>): Promise<Answer> {
+  return isTraced() ? channel.tracePromise<unknown, [], Answer>(send, { name, text }) : send();
+}
 
-/** Runs `send`, a client's `query`, whose answer is a promise or goes to the callback that comes last. */
-export function traced(send: Send, parameters: unknown[]): unknown {
-  const query = isTraced() ? queryOf(parameters[0]) : undefined;
-  if (query === undefined) return send(...parameters);
-  const last = parameters.length - 1;
-  if (typeof parameters[last] === 'function') {
-    return channel.traceCallback(send, last, query, undefined, ...parameters);
+/** Publishes TypeORM's queries. */
+export class QueryTracing implements EntitySubscriberInterface {
+  private readonly ends = new WeakMap<QueryRunner, (event: AfterQueryEvent) => void>();
+
+  beforeQuery({ queryRunner, query }: BeforeQueryEvent): void {
+    if (!isTraced()) return;
+    const answer = () =>
+      new Promise<void>((resolve, reject) => {
+        this.ends.set(queryRunner, ({ success, error }) => {
+          if (success) resolve();
+          else reject(error as Error);
+        });
+      });
+    // Whoever sent the query is told of its failure by TypeORM.
+    channel.tracePromise(answer, { text: query }).catch(() => undefined);
   }
-  const promise = send as (...parameters: unknown[]) => Promise<unknown>;
-  return channel.tracePromise(promise, query, undefined, ...parameters);
+
+  afterQuery(event: AfterQueryEvent): void {
+    this.ends.get(event.queryRunner)?.(event);
+    this.ends.delete(event.queryRunner);
+  }
 }
 
 /** Runs what it is given as part of whatever the caller is at now; undefined where nobody traces. */
@@ -31,10 +46,4 @@ export function callersTrace(): (<Result>(work: () => Result) => Result) | undef
 
 function isTraced(): boolean {
   return channel.start.hasSubscribers;
-}
-
-function queryOf(statement: unknown): TracedQuery | undefined {
-  if (typeof statement === 'string') return { text: statement };
-  const { name, text } = (statement ?? {}) as Partial<TracedQuery>;
-  return text === undefined ? undefined : { name, text };
 }

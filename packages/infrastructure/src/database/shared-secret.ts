@@ -1,5 +1,5 @@
-/** Runs a statement on the database. */
-export type Query = (text: string, values: unknown[]) => Promise<{ readonly rows: readonly unknown[] }>;
+import type { DataSource } from 'typeorm';
+import { onDatabase, sqlState } from './database-errors.js';
 
 const INSUFFICIENT_PRIVILEGE = '42501';
 
@@ -9,14 +9,15 @@ const INSUFFICIENT_PRIVILEGE = '42501';
  *
  * @throws Error with one sentence where another role owns the table.
  */
-export async function sharedSecret(query: Query, name: string): Promise<string> {
+export async function sharedSecret(dataSource: DataSource, name: string): Promise<string> {
   try {
-    await query('INSERT INTO secrets (name) VALUES ($1) ON CONFLICT (name) DO NOTHING', [name]);
-    const { rows } = await query('SELECT value FROM secrets WHERE name = $1', [name]);
-    const [row] = rows as readonly { readonly value: string }[];
+    const [row] = await onDatabase(async () => {
+      await dataSource.query('INSERT INTO secrets (name) VALUES ($1) ON CONFLICT (name) DO NOTHING', [name]);
+      return dataSource.query<{ readonly value: string }[]>('SELECT value FROM secrets WHERE name = $1', [name]);
+    });
     if (row !== undefined) return row.value;
   } catch (error) {
-    if ((error as { readonly code?: unknown }).code !== INSUFFICIENT_PRIVILEGE) throw error;
+    if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) throw error;
   }
   throw new Error(
     `The secret of the ${name} can't be kept in the database: its table secrets belongs to another role.`,

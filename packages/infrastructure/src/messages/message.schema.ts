@@ -1,5 +1,5 @@
 import type { AccountId, Instant, Message, MessageId, MessageStatus } from '@adoption-store/domain';
-import { EntitySchema } from 'typeorm/entity-schema/EntitySchema.js';
+import { EntitySchema } from 'typeorm';
 import { instantColumn, int64Column } from '../database/columns.js';
 
 export interface MessageRow {

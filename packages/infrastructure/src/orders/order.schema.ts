@@ -6,7 +6,7 @@ import {
   type OrderId,
   type OrderStatus,
 } from '@adoption-store/domain';
-import { EntitySchema } from 'typeorm/entity-schema/EntitySchema.js';
+import { EntitySchema } from 'typeorm';
 import { instantColumn, int64Column } from '../database/columns.js';
 
 export const orderSchema = new EntitySchema<Order>({

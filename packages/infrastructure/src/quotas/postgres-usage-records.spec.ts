@@ -13,15 +13,14 @@ let usage: PostgresUsageRecords;
 beforeEach(() => {
   jest.useFakeTimers();
   [written, isAway] = [[], false];
-  const client = {
-    queryPrepared: async (_statement: unknown, arrays: string[]) => {
+  const master = {
+    query: async ({ values }: { values: string[] }) => {
       if (isAway) throw new Error('away');
-      const columns = arrays.map((array) => array.replace(/[{}"]/g, '').split(','));
+      const columns = values.map((array) => array.replace(/[{}"]/g, '').split(','));
       written.push((columns[0] ?? []).map((_, index) => rowFrom(columns.map((column) => column[index] ?? ''))));
+      return { rows: [] };
     },
-    release: () => undefined,
   };
-  const master = { connect: async () => client, ending: true };
   usage = new PostgresUsageRecords({ manager: {}, driver: { master } } as unknown as DataSource);
 });
 afterEach(() => {

@@ -1,0 +1,19 @@
+import type { Animal } from '@adoption-store/domain';
+import { EntitySchema } from 'typeorm';
+import { int64Column } from '../database/columns.js';
+
+export const animalSchema = new EntitySchema<Animal>({
+  name: 'Animal',
+  tableName: 'animals',
+  columns: {
+    id: { type: 'bigint', primary: true, generated: 'increment', transformer: int64Column },
+    name: { type: 'text' },
+    categoryId: { name: 'category_id', type: 'bigint', transformer: int64Column },
+    status: { type: 'text' },
+  },
+  checks: [
+    { name: 'animals_name_check', expression: 'char_length(name) BETWEEN 1 AND 255' },
+    { name: 'animals_status_check', expression: "status IN ('available', 'pending', 'sold')" },
+  ],
+  indices: [{ name: 'animals_by_status', columns: ['status', 'id'] }],
+});
