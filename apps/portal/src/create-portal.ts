@@ -27,6 +27,7 @@ import { Pages } from './http/pages.js';
 import { readPublicFiles, servePublicFiles } from './http/public-files.js';
 import { signerFor } from './http/secrets.js';
 import { Sessions } from './http/sessions.js';
+import { boundUnfinishedBodies } from './http/unfinished-bodies.js';
 import { PortalModule } from './portal.module.js';
 
 export interface PortalOptions {
@@ -88,7 +89,8 @@ export async function createPortal(options: PortalOptions): Promise<NestFastifyA
     http: { headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: TIMEOUT_CHECK_MS },
     // What isn't even an address meets no filter.
     frameworkErrors: (_error: Error, _request: FastifyRequest, reply: FastifyReply) => {
-      void reply.code(400).type('text/plain; charset=utf-8').send('bad request\n');
+      // Without a hook that would count its body.
+      void reply.code(400).header('connection', 'close').type('text/plain; charset=utf-8').send('bad request\n');
     },
   });
   const fastify = adapter.getInstance<FastifyInstance>();
@@ -109,6 +111,7 @@ export async function createPortal(options: PortalOptions): Promise<NestFastifyA
     reply.header('cache-control', 'no-store');
     done();
   });
+  boundUnfinishedBodies(fastify, REQUEST_TIMEOUT_MS);
   // Hooks that are added later reach this scope all the same, so its routes say that they are the same for everybody.
   await fastify.register((scope, _options, done) => {
     scope.addHook('onRoute', (route) => {

@@ -1,0 +1,51 @@
+import type { IncomingMessage } from 'node:http';
+import { normalizeIp } from '@nestjs/throttler';
+import type { FastifyInstance } from 'fastify';
+
+/** Requests of one address whose bodies may be under way at the same time. */
+const MOST = 32;
+
+/**
+ * Bounds the requests of an address whose body has not come whole: one more is 429, and its connection is closed.
+ *
+ * @param giveUpMs Milliseconds after which the server cuts an unfinished request.
+ */
+export function boundUnfinishedBodies(fastify: FastifyInstance, giveUpMs: number): void {
+  const unfinished = new Map<string, Set<IncomingMessage>>();
+  fastify.addHook('onRequest', (request, reply, done) => {
+    const { raw } = request;
+    // A request that was cut already has emitted its last event, so it would never be forgotten.
+    if (!hasBody(raw) || raw.destroyed) {
+      done();
+      return;
+    }
+    const address = normalizeIp(request.ip);
+    const bodies = unfinished.get(address) ?? new Set();
+    if (bodies.size >= MOST) {
+      reply
+        .code(429)
+        .header('retry-after', String(giveUpMs / 1_000))
+        .header('connection', 'close');
+      reply.type('text/plain; charset=utf-8').send('too many unfinished requests from this address\n');
+      return;
+    }
+    unfinished.set(address, bodies.add(raw));
+    const forget = () => {
+      if (bodies.delete(raw) && bodies.size === 0) unfinished.delete(address);
+    };
+    // Not onResponse and onRequestAbort: neither comes where the connection is lost after a whole body.
+    raw.once('close', forget);
+    reply.raw.once('close', forget);
+    done();
+  });
+  // What is answered before its body has come isn't waited for: else it would be held without being counted.
+  fastify.addHook('onSend', ({ raw }, reply, _payload, done) => {
+    if (hasBody(raw) && !raw.complete) reply.header('connection', 'close');
+    done();
+  });
+}
+
+/** RFC 9112 §6: one of these headers announces a body. */
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
