@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, it } from '@jest/globals';
-import { usePortal } from '../support/portal-visitor.js';
+import { PASSWORD, usePortal } from '../support/portal-visitor.js';
 import { until } from '../support/until.js';
 
 const MOST = 32;
@@ -102,6 +102,17 @@ it('a body that is finished makes room', async () => {
   for (const { socket } of held) socket.write('x'.repeat(24));
   await until(() => held.every(({ status }) => status === '403'));
   expect(await isRefused(address)).toBe(false);
+});
+
+it('a form that has come whole takes no room while it is answered', async () => {
+  const visitor = portal.visitor();
+  await visitor.get('/sign-in');
+  const answers = await Promise.all(
+    Array.from({ length: MOST + 8 }, (_, index) =>
+      visitor.post('/sign-in', { email: `nobody-${index}@example.com`, password: PASSWORD }),
+    ),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 422));
 });
 
 it('a connection that is lost makes room', async () => {

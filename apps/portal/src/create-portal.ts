@@ -89,8 +89,7 @@ export async function createPortal(options: PortalOptions): Promise<NestFastifyA
     http: { headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: TIMEOUT_CHECK_MS },
     // What isn't even an address meets no filter.
     frameworkErrors: (_error: Error, _request: FastifyRequest, reply: FastifyReply) => {
-      // Without a hook that would count its body.
-      void reply.code(400).header('connection', 'close').type('text/plain; charset=utf-8').send('bad request\n');
+      void reply.code(400).type('text/plain; charset=utf-8').send('bad request\n');
     },
   });
   const fastify = adapter.getInstance<FastifyInstance>();

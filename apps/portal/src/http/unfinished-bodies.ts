@@ -14,8 +14,7 @@ export function boundUnfinishedBodies(fastify: FastifyInstance, giveUpMs: number
   const unfinished = new Map<string, Set<IncomingMessage>>();
   fastify.addHook('onRequest', (request, reply, done) => {
     const { raw } = request;
-    // A request that was cut already has emitted its last event, so it would never be forgotten.
-    if (!hasBody(raw) || raw.destroyed) {
+    if (!hasBody(raw)) {
       done();
       return;
     }
@@ -33,7 +32,7 @@ export function boundUnfinishedBodies(fastify: FastifyInstance, giveUpMs: number
     const forget = () => {
       if (bodies.delete(raw) && bodies.size === 0) unfinished.delete(address);
     };
-    // Not onResponse and onRequestAbort: neither comes where the connection is lost after a whole body.
+    // The body has come whole, or the request was answered or lost: one of Node's two events comes whatever happens.
     raw.once('close', forget);
     reply.raw.once('close', forget);
     done();
