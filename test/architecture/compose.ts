@@ -26,7 +26,9 @@ type Environment = Readonly<Record<string, string>>;
 export function composeFaults(file: string, dockerfile: string): string[] {
   const compose = readYaml(file);
   const services = entriesAt(compose, 'services');
-  const defaults = [...readFileSync(file, 'utf8').matchAll(/\$\{(\w*PASSWORD)(?!:\?)/g)].map(([, name]) => name);
+  const text = readFileSync(file, 'utf8');
+  const defaults = [...text.matchAll(/\$\{(\w*PASSWORD)(?!:\?)/g)].map(([, name]) => name);
+  const demanded = [...text.matchAll(/\$\{(?!\w*PASSWORD)(\w+):?\?/g)].map(([, name]) => name);
   return [
     ...services.flatMap(([name, service]) => serviceFaults(file, name, service)),
     ...services.flatMap(([name, service]) => dependencyFaults(name, service, services)),
@@ -37,6 +39,7 @@ export function composeFaults(file: string, dockerfile: string): string[] {
     ...unmet('the inside network', { 'has no way out': at(compose, 'networks.inside.internal') === true }),
     ...unmet('the outside network', { 'leaves the proxy its address': isReserved(compose) }),
     ...defaults.map((name) => `${name} is not demanded`),
+    ...demanded.map((name) => `${name} is demanded, which the services do without`),
     ...dockerfileFaults(readFileSync(dockerfile, 'utf8')),
   ];
 }

@@ -14,6 +14,9 @@ import {
 
 const PROBES = { startupProbe: '/livez', livenessProbe: '/livez', readinessProbe: '/readyz' } as const;
 
+/** Secrets that no app starts without. */
+const NEEDED_SECRETS = ['adoption-store-database', 'adoption-store-redis'];
+
 type Environment = Readonly<Record<string, string>>;
 
 /** Each way in which what a kustomization applies isn't what it promises, a sentence each. */
@@ -103,6 +106,14 @@ function deploymentFaults(deployment: Tree, resources: readonly Tree[]): string[
     ...Object.entries(PROBES).flatMap(([probe, path]) =>
       unmet(name, { [`has a ${probe}`]: isAnswered(name, container, probe, path) }),
     ),
+    ...unmet(name, {
+      'starts without the secrets that it can do without': treesAt(container, 'envFrom').every(
+        ({ secretRef }) =>
+          secretRef === undefined ||
+          NEEDED_SECRETS.includes(String(at(secretRef, 'name'))) ||
+          at(secretRef, 'optional') === true,
+      ),
+    }),
     ...unmet(name, { 'stays in for one slow second, and no ten': isPatient(at(container, 'readinessProbe')) }),
   ];
 }
