@@ -1,33 +1,17 @@
-import { type Account, type AccountId, instant, type PlanName } from '@adoption-store/domain';
+import type { Account, AccountId } from '@adoption-store/domain';
 import type { EntityManager } from 'typeorm';
-import { accountFrom } from './account.schema.js';
+import { Columns } from '../database/columns.js';
+import { accountFrom, accountSchema } from './account.schema.js';
 
-/** What an account is read from, by statements that the query builder has no words for. */
-export const ACCOUNT_COLUMNS = 'id, email, plan, per_minute, per_day, created_at, credential_version, proven_at';
+const columns = new Columns(accountSchema);
 
-export interface AccountColumns {
-  readonly id: string;
-  readonly email: string;
-  readonly plan: PlanName;
-  readonly per_minute: number | null;
-  readonly per_day: number | null;
-  readonly created_at: Date;
-  readonly credential_version: number;
-  readonly proven_at: Date | null;
-}
+/** What an account is read from, by statements of our own. */
+export const ACCOUNT_COLUMNS = columns.list();
+
+export type AccountColumns = Readonly<Record<string, unknown>>;
 
 export function accountFromColumns(row: AccountColumns): Account {
-  return accountFrom({
-    id: BigInt(row.id) as AccountId,
-    email: row.email,
-    plan: row.plan,
-    perMinute: row.per_minute ?? undefined,
-    perDay: row.per_day ?? undefined,
-    createdAt: instant(row.created_at.getTime()),
-    credentialVersion: row.credential_version,
-    provenAt: row.proven_at === null ? undefined : instant(row.proven_at.getTime()),
-    closedAt: undefined,
-  });
+  return accountFrom(columns.fromRow(row));
 }
 
 const LOCK =

@@ -19,6 +19,8 @@ export interface AccountRow {
   credentialVersion: number;
   provenAt: Instant | undefined;
   closedAt: Instant | undefined;
+  /** Only read by name: not among what is selected of an account. */
+  passwordHash?: string | undefined;
 }
 
 export const accountSchema = new EntitySchema<AccountRow>({
@@ -34,7 +36,17 @@ export const accountSchema = new EntitySchema<AccountRow>({
     credentialVersion: { name: 'credential_version', type: 'integer', default: 0 },
     provenAt: { name: 'proven_at', type: 'timestamptz', nullable: true, transformer: instantColumn },
     closedAt: { name: 'closed_at', type: 'timestamptz', nullable: true, transformer: instantColumn },
+    passwordHash: { name: 'password_hash', type: 'text', nullable: true, select: false, transformer: optionalColumn },
   },
+  uniques: [{ name: 'accounts_email_key', columns: ['email'] }],
+  checks: [
+    { name: 'accounts_email_check', expression: 'email = lower(email)' },
+    { name: 'accounts_plan_check', expression: "plan IN ('free', 'pro', 'business', 'enterprise')" },
+    { name: 'accounts_per_minute_check', expression: 'per_minute > 0' },
+    { name: 'accounts_per_day_check', expression: 'per_day > 0' },
+    { name: 'accounts_check', expression: "(plan = 'enterprise') = (per_minute IS NOT NULL)" },
+    { name: 'accounts_check1', expression: "(plan = 'enterprise') = (per_day IS NOT NULL)" },
+  ],
 });
 
 /** Restores an account as it was stored; the rules of opening one aren't asked again. */

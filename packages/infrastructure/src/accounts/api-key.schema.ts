@@ -1,4 +1,4 @@
-import { type AccountId, type ApiKey, type ApiKeyId, instant } from '@adoption-store/domain';
+import type { ApiKey } from '@adoption-store/domain';
 import { EntitySchema } from 'typeorm';
 import { instantColumn, int64Column, optionalColumn } from '../database/columns.js';
 import type { Writable } from '../kernel/writable.js';
@@ -22,8 +22,31 @@ export const apiKeySchema = new EntitySchema<ApiKeyRow>({
     lastUsedAt: { name: 'last_used_at', type: 'timestamptz', nullable: true, transformer: instantColumn },
   },
   relations: {
-    account: { type: 'many-to-one', target: 'Account', joinColumn: { name: 'account_id' } },
+    account: {
+      type: 'many-to-one',
+      target: 'Account',
+      nullable: false,
+      joinColumn: { name: 'account_id', foreignKeyConstraintName: 'api_keys_account_id_fkey' },
+    },
   },
+  foreignKeys: [
+    {
+      name: 'api_keys_replaced_by_fkey',
+      target: 'ApiKey',
+      columnNames: ['replacedBy'],
+      referencedColumnNames: ['id'],
+      onDelete: 'SET NULL',
+    },
+  ],
+  uniques: [{ name: 'api_keys_hash_key', columns: ['hash'] }],
+  checks: [{ name: 'api_keys_hash_check', expression: "hash ~ '^[0-9a-f]{64}$'" }],
+  indices: [
+    { name: 'api_keys_by_account', columns: ['accountId', 'id'] },
+    { name: 'api_keys_by_replacement', columns: ['replacedBy'], where: 'replaced_by IS NOT NULL' },
+    // Of `KEY_END`, an expression, which TypeORM has no words for.
+    { name: 'api_keys_by_account_and_end', synchronize: false },
+    { name: 'api_keys_by_end', synchronize: false },
+  ],
 });
 
 export function apiKeyFrom({ account: _account, ...key }: ApiKeyRow): ApiKey {
@@ -32,36 +55,3 @@ export function apiKeyFrom({ account: _account, ...key }: ApiKeyRow): ApiKey {
 
 /** From when on a key is refused, as the indexes by it have it; of one that works for ever it is later than any time. */
 export const KEY_END = `COALESCE(LEAST(revoked_at, expires_at), 'infinity'::timestamptz)`;
-
-/** A row as the driver gives it, where the statement is our own and TypeORM restores nothing. */
-export interface ApiKeyColumns {
-  readonly id: string;
-  readonly account_id: string;
-  readonly hash: string;
-  readonly ending: string;
-  readonly name: string | null;
-  readonly created_at: Date;
-  readonly expires_at: Date | null;
-  readonly revoked_at: Date | null;
-  readonly replaced_by: string | null;
-  readonly last_used_at: Date | null;
-}
-
-export function apiKeyFromColumns(row: ApiKeyColumns): ApiKey {
-  return {
-    id: BigInt(row.id) as ApiKeyId,
-    accountId: BigInt(row.account_id) as AccountId,
-    hash: row.hash,
-    ending: row.ending,
-    name: row.name ?? undefined,
-    createdAt: instant(row.created_at.getTime()),
-    expiresAt: instantOf(row.expires_at),
-    revokedAt: instantOf(row.revoked_at),
-    replacedBy: row.replaced_by === null ? undefined : (BigInt(row.replaced_by) as ApiKeyId),
-    lastUsedAt: instantOf(row.last_used_at),
-  };
-}
-
-function instantOf(time: Date | null) {
-  return time === null ? undefined : instant(time.getTime());
-}

@@ -23,14 +23,7 @@ import { deletePortions } from '../database/delete-portions.js';
 import { readPrepared } from '../database/prepared.js';
 import { lockAccount } from './account-rows.js';
 import { accountFrom, accountSchema } from './account.schema.js';
-import {
-  apiKeyFrom,
-  type ApiKeyColumns,
-  apiKeyFromColumns,
-  type ApiKeyRow,
-  apiKeySchema,
-  KEY_END,
-} from './api-key.schema.js';
+import { apiKeyFrom, type ApiKeyRow, apiKeySchema, KEY_END } from './api-key.schema.js';
 import type { BatchedApiKeyRepository } from './caching-api-key-repository.js';
 import { KeyUses } from './key-uses.js';
 import type { StoredKey } from './known-key.js';
@@ -218,9 +211,9 @@ export class TypeOrmApiKeyRepository implements BatchedApiKeyRepository {
 
   private async query(text: string, parameters: readonly unknown[]): Promise<readonly ApiKey[]> {
     const rows = await readFromDatabase(this.dataSource, () =>
-      this.dataSource.query<ApiKeyColumns[]>(text, [...parameters]),
+      this.dataSource.query<Record<string, unknown>[]>(text, [...parameters]),
     );
-    return rows.map(apiKeyFromColumns);
+    return rows.map((row) => keys.fromRow(row));
   }
 
   private async find(where: FindOptionsWhere<ApiKeyRow>): Promise<readonly AccountKey[]> {

@@ -2,8 +2,10 @@ import type { ClientBase, PoolConfig } from 'pg';
 import { DataSource } from 'typeorm';
 import { accountSchema } from '../accounts/account.schema.js';
 import { apiKeySchema } from '../accounts/api-key.schema.js';
+import { animalSchema } from '../animals/animal.schema.js';
 import { messageSchema } from '../messages/message.schema.js';
 import { orderSchema } from '../orders/order.schema.js';
+import { sessionSchema } from '../sessions/session.schema.js';
 import { migrations } from './migrations/index.js';
 import { PATIENCE } from './patience.js';
 import { PipeliningPool } from './pipelining-pool.js';
@@ -79,7 +81,7 @@ async function withMigrations(connection: DatabaseConnection, work: (source: Dat
 function dataSource(pool: PoolConfig): DataSource {
   return new DataSource({
     type: 'postgres',
-    entities: [accountSchema, apiKeySchema, orderSchema, messageSchema],
+    entities: [animalSchema, accountSchema, apiKeySchema, orderSchema, messageSchema, sessionSchema],
     migrations,
     migrationsTableName: 'migrations',
     installExtensions: false,

@@ -24,12 +24,30 @@ export const messageSchema = new EntitySchema<MessageRow>({
     accountId: { name: 'account_id', type: 'bigint', transformer: int64Column },
     text: { type: 'text' },
     status: { type: 'text' },
-    claims: { type: 'integer' },
-    failures: { type: 'integer' },
+    claims: { type: 'integer', default: 0 },
+    failures: { type: 'integer', default: 0 },
     dueAt: { name: 'due_at', type: 'timestamptz', transformer: instantColumn },
     createdAt: { name: 'created_at', type: 'timestamptz', transformer: instantColumn },
     traceparent: { type: 'text', nullable: true },
   },
+  foreignKeys: [
+    {
+      name: 'messages_account_id_fkey',
+      target: 'Account',
+      columnNames: ['accountId'],
+      referencedColumnNames: ['id'],
+    },
+  ],
+  checks: [
+    { name: 'messages_text_check', expression: 'char_length(text) BETWEEN 1 AND 4096' },
+    { name: 'messages_status_check', expression: "status IN ('queued', 'sent', 'failed')" },
+    { name: 'messages_claims_check', expression: 'claims >= 0' },
+    { name: 'messages_failures_check', expression: 'failures >= 0' },
+  ],
+  indices: [
+    { name: 'messages_due', columns: ['dueAt'], where: "status = 'queued'" },
+    { name: 'messages_settled', columns: ['createdAt'], where: "status <> 'queued'" },
+  ],
 });
 
 export function messageFrom({ id, accountId, text, status, createdAt }: MessageRow): Message {

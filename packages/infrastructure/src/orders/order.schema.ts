@@ -1,11 +1,4 @@
-import {
-  type AccountId,
-  type AnimalId,
-  instant,
-  type Order,
-  type OrderId,
-  type OrderStatus,
-} from '@adoption-store/domain';
+import type { Order } from '@adoption-store/domain';
 import { EntitySchema } from 'typeorm';
 import { instantColumn, int64Column } from '../database/columns.js';
 
@@ -20,25 +13,25 @@ export const orderSchema = new EntitySchema<Order>({
     createdAt: { name: 'created_at', type: 'timestamptz', transformer: instantColumn },
     updatedAt: { name: 'updated_at', type: 'timestamptz', transformer: instantColumn },
   },
+  foreignKeys: [
+    {
+      name: 'orders_account_id_fkey',
+      target: 'Account',
+      columnNames: ['accountId'],
+      referencedColumnNames: ['id'],
+    },
+    { name: 'orders_animal_id_fkey', target: 'Animal', columnNames: ['animalId'], referencedColumnNames: ['id'] },
+  ],
+  checks: [{ name: 'orders_status_check', expression: "status IN ('placed', 'completed', 'cancelled', 'expired')" }],
+  indices: [
+    {
+      name: 'orders_live_by_animal',
+      columns: ['animalId'],
+      unique: true,
+      where: "status IN ('placed', 'completed')",
+    },
+    { name: 'orders_by_account', columns: ['accountId', 'id'] },
+    { name: 'orders_by_account_and_status', columns: ['accountId', 'status', 'id'] },
+    { name: 'orders_by_expiry', columns: ['createdAt', 'id'], where: "status = 'placed'" },
+  ],
 });
-
-/** A row as the driver gives it, where the statement is our own and TypeORM restores nothing. */
-export interface OrderRow {
-  readonly id: string;
-  readonly account_id: string;
-  readonly animal_id: string;
-  readonly status: OrderStatus;
-  readonly created_at: Date;
-  readonly updated_at: Date;
-}
-
-export function orderFrom({ id, account_id, animal_id, status, created_at, updated_at }: OrderRow): Order {
-  return {
-    id: BigInt(id) as OrderId,
-    accountId: BigInt(account_id) as AccountId,
-    animalId: BigInt(animal_id) as AnimalId,
-    status,
-    createdAt: instant(created_at.getTime()),
-    updatedAt: instant(updated_at.getTime()),
-  };
-}

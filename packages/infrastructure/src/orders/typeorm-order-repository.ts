@@ -15,7 +15,10 @@ import {
 import type { DataSource, Repository } from 'typeorm';
 import { onDatabase, readFromDatabase, sqlState } from '../database/database-errors.js';
 import { attempt, managerOf } from '../database/transactions.js';
-import { orderFrom, type OrderRow, orderSchema } from './order.schema.js';
+import { Columns } from '../database/columns.js';
+import { orderSchema } from './order.schema.js';
+
+const columns = new Columns(orderSchema);
 
 const UNIQUE_VIOLATION = '23505';
 
@@ -31,9 +34,9 @@ const PLACE = `
   ), placed AS (
     INSERT INTO orders (account_id, animal_id, status, created_at, updated_at)
     SELECT $1::bigint, id, 'placed', $5::timestamptz, $5::timestamptz FROM reserved
-    RETURNING id
+    RETURNING *
   )
-  SELECT may, (SELECT id FROM placed) AS id FROM asked`;
+  SELECT may, placed.* FROM asked LEFT JOIN placed ON true`;
 
 /**
  * The lock on the order decides who ends it, so it is taken first. The animal first would be wrong: whoever waits for it
@@ -73,8 +76,7 @@ export class TypeOrmOrderRepository implements OrderRepository {
       }),
     );
     if (row?.may === false && mostPlaced !== undefined) throw tooManyOrders(mostPlaced);
-    if (row === undefined || row.id === null) return undefined;
-    return { id: BigInt(row.id) as OrderId, accountId, animalId, status: 'placed', createdAt, updatedAt: createdAt };
+    return row === undefined || row.id === null ? undefined : columns.fromRow(row);
   }
 
   async findById(accountId: AccountId, id: OrderId): Promise<Order | undefined> {
@@ -111,8 +113,8 @@ export class TypeOrmOrderRepository implements OrderRepository {
 
   private async endThose(text: string, outcome: OrderOutcome, at: Instant, which: readonly unknown[]) {
     const parameters = [outcome, new Date(at), ...animalChange(outcome), ...which];
-    const rows = await onDatabase(() => managerOf(this.dataSource).query<OrderRow[]>(text, parameters));
-    return rows.map(orderFrom);
+    const rows = await onDatabase(() => managerOf(this.dataSource).query<Record<string, unknown>[]>(text, parameters));
+    return rows.map((row) => columns.fromRow(row));
   }
 }
 

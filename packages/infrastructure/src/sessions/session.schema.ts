@@ -1,0 +1,41 @@
+import type { Instant, Session } from '@adoption-store/domain';
+import { EntitySchema } from 'typeorm';
+import { instantColumn, int64Column } from '../database/columns.js';
+import type { Writable } from '../kernel/writable.js';
+
+export type SessionRow = Writable<Session> & {
+  expiresAt: Instant;
+  /** The former version's. */
+  data?: object;
+};
+
+/** What is nullable is null of the former version's sessions, which are nobody's here. */
+export const sessionSchema = new EntitySchema<SessionRow>({
+  name: 'Session',
+  tableName: 'sessions',
+  columns: {
+    id: { name: 'sid', type: 'text', primary: true },
+    tokenHash: { name: 'token_hash', type: 'text', nullable: true },
+    accountId: { name: 'account_id', type: 'bigint', nullable: true, transformer: int64Column },
+    credentialVersion: { name: 'credential_version', type: 'integer', nullable: true },
+    begunAt: { name: 'begun_at', type: 'timestamptz', nullable: true, transformer: instantColumn },
+    usedAt: { name: 'used_at', type: 'timestamptz', nullable: true, transformer: instantColumn },
+    expiresAt: { name: 'expire', type: 'timestamptz', transformer: instantColumn },
+    data: { name: 'sess', type: 'jsonb', default: {}, select: false },
+  },
+  foreignKeys: [
+    {
+      name: 'sessions_account_id_fkey',
+      target: 'Account',
+      columnNames: ['accountId'],
+      referencedColumnNames: ['id'],
+      onDelete: 'CASCADE',
+    },
+  ],
+  uniques: [{ name: 'sessions_token_hash_key', columns: ['tokenHash'] }],
+  checks: [{ name: 'sessions_token_hash_check', expression: "token_hash ~ '^[0-9a-f]{64}$'" }],
+  indices: [
+    { name: 'sessions_by_account', columns: ['accountId'] },
+    { name: 'sessions_by_expiry', columns: ['expiresAt'] },
+  ],
+});

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { migrate, openDataSource } from '@adoption-store/infrastructure/testing';
+import { createDatabase, type TestDatabase } from '../support/database.js';
+
+type DataSource = Awaited<ReturnType<typeof openDataSource>>;
+
+let database: TestDatabase;
+let dataSource: DataSource;
+beforeAll(async () => {
+  database = await createDatabase();
+  await migrate({ connectionString: database.url });
+  dataSource = await openDataSource({ connectionString: database.url, max: 2 });
+});
+afterAll(async () => {
+  await dataSource.destroy();
+  await database.drop();
+});
+
+/** What `typeorm schema:log` prints: the statements that would make the database what the entities say. */
+async function differences(): Promise<readonly string[]> {
+  const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
+  return upQueries.map(({ query }) => query);
+}
+
+it('are what the migrations have made: TypeORM finds no difference', async () => {
+  expect(dataSource.entityMetadatas.map(({ tableName }) => tableName).sort()).toEqual([
+    'accounts',
+    'animals',
+    'api_keys',
+    'messages',
+    'orders',
+    'sessions',
+  ]);
+  expect(await differences()).toEqual([]);
+});
+
+it.each([
+  [
+    'column',
+    'ALTER TABLE animals ADD COLUMN breed text',
+    'ALTER TABLE animals DROP COLUMN breed',
+    /DROP COLUMN "breed"/,
+  ],
+  [
+    'rule',
+    'ALTER TABLE orders ADD CONSTRAINT other CHECK (id > 0)',
+    'ALTER TABLE orders DROP CONSTRAINT other',
+    /DROP CONSTRAINT "other"/,
+  ],
+  ['index', 'CREATE INDEX other ON sessions (used_at)', 'DROP INDEX other', /DROP INDEX .*"other"/],
+])('would tell of a %s that they lack', async (_what, change, back, difference) => {
+  await dataSource.query(change);
+  const found = await differences();
+  await dataSource.query(back);
+  expect(found).toEqual([expect.stringMatching(difference)]);
+});
