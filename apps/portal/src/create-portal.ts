@@ -89,7 +89,8 @@ export async function createPortal(options: PortalOptions): Promise<NestFastifyA
     http: { headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: TIMEOUT_CHECK_MS },
     // What isn't even an address meets no filter.
     frameworkErrors: (_error: Error, _request: FastifyRequest, reply: FastifyReply) => {
-      void reply.code(400).type('text/plain; charset=utf-8').send('bad request\n');
+      // No hook counts its body, which is not waited for.
+      void reply.code(400).header('connection', 'close').type('text/plain; charset=utf-8').send('bad request\n');
     },
   });
   const fastify = adapter.getInstance<FastifyInstance>();
