@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   DEFAULT_BAN_POLICY,
   HOUR,
@@ -12,28 +12,40 @@ import {
   type RequestCounter,
   SECOND,
 } from '@adoption-store/domain';
-import { InMemoryRequestCounter, ManualClock } from '@adoption-store/domain/testing';
+import { InMemoryRequestCounter } from '@adoption-store/domain/testing';
 import {
   InProcessRequestCounter,
   openRequestCounter,
   type OpenRequestCounter,
-  QuotaPersistence,
+  PostgresCountsStore,
   TypeOrmAccountRepository,
   TypeOrmApiKeyRepository,
 } from '@adoption-store/infrastructure/testing';
 import pg from 'pg';
-import { type Database, DAY, free, midnight, newRequester, nextTurn, noon, openDatabase } from './request-counters.js';
+import {
+  type Database,
+  DAY,
+  free,
+  midnight,
+  newKey,
+  newRequester,
+  nextTurn,
+  noon,
+  openDatabase,
+} from './request-counters.js';
 
 describe('a request counter in this process', () => {
   const policy = DEFAULT_BAN_POLICY;
   let database: Database;
   let requester: KeyRequester;
+  const stores: PostgresCountsStore[] = [];
   beforeAll(async () => {
     database = await openDatabase();
   });
   beforeEach(async () => {
     requester = await storedRequester();
   });
+  afterEach(() => Promise.all(stores.splice(0).map((store) => store.close())));
   afterAll(() => database.close());
 
   /** Only what belongs to an account and a key that are there is kept. */
@@ -55,13 +67,12 @@ describe('a request counter in this process', () => {
     return { accountId: account.id, keyId: key.id };
   }
 
-  const start = (now: Instant, onEvent: (message: string) => void = () => undefined): Promise<OpenRequestCounter> =>
-    openRequestCounter({ dataSource: database.dataSource, policy, clock: new ManualClock(now), onEvent });
-  async function startByHand(now: Instant, onEvent: (message: string) => void = () => undefined) {
-    const counter = new InProcessRequestCounter(policy);
-    const persistence = new QuotaPersistence(database.dataSource, counter, onEvent);
-    await persistence.open(new ManualClock(now));
-    return { counter, persistence };
+  const start = (onEvent: (message: string) => void = () => undefined): Promise<OpenRequestCounter> =>
+    openRequestCounter({ dataSource: database.dataSource, policy, onEvent });
+  function startByHand(onEvent: (message: string) => void = () => undefined) {
+    const store = new PostgresCountsStore(database.dataSource, onEvent);
+    stores.push(store);
+    return { counter: new InProcessRequestCounter(policy, store), store };
   }
   const send = async (counter: RequestCounter, times: number, now: Instant, limits = free) => {
     for (let sent = 0; sent < times; sent++) await counter.count({ requester, limits, now });
@@ -77,11 +88,14 @@ describe('a request counter in this process', () => {
   };
 
   it('goes on from the highest counts of decisions made elsewhere, in whatever order they come', async () => {
-    const counter = new InProcessRequestCounter(policy);
+    const counter = startByHand().counter;
     const usage = { minuteStart: noon, minuteUsed: 5, dayStart: midnight, dayUsed: 50 };
     const next = { ...usage, minuteStart: later(noon, MINUTE), minuteUsed: 1, dayUsed: 51 };
     const usedAfter = async (...usages: (typeof usage)[]) => {
-      for (const each of usages) counter.remember(requester, { usage: each, refusals: NO_REFUSALS }, each.minuteStart);
+      for (const each of usages) {
+        const request = { requester, limits: free, now: each.minuteStart };
+        counter.remember(request, { usage: each, refusals: NO_REFUSALS });
+      }
       const { minute, day } = await counter.look({ requester, limits: free, now: later(noon, MINUTE + SECOND) });
       return [minute.used, day.used];
     };
@@ -93,24 +107,24 @@ describe('a request counter in this process', () => {
   });
 
   it('goes on after a restart with the day’s counts, until the day is over', async () => {
-    const before = await start(noon);
+    const before = await start();
     await send(before.counter, 7, noon);
     await before.close();
-    const after = await start(later(noon, SECOND));
+    const after = await start();
     expect(await dayUsed(after.counter, later(noon, SECOND))).toBe(7);
     expect(await dayUsed(after.counter, later(midnight, DAY))).toBe(0);
     await after.close();
-    const nextDay = await start(later(midnight, DAY));
+    const nextDay = await start();
     expect(await dayUsed(nextDay.counter, later(midnight, DAY))).toBe(0);
     await nextDay.close();
   });
 
   it('goes on after a restart with the bans, and their doubling', async () => {
     const limits = { perMinute: 1, perDay: 1_000 };
-    const before = await start(noon);
+    const before = await start();
     await send(before.counter, 51, noon, limits);
     await before.close();
-    const after = await start(later(noon, SECOND));
+    const after = await start();
     const banned = await after.counter.look({ requester, limits, now: later(noon, SECOND) });
     expect(banned).toMatchObject({ outcome: 'key_banned', bannedUntil: later(noon, 5 * MINUTE) });
     const again = later(noon, HOUR);
@@ -119,18 +133,50 @@ describe('a request counter in this process', () => {
     await after.close();
   });
 
+  it('admits exactly what is left of the minute and the day to parallel requests after a restart', async () => {
+    const before = await start();
+    await send(before.counter, 7, noon);
+    await before.close();
+    const after = await start();
+    const keys = [requester, { ...requester, keyId: newKey() }];
+    const sent = Array.from({ length: 200 }, (_, index) =>
+      after.counter.count({ requester: keys[index % 2] ?? requester, limits: free, now: later(noon, SECOND) }),
+    );
+    expect((await Promise.all(sent)).filter(({ outcome }) => outcome === 'admitted')).toHaveLength(53);
+    await after.close();
+  });
+
+  it('starts without reading what is stored, however much that is', async () => {
+    await database.dataSource.transaction(async (manager) => {
+      await manager.query('LOCK TABLE request_counts, key_bans IN ACCESS EXCLUSIVE MODE');
+      await (await start()).close();
+    });
+  });
+
+  it('does not begin the day of an account anew whose counts can’t be read', async () => {
+    const before = await start();
+    await send(before.counter, 7, noon);
+    await before.close();
+    const { counter } = startByHand();
+    await allowConnections(false);
+    await expect(send(counter, 1, noon)).rejects.toMatchObject({ code: 'service_unavailable' });
+    await allowConnections(true);
+    await send(counter, 1, noon);
+    expect(await dayUsed(counter, noon)).toBe(8);
+  });
+
   it('forgets at the most what was counted since the last flush when it is killed', async () => {
-    const killed = await startByHand(noon);
+    const killed = startByHand();
     await send(killed.counter, 7, noon);
-    await killed.persistence.flush();
+    await killed.store.flush();
     await send(killed.counter, 2, noon);
-    const next = await startByHand(noon);
+    const next = startByHand();
     expect(await dayUsed(next.counter, noon)).toBe(7);
-    await Promise.all([killed.persistence.close(), next.persistence.close()]);
+    await Promise.all([killed.store.close(), next.store.close()]);
   });
 
   it('keeps what it counts within a second', async () => {
-    const running = await start(noon);
+    const running = await start();
     await send(running.counter, 7, noon);
     const startedAt = performance.now();
     while ((await storedDayUsed()) !== 7 && performance.now() - startedAt < 5_000) await nextTurn();
@@ -139,72 +185,71 @@ describe('a request counter in this process', () => {
   });
 
   it('writes nothing where nothing has changed', async () => {
-    const { counter, persistence } = await startByHand(noon);
+    const { counter, store } = startByHand();
     await send(counter, 1, noon);
-    await persistence.flush();
+    await store.flush();
     await database.dataSource.query('UPDATE request_counts SET day_used = 500');
     await counter.look({ requester, limits: free, now: noon });
-    await persistence.close();
+    await store.close();
     expect(await storedDayUsed()).toBe(500);
   });
 
   it('keeps the highest count of several instances on one database', async () => {
-    const [one, two] = [await startByHand(noon), await startByHand(noon)];
+    const [one, two] = [startByHand(), startByHand()];
     await send(one.counter, 5, noon);
     await send(two.counter, 3, noon);
-    await one.persistence.close();
-    await two.persistence.close();
+    await one.store.close();
+    await two.store.close();
     expect(await storedDayUsed()).toBe(5);
   });
 
   it('does not let an instance whose clock lags bring yesterday’s count back', async () => {
-    const [ahead, behind] = [await startByHand(noon), await startByHand(noon)];
+    const [ahead, behind] = [startByHand(), startByHand()];
     await send(ahead.counter, 2, later(midnight, DAY));
     await send(behind.counter, 9, later(midnight, DAY - 1));
-    await ahead.persistence.close();
-    await behind.persistence.close();
+    await ahead.store.close();
+    await behind.store.close();
     expect(await storedDayUsed()).toBe(2);
   });
 
   it('is not in the way of several instances that write at once', async () => {
     const requesters = await Promise.all(Array.from({ length: 20 }, storedRequester));
     const events: string[] = [];
-    const instances = await Promise.all([1, 2, 3, 4].map(() => startByHand(noon, (event) => events.push(event))));
+    const instances = [1, 2, 3, 4].map(() => startByHand((event) => events.push(event)));
     for (let round = 0; round < 10; round++) {
       for (const [index, { counter }] of instances.entries()) {
         // Each in an order of its own.
-        for (const each of [...requesters.slice(index * 5), ...requesters.slice(0, index * 5)].reverse()) {
-          void counter.count({ requester: each, limits: free, now: noon });
-        }
+        const inOrder = [...requesters.slice(index * 5), ...requesters.slice(0, index * 5)].reverse();
+        await Promise.all(inOrder.map((each) => counter.count({ requester: each, limits: free, now: noon })));
       }
-      await Promise.all(instances.map(({ persistence }) => persistence.flush()));
+      await Promise.all(instances.map(({ store }) => store.flush()));
     }
-    await Promise.all(instances.map(({ persistence }) => persistence.close()));
+    await Promise.all(instances.map(({ store }) => store.close()));
     expect(events).toEqual([]);
   });
 
   it('decides on while the database is away, and keeps the counts when it is back', async () => {
     const events: string[] = [];
-    const { counter, persistence } = await startByHand(noon, (event) => events.push(event));
+    const { counter, store } = startByHand((event) => events.push(event));
     await send(counter, 3, noon);
     await allowConnections(false);
-    await persistence.flush();
+    await store.flush();
     await send(counter, 2, noon);
-    await persistence.flush();
+    await store.flush();
     expect(await dayUsed(counter, noon)).toBe(5);
     expect(events).toEqual([expect.stringContaining("can't be saved")]);
     await allowConnections(true);
-    await persistence.close();
+    await store.close();
     expect(await storedDayUsed()).toBe(5);
     expect(events.at(-1)).toBe('Request counts are saved again.');
   });
 
   it('keeps the others’ counts though an account is gone', async () => {
     const events: string[] = [];
-    const { counter, persistence } = await startByHand(noon, (event) => events.push(event));
+    const { counter, store } = startByHand((event) => events.push(event));
     await send(counter, 3, noon);
     await counter.count({ requester: newRequester(), limits: free, now: noon });
-    await persistence.close();
+    await store.close();
     expect([await storedDayUsed(), events]).toEqual([3, []]);
   });
 
@@ -239,7 +284,7 @@ describe('a request counter in this process', () => {
       };
     }
     const purgeAt = async (now: Instant) => {
-      const running = await start(now);
+      const running = await start();
       try {
         return await running.counter.purge(now);
       } finally {
@@ -289,12 +334,12 @@ describe('a request counter in this process', () => {
       for (const passed of [SECOND, HOUR, 12 * HOUR - 1, 12 * HOUR, DAY - 1, DAY]) {
         requester = await storedRequester();
         const now = later(noon, passed);
-        const before = await start(noon);
+        const before = await start();
         const model = new InMemoryRequestCounter(policy);
         for (const counter of [before.counter, model]) await send(counter, 51, noon, limits);
         await before.close();
         await purgeAt(later(now, DAY));
-        const after = await start(now);
+        const after = await start();
         for (const sent of [0, 1, 51]) {
           for (const counter of [after.counter, model]) await send(counter, sent, now, limits);
           const { outcome, day, bannedUntil } = await model.look({ requester, limits, now });
@@ -316,7 +361,7 @@ describe('a request counter in this process', () => {
   });
 
   it('holds addresses for two minutes and accounts for two days at the most', async () => {
-    const counter = new InProcessRequestCounter(policy);
+    const counter = startByHand().counter;
     for (let second = 0; second < 600; second++) {
       const limits = { perMinute: 60, perDay: Infinity };
       await counter.count({ requester: { address: randomUUID() }, limits, now: later(noon, second * SECOND) });
@@ -331,7 +376,7 @@ describe('a request counter in this process', () => {
   });
 
   it('counts the keys of an account together, however long it has known only one of them', async () => {
-    const counter = new InProcessRequestCounter(policy);
+    const counter = startByHand().counter;
     for (let day = 0; day < 5; day++) {
       const now = later(noon, day * DAY);
       // Others make it forget who hasn't come for long.
@@ -343,7 +388,7 @@ describe('a request counter in this process', () => {
   });
 
   it('forgets also after its clock was far ahead and has been set right', async () => {
-    const counter = new InProcessRequestCounter(policy);
+    const counter = startByHand().counter;
     const times = [later(noon, 300 * DAY), ...Array.from({ length: 600 }, (_, second) => later(noon, second * SECOND))];
     for (const now of times) {
       const limits = { perMinute: 60, perDay: Infinity };

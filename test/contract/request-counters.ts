@@ -10,7 +10,7 @@ import {
   limitsOf,
   type RequestCounter,
 } from '@adoption-store/domain';
-import { InMemoryRequestCounter, ManualClock } from '@adoption-store/domain/testing';
+import { InMemoryRequestCounter } from '@adoption-store/domain/testing';
 import {
   migrate,
   openDataSource,
@@ -55,11 +55,10 @@ export type Database = Awaited<ReturnType<typeof openDatabase>>;
 
 export async function openOnDatabase(policy: BanPolicy, redisUrl?: string): Promise<Opened> {
   const { dataSource, close } = await openDatabase();
-  const clock = new ManualClock(midnight);
   const onEvent = (message: string) => {
     throw new Error(message);
   };
-  const opened = await openRequestCounter({ redisUrl, redisTimeout: PATIENT, dataSource, policy, clock, onEvent });
+  const opened = await openRequestCounter({ redisUrl, redisTimeout: PATIENT, dataSource, policy, onEvent });
   return {
     counter: opened.counter,
     close: async () => {
@@ -82,7 +81,13 @@ export const everyAdapter: readonly Adapter[] = [
           async (policy) => {
             const redis = await openRedis();
             const counter = await RedisRequestCounter.connect(redis.url, policy, PATIENT);
-            return { counter, close: () => counter.close().then(() => redis.close()) };
+            return {
+              counter,
+              close: async () => {
+                counter.close();
+                await redis.close();
+              },
+            };
           },
         ],
         [

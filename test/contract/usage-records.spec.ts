@@ -80,14 +80,13 @@ describe('usage records of several instances', () => {
   });
 });
 
-it('a process that only follows tells the minute, the day and bans that another counts, and writes nothing over them', async () => {
+it('a process that counts nothing tells the minute, the day and bans that another counts, and writes nothing over them', async () => {
   const postgres = await openPostgres();
   const { ports, url } = postgres;
   const following = await openInfrastructure({
     databaseUrl: url,
     dataDirectory: '/nowhere',
     poolSize: 2,
-    isFollowingCounts: true,
   });
   const requester = await newKey(ports);
   const now = ports.clock.now();

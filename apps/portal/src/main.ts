@@ -24,7 +24,6 @@ async function start(settings: Values<typeof portalSettings>, told: AbortSignal)
     dataDirectory,
     poolSize: settings.DATABASE_POOL_SIZE,
     redisUrl: settings.REDIS_URL,
-    isFollowingCounts: true,
     passwordMail: passwordMail(settings),
     onEvent: (message) => {
       log.logger.warn(message);

@@ -35,8 +35,6 @@ export interface InfrastructureConfig {
   /** How this process mails what resets a password; without it, nobody can reset one here. */
   readonly passwordMail?: PasswordMail | undefined;
   readonly banPolicy?: BanPolicy | undefined;
-  /** Whether this process only tells how accounts stand, which others count: it then counts no key's requests itself. */
-  readonly isFollowingCounts?: boolean | undefined;
   /** Told what the operator should know, a sentence each. */
   readonly onEvent?: (message: string) => void;
 }
@@ -115,12 +113,12 @@ async function openPorts(
   connection: DatabaseConnection,
   dataSource: DataSource,
 ): Promise<Pick<Infrastructure, 'ports' | 'close'> & { readonly limits: () => Readings['limits'] }> {
-  const { redisUrl, isFollowingCounts: isFollowing, delivery, passwordMail } = config;
+  const { redisUrl, delivery, passwordMail } = config;
   const { banPolicy: policy = DEFAULT_BAN_POLICY, onEvent = () => undefined } = config;
   const smtpUrl = typeof delivery === 'object' ? delivery.smtpUrl : passwordMail?.smtpUrl;
   const risk = smtpUrl === undefined ? undefined : mailRisk(smtpUrl);
   if (risk !== undefined) onEvent(risk);
-  const requests = await openRequestCounter({ redisUrl, dataSource, policy, isFollowing, clock: systemClock, onEvent });
+  const requests = await openRequestCounter({ redisUrl, dataSource, policy, onEvent });
   const usage = new PostgresUsageRecords(dataSource);
   const { close: closeAccounts, ...accounts } = openAccounts(dataSource, connection);
   const passwordMailer = passwordMail && (await openPasswordMailer(passwordMail, onEvent));

@@ -19,5 +19,5 @@ export { WritingMessageSender } from './messages/writing-message-sender.js';
 export { TypeOrmOrderRepository } from './orders/typeorm-order-repository.js';
 export { InProcessRequestCounter } from './quotas/in-process-request-counter.js';
 export { openRequestCounter, type OpenRequestCounter } from './quotas/open-request-counter.js';
-export { QuotaPersistence } from './quotas/quota-persistence.js';
+export { PostgresCountsStore } from './quotas/postgres-counts-store.js';
 export { RedisRequestCounter } from './quotas/redis-request-counter.js';

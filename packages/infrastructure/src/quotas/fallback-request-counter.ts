@@ -4,10 +4,7 @@ import type { InProcessRequestCounter } from './in-process-request-counter.js';
 /** A counter that instances share, and that can be lost. */
 export interface SharedRequestCounter extends Pick<RequestCounter, 'look'> {
   readonly isReady: boolean;
-  /** Of a request that it has counted already, as this process was told; undefined where it is to be asked. */
-  takeReserved(request: CountedRequest): Verdict | undefined;
-  /** Calls one of the two, once: by callbacks, as each promise on a request's way costs it. */
-  decide(request: CountedRequest, answer: (decision: Decision) => void, fail: (error: unknown) => void): void;
+  decide(request: CountedRequest): Promise<Decision>;
   /** Rejects while a request couldn't be counted. */
   probe(): Promise<void>;
 }
@@ -44,20 +41,17 @@ export class FallbackRequestCounter implements RequestCounter {
 
   async count(request: CountedRequest): Promise<Verdict> {
     if (!this.isUsable()) return this.countHere(request);
-    const known = this.shared.takeReserved(request) ?? this.local.refusalOf(request);
-    if (known !== undefined) return known;
-    return new Promise((resolve) => {
-      this.shared.decide(
-        request,
-        (decision) => {
-          resolve(this.follow(request, decision));
-        },
-        (error) => {
-          this.loseBy(error);
-          resolve(this.countHere(request));
-        },
-      );
-    });
+    const refusal = this.local.refusalOf(request);
+    if (refusal !== undefined) return refusal;
+    try {
+      const decision = await this.shared.decide(request);
+      // Should the shared counter be lost, this process goes on from there: nobody's day starts anew.
+      if (!this.isLost) this.local.remember(request, decision);
+      return decision.verdict;
+    } catch (error) {
+      this.loseBy(error);
+      return this.countHere(request);
+    }
   }
 
   async look(request: CountedRequest): Promise<Verdict> {
@@ -78,12 +72,6 @@ export class FallbackRequestCounter implements RequestCounter {
   close(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
-  }
-
-  /** Should the shared counter be lost, this process goes on from where it stood: nobody's day starts anew. */
-  private follow({ requester, now }: CountedRequest, decision: Decision): Verdict {
-    if (!this.isLost) this.local.remember(requester, decision, now);
-    return decision.verdict;
   }
 
   private countHere(request: CountedRequest): Promise<Verdict> {

@@ -3,9 +3,9 @@ import {
   type ApiKeyId,
   type BanPolicy,
   type CountedRequest,
+  DAY,
   decide,
   type Decision,
-  DAY,
   type Instant,
   type KeyRequester,
   MINUTE,
@@ -13,50 +13,48 @@ import {
   NO_USAGE,
   type Refusals,
   type RequestCounter,
-  type Requester,
   type Usage,
   type Verdict,
   verdictOn,
 } from '@adoption-store/domain';
 import { ExpiringMap } from './expiring-map.js';
-import { HeldUsage } from './held-usage.js';
 
-/** What must outlive the process: days, which are the account's, and bans, which are a key's. */
-export interface LastingCounts {
-  readonly usages: ReadonlyMap<AccountId, Usage>;
-  readonly bans: ReadonlyMap<ApiKeyId, Refusals>;
+/** How an account and one of its keys stand. */
+export type KeyCounts = Pick<Decision, 'usage' | 'refusals'>;
+
+/** How an account and its keys stand. */
+export interface AccountCounts {
+  usage: Usage;
+  /** Of each key that has been counted here. */
+  readonly refusals: Map<ApiKeyId, Refusals>;
 }
 
-/** How an account stands. */
-class Account extends HeldUsage {
-  /** Whether it has changed since the changes were last taken. */
-  isChanged = false;
-
-  constructor(readonly id: AccountId) {
-    super();
-  }
+/** Where days and bans outlive the process. */
+export interface CountsStore {
+  /** @throws DomainError `service_unavailable` */
+  read(requester: KeyRequester): Promise<KeyCounts>;
+  /** Stores soon how the account stands by then. Nobody waits for it, and it never fails. */
+  store(id: AccountId, counts: AccountCounts): void;
+  /** Deletes what no process asks for anymore from `now` on; how many rows. */
+  purge(now: Instant): Promise<number>;
 }
 
-/** Counts in this process alone. A decision runs to its end without yielding, which makes it atomic. */
+/**
+ * Counts in this process alone. A decision runs to its end without yielding, which makes it atomic. What is stored of an
+ * account and a key is read when they are first counted.
+ */
 export class InProcessRequestCounter implements RequestCounter {
   private readonly addresses = new ExpiringMap<string, Usage>(MINUTE);
-  private readonly accounts = new ExpiringMap<AccountId, Account>(DAY);
-  /** Keys that were never refused have no entry. */
-  private readonly refusals = new ExpiringMap<ApiKeyId, Refusals>(DAY, isBanRemembered);
-  private changedAccounts: Account[] = [];
-  private putBackUsages: LastingCounts['usages'] = new Map();
-  private changedBans = new Map<ApiKeyId, Refusals>();
-  private readonly newAccount = (id: AccountId) => new Account(id);
+  private readonly accounts = new ExpiringMap<AccountId, AccountCounts>(DAY);
 
-  /** @param purgeKept clears away what is kept elsewhere; here everything is forgotten by itself. */
   constructor(
     private readonly policy: BanPolicy,
-    private readonly purgeKept: (now: Instant) => Promise<number> = () => Promise.resolve(0),
+    private readonly stored: CountsStore,
   ) {}
 
-  /** Entries held, for whoever watches that memory stays bounded. */
+  /** Number of entries, to watch that memory stays bounded. */
   get size(): number {
-    return this.addresses.size + this.accounts.size + this.refusals.size;
+    return this.addresses.size + this.accounts.size;
   }
 
   async count({ requester, limits, now }: CountedRequest): Promise<Verdict> {
@@ -66,87 +64,67 @@ export class InProcessRequestCounter implements RequestCounter {
       this.addresses.set(requester.address, decision.usage, now);
       return decision.verdict;
     }
-    const account = this.accountOf(requester, now);
-    const { keyId } = requester;
-    const refusals = this.refusals.get(keyId) ?? NO_REFUSALS;
-    const decision = decide(account.get(), refusals, limits, now, this.policy);
-    account.set(decision.usage);
-    if (decision.verdict.outcome === 'admitted') this.noteChange(account);
-    if (decision.refusals !== refusals) {
-      this.refusals.set(keyId, decision.refusals, now);
-      if (decision.refusals.bannedAt !== refusals.bannedAt) this.changedBans.set(keyId, decision.refusals);
-    }
+    const { accountId, keyId } = requester;
+    const known = this.accounts.get(accountId);
+    const counts = known?.refusals.has(keyId) === true ? known : await this.begin(requester, now);
+    const refusals = counts.refusals.get(keyId) ?? NO_REFUSALS;
+    const decision = decide(counts.usage, refusals, limits, now, this.policy);
+    if (decision.usage.dayStart !== counts.usage.dayStart) forgetOldRefusals(counts, now);
+    counts.usage = decision.usage;
+    counts.refusals.set(keyId, decision.refusals);
+    this.accounts.set(accountId, counts, now);
+    const isBan = decision.refusals.bannedAt !== refusals.bannedAt;
+    if (isBan || decision.verdict.outcome === 'admitted') this.stored.store(accountId, counts);
     return decision.verdict;
   }
 
-  /** The refusal of an address that is known to have no room: until its minute ends, nobody needs to be asked. */
+  /** The refusal of an address that is known to have no room until its minute ends. */
   refusalOf({ requester, limits, now }: CountedRequest): Verdict | undefined {
-    if (!('address' in requester)) return undefined;
-    const usage = this.addresses.get(requester.address);
+    const usage = 'address' in requester ? this.addresses.get(requester.address) : undefined;
     const verdict = usage && verdictOn(usage, limits, undefined, now);
     return verdict?.outcome === 'admitted' ? undefined : verdict;
   }
 
+  /** Where other processes count a key, each look reads what they have stored within the last second. */
   async look({ requester, limits, now }: CountedRequest): Promise<Verdict> {
     if ('address' in requester) {
       return verdictOn(this.addresses.get(requester.address) ?? NO_USAGE, limits, undefined, now);
     }
-    const usage = this.accounts.get(requester.accountId)?.get() ?? NO_USAGE;
-    return verdictOn(usage, limits, this.refusals.get(requester.keyId), now);
+    const counts = this.accounts.get(requester.accountId);
+    const refusals = counts?.refusals.get(requester.keyId);
+    if (counts !== undefined && refusals !== undefined) return verdictOn(counts.usage, limits, refusals, now);
+    const stored = await this.stored.read(requester);
+    return verdictOn(counts?.usage ?? stored.usage, limits, stored.refusals, now);
   }
 
   async purge(now: Instant): Promise<number> {
-    return this.purgeKept(now);
+    return this.stored.purge(now);
   }
 
   /**
-   * Goes on from a decision that was made elsewhere, and is kept there. Decisions come in another order than they were
-   * made: the highest count in a window stays.
+   * Takes over a decision of the shared counter. Decisions may arrive in another order than they were made: the highest
+   * count in a window stays.
    */
-  remember(requester: Requester, { usage, refusals }: Pick<Decision, 'usage' | 'refusals'>, now: Instant): void {
+  remember({ requester, now }: CountedRequest, { usage, refusals }: KeyCounts): void {
     if ('address' in requester) {
       this.addresses.set(requester.address, usage, now);
       return;
     }
-    const account = this.accountOf(requester, now);
-    account.set(highestOf(account.get(), usage));
-    if (refusals !== NO_REFUSALS) this.refusals.set(requester.keyId, refusals, now);
+    const { accountId, keyId } = requester;
+    const counts = this.accounts.get(accountId) ?? { usage, refusals: new Map<ApiKeyId, Refusals>() };
+    counts.usage = highestOf(counts.usage, usage);
+    counts.refusals.set(keyId, refusals);
+    this.accounts.set(accountId, counts, now);
   }
 
-  /** Goes on from what an earlier process has left. */
-  restore({ usages, bans }: LastingCounts, now: Instant): void {
-    for (const [accountId, usage] of usages) this.accounts.getOrSet(accountId, this.newAccount, now).set(usage);
-    for (const [keyId, refusals] of bans) this.refusals.set(keyId, refusals, now);
-  }
-
-  /** What has changed since it was last taken; whoever takes it keeps it. */
-  takeChanges(): LastingCounts {
-    const usages = new Map(this.putBackUsages);
-    for (const account of this.changedAccounts) {
-      account.isChanged = false;
-      usages.set(account.id, account.get());
-    }
-    const bans = this.changedBans;
-    this.putBackUsages = new Map();
-    this.changedAccounts = [];
-    this.changedBans = new Map();
-    return { usages, bans };
-  }
-
-  /** Gives back what couldn't be kept. What has changed since is newer. */
-  putBack({ usages, bans }: LastingCounts): void {
-    this.putBackUsages = new Map([...usages, ...this.putBackUsages]);
-    this.changedBans = new Map([...bans, ...this.changedBans]);
-  }
-
-  private accountOf(requester: KeyRequester, now: Instant): Account {
-    return this.accounts.getOrSet(requester.accountId, this.newAccount, now);
-  }
-
-  private noteChange(account: Account): void {
-    if (account.isChanged) return;
-    account.isChanged = true;
-    this.changedAccounts.push(account);
+  private async begin(requester: KeyRequester, now: Instant): Promise<AccountCounts> {
+    const { accountId, keyId } = requester;
+    const { usage, refusals } = await this.stored.read(requester);
+    // Other requests may have been counted meanwhile.
+    const counts = this.accounts.get(accountId) ?? { usage, refusals: new Map<ApiKeyId, Refusals>() };
+    if (!counts.refusals.has(keyId)) counts.refusals.set(keyId, refusals);
+    this.accounts.set(accountId, counts, now);
+    return counts;
   }
 }
 
@@ -158,7 +136,9 @@ function highestOf(one: Usage, other: Usage): Usage {
   return { minuteStart, minuteUsed, dayStart, dayUsed };
 }
 
-/** A ban counts for as long as it lasts, and for a day towards the length of the next. */
-function isBanRemembered({ bannedAt, bannedUntil }: Refusals, now: Instant): boolean {
-  return now < Math.max(bannedAt + DAY, bannedUntil);
+/** A ban matters for a day after it began, or until it ends. Another day is for clocks that lag. */
+function forgetOldRefusals({ refusals }: AccountCounts, now: Instant): void {
+  for (const [keyId, { minuteStart, bannedUntil }] of refusals) {
+    if (Math.max(minuteStart, bannedUntil) + 2 * DAY < now) refusals.delete(keyId);
+  }
 }

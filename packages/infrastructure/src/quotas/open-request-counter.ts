@@ -1,10 +1,8 @@
-import { type BanPolicy, type Clock, type Instant, NO_REFUSALS, type RequestCounter } from '@adoption-store/domain';
+import type { BanPolicy, RequestCounter } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import { FallbackRequestCounter } from './fallback-request-counter.js';
-import { FollowingRequestCounter } from './following-request-counter.js';
 import { InProcessRequestCounter } from './in-process-request-counter.js';
-import { purgeLastingCounts } from './purge-lasting-counts.js';
-import { QuotaPersistence } from './quota-persistence.js';
+import { PostgresCountsStore } from './postgres-counts-store.js';
 
 export interface RequestCounterConfig {
   /** A Redis that all instances share; without it each counts by itself. */
@@ -14,9 +12,6 @@ export interface RequestCounterConfig {
   /** Where days and bans outlive the process. */
   readonly dataSource: DataSource;
   readonly policy: BanPolicy;
-  /** Whether this process only tells how accounts stand that others count: then it keeps nothing of its own. */
-  readonly isFollowing?: boolean | undefined;
-  readonly clock: Clock;
   /** Told what the operator should know, a sentence each. */
   readonly onEvent: (message: string) => void;
 }
@@ -33,36 +28,24 @@ export interface OpenRequestCounter {
 
 /** A Redis that is away is no failure: its absence is told and its return awaited. */
 export async function openRequestCounter(config: RequestCounterConfig): Promise<OpenRequestCounter> {
-  const { redisUrl, redisTimeout, policy } = config;
-  const { local, close } = await openLocalCounter(config);
+  const { redisUrl, redisTimeout, dataSource, policy, onEvent } = config;
+  // With Redis too: a process that is restarted while Redis is away goes on as well.
+  const store = new PostgresCountsStore(dataSource, onEvent);
+  const local = new InProcessRequestCounter(policy, store);
+  const close = () => store.close();
   if (redisUrl === undefined) return { counter: local, fallbacks: () => 0, isShared: () => false, close };
   // Loaded by whoever uses it alone: it takes a tenth of a second.
   const { RedisRequestCounter } = await import('./redis-request-counter.js');
-  const shared = await RedisRequestCounter.connect(redisUrl, policy, redisTimeout, (requester, usage, now) => {
-    local.remember(requester, { usage, refusals: NO_REFUSALS }, now);
-  });
-  const counter = new FallbackRequestCounter(shared, local, config.onEvent);
+  const shared = await RedisRequestCounter.connect(redisUrl, policy, redisTimeout);
+  const counter = new FallbackRequestCounter(shared, local, onEvent);
   return {
     counter,
     fallbacks: () => counter.fallbacks,
     isShared: () => counter.isShared,
     async close() {
       counter.close();
-      await shared.close();
+      shared.close();
       await close();
     },
   };
-}
-
-/** What counts without Redis. */
-async function openLocalCounter({ dataSource, policy, isFollowing, clock, onEvent }: RequestCounterConfig) {
-  const purge = (now: Instant) => purgeLastingCounts(dataSource, now);
-  if (isFollowing === true) {
-    return { local: new FollowingRequestCounter(dataSource, policy, purge), close: () => Promise.resolve() };
-  }
-  const local = new InProcessRequestCounter(policy, purge);
-  // With Redis too, as a process that is restarted while Redis is away goes on as well.
-  const persistence = new QuotaPersistence(dataSource, local, onEvent);
-  await persistence.open(clock);
-  return { local, close: () => persistence.close() };
 }

@@ -1,15 +1,10 @@
 import {
-  type ApiKeyId,
   type BanPolicy,
   type CountedRequest,
-  currentUsage,
   decide,
   type Decision,
   DAY,
   instant,
-  NO_REFUSALS,
-  NO_USAGE,
-  type PlanLimits,
   type Refusals,
   type RequestCounter,
   type Requester,
@@ -18,80 +13,42 @@ import {
   verdictOn,
 } from '@adoption-store/domain';
 import { Redis } from 'ioredis';
-import { COUNT_REQUESTS } from './request-counter-scripts.js';
-import { areSame, type OnReserved, ReservedRequests } from './reserved-requests.js';
+import { requestCounterScript } from './request-counter-script.js';
 
-/** The client with the script as a command of it; it sends its hash, and its text where Redis lacks it. */
+/** A text that Redis holds, as request-counter-script.ts writes it. */
+type Held = string | null;
+
+/** The client with the script as a command. */
 interface ScriptedRedis extends Redis {
-  countRequestsBuffer(keys: number, ...keysAndAsked: (string | Buffer)[]): Promise<Buffer>;
+  countRequests(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<Held[]>;
 }
 
-/** Requests of one requester in a turn of the event loop, which are decided in the order they came. */
-interface Asked {
+/** Requests of one requester with the same limits, which are decided one after another. */
+interface Group {
   readonly request: CountedRequest;
-  readonly answers: ((decision: Decision) => void)[];
-  /** How many that were reserved are given back, before. */
-  readonly back: number;
-  /** How many more to count, which are reserved. */
-  ahead: number;
+  readonly keys: readonly [usage: string, refusals: string];
+  readonly waiting: { readonly resolve: (decision: Decision) => void; readonly reject: (error: unknown) => void }[];
 }
 
-/** What is asked in one turn of the event loop, which goes as one call. */
-class Turn {
-  readonly all: Asked[] = [];
-  /** Each tells one of them that none is decided. */
-  readonly failures: ((error: unknown) => void)[] = [];
-  /** Resolves when all is answered or failed. */
-  over = Promise.resolve();
-  private readonly latest = new Map<string | bigint, Asked>();
-
-  add(request: CountedRequest, answer: (decision: Decision) => void, fail: (error: unknown) => void): void {
-    const { requester, limits } = request;
-    const id = 'address' in requester ? requester.address : requester.keyId;
-    const asked = this.latest.get(id);
-    if (asked !== undefined && areSame(asked.request.limits, limits)) {
-      asked.answers.push(answer);
-    } else {
-      const first = { request, answers: [answer], back: 0, ahead: 0 };
-      this.all.push(first);
-      this.latest.set(id, first);
-    }
-    this.failures.push(fail);
-  }
-}
-
-/** Requesters in one call, which takes Redis some 3 ms. */
-const MOST_ASKED = 500;
-
-const UNLIMITED: PlanLimits = { perMinute: Infinity, perDay: Infinity };
+/** Groups in one call, which takes Redis some 3 ms. */
+const MOST_GROUPS = 500;
 
 /** Milliseconds until a request is decided elsewhere, which leaves room to do so within 50. */
 const DEFAULT_TIMEOUT = 40;
 
 /** Counts in a Redis that every instance shares. Rejects whenever that Redis doesn't answer in time. */
 export class RedisRequestCounter implements RequestCounter {
-  private turn: Turn | undefined;
-  private readonly reserved: ReservedRequests;
+  /** The requests of this turn of the event loop, which go as one call. */
+  private groups = new Map<string, Group>();
 
   private constructor(
     private readonly redis: ScriptedRedis,
     private readonly policy: BanPolicy,
     private readonly timeout: number,
-    onReserved?: OnReserved,
-  ) {
-    const settle = (request: CountedRequest, back: number, ahead: number) =>
-      // Where Redis can't be asked, that part of what the account had left is lost with it.
-      this.inTurn((turn) => turn.all.push({ request, answers: [], back, ahead }));
-    this.reserved = new ReservedRequests(policy, settle, onReserved);
-  }
+  ) {}
 
   /** Connects, and goes on trying in the background where that fails: what matters is `isReady`. */
-  static async connect(
-    url: string,
-    policy: BanPolicy,
-    timeout = DEFAULT_TIMEOUT,
-    onReserved?: OnReserved,
-  ): Promise<RedisRequestCounter> {
+  static async connect(url: string, policy: BanPolicy, timeout = DEFAULT_TIMEOUT): Promise<RedisRequestCounter> {
     const redis = new Redis(url, {
       lazyConnect: true,
       // A request would rather be decided elsewhere than wait.
@@ -106,12 +63,12 @@ export class RedisRequestCounter implements RequestCounter {
       // After a failover the old primary may still be there, and refuse to write.
       reconnectOnError: (error) => error.message.startsWith('READONLY'),
       connectionName: 'adoption-store',
-      scripts: { countRequests: { lua: COUNT_REQUESTS } },
+      scripts: { countRequests: { lua: requestCounterScript(policy) } },
     });
     // Whoever asks is told by a rejection; an 'error' that nobody listens for would end the process.
     redis.on('error', () => undefined);
     await redis.connect().catch(() => undefined);
-    return new RedisRequestCounter(redis as ScriptedRedis, policy, timeout, onReserved);
+    return new RedisRequestCounter(redis as ScriptedRedis, policy, timeout);
   }
 
   /** Whether it is worth asking: without, a request is rejected at once. */
@@ -120,120 +77,26 @@ export class RedisRequestCounter implements RequestCounter {
   }
 
   async count(request: CountedRequest): Promise<Verdict> {
-    const verdict = this.takeReserved(request);
-    if (verdict !== undefined) return verdict;
+    return (await this.decide(request)).verdict;
+  }
+
+  /** Counts a request, and tells the state behind the verdict too. */
+  async decide(request: CountedRequest): Promise<Decision> {
+    const { requester, limits } = request;
+    const keys = keysOf(requester);
+    const id = `${keys.join(' ')} ${limits.perMinute} ${limits.perDay}`;
     return new Promise((resolve, reject) => {
-      this.decide(
-        request,
-        ({ verdict }) => {
-          resolve(verdict);
-        },
-        reject,
-      );
+      if (this.groups.size === 0) setImmediate(() => void this.decideGroups());
+      const group = this.groups.get(id) ?? { request, keys, waiting: [] };
+      group.waiting.push({ resolve, reject });
+      this.groups.set(id, group);
+      if (this.groups.size === MOST_GROUPS) void this.decideGroups();
     });
-  }
-
-  /** What has been decided with a call before, if so. */
-  takeReserved(request: CountedRequest): Verdict | undefined {
-    return this.reserved.take(request)?.verdict;
-  }
-
-  /** Asks Redis, and tells the state behind the verdict too. What is sent at a time goes as one call. */
-  decide(request: CountedRequest, answer: (decision: Decision) => void, fail: (error: unknown) => void): void {
-    void this.inTurn((turn) => {
-      turn.add(request, answer, fail);
-    });
-  }
-
-  /** @returns what resolves when the turn is over, however it went. */
-  private inTurn(add: (turn: Turn) => void): Promise<void> {
-    const turn = (this.turn ??= this.beginTurn());
-    add(turn);
-    if (turn.all.length >= MOST_ASKED) this.turn = undefined;
-    return turn.over;
-  }
-
-  private beginTurn(): Turn {
-    const turn = new Turn();
-    turn.over = this.askFor(turn);
-    return turn;
-  }
-
-  private async askFor(turn: Turn): Promise<void> {
-    // After all sockets that had something to say in this turn of the event loop.
-    await new Promise((resolve) => setImmediate(resolve));
-    if (this.turn === turn) this.turn = undefined;
-    for (const asked of turn.all) {
-      if (asked.answers.length > 0) asked.ahead = this.reserved.wantedWith(asked.request);
-    }
-    try {
-      await this.decideAll(turn.all);
-    } catch (error) {
-      for (const fail of turn.failures) fail(error);
-    } finally {
-      for (const { request, ahead } of turn.all) if (ahead > 0) this.reserved.endAsking(request.requester);
-    }
-  }
-
-  private async decideAll(all: readonly Asked[]): Promise<void> {
-    const keys = all.map(({ request }) => keyOf(request.requester));
-    const held = await this.inTime(this.redis.countRequestsBuffer(keys.length, ...keys, this.packed(all)));
-    let at = 0;
-    for (const asked of all) at = this.decideEach(asked, held, at);
-  }
-
-  /** As request-counter-scripts.ts reads it. */
-  private packed(all: readonly Asked[]): Buffer {
-    const { refusals, firstBan, longestBan } = this.policy;
-    const bytes = Buffer.allocUnsafe((3 + 7 * all.length) * 8);
-    let at = 0;
-    for (const number of [refusals, firstBan, longestBan]) at = bytes.writeDoubleLE(number, at);
-    for (const { request, answers, back, ahead } of all) {
-      const { requester, limits, now } = request;
-      at = bytes.writeBigInt64LE('keyId' in requester ? requester.keyId : NO_KEY, at);
-      at = bytes.writeDoubleLE(back, at);
-      at = bytes.writeDoubleLE(answers.length, at);
-      at = bytes.writeDoubleLE(now, at);
-      at = bytes.writeDoubleLE(limits.perMinute, at);
-      at = bytes.writeDoubleLE(limits.perDay, at);
-      at = bytes.writeDoubleLE(ahead, at);
-    }
-    return bytes;
-  }
-
-  /**
-   * What became of each request, as Redis has decided it: by the domain's rules, from what was held before.
-   *
-   * @param at where theirs begins in what was held.
-   * @returns where it ends.
-   */
-  private decideEach({ request, answers, ahead }: Asked, held: Buffer, at: number): number {
-    const { requester, limits, now } = request;
-    const isKey = 'keyId' in requester;
-    let usage = usageFrom(held, at);
-    let refusals = isKey ? refusalsFrom(held, at + FOUR) : undefined;
-    for (const answer of answers) {
-      const decision = decide(usage, refusals, limits, now, this.policy);
-      usage = decision.usage;
-      if (isKey) refusals = decision.refusals;
-      answer(decision);
-    }
-    if (ahead > 0 && refusals !== undefined) {
-      this.reserved.keep(request, currentUsage(usage, now), refusals, ahead);
-    }
-    return at + (isKey ? 2 : 1) * FOUR;
   }
 
   async look({ requester, limits, now }: CountedRequest): Promise<Verdict> {
-    const held = await this.inTime(this.redis.getBuffer(keyOf(requester)));
-    if (held === null) return verdictOn(NO_USAGE, limits, NO_REFUSALS, now);
-    const refusals = 'keyId' in requester ? refusalsOf(requester.keyId, held) : undefined;
-    return verdictOn(this.withoutReserved(requester, usageFrom(held)), limits, refusals, now);
-  }
-
-  private withoutReserved(requester: Requester, usage: Usage): Usage {
-    const left = this.reserved.leftOf(requester, usage);
-    return { ...usage, minuteUsed: usage.minuteUsed - left, dayUsed: usage.dayUsed - left };
+    const [usage, refusals] = await this.inTime(this.redis.mget(...keysOf(requester)));
+    return verdictOn(usageFrom(usage), limits, refusalsFrom(refusals), now);
   }
 
   /** Nothing: the keys expire by themselves. */
@@ -247,17 +110,46 @@ export class RedisRequestCounter implements RequestCounter {
    */
   async probe(): Promise<void> {
     try {
-      const nobodys = { requester: { address: 'probe' }, limits: UNLIMITED, now: instant(DAY) };
-      await this.decideAll([{ request: nobodys, answers: [() => undefined], back: 0, ahead: 0 }]);
+      const limits = { perMinute: Infinity, perDay: Infinity };
+      await this.decide({ requester: { address: 'probe' }, limits, now: instant(DAY) });
     } catch (error) {
       if (this.isReady) this.redis.disconnect(true);
       throw error;
     }
   }
 
-  async close(): Promise<void> {
-    await this.reserved.close();
+  close(): void {
     this.redis.disconnect();
+  }
+
+  private async decideGroups(): Promise<void> {
+    const groups = [...this.groups.values()];
+    this.groups = new Map();
+    if (groups.length === 0) return;
+    const keys = groups.flatMap((group) => group.keys);
+    const numbers = groups.flatMap(({ request: { limits, now }, waiting }) => [
+      ...[waiting.length, now, limits.perMinute],
+      Math.min(limits.perDay, Number.MAX_SAFE_INTEGER),
+    ]);
+    try {
+      const held = await this.inTime(this.redis.countRequests(keys.length, ...keys, ...numbers));
+      groups.forEach((group, index) => {
+        this.answer(group, held[2 * index], held[2 * index + 1]);
+      });
+    } catch (error) {
+      for (const { waiting } of groups) for (const { reject } of waiting) reject(error);
+    }
+  }
+
+  private answer({ request: { requester, limits, now }, waiting }: Group, heldUsage: Held = null, held: Held = null) {
+    let usage = usageFrom(heldUsage);
+    let refusals = 'keyId' in requester ? refusalsFrom(held) : undefined;
+    for (const { resolve } of waiting) {
+      const decision = decide(usage, refusals, limits, now, this.policy);
+      usage = decision.usage;
+      if (refusals !== undefined) refusals = decision.refusals;
+      resolve(decision);
+    }
   }
 
   /**
@@ -277,42 +169,23 @@ export class RedisRequestCounter implements RequestCounter {
   }
 }
 
-/** Where an account stands, all of its API keys with it, or an address. */
-function keyOf(requester: Requester): string {
-  return 'address' in requester ? `limits:address:${requester.address}` : `limits:account:${requester.accountId}`;
+function keysOf(requester: Requester): Group['keys'] {
+  if ('address' in requester) return [`quota:address:${requester.address}`, ''];
+  return [`quota:account:${requester.accountId}`, `quota:key:${requester.keyId}`];
 }
 
-// How request-counter-scripts.ts packs what it holds.
-
-/** Bytes of an id, and of four numbers. */
-const ID = 8;
-const FOUR = 32;
-/** In place of an API key's id. */
-const NO_KEY = -1n;
-
-function usageFrom(held: Buffer, at = 0): Usage {
-  return {
-    minuteStart: instant(held.readDoubleLE(at)),
-    minuteUsed: held.readDoubleLE(at + 8),
-    dayStart: instant(held.readDoubleLE(at + 16)),
-    dayUsed: held.readDoubleLE(at + 24),
-  };
+function usageFrom(held: Held = null): Usage {
+  const [minuteStart, minuteUsed, dayStart, dayUsed] = numbersOf(held);
+  return { minuteStart: instant(minuteStart), minuteUsed, dayStart: instant(dayStart), dayUsed };
 }
 
-function refusalsOf(keyId: ApiKeyId, held: Buffer): Refusals {
-  for (let at = FOUR; at < held.length; at += ID + FOUR) {
-    if (held.readBigInt64LE(at) === keyId) return refusalsFrom(held, at + ID);
-  }
-  return NO_REFUSALS;
+function refusalsFrom(held: Held = null): Refusals {
+  const [minuteStart, count, bannedAt, bannedUntil] = numbersOf(held);
+  const ban = { bannedAt: instant(bannedAt), bannedUntil: instant(bannedUntil) };
+  return { minuteStart: instant(minuteStart), count, ...ban };
 }
 
-function refusalsFrom(held: Buffer, at: number): Refusals {
-  const minuteStart = held.readDoubleLE(at);
-  if (minuteStart === 0) return NO_REFUSALS;
-  return {
-    minuteStart: instant(minuteStart),
-    count: held.readDoubleLE(at + 8),
-    bannedAt: instant(held.readDoubleLE(at + 16)),
-    bannedUntil: instant(held.readDoubleLE(at + 24)),
-  };
+function numbersOf(held: Held): readonly [number, number, number, number] {
+  const [first = 0, second = 0, third = 0, fourth = 0] = held?.split(' ').map(Number) ?? [];
+  return [first, second, third, fourth];
 }

@@ -1,0 +1,174 @@
+import {
+  type AccountId,
+  DAY,
+  type Instant,
+  instant,
+  type KeyRequester,
+  later,
+  NO_REFUSALS,
+} from '@adoption-store/domain';
+import type { DataSource } from 'typeorm';
+import { Batch } from '../database/batch.js';
+import { milliseconds } from '../database/columns.js';
+import { deletePortions } from '../database/delete-portions.js';
+import { Flusher } from '../database/flusher.js';
+import { arrayOf, queryPrepared, readPrepared } from '../database/prepared.js';
+import type { Row } from '../database/prepared-query.js';
+import type { AccountCounts, CountsStore, KeyCounts } from './in-process-request-counter.js';
+
+/** Milliseconds from one flush to the next: with the time a flush takes, what a SIGKILL can make forgotten. */
+const FLUSH_EVERY = 500;
+/** Accounts of one statement, which has to end within its time limit. */
+const PORTION = 5_000;
+
+const READ = {
+  name: 'request counts read',
+  text: `
+  SELECT ${milliseconds('minute_start')}, minute_used, ${milliseconds('day_start')}, day_used,
+    ${milliseconds('banned_at')}, ${milliseconds('banned_until')}
+  FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS asked (account_id, key_id, place)
+  LEFT JOIN request_counts USING (account_id) LEFT JOIN key_bans USING (key_id)
+  ORDER BY place`,
+};
+
+/**
+ * Instances without a Redis count apart and share the rows: within a day, and within a minute, the highest count stays,
+ * and of two bans the later. The joins drop what belongs to an account or key that is gone. Sorted, as two instances
+ * that lock the same rows in different orders would wait for each other.
+ */
+const WRITE = {
+  name: 'request counts write',
+  text: `
+  WITH counted AS (
+    INSERT INTO request_counts AS stored (account_id, day_start, day_used, minute_start, minute_used)
+    SELECT account_id, changed.day_start, changed.day_used, changed.minute_start, changed.minute_used
+    FROM unnest($1::bigint[], $2::timestamptz[], $3::integer[], $4::timestamptz[], $5::integer[])
+      AS changed (account_id, day_start, day_used, minute_start, minute_used)
+    JOIN accounts ON accounts.id = account_id
+    ORDER BY account_id
+    ON CONFLICT (account_id) DO UPDATE SET
+      day_start = excluded.day_start,
+      day_used = CASE WHEN excluded.day_start = stored.day_start
+        THEN GREATEST(excluded.day_used, stored.day_used) ELSE excluded.day_used END,
+      minute_start = GREATEST(excluded.minute_start, stored.minute_start),
+      minute_used = CASE
+        WHEN excluded.minute_start < stored.minute_start THEN stored.minute_used
+        WHEN excluded.minute_start = stored.minute_start THEN GREATEST(excluded.minute_used, stored.minute_used)
+        ELSE excluded.minute_used END
+    WHERE excluded.day_start >= stored.day_start
+  )
+  INSERT INTO key_bans AS stored (key_id, banned_at, banned_until)
+  SELECT key_id, banned_at, banned_until
+  FROM unnest($6::bigint[], $7::timestamptz[], $8::timestamptz[]) AS changed (key_id, banned_at, banned_until)
+  JOIN api_keys ON api_keys.id = key_id
+  ORDER BY key_id
+  ON CONFLICT (key_id) DO UPDATE SET banned_at = excluded.banned_at, banned_until = excluded.banned_until
+  WHERE excluded.banned_at > stored.banned_at`,
+};
+
+// Rows that are just being written are left to the next time.
+const PURGE_COUNTS = `
+  DELETE FROM request_counts WHERE account_id = ANY(ARRAY(
+    SELECT account_id FROM request_counts WHERE day_start <= $1 ORDER BY account_id LIMIT 1000 FOR UPDATE SKIP LOCKED))`;
+/** A ban counts for as long as it lasts, and for a day towards the length of the next. */
+const PURGE_BANS = `
+  DELETE FROM key_bans WHERE key_id = ANY(ARRAY(
+    SELECT key_id FROM key_bans WHERE banned_at <= $1 AND banned_until <= $1::timestamptz + interval '1 day'
+    ORDER BY key_id LIMIT 1000 FOR UPDATE SKIP LOCKED))`;
+
+/** Days and bans in PostgreSQL. */
+export class PostgresCountsStore implements CountsStore {
+  private readonly reads = new Batch(
+    async (requester: KeyRequester) => (await this.readAll([requester]))[0],
+    (requesters) => this.readAll(requesters),
+  );
+  private changed = new Map<AccountId, AccountCounts>();
+  private readonly flusher = new Flusher(() => this.flush(), FLUSH_EVERY);
+  private isFailing = false;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly onEvent: (message: string) => void,
+  ) {}
+
+  async read(requester: KeyRequester): Promise<KeyCounts> {
+    const [minuteStart, minuteUsed, dayStart, dayUsed, bannedAt, bannedUntil] = (await this.reads.add(requester)) ?? [];
+    // Nothing is stored of a key that was never banned, and 0 is what that means.
+    const timeOf = (text: string | null = null) => instant(Number(text));
+    return {
+      usage: {
+        minuteStart: timeOf(minuteStart),
+        minuteUsed: Number(minuteUsed),
+        dayStart: timeOf(dayStart),
+        dayUsed: Number(dayUsed),
+      },
+      refusals: { ...NO_REFUSALS, bannedAt: timeOf(bannedAt), bannedUntil: timeOf(bannedUntil) },
+    };
+  }
+
+  store(id: AccountId, counts: AccountCounts): void {
+    this.changed.set(id, counts);
+    this.flusher.soon();
+  }
+
+  async purge(now: Instant): Promise<number> {
+    // A day later than they end, for instances whose clock lags.
+    const before = later(now, -2 * DAY);
+    const counts = await deletePortions(this.dataSource, PURGE_COUNTS, before);
+    return counts + (await deletePortions(this.dataSource, PURGE_BANS, before));
+  }
+
+  /** Writes what has changed. Never rejects: what can't be written now is written with the next flush. */
+  async flush(): Promise<void> {
+    const changed = [...this.changed];
+    this.changed = new Map();
+    for (let start = 0; start < changed.length; start += PORTION) {
+      try {
+        await queryPrepared(this.dataSource, WRITE, parametersOf(changed.slice(start, start + PORTION)));
+      } catch (error) {
+        this.changed = new Map([...changed.slice(start), ...this.changed]);
+        this.flusher.soon();
+        this.tell(error);
+        return;
+      }
+      this.tell();
+    }
+  }
+
+  /** Writes for the last time. */
+  async close(): Promise<void> {
+    await this.flusher.close();
+  }
+
+  private tell(error?: unknown): void {
+    if (this.isFailing === (error !== undefined)) return;
+    this.isFailing = error !== undefined;
+    const reason = error instanceof Error ? error.message : String(error);
+    this.onEvent(
+      this.isFailing
+        ? `Request counts can't be saved (${reason}); they are kept in memory until they can.`
+        : 'Request counts are saved again.',
+    );
+  }
+
+  private readAll(requesters: readonly KeyRequester[]): Promise<readonly Row[]> {
+    const ids = [requesters.map(({ accountId }) => accountId), requesters.map(({ keyId }) => keyId)];
+    return readPrepared(this.dataSource, READ, ids.map(arrayOf));
+  }
+}
+
+function parametersOf(changed: readonly (readonly [AccountId, AccountCounts])[]): string[] {
+  const usages = changed.map(([, { usage }]) => usage);
+  const bans = changed.flatMap(([, { refusals }]) => [...refusals].filter(([, { bannedAt }]) => bannedAt > 0));
+  const timesOf = (times: readonly Instant[]) => arrayOf(times.map((time) => new Date(time).toISOString()));
+  return [
+    arrayOf(changed.map(([id]) => id)),
+    timesOf(usages.map(({ dayStart }) => dayStart)),
+    arrayOf(usages.map(({ dayUsed }) => dayUsed)),
+    timesOf(usages.map(({ minuteStart }) => minuteStart)),
+    arrayOf(usages.map(({ minuteUsed }) => minuteUsed)),
+    arrayOf(bans.map(([keyId]) => keyId)),
+    timesOf(bans.map(([, { bannedAt }]) => bannedAt)),
+    timesOf(bans.map(([, { bannedUntil }]) => bannedUntil)),
+  ];
+}

@@ -1,0 +1,71 @@
+import type { BanPolicy } from '@adoption-store/domain';
+
+/**
+ * The domain's `decide` (quota.ts) for requests of several requesters, as one atomic step in Redis; the contract suite
+ * compares the two.
+ *
+ * KEYS: two for each requester, where the usage of its account or address is held and where the refusals of its API key;
+ * the second is empty of an address. ARGV: four for each, the number of its requests, now, perMinute and perDay. Times
+ * are Unix milliseconds. The fields of Usage and Refusals are held as text, in their order in quota.ts, separated by
+ * spaces. Gives for each requester the two texts that were held before its requests, from which `decide` tells what
+ * became of each.
+ *
+ * What is held expires by itself: counted from `now`, as Redis' clock may differ, and a minute late, for instances whose
+ * clock lags.
+ */
+export function requestCounterScript({ refusals, firstBan, longestBan }: BanPolicy): string {
+  return `
+local MINUTE, DAY, SPARE = 60000, 86400000, 60000
+
+local function read(text)
+  local a, b, c, d = string.match(text or '0 0 0 0', '(%d+) (%d+) (%d+) (%d+)')
+  return tonumber(a), tonumber(b), tonumber(c), tonumber(d)
+end
+
+local function write(key, expiry, ...)
+  redis.call('SET', key, string.format('%.0f %.0f %.0f %.0f', ...), 'PX', expiry + SPARE)
+end
+
+local function count(usageKey, refusalsKey, requests, now, perMinute, perDay)
+  local held = redis.call('MGET', usageKey, refusalsKey)
+  local minuteStart, minuteUsed, dayStart, dayUsed = read(held[1])
+  local refusedMinute, refusals, bannedAt, bannedUntil = read(held[2])
+  local isBannable, isCounted, isRefused = refusalsKey ~= '', false, false
+  if now >= minuteStart + MINUTE then minuteStart, minuteUsed, isCounted = now - now % MINUTE, 0, true end
+  if now >= dayStart + DAY then dayStart, dayUsed, isCounted = now - now % DAY, 0, true end
+  for _ = 1, requests do
+    if bannedUntil > now then break end
+    if minuteUsed < perMinute and dayUsed < perDay then
+      minuteUsed, dayUsed, isCounted = minuteUsed + 1, dayUsed + 1, true
+    elseif isBannable then
+      isRefused = true
+      if now >= refusedMinute + MINUTE then refusedMinute, refusals = now - now % MINUTE, 0 end
+      refusals = refusals + 1
+      if refusals >= ${refusals} then
+        local length = ${firstBan}
+        if bannedAt ~= 0 and now < bannedAt + DAY then length = 2 * (bannedUntil - bannedAt) end
+        refusals, bannedAt, bannedUntil = 0, now, now + math.min(length, ${longestBan})
+      end
+    end
+  end
+  if isCounted then
+    local expiry = (isBannable and dayStart + DAY or minuteStart + MINUTE) - now
+    write(usageKey, expiry, minuteStart, minuteUsed, dayStart, dayUsed)
+  end
+  if isRefused then
+    -- A ban within a day of another is twice as long.
+    local expiry = math.max(refusedMinute + MINUTE, bannedAt + DAY, bannedUntil) - now
+    write(refusalsKey, expiry, refusedMinute, refusals, bannedAt, bannedUntil)
+  end
+  return held
+end
+
+local all = {}
+for at = 1, #KEYS, 2 do
+  local requests, now, perMinute, perDay = unpack(ARGV, 2 * at - 1, 2 * at + 2)
+  local held = count(KEYS[at], KEYS[at + 1], tonumber(requests), tonumber(now), tonumber(perMinute), tonumber(perDay))
+  all[at], all[at + 1] = held[1], held[2]
+end
+return all
+`;
+}
