@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { DEFAULT_BAN_POLICY } from '@adoption-store/domain';
+import { DEFAULT_BAN_POLICY, NO_REFUSALS, NO_USAGE } from '@adoption-store/domain';
 import { InProcessRequestCounter, RedisRequestCounter } from '@adoption-store/infrastructure/testing';
 import { openRedis } from './redis.mjs';
 import { compareServices } from './limiter-over-http.mjs';
@@ -15,8 +15,11 @@ const middle = (values, share = 0.5) => values.sort((a, b) => a - b)[Math.floor(
 const accounts = Array.from({ length: ACCOUNTS }, (_, index) => ({ accountId: BigInt(index), keyId: BigInt(index) }));
 const addresses = accounts.map((_, index) => ({ address: `10.0.${index >> 8}.${index & 255}` }));
 const plenty = { perMinute: 1e9, perDay: 1e9 };
-/** So few that Redis is asked about each request. */
-const few = { perMinute: 16_000, perDay: 1e9 };
+const nothingStored = {
+  read: async () => ({ usage: NO_USAGE, refusals: NO_REFUSALS }),
+  store: () => undefined,
+  purge: async () => 0,
+};
 
 /**
  * What a decision of the request counter costs, by itself and within a request. Redis is the one of REDIS_URL, or a
@@ -41,7 +44,7 @@ async function measureInProcess() {
     'in process, an address': { requesters: addresses, limits: { perMinute: 1e9, perDay: Infinity } },
   };
   const costs = Object.fromEntries(Object.keys(kinds).map((kind) => [kind, []]));
-  const counter = new InProcessRequestCounter(DEFAULT_BAN_POLICY);
+  const counter = new InProcessRequestCounter(DEFAULT_BAN_POLICY, nothingStored);
   for (let window = 0; window < WINDOWS; window++) {
     for (const [kind, { requesters, limits }] of Object.entries(kinds)) {
       const startedAt = performance.now();
@@ -49,7 +52,6 @@ async function measureInProcess() {
         await counter.count({ requester: requesters[index % ACCOUNTS], limits, now });
       }
       costs[kind].push(((performance.now() - startedAt) * 1000) / DECISIONS);
-      counter.takeChanges();
     }
   }
   return Object.entries(costs).map(([kind, each]) => [kind, { 'median µs': round(middle(each)) }]);
@@ -60,7 +62,7 @@ async function measureRedis(url) {
   if (!counter.isReady) throw new Error(`the Redis of REDIS_URL can't be reached`);
   const windows = [];
   for (let window = 0; window < 4; window++) windows.push(await measureRedisOnce(counter));
-  await counter.close();
+  counter.close();
   const [figures] = windows
     .slice(1)
     .sort((one, other) => one['p50 µs'] - other['p50 µs'])
@@ -74,7 +76,7 @@ async function measureRedisOnce(counter) {
   const call = async (caller) => {
     for (let index = caller; index < REDIS_DECISIONS; index += CALLERS) {
       const sentAt = performance.now();
-      await counter.count({ requester: accounts[index % ACCOUNTS], limits: few, now });
+      await counter.count({ requester: accounts[index % ACCOUNTS], limits: plenty, now });
       latencies.push((performance.now() - sentAt) * 1000);
     }
   };

@@ -48,7 +48,6 @@ const openRedis = redisServerFor('an API that loses its Redis');
   const returns = () => api.stdout.split('Redis is back').length - 1;
 
   async function goThrough(name: string, begin: () => unknown, end: () => unknown): Promise<void> {
-    // Of an account of its own: requests that another had reserved count as used until they are given back.
     const key = await newKey();
     const load = new Load(origin, { key, revoked: key }, [].values()).start({ readers: 8 });
     await load.answered(200);

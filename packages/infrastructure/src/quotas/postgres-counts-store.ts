@@ -6,14 +6,14 @@ import {
   type KeyRequester,
   later,
   NO_REFUSALS,
+  NO_USAGE,
 } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import { Batch } from '../database/batch.js';
 import { milliseconds } from '../database/columns.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { Flusher } from '../database/flusher.js';
-import { arrayOf, queryPrepared, readPrepared } from '../database/prepared.js';
-import type { Row } from '../database/prepared-query.js';
+import { queryPrepared, readPrepared } from '../database/prepared.js';
 import type { AccountCounts, CountsStore, KeyCounts } from './in-process-request-counter.js';
 
 /** Milliseconds from one flush to the next: with the time a flush takes, what a SIGKILL can make forgotten. */
@@ -30,6 +30,15 @@ const READ = {
   LEFT JOIN request_counts USING (account_id) LEFT JOIN key_bans USING (key_id)
   ORDER BY place`,
 };
+
+type CountsRow = readonly [
+  minuteStart: string | null,
+  minuteUsed: number | null,
+  dayStart: string | null,
+  dayUsed: number | null,
+  bannedAt: string | null,
+  bannedUntil: string | null,
+];
 
 /**
  * Instances without a Redis count apart and share the rows: within a day, and within a minute, the highest count stays,
@@ -76,10 +85,12 @@ const PURGE_BANS = `
     SELECT key_id FROM key_bans WHERE banned_at <= $1 AND banned_until <= $1::timestamptz + interval '1 day'
     ORDER BY key_id LIMIT 1000 FOR UPDATE SKIP LOCKED))`;
 
+const NO_COUNTS: KeyCounts = { usage: NO_USAGE, refusals: NO_REFUSALS };
+
 /** Days and bans in PostgreSQL. */
 export class PostgresCountsStore implements CountsStore {
   private readonly reads = new Batch(
-    async (requester: KeyRequester) => (await this.readAll([requester]))[0],
+    async (requester: KeyRequester) => (await this.readAll([requester]))[0] ?? NO_COUNTS,
     (requesters) => this.readAll(requesters),
   );
   private changed = new Map<AccountId, AccountCounts>();
@@ -92,18 +103,7 @@ export class PostgresCountsStore implements CountsStore {
   ) {}
 
   async read(requester: KeyRequester): Promise<KeyCounts> {
-    const [minuteStart, minuteUsed, dayStart, dayUsed, bannedAt, bannedUntil] = (await this.reads.add(requester)) ?? [];
-    // Nothing is stored of a key that was never banned, and 0 is what that means.
-    const timeOf = (text: string | null = null) => instant(Number(text));
-    return {
-      usage: {
-        minuteStart: timeOf(minuteStart),
-        minuteUsed: Number(minuteUsed),
-        dayStart: timeOf(dayStart),
-        dayUsed: Number(dayUsed),
-      },
-      refusals: { ...NO_REFUSALS, bannedAt: timeOf(bannedAt), bannedUntil: timeOf(bannedUntil) },
-    };
+    return this.reads.add(requester);
   }
 
   store(id: AccountId, counts: AccountCounts): void {
@@ -151,24 +151,37 @@ export class PostgresCountsStore implements CountsStore {
     );
   }
 
-  private readAll(requesters: readonly KeyRequester[]): Promise<readonly Row[]> {
+  private async readAll(requesters: readonly KeyRequester[]): Promise<readonly KeyCounts[]> {
     const ids = [requesters.map(({ accountId }) => accountId), requesters.map(({ keyId }) => keyId)];
-    return readPrepared(this.dataSource, READ, ids.map(arrayOf));
+    return (await readPrepared<CountsRow>(this.dataSource, READ, ids)).map(countsFrom);
   }
 }
 
-function parametersOf(changed: readonly (readonly [AccountId, AccountCounts])[]): string[] {
+/** Null, where nothing is stored, is 0 here. */
+function countsFrom([minuteStart, minuteUsed, dayStart, dayUsed, bannedAt, bannedUntil]: CountsRow): KeyCounts {
+  const time = (milliseconds: string | null) => instant(Number(milliseconds));
+  return {
+    usage: {
+      minuteStart: time(minuteStart),
+      minuteUsed: Number(minuteUsed),
+      dayStart: time(dayStart),
+      dayUsed: Number(dayUsed),
+    },
+    refusals: { ...NO_REFUSALS, bannedAt: time(bannedAt), bannedUntil: time(bannedUntil) },
+  };
+}
+
+function parametersOf(changed: readonly (readonly [AccountId, AccountCounts])[]): unknown[][] {
   const usages = changed.map(([, { usage }]) => usage);
   const bans = changed.flatMap(([, { refusals }]) => [...refusals].filter(([, { bannedAt }]) => bannedAt > 0));
-  const timesOf = (times: readonly Instant[]) => arrayOf(times.map((time) => new Date(time).toISOString()));
   return [
-    arrayOf(changed.map(([id]) => id)),
-    timesOf(usages.map(({ dayStart }) => dayStart)),
-    arrayOf(usages.map(({ dayUsed }) => dayUsed)),
-    timesOf(usages.map(({ minuteStart }) => minuteStart)),
-    arrayOf(usages.map(({ minuteUsed }) => minuteUsed)),
-    arrayOf(bans.map(([keyId]) => keyId)),
-    timesOf(bans.map(([, { bannedAt }]) => bannedAt)),
-    timesOf(bans.map(([, { bannedUntil }]) => bannedUntil)),
+    changed.map(([id]) => id),
+    usages.map(({ dayStart }) => new Date(dayStart)),
+    usages.map(({ dayUsed }) => dayUsed),
+    usages.map(({ minuteStart }) => new Date(minuteStart)),
+    usages.map(({ minuteUsed }) => minuteUsed),
+    bans.map(([keyId]) => keyId),
+    bans.map(([, { bannedAt }]) => new Date(bannedAt)),
+    bans.map(([, { bannedUntil }]) => new Date(bannedUntil)),
   ];
 }
