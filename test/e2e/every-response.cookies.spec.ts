@@ -8,15 +8,15 @@ interface Route {
   readonly url: string;
 }
 
-/** Routes of the server that is made meanwhile, each with a path that leads to it. */
-const listing = (routes: Route[]) => ({
-  onRoute: ({ method, url }: { readonly method: string | readonly string[]; readonly url: string }) => {
+/** A hook that lists routes, each with a path that leads to it. */
+const listingIn =
+  (routes: Route[]) =>
+  ({ method, url }: { readonly method: string | readonly string[]; readonly url: string }) => {
     for (const each of [method].flat()) routes.push({ method: each, url: url.replace(/:[^/]+/g, '1') });
-  },
-});
+  };
 const portalRoutes: Route[] = [];
 const apiRoutes: Route[] = [];
-const portal = usePortal(listing(portalRoutes));
+const portal = usePortal({ onRoute: listingIn(portalRoutes) });
 const gone = usePortal();
 
 /** RFC 9111 §3: an answer that a cache may store, as it doesn't say that it must not. */
@@ -59,7 +59,7 @@ describe('no answer that a cache may keep has a cookie,', () => {
       application: portal.application,
       clock: portal.clock,
       isReady: () => Promise.resolve(true),
-      ...listing(apiRoutes),
+      configure: (api) => api.getHttpAdapter().getInstance().addHook('onRoute', listingIn(apiRoutes)),
     });
     await api.listen(0, '127.0.0.1');
     const origin = await api.getUrl();

@@ -1,3 +1,4 @@
+import { CUT } from '../support/raw-http.js';
 import { ask, type Case, describeHostile, framed, get, lines, post } from './hostile-api.js';
 
 const BODY = '{"name":"Luna","categoryId":1}';
@@ -48,8 +49,8 @@ describeHostile({
     ['2^64 - 1, which nobody waits for', 'payload_too_large', framed([length('18446744073709551615')], BODY)],
     ['with leading zeros', 201, framed([length('00000000000000000030')], BODY)],
     ['with spaces around', 201, framed(['Content-Length:   30   '], BODY)],
-    ['too great: the body is cut off', 'bad_request', framed([length(31)], BODY)],
-    ['far too great, within the limit', 'bad_request', framed([length(60_000)], BODY)],
+    ['too great: the body is cut off', 'bad_request', framed([length(31)], BODY), CUT],
+    ['far too great, within the limit', 'bad_request', framed([length(60_000)], BODY), CUT],
     [
       'too small: JSON is cut off and the rest no request',
       ['invalid_json', 'bad_request'],
@@ -137,9 +138,9 @@ describeHostile({
     ['whose data does not end', 'bad_request', chunks(`${SIZE}\r\n${BODY}${END}`)],
     ['whose data is too long', 'bad_request', chunks(`1d\r\n${BODY}\r\n${END}`)],
     ['whose data is too short', 'bad_request', chunks(`1f\r\n${BODY}\r\n${END}`)],
-    ['whose data is cut off', 'bad_request', chunks(`${SIZE}\r\n${BODY.slice(0, 9)}`)],
-    ['behind which the last is missing', 'bad_request', chunks(`${SIZE}\r\n${BODY}\r\n`)],
-    ['behind which the end is missing', 'bad_request', chunks(`${SIZE}\r\n${BODY}\r\n0\r\n`)],
+    ['whose data is cut off', 'bad_request', chunks(`${SIZE}\r\n${BODY.slice(0, 9)}`), CUT],
+    ['behind which the last is missing', 'bad_request', chunks(`${SIZE}\r\n${BODY}\r\n`), CUT],
+    ['behind which the end is missing', 'bad_request', chunks(`${SIZE}\r\n${BODY}\r\n0\r\n`), CUT],
     ['behind which the end is a line feed', 'bad_request', chunks(`${SIZE}\r\n${BODY}\r\n0\r\n\n`)],
     ['with an extension that has a line feed', 'bad_request', chunks(`${SIZE};a=b\nc\r\n${BODY}\r\n${END}`)],
     ['with an extension that has U+0000', 'bad_request', chunks(`${SIZE};a=\0\r\n${BODY}\r\n${END}`)],
@@ -220,7 +221,7 @@ describeHostile({
       framed(['Transfer-Encoding\t: chunked', length(3)], `${END}${SMUGGLED}`),
     ],
     ['a chunk extension that hides a line', 'bad_request', chunks(`2;a\nxx\r\n4c\r\n${END}${SMUGGLED}`)],
-    ['a chunk size that wraps at 2^32', 'bad_request', chunks(`100000001\r\na\r\n${END}${SMUGGLED}`)],
+    ['a chunk size that wraps at 2^32', 'bad_request', chunks(`100000001\r\na\r\n${END}${SMUGGLED}`), CUT],
     ['a chunk size that wraps at 2^64', 'bad_request', chunks(`10000000000000001\r\na\r\n${END}${SMUGGLED}`)],
     ['a body of GET', 200, `${get('/v1/pets', length(SMUGGLED.length))}${SMUGGLED}`],
     ['a body of HEAD', 200, `${ask('HEAD', '/v1/pets', length(SMUGGLED.length))}${SMUGGLED}`],
@@ -257,8 +258,8 @@ describeHostile({
   'requests in one packet are answered in turn:': [
     ['100 good ones', Array.from({ length: 100 }, () => 200), get('/v1/pets?limit=1').repeat(100)],
     ['a good one and a bad line', [200, 'bad_request'], `${get('/v1/pets')}GET\r\n\r\n`],
-    ['a good one and half a line', [200, 'bad_request'], `${get('/v1/pets')}GET /v1`],
-    ['a good one and half a header', [200, 'bad_request'], `${get('/v1/pets')}GET /v1/pets HTTP/1.1\r\nHo`],
+    ['a good one and half a line', [200, 'bad_request'], `${get('/v1/pets')}GET /v1`, CUT],
+    ['a good one and half a header', [200, 'bad_request'], `${get('/v1/pets')}GET /v1/pets HTTP/1.1\r\nHo`, CUT],
     [
       'a good one and an unknown method',
       [200, 'method_not_allowed'],
@@ -268,7 +269,12 @@ describeHostile({
     ['a good one and a missing Host', [200, 'bad_request'], `${get('/v1/pets')}${lines('GET /v1/pets HTTP/1.1')}`],
     ['a good one and both lengths', [200, 'bad_request'], `${get('/v1/pets')}${framed([CHUNKED, length(1)], END)}`],
     ['a good one and a bad chunk', [200, 'bad_request'], `${get('/v1/pets')}${chunks('x\r\n')}`],
-    ['a good one and a body that is cut off', [200, 'bad_request'], `${get('/v1/pets')}${framed([length(31)], BODY)}`],
+    [
+      'a good one and a body that is cut off',
+      [200, 'bad_request'],
+      `${get('/v1/pets')}${framed([length(31)], BODY)}`,
+      CUT,
+    ],
     [
       'ten good ones and a bad line',
       [...Array.from({ length: 10 }, () => 200), 'bad_request'],
@@ -292,17 +298,19 @@ describeHostile({
       'three writes and a cut',
       [201, 201, 201, 'bad_request'],
       Buffer.concat([post('/v1/pets', BODY), post('/v1/pets', BODY), post('/v1/pets', BODY), Buffer.from('POST')]),
+      CUT,
     ],
   ],
   'a body cut off is answered 400 bad_request at': [
     ...['/v1/pets', '/v1/store/orders', '/v1/messages'].flatMap((target): Case[] => [
-      [`${target}, of known length`, 'bad_request', framed([length(10)], '{"x"', target)],
-      [`${target}, in chunks`, 'bad_request', framed([CHUNKED], 'a\r\n{"x"', target)],
-      [`${target}, before its first byte`, 'bad_request', framed([length(10)], '', target)],
+      [`${target}, of known length`, 'bad_request', framed([length(10)], '{"x"', target), CUT],
+      [`${target}, in chunks`, 'bad_request', framed([CHUNKED], 'a\r\n{"x"', target), CUT],
+      [`${target}, before its first byte`, 'bad_request', framed([length(10)], '', target), CUT],
       [
         `${target}, under an Idempotency-Key`,
         'bad_request',
         framed([length(10), 'Idempotency-Key: cut'], '{"x"', target),
+        CUT,
       ],
     ]),
   ],

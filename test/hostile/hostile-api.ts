@@ -3,17 +3,13 @@ import { type ErrorCode, errorStatuses } from '../../apps/api/src/http/error-cod
 import { createDatabase, type TestDatabase } from '../support/database.js';
 import { expectError, expectHeadError, expectLimitHeaders } from '../support/expectations.js';
 import { API, KEYS, run, Running } from '../support/processes.js';
-import { exchange, type RawResponse } from '../support/raw-http.js';
+import { CUT, exchange, type Part, type RawResponse } from '../support/raw-http.js';
 
 /** What an answer should be: the code of a refusal, the status of a success, or that of a refusal of HEAD. */
 type Expected = ErrorCode | number;
 
 /** What is sent, in parts of which each is a packet, and every answer to it; `{key}` stands for a good key. */
-export type Case = readonly [
-  name: string,
-  expected: Expected | readonly Expected[],
-  ...parts: readonly (string | Buffer)[],
-];
+export type Case = readonly [name: string, expected: Expected | readonly Expected[], ...parts: readonly Part[]];
 
 const HOST = 'Host: pets.example';
 const KEY = 'Authorization: Bearer {key}';
@@ -68,14 +64,16 @@ export function describeHostile(groups: Readonly<Record<string, readonly Case[]>
     expect(service.stdout).not.toMatch(/"level":[56]0/);
   });
 
-  const withKey = (part: string | Buffer) => Buffer.from(part.toString('latin1').replaceAll('{key}', key), 'latin1');
+  const withKey = (part: Part): Part =>
+    part === CUT ? CUT : Buffer.from(part.toString('latin1').replaceAll('{key}', key), 'latin1');
 
   describe.each(Object.entries(groups))('%s', (_group, cases) => {
     it.each(cases.map((each) => [each[0], each] as const))('%s', async (_name, [, expected, ...parts]) => {
-      const responses = await exchange(target, ...parts.map(withKey));
-      expect(responses.map(outcomeOf)).toEqual([expected].flat());
+      const outcomes = [expected].flat();
+      const responses = await exchange(target, outcomes.length, parts.map(withKey));
+      expect(responses.map(outcomeOf)).toEqual(outcomes);
       responses.forEach(expectContract);
-      const [good] = await exchange(target, withKey(get('/v1/pets?limit=1')));
+      const [good] = await exchange(target, 1, [withKey(get('/v1/pets?limit=1'))]);
       expect(good).toMatchObject({ status: 200 });
       expect(service.child).toMatchObject({ exitCode: null, signalCode: null });
     });

@@ -1,3 +1,4 @@
+import { CUT } from '../support/raw-http.js';
 import { ask, type Case, describeHostile, get, lines } from './hostile-api.js';
 
 const HOST = 'Host: pets.example';
@@ -115,7 +116,7 @@ describeHostile({
     ['of ICE', 'method_not_allowed', line('SOURCE /v1/pets ICE/1.0')],
     ['of ICE, with a method of HTTP', 'bad_request', line('GET /v1/pets ICE/1.0')],
     ['of HTTP/2, with a preface and frames', 'bad_request', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0'],
-    ['of HTTP/2, in a preface cut short', 'bad_request', 'PRI * HTTP/2.0\r\n\r\n'],
+    ['of HTTP/2, in a preface cut short', 'bad_request', 'PRI * HTTP/2.0\r\n\r\n', CUT],
     ['of HTTP/1.1, in a preface', 'bad_request', line('PRI * HTTP/1.1')],
     [
       'of HTTP/2, by prior knowledge and Upgrade',
@@ -193,7 +194,7 @@ describeHostile({
     ...Object.entries(TEXTS).map(([name, text]): Case => [name, 'bad_request', text]),
   ],
   'a request that is cut off is answered 400 bad_request, be it': [
-    ...CUTS.map((text): Case => [JSON.stringify(text), 'bad_request', text]),
-    ...HEAD_CUTS.map((text): Case => [JSON.stringify(text), 'bad_request', `GET /v1/pets HTTP/1.1${text}`]),
+    ...CUTS.map((text): Case => [JSON.stringify(text), 'bad_request', text, CUT]),
+    ...HEAD_CUTS.map((text): Case => [JSON.stringify(text), 'bad_request', `GET /v1/pets HTTP/1.1${text}`, CUT]),
   ],
 });

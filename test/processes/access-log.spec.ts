@@ -117,7 +117,7 @@ describe('each request is one line of JSON', () => {
     ['stranger', { method: 'GET', route: '/v1/pets', status: 401 }],
     ['nowhere', { method: 'DELETE', route: '*', status: 404, key_id: '1' }],
     ['connects', { method: 'CONNECT', route: '*', status: 405 }],
-    ['expects', { method: 'GET', route: '*', status: 417 }],
+    ['expects', { method: 'GET', route: '/v1/pets', status: 417 }],
     ['breaks', { method: 'POST', route: '/v1/pets', status: 400 }],
   ])('also one that is refused: %s', (id, expected) => {
     expect(lineOf(id)).toMatchObject({ ...expected, trace_id: expect.stringMatching(/^[0-9a-f]{32}$/) });

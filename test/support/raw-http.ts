@@ -46,13 +46,23 @@ async function sendAny(target: Target, bytes: string | Buffer, count: number): P
   }
 }
 
+/** As the last part: the client closes its half once the requests before are answered, amid the one that is under way. */
+export const CUT = Symbol('the client closes its half');
+
+export type Part = string | Buffer | typeof CUT;
+
 /**
- * Sends the parts, each on its own, and closes its half: whatever was sent, there is nothing more to wait for. Reads
- * until the server closes; what came must be whole answers and nothing else.
+ * Sends the parts, each on its own, and closes its half when so many answers have come. Reads until the server closes;
+ * what came must be whole answers and nothing else.
  */
-export async function exchange(target: Target, ...parts: readonly (string | Buffer)[]): Promise<RawResponse[]> {
+export async function exchange(target: Target, count: number, parts: readonly Part[]): Promise<RawResponse[]> {
   const socket = connect({ port: target.port, host: target.host, allowHalfOpen: true, noDelay: true });
+  const awaited = parts.at(-1) === CUT ? count - 1 : count;
   const chunks: Buffer[] = [];
+  let isSent = false;
+  const endInTime = () => {
+    if (isSent && countOf(Buffer.concat(chunks)) >= awaited) socket.end();
+  };
   try {
     const bytes = await new Promise<Buffer>((resolve, reject) => {
       const came = () => Buffer.concat(chunks);
@@ -60,12 +70,19 @@ export async function exchange(target: Target, ...parts: readonly (string | Buff
         reject(new Error(`no answer, only ${JSON.stringify(came().toString('latin1'))}`));
       });
       socket.on('error', reject);
-      socket.on('data', (chunk) => chunks.push(chunk));
+      socket.on('data', (chunk) => {
+        chunks.push(chunk);
+        endInTime();
+      });
       socket.on('end', () => {
         resolve(came());
       });
+      const bytes = parts.filter((part) => part !== CUT);
       socket.on('connect', () => {
-        sendInTurn(socket, parts);
+        sendInTurn(socket, bytes, () => {
+          isSent = true;
+          endInTime();
+        });
       });
     });
     return parseResponses(bytes, true);
@@ -74,11 +91,20 @@ export async function exchange(target: Target, ...parts: readonly (string | Buff
   }
 }
 
+/** The answers so far, of which the last one may be to a HEAD. */
+function countOf(bytes: Buffer): number {
+  try {
+    return parseResponses(bytes, true).length;
+  } catch {
+    return parseResponses(bytes, false).length;
+  }
+}
+
 /** A part a turn of the event loop, so that they aren't joined to one packet. */
-function sendInTurn(socket: Socket, [part, ...others]: readonly (string | Buffer)[]): void {
+function sendInTurn(socket: Socket, [part, ...others]: readonly (string | Buffer)[], done: () => void): void {
   if (part !== undefined) socket.write(part, 'latin1');
-  if (others.length === 0) socket.end();
-  else setImmediate(sendInTurn, socket, others);
+  if (others.length === 0) done();
+  else setImmediate(sendInTurn, socket, others, done);
 }
 
 export interface RequestOptions {

@@ -2,15 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import { Authenticate, type Caller, DomainError } from '@adoption-store/domain';
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { getStorageToken } from '@nestjs/throttler';
-import type { FastifyRequest } from 'fastify';
-import type { ApiReply } from './api-response.js';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorStatuses, HttpRefusal } from './error-codes.js';
 import { addressOf, tellLimits } from './limit-headers.js';
 import { RequestCounterStorage } from './request-counter.storage.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who is calling; set by the guard, so never absent in a handler. */
+    /** Set by the guard, so never absent in a handler. */
     caller: Caller;
   }
 }
@@ -18,7 +17,7 @@ declare module 'fastify' {
 // The scheme is case-insensitive (RFC 9110 §11.1), then exactly one space and one token of at most 256 characters.
 const CREDENTIALS = /^bearer (?=.{1,256}$)([A-Za-z0-9\-._~+/]+={0,2})$/i;
 
-/** Lets in whoever has a valid key. It stands before every route, the unknown ones too. */
+/** Lets requests with a valid key in. It stands before every route, the unknown ones too. */
 @Injectable()
 export class BearerAuthGuard implements CanActivate {
   constructor(
@@ -27,20 +26,17 @@ export class BearerAuthGuard implements CanActivate {
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const [request, reply] = context.getArgs<[FastifyRequest, ApiReply]>();
+    const http = context.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
     try {
-      request.caller = await this.authenticate.execute(bearerToken(authorizationOf(request.raw)));
+      request.caller = await this.authenticate.execute(bearerToken(request.raw));
       return true;
     } catch (error) {
-      return this.refuse(error, request, reply);
+      if (!isUnauthenticated(error)) throw error;
+      // A request without a valid key counts against its address, and is refused for that where it has sent too many.
+      const verdict = await this.storage.count(addressOf(request));
+      throw tellLimits(http.getResponse<FastifyReply>(), verdict, this.storage.clock.now()) ?? error;
     }
-  }
-
-  /** A request of nobody we know counts against its address, and is refused for that where it has sent too many. */
-  private async refuse(error: unknown, request: FastifyRequest, reply: ApiReply): Promise<never> {
-    if (!isUnauthenticated(error)) throw error;
-    const verdict = await this.storage.count(addressOf(request));
-    throw tellLimits(reply, verdict, this.storage.clock.now()) ?? error;
   }
 }
 
@@ -49,7 +45,7 @@ function isUnauthenticated(error: unknown): boolean {
   return error instanceof HttpRefusal && errorStatuses[error.code] === 401;
 }
 
-function authorizationOf({ headers, rawHeaders }: IncomingMessage): string {
+function bearerToken({ headers, rawHeaders }: IncomingMessage): string {
   const { authorization } = headers;
   if (authorization === undefined) {
     throw new HttpRefusal('missing_api_key', 'the Authorization header is missing, it must be "Bearer <API key>"');
@@ -58,10 +54,6 @@ function authorizationOf({ headers, rawHeaders }: IncomingMessage): string {
   if (isRepeated(rawHeaders, 'authorization')) {
     throw new HttpRefusal('invalid_api_key', 'the Authorization header must be sent once');
   }
-  return authorization;
-}
-
-function bearerToken(authorization: string): string {
   const token = CREDENTIALS.exec(authorization)?.[1];
   if (token === undefined) {
     throw new HttpRefusal('invalid_api_key', 'the Authorization header must be "Bearer <API key>"');
@@ -71,9 +63,5 @@ function bearerToken(authorization: string): string {
 
 /** Whether a header was sent more than once; `rawHeaders` is name, value, name, value … */
 export function isRepeated(rawHeaders: readonly string[], name: string): boolean {
-  let alike = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) if (rawHeaders[index]?.length === name.length) alike += 1;
-  // Mostly there is one as long as it, which is the one.
-  if (alike < 2) return false;
   return rawHeaders.filter((each, index) => index % 2 === 0 && each.toLowerCase() === name).length > 1;
 }

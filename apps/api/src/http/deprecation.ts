@@ -1,5 +1,4 @@
 import { type Clock, type Instant, instant } from '@adoption-store/domain';
-import { headerLines } from './api-response.js';
 
 /** That an operation is going away, and when. */
 export interface Deprecation {
@@ -23,15 +22,10 @@ export function isGone({ sunset }: Deprecation, clock: Clock): boolean {
   return clock.now() >= sunset;
 }
 
-/** The lines as they were made last, around the id: most clients use one address. */
-let last = { origin: '', start: '', end: '' };
+const headers = deprecationHeaders(getPetDeprecation);
 
 /** What each answer of GET /v1/pets/{petId} tells, at the API's address `origin`: its end, and what to use instead. */
-export function getPetDeprecationLines(origin: string, id: bigint | undefined): string {
-  if (origin !== last.origin) {
-    const start = headerLines({ ...deprecationHeaders(getPetDeprecation), link: `<${origin}/v1/pets` });
-    const end = `>; rel="successor-version", <${origin}/docs>; rel="deprecation"; type="text/html"`;
-    last = { origin, start, end };
-  }
-  return last.start + (id === undefined ? '' : `?id=${id}`) + last.end;
+export function getPetDeprecationHeaders(origin: string, id: bigint | undefined): Record<string, string> {
+  const successor = `<${origin}/v1/pets${id === undefined ? '' : `?id=${id}`}>; rel="successor-version"`;
+  return { ...headers, link: `${successor}, <${origin}/docs>; rel="deprecation"; type="text/html"` };
 }

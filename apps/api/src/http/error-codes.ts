@@ -1,5 +1,7 @@
 import { DomainError, domainErrorKinds, type DomainErrorKind, type RequestErrorCode } from '@adoption-store/domain';
 
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
 const statusOfKind: Readonly<Record<DomainErrorKind, number>> = {
   invalid: 400,
   unauthenticated: 401,

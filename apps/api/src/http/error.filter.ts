@@ -3,9 +3,8 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs
 import { getStorageToken } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from './api-context.js';
-import { errorBody, type ErrorBody, errorStatuses, HttpRefusal, isRefusal } from './error-codes.js';
-import { type ApiReply, JSON_TYPE } from './api-response.js';
-import { addressOf, tellLimits } from './limit-headers.js';
+import { errorBody, type ErrorBody, errorStatuses, HttpRefusal, isRefusal, JSON_TYPE } from './error-codes.js';
+import { addressOf, hasLimits, tellLimits } from './limit-headers.js';
 import { shownRoute } from '../observability/request-observers.js';
 import { loggedId, traceOf } from '../observability/request-trace.js';
 import { RequestCounterStorage } from './request-counter.storage.js';
@@ -25,11 +24,8 @@ export class ErrorFilter implements ExceptionFilter {
   async catch(thrown: unknown, host: ArgumentsHost): Promise<void> {
     const http = host.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
-    const reply = http.getResponse<FastifyReply & ApiReply>();
-    const { raw: response } = reply;
-    // The socket's own handler may have been faster (socket-refusals.ts).
-    if (reply.sent || response.headersSent) return;
-    const error = response.limits === undefined ? await this.judgeAddress(thrown, request, reply) : thrown;
+    const reply = http.getResponse<FastifyReply>();
+    const error = hasLimits(reply) ? thrown : await this.judgeAddress(thrown, request, reply);
     const body = bodyOf(error);
     if (body.status >= 500) this.logDefect(request, body.code, error);
     if (error instanceof HttpRefusal) reply.headers(error.headers);
@@ -38,14 +34,14 @@ export class ErrorFilter implements ExceptionFilter {
       reply.header('www-authenticate', sent ? `${CHALLENGE}, error="invalid_token"` : CHALLENGE);
     }
     if (body.status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS);
-    reply.code(body.status).type(JSON_TYPE).send(JSON.stringify(body));
+    void reply.code(body.status).type(JSON_TYPE).send(JSON.stringify(body));
   }
 
   /**
    * A refusal from before the guards could decide counts against its address, and is another one where that has sent too
    * many. What is our fault counts for nobody.
    */
-  private async judgeAddress(error: unknown, request: FastifyRequest, reply: ApiReply): Promise<unknown> {
+  private async judgeAddress(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     const address = addressOf(request);
     const isOurs = !isRefusal(error) || errorStatuses[error.code] >= 500;
     const verdict = await (isOurs ? this.storage.look(address) : this.storage.count(address));

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, METHODS } from 'node:http';
 import { HOST } from '@adoption-store/web';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -6,31 +6,15 @@ import { isRepeated } from './bearer-auth.guard.js';
 import { HttpRefusal } from './error-codes.js';
 
 export const MAX_URL_LENGTH = 8 * 1024;
-/** The last one that was good: nearly all say the same. */
-let lastHost: string | undefined;
 
+// As Node reads it, which has answered it by now.
+const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
 const REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/;
-
-const ID_LENGTH = 24;
-const IDS = 512;
-/** The next ones, one behind the other: 18 bytes are 24 characters. */
-let ids = '';
-let used = 0;
-
-/** 144 random bits, made for many at a time. */
-export function newRequestId(): string {
-  if (used === ids.length) {
-    ids = randomBytes(IDS * 18).toString('base64url');
-    used = 0;
-  }
-  used += ID_LENGTH;
-  return ids.slice(used - ID_LENGTH, used);
-}
 
 /** The client's own request id where it is fit to be one, or a new one. */
 export function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const own = headers['x-request-id'];
-  return typeof own === 'string' && REQUEST_ID.test(own) ? own : newRequestId();
+  return typeof own === 'string' && REQUEST_ID.test(own) ? own : randomUUID();
 }
 
 export function fragmentRefusal(): HttpRefusal {
@@ -45,7 +29,7 @@ export function checkFraming({ raw, originalUrl }: FastifyRequest): HttpRefusal 
   // RFC 9112 §3.2: no form of a target has one. Routers take it for a query, caches for nothing.
   if (originalUrl.includes('#')) return fragmentRefusal();
   if (raw.httpVersionMajor !== 1) return new HttpRefusal('bad_request', 'the HTTP version must be 1.1 or 1.0');
-  const { host, 'transfer-encoding': coding } = raw.headers;
+  const { host, expect, 'transfer-encoding': coding } = raw.headers;
   // Only Node 20's parser lets it pass. A proxy before us may see another end of the request (RFC 9112 §11.2).
   if (coding === '') {
     return new HttpRefusal('bad_request', 'the Transfer-Encoding header must not be empty', { connection: 'close' });
@@ -55,9 +39,11 @@ export function checkFraming({ raw, originalUrl }: FastifyRequest): HttpRefusal 
     const isOptional = raw.httpVersion === '1.0';
     return isOptional ? undefined : new HttpRefusal('bad_request', 'the Host header is missing');
   }
-  if (host !== lastHost && HOST.test(host)) lastHost = host;
-  if (host !== lastHost || isRepeated(raw.rawHeaders, 'host')) {
+  if (!HOST.test(host) || isRepeated(raw.rawHeaders, 'host')) {
     return new HttpRefusal('bad_request', 'the Host header must be one host name or address, sent once');
+  }
+  if (expect !== undefined && !CONTINUE.test(expect)) {
+    return new HttpRefusal('expectation_failed', 'the Expect header may only be 100-continue');
   }
   return undefined;
 }

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { AnswerOnce, DomainError, type DomainErrorKind } from '@adoption-store/domain';
 import { Injectable } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
-import { type ApiReply, headerLine } from './api-response.js';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isRepeated } from './bearer-auth.guard.js';
 import { HttpRefusal } from './error-codes.js';
 import { bodyOf } from './json-body.decorator.js';
@@ -25,17 +24,17 @@ export class Idempotency {
   constructor(private readonly answerOnce: AnswerOnce) {}
 
   /** Does the work where it hasn't been done. What it returns is the body; the rest is told. */
-  async once(request: FastifyRequest, reply: ApiReply, work: () => Promise<Done>): Promise<string> {
+  async once(request: FastifyRequest, reply: FastifyReply, work: () => Promise<Done>): Promise<string> {
     const key = request.headers['idempotency-key'];
     const { body, location } = await (key === undefined ? work() : this.underKey(String(key), request, reply, work));
-    if (location !== undefined) reply.raw.tell(headerLine('location', location));
+    if (location !== undefined) reply.header('location', location);
     return body;
   }
 
   private async underKey(
     key: string,
     request: FastifyRequest,
-    reply: ApiReply,
+    reply: FastifyReply,
     work: () => Promise<Done>,
   ): Promise<Done> {
     if (isRepeated(request.raw.rawHeaders, 'idempotency-key')) {
@@ -47,7 +46,7 @@ export class Idempotency {
       .digest('base64url');
     const input = { accountId: request.caller.account.id, key, fingerprint };
     const { answer, isReplay } = await this.answerOnce.execute(input, async () => JSON.stringify(await answerOf(work)));
-    if (isReplay) reply.raw.tell(headerLine('idempotent-replayed', 'true'));
+    if (isReplay) reply.header('idempotent-replayed', 'true');
     return doneOf(JSON.parse(answer) as Answer);
   }
 }

@@ -1,23 +1,29 @@
 import type { IncomingMessage } from 'node:http';
-import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
+import { createParamDecorator, type ExecutionContext, type PipeTransform, type Type } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { ApiRequest } from './api-request.js';
 import { HttpRefusal } from './error-codes.js';
 import { type JsonObject, parseJson } from './strict-json.js';
-import { validBody } from './validation.js';
+import { validated } from './validation.js';
+
+const requestOf = createParamDecorator((_data: unknown, context: ExecutionContext) =>
+  context.switchToHttp().getRequest<FastifyRequest>(),
+);
 
 /**
- * The body as its class, of which only the properties that have rules are ever looked at; or refused with the first rule
- * that is broken. Fastify leaves bodies alone (see create-api.ts), so nothing of one is looked at before the guards have
- * let the request in.
+ * The body as its class, of which only the exposed properties are ever looked at; or refused with the first rule that is
+ * broken. Nothing of a body is looked at before the guards have let the request in.
  */
 export function JsonBody<Body extends object>(type: Type<Body>): ParameterDecorator {
-  // Not by a pipe, for which Nest would make promises.
-  return createParamDecorator(async (_data: unknown, context: ExecutionContext): Promise<Body> => {
-    const request = context.getArgByIndex<FastifyRequest>(0);
+  return requestOf(new JsonBodyPipe(type));
+}
+
+class JsonBodyPipe<Body extends object> implements PipeTransform<FastifyRequest, Promise<Body>> {
+  constructor(private readonly type: Type<Body>) {}
+
+  async transform(request: FastifyRequest): Promise<Body> {
     requireJson(request.raw);
-    return validBody(type, objectFrom(await bodyOf(request)));
-  })();
+    return validated(this.type, objectFrom(await bodyOf(request)));
+  }
 }
 
 function objectFrom(bytes: Buffer): JsonObject {
@@ -32,18 +38,13 @@ function objectFrom(bytes: Buffer): JsonObject {
 const JSON_MEDIA_TYPE = /^application\/json\s*(?:;|$)/i;
 const CHARSET = /;\s*charset\s*=\s*("?)([^\s;"]*)\1\s*(?=;|$)/gi;
 
-/** What has been said last of a body that was JSON: nearly all say the same. */
-let lastJson: string | undefined;
-
 function isJson(contentType: string): boolean {
   const charsets = [...contentType.matchAll(CHARSET)].map(([, , charset]) => charset?.toLowerCase());
   return JSON_MEDIA_TYPE.test(contentType) && charsets.every((charset) => charset === 'utf-8');
 }
 
 function requireJson({ headers }: IncomingMessage): void {
-  const { 'content-type': contentType = '' } = headers;
-  if (contentType !== lastJson && isJson(contentType)) lastJson = contentType;
-  if (contentType !== lastJson) {
+  if (!isJson(headers['content-type'] ?? '')) {
     throw new HttpRefusal('unsupported_media_type', 'the Content-Type header must be application/json, in UTF-8');
   }
   const encoding = headers['content-encoding'];
@@ -53,6 +54,6 @@ function requireJson({ headers }: IncomingMessage): void {
 }
 
 /** The body's bytes. */
-export function bodyOf({ raw }: FastifyRequest): Buffer | Promise<Buffer> {
-  return (raw as ApiRequest).body();
+export async function bodyOf({ received }: FastifyRequest): Promise<Buffer> {
+  return received === undefined ? Buffer.alloc(0) : received.read();
 }

@@ -8,9 +8,8 @@ import {
   shownWindow,
   type Verdict,
 } from '@adoption-store/domain';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { normalizeIp } from '@nestjs/throttler';
-import type { ApiReply } from './api-response.js';
 import { HttpRefusal } from './error-codes.js';
 
 const MESSAGES: Readonly<Record<Exclude<Outcome, 'admitted'>, string>> = {
@@ -20,34 +19,31 @@ const MESSAGES: Readonly<Record<Exclude<Outcome, 'admitted'>, string>> = {
 };
 
 /**
- * What every response tells of the limits, as lines of its head: requirements.md §8, and the same decision in the words
- * of draft-ietf-httpapi-ratelimit-headers.
+ * What every response tells of the limits: requirements.md §8, and the same decision in the words of
+ * draft-ietf-httpapi-ratelimit-headers.
  */
-export function limitLines(verdict: Verdict, now: Instant): string {
+export function limitHeaders(verdict: Verdict, now: Instant): Readonly<Record<string, string>> {
   const shown = shownWindow(verdict);
   const { minute, day } = verdict;
-  return (
-    `\r\nx-ratelimit-limit: ${shown.limit}\r\nx-ratelimit-remaining: ${remainingIn(shown)}` +
-    `\r\nx-ratelimit-reset: ${resetSeconds(shown)}${policyLine(minute.limit, day.limit)}` +
-    `\r\nratelimit: "minute";${left(minute, now)}${day.limit === Infinity ? '' : `, "day";${left(day, now)}`}`
-  );
-}
-
-/** What was written last, as many have the same plan. */
-let last = { perMinute: 0, perDay: 0, line: '' };
-
-function policyLine(perMinute: number, perDay: number): string {
-  if (perMinute !== last.perMinute || perDay !== last.perDay) {
-    const day = perDay === Infinity ? '' : `, "day";q=${perDay};w=86400`;
-    last = { perMinute, perDay, line: `\r\nratelimit-policy: "minute";q=${perMinute};w=60${day}` };
-  }
-  return last.line;
+  const hasDay = day.limit !== Infinity;
+  return {
+    'x-ratelimit-limit': String(shown.limit),
+    'x-ratelimit-remaining': String(remainingIn(shown)),
+    'x-ratelimit-reset': String(resetSeconds(shown)),
+    'ratelimit-policy': `"minute";q=${minute.limit};w=60${hasDay ? `, "day";q=${day.limit};w=86400` : ''}`,
+    ratelimit: `"minute";${left(minute, now)}${hasDay ? `, "day";${left(day, now)}` : ''}`,
+  };
 }
 
 /** Tells the client of the verdict; the refusal, or undefined where the request was admitted. */
-export function tellLimits({ raw }: ApiReply, verdict: Verdict, now: Instant): HttpRefusal | undefined {
-  raw.limits = limitLines(verdict, now);
+export function tellLimits(reply: FastifyReply, verdict: Verdict, now: Instant): HttpRefusal | undefined {
+  reply.headers(limitHeaders(verdict, now));
   return refusalOf(verdict, now);
+}
+
+/** Whether the answer tells of the limits already. */
+export function hasLimits(reply: FastifyReply): boolean {
+  return reply.hasHeader('ratelimit');
 }
 
 /** The refusal of a verdict, or undefined where the request was admitted. */
@@ -65,7 +61,7 @@ export function resetSeconds({ resetsAt }: QuotaWindow): number {
   return Math.ceil(resetsAt / SECOND);
 }
 
-/** Whom requests without a valid key are counted against. An IPv6 client has a whole /64 to choose from, so it counts as one. */
+/** The address that requests without a valid key are counted against. An IPv6 client has a whole /64, so it counts as one. */
 export function addressOf({ ip }: Pick<FastifyRequest, 'ip'>): { readonly address: string } {
   return { address: normalizeIp(ip) };
 }

@@ -1,7 +1,7 @@
 import { MAX_PAGE_SIZE } from '@adoption-store/domain';
 import { applyDecorators } from '@nestjs/common';
 import { Expose, Transform, type TransformFnParams } from 'class-transformer';
-import { IsIn, IsInt, IsOptional } from './class-validator.js';
+import { IsIn, IsInt, IsOptional } from 'class-validator';
 import { decodeCursor } from './cursor.js';
 import { IsInt64 } from './validation.js';
 

@@ -5,7 +5,7 @@ const ALLOW = 'GET, HEAD, OPTIONS';
 
 /**
  * A page beside the API: a route that Nest doesn't know has none of its guards, so it needs no key and counts for
- * nothing. It must be there before the table of the API's routes listens.
+ * nothing.
  */
 export function servePublicly(
   fastify: FastifyInstance,

@@ -1,18 +1,19 @@
-import type { IncomingMessage, Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { ApiRequest } from './api-request.js';
 
 /** Pieces of bodies in one turn of the event loop, which take some milliseconds; an honest client's body has few. */
 const MOST_PIECES = 2_000;
 
 /**
- * Keeps bodies in tiny pieces from holding the event loop: one packet may have 10,000 of them, and so may those of
- * hundreds of connections that are read in the same turn. Where there were too many, connections are read one at a time,
- * and all else has twice as much time in between.
+ * Keeps bodies in tiny pieces from holding the event loop: one packet may have 10,000 of them, and hundreds of
+ * connections may be read in the same turn. Where there are too many pieces, connections are read one at a time, and all
+ * other work has twice as much time in between.
  */
 export class ReadingTurns {
   private readonly sockets = new Set<Socket>();
-  /** Those that aren't read just now, the next one last. */
+  /** Those whose body is coming. */
+  private readonly receiving = new Set<Socket>();
+  /** Those that are not read just now, the next one last. */
   private readonly waiting: Socket[] = [];
   /** Of this turn. */
   private pieces = 0;
@@ -23,12 +24,19 @@ export class ReadingTurns {
       this.sockets.add(socket);
       socket.once('close', () => this.sockets.delete(socket));
     });
-    server.prependListener('request', (request: IncomingMessage) => {
-      if (hasBody(request)) (request as ApiRequest).onPiece = this.onPiece;
-    });
   }
 
-  private readonly onPiece = (): void => {
+  /** A body is coming on this connection. */
+  begin(socket: Socket): void {
+    this.receiving.add(socket);
+  }
+
+  end(socket: Socket): void {
+    this.receiving.delete(socket);
+  }
+
+  /** A piece of a body has come. */
+  count(): void {
     if (this.pieces === 0) {
       setImmediate(() => {
         this.pieces = 0;
@@ -36,7 +44,7 @@ export class ReadingTurns {
     }
     this.pieces += 1;
     if (this.pieces === MOST_PIECES) this.pauseAll();
-  };
+  }
 
   private goOn(): void {
     this.isGoingOn = true;
@@ -45,23 +53,19 @@ export class ReadingTurns {
     // What has come on its connection is read before this.
     setImmediate(() => {
       this.isGoingOn = this.waiting.length > 0;
-      if (this.isGoingOn) {
-        setTimeout(
-          () => {
-            this.goOn();
-          },
-          2 * (performance.now() - startedAt),
-        );
-      }
+      if (!this.isGoingOn) return;
+      const pause = 2 * (performance.now() - startedAt);
+      setTimeout(() => {
+        this.goOn();
+      }, pause);
     });
   }
 
-  /** A connection stays open to be read where it has no unfinished body: its client has sent no such thing. */
+  /** A connection without an unfinished body stays open to be read: its client sends no such thing. */
   private pauseAll(): void {
     for (const socket of this.sockets) {
       const isNew = socket.bytesRead === 0;
-      const isUnfinished = socket.latestResponse?.req.complete === false;
-      if (socket.isPaused() || !(isNew || isUnfinished)) continue;
+      if (socket.isPaused() || !(isNew || this.receiving.has(socket))) continue;
       socket.pause();
       // The newest first: those who come while many wait don't wait behind them.
       if (isNew) this.waiting.push(socket);
@@ -69,8 +73,4 @@ export class ReadingTurns {
     }
     if (!this.isGoingOn) this.goOn();
   }
-}
-
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || headers['content-length'] !== undefined;
 }

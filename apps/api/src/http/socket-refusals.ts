@@ -1,28 +1,39 @@
-import { type IncomingMessage, METHODS, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import {
+  createServer,
+  type IncomingMessage,
+  METHODS,
+  type RequestListener,
+  type Server,
+  STATUS_CODES,
+} from 'node:http';
 import type { Socket } from 'node:net';
-import { errorBody, HttpRefusal } from './error-codes.js';
-import { type ApiResponse, headerLine, headerLines, JSON_TYPE } from './api-response.js';
-import { newRequestId, requestId } from './framing.js';
-import { addressOf, limitLines, refusalOf } from './limit-headers.js';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { RequestObserver } from '../observability/request-observers.js';
+import { errorBody, HttpRefusal, JSON_TYPE } from './error-codes.js';
+import { requestId } from './framing.js';
+import { addressOf, limitHeaders, refusalOf } from './limit-headers.js';
 import { type ParserError, refusalOfParser } from './parser-errors.js';
 import type { RequestCounterStorage } from './request-counter.storage.js';
 import type { RouteTable } from './route-table.js';
-import type { RequestObserver } from '../observability/request-observers.js';
 
-declare module 'node:net' {
-  interface Socket {
-    /** To the latest request, which is the one at fault when the parser gives up within its body; until both are over. */
-    latestResponse?: ApiResponse | undefined;
-  }
-}
-
+// An unfinished request is given up after so long; Node looks for them this often.
+const REQUEST_TIMEOUT_MS = 8_000;
+const TIMEOUT_CHECK_MS = 500;
 // A connection that is closed while bytes are still coming is reset, and the answer with it (RFC 9112 §9.6).
 const LINGER_MS = 1_000;
 const KNOWN_METHODS: ReadonlySet<string | undefined> = new Set(METHODS);
 
-/** What Node would answer by itself, with an empty body or none, is answered as any refusal is. */
+interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+/** What Node refuses by itself, with an empty body or none, is refused as any other request is. */
 export class SocketRefusals {
+  /** What comes on these is no request any more. */
   private readonly refused = new WeakSet<Socket>();
+  private readonly latest = new WeakMap<Socket, Exchange>();
 
   constructor(
     private readonly routes: RouteTable,
@@ -30,46 +41,40 @@ export class SocketRefusals {
     private readonly observers: readonly RequestObserver[],
   ) {}
 
-  listenTo(server: Server): void {
-    // A client may close its half once it has asked; Node would close the other one too, before the answer. Not in its
-    // types.
-    Object.assign(server, { httpAllowHalfOpen: true });
-    server.on('connection', (socket: Socket) => {
-      // What Node does behind the last answer.
-      socket.destroySoon = () => {
-        close(socket);
-      };
-      socket.once('close', () => socket.latestResponse?.abandon());
-    });
-    server.prependListener('request', (request: IncomingMessage, response: ApiResponse) => {
-      const { socket } = request;
-      socket.latestResponse = response;
-      // Two that must not be served, so they are given a version that is refused (framing.ts): RTSP, whose methods no
-      // router knows and which Node takes for HTTP/1.0, and what comes behind the last answer.
-      if (!KNOWN_METHODS.has(request.method) || !socket.writable) {
-        Object.assign(request, { method: 'GET', httpVersionMajor: 0 });
-      }
-      // What follows is no request: no one knows where this one ends (framing.ts).
-      if (request.headers['transfer-encoding'] === '') this.refused.add(socket);
-      // Nothing is ever upgraded, yet Node drops what came in one packet with a request that asks for it.
-      const { connection } = request.headers;
-      if (connection !== undefined && /\bupgrade\b/i.test(connection)) response.shouldKeepAlive = false;
-    });
-    server.on('checkExpectation', (request: IncomingMessage, response: ApiResponse) => {
-      const { socket, method } = request;
-      socket.latestResponse = response;
-      const refusal = new HttpRefusal('expectation_failed', 'the Expect header may only be 100-continue');
-      void this.refuse(response, refusal).then((status) => {
-        this.tell(requestId(request), method, status);
-      });
-    });
+  /** Fastify's `serverFactory`. */
+  createServer(handle: RequestListener): Server {
+    const options = {
+      requireHostHeader: false,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      headersTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+      keepAliveTimeout: 72_000,
+    };
+    const listener: RequestListener = (request, response) => {
+      const { socket, headers } = request;
+      // Behind the last answer of the connection.
+      if (!socket.writable || this.refused.has(socket)) return;
+      // What follows is no request: nobody knows where this one ends (framing.ts).
+      if (headers['transfer-encoding'] === '') this.refused.add(socket);
+      // RTSP's, which no router knows.
+      if (!KNOWN_METHODS.has(request.method)) {
+        this.refuseOnSocket(socket, new HttpRefusal('bad_request', 'the request is not valid HTTP/1.1'), request);
+      } else handle(request, response);
+    };
+    const server = createServer(options, listener);
+    // framing.ts refuses it.
+    server.on('checkExpectation', listener);
     server.on('connect', (request: IncomingMessage) => {
       const allow = this.routes.allMethods().join(', ');
       const refusal = new HttpRefusal('method_not_allowed', 'CONNECT is not allowed', { allow });
-      const { socket } = request;
-      this.refused.add(socket);
-      void this.refuseOnSocket(socket, refusal, requestId(request), request.method, socket.latestResponse);
+      this.refuseOnSocket(request.socket, refusal, request);
     });
+    return server;
+  }
+
+  /** A Fastify `onRequest` hook: the request is the one at fault when the parser gives up within its body. */
+  onRequest(request: FastifyRequest, reply: FastifyReply): void {
+    this.latest.set(request.raw.socket, { request, reply });
   }
 
   /** Fastify's `clientErrorHandler`: a request could not be parsed, or did not come in time. */
@@ -80,86 +85,61 @@ export class SocketRefusals {
     }
     // What comes after a refusal makes the parser fail again; what comes after the last answer is nobody's.
     if (this.refused.has(socket) || !socket.writable || error.code === 'HPE_CLOSED_CONNECTION') return;
-    this.refused.add(socket);
     const refusal = refusalOfParser(error, this.routes);
-    const latest = socket.latestResponse;
-    if (latest !== undefined && !latest.req.complete) void this.refuse(latest, refusal);
-    // The requests before are good and still being answered: their answers go first (RFC 9112 §9.3.2).
-    else void this.refuseOnSocket(socket, refusal, newRequestId(), undefined, latest);
-  }
-
-  /** What never reaches a route is watched here. */
-  private tell(id: string, method: string | undefined, status: number): void {
-    for (const observer of this.observers) observer.onSocketAnswer({ requestId: id, method, status });
-  }
-
-  private async refuse(response: ApiResponse, refusal: HttpRefusal): Promise<number> {
-    const { socket } = response.req;
-    const { status, lines, framing, body } = await this.answer(
-      socket,
-      refusal,
-      requestId(response.req),
-      response.limits,
-    );
-    // Answered before its body was complete; no request has two answers.
-    if (response.headersSent)
-      whenFinished(response, () => {
-        close(socket);
-      });
+    const { request, reply } = this.latest.get(socket) ?? {};
+    if (request === undefined || request.raw.complete) this.refuseOnSocket(socket, refusal);
     else {
-      response.lines = lines;
-      response.limits = undefined;
-      response.writeHead(status, framing).end(body);
-      // What its operation says from now on comes too late, and whoever watches is to see what was sent.
-      Object.defineProperty(response, 'statusCode', { get: () => status, set: () => undefined });
+      this.refused.add(socket);
+      request.received?.fail(refusal);
+      // No request has two answers.
+      if (reply?.raw.headersSent === true)
+        this.whenAnswered(socket, () => {
+          end(socket);
+        });
     }
-    return status;
   }
 
-  private async refuseOnSocket(
-    socket: Socket,
-    refusal: HttpRefusal,
-    id: string,
-    method: string | undefined,
-    before?: ServerResponse,
-  ): Promise<void> {
-    const { status, lines, framing, body } = await this.answer(socket, refusal, id);
-    this.tell(id, method, status);
-    const head = headerLine('date', new Date().toUTCString()) + lines + headerLines(framing);
-    const bytes = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}${head}\r\n\r\n${body}`;
-    whenFinished(before, () => {
-      close(socket, bytes);
+  private refuseOnSocket(socket: Socket, refusal: HttpRefusal, request?: IncomingMessage): void {
+    this.refused.add(socket);
+    void this.answer(socket, refusal, request).then((answer) => {
+      // The requests before are good and still being answered: their answers go first (RFC 9112 §9.3.2).
+      this.whenAnswered(socket, () => {
+        end(socket, answer);
+      });
     });
   }
 
-  /** @param decided the lines of its limits, where the guards have counted the request already. */
-  private async answer(socket: Socket, refused: HttpRefusal, id: string, decided?: string) {
-    const { refusal, limits } =
-      decided === undefined ? await this.countAddress(socket, refused) : { refusal: refused, limits: decided };
-    const { code, message, headers } = refusal;
-    const error = errorBody(code, message);
-    const body = JSON.stringify(error);
-    const { connection, ...others } = { ...headers, ...(this.refused.has(socket) && { connection: 'close' }) };
-    const known = { 'content-type': JSON_TYPE, 'x-request-id': id, ...others };
-    const framing = { 'content-length': String(Buffer.byteLength(body)), ...(connection && { connection }) };
-    return { status: error.status, lines: headerLines(known) + limits, framing, body };
-  }
-
-  /** Counts the refusal against the address, and makes it another one where that has sent too many. */
-  private async countAddress({ remoteAddress: ip = '' }: Socket, refused: HttpRefusal) {
-    const verdict = await this.storage.count(addressOf({ ip }));
+  private async answer(socket: Socket, refused: HttpRefusal, request?: IncomingMessage): Promise<string> {
+    const verdict = await this.storage.count(addressOf({ ip: socket.remoteAddress ?? '' }));
     const now = this.storage.clock.now();
-    return { refusal: refusalOf(verdict, now) ?? refused, limits: limitLines(verdict, now) };
+    const { code, message, headers } = refusalOf(verdict, now) ?? refused;
+    const error = errorBody(code, message);
+    const id = request === undefined ? randomUUID() : requestId(request);
+    for (const observer of this.observers) {
+      observer.onSocketAnswer({ requestId: id, method: request?.method, status: error.status });
+    }
+    const body = JSON.stringify(error);
+    const all = {
+      date: new Date().toUTCString(),
+      'content-type': JSON_TYPE,
+      'x-request-id': id,
+      ...headers,
+      ...limitHeaders(verdict, now),
+      'content-length': String(Buffer.byteLength(body)),
+      connection: 'close',
+    };
+    const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
+    return [`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}`, ...lines, '', body].join('\r\n');
+  }
+
+  private whenAnswered(socket: Socket, next: () => void): void {
+    const before = this.latest.get(socket)?.reply.raw;
+    if (before === undefined || before.writableFinished) next();
+    else before.once('close', next);
   }
 }
 
-/** At once where there is no response to wait for; otherwise before Node may close the connection behind it. */
-function whenFinished(response: ServerResponse | undefined, next: () => void): void {
-  if (response === undefined || response.writableFinished) next();
-  else response.prependOnceListener('finish', next);
-}
-
-function close(socket: Socket, lastWords = ''): void {
+function end(socket: Socket, lastWords = ''): void {
   if (socket.writable) socket.end(lastWords);
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }

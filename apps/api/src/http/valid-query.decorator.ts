@@ -1,7 +1,7 @@
 import { parse } from 'node:querystring';
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { validQuery } from './validation.js';
+import { validated } from './validation.js';
 
 /** Query strings whose judgement is kept; there are few that many clients send. */
 const MOST_KEPT = 1_000;
@@ -14,14 +14,14 @@ const LONGEST_KEPT = 256;
 export function ValidQuery<Query extends object>(type: Type<Query>): ParameterDecorator {
   const kept = new Map<string, Query>();
   const judge = (text: string): Query => {
-    const query = validQuery(type, parse(text, '&', '=', { maxKeys: 0 }));
+    const query = validated(type, parse(text, '&', '=', { maxKeys: 0 }));
     if (text.length > LONGEST_KEPT) return query;
     if (kept.size >= MOST_KEPT) kept.clear();
     kept.set(text, Object.freeze(query));
     return query;
   };
   return createParamDecorator((_data: unknown, context: ExecutionContext): Query => {
-    const { url } = context.getArgByIndex<FastifyRequest>(0);
+    const { url } = context.switchToHttp().getRequest<FastifyRequest>();
     const start = url.indexOf('?');
     const text = start === -1 ? '' : url.slice(start + 1);
     return kept.get(text) ?? judge(text);

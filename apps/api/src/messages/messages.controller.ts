@@ -1,9 +1,8 @@
 import { GetMessage, QueueMessage } from '@adoption-store/domain';
 import { formatTraceparent } from '@adoption-store/telemetry';
 import { Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/api-context.js';
-import type { ApiReply } from '../http/api-response.js';
 import { Idempotency } from '../http/idempotency.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { Stability } from '../http/stability.js';
@@ -26,7 +25,7 @@ export class MessagesController {
   async queue(
     @JsonBody(NewMessageBody) { message: text }: NewMessageBody,
     @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: ApiReply,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     return this.idempotency.once(request, reply, async () => {
       const traceparent = formatTraceparent(traceOf(request));

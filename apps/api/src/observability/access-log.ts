@@ -15,14 +15,14 @@ export class AccessLog implements RequestObserver {
   forRoute(route: string): Observe {
     const itsRoute = `,"route":${JSON.stringify(route)},"status":`;
     const isHealth = HEALTH.includes(route);
-    return (request, { statusCode }, milliseconds) => {
-      if (isHealth && statusCode < 500) return;
+    return (request, status, milliseconds) => {
+      if (isHealth && status < 500) return;
       // Undefined where the guard has let nobody in.
       const caller = request.caller as typeof request.caller | undefined;
       const key = caller === undefined ? '' : `,"key_id":"${caller.key.id}"`;
       const duration = Math.round(milliseconds * 1_000) / 1_000;
       this.log.gather(
-        `${ids(request.id, traceOf(request))}${key},"method":"${request.method}"${itsRoute}${statusCode}` +
+        `${ids(request.id, traceOf(request))}${key},"method":"${request.method}"${itsRoute}${status}` +
           `,"duration_ms":${duration},"msg":"request"`,
       );
     };

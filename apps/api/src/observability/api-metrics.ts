@@ -52,8 +52,8 @@ export class ApiMetrics implements RequestObserver {
 
   forRoute(route: string): Observe {
     const series = this.seriesOf(route);
-    return ({ method }, { statusCode }, milliseconds) => {
-      (series.get(method)?.get(statusCode) ?? this.newSeries(route, method, statusCode)).observe(milliseconds / 1_000);
+    return ({ method }, status, milliseconds) => {
+      (series.get(method)?.get(status) ?? this.newSeries(route, method, status)).observe(milliseconds / 1_000);
     };
   }
 

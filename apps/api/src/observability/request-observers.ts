@@ -1,7 +1,7 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 
 /** What is told of a request once its answer is out, `milliseconds` after it came. */
-export type Observe = (request: FastifyRequest, reply: FastifyReply, milliseconds: number) => void;
+export type Observe = (request: FastifyRequest, status: number, milliseconds: number) => void;
 
 /** A request that no route ever saw: it was answered on its connection. */
 export interface SocketAnswer {
@@ -20,25 +20,6 @@ export interface RequestObserver {
 
 /** What takes requests that no route takes. */
 export const NO_ROUTE = '*';
-
-/**
- * One request, as its observers see it. Not by Fastify's own onResponse, which takes longer than what is done in it; and
- * not a closure: V8 would keep those of all requests until the next full collection of garbage.
- */
-export class Watch {
-  private readonly startedAt = performance.now();
-
-  constructor(
-    private readonly observes: readonly Observe[],
-    private readonly request: FastifyRequest,
-    private readonly reply: FastifyReply,
-  ) {}
-
-  onSent(): void {
-    const milliseconds = performance.now() - this.startedAt;
-    for (const observe of this.observes) observe(this.request, this.reply, milliseconds);
-  }
-}
 
 /** As the documentation writes it, such as `/v1/pets/{petId}`. */
 export function shownRoute(url: string): string {

@@ -7,7 +7,7 @@ import {
   type PetStatus,
 } from '@adoption-store/domain';
 import { Expose, Transform } from 'class-transformer';
-import { ArrayMaxSize, IsOptional } from '../http/class-validator.js';
+import { ArrayMaxSize, IsOptional } from 'class-validator';
 import { Cursor, Limit, OneOf } from '../http/list-parameters.js';
 import type { ListQuery, Parameter } from '../http/next-page.js';
 import { int64From, IsInt64 } from '../http/validation.js';

@@ -1,9 +1,8 @@
 import { AddAnimal, GetAnimal, ListAnimals } from '@adoption-store/domain';
 import { Controller, Get, Param, Post, Req, Res } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/api-context.js';
-import type { ApiReply, JsonWhenSent } from '../http/api-response.js';
-import { getPetDeprecation, getPetDeprecationLines, isGone } from '../http/deprecation.js';
+import { getPetDeprecation, getPetDeprecationHeaders, isGone } from '../http/deprecation.js';
 import { HttpRefusal } from '../http/error-codes.js';
 import { Idempotency } from '../http/idempotency.js';
 import { JsonBody } from '../http/json-body.decorator.js';
@@ -28,18 +27,18 @@ export class PetsController {
   async list(
     @ValidQuery(ListPetsQuery) query: ListPetsQuery,
     @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: ApiReply,
-  ): Promise<JsonWhenSent> {
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
     const { items, next } = await this.listAnimals.execute(query);
-    if (next !== undefined) reply.raw.tell(nextPageLink(this.url(request), query, PETS_CURSOR, next));
-    return () => presentPets(items);
+    if (next !== undefined) reply.header('link', nextPageLink(this.url(request), query, PETS_CURSOR, next));
+    return presentPets(items);
   }
 
   @Post()
   add(
     @JsonBody(NewPetBody) body: NewPetBody,
     @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: ApiReply,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     return this.idempotency.once(request, reply, async () => {
       const animal = await this.addAnimal.execute(body);
@@ -52,10 +51,10 @@ export class PetsController {
   get(
     @Param('petId') petId: string,
     @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: ApiReply,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const id = int64From(petId);
-    reply.raw.tell(getPetDeprecationLines(this.context.origin(request), id));
+    reply.headers(getPetDeprecationHeaders(this.context.origin(request), id));
     if (isGone(getPetDeprecation, this.context.clock)) {
       throw new HttpRefusal('gone', 'GET /v1/pets/{petId} has been removed, use GET /v1/pets?id={petId}');
     }

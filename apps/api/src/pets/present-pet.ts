@@ -16,19 +16,16 @@ const petSchema: JsonSchema = {
 const write = serialiser(petSchema);
 const writeAll = serialiser({ type: 'array', items: petSchema });
 
-/** What was written last: those who ask together share what is read, and what is written of it. */
-let last: { readonly animals: readonly Animal[]; readonly text: string } = { animals: [], text: '[]' };
+/** Requests that arrive together share the page that is read, and its text. */
+const textOfPage = new WeakMap<readonly Animal[], string>();
 
 /** What clients see of an animal: a Pet, as JSON. */
 export function presentPet(animal: Animal): string {
   return write(animal);
 }
 
-export function presentPets(animals: readonly Animal[]): string {
-  if (!areSame(last.animals, animals)) last = { animals, text: writeAll(animals) };
-  return last.text;
-}
-
-function areSame(some: readonly Animal[], others: readonly Animal[]): boolean {
-  return some.length === others.length && some.every((animal, index) => animal === others[index]);
+export function presentPets(page: readonly Animal[]): string {
+  const text = textOfPage.get(page) ?? writeAll(page);
+  textOfPage.set(page, text);
+  return text;
 }

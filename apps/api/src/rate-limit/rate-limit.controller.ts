@@ -1,14 +1,16 @@
 import { type QuotaWindow, remainingIn, SECOND } from '@adoption-store/domain';
-import { Controller, Get, Req } from '@nestjs/common';
+import { Controller, Get, Req, UseGuards } from '@nestjs/common';
+import { SkipThrottle } from '@nestjs/throttler';
 import type { FastifyRequest } from 'fastify';
 import { resetSeconds } from '../http/limit-headers.js';
-import { WithoutQuota } from '../http/plan-throttler.guard.js';
+import { AskingThrottlerGuard } from './asking-throttler.guard.js';
 
 @Controller('v1/rate_limit')
 export class RateLimitController {
   /** How the caller stands. It costs no quota, so that asking is always possible. */
   @Get()
-  @WithoutQuota()
+  @SkipThrottle({ plan: true })
+  @UseGuards(AskingThrottlerGuard)
   get(@Req() { caller, verdict: { minute, day, bannedUntil } }: FastifyRequest) {
     return {
       plan: caller.account.plan.name,

@@ -1,8 +1,7 @@
 import { CancelOrder, CompleteOrder, GetOrder, ListOrders, PlaceOrder } from '@adoption-store/domain';
 import { Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/api-context.js';
-import type { ApiReply, JsonWhenSent } from '../http/api-response.js';
 import { Idempotency } from '../http/idempotency.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { nextPageLink } from '../http/next-page.js';
@@ -32,20 +31,20 @@ export class StoreOrdersController {
   async list(
     @ValidQuery(ListOrdersQuery) query: ListOrdersQuery,
     @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: ApiReply,
-  ): Promise<JsonWhenSent> {
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
     const { limit, status, after } = query;
     const accountId = request.caller.account.id;
     const { items, next } = await this.listOrders.execute({ accountId, limit, status, after });
-    if (next !== undefined) reply.raw.tell(nextPageLink(this.url(request), query, ORDERS_CURSOR, next));
-    return () => presentOrders(items);
+    if (next !== undefined) reply.header('link', nextPageLink(this.url(request), query, ORDERS_CURSOR, next));
+    return presentOrders(items);
   }
 
   @Post()
   async place(
     @JsonBody(NewOrderBody) { petId }: NewOrderBody,
     @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: ApiReply,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     return this.idempotency.once(request, reply, async () => {
       const order = await this.placeOrder.execute({ accountId: request.caller.account.id, animalId: petId });
@@ -63,7 +62,7 @@ export class StoreOrdersController {
   async complete(
     @Param('orderId', ORDER_ID) id: bigint,
     @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: ApiReply,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     return this.idempotency.once(request, reply, async () => ({
       body: presentOrder(await this.completeOrder.execute({ accountId: request.caller.account.id, id })),
@@ -75,7 +74,7 @@ export class StoreOrdersController {
   async cancel(
     @Param('orderId', ORDER_ID) id: bigint,
     @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: ApiReply,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     return this.idempotency.once(request, reply, async () => ({
       body: presentOrder(await this.cancelOrder.execute({ accountId: request.caller.account.id, id })),

@@ -1,0 +1,111 @@
+import type { IncomingMessage } from 'node:http';
+import { HttpRefusal } from './error-codes.js';
+import type { ReadingTurns } from './reading-turns.js';
+
+export const MAX_BODY_BYTES = 64 * 1024;
+/** A body of that size may come in pieces of 8 bytes on average. Each piece costs a microsecond, whatever its size. */
+export const MAX_BODY_PIECES = MAX_BODY_BYTES / 8;
+const FIRST_BYTES = 1_024;
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Undefined where the request has none. */
+    received: RequestBody | undefined;
+  }
+}
+
+/**
+ * The body of a request, read from the moment when its head has come: what Node holds of a body that nobody reads is a
+ * Buffer for each piece. It is kept in one growing buffer, at most twice as long as what has come.
+ */
+export class RequestBody {
+  /** Why it will never be whole. */
+  private failure: HttpRefusal | undefined;
+  private readonly whole: Promise<Buffer>;
+  private reject: (refusal: HttpRefusal) => void = () => undefined;
+  private bytes = Buffer.allocUnsafe(FIRST_BYTES);
+  private size = 0;
+  private pieces = 0;
+
+  constructor(
+    private readonly request: IncomingMessage,
+    private readonly turns: ReadingTurns,
+  ) {
+    this.whole = new Promise((resolve, reject) => {
+      this.reject = reject;
+      request.on('end', () => {
+        resolve(this.bytes.subarray(0, this.size));
+      });
+    });
+    // A body that nobody wants may fail, too.
+    this.whole.catch(() => undefined);
+    request.on('error', () => {
+      this.fail(new HttpRefusal('bad_request', 'the body was cut off'));
+    });
+    turns.begin(request.socket);
+    request.on('close', () => {
+      turns.end(request.socket);
+    });
+    if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) this.fail(tooLarge());
+    // What is too large is read on, and nothing of it is kept: closed amid a body the connection would be reset, and the
+    // answer with it. A body that never ends is cut off by the request's timeout.
+    request.on('data', (piece: Buffer) => {
+      this.take(piece);
+    });
+  }
+
+  /**
+   * All of it.
+   *
+   * @throws HttpRefusal `payload_too_large` as soon as that is known, `bad_request` where the connection ends before.
+   */
+  read(): Promise<Buffer> {
+    return this.whole;
+  }
+
+  /** Why the bytes on the connection are no body; undefined while they are. */
+  get refusal(): HttpRefusal | undefined {
+    return this.failure;
+  }
+
+  fail(refusal: HttpRefusal): void {
+    this.failure ??= refusal;
+    this.bytes = Buffer.alloc(0);
+    this.reject(this.failure);
+  }
+
+  private take(piece: Buffer): void {
+    this.turns.count();
+    this.pieces += 1;
+    if (this.pieces > MAX_BODY_PIECES) {
+      this.request.socket.pause();
+      this.fail(tooManyPieces());
+    } else if (this.size + piece.length > MAX_BODY_BYTES) this.fail(tooLarge());
+    if (this.failure === undefined) this.keep(piece);
+  }
+
+  private keep(piece: Buffer): void {
+    const size = this.size + piece.length;
+    if (size > this.bytes.length) {
+      const longer = Buffer.allocUnsafe(Math.min(2 * size, MAX_BODY_BYTES));
+      this.bytes.copy(longer, 0, 0, this.size);
+      this.bytes = longer;
+    }
+    piece.copy(this.bytes, this.size);
+    this.size = size;
+  }
+}
+
+/** Whether its head says that there is one (RFC 9112 §6). */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+function tooLarge(): HttpRefusal {
+  return new HttpRefusal('payload_too_large', `the body must be at most ${MAX_BODY_BYTES} bytes`);
+}
+
+function tooManyPieces(): HttpRefusal {
+  const message = `the body must come in at most ${MAX_BODY_PIECES} pieces`;
+  return new HttpRefusal('payload_too_large', message, { connection: 'close' });
+}
