@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { retryRead } from './database-errors.js';
 
-const dataSource = { driver: { master: { dropIdle: () => undefined } } } as unknown as DataSource;
+const dataSource = { driver: { master: { dropUnused: () => undefined } } } as unknown as DataSource;
 const LOST = Object.assign(new Error('terminating connection'), { code: '57P01' });
 const REFUSED = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
 

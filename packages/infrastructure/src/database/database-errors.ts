@@ -88,7 +88,7 @@ export async function retryRead<Result>(dataSource: DataSource, read: () => Prom
       return await read();
     } catch (error) {
       if (tries === MOST_READS || !isConnectionLost(error) || isInTransaction()) throw error;
-      poolOf(dataSource).dropIdle();
+      poolOf(dataSource).dropUnused();
     }
   }
 }

@@ -62,6 +62,6 @@ export function arrayOf(values: readonly (string | number | bigint)[]): string {
 
 /** How many connections are idle, in use and wanted. */
 export function poolStateOf(dataSource: DataSource) {
-  const { totalCount, idleCount: idle, waitingCount: waiting, options } = poolOf(dataSource);
+  const { totalCount, unusedCount: idle, waitingCount: waiting, options } = poolOf(dataSource);
   return { idle, used: totalCount - idle, size: options.max, waiting };
 }

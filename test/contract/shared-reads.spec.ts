@@ -1,0 +1,82 @@
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { type AnimalId, type AnimalRepository, newAnimal } from '@adoption-store/domain';
+import { migrate, openDataSource, PostgresAnimalRepository } from '@adoption-store/infrastructure/testing';
+import pg from 'pg';
+import { ask, createDatabase, type TestDatabase } from '../support/database.js';
+import { until } from '../support/until.js';
+
+type DataSource = Awaited<ReturnType<typeof openDataSource>>;
+
+let database: TestDatabase;
+let dataSource: DataSource;
+let animals: AnimalRepository;
+
+beforeEach(async () => {
+  database = await createDatabase();
+  await migrate({ connectionString: database.url });
+});
+afterEach(async () => {
+  await dataSource.destroy();
+  await database.drop();
+});
+
+async function open(max: number): Promise<AnimalId> {
+  dataSource = await openDataSource({ connectionString: database.url, max });
+  animals = new PostgresAnimalRepository(dataSource);
+  return (await animals.add(newAnimal({ name: 'Luna', categoryId: 1n }))).id;
+}
+
+/** The process ids of the repository's connections. */
+async function backends(): Promise<readonly number[]> {
+  const rows = await ask<{ pid: number }>(
+    database.url,
+    `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'adoption-store'`,
+  );
+  return rows.map(({ pid }) => pid);
+}
+
+it('reads that are sent together share a connection', async () => {
+  const id = await open(10);
+  const found = await Promise.all(Array.from({ length: 16 }, () => animals.findById(id)));
+  expect(found.map((animal) => animal?.id)).toEqual(found.map(() => id));
+  expect(await backends()).toHaveLength(1);
+});
+
+it('a write has its turn at the only connection while reads go on', async () => {
+  const id = await open(1);
+  let isReading = true;
+  const readers = Array.from({ length: 4 }, async () => {
+    while (isReading) await animals.findById(id);
+  });
+  const added = await animals.add(newAnimal({ name: 'Milo', categoryId: 1n }));
+  isReading = false;
+  await Promise.all(readers);
+  expect(added.name).toBe('Milo');
+});
+
+it('a read goes on where its connection, used or not, was lost', async () => {
+  const id = await open(10);
+  await animals.findById(id);
+  const [lost] = await backends();
+  await ask(database.url, `SELECT pg_terminate_backend(${lost})`);
+  await until(async () => (await backends()).length === 0);
+  expect(await animals.findById(id)).toMatchObject({ id });
+});
+
+it.each(['read', 'added'])(
+  'what is %s too late is refused in time, and its connection is not used again',
+  async (what) => {
+    const id = await open(10);
+    const before = await backends();
+    const locker = new pg.Client(database.url);
+    await locker.connect();
+    await locker.query('BEGIN; LOCK TABLE animals IN ACCESS EXCLUSIVE MODE');
+    const begun = performance.now();
+    const late = what === 'read' ? animals.findById(id) : animals.add(newAnimal({ name: 'Late', categoryId: 1n }));
+    await expect(late).rejects.toMatchObject({ code: 'service_unavailable' });
+    expect(performance.now() - begun).toBeLessThan(2_000);
+    await locker.end();
+    expect(await animals.list({ limit: 10 })).toMatchObject([{ id }]);
+    await until(async () => !(await backends()).some((pid) => before.includes(pid)));
+  },
+);
