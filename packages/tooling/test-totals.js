@@ -11,7 +11,7 @@ const repository = join(import.meta.dirname, '../..');
 /** Suites of which tests may be skipped, each with its reason. Everything else has to run. */
 const maySkip = [
   // As root alone, which no hosted runner is.
-  ...(process.getuid?.() === 0 ? [] : ['packages/infrastructure/src/database/embedded-postgres.spec.ts']),
+  ...(process.getuid?.() === 0 ? [] : ['packages/embedded-postgres/src/embedded-postgres.spec.ts']),
 ];
 
 const runs = readLines(process.argv[2]);

@@ -43,8 +43,20 @@ export const rules = [
   {
     name: 'database-drivers-stay-in-infrastructure',
     comment: 'Everybody else sees ports. The test workspace looks behind them.',
-    from: { path: '^(packages|apps)/', pathNot: '^packages/infrastructure/' },
+    from: { path: '^(packages|apps)/', pathNot: '^packages/(infrastructure|embedded-postgres)/' },
     to: { path: npm('typeorm', 'pg', 'ioredis') },
+  },
+  {
+    name: 'embedded-postgres-knows-nothing-of-the-store',
+    comment: 'It runs a PostgreSQL for whatever store; of npm it needs the driver alone.',
+    from: { path: '^packages/embedded-postgres/src/', pathNot: String.raw`\.spec\.ts$` },
+    to: { path: '^(packages|apps)/|node_modules/', pathNot: ['^packages/embedded-postgres/src/', npm('pg', '@types')] },
+  },
+  {
+    name: 'infrastructure-knows-no-embedded-postgres',
+    comment: 'It takes a database to connect to, whoever runs it.',
+    from: { path: '^packages/infrastructure/' },
+    to: { path: '^packages/embedded-postgres/' },
   },
   {
     name: 'packages-import-no-app',

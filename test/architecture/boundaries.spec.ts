@@ -32,6 +32,7 @@ it('looks at every workspace of the repository', () => {
       'packages/client',
       'packages/config',
       'packages/domain',
+      'packages/embedded-postgres',
       'packages/infrastructure',
       'packages/web',
     ]),

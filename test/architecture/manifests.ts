@@ -23,6 +23,7 @@ interface Workspace {
 const EXPORTS: Readonly<Record<string, readonly string[]>> = {
   'packages/domain': ['.', './testing'],
   'packages/infrastructure': ['.', './testing'],
+  'packages/embedded-postgres': ['.', './testing'],
   'packages/config': ['.'],
   'packages/client': ['.'],
   'packages/telemetry': ['.'],

@@ -2,18 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { URLSearchParams } from 'node:url';
 import { createApplication } from '@adoption-store/domain';
+import { openEmbeddedPostgres } from '@adoption-store/embedded-postgres/testing';
 import { openInfrastructure } from '@adoption-store/infrastructure';
-import { migrate, openEmbeddedPostgres } from '@adoption-store/infrastructure/testing';
+import { migrate } from '@adoption-store/infrastructure/testing';
 import pg from 'pg';
 
 /** A PostgreSQL for one benchmark, which forgets nothing when the power goes: its schema, and a folder that goes with it. */
 export async function openStore() {
   const folder = mkdtempSync(join(tmpdir(), 'adoption-store-bench-'));
   const server = await openEmbeddedPostgres({ dataDirectory: folder, settings: { max_connections: '100' } });
-  const query = new URLSearchParams({ host: server.host, port: String(server.port), user: server.user });
-  const url = `postgres:///postgres?${query}`;
+  const { url } = server;
   await migrate({ connectionString: url });
   const client = new pg.Client(url);
   await client.connect();
@@ -47,7 +46,7 @@ async function fill(client, animals) {
 
 /** So many keys that no limit stops but those given, each of an account of its own. */
 export async function openAccounts({ url }, count, limits = {}) {
-  const { ports, close } = await openInfrastructure({ databaseUrl: url, dataDirectory: '/nowhere', poolSize: 10 });
+  const { ports, close } = await openInfrastructure({ databaseUrl: url, poolSize: 10 });
   const { openAccount, issueKey } = createApplication(ports);
   const plan = { name: 'enterprise', perMinute: 2_000_000_000, perDay: 2_000_000_000, ...limits };
   const keys = [];

@@ -8,7 +8,6 @@ const watched = process.argv.slice(2);
 const log = await openLog({ service: 'api', level: 'info' });
 const { ports, isReady, read, close } = await openInfrastructure({
   databaseUrl: process.env.DATABASE_URL,
-  dataDirectory: '/nowhere',
   poolSize: 10,
 });
 const api = await createApi({

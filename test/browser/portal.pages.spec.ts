@@ -67,7 +67,7 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
 
   /** Keys in all states, a month of use, a ban, and animals. */
   async function fillIn(): Promise<ApiKey> {
-    const config = { databaseUrl: database.url, dataDirectory: '/nowhere', poolSize: 5 };
+    const config = { databaseUrl: database.url, poolSize: 5 };
     const { ports, close } = await openInfrastructure(config);
     const application = createApplication(ports);
     const now = ports.clock.now();

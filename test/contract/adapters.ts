@@ -18,7 +18,6 @@ export async function openPostgres(): Promise<Adapters & { readonly url: string 
   const database = await createDatabase();
   const { ports, close } = await openInfrastructure({
     databaseUrl: database.url,
-    dataDirectory: '/nowhere',
     poolSize: 20,
   });
   return {

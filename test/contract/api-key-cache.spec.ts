@@ -35,7 +35,6 @@ afterEach(async () => {
 async function openInstance(databaseUrl = database.url, skew = 0): Promise<Instance> {
   const infrastructure: Infrastructure = await openInfrastructure({
     databaseUrl,
-    dataDirectory: '/nowhere',
     poolSize: 10,
   });
   closers.push(() => infrastructure.close());

@@ -338,7 +338,7 @@ describe.each([...everyAdapter, uncached])('an API key repository (%s)', (_name,
 
 async function openUncached(): Promise<Adapters> {
   const database = await createDatabase();
-  const config = { databaseUrl: database.url, dataDirectory: '/nowhere', poolSize: 1 };
+  const config = { databaseUrl: database.url, poolSize: 1 };
   const infrastructure = await openInfrastructure(config);
   const dataSource = await openDataSource({ connectionString: database.url, max: 20 });
   const apiKeys = new TypeOrmApiKeyRepository(dataSource);

@@ -290,7 +290,7 @@ describe('messages in PostgreSQL', () => {
   });
 
   async function openInstance(): Promise<Ports> {
-    const config = { databaseUrl: database.url, dataDirectory: '/nowhere', poolSize: 4 };
+    const config = { databaseUrl: database.url, poolSize: 4 };
     const { ports, close } = await openInfrastructure(config);
     closers.push(close);
     return ports;

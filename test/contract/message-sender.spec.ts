@@ -265,7 +265,7 @@ describe('an instance', () => {
 
   async function withInstance(delivery: Config['delivery'], work: (messageSender: Sender) => Promise<void>) {
     const database = await createDatabase();
-    const config = { databaseUrl: database.url, dataDirectory: '/nowhere', poolSize: 1, delivery };
+    const config = { databaseUrl: database.url, poolSize: 1, delivery };
     const { ports, close } = await openInfrastructure(config);
     await work(ports.messageSender);
     await close();

@@ -45,7 +45,7 @@ it('changes nothing, and loses nothing, when it is run again', async () => {
 });
 
 it('lets many instances start at once on an empty database', async () => {
-  const open = () => openInfrastructure({ databaseUrl: database.url, dataDirectory: '/nowhere', poolSize: 2 });
+  const open = () => openInfrastructure({ databaseUrl: database.url, poolSize: 2 });
   const instances = await Promise.all(Array.from({ length: 8 }, open));
   const lists = await Promise.all(instances.map(({ ports }) => ports.animals.list({ limit: 1 })));
   expect(lists).toEqual(instances.map(() => []));

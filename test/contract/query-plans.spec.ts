@@ -288,7 +288,6 @@ function everyUseCase(application: Application, { clock, sender, mailer, hasher 
 async function normalWork(only?: keyof Application): Promise<void> {
   const { ports, isReady, close } = await openInfrastructure({
     databaseUrl: explainingUrl(database.url),
-    dataDirectory: '/nowhere',
     poolSize: 1,
   });
   const clock = new ManualClock(Date.now() as Instant);

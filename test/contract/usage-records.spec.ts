@@ -66,7 +66,7 @@ describe('usage records of several instances', () => {
     const { ports, url } = postgres;
     const key = await newKey(ports);
     const unknown = { ...key, keyId: INT64_MAX as ApiKeyId };
-    const config = { databaseUrl: url, dataDirectory: '/nowhere', poolSize: 2 };
+    const config = { databaseUrl: url, poolSize: 2 };
     const instances = await Promise.all(Array.from({ length: 4 }, () => openInfrastructure(config)));
     for (const [index, instance] of instances.entries()) {
       record(instance.ports, key, 100 + index, index);
@@ -85,7 +85,6 @@ it('a process that counts nothing tells the minute, the day and bans that anothe
   const { ports, url } = postgres;
   const following = await openInfrastructure({
     databaseUrl: url,
-    dataDirectory: '/nowhere',
     poolSize: 2,
   });
   const requester = await newKey(ports);

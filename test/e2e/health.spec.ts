@@ -129,7 +129,7 @@ describe('readiness', () => {
   });
 
   it('is that of the database: it goes and comes with it, and is told within half a second', async () => {
-    const infrastructure = await openInfrastructure({ databaseUrl: gate.url, dataDirectory: '/nowhere', poolSize: 2 });
+    const infrastructure = await openInfrastructure({ databaseUrl: gate.url, poolSize: 2 });
     api = await startApi({ isReady: infrastructure.isReady });
     const { host, port } = api;
     const path = '/readyz';

@@ -438,7 +438,7 @@ describe('started with DATABASE_URL', () => {
       import { createRequire } from 'node:module';
       import { basename } from 'node:path';
       import { openInfrastructure } from '@adoption-store/infrastructure';
-      const settings = { databaseUrl: '${database.url}', dataDirectory: '/nowhere', poolSize: 1 };
+      const settings = { databaseUrl: '${database.url}', poolSize: 1 };
       const { close } = await openInfrastructure(settings);
       const loaded = Object.keys(createRequire(process.cwd() + '/').cache).map((file) => basename(file));
       console.log(loaded.filter((name) => name.endsWith('Driver.js')).join());

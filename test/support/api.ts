@@ -48,7 +48,6 @@ export async function startApi(options: Partial<ApiOptions> = {}, rules?: Applic
   const database = await createDatabase();
   const { ports, isReady, close } = await openInfrastructure({
     databaseUrl: database.url,
-    dataDirectory: '/nowhere',
     poolSize: 5,
   });
   const clock = new ManualClock(instant(Date.UTC(2026, 10, 21, 12)));

@@ -1,7 +1,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type EmbeddedPostgres, openEmbeddedPostgres } from '@adoption-store/infrastructure/testing';
+import { type EmbeddedPostgres, openEmbeddedPostgres } from '@adoption-store/embedded-postgres/testing';
 // Jest loads this file by itself, without the resolver that finds a .ts behind a .js.
 import { refuseStaleBuild } from './compiled.ts';
 
@@ -20,6 +20,5 @@ export default async function globalSetup(): Promise<void> {
   // Nothing here outlives the run, so nothing need survive a power cut. Suites that kill servers start their own.
   const server = await openEmbeddedPostgres({ dataDirectory, settings: { fsync: 'off', max_connections: '200' } });
   globalThis.testPostgres = { server, dataDirectory };
-  const query = new URLSearchParams({ host: server.host, port: String(server.port), user: server.user });
-  process.env['TEST_POSTGRES_URL'] = `postgres:///postgres?${query.toString()}`;
+  process.env['TEST_POSTGRES_URL'] = server.url;
 }

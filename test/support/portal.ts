@@ -25,7 +25,6 @@ export async function startPortal(options: Partial<PortalOptions> = {}): Promise
   const gate = await DatabaseGate.open(database.url);
   const { ports, isReady, close } = await openInfrastructure({
     databaseUrl: gate.url,
-    dataDirectory: '/nowhere',
     poolSize: 5,
   });
   const mailer = new InMemoryPasswordMailer();

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { launch, prepareCluster } from '@adoption-store/infrastructure/testing';
+import { prepareCluster, startServer } from '@adoption-store/embedded-postgres/testing';
 import pg from 'pg';
 import { temporaryFolder } from './processes.js';
 import { until } from './until.js';
@@ -30,9 +30,9 @@ export class PostgresServer {
 
   /** Until it answers. */
   async startAgain(): Promise<void> {
-    const { isRunning, explain } = await launch(this.cluster, { fsync: 'off', max_connections: '40' });
+    const { isRunning, failure } = await startServer(this.cluster, { fsync: 'off', max_connections: '40' });
     await until(async () => {
-      if (!isRunning()) throw (await explain()) ?? new Error('PostgreSQL has ended');
+      if (!isRunning()) throw (await failure()) ?? new Error('PostgreSQL has ended');
       return this.ask('SELECT', 'postgres').then(
         () => true,
         () => false,
@@ -98,7 +98,7 @@ export class PostgresServer {
   }
 
   private async server(): Promise<number> {
-    return Number.parseInt(await readFile(this.cluster.lockFile, 'utf8'), 10);
+    return Number.parseInt(await readFile(join(this.cluster.folder, 'postmaster.pid'), 'utf8'), 10);
   }
 }
 

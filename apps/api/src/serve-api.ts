@@ -7,6 +7,7 @@ import {
   type Values,
 } from '@adoption-store/config';
 import { createApplication, SECOND } from '@adoption-store/domain';
+import { openDatabase } from '@adoption-store/embedded-postgres';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { openLog, openTracing, type PageServer, servePages } from '@adoption-store/telemetry';
 import { OpenConnections } from '@adoption-store/web';
@@ -21,9 +22,11 @@ export async function serveApi(settings: Values<typeof apiSettings>, told: Abort
   const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory, PORT: port, HOST: host } = settings;
   const log = await openLog({ service: 'api', level: settings.LOG_LEVEL });
   const tracing = await openTracing('api', settings.OTEL_EXPORTER_OTLP_ENDPOINT);
+  const onEvent = (message: string) => {
+    log.logger.warn(message);
+  };
   const { ports, isReady, read, close } = await openInfrastructure({
-    databaseUrl,
-    dataDirectory,
+    ...(await openDatabase({ databaseUrl, dataDirectory, onEvent })),
     poolSize: settings.DATABASE_POOL_SIZE,
     redisUrl: settings.REDIS_URL,
     banPolicy: {
@@ -31,9 +34,7 @@ export async function serveApi(settings: Values<typeof apiSettings>, told: Abort
       firstBan: settings.BAN_SECONDS * SECOND,
       longestBan: settings.BAN_SECONDS_MAX * SECOND,
     },
-    onEvent: (message) => {
-      log.logger.warn(message);
-    },
+    onEvent,
   });
   let pages: PageServer | undefined;
   const closeAll = async () => {

@@ -13,6 +13,7 @@ import {
   type PlanLimits,
   type PlanName,
 } from '@adoption-store/domain';
+import { openDatabase } from '@adoption-store/embedded-postgres';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { type Output, show, surviveFailedWrites } from './output.js';
 
@@ -53,11 +54,9 @@ function commandOf(commands: Commands, [name, ...rest]: readonly string[]): Comm
 
 async function run(command: Command): Promise<void> {
   const settings = readSettings(commandSettings, process.env);
-  const { ports, close } = await openInfrastructure({
-    databaseUrl: settings.DATABASE_URL,
-    dataDirectory: settings.DATA_DIR,
-    poolSize: 2,
-  });
+  const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory } = settings;
+  const database = await openDatabase({ databaseUrl, dataDirectory });
+  const { ports, close } = await openInfrastructure({ ...database, poolSize: 2 });
   try {
     const application = createApplication(ports, {
       keyEnvironment: settings.KEY_ENVIRONMENT,

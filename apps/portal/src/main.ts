@@ -8,6 +8,7 @@ import {
   type Values,
 } from '@adoption-store/config';
 import { createApplication } from '@adoption-store/domain';
+import { openDatabase } from '@adoption-store/embedded-postgres';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { openLog } from '@adoption-store/telemetry';
 import { OpenConnections } from '@adoption-store/web';
@@ -19,15 +20,15 @@ await runService((environment) => readSettings(portalSettings, environment), sta
 async function start(settings: Values<typeof portalSettings>, told: AbortSignal): Promise<() => Promise<void>> {
   const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory, PORTAL_PORT: port, PORTAL_HOST: host } = settings;
   const log = await openLog({ service: 'portal', level: settings.LOG_LEVEL });
+  const onEvent = (message: string) => {
+    log.logger.warn(message);
+  };
   const { ports, isReady, secret, close } = await openInfrastructure({
-    databaseUrl,
-    dataDirectory,
+    ...(await openDatabase({ databaseUrl, dataDirectory, onEvent })),
     poolSize: settings.DATABASE_POOL_SIZE,
     redisUrl: settings.REDIS_URL,
     passwordMail: passwordMail(settings),
-    onEvent: (message) => {
-      log.logger.warn(message);
-    },
+    onEvent,
   });
   try {
     const portal = await createPortal({

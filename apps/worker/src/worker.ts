@@ -7,6 +7,7 @@ import {
   PURGED_KINDS,
   SECOND,
 } from '@adoption-store/domain';
+import { openDatabase } from '@adoption-store/embedded-postgres';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { type Logger, openLog, openTracing, parseTraceparent, servePages } from '@adoption-store/telemetry';
 import { every, Loops, reasonOf } from './loops.js';
@@ -22,14 +23,15 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
   const { SMTP_URL: smtpUrl, MAIL_FROM: from, STORE_EMAIL: to } = settings;
   const mail =
     smtpUrl === undefined || from === undefined || to === undefined ? undefined : { smtpUrl, from, to, connections };
+  const onEvent = (message: string) => {
+    log.warn(message);
+  };
+  const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory } = settings;
   const { ports, isReady, read, close } = await openInfrastructure({
-    databaseUrl: settings.DATABASE_URL,
-    dataDirectory: settings.DATA_DIR,
+    ...(await openDatabase({ databaseUrl, dataDirectory, onEvent })),
     poolSize: settings.DATABASE_POOL_SIZE,
     delivery: mail ?? writeTo(log),
-    onEvent: (message) => {
-      log.warn(message);
-    },
+    onEvent,
   });
   try {
     const metrics = new WorkerMetrics(ports.clock, read);

@@ -8,7 +8,6 @@ import type { PasswordMail } from './accounts/smtp-password-mailer.js';
 import { CoalescingAnimalRepository } from './animals/coalescing-animal-repository.js';
 import { PostgresAnimalRepository } from './animals/postgres-animal-repository.js';
 import { type DatabaseConnection, migrate, openDataSource } from './database/data-source.js';
-import { openEmbeddedPostgres } from './database/embedded-postgres.js';
 import { poolStateOf } from './database/prepared.js';
 import { readinessOf } from './database/readiness.js';
 import { sharedSecret } from './database/shared-secret.js';
@@ -23,9 +22,10 @@ import { nodeCryptography } from './kernel/node-cryptography.js';
 import { systemClock } from './kernel/system-clock.js';
 
 export interface InfrastructureConfig {
-  /** A PostgreSQL (14 or later) to use; without it one of our own is run in `dataDirectory`. */
-  readonly databaseUrl?: string | undefined;
-  readonly dataDirectory: string;
+  /** The PostgreSQL (14 or later) to use. */
+  readonly databaseUrl: string;
+  /** Called once every connection is closed, also where the database can't be used. */
+  readonly closeDatabase?: () => Promise<void>;
   /** Connections at the most, besides those that listen: for changed keys once somebody has called, and for messages. */
   readonly poolSize: number;
   /** A Redis in which all instances count requests together; without it each counts for itself. */
@@ -58,7 +58,7 @@ export interface Infrastructure {
   /** Whether the database answers within half a second. Never rejects. */
   readonly isReady: () => Promise<boolean>;
   readonly read: () => Readings;
-  /** Closes every connection; ends a PostgreSQL of our own, unless another process uses it. */
+  /** Closes every connection, then the database itself where that was asked for. */
   readonly close: () => Promise<void>;
 }
 
@@ -68,25 +68,16 @@ export interface Infrastructure {
  * @throws Error with one clear sentence where there is no database to be had.
  */
 export async function openInfrastructure(config: InfrastructureConfig): Promise<Infrastructure> {
-  const { databaseUrl, poolSize: max } = config;
-  if (databaseUrl !== undefined) {
-    return connect(config, { connectionString: databaseUrl, max }).catch(rethrowAs(databaseUrl));
-  }
-  const embedded = await openEmbeddedPostgres(config);
+  const { databaseUrl, closeDatabase, poolSize: max } = config;
   try {
-    const { host, port, user, database } = embedded;
-    return await connect(config, { host, port, user, database, max }, () => embedded.close());
+    return await connect(config, { connectionString: databaseUrl, max });
   } catch (error) {
-    await embedded.close();
-    throw error;
+    await closeDatabase?.();
+    throw explained(error, databaseUrl, closeDatabase === undefined ? 'DATABASE_URL' : 'DATA_DIR');
   }
 }
 
-async function connect(
-  config: InfrastructureConfig,
-  connection: DatabaseConnection,
-  afterwards?: () => Promise<void>,
-): Promise<Infrastructure> {
+async function connect(config: InfrastructureConfig, connection: DatabaseConnection): Promise<Infrastructure> {
   await migrate(connection);
   const dataSource = await openDataSource(connection);
   try {
@@ -99,7 +90,7 @@ async function connect(
       async close() {
         await close();
         await dataSource.destroy();
-        await afterwards?.();
+        await config.closeDatabase?.();
       },
     };
   } catch (error) {
@@ -151,16 +142,12 @@ async function openPorts(
   };
 }
 
-function rethrowAs(databaseUrl: string) {
-  return (error: unknown): never => {
-    // Never the user or the password.
-    const { host, port, database } = new pg.Client(databaseUrl);
-    const reasons: unknown[] = error instanceof AggregateError ? error.errors : [error];
-    const reason = reasons.map((each) => (each instanceof Error ? each.message : String(each))).join('; ');
-    throw new Error(`the database of DATABASE_URL (${host}:${port}/${database ?? ''}) can't be used: ${reason}`, {
-      cause: error,
-    });
-  };
+function explained(error: unknown, databaseUrl: string, setting: string): Error {
+  // Never the user or the password.
+  const { host, port, database } = new pg.Client(databaseUrl);
+  const reasons: unknown[] = error instanceof AggregateError ? error.errors : [error];
+  const reason = reasons.map((each) => (each instanceof Error ? each.message : String(each))).join('; ');
+  return new Error(`the database of ${setting} (${host}:${port}/${database ?? ''}) can't be used: ${reason}`, { cause: error });
 }
 
 async function openPasswordMailer(mail: PasswordMail, onEvent: (message: string) => void) {

@@ -1,4 +1,4 @@
-/** What the suites need of the inside: a server, a schema, and each adapter by itself. */
+/** What the suites need of the inside: a schema, and each adapter by itself. */
 export { Argon2PasswordHasher } from './accounts/argon2-password-hasher.js';
 export { SmtpPasswordMailer } from './accounts/smtp-password-mailer.js';
 export { TypeOrmAccountRepository } from './accounts/typeorm-account-repository.js';
@@ -11,9 +11,6 @@ export {
   openDataSource,
   revertMigrations,
 } from './database/data-source.js';
-export { type EmbeddedPostgres, openEmbeddedPostgres } from './database/embedded-postgres.js';
-export { prepareCluster } from './database/embedded-postgres-cluster.js';
-export { launch } from './database/embedded-postgres-server.js';
 export { SmtpMessageSender } from './messages/smtp-message-sender.js';
 export { WritingMessageSender } from './messages/writing-message-sender.js';
 export { TypeOrmOrderRepository } from './orders/typeorm-order-repository.js';

@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { transformFile } from '@swc/core';
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -11,9 +10,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import { openEmbeddedPostgres } from './embedded-postgres.js';
-import type { EmbeddedPostgres } from './embedded-postgres.js';
 
 jest.setTimeout(90_000);
 
@@ -31,7 +30,7 @@ const { uid, ...options } = JSON.parse(process.argv[2]);
 if (uid !== undefined) [process.setgroups([]), process.setgid(uid), process.setuid(uid)];
 try {
   const postgres = await openEmbeddedPostgres(options);
-  console.log('open ' + postgres.host);
+  console.log('open ' + new URL(postgres.url).searchParams.get('host'));
   for await (const line of createInterface(process.stdin)) if (line === 'close') break;
   process.stdin.destroy();
   await postgres.close();
@@ -77,14 +76,21 @@ function startUser(options: { settings?: Record<string, string>; uid?: number } 
   return user;
 }
 
-async function open(onEvent?: (message: string) => void): Promise<EmbeddedPostgres> {
-  const postgres = await openEmbeddedPostgres({
+interface Opened {
+  /** Folder of the Unix socket. */
+  readonly host: string;
+  readonly close: () => Promise<void>;
+}
+
+async function open(onEvent?: (message: string) => void): Promise<Opened> {
+  const { url, close } = await openEmbeddedPostgres({
     dataDirectory: data,
     settings: fast,
     ...(onEvent === undefined ? {} : { onEvent }),
   });
-  await serverPids(postgres.host);
-  return postgres;
+  const host = new URL(url).searchParams.get('host') ?? '';
+  await serverPids(host);
+  return { host, close };
 }
 
 async function ask<Row extends pg.QueryResultRow>(host: string, sql: string): Promise<Row[]> {
@@ -135,13 +141,13 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
 }
 
 async function drafts(): Promise<string[]> {
-  return (await readdir(data)).filter((name) => name.includes('.initdb-'));
+  return (await readdir(data)).filter((name) => name.includes('.draft-'));
 }
 
 beforeAll(async () => {
   code = await mkdtemp(join(await realpath(tmpdir()), 'launcher-'));
   await chmod(code, 0o755);
-  for (const name of (await readdir(__dirname)).filter((file) => /^embedded-postgres(?!.*spec).*\.ts$/.test(file))) {
+  for (const name of (await readdir(__dirname)).filter((file) => !file.endsWith('.spec.ts'))) {
     const options = { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'es6' } } as const;
     const compiled = await transformFile(join(__dirname, name), { ...options, swcrc: false });
     await writeFile(join(code, name.replace('.ts', '.js')), compiled.code);
@@ -180,6 +186,22 @@ afterAll(async () => {
   await rm(code, { recursive: true, force: true });
 });
 
+describe('where a database is given', () => {
+  it('that one is used, nothing of the launcher is loaded, and no folder is made', async () => {
+    const alone = join(place, 'alone');
+    await mkdir(alone);
+    for (const file of ['index.js', 'package.json']) await cp(join(code, file), join(alone, file));
+    const ask = `
+      import { openDatabase } from './index.js';
+      const open = (databaseUrl) => openDatabase({ databaseUrl, dataDirectory: ${JSON.stringify(data)} });
+      console.log(JSON.stringify([await open('postgres://given/one'), await open().catch(({ code }) => code)]));`;
+    await writeFile(join(alone, 'ask.mjs'), ask);
+    const { stdout } = await promisify(execFile)(process.execPath, [join(alone, 'ask.mjs')]);
+    expect(JSON.parse(stdout)).toEqual([{ databaseUrl: 'postgres://given/one' }, 'ERR_MODULE_NOT_FOUND']);
+    await expect(stat(data)).rejects.toThrow('ENOENT');
+  });
+});
+
 describe('the database', () => {
   it('speaks UTF-8 alike on every machine, on a socket in a folder that only its owner may enter', async () => {
     const postgres = await open();
@@ -208,15 +230,15 @@ describe('the database', () => {
 
   it('is whole although its creation was killed, and what that left is removed in time', async () => {
     const user = startUser();
-    await until(async () => (await readdir(data).catch(() => [])).some((name) => name.includes('.initdb-')));
+    await until(async () => (await readdir(data).catch(() => [])).some((name) => name.includes('.draft-')));
     await until(async () => (await readdir(join(data, ...(await drafts())))).includes('PG_VERSION'));
     process.kill(-(user.process.pid ?? 0), 'SIGKILL');
     const [old] = await drafts();
-    await mkdir(join(data, 'postgres.initdb-young'));
+    await mkdir(join(data, 'postgres.draft-young'));
     await utimes(join(data, String(old)), 0, 0);
     const postgres = await open();
     expect(await startTime(postgres.host)).toBeDefined();
-    expect(await drafts()).toEqual(['postgres.initdb-young']);
+    expect(await drafts()).toEqual(['postgres.draft-young']);
     await postgres.close();
   });
 });

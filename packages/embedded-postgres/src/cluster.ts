@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto';
+import type { Stats } from 'node:fs';
+import fs from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { checkIsOurs, findPrograms, makeWhole, type Programs, refusal, start, unlessMissing } from './programs.js';
+
+export interface Cluster {
+  /** PostgreSQL's data directory. */
+  readonly folder: string;
+  readonly log: string;
+  /** Only its owner may enter it, so the server trusts everybody who reaches its socket. */
+  readonly socketFolder: string;
+  readonly programs: Programs;
+}
+
+export const PORT = 5432;
+/** Bytes of sockaddr_un.sun_path without its final zero: 103 on macOS, 107 on Linux (unix(7)). */
+const LONGEST_SOCKET_PATH = 103;
+/** Milliseconds after which an unfinished initdb, a matter of seconds, must be a dead process's. */
+const ABANDONED_AFTER = 10 * 60_000;
+
+/**
+ * Makes sure of a cluster in the folder, and creates it where there is none.
+ * @param isDurable whether a new cluster is flushed to disk before it is used.
+ * @throws Error with one sentence that says what is in the way.
+ */
+export async function prepareCluster(dataDirectory: string, isDurable: boolean): Promise<Cluster> {
+  const programs = await findPrograms();
+  try {
+    const data = await makeDataFolder(dataDirectory);
+    const socketFolder = await makeSocketFolder(data, programs);
+    const cluster = { folder: join(data, 'postgres'), log: join(data, 'postgres.log'), socketFolder, programs };
+    await removeAbandoned(data);
+    if ((await unlessMissing(fs.lstat(cluster.folder))) === undefined) await createCluster(cluster, isDurable);
+    await checkCluster(cluster);
+    return cluster;
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (syscall === undefined) throw error;
+    const what = `The data folder ${dataDirectory} can't be used (${String(code)})`;
+    throw refusal(what, 'choose one that this user can write', error);
+  }
+}
+
+async function makeDataFolder(dataDirectory: string): Promise<string> {
+  await makeFolders(dataDirectory);
+  const data = await fs.realpath(dataDirectory);
+  await fs.access(data, fs.constants.W_OK | fs.constants.X_OK);
+  checkIsPrivate(`The data folder ${data}`, await fs.stat(data), process.getuid?.());
+  return data;
+}
+
+/** As mkdir's `recursive`, which in Node never ends where the parent exists but can't hold folders, such as /proc. */
+async function makeFolders(folder: string): Promise<void> {
+  if ((await unlessMissing(fs.stat(folder))) !== undefined) return;
+  if (dirname(folder) !== folder) await makeFolders(dirname(folder));
+  await makeFolder(folder);
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  await fs.mkdir(folder, { mode: 0o700 }).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  });
+}
+
+/** PostgreSQL runs commands that its configuration names, so nobody else may have written there. */
+function checkIsPrivate(what: string, { uid, mode }: Stats, owner = uid): void {
+  if (uid !== owner)
+    throw refusal(`${what} belongs to user ${String(uid)}`, 'start as that user, choose another data folder');
+  if ((mode & 0o077) === 0) return;
+  const remedy = 'run chmod 700 on it if nobody else has put anything there, choose another data folder';
+  throw refusal(`${what} can be entered or read by other users (mode ${(mode & 0o777).toString(8)})`, remedy);
+}
+
+async function checkCluster({ folder, programs: { major, account } }: Cluster): Promise<void> {
+  const found = await fs.lstat(folder);
+  if (!found.isDirectory()) throw refusal(`${folder} is no folder`, 'move it away');
+  checkIsPrivate(`The database in ${folder}`, found, account ?? process.getuid?.());
+  const version = (await unlessMissing(fs.readFile(join(folder, 'PG_VERSION'), 'utf8')))?.trim();
+  if (version === major) return;
+  const what = version === undefined ? 'holds something else than a database' : `was made by PostgreSQL ${version}`;
+  throw refusal(`${folder} ${what}, and this service brings PostgreSQL ${major}`, 'move it away');
+}
+
+async function createCluster({ folder, log, programs }: Cluster, isDurable: boolean): Promise<void> {
+  const options = ['--username=postgres', '--auth-local=trust', '--auth-host=reject', ...(isDurable ? [] : ['-N'])];
+  // The builtin provider sorts and folds case alike on every machine, whatever locales that machine has.
+  options.push('--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8');
+  await makeWhole(folder, async (draft) => {
+    await makePrivateFolder(draft, programs.account);
+    const initdb = await start(programs, 'initdb', log, [draft], ([path = '']) => ['--pgdata', path, ...options]);
+    const failure = await initdb.failure();
+    if (failure !== undefined) throw failure;
+  });
+  const parent = await fs.open(dirname(folder));
+  await parent.sync().finally(() => parent.close());
+}
+
+/** Drafts of first starts that were killed. */
+async function removeAbandoned(data: string): Promise<void> {
+  for (const name of await fs.readdir(data)) {
+    const found = name.startsWith('postgres.draft-') ? await unlessMissing(fs.stat(join(data, name))) : undefined;
+    if (found === undefined || Date.now() - found.mtimeMs < ABANDONED_AFTER) continue;
+    // A draft that can't be removed takes space and does no other harm.
+    await fs.rm(join(data, name), { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
+/** In the data folder, or where the path of its socket would be too long, in a private folder elsewhere. */
+async function makeSocketFolder(data: string, { account }: Programs): Promise<string> {
+  const near = join(data, 'socket');
+  if (Buffer.byteLength(join(near, `.s.PGSQL.${String(PORT)}`)) <= LONGEST_SOCKET_PATH) {
+    return makePrivateFolder(near, account);
+  }
+  // Not os.tmpdir(), as processes of different TMPDIRs would never meet.
+  const elsewhere = `/tmp/adoption-store-${createHash('sha256').update(data).digest('hex').slice(0, 32)}`;
+  return makePrivateFolder(join(await makePrivateFolder(elsewhere), 'socket'), account);
+}
+
+async function makePrivateFolder(folder: string, account?: number): Promise<string> {
+  await makeFolder(folder);
+  await checkIsOurs(folder, account);
+  await fs.chmod(folder, 0o700);
+  if (account !== undefined) await fs.chown(folder, account, account);
+  return folder;
+}

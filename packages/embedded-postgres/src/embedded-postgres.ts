@@ -1,0 +1,99 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { PORT, prepareCluster } from './cluster.js';
+import { endLease, SUPERUSER, takeLease } from './lease.js';
+import type { Settings } from './server.js';
+
+/** A PostgreSQL server, shared by all processes that opened the same data folder. */
+export interface EmbeddedPostgres {
+  /** What DATABASE_URL takes: a Unix socket in a private folder. */
+  readonly url: string;
+  /**
+   * Leaves; the last user to leave stops the server. Close every connection before. Idempotent.
+   * @throws Error where the server does not stop.
+   */
+  readonly close: () => Promise<void>;
+}
+
+export interface EmbeddedPostgresOptions {
+  /** Holds the database, its socket and its log (postgres.log). Created where missing. */
+  readonly dataDirectory: string;
+  /** They count where this process starts the server, not where it finds one running. */
+  readonly settings?: Settings;
+  /** Receives a sentence when the server went away and when it is back. */
+  readonly onEvent?: (message: string) => void;
+}
+
+const DATABASE = 'adoption_store';
+/** Milliseconds before the second and later tries to start a lost server again; each wait doubles. */
+const FIRST_BACKOFF = 250;
+const LONGEST_BACKOFF = 5_000;
+/** Another process was faster: duplicate_database, or unique_violation in the middle of it. */
+const CREATED_BY_ANOTHER = ['42P04', '23505'];
+
+/**
+ * Starts a PostgreSQL on the data folder, or joins the one that runs there. Until it is closed, a server that goes away
+ * is started again at the same address.
+ * @throws Error with one sentence for the operator, where no server can be had.
+ */
+export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const { dataDirectory, settings = {}, onEvent = () => undefined } = options;
+  const cluster = await prepareCluster(dataDirectory, settings['fsync'] !== 'off');
+  const closing = new AbortController();
+  let lease: pg.Client | undefined;
+  let recovery = Promise.resolve();
+  let closed: Promise<void> | undefined;
+
+  async function join(): Promise<pg.Client> {
+    const taken = await takeLease(cluster, settings, closing.signal);
+    lease = taken;
+    taken.once('end', () => {
+      lease = undefined;
+      if (!closing.signal.aborted) recovery = rejoin();
+    });
+    return taken;
+  }
+
+  async function rejoin(): Promise<void> {
+    onEvent('PostgreSQL went away; starting it again.');
+    for (let backoff = FIRST_BACKOFF; !closing.signal.aborted; backoff = Math.min(2 * backoff, LONGEST_BACKOFF)) {
+      try {
+        await join();
+        onEvent('PostgreSQL is back.');
+        return;
+      } catch (error) {
+        if (closing.signal.aborted) return;
+        onEvent(error instanceof Error ? error.message : String(error));
+        // An abort is no failure: the loop ends by itself.
+        await delay(backoff, undefined, { signal: closing.signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  async function leave(): Promise<void> {
+    closing.abort();
+    await recovery;
+    if (lease !== undefined) await endLease(cluster, lease);
+  }
+
+  const close = () => (closed ??= leave());
+  try {
+    await ensureDatabase(await join());
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const address = new URLSearchParams({ host: cluster.socketFolder, port: String(PORT), user: SUPERUSER });
+  return { url: `postgres:///${DATABASE}?${address.toString()}`, close };
+}
+
+async function ensureDatabase(client: pg.Client): Promise<void> {
+  const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [DATABASE]);
+  if (rowCount === 1) return;
+  try {
+    // template0, as unlike template1 nobody can be connected to it, which would refuse the copy.
+    await client.query(`CREATE DATABASE ${DATABASE} TEMPLATE template0`);
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError && CREATED_BY_ANOTHER.includes(error.code ?? ''))) throw error;
+  }
+}

