@@ -22,7 +22,7 @@ it('finds no import in the repository that crosses a boundary', () => {
 });
 
 it('looks at every workspace of the repository', () => {
-  const workspaces = found.get('repository')?.imports.map(({ from }) => /^(?:test|\w+\/\w+)/.exec(from)?.[0]);
+  const workspaces = found.get('repository')?.imports.map(({ from }) => /^(?:test|\w+\/[\w-]+)/.exec(from)?.[0]);
   expect([...new Set(workspaces)].sort()).toEqual(
     expect.arrayContaining([
       'apps/api',

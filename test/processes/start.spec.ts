@@ -5,6 +5,7 @@ import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { chmod, chown, rename, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { openEmbeddedPostgres } from '@adoption-store/embedded-postgres/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ask, createDatabase } from '../support/database.js';
 import { runPortal } from '../support/portal-process.js';
@@ -495,6 +496,17 @@ describe('refuses to start, in one clear sentence, with', () => {
     expect(code).toBe(1);
     expect(sentence(stderr)).toHaveLength(1);
     expect(stderr).toContain('/proc/nowhere/data');
+  });
+
+  it('a database of its own that can’t be migrated, and leaves no process', async () => {
+    const { url, close } = await openEmbeddedPostgres({ dataDirectory: folder.path });
+    await ask(url, 'CREATE TABLE animals (id text)');
+    await close();
+    const { code, stderr } = await run(API, [], { DATA_DIR: folder.path, PORT: '0' });
+    expect(code).toBe(1);
+    expect(sentence(stderr)).toHaveLength(1);
+    expect(stderr).toContain(`DATA_DIR (${folder.path}/socket:5432/adoption_store) can't be used`);
+    expect(processesOf(folder.path)).toEqual([]);
   });
 
   it('an unreachable DATABASE_URL, without its password', async () => {

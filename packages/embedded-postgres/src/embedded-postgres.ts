@@ -15,28 +15,25 @@ export interface EmbeddedPostgres {
   readonly close: () => Promise<void>;
 }
 
-export interface EmbeddedPostgresOptions {
-  /** Holds the database, its socket and its log (postgres.log). Created where missing. */
-  readonly dataDirectory: string;
-  /** They count where this process starts the server, not where it finds one running. */
-  readonly settings?: Settings;
-  /** Receives a sentence when the server went away and when it is back. */
-  readonly onEvent?: (message: string) => void;
-}
-
 const DATABASE = 'adoption_store';
-/** Milliseconds before the second and later tries to start a lost server again; each wait doubles. */
-const FIRST_BACKOFF = 250;
-const LONGEST_BACKOFF = 5_000;
+/** Milliseconds between two tries to start a lost server again. */
+const RETRY_INTERVAL = 1_000;
 /** Another process was faster: duplicate_database, or unique_violation in the middle of it. */
 const CREATED_BY_ANOTHER = ['42P04', '23505'];
 
 /**
  * Starts a PostgreSQL on the data folder, or joins the one that runs there. Until it is closed, a server that goes away
  * is started again at the same address.
+ * @param options.dataDirectory holds the database, its socket and its log (postgres.log); created where missing.
+ * @param options.settings count where this process starts the server, not where it finds one running.
+ * @param options.onEvent receives a sentence when the server went away and when it is back.
  * @throws Error with one sentence for the operator, where no server can be had.
  */
-export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+export async function openEmbeddedPostgres(options: {
+  readonly dataDirectory: string;
+  readonly settings?: Settings;
+  readonly onEvent?: (message: string) => void;
+}): Promise<EmbeddedPostgres> {
   const { dataDirectory, settings = {}, onEvent = () => undefined } = options;
   const cluster = await prepareCluster(dataDirectory, settings['fsync'] !== 'off');
   const closing = new AbortController();
@@ -56,7 +53,7 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
 
   async function rejoin(): Promise<void> {
     onEvent('PostgreSQL went away; starting it again.');
-    for (let backoff = FIRST_BACKOFF; !closing.signal.aborted; backoff = Math.min(2 * backoff, LONGEST_BACKOFF)) {
+    for (;;) {
       try {
         await join();
         onEvent('PostgreSQL is back.');
@@ -64,8 +61,8 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
       } catch (error) {
         if (closing.signal.aborted) return;
         onEvent(error instanceof Error ? error.message : String(error));
-        // An abort is no failure: the loop ends by itself.
-        await delay(backoff, undefined, { signal: closing.signal }).catch(() => undefined);
+        // An abort is no failure: the next join ends the loop.
+        await delay(RETRY_INTERVAL, undefined, { signal: closing.signal }).catch(() => undefined);
       }
     }
   }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { type Cluster, PORT } from './cluster.js';
 import { refusal, type Run } from './programs.js';
-import { isAlive, serverOf, type Settings, startServer, stopServer } from './server.js';
+import { serverOf, type Settings, startServer, stopServer } from './server.js';
 
 export const SUPERUSER = 'postgres';
 /** "adop", as bytes. Every user of the server shares this advisory lock; whoever stops the server holds it alone. */
@@ -69,8 +69,8 @@ async function requestLease({ socketFolder }: Cluster): Promise<pg.Client | 'abs
     void lease.end();
     const { code = '' } = error as { code?: string };
     // 57P01..3: going down, crashed, starting or stopping. 53xxx: out of connections or memory.
-    if (/^(57P|53)/.test(code)) return code.startsWith('57P') ? 'busy' : 'mute';
-    if (error instanceof pg.DatabaseError) throw error;
+    if (code.startsWith('57P')) return 'busy';
+    if (error instanceof pg.DatabaseError && !code.startsWith('53')) throw error;
     return code === 'ENOENT' || code === 'ECONNREFUSED' ? 'absent' : 'mute';
   }
 }
@@ -114,5 +114,14 @@ async function isLast(lease: pg.Client): Promise<boolean> {
   } catch {
     // The lease is gone with its connection, and mostly the server with it.
     return false;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // EPERM: another user's.
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
 }

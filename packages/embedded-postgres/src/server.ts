@@ -12,24 +12,18 @@ export type Settings = Readonly<Record<string, string>>;
 /** Starts a server, which ends at once where another one holds the cluster. */
 export async function startServer(cluster: Cluster, settings: Settings): Promise<Run> {
   const { programs, log, folder, socketFolder } = cluster;
-  const fixed = { listen_addresses: '', port: String(PORT), unix_socket_permissions: '0700' };
-  const all = { ...settings, ...fixed, TimeZone: 'UTC', log_timezone: 'UTC' };
+  const fixed = { listen_addresses: '', port: String(PORT), unix_socket_permissions: '0700', TimeZone: 'UTC' };
   const args = ([data = '', socket = '']: readonly string[]) => {
     // A list to PostgreSQL, in which a quoted name may hold commas.
-    const named = { ...all, unix_socket_directories: `"${socket.replaceAll('"', '""')}"` };
-    return ['-D', data, ...Object.entries(named).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+    const all = { ...settings, ...fixed, unix_socket_directories: `"${socket.replaceAll('"', '""')}"` };
+    return ['-D', data, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
   };
-  return start(programs, 'postgres', log, [folder, socketFolder], args, { env: await excuseStaleLock(cluster) });
-}
-
-/**
- * After a crash the lock file's process id may be another program's, which PostgreSQL can't tell and would respect for
- * ever. It excuses one id, meant for its starter's parent (miscinit.c, CreateLockFile). Removing the file instead could
- * remove the lock of a server that has just started.
- */
-async function excuseStaleLock(cluster: Cluster): Promise<Settings> {
+  // After a crash the lock file's process id may be another program's, which PostgreSQL can't tell and would respect for
+  // ever. It excuses one id, meant for its starter's parent (miscinit.c, CreateLockFile). Removing the file instead could
+  // remove the lock of a server that has just started.
   const pid = await lockedBy(cluster);
-  return pid === undefined || (await isServer(cluster, pid)) ? {} : { PG_GRANDPARENT_PID: String(pid) };
+  const env = pid === undefined || (await isServer(cluster, pid)) ? {} : { PG_GRANDPARENT_PID: String(pid) };
+  return start(programs, 'postgres', log, [folder, socketFolder], args, { env });
 }
 
 /** The process id of the server that holds the cluster, if one does. */
@@ -49,7 +43,12 @@ async function lockedBy({ folder }: Cluster): Promise<number | undefined> {
  * under a first process that never reaps, as in many containers, it stays for ever.
  */
 async function isServer({ programs: { account } }: Cluster, pid: number): Promise<boolean> {
-  if (!isAlive(pid)) return false;
+  try {
+    process.kill(pid, 0);
+  } catch {
+    // Gone, or another user's.
+    return false;
+  }
   try {
     if (process.platform === 'linux') {
       const { uid } = await fs.stat(`/proc/${String(pid)}`);
@@ -64,15 +63,6 @@ async function isServer({ programs: { account } }: Cluster, pid: number): Promis
   }
 }
 
-export function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    // EPERM: another user's.
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
-  }
-}
-
 /**
  * Stops a server and waits until its process is gone.
  * @throws Error where it outlives every way of stopping it.
@@ -80,12 +70,16 @@ export function isAlive(pid: number): boolean {
 export async function stopServer(cluster: Cluster, pid: number): Promise<void> {
   // A fast shutdown, then an immediate one, which leaves recovery to the next start: 10 s for each.
   for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      return;
+    }
     const deadline = performance.now() + 10_000;
-    if (await isServer(cluster, pid)) process.kill(pid, signal);
-    while (await isServer(cluster, pid)) {
-      if (performance.now() > deadline) break;
+    while (performance.now() < deadline) {
+      if (!(await isServer(cluster, pid))) return;
       await delay(10);
     }
   }
-  if (await isServer(cluster, pid)) throw new Error(`PostgreSQL (process ${String(pid)}) does not stop.`);
+  throw new Error(`PostgreSQL (process ${String(pid)}) does not stop.`);
 }
