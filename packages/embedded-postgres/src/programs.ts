@@ -54,7 +54,8 @@ function findPackage(name: string): string {
     // Its entry point is dist/index.js; it doesn't export its package.json.
     return dirname(dirname(createRequire(import.meta.url).resolve(name)));
   } catch (cause) {
-    throw refusal(`There is no PostgreSQL to start, as ${name} is not installed`, 'install it', cause);
+    const what = `There is no PostgreSQL to start: ${name} is not installed, or does not exist for this platform`;
+    throw refusal(what, 'install it', cause);
   }
 }
 
