@@ -147,7 +147,9 @@ function explained(error: unknown, databaseUrl: string, setting: string): Error 
   const { host, port, database } = new pg.Client(databaseUrl);
   const reasons: unknown[] = error instanceof AggregateError ? error.errors : [error];
   const reason = reasons.map((each) => (each instanceof Error ? each.message : String(each))).join('; ');
-  return new Error(`the database of ${setting} (${host}:${port}/${database ?? ''}) can't be used: ${reason}`, { cause: error });
+  return new Error(`the database of ${setting} (${host}:${port}/${database ?? ''}) can't be used: ${reason}`, {
+    cause: error,
+  });
 }
 
 async function openPasswordMailer(mail: PasswordMail, onEvent: (message: string) => void) {
