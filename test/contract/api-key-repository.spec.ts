@@ -17,19 +17,10 @@ import {
   type NewApiKey,
   type PastKeyPlace,
 } from '@adoption-store/domain';
-import { openInfrastructure } from '@adoption-store/infrastructure';
-import {
-  openDataSource,
-  TypeOrmAccountRepository,
-  TypeOrmApiKeyRepository,
-} from '@adoption-store/infrastructure/testing';
-import { createDatabase } from '../support/database.js';
 import { until } from '../support/until.js';
 import { type Adapters, everyAdapter } from './adapters.js';
 
-const uncached = ['PostgreSQL, nothing held in memory', openUncached] as const;
-
-describe.each([...everyAdapter, uncached])('an API key repository (%s)', (_name, open) => {
+describe.each(everyAdapter)('an API key repository (%s)', (_name, open) => {
   let adapters: Adapters;
   let keys: ApiKeyRepository;
   let account: Account;
@@ -335,20 +326,3 @@ describe.each([...everyAdapter, uncached])('an API key repository (%s)', (_name,
     expect(await keys.findById(old.id)).toEqual({ account, key: old });
   });
 });
-
-async function openUncached(): Promise<Adapters> {
-  const database = await createDatabase();
-  const config = { databaseUrl: database.url, poolSize: 1 };
-  const infrastructure = await openInfrastructure(config);
-  const dataSource = await openDataSource({ connectionString: database.url, max: 20 });
-  const apiKeys = new TypeOrmApiKeyRepository(dataSource);
-  return {
-    ports: { ...infrastructure.ports, accounts: new TypeOrmAccountRepository(dataSource), apiKeys },
-    async close() {
-      await apiKeys.close();
-      await dataSource.destroy();
-      await infrastructure.close();
-      await database.drop();
-    },
-  };
-}

@@ -3,6 +3,7 @@ import {
   type AccountKey,
   type ApiKey,
   type ApiKeyId,
+  type ApiKeyRepository,
   DAY,
   DomainError,
   endOfReplaced,
@@ -24,9 +25,8 @@ import { readPrepared } from '../database/prepared.js';
 import { lockAccount } from './account-rows.js';
 import { accountFrom, accountSchema } from './account.schema.js';
 import { apiKeyFrom, type ApiKeyRow, apiKeySchema, KEY_END } from './api-key.schema.js';
-import type { BatchedApiKeyRepository } from './caching-api-key-repository.js';
+import { KeyCache } from './key-cache.js';
 import { KeyUses } from './key-uses.js';
-import type { StoredKey } from './known-key.js';
 
 const keys = new Columns(apiKeySchema);
 const accounts = new Columns(accountSchema);
@@ -56,39 +56,26 @@ const FORGET_PAST = `
   DELETE FROM api_keys WHERE id = ANY(ARRAY(
     SELECT id FROM api_keys WHERE ${KEY_END} <= $1 ORDER BY ${KEY_END} LIMIT 100 FOR UPDATE SKIP LOCKED))`;
 
-/**
- * A row's `xmin` is the transaction that wrote it (PostgreSQL, "System Columns"); the same one can come again only
- * from a server that took over without having had it, and then what is known is forgotten as the connection to the other
- * is lost.
- */
-const VERSION = "keys.xmin || ' ' || accounts.xmin";
-
-/**
- * All keys in use are asked about more than twice a second: TypeORM took several times as long for that, and so does
- * reading what has not changed. A join, as PostgreSQL goes through all of an array for each row of a table that it thinks
- * small enough to be read as a whole.
- */
+/** All keys in use are read twice a second: TypeORM took several times as long for that. */
 const FIND_BY_HASHES = {
   name: 'api keys by hashes',
   text: `
-    SELECT asked.hash, ${VERSION}, ${keys.list('keys')}, ${accounts.list('accounts')}
-    FROM unnest($1::text[], $2::text[]) AS asked (hash, version)
-    LEFT JOIN (api_keys AS keys JOIN accounts ON accounts.id = keys.account_id) ON keys.hash = asked.hash
-    WHERE keys.id IS NULL OR ${VERSION} <> asked.version`,
+    SELECT ${keys.list('keys')}, ${accounts.list('accounts')}
+    FROM unnest($1::text[]) AS asked (hash)
+    JOIN api_keys AS keys ON keys.hash = asked.hash JOIN accounts ON accounts.id = keys.account_id`,
 };
 
-/** Of a hash that nothing is stored for all but the hash is null. */
-type KeyRow = readonly [hash: string, version: string | null, ...keyAndAccount: readonly unknown[]];
-
-function storedKeyFrom([, version, ...row]: KeyRow): StoredKey | undefined {
-  if (version === null) return undefined;
-  return { found: { key: keys.fromValues(row), account: accountFrom(accounts.fromValues(row, keys.count)) }, version };
-}
-
-export class TypeOrmApiKeyRepository implements BatchedApiKeyRepository {
+export class TypeOrmApiKeyRepository implements ApiKeyRepository {
   private readonly uses = new KeyUses((uses) => this.writeUses(uses));
+  private readonly cache;
 
-  constructor(private readonly dataSource: DataSource) {}
+  /** @param onCached called, more than once, when a key is held in memory: from then on `forget` has to be told of changes. */
+  constructor(
+    private readonly dataSource: DataSource,
+    onCached: () => void = () => undefined,
+  ) {
+    this.cache = new KeyCache((hashes) => this.findByHashes(hashes), onCached);
+  }
 
   async add(key: NewApiKey, mostActive?: number, version?: number, mostADay?: number): Promise<ApiKey> {
     return onDatabase(() =>
@@ -102,16 +89,12 @@ export class TypeOrmApiKeyRepository implements BatchedApiKeyRepository {
   }
 
   async findByHash(hash: string): Promise<AccountKey | undefined> {
-    return (await this.find({ hash }))[0];
+    return this.cache.find(hash);
   }
 
-  async findByHashes(
-    known: ReadonlyMap<string, string | undefined>,
-  ): Promise<ReadonlyMap<string, StoredKey | undefined>> {
-    const versions = Array.from(known.values(), (version) => version ?? 'none');
-    const asked = [[...known.keys()], versions];
-    const rows = await readPrepared<KeyRow>(this.dataSource, FIND_BY_HASHES, asked);
-    return new Map(rows.map((row) => [row[0], storedKeyFrom(row)]));
+  /** Drops from memory what a change may have made wrong. */
+  forget(isConcerned: (found: AccountKey) => boolean): void {
+    this.cache.forget(isConcerned);
   }
 
   async findById(id: ApiKeyId): Promise<AccountKey | undefined> {
@@ -144,14 +127,12 @@ export class TypeOrmApiKeyRepository implements BatchedApiKeyRepository {
   }
 
   async revoke(id: ApiKeyId, at: Instant): Promise<ApiKey | undefined> {
-    return onDatabase(() =>
-      this.dataSource.transaction(async (manager) => {
-        const key = await lockKey(manager, id);
-        if (key === null || key.revokedAt !== undefined) return key === null ? undefined : apiKeyFrom(key);
-        await manager.update(apiKeySchema, { id }, { revokedAt: at });
-        return apiKeyFrom({ ...key, revokedAt: at });
-      }),
-    );
+    return this.changing([id], async (manager) => {
+      const key = await lockKey(manager, id);
+      if (key === null || key.revokedAt !== undefined) return key === null ? undefined : apiKeyFrom(key);
+      await manager.update(apiKeySchema, { id }, { revokedAt: at });
+      return apiKeyFrom({ ...key, revokedAt: at });
+    });
   }
 
   async replace(
@@ -162,31 +143,27 @@ export class TypeOrmApiKeyRepository implements BatchedApiKeyRepository {
     version?: number,
     mostADay?: number,
   ): Promise<ApiKey | undefined> {
-    return onDatabase(() =>
-      this.dataSource.transaction(async (manager) => {
-        // The account before its keys, as whoever closes it takes them.
-        if (!hasVersion(await lockAccount(manager, replacement.accountId), version)) return undefined;
-        const old = await lockKey(manager, id);
-        if (old === null || old.replacedBy !== undefined) return undefined;
-        if (keyState(old, replacement.createdAt) !== 'active') return undefined;
-        await manager.update(apiKeySchema, { id }, endOfReplaced(oldEndsAt, replacement.createdAt));
-        const added = await insertKey(manager, replacement, mostActive, mostADay);
-        await manager.update(apiKeySchema, { id }, { replacedBy: added.id });
-        return added;
-      }),
-    );
+    return this.changing([id], async (manager) => {
+      // The account before its keys, as whoever closes it takes them.
+      if (!hasVersion(await lockAccount(manager, replacement.accountId), version)) return undefined;
+      const old = await lockKey(manager, id);
+      if (old === null || old.replacedBy !== undefined) return undefined;
+      if (keyState(old, replacement.createdAt) !== 'active') return undefined;
+      await manager.update(apiKeySchema, { id }, endOfReplaced(oldEndsAt, replacement.createdAt));
+      const added = await insertKey(manager, replacement, mostActive, mostADay);
+      await manager.update(apiKeySchema, { id }, { replacedBy: added.id });
+      return added;
+    });
   }
 
   async takeBack(id: ApiKeyId, at: Instant, replaced?: ApiKey): Promise<void> {
-    await onDatabase(() =>
-      this.dataSource.transaction(async (manager) => {
-        if (replaced !== undefined) {
-          const end = replaced.expiresAt === undefined ? null : new Date(replaced.expiresAt);
-          await manager.query(RESTORE_REPLACED, [replaced.id.toString(), id.toString(), end]);
-        }
-        await manager.query(REVOKE, [id.toString(), new Date(at)]);
-      }),
-    );
+    await this.changing([id, replaced?.id], async (manager) => {
+      if (replaced !== undefined) {
+        const end = replaced.expiresAt === undefined ? null : new Date(replaced.expiresAt);
+        await manager.query(RESTORE_REPLACED, [replaced.id.toString(), id.toString(), end]);
+      }
+      await manager.query(REVOKE, [id.toString(), new Date(at)]);
+    });
   }
 
   recordUse(id: ApiKeyId, at: Instant): void {
@@ -196,6 +173,28 @@ export class TypeOrmApiKeyRepository implements BatchedApiKeyRepository {
   /** Writes the uses that have not been written yet; those that the database can't take now are lost. */
   async close(): Promise<void> {
     await this.uses.close();
+  }
+
+  private async changing<Result>(
+    ids: readonly (ApiKeyId | undefined)[],
+    work: (manager: EntityManager) => Promise<Result>,
+  ): Promise<Result> {
+    try {
+      return await onDatabase(() => this.dataSource.transaction(work));
+    } finally {
+      // Also where it failed: a commit whose answer was lost has happened nevertheless.
+      this.forget(({ key }) => ids.includes(key.id));
+    }
+  }
+
+  private async findByHashes(hashes: readonly string[]): Promise<readonly (AccountKey | undefined)[]> {
+    const rows = await readPrepared(this.dataSource, FIND_BY_HASHES, [hashes]);
+    const found = rows.map((row) => ({
+      key: keys.fromValues(row),
+      account: accountFrom(accounts.fromValues(row, keys.count)),
+    }));
+    const byHash = new Map(found.map((each) => [each.key.hash, each]));
+    return hashes.map((hash) => byHash.get(hash));
   }
 
   private async writeUses(uses: ReadonlyMap<ApiKeyId, Instant>): Promise<void> {
