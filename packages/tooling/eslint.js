@@ -18,6 +18,7 @@ export function workspace(directory, projects = ['tsconfig.json', '../../test/ts
     ...tseslint.configs.stylisticTypeChecked,
     { languageOptions: { parserOptions: { project: projects, tsconfigRootDir: directory } } },
     { rules: sharedRules },
+    { files: ['src/**/*.ts'], ignores: ['src/**/*.spec.ts'], rules: insideFrameworks() },
     {
       // Settings of tools: plain JavaScript that no tsconfig knows, so the rules that need types can't judge it.
       files: ['**/*.js', '**/*.cjs', '**/*.mjs'],
@@ -67,6 +68,72 @@ const sharedRules = {
 };
 
 /**
+ * Frameworks are used through what they document: what breaks with somebody else's patch release, or is hidden from
+ * another plugin, is refused.
+ *
+ * @param {{ selector: string, message: string }[]} [syntax] what else is refused.
+ * @param {{ regex: string, message: string }[]} [imports]
+ */
+function insideFrameworks(syntax = [], imports = []) {
+  return {
+    'no-restricted-syntax': ['error', ...focusedTests, ...privateParts, ...syntax],
+    'no-restricted-imports': ['error', { patterns: [...privateModules, ...imports] }],
+  };
+}
+
+const HTTP_CLASSES = 'IncomingMessage|ServerResponse|OutgoingMessage|ClientRequest|Server|Agent|Socket';
+
+const privateParts = [
+  {
+    selector: ':matches(Program, Program > ExportNamedDeclaration) > VariableDeclaration[kind!="const"]',
+    message: 'no variable lives as long as the module: keep it in the object that it belongs to',
+  },
+  {
+    selector: 'MemberExpression[property.name=/^_(?!csrf$)/][object.type!="ThisExpression"]',
+    message: 'a member that begins with _ is private',
+  },
+  {
+    selector: `:matches(ClassDeclaration, ClassExpression)[superClass.name=/^(${HTTP_CLASSES})$/]`,
+    message: "Node's HTTP and network classes are not ours to extend",
+  },
+  {
+    selector: `:matches(ClassDeclaration, ClassExpression)[superClass.property.name=/^(${HTTP_CLASSES}|Client|Query|Connection)$/]`,
+    message: "the classes of Node's HTTP and of pg's connections are not ours to extend",
+  },
+  {
+    selector:
+      'AssignmentExpression[left.type="MemberExpression"][left.object.type!="ThisExpression"][right.type=/FunctionExpression$/]',
+    message: "another object's method is not ours to replace",
+  },
+  {
+    selector: 'AssignmentExpression[left.object.property.name="prototype"]',
+    message: "another class's prototype is not ours to change",
+  },
+  {
+    selector:
+      'CallExpression[callee.object.name=/^(Object|Reflect)$/][callee.property.name=/^(create|defineProperty|defineProperties|setPrototypeOf)$/]',
+    message: "an object's internals are not ours to change",
+  },
+  {
+    selector: 'MemberExpression[object.name="require"][property.name="cache"]',
+    message: 'the module cache is private',
+  },
+  { selector: 'NewExpression[callee.name="Module"]', message: 'the module loader is private' },
+  { selector: 'CallExpression[callee.name="setFlagsFromString"]', message: 'V8 flags stand where Node.js is started' },
+  { selector: 'ImportSpecifier[imported.name="Submittable"]', message: "pg's wire protocol is pg's" },
+];
+
+const privateModules = [
+  {
+    // Packages document what they export by their names; these export by paths, too.
+    regex: '^(?!\\.{1,2}/|node:|@adoption-store/domain/testing$)(?:@[^/]+/[^/]+|[^@/][^/]*)/',
+    message: "a path into a package is private: import it by the package's name",
+  },
+  { regex: '^(?:node:)?v8$', message: 'V8 flags stand where Node.js is started' },
+  { regex: '^pg-protocol$', message: "pg's wire protocol is pg's" },
+];
+
+/**
  * The domain's own rules, on top: it has no clock, no randomness and no world, so that a test can decide all three.
  *
  * @param {string} directory
@@ -83,27 +150,26 @@ export function domain(directory) {
           { object: 'Date', property: 'now', message: 'take the Clock port instead' },
           { object: 'Math', property: 'random', message: 'take the Cryptography port instead' },
         ],
-        'no-restricted-syntax': [
-          'error',
-          ...focusedTests,
-          {
-            selector: 'NewExpression[callee.name="Date"][arguments.length=0]',
-            message: 'take the Clock port instead',
-          },
-          // Date() without `new` is the current time, whatever it is given.
-          { selector: 'CallExpression[callee.name="Date"]', message: 'take the Clock port instead' },
-          { selector: 'ImportExpression', message: 'import statically' },
-          { selector: 'TSImportType', message: 'import the type by name' },
-        ],
-        'no-restricted-imports': ['error', { patterns: [importsOtherThan()] }],
+        ...insideFrameworks(worldlySyntax, [importsOtherThan()]),
       },
     },
     {
       files: ['src/**/*.spec.ts'],
-      rules: { 'no-restricted-imports': ['error', { patterns: [importsOtherThan('@jest/globals', 'fast-check')] }] },
+      rules: {
+        'no-restricted-syntax': ['error', ...focusedTests, ...worldlySyntax],
+        'no-restricted-imports': ['error', { patterns: [importsOtherThan('@jest/globals', 'fast-check')] }],
+      },
     },
   ];
 }
+
+const worldlySyntax = [
+  { selector: 'NewExpression[callee.name="Date"][arguments.length=0]', message: 'take the Clock port instead' },
+  // Date() without `new` is the current time, whatever it is given.
+  { selector: 'CallExpression[callee.name="Date"]', message: 'take the Clock port instead' },
+  { selector: 'ImportExpression', message: 'import statically' },
+  { selector: 'TSImportType', message: 'import the type by name' },
+];
 
 const worldlyGlobals = [
   'Buffer',

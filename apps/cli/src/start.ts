@@ -19,7 +19,7 @@ judgeSettings();
 
 const running: ChildProcess[] = [];
 const ends: Promise<number>[] = [];
-let isStopping = false;
+const stopping = new AbortController();
 
 for (const name of ['SIGINT', 'SIGTERM', 'disconnect'] as const) process.on(name, stop);
 for (const service of SERVICES) await start(service);
@@ -39,7 +39,7 @@ function judgeSettings(): void {
 
 /** Until the service is there or has ended. */
 async function start(service: string): Promise<void> {
-  if (isStopping) return;
+  if (stopping.signal.aborted) return;
   const program = fileURLToPath(new URL(`../../${service}/dist/main.js`, import.meta.url));
   // By the channel the services notice when this process is killed.
   const child = spawn(process.execPath, [program], { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
@@ -58,7 +58,8 @@ async function untilReady(child: ChildProcess): Promise<void> {
 async function endOf(service: string, child: ChildProcess): Promise<number> {
   const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
   // Else it has said itself why.
-  if (signal !== null && !isStopping) console.error(`the ${service} was ended by ${signal}, so everything ends`);
+  if (signal !== null && !stopping.signal.aborted)
+    console.error(`the ${service} was ended by ${signal}, so everything ends`);
   stop();
   // Told to stop before it could listen to that: nothing was open yet.
   if (signal === 'SIGINT' || signal === 'SIGTERM') return 0;
@@ -66,7 +67,7 @@ async function endOf(service: string, child: ChildProcess): Promise<number> {
 }
 
 function stop(): void {
-  isStopping = true;
+  stopping.abort();
   // As by Ctrl-C, which is what it mostly is: nothing stands before them that would need time to turn away.
   for (const child of running) child.kill('SIGINT');
 }

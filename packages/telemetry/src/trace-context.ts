@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 
 /** Where in which trace something happens (W3C Trace Context). */
 export interface TraceContext {
@@ -34,15 +34,6 @@ export function continueTrace(parent: TraceContext | undefined): TraceContext {
   return { traceId: parent.traceId, spanId, isSampled: parent.isSampled };
 }
 
-// One call of the system's makes many ids.
-const random = Buffer.alloc(4_096);
-let used = random.length;
-
 function randomHex(bytes: number): string {
-  if (used + bytes > random.length) {
-    randomFillSync(random);
-    used = 0;
-  }
-  used += bytes;
-  return random.toString('hex', used - bytes, used);
+  return randomBytes(bytes).toString('hex');
 }
