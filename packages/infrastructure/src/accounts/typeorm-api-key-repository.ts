@@ -18,7 +18,7 @@ import {
   tooManyKeysToday,
 } from '@adoption-store/domain';
 import type { DataSource, EntityManager, FindOptionsWhere } from 'typeorm';
-import { Columns, insertedId } from '../database/columns.js';
+import { Columns } from '../database/columns.js';
 import { onDatabase, readFromDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { readPrepared } from '../database/prepared.js';
@@ -250,6 +250,12 @@ async function insertKey(
   }
   const today = new Date(startOf(DAY, createdAt));
   if (mostADay < Infinity && (await count(COUNT_MADE, today, mostADay)) >= mostADay) throw tooManyKeysToday(mostADay);
-  const added = { ...key, revokedAt: undefined, replacedBy: undefined, lastUsedAt: undefined };
-  return { ...added, id: insertedId(await manager.insert(apiKeySchema, { ...added })) as ApiKeyId };
+  const inserted = await manager
+    .createQueryBuilder()
+    .insert()
+    .into(apiKeySchema)
+    .values({ ...key })
+    .returning('*')
+    .execute();
+  return keys.fromInsert(inserted);
 }

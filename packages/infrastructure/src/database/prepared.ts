@@ -54,12 +54,6 @@ async function send<Row extends readonly unknown[]>(
   return rows as unknown as readonly Row[];
 }
 
-/** An array as PostgreSQL reads it. */
-export function arrayOf(values: readonly (string | number | bigint)[]): string {
-  const quoted = values.map((value) => (typeof value === 'string' ? `"${value.replace(/["\\]/g, '\\$&')}"` : value));
-  return `{${quoted.join(',')}}`;
-}
-
 /** How many connections are idle, in use and wanted. */
 export function poolStateOf(dataSource: DataSource) {
   const { totalCount, unusedCount: idle, waitingCount: waiting, options } = poolOf(dataSource);

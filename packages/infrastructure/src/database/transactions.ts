@@ -2,7 +2,6 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DataSource, EntityManager } from 'typeorm';
 
 const surrounding = new AsyncLocalStorage<EntityManager>();
-const underWay = new Set<Promise<unknown>>();
 
 /** What queries run on: the transaction that surrounds the caller, or else any connection of the pool. */
 export function managerOf(dataSource: DataSource): EntityManager {
@@ -26,13 +25,5 @@ export async function attempt<Result>(dataSource: DataSource, work: () => Promis
 
 /** Runs `work`, all of whose queries through `managerOf` are one transaction; it ends with the promise. */
 export async function inTransaction<Result>(dataSource: DataSource, work: () => Promise<Result>): Promise<Result> {
-  const transaction = dataSource.transaction((manager) => surrounding.run(manager, work));
-  underWay.add(transaction);
-  try {
-    return await transaction;
-  } finally {
-    underWay.delete(transaction);
-    // Before Node.js 24 every promise of the process costs more while it is in use.
-    if (underWay.size === 0) surrounding.disable();
-  }
+  return dataSource.transaction((manager) => surrounding.run(manager, work));
 }

@@ -12,11 +12,14 @@ import {
 } from '@adoption-store/domain';
 import type { DataSource, QueryDeepPartialEntity } from 'typeorm';
 import type { DatabaseConnection } from '../database/data-source.js';
+import { Columns } from '../database/columns.js';
 import { onDatabase, readFromDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { NotificationListener } from '../database/notification-listener.js';
 import { managerOf } from '../database/transactions.js';
 import { messageFrom, type MessageRow, messageSchema } from './message.schema.js';
+
+const columns = new Columns(messageSchema);
 
 /**
  * Being due again only when the claim runs out is what keeps others away; counting the claims is what tells one
@@ -63,17 +66,24 @@ export class TypeOrmMessageQueue implements MessageQueue {
   ) {}
 
   async add({ id, accountId, text, createdAt, traceparent }: NewMessage): Promise<Message> {
-    const message = { id, accountId, text, createdAt, status: 'queued' as const };
-    await onDatabase(() =>
-      managerOf(this.dataSource).insert(messageSchema, {
-        ...message,
-        traceparent: traceparent ?? null,
-        claims: 0,
-        failures: 0,
-        dueAt: createdAt,
-      }),
+    const inserted = await onDatabase(() =>
+      managerOf(this.dataSource)
+        .createQueryBuilder()
+        .insert()
+        .into(messageSchema)
+        .values({
+          id,
+          accountId,
+          text,
+          createdAt,
+          traceparent: traceparent ?? null,
+          status: 'queued',
+          dueAt: createdAt,
+        })
+        .returning('*')
+        .execute(),
     );
-    return message;
+    return messageFrom(columns.fromInsert(inserted));
   }
 
   async findById(accountId: AccountId, id: MessageId): Promise<Message | undefined> {

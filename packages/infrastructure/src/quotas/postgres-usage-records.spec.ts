@@ -14,10 +14,9 @@ beforeEach(() => {
   jest.useFakeTimers();
   [written, isAway] = [[], false];
   const master = {
-    query: async ({ values }: { values: string[] }) => {
+    query: async ({ values }: { values: unknown[][] }) => {
       if (isAway) throw new Error('away');
-      const columns = values.map((array) => array.replace(/[{}"]/g, '').split(','));
-      written.push((columns[0] ?? []).map((_, index) => rowFrom(columns.map((column) => column[index] ?? ''))));
+      written.push((values[0] ?? []).map((_, index) => rowFrom(values.map((column) => String(column[index])))));
       return { rows: [] };
     },
   };

@@ -13,7 +13,7 @@ import {
 import type { DataSource } from 'typeorm';
 import { onDatabase, readFromDatabase } from '../database/database-errors.js';
 import { Flusher } from '../database/flusher.js';
-import { arrayOf, queryPrepared } from '../database/prepared.js';
+import { queryPrepared } from '../database/prepared.js';
 
 const FLUSH_EVERY = 1_000;
 /** Keys in one write; what a further one uses before it isn't recorded. */
@@ -140,10 +140,10 @@ export class PostgresUsageRecords implements UsageRecords {
     this.noted = new Map();
     try {
       await queryPrepared(this.dataSource, ADD, [
-        arrayOf(batch.map(({ keyId }) => keyId)),
-        arrayOf(batch.map(({ day }) => dateOf(day))),
-        arrayOf(batch.map(({ admitted }) => admitted)),
-        arrayOf(batch.map(({ refused }) => refused)),
+        batch.map(({ keyId }) => keyId),
+        batch.map(({ day }) => dateOf(day)),
+        batch.map(({ admitted }) => admitted),
+        batch.map(({ refused }) => refused),
       ]);
     } catch {
       for (const each of batch) this.putBack(each);
