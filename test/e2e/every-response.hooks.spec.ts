@@ -1,6 +1,6 @@
 import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { ApiOptions } from '@adoption-store/api';
 import { finalize, type Observable } from 'rxjs';
 import { useApi } from '../support/api.js';
 import { sendRaw } from '../support/raw-http.js';
@@ -18,7 +18,7 @@ class CountingInterceptor implements NestInterceptor {
   }
 }
 
-function configure(api: NestFastifyApplication): void {
+const configure: ApiOptions['configure'] = (api) => {
   const fastify = api.getHttpAdapter().getInstance();
   fastify.addHook('onSend', (_request, reply, _payload, done) => {
     seen.sent.push(reply.statusCode);
@@ -29,7 +29,7 @@ function configure(api: NestFastifyApplication): void {
     done();
   });
   api.useGlobalInterceptors(new CountingInterceptor());
-}
+};
 
 const api = useApi({ configure }, { addressLimit: 1_000 });
 

@@ -433,23 +433,6 @@ describe('started with DATABASE_URL', () => {
     await database.drop();
   });
 
-  it('loads no other database’s driver', async () => {
-    const database = await createDatabase();
-    const program = `
-      import { createRequire } from 'node:module';
-      import { basename } from 'node:path';
-      import { openInfrastructure } from '@adoption-store/infrastructure';
-      const settings = { databaseUrl: '${database.url}', poolSize: 1 };
-      const { close } = await openInfrastructure(settings);
-      const loaded = Object.keys(createRequire(process.cwd() + '/').cache).map((file) => basename(file));
-      console.log(loaded.filter((name) => name.endsWith('Driver.js')).join());
-      await close();`;
-    const args = ['--input-type=module', '--eval', program];
-    const cwd = join(__dirname, '../../apps/api');
-    expect(execFileSync(process.execPath, args, { cwd, encoding: 'utf8' })).toBe('PostgresDriver.js\n');
-    await database.drop();
-  });
-
   it('starts several instances at once on an empty one', async () => {
     const database = await createDatabase();
     const services = await Promise.all([1, 2, 3].map(() => startService({ DATABASE_URL: database.url })));
