@@ -3,8 +3,7 @@ import { Pages } from './pages.js';
 import { type CallOptions, type ClientOptions, type PostOptions, Transport } from './transport.js';
 
 type Schemas = components['schemas'];
-/** An animal. The description leaves its status open because that of a new one may be left out; the API always says it. */
-export type Pet = Required<Schemas['Pet']>;
+export type Pet = Schemas['Pet'];
 export type NewPet = Schemas['NewPet'];
 export type PetStatus = Schemas['PetStatus'];
 export type Order = Schemas['Order'];

@@ -213,7 +213,7 @@ export interface components {
              * @example 1
              */
             id: bigint;
-        } & components["schemas"]["NewPet"];
+        } & WithRequired<components["schemas"]["NewPet"], "status">;
         /**
          * @description An animal to add.
          * @example {
@@ -1332,3 +1332,6 @@ export interface operations {
         };
     };
 }
+type WithRequired<T, K extends keyof T> = T & {
+    [P in K]-?: T[P];
+};

@@ -1,20 +1,13 @@
 import type { Message } from '@adoption-store/domain';
 import { isoTime } from '../http/iso-time.js';
-import { type JsonSchema, serialiser } from '../http/serialiser.js';
+import { messageSchemas } from './message.schema.js';
 
-/** Message (requirements.md §4.4) as its JSON is. */
-const messageSchema: JsonSchema = {
-  type: 'object',
-  required: ['id', 'message', 'status', 'createdAt'],
-  properties: {
-    id: { type: 'string' },
-    message: { type: 'string' },
-    status: { type: 'string' },
-    createdAt: { type: 'string', format: 'date-time' },
-  },
-};
+export interface PresentedMessage extends Pick<Message, 'id' | 'status'> {
+  readonly message: string;
+  readonly createdAt: string;
+}
 
-const write = serialiser(messageSchema);
+const write = messageSchemas.serialiser('Message');
 
 /** What clients see of a message: a Message, as JSON. */
 export function presentMessage({ id, text, status, createdAt }: Message): string {

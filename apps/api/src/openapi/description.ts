@@ -1,12 +1,15 @@
 import { limitsOf, plan, type FixedPlanName } from '@adoption-store/domain';
 import { errorSchemas, refusalResponses } from './errors.js';
 import { headers } from './headers.js';
-import { messagePaths, messageSchemas } from './messages.js';
+import { messageSchemas } from '../messages/message.schema.js';
+import { petSchemas } from '../pets/pet.schema.js';
+import { orderSchemas } from '../store/order.schema.js';
+import { messagePaths } from './messages.js';
 import { parameters } from './parameters.js';
-import { petPaths, petSchemas } from './pets.js';
+import { petPaths } from './pets.js';
 import { rateLimitPaths, rateLimitSchemas } from './rate-limit.js';
 import type { Described } from './schema.js';
-import { storePaths, storeSchemas } from './store.js';
+import { storePaths } from './store.js';
 
 const FIXED_PLANS: readonly FixedPlanName[] = ['free', 'pro', 'business'];
 const rows = FIXED_PLANS.map((name) => {
@@ -76,7 +79,13 @@ export const description: Described = {
         description: 'An API key. Create an account to get one.',
       },
     },
-    schemas: { ...petSchemas, ...errorSchemas, ...storeSchemas, ...messageSchemas, ...rateLimitSchemas },
+    schemas: {
+      ...petSchemas.described,
+      ...errorSchemas,
+      ...orderSchemas.described,
+      ...messageSchemas.described,
+      ...rateLimitSchemas,
+    },
     parameters,
     headers,
     responses: refusalResponses,

@@ -1,58 +1,12 @@
-import { MAX_MESSAGE_LENGTH, MESSAGE_STATUSES } from '@adoption-store/domain';
 import { stabilityOf } from '../http/stability.js';
+import { QUEUED } from '../messages/message.schema.js';
 import { MessagesController } from '../messages/messages.controller.js';
 import { refusals } from './errors.js';
 import { withHeaders } from './headers.js';
 import { parameter } from './parameters.js';
-import { type Described, json, oneOf, schemaRef, time } from './schema.js';
+import { type Described, json, schemaRef } from './schema.js';
 
 const COMMON = { tags: ['Messages'], 'x-stability': stabilityOf(MessagesController) };
-const QUEUED = {
-  id: 'msg_2Yb8kQ0xWm4TzR7nLc5VhJ1s',
-  message: 'Is Luna still there?',
-  status: 'queued',
-  createdAt: '2026-11-21T12:00:00.000Z',
-};
-
-const text: Described = {
-  type: 'string',
-  minLength: 1,
-  maxLength: MAX_MESSAGE_LENGTH,
-  description: 'What to tell the store.',
-  examples: [QUEUED.message],
-};
-
-export const messageSchemas: Readonly<Record<string, Described>> = {
-  Message: {
-    type: 'object',
-    description: 'A message to the store.',
-    required: ['id', 'message', 'status', 'createdAt'],
-    properties: {
-      id: {
-        type: 'string',
-        pattern: '^msg_[0-9A-Za-z]{24}$',
-        description: 'Unique identifier.',
-        examples: [QUEUED.id],
-      },
-      message: text,
-      status: schemaRef('MessageStatus'),
-      createdAt: time('When the message was queued.'),
-    },
-    examples: [QUEUED],
-  },
-  NewMessage: {
-    type: 'object',
-    description: 'A message to queue.',
-    required: ['message'],
-    properties: { message: text },
-    examples: [{ message: QUEUED.message }],
-  },
-  MessageStatus: oneOf(
-    MESSAGE_STATUSES,
-    'Whether the message is still `queued`, has been `sent`, or has `failed` for good.',
-  ),
-};
-
 const queueMessage: Described = {
   operationId: 'queueMessage',
   summary: 'Send a message',

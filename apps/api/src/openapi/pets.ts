@@ -1,51 +1,13 @@
-import { MAX_IDS, MAX_NAME_LENGTH, PET_STATUSES } from '@adoption-store/domain';
+import { MAX_IDS } from '@adoption-store/domain';
 import { deprecationHeaders, getPetDeprecation } from '../http/deprecation.js';
 import { refusal, refusals } from './errors.js';
 import { withHeaders } from './headers.js';
 import { parameter } from './parameters.js';
-import { type Described, int64, json, oneOf, schemaRef } from './schema.js';
+import { LUNA } from '../pets/pet.schema.js';
+import { type Described, json, schemaRef } from './schema.js';
 
 const TAGS = ['Pets'];
-const LUNA = { id: 1, name: 'Luna', categoryId: 1, status: 'available' };
-const MILO = { id: 2, name: 'Milo', categoryId: 1, status: 'available' };
-
-const newPet: Described = {
-  type: 'object',
-  description: 'An animal to add.',
-  required: ['name', 'categoryId'],
-  properties: {
-    name: {
-      type: 'string',
-      minLength: 1,
-      maxLength: MAX_NAME_LENGTH,
-      pattern: String.raw`\S`,
-      description: "The animal's name. It is kept exactly as it is sent, and must not be white space alone.",
-      examples: ['Luna'],
-    },
-    categoryId: int64('Identifier of the category the animal belongs to.', 1),
-    status: { ...schemaRef('PetStatus'), default: 'available' },
-  },
-  examples: [{ name: 'Bella', categoryId: 1 }],
-};
-
-const pet: Described = {
-  description: 'An animal.',
-  allOf: [
-    {
-      type: 'object',
-      required: ['id'],
-      properties: { id: int64('Unique identifier, assigned by the service on creation.', 1) },
-    },
-    schemaRef('NewPet'),
-  ],
-  examples: [LUNA],
-};
-
-export const petSchemas: Readonly<Record<string, Described>> = {
-  Pet: pet,
-  NewPet: newPet,
-  PetStatus: oneOf(PET_STATUSES, 'Whether the animal can be adopted. Of a new animal it is `available` unless given.'),
-};
+const MILO = { ...LUNA, id: 2, name: 'Milo' };
 
 const listPets: Described = {
   operationId: 'listPets',

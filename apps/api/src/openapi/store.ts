@@ -1,44 +1,13 @@
-import { ORDER_STATUSES } from '@adoption-store/domain';
 import { stabilityOf } from '../http/stability.js';
+import { PLACED } from '../store/order.schema.js';
 import { StoreOrdersController } from '../store/store-orders.controller.js';
 import { refusals } from './errors.js';
 import { type HeaderName, withHeaders } from './headers.js';
 import { parameter } from './parameters.js';
-import { type Described, int64, json, oneOf, schemaRef, time } from './schema.js';
+import { type Described, json, schemaRef } from './schema.js';
 
 const COMMON = { tags: ['Store'], 'x-stability': stabilityOf(StoreOrdersController) };
-const PLACED = {
-  id: 1,
-  petId: 1,
-  status: 'placed',
-  createdAt: '2026-11-21T12:00:00.000Z',
-  updatedAt: '2026-11-21T12:00:00.000Z',
-};
 const ended = (status: string) => ({ ...PLACED, status, updatedAt: '2026-11-22T09:30:00.000Z' });
-
-export const storeSchemas: Readonly<Record<string, Described>> = {
-  Order: {
-    type: 'object',
-    description: 'An order of one animal.',
-    required: ['id', 'petId', 'status', 'createdAt', 'updatedAt'],
-    properties: {
-      id: int64('Unique identifier, assigned by the service.', 1),
-      petId: int64('Identifier of the animal that is ordered.', 1),
-      status: schemaRef('OrderStatus'),
-      createdAt: time('When the order was placed.'),
-      updatedAt: time('When its status last changed.'),
-    },
-    examples: [PLACED],
-  },
-  NewOrder: {
-    type: 'object',
-    description: 'An order to place.',
-    required: ['petId'],
-    properties: { petId: int64('Identifier of an animal that is available.', 1) },
-    examples: [{ petId: 1 }],
-  },
-  OrderStatus: oneOf(ORDER_STATUSES, 'How the order stands. All but `placed` are final.'),
-};
 
 const order = (description: string, example: Described, ...headers: HeaderName[]): Described => ({
   description,

@@ -1,20 +1,8 @@
 import type { Animal } from '@adoption-store/domain';
-import { type JsonSchema, serialiser } from '../http/serialiser.js';
+import { petSchemas } from './pet.schema.js';
 
-/** Pet (requirements.md §2.1). The serialiser made of it writes bigints as integers, digit by digit. */
-const petSchema: JsonSchema = {
-  type: 'object',
-  required: ['id', 'name', 'categoryId', 'status'],
-  properties: {
-    id: { type: 'integer' },
-    name: { type: 'string' },
-    categoryId: { type: 'integer' },
-    status: { type: 'string' },
-  },
-};
-
-const write = serialiser(petSchema);
-const writeAll = serialiser({ type: 'array', items: petSchema });
+const write = petSchemas.serialiser('Pet');
+const writeAll = petSchemas.listSerialiser('Pet');
 
 /** Requests that arrive together share the page that is read, and its text. */
 const textOfPage = new WeakMap<readonly Animal[], string>();

@@ -1,11 +1,7 @@
-import { Expose } from 'class-transformer';
-import { IsDefined } from 'class-validator';
-import { IsInt64 } from '../http/validation.js';
+import { orderSchemas } from './order.schema.js';
 
 /** What POST /v1/store/orders takes. */
 export class NewOrderBody {
-  @Expose()
-  @IsInt64()
-  @IsDefined({ message: 'petId is required' })
-  petId!: bigint;
+  @orderSchemas.field('NewOrder')
+  readonly petId!: bigint;
 }

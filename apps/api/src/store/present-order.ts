@@ -1,22 +1,15 @@
-import type { Order } from '@adoption-store/domain';
+import type { AnimalId, Order } from '@adoption-store/domain';
 import { isoTime } from '../http/iso-time.js';
-import { type JsonSchema, serialiser } from '../http/serialiser.js';
+import { orderSchemas } from './order.schema.js';
 
-/** Order (contract.md, "Store") as its JSON is. */
-const orderSchema: JsonSchema = {
-  type: 'object',
-  required: ['id', 'petId', 'status', 'createdAt', 'updatedAt'],
-  properties: {
-    id: { type: 'integer' },
-    petId: { type: 'integer' },
-    status: { type: 'string' },
-    createdAt: { type: 'string', format: 'date-time' },
-    updatedAt: { type: 'string', format: 'date-time' },
-  },
-};
+export interface PresentedOrder extends Pick<Order, 'id' | 'status'> {
+  readonly petId: AnimalId;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
 
-const write = serialiser(orderSchema);
-const writeAll = serialiser({ type: 'array', items: orderSchema });
+const write = orderSchemas.serialiser('Order');
+const writeAll = orderSchemas.listSerialiser('Order');
 
 /** What clients see of an order: an Order, as JSON. */
 export function presentOrder(order: Order): string {
@@ -27,6 +20,6 @@ export function presentOrders(orders: readonly Order[]): string {
   return writeAll(orders.map(jsonOf));
 }
 
-function jsonOf({ id, animalId, status, createdAt, updatedAt }: Order): object {
+function jsonOf({ id, animalId, status, createdAt, updatedAt }: Order): PresentedOrder {
   return { id, petId: animalId, status, createdAt: isoTime(createdAt), updatedAt: isoTime(updatedAt) };
 }

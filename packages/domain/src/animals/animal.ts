@@ -16,6 +16,13 @@ export interface NewAnimal {
   readonly status: PetStatus;
 }
 
+/** What is told of a new animal before it is judged. */
+export interface NewAnimalInput {
+  readonly name: string;
+  readonly categoryId: bigint;
+  readonly status?: PetStatus | undefined;
+}
+
 export interface Animal extends NewAnimal {
   readonly id: AnimalId;
 }
@@ -43,11 +50,7 @@ export function statusesBefore(to: PetStatus): readonly PetStatus[] {
  *
  * @throws DomainError `invalid_parameter`, naming the field and the rule.
  */
-export function newAnimal(input: {
-  readonly name: string;
-  readonly categoryId: bigint;
-  readonly status?: PetStatus | undefined;
-}): NewAnimal {
+export function newAnimal(input: NewAnimalInput): NewAnimal {
   const status = input.status ?? 'available';
   if (input.name.trim() === '') throw invalid('name', 'must not be empty or only white space');
   if (!hasAtMostCodePoints(input.name, MAX_NAME_LENGTH)) {

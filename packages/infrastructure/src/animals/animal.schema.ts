@@ -1,5 +1,5 @@
 import type { Animal } from '@adoption-store/domain';
-import { EntitySchema } from 'typeorm';
+import { EntitySchema, type EntitySchemaColumnOptions } from 'typeorm';
 import { int64Column } from '../database/columns.js';
 
 export const animalSchema = new EntitySchema<Animal>({
@@ -10,7 +10,7 @@ export const animalSchema = new EntitySchema<Animal>({
     name: { type: 'text' },
     categoryId: { name: 'category_id', type: 'bigint', transformer: int64Column },
     status: { type: 'text' },
-  },
+  } satisfies Record<keyof Animal, EntitySchemaColumnOptions>,
   checks: [
     { name: 'animals_name_check', expression: 'char_length(name) BETWEEN 1 AND 255' },
     { name: 'animals_status_check', expression: "status IN ('available', 'pending', 'sold')" },

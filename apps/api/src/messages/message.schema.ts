@@ -1,0 +1,53 @@
+import { MAX_MESSAGE_LENGTH, MESSAGE_STATUSES } from '@adoption-store/domain';
+import { ResourceSchemas } from '../http/resource-schemas.js';
+import { type Described, oneOf, schemaRef, time } from '../openapi/schema.js';
+import type { PresentedMessage } from './present-message.js';
+
+export const QUEUED = {
+  id: 'msg_2Yb8kQ0xWm4TzR7nLc5VhJ1s',
+  message: 'Is Luna still there?',
+  status: 'queued',
+  createdAt: '2026-11-21T12:00:00.000Z',
+};
+
+const text: Described = {
+  type: 'string',
+  minLength: 1,
+  maxLength: MAX_MESSAGE_LENGTH,
+  description: 'What to tell the store.',
+  examples: [QUEUED.message],
+};
+
+const presented = {
+  id: {
+    type: 'string',
+    pattern: '^msg_[0-9A-Za-z]{24}$',
+    description: 'Unique identifier.',
+    examples: [QUEUED.id],
+  },
+  message: text,
+  status: schemaRef('MessageStatus'),
+  createdAt: time('When the message was queued.'),
+} satisfies Record<keyof PresentedMessage, Described>;
+
+/** Message (requirements.md §4.4). */
+export const messageSchemas = new ResourceSchemas({
+  Message: {
+    type: 'object',
+    description: 'A message to the store.',
+    required: ['id', 'message', 'status', 'createdAt'],
+    properties: presented,
+    examples: [QUEUED],
+  },
+  NewMessage: {
+    type: 'object',
+    description: 'A message to queue.',
+    required: ['message'],
+    properties: { message: text },
+    examples: [{ message: QUEUED.message }],
+  },
+  MessageStatus: oneOf(
+    MESSAGE_STATUSES,
+    'Whether the message is still `queued`, has been `sent`, or has `failed` for good.',
+  ),
+});

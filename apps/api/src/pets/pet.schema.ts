@@ -1,0 +1,41 @@
+import { type Animal, MAX_NAME_LENGTH, type NewAnimal, PET_STATUSES } from '@adoption-store/domain';
+import { ResourceSchemas } from '../http/resource-schemas.js';
+import { type Described, int64, oneOf, schemaRef } from '../openapi/schema.js';
+
+export const LUNA = { id: 1, name: 'Luna', categoryId: 1, status: 'available' };
+
+const newPet = {
+  name: {
+    type: 'string',
+    minLength: 1,
+    maxLength: MAX_NAME_LENGTH,
+    pattern: String.raw`\S`,
+    description: "The animal's name. It is kept exactly as it is sent, and must not be white space alone.",
+    examples: [LUNA.name],
+  },
+  categoryId: int64('Identifier of the category the animal belongs to.', 1),
+  status: { ...schemaRef('PetStatus'), default: 'available' },
+} satisfies Record<keyof NewAnimal, Described>;
+
+const assigned = {
+  id: int64('Unique identifier, assigned by the service on creation.', 1),
+} satisfies Record<Exclude<keyof Animal, keyof NewAnimal>, Described>;
+
+/** Pet and NewPet (requirements.md §2.1). */
+export const petSchemas = new ResourceSchemas({
+  Pet: {
+    description: 'An animal.',
+    allOf: [{ type: 'object', required: ['id'], properties: assigned }, schemaRef('NewPet')],
+    // A new animal may leave it out; one that is stored has it.
+    required: ['status'],
+    examples: [LUNA],
+  },
+  NewPet: {
+    type: 'object',
+    description: 'An animal to add.',
+    required: ['name', 'categoryId'],
+    properties: newPet,
+    examples: [{ name: 'Bella', categoryId: 1 }],
+  },
+  PetStatus: oneOf(PET_STATUSES, 'Whether the animal can be adopted. Of a new animal it is `available` unless given.'),
+});

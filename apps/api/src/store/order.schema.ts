@@ -1,0 +1,39 @@
+import { ORDER_STATUSES } from '@adoption-store/domain';
+import { ResourceSchemas } from '../http/resource-schemas.js';
+import { type Described, int64, oneOf, schemaRef, time } from '../openapi/schema.js';
+import type { PresentedOrder } from './present-order.js';
+
+export const PLACED = {
+  id: 1,
+  petId: 1,
+  status: 'placed',
+  createdAt: '2026-11-21T12:00:00.000Z',
+  updatedAt: '2026-11-21T12:00:00.000Z',
+};
+
+const order = {
+  id: int64('Unique identifier, assigned by the service.', 1),
+  petId: int64('Identifier of the animal that is ordered.', 1),
+  status: schemaRef('OrderStatus'),
+  createdAt: time('When the order was placed.'),
+  updatedAt: time('When its status last changed.'),
+} satisfies Record<keyof PresentedOrder, Described>;
+
+/** Order (contract.md, "Store"). */
+export const orderSchemas = new ResourceSchemas({
+  Order: {
+    type: 'object',
+    description: 'An order of one animal.',
+    required: ['id', 'petId', 'status', 'createdAt', 'updatedAt'],
+    properties: order,
+    examples: [PLACED],
+  },
+  NewOrder: {
+    type: 'object',
+    description: 'An order to place.',
+    required: ['petId'],
+    properties: { petId: int64('Identifier of an animal that is available.', 1) },
+    examples: [{ petId: 1 }],
+  },
+  OrderStatus: oneOf(ORDER_STATUSES, 'How the order stands. All but `placed` are final.'),
+});
