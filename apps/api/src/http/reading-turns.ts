@@ -6,14 +6,12 @@ const MOST_PIECES = 2_000;
 
 /**
  * Keeps bodies in tiny pieces from holding the event loop: one packet may have 10,000 of them, and hundreds of
- * connections may be read in the same turn. Where there are too many pieces, connections are read one at a time, and all
- * other work has twice as much time in between.
+ * connections may be read in the same turn. Where there are too many pieces, new connections wait, and one is read at a
+ * time, the newest first.
  */
 export class ReadingTurns {
-  private readonly sockets = new Set<Socket>();
-  /** Those whose body is coming. */
-  private readonly receiving = new Set<Socket>();
-  /** Those that are not read just now, the next one last. */
+  /** Connections on which no request has come. */
+  private readonly unread = new Set<Socket>();
   private readonly waiting: Socket[] = [];
   /** Of this turn. */
   private pieces = 0;
@@ -21,18 +19,11 @@ export class ReadingTurns {
 
   listenTo(server: Server): void {
     server.on('connection', (socket: Socket) => {
-      this.sockets.add(socket);
-      socket.once('close', () => this.sockets.delete(socket));
+      if (this.isGoingOn) this.keepWaiting(socket);
+      else this.unread.add(socket);
+      socket.once('close', () => this.unread.delete(socket));
     });
-  }
-
-  /** A body is coming on this connection. */
-  begin(socket: Socket): void {
-    this.receiving.add(socket);
-  }
-
-  end(socket: Socket): void {
-    this.receiving.delete(socket);
+    server.on('request', ({ socket }) => this.unread.delete(socket));
   }
 
   /** A piece of a body has come. */
@@ -43,34 +34,29 @@ export class ReadingTurns {
       });
     }
     this.pieces += 1;
-    if (this.pieces === MOST_PIECES) this.pauseAll();
+    if (this.pieces !== MOST_PIECES) return;
+    for (const socket of this.unread) this.keepWaiting(socket);
+    this.unread.clear();
+    if (!this.isGoingOn) this.goOn();
+  }
+
+  private keepWaiting(socket: Socket): void {
+    socket.pause();
+    this.waiting.push(socket);
   }
 
   private goOn(): void {
     this.isGoingOn = true;
     const startedAt = performance.now();
     this.waiting.pop()?.resume();
-    // What has come on its connection is read before this.
+    // What has come on its connection is read before this. All other work has as much time in between.
     setImmediate(() => {
       this.isGoingOn = this.waiting.length > 0;
       if (!this.isGoingOn) return;
-      const pause = 2 * (performance.now() - startedAt);
+      const pause = performance.now() - startedAt;
       setTimeout(() => {
         this.goOn();
       }, pause);
     });
-  }
-
-  /** A connection without an unfinished body stays open to be read: its client sends no such thing. */
-  private pauseAll(): void {
-    for (const socket of this.sockets) {
-      const isNew = socket.bytesRead === 0;
-      if (socket.isPaused() || !(isNew || this.receiving.has(socket))) continue;
-      socket.pause();
-      // The newest first: those who come while many wait don't wait behind them.
-      if (isNew) this.waiting.push(socket);
-      else this.waiting.unshift(socket);
-    }
-    if (!this.isGoingOn) this.goOn();
   }
 }

@@ -42,10 +42,6 @@ export class RequestBody {
     request.on('error', () => {
       this.fail(new HttpRefusal('bad_request', 'the body was cut off'));
     });
-    turns.begin(request.socket);
-    request.on('close', () => {
-      turns.end(request.socket);
-    });
     if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) this.fail(tooLarge());
     // What is too large is read on, and nothing of it is kept: closed amid a body the connection would be reset, and the
     // answer with it. A body that never ends is cut off by the request's timeout.
@@ -76,12 +72,14 @@ export class RequestBody {
 
   private take(piece: Buffer): void {
     this.turns.count();
+    if (this.failure !== undefined) return;
     this.pieces += 1;
     if (this.pieces > MAX_BODY_PIECES) {
-      this.request.socket.pause();
-      this.fail(tooManyPieces());
+      // No client that means well sends so many, and to read on until it is answered would cost as much again.
+      this.fail(new HttpRefusal('payload_too_large', `the body must come in at most ${MAX_BODY_PIECES} pieces`));
+      this.request.socket.destroy();
     } else if (this.size + piece.length > MAX_BODY_BYTES) this.fail(tooLarge());
-    if (this.failure === undefined) this.keep(piece);
+    else this.keep(piece);
   }
 
   private keep(piece: Buffer): void {
@@ -103,9 +101,4 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 
 function tooLarge(): HttpRefusal {
   return new HttpRefusal('payload_too_large', `the body must be at most ${MAX_BODY_BYTES} bytes`);
-}
-
-function tooManyPieces(): HttpRefusal {
-  const message = `the body must come in at most ${MAX_BODY_PIECES} pieces`;
-  return new HttpRefusal('payload_too_large', message, { connection: 'close' });
 }

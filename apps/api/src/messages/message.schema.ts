@@ -1,7 +1,11 @@
-import { MAX_MESSAGE_LENGTH, MESSAGE_STATUSES } from '@adoption-store/domain';
+import { MAX_MESSAGE_LENGTH, type Message, MESSAGE_STATUSES } from '@adoption-store/domain';
 import { ResourceSchemas } from '../http/resource-schemas.js';
 import { type Described, oneOf, schemaRef, time } from '../openapi/schema.js';
-import type { PresentedMessage } from './present-message.js';
+
+export interface PresentedMessage extends Pick<Message, 'id' | 'status'> {
+  readonly message: string;
+  readonly createdAt: string;
+}
 
 export const QUEUED = {
   id: 'msg_2Yb8kQ0xWm4TzR7nLc5VhJ1s',

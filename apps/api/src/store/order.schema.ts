@@ -1,7 +1,12 @@
-import { ORDER_STATUSES } from '@adoption-store/domain';
+import { type AnimalId, type Order, ORDER_STATUSES } from '@adoption-store/domain';
 import { ResourceSchemas } from '../http/resource-schemas.js';
 import { type Described, int64, oneOf, schemaRef, time } from '../openapi/schema.js';
-import type { PresentedOrder } from './present-order.js';
+
+export interface PresentedOrder extends Pick<Order, 'id' | 'status'> {
+  readonly petId: AnimalId;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
 
 export const PLACED = {
   id: 1,

@@ -1,12 +1,6 @@
-import type { AnimalId, Order } from '@adoption-store/domain';
+import type { Order } from '@adoption-store/domain';
 import { isoTime } from '../http/iso-time.js';
-import { orderSchemas } from './order.schema.js';
-
-export interface PresentedOrder extends Pick<Order, 'id' | 'status'> {
-  readonly petId: AnimalId;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
+import { orderSchemas, type PresentedOrder } from './order.schema.js';
 
 const write = orderSchemas.serialiser('Order');
 const writeAll = orderSchemas.listSerialiser('Order');

@@ -1,0 +1,56 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { createDatabase, type TestDatabase } from '../support/database.js';
+import { runPortal, type RunningPortal } from '../support/portal-process.js';
+import { PASSWORD, Visitor } from '../support/portal-visitor.js';
+import { API, Running } from '../support/processes.js';
+import { SmtpSink } from '../support/smtp.js';
+import { until } from '../support/until.js';
+
+let database: TestDatabase;
+let mail: SmtpSink;
+let portal: RunningPortal;
+let replicas: readonly Running[] = [];
+let origins: readonly string[] = [];
+
+beforeAll(async () => {
+  database = await createDatabase();
+  mail = await SmtpSink.open();
+  portal = await runPortal(database.url, { SMTP_URL: mail.url });
+  const settings = { DATABASE_URL: database.url, HOST: '127.0.0.1', PORT: '0' };
+  replicas = [new Running(API, [], settings), new Running(API, [], settings)];
+  origins = await Promise.all(replicas.map(async (each) => (await each.prints(/Address {2}(\S+)\/v1/))[1] ?? ''));
+});
+
+afterAll(async () => {
+  await Promise.all([portal.process, ...replicas].map((process) => process.stop()));
+  await mail.close();
+  await database.drop();
+});
+
+async function answersTo(key: string): Promise<number[]> {
+  const headers = { authorization: `Bearer ${key}` };
+  return Promise.all(origins.map(async (origin) => (await fetch(`${origin}/v1/pets`, { headers })).status));
+}
+
+it('the first reset by mail revokes the keys of before, on every replica within a second', async () => {
+  const email = 'owner@example.com';
+  const stranger = new Visitor(portal.origin, '2001:db8::1');
+  await stranger.get('/sign-up');
+  await stranger.post('/sign-up', { email, password: PASSWORD });
+  const key = await stranger.issueKey();
+  expect(await answersTo(key)).toEqual([200, 200]);
+
+  const owner = new Visitor(portal.origin, '2001:db8:1::1');
+  await owner.get('/forgotten-password');
+  await owner.post('/forgotten-password', { email });
+  const link = /\/reset-password#(\S+)/;
+  await until(() => mail.received.some(({ body }) => link.test(body)));
+  const [, token = ''] = mail.received.map(({ body }) => link.exec(body)).find((found) => found !== null) ?? [];
+  await owner.get('/reset-password');
+  expect((await owner.post('/reset-password', { token, password: 'the owner’s own pass phrase' })).status).toBe(303);
+
+  const deadline = Date.now() + 1_000;
+  while ((await answersTo(key)).some((status) => status === 200) && Date.now() < deadline) await delay(50);
+  expect(await answersTo(key)).toEqual([401, 401]);
+});
