@@ -1,25 +1,12 @@
-import { cp, rm, symlink } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { dirname, join, relative } from 'node:path';
 import { afterAll, expect, it } from '@jest/globals';
-import type { ESLint } from 'eslint';
-import { fixtureTree, removeTrees, repository, run } from './trees.js';
+import { restrictionsIn, rulesOf } from './lint.js';
+import { removeTrees } from './trees.js';
 
 afterAll(removeTrees);
 
-const PACKAGE = 'packages/infrastructure';
-// The package's own settings, so that it is they that are tested.
-const SETTINGS = ['tsconfig.base.json', 'eslint.config.js', 'tsconfig.json'].map((file) =>
-  file === 'tsconfig.base.json' ? file : join(PACKAGE, file),
-);
-
 it('refuses what reaches past what a framework documents, and nothing else', async () => {
-  const tree = await fixtureTree('inside-frameworks');
-  for (const file of [...SETTINGS, 'test/tsconfig.json']) await cp(join(repository, file), join(tree, file));
-  const tooling = join(tree, 'node_modules/@adoption-store/tooling');
-  await rm(tooling);
-  await symlink(join(repository, 'packages/tooling'), tooling);
-  expect(await findings(tree)).toEqual([
+  const findings = await restrictionsIn('inside-frameworks', 'packages/infrastructure');
+  expect(findings.map(({ place, message }) => `${place} ${reason(message)}`)).toEqual([
     "bad.ts:1 pg's wire protocol is pg's",
     "bad.ts:2 a path into a package is private: import it by the package's name",
     'bad.ts:3 V8 flags stand where Node.js is started',
@@ -42,27 +29,14 @@ it('refuses what reaches past what a framework documents, and nothing else', asy
 // The fixture above shows that the rules work.
 it.each([
   ...['api', 'cli', 'portal', 'worker'].map((name) => `apps/${name}`),
-  ...['client', 'config', 'domain', 'infrastructure', 'telemetry', 'web'].map((name) => `packages/${name}`),
+  ...['client', 'config', 'domain', 'embedded-postgres', 'infrastructure', 'telemetry', 'web'].map(
+    (name) => `packages/${name}`,
+  ),
 ])('refuses it in %s', async (workspace) => {
-  const output = await run(process.execPath, [eslint, '--print-config', 'src/any.ts'], join(repository, workspace));
-  const { rules } = JSON.parse(output) as { rules: Record<string, readonly unknown[]> };
+  const rules = await rulesOf(workspace, 'src/any.ts');
   expect(JSON.stringify(rules['no-restricted-syntax'])).toContain('a member that begins with _ is private');
   expect(JSON.stringify(rules['no-restricted-imports'])).toContain('a path into a package is private');
 });
-
-/** ESLint's program: a process of its own, because its settings are ESM and Jest runs CommonJS here. */
-const eslint = join(dirname(createRequire(__filename).resolve('eslint/package.json')), 'bin/eslint.js');
-
-/** The file, line and message of each finding of these rules. */
-async function findings(tree: string): Promise<string[]> {
-  const folder = join(tree, PACKAGE);
-  const output = await run(process.execPath, [eslint, 'src', '--format', 'json'], folder);
-  return (JSON.parse(output) as ESLint.LintResult[]).flatMap(({ filePath, messages }) =>
-    messages
-      .filter(({ ruleId }) => ruleId === null || ruleId.startsWith('no-restricted-'))
-      .map(({ line, message }) => `${relative(join(folder, 'src'), filePath)}:${line} ${reason(message)}`),
-  );
-}
 
 /** Of a restricted import ESLint says first which one it is. */
 function reason(message: string): string {

@@ -87,7 +87,7 @@ describe('what is repeated', () => {
 describe('a bell', () => {
   const never = new AbortController().signal;
 
-  /** Who of so many has been woken. */
+  /** The numbers of the waiters that have been woken, of so many. */
   function waiters(bell: Bell, count: number): number[] {
     const woken: number[] = [];
     for (let index = 0; index < count; index += 1) void bell.heard(never).then(() => woken.push(index));

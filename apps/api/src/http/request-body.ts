@@ -21,6 +21,7 @@ declare module 'fastify' {
 export class RequestBody {
   /** Why it will never be whole. */
   private failure: HttpRefusal | undefined;
+  private breach: HttpRefusal | undefined;
   private readonly whole: Promise<Buffer>;
   private reject: (refusal: HttpRefusal) => void = () => undefined;
   private bytes = Buffer.allocUnsafe(FIRST_BYTES);
@@ -40,7 +41,7 @@ export class RequestBody {
     // A body that nobody wants may fail, too.
     this.whole.catch(() => undefined);
     request.on('error', () => {
-      this.fail(new HttpRefusal('bad_request', 'the body was cut off'));
+      this.breakOff(new HttpRefusal('bad_request', 'the body was cut off'));
     });
     if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) this.fail(tooLarge());
     // What is too large is read on, and nothing of it is kept: closed amid a body the connection would be reset, and the
@@ -59,12 +60,18 @@ export class RequestBody {
     return this.whole;
   }
 
-  /** Why the bytes on the connection are no body; undefined while they are. */
+  /** Why the bytes on the connection are no body; undefined while they are, however large it is. */
   get refusal(): HttpRefusal | undefined {
-    return this.failure;
+    return this.breach;
   }
 
-  fail(refusal: HttpRefusal): void {
+  /** Nothing more of it can be read from the connection. */
+  breakOff(refusal: HttpRefusal): void {
+    this.breach ??= refusal;
+    this.fail(refusal);
+  }
+
+  private fail(refusal: HttpRefusal): void {
     this.failure ??= refusal;
     this.bytes = Buffer.alloc(0);
     this.reject(this.failure);
@@ -92,11 +99,6 @@ export class RequestBody {
     piece.copy(this.bytes, this.size);
     this.size = size;
   }
-}
-
-/** Whether its head says that there is one (RFC 9112 §6). */
-export function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 function tooLarge(): HttpRefusal {

@@ -1,8 +1,9 @@
+import { hasBody } from '@adoption-store/web';
 import type { FastifyInstance } from 'fastify';
 import { errorBody, JSON_TYPE } from './error-codes.js';
 import { checkFraming } from './framing.js';
 import type { ReadingTurns } from './reading-turns.js';
-import { hasBody, RequestBody } from './request-body.js';
+import { RequestBody } from './request-body.js';
 import type { SocketRefusals } from './socket-refusals.js';
 
 interface RequestHooks {
@@ -29,7 +30,7 @@ export function addRequestHooks(fastify: FastifyInstance, { refusals, turns, isE
   fastify.addHook('onSend', (request, reply, payload, done) => {
     if (isEnding()) reply.header('connection', 'close');
     const refusal = request.received?.refusal;
-    if (refusal === undefined || refusal.code === 'payload_too_large') {
+    if (refusal === undefined) {
       done(null, payload);
       return;
     }

@@ -90,7 +90,7 @@ export class SocketRefusals {
     if (request === undefined || request.raw.complete) this.refuseOnSocket(socket, refusal);
     else {
       this.refused.add(socket);
-      request.received?.fail(refusal);
+      request.received?.breakOff(refusal);
       // No request has two answers.
       if (reply?.raw.headersSent === true)
         this.whenAnswered(socket, () => {

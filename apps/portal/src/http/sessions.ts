@@ -34,7 +34,7 @@ interface UseCases {
 
 const COOKIE = 'session';
 
-/** Who is signed in, in which browser. Only signing in and a change of the password give a browser a session's cookie. */
+/** Keeps the signed-in account of each browser. Only signing in and a change of the password give a browser a session's cookie. */
 export class Sessions {
   private readonly signer: ReturnType<typeof signerFor>;
 

@@ -34,7 +34,7 @@ export class SignedInGuard implements CanActivate {
   }
 }
 
-/** Who is signed in, on a page that isn't public. */
+/** The account that is signed in, on a page that isn't public. */
 export const SignedIn = createParamDecorator((_: unknown, context: ExecutionContext): Account => {
   const { account } = context.switchToHttp().getRequest<FastifyRequest>();
   if (account === undefined) throw new SignInNeeded();

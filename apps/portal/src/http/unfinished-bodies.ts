@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { hasBody } from '@adoption-store/web';
 import { normalizeIp } from '@nestjs/throttler';
 import type { FastifyInstance } from 'fastify';
 
@@ -42,9 +43,4 @@ export function boundUnfinishedBodies(fastify: FastifyInstance, giveUpMs: number
     if (hasBody(raw) && !raw.complete) reply.header('connection', 'close');
     done();
   });
-}
-
-/** RFC 9112 §6: one of these headers announces a body. */
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }

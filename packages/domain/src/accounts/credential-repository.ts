@@ -41,7 +41,7 @@ export interface CredentialRepository {
   rehash(change: CredentialChange & { readonly next: string }): Promise<void>;
   /** Whether the reset was added, which it isn't where the account has `most` that can be used at its creation. */
   addReset(reset: PasswordReset, most: number): Promise<boolean>;
-  /** Whose password the token resets at that instant. */
+  /** The account that the token resets the password of at that instant. */
   findReset(tokenHash: string, at: Instant): Promise<Account | undefined>;
   /**
    * Spends the reset, takes back the account's others, sets the password and raises the version. It proves the address:

@@ -29,7 +29,7 @@ export class QueryTracing implements EntitySubscriberInterface {
           else reject(error as Error);
         });
       });
-    // Whoever sent the query is told of its failure by TypeORM.
+    // TypeORM tells the sender of the query that it has failed.
     channel.tracePromise(answer, { text: query }).catch(() => undefined);
   }
 
