@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { folderOf } from '../support/programs.js';
@@ -45,6 +45,21 @@ describe('the compose file and the images', () => {
       'the Dockerfile asks for readiness',
       'the Dockerfile has HOTS, which no app reads',
     ]);
+  });
+});
+
+describe('the API', () => {
+  it('is given the same flags of Node.js by each script and by its image', () => {
+    const { scripts } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as {
+      readonly scripts: Readonly<Record<'start' | 'start:api', string>>;
+    };
+    const [, image] =
+      /^CMD \[(.*), "apps\/api\/dist\/main.js"\]$/m.exec(readFileSync(join(docker, 'Dockerfile'), 'utf8')) ?? [];
+    const flags = ['--no-allocation-site-pretenuring'];
+    for (const script of [scripts.start, scripts['start:api']]) {
+      expect(/ node (.*) apps\//.exec(script)?.[1]?.split(' ')).toEqual(flags);
+    }
+    expect(JSON.parse(`[${image ?? ''}]`)).toEqual(flags);
   });
 });
 

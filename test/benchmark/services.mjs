@@ -6,9 +6,13 @@ import ts from 'typescript';
 
 const root = join(import.meta.dirname, '../..');
 
+/** What the start script gives Node.js. */
+const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const flags = /exec node (.*?)\s*apps\//.exec(scripts['start:api'])[1].split(' ').filter(Boolean);
+
 /** The API as a process of its own, once it is ready; on another Node.js where `node` names its program. */
 export function startApi(env, node) {
-  return start({ program: 'apps/api/dist/main.js', env, ready: /Address {2}(\S+)\/v1/, node });
+  return start({ program: 'apps/api/dist/main.js', env, ready: /Address {2}(\S+)\/v1/, node, flags });
 }
 
 /** The worker likewise. */
@@ -60,9 +64,9 @@ function compileTypical() {
   return 'test/dist/typical.js';
 }
 
-async function start({ program, env, ready, args = [], node = process.execPath }) {
+async function start({ program, env, ready, args = [], node = process.execPath, flags: given = [] }) {
   const startedAt = performance.now();
-  const child = spawn(node, [join(root, program), ...args], {
+  const child = spawn(node, [...given, join(root, program), ...args], {
     env: { METRICS_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -42,7 +42,9 @@ async function start(service: string): Promise<void> {
   if (stopping.signal.aborted) return;
   const program = fileURLToPath(new URL(`../../${service}/dist/main.js`, import.meta.url));
   // By the channel the services notice when this process is killed.
-  const child = spawn(process.execPath, [program], { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
+  const child = spawn(process.execPath, [...process.execArgv, program], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  });
   running.push(child);
   const end = endOf(service, child);
   ends.push(end);

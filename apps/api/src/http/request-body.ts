@@ -5,6 +5,7 @@ import type { ReadingTurns } from './reading-turns.js';
 export const MAX_BODY_BYTES = 64 * 1024;
 /** A body of that size may come in pieces of 8 bytes on average. Each piece costs a microsecond, whatever its size. */
 export const MAX_BODY_PIECES = MAX_BODY_BYTES / 8;
+/** Of the buffer, where the body may be longer. */
 const FIRST_BYTES = 1_024;
 
 declare module 'fastify' {
@@ -24,7 +25,7 @@ export class RequestBody {
   private breach: HttpRefusal | undefined;
   private readonly whole: Promise<Buffer>;
   private reject: (refusal: HttpRefusal) => void = () => undefined;
-  private bytes = Buffer.allocUnsafe(FIRST_BYTES);
+  private bytes: Buffer;
   private size = 0;
   private pieces = 0;
 
@@ -43,7 +44,9 @@ export class RequestBody {
     request.on('error', () => {
       this.breakOff(new HttpRefusal('bad_request', 'the body was cut off'));
     });
-    if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) this.fail(tooLarge());
+    const length = Number(request.headers['content-length'] ?? FIRST_BYTES);
+    this.bytes = Buffer.allocUnsafe(Math.min(length, FIRST_BYTES));
+    if (length > MAX_BODY_BYTES) this.fail(tooLarge());
     // What is too large is read on, and nothing of it is kept: closed amid a body the connection would be reset, and the
     // answer with it. A body that never ends is cut off by the request's timeout.
     request.on('data', (piece: Buffer) => {

@@ -1,6 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Observe, type RequestObserver, shownRoute } from './request-observers.js';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** On the clock of `performance.now()`; undefined once the request has been told of. */
+    startedAt: number | undefined;
+  }
+}
+
 /** The status by which a request is logged and counted whose client has hung up, as by nginx. */
 const ABANDONED = 499;
 
@@ -14,19 +21,23 @@ export function watchRequests(fastify: FastifyInstance, observers: readonly Requ
     watched.set(url, observes);
     for (const observe of observes) observe(request, status, milliseconds);
   };
-  const startedAt = new WeakMap<FastifyRequest, number>();
+  fastify.decorateRequest('startedAt', undefined);
   fastify.addHook('onRequest', (request, _reply, done) => {
-    startedAt.set(request, performance.now());
+    request.startedAt = performance.now();
     done();
   });
-  fastify.addHook('onResponse', (request, reply, done) => {
+  const end = (request: FastifyRequest, status: number) => {
     // Its client may have hung up before.
-    if (startedAt.delete(request)) watch(request, reply.statusCode, reply.elapsedTime);
+    if (request.startedAt === undefined) return;
+    watch(request, status, performance.now() - request.startedAt);
+    request.startedAt = undefined;
+  };
+  fastify.addHook('onResponse', (request, reply, done) => {
+    end(request, reply.statusCode);
     done();
   });
   fastify.addHook('onRequestAbort', (request, done) => {
-    const began = startedAt.get(request);
-    if (began !== undefined && startedAt.delete(request)) watch(request, ABANDONED, performance.now() - began);
+    end(request, ABANDONED);
     done();
   });
 }

@@ -28,7 +28,7 @@ export class PetsController {
     @ValidQuery(ListPetsQuery) query: ListPetsQuery,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<string> {
+  ): Promise<Buffer> {
     const { items, next } = await this.listAnimals.execute(query);
     if (next !== undefined) reply.header('link', nextPageLink(this.url(request), query, PETS_CURSOR, next));
     return presentPets(items);

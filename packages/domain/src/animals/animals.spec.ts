@@ -4,6 +4,7 @@ import { createApplication } from '../application.js';
 import { INT64_MAX, INT64_MIN } from '../kernel/int64.js';
 import { inMemoryPorts } from '../testing/index.js';
 import { canBecome, newAnimal, PET_STATUSES, type PetStatus } from './animal.js';
+import { ListAnimals } from './list-animals.js';
 
 const cat = { name: 'Luna', categoryId: 1n };
 const invalid = (rule: string) =>
@@ -100,6 +101,16 @@ describe('the catalogue', () => {
   it.each([0, 101, 1.5, Number.NaN])('refuses the limit %d', async (limit) => {
     const { listAnimals } = await storeOf(0);
     await expect(listAnimals.execute({ limit })).rejects.toEqual(invalid('limit must be'));
+  });
+
+  it('gives callers that share what was read one page', async () => {
+    const { animals } = inMemoryPorts();
+    for (let added = 0; added < 3; added += 1) await animals.add(newAnimal(cat));
+    const found = await animals.list({ limit: 3 });
+    const sharing = new ListAnimals({ ...animals, list: () => Promise.resolve(found) });
+    const [one, other] = [await sharing.execute({ limit: 2 }), await sharing.execute({ limit: 2 })];
+    expect(one.items).toEqual(found.slice(0, 2));
+    expect(other).toBe(one);
   });
 
   it('refuses more than 100 ids', async () => {

@@ -88,7 +88,7 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
     );
   }
 
-  async findByHash(hash: string): Promise<AccountKey | undefined> {
+  findByHash(hash: string): Promise<AccountKey | undefined> {
     return this.cache.find(hash);
   }
 
