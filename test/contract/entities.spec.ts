@@ -37,9 +37,9 @@ it('are what the migrations have made: TypeORM finds no difference', async () =>
 it.each([
   [
     'column',
-    'ALTER TABLE animals ADD COLUMN breed text',
-    'ALTER TABLE animals DROP COLUMN breed',
-    /DROP COLUMN "breed"/,
+    'ALTER TABLE animals ADD COLUMN forgotten text',
+    'ALTER TABLE animals DROP COLUMN forgotten',
+    /DROP COLUMN "forgotten"/,
   ],
   [
     'rule',
