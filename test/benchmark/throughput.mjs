@@ -5,10 +5,11 @@ import { createKey, peerNames, startApi, startPeer } from './services.mjs';
 import { openStore } from './store.mjs';
 import { inTurns, median, middles, ratio, round } from './turns.mjs';
 import { undisturbed } from './undisturbed.mjs';
-import { ANIMALS, deepPages, withKeys, WORKLOADS } from './workloads.mjs';
+import { ANIMALS, deepPages, mixedLists, withKeys, WORKLOADS } from './workloads.mjs';
 
 const { fetch } = globalThis;
 
+const MIXED = 'mixed lists';
 const DEEP = 'deep page';
 const MILLION = 1_000_000;
 const STARTS = 5;
@@ -22,7 +23,7 @@ export async function measureThroughput() {
     results[version] = await measureOn(program, {
       connections: asked('BENCH_CONNECTIONS', ['1', '32', '256']).map(Number),
       peers: asked('BENCH_PEERS', peerNames),
-      workloads: asked('BENCH_WORKLOADS', [...Object.keys(WORKLOADS), DEEP, 'start']),
+      workloads: asked('BENCH_WORKLOADS', [...Object.keys(WORKLOADS), MIXED, DEEP, 'start']),
     });
   }
   return results;
@@ -53,14 +54,18 @@ async function measureOn(node, { connections, peers, workloads }) {
       connections,
     );
   }
+  // A peer's cursor is the same as any other's.
+  const withCursors = async (name, requestsOf) => {
+    const ours = withKeys(await requestsOf(services.ours, keys[0]), keys);
+    const theirs = peers.length === 0 ? [] : withKeys(await requestsOf(services[peers[0]], keys[0]), keys);
+    const kinds = kindsOf(services, (service) => (service === 'ours' ? ours : theirs));
+    loads[name] = await measureLoad(name, kinds, connections);
+  };
+  if (workloads.includes(MIXED)) await withCursors(MIXED, mixedLists);
   const peaks = Object.entries(services).map(([name, { pid }]) => [name, round(memory(pid).peak, 0)]);
   if (workloads.includes(DEEP)) {
     await store.fill(MILLION);
-    const ours = withKeys(await deepPages(services.ours, keys[0]), keys);
-    // A peer's cursor is the same as any other's.
-    const theirs = peers.length === 0 ? [] : withKeys(await deepPages(services[peers[0]], keys[0]), keys);
-    const kinds = kindsOf(services, (name) => (name === 'ours' ? ours : theirs));
-    loads[DEEP] = await measureLoad(DEEP, kinds, connections);
+    await withCursors(DEEP, deepPages);
   }
   for (const { stop } of Object.values(services)) await stop();
   const startUp = workloads.includes('start') ? await measureStarts(starts, keys[0]) : undefined;
@@ -81,9 +86,14 @@ async function measureLoad(workload, kinds, connections) {
   for (const each of connections) {
     const results = await inTurns(kinds, { connections: each });
     const { ours, ...others } = results;
-    const figures = { ours: middles(ours) };
+    const figures = { ours: { ...middles(ours), windows: ours.map(({ rate }) => Math.round(rate)) } };
     for (const [name, windows] of Object.entries(others)) {
-      figures[name] = { ...middles(windows), ratio: ratio(ours, windows), 'p99 ratio': ratio(ours, windows, 'p99') };
+      figures[name] = {
+        ...middles(windows),
+        windows: windows.map(({ rate }) => Math.round(rate)),
+        ratio: ratio(ours, windows),
+        'p99 ratio': ratio(ours, windows, 'p99'),
+      };
     }
     byConnections[each] = figures;
     console.log(`${workload}, connections: ${each}`);

@@ -3,7 +3,7 @@ import { undisturbed } from './undisturbed.mjs';
 
 const number = (name, otherwise) => Number(process.env[name] ?? otherwise);
 export const SECONDS = number('BENCH_SECONDS', 3);
-export const WINDOWS = number('BENCH_WINDOWS', 3);
+export const WINDOWS = number('BENCH_WINDOWS', 5);
 
 /**
  * Loads each of `kinds`, `{ service, requests }` by name, in turns, so that whatever else the machine does meets them all.

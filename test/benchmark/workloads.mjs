@@ -27,6 +27,20 @@ export const WORKLOADS = {
   ],
 };
 
+/** Twenty different lists: of each status and none, short and long, from the middle on, and of named animals. */
+export async function mixedLists(service, key) {
+  const deep = await deepPages(service, key);
+  const some = Array.from({ length: 10 }, (_, index) => `id=${index * 900 + 7}`);
+  return [
+    ...['', '?limit=1', '?limit=50', '?limit=100'],
+    ...['available', 'pending', 'sold'].flatMap((status) => [`?status=${status}`, `?status=${status}&limit=100`]),
+    ...[`?${some[0]}`, `?${some.slice(0, 3).join('&')}`, `?${some.join('&')}`, `?${some.join('&')}&limit=5`],
+    ...Array.from({ length: 6 }, (_, index) =>
+      deep[Math.floor((index * deep.length) / 6)].path.replace('/v1/pets', ''),
+    ),
+  ].map((query) => get(`/v1/pets${query}`));
+}
+
 /** The same with a key each. */
 export function withKeys(requests, keys) {
   return keys.flatMap((key) => requests.map((request) => ({ ...request, key })));

@@ -29,9 +29,9 @@ import { APP_GUARD, NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
-import { Type } from 'class-transformer';
+import { Transform, Type } from 'class-transformer';
 import { IsIn, IsInt, IsNotEmpty, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
-import { Column, Entity, JoinColumn, ManyToOne, MoreThan, PrimaryGeneratedColumn, Repository } from 'typeorm';
+import { Column, Entity, In, JoinColumn, ManyToOne, MoreThan, PrimaryGeneratedColumn, Repository } from 'typeorm';
 
 const isThrottled = process.argv.includes('--throttled');
 const STATUSES = ['available', 'pending', 'sold'];
@@ -104,6 +104,11 @@ class ListPetsDto {
   @Type(() => Number)
   @IsInt()
   cursor = 0;
+
+  @IsOptional()
+  @Transform(({ value }) => [value].flat().map(Number))
+  @IsInt({ each: true })
+  id?: number[];
 }
 
 class CreatePetDto {
@@ -139,8 +144,11 @@ class ApiKeyGuard implements CanActivate {
 class PetsService {
   constructor(@InjectRepository(Animal) private readonly animals: Repository<Animal>) {}
 
-  list({ limit, status, cursor }: ListPetsDto): Promise<Animal[]> {
-    const where = { id: MoreThan(String(cursor)), ...(status !== undefined && { status }) };
+  list({ limit, status, cursor, id }: ListPetsDto): Promise<Animal[]> {
+    const where = {
+      id: id === undefined ? MoreThan(String(cursor)) : In(id.map(String)),
+      ...(status !== undefined && { status }),
+    };
     return this.animals.find({ where, order: { id: 'ASC' }, take: limit + 1 });
   }
 
