@@ -1,6 +1,7 @@
 import { type AttemptCounter, type CountedAttempt, type Instant, instant, later } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import { onDatabase } from '../database/database-errors.js';
+import { deletePortions } from '../database/delete-portions.js';
 
 // The row is locked by the time its attempts are looked at, so parallel ones are judged one after the other.
 const COUNT = `
@@ -15,12 +16,6 @@ const EARLIEST = `
   ORDER BY time DESC LIMIT 1 OFFSET $3`;
 const TAKE_BACK = 'UPDATE attempts SET times = trim_array(times, 1) WHERE subject_hash = $1 AND cardinality(times) > 0';
 const FORGET = 'DELETE FROM attempts WHERE subject_hash = $1';
-// In portions, as a statement that takes too long is ended. By their places, or PostgreSQL reads the whole table to find
-// the rows of a portion.
-const PURGE = `
-  DELETE FROM attempts WHERE ctid = ANY(ARRAY(
-    SELECT ctid FROM attempts WHERE expires_at <= $1
-    ORDER BY expires_at LIMIT 1000 FOR UPDATE SKIP LOCKED))`;
 
 export class PostgresAttemptCounter implements AttemptCounter {
   constructor(private readonly dataSource: DataSource) {}
@@ -51,12 +46,7 @@ export class PostgresAttemptCounter implements AttemptCounter {
   }
 
   async purge(now: Instant): Promise<number> {
-    let purged = 0;
-    for (;;) {
-      const [, count] = await this.query<[unknown[], number]>(PURGE, [new Date(now)]);
-      purged += count;
-      if (count === 0) return purged;
-    }
+    return deletePortions(this.dataSource, { table: 'attempts', time: 'expires_at' }, now);
   }
 
   private query<Result>(text: string, values: unknown[]): Promise<Result> {

@@ -54,12 +54,7 @@ function linksIn(table: string) {
       WHERE closed_at IS NULL AND id = (SELECT account_id FROM ${table} WHERE token_hash = $1 AND expires_at > $2)`,
     spend: `DELETE FROM ${table} WHERE token_hash = $1 AND expires_at > $2`,
     takeBack: `DELETE FROM ${table} WHERE account_id = $1`,
-    // In portions, as a statement that takes too long is ended. By their places, or PostgreSQL reads the whole table to
-    // find the rows of a portion.
-    forget: `
-      DELETE FROM ${table} WHERE ctid = ANY(ARRAY(
-        SELECT ctid FROM ${table} WHERE expires_at <= $1
-        ORDER BY expires_at LIMIT 1000 FOR UPDATE SKIP LOCKED))`,
+    forget: { table, time: 'expires_at' },
   };
 }
 type Links = ReturnType<typeof linksIn>;

@@ -51,10 +51,6 @@ const RESTORE_REPLACED = `
   SET expires_at = $3, revoked_at = CASE WHEN revoked_at = expires_at THEN NULL ELSE revoked_at END, replaced_by = NULL
   WHERE id = $1 AND replaced_by = $2`;
 const REVOKE = 'UPDATE api_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL';
-// In small portions: each key that goes is told to every instance, and takes with it what is kept of it.
-const FORGET_PAST = `
-  DELETE FROM api_keys WHERE id = ANY(ARRAY(
-    SELECT id FROM api_keys WHERE ${KEY_END} <= $1 ORDER BY ${KEY_END} LIMIT 100 FOR UPDATE SKIP LOCKED))`;
 
 /** All keys in use are read twice a second: TypeORM took several times as long for that. */
 const FIND_BY_HASHES = {
@@ -123,7 +119,8 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
   }
 
   async forgetPast(endedUntil: Instant): Promise<number> {
-    return deletePortions(this.dataSource, FORGET_PAST, endedUntil);
+    // In small portions: each key that goes is told to every instance, and takes with it what is kept of it.
+    return deletePortions(this.dataSource, { table: 'api_keys', time: KEY_END, most: 100 }, endedUntil);
   }
 
   async revoke(id: ApiKeyId, at: Instant): Promise<ApiKey | undefined> {

@@ -3,10 +3,22 @@ import type { DataSource } from 'typeorm';
 import { onDatabase } from './database-errors.js';
 
 /**
- * Runs a statement that deletes one portion of what is older than an instant until nothing is left; how many rows that
- * were. A portion is small, as a statement that takes too long is ended.
+ * Deletes the rows of a table that an index has by `time`, an expression, up to an instant, and for which `where` holds.
+ * Rows that somebody is changing just now are left to the next time.
+ *
+ * @param most rows in one statement: one that takes too long is ended.
+ * @returns how many rows that were.
  */
-export async function deletePortions(dataSource: DataSource, text: string, until: Instant): Promise<number> {
+export async function deletePortions(
+  dataSource: DataSource,
+  { table, time, where = 'true', most = 1_000 }: { table: string; time: string; where?: string; most?: number },
+  until: Instant,
+): Promise<number> {
+  // By their places, or PostgreSQL reads the whole table to find the rows of a portion.
+  const text = `
+    DELETE FROM ${table} WHERE ctid = ANY(ARRAY(
+      SELECT ctid FROM ${table} WHERE ${time} <= $1 AND ${where}
+      ORDER BY ${time} LIMIT ${most} FOR UPDATE SKIP LOCKED))`;
   let deleted = 0;
   for (;;) {
     const [, count] = await onDatabase(() =>

@@ -14,12 +14,6 @@ const TAKE = `
   RETURNING key`;
 const ANSWER = 'UPDATE idempotency_records SET answer = $3 WHERE account_id = $1 AND key = $2';
 const FIND = 'SELECT fingerprint, answer FROM idempotency_records WHERE account_id = $1 AND key = $2';
-// In portions, as a statement that takes too long is ended. By their places, or PostgreSQL reads the whole table to find
-// the rows of a portion.
-const FORGET = `
-  DELETE FROM idempotency_records WHERE ctid = ANY(ARRAY(
-    SELECT ctid FROM idempotency_records WHERE answered_at <= $1
-    ORDER BY answered_at LIMIT 1000 FOR UPDATE SKIP LOCKED))`;
 
 export class PostgresIdempotencyRecords implements IdempotencyRecords {
   constructor(private readonly dataSource: DataSource) {}
@@ -33,7 +27,7 @@ export class PostgresIdempotencyRecords implements IdempotencyRecords {
   }
 
   async forget(until: Instant): Promise<number> {
-    return deletePortions(this.dataSource, FORGET, until);
+    return deletePortions(this.dataSource, { table: 'idempotency_records', time: 'answered_at' }, until);
   }
 
   private async answer(

@@ -12,14 +12,11 @@ import {
 } from '@adoption-store/domain';
 import type { DataSource, QueryDeepPartialEntity } from 'typeorm';
 import type { DatabaseConnection } from '../database/data-source.js';
-import { Columns } from '../database/columns.js';
 import { onDatabase, readFromDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { NotificationListener } from '../database/notification-listener.js';
 import { managerOf } from '../database/transactions.js';
 import { messageFrom, type MessageRow, messageSchema } from './message.schema.js';
-
-const columns = new Columns(messageSchema);
 
 /**
  * Being due again only when the claim runs out is what keeps others away; counting the claims is what tells one
@@ -39,11 +36,6 @@ const CLAIM = `
   SELECT claimed.id, account_id, text, claimed.created_at, traceparent, claims, failures, email
   FROM claimed JOIN accounts ON accounts.id = account_id
   ORDER BY was_due_at`;
-
-const FORGET = `
-  DELETE FROM messages WHERE id = ANY(ARRAY(
-    SELECT id FROM messages WHERE status <> 'queued' AND created_at <= $1
-    ORDER BY created_at LIMIT 1000 FOR UPDATE SKIP LOCKED))`;
 
 interface ClaimedRow {
   readonly id: MessageId;
@@ -66,24 +58,10 @@ export class TypeOrmMessageQueue implements MessageQueue {
   ) {}
 
   async add({ id, accountId, text, createdAt, traceparent }: NewMessage): Promise<Message> {
-    const inserted = await onDatabase(() =>
-      managerOf(this.dataSource)
-        .createQueryBuilder()
-        .insert()
-        .into(messageSchema)
-        .values({
-          id,
-          accountId,
-          text,
-          createdAt,
-          traceparent: traceparent ?? null,
-          status: 'queued',
-          dueAt: createdAt,
-        })
-        .returning('*')
-        .execute(),
-    );
-    return messageFrom(columns.fromInsert(inserted));
+    const message: Message = { id, accountId, text, createdAt, status: 'queued' };
+    const row = { ...message, traceparent: traceparent ?? null, dueAt: createdAt };
+    await onDatabase(() => managerOf(this.dataSource).insert(messageSchema, row));
+    return message;
   }
 
   async findById(accountId: AccountId, id: MessageId): Promise<Message | undefined> {
@@ -131,7 +109,8 @@ export class TypeOrmMessageQueue implements MessageQueue {
   }
 
   async forget(writtenUntil: Instant): Promise<number> {
-    return deletePortions(this.dataSource, FORGET, writtenUntil);
+    const settled = { table: 'messages', time: 'created_at', where: "status <> 'queued'" };
+    return deletePortions(this.dataSource, settled, writtenUntil);
   }
 
   async backlog(): Promise<Backlog> {

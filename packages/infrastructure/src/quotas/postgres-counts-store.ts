@@ -75,15 +75,9 @@ const WRITE = {
   WHERE excluded.banned_at > stored.banned_at`,
 };
 
-// Rows that are just being written are left to the next time.
-const PURGE_COUNTS = `
-  DELETE FROM request_counts WHERE account_id = ANY(ARRAY(
-    SELECT account_id FROM request_counts WHERE day_start <= $1 ORDER BY account_id LIMIT 1000 FOR UPDATE SKIP LOCKED))`;
+const COUNTS = { table: 'request_counts', time: 'day_start' };
 /** A ban counts for as long as it lasts, and for a day towards the length of the next. */
-const PURGE_BANS = `
-  DELETE FROM key_bans WHERE key_id = ANY(ARRAY(
-    SELECT key_id FROM key_bans WHERE banned_at <= $1 AND banned_until <= $1::timestamptz + interval '1 day'
-    ORDER BY key_id LIMIT 1000 FOR UPDATE SKIP LOCKED))`;
+const BANS = { table: 'key_bans', time: 'banned_at', where: "banned_until <= $1::timestamptz + interval '1 day'" };
 
 const NO_COUNTS: KeyCounts = { usage: NO_USAGE, refusals: NO_REFUSALS };
 
@@ -114,8 +108,8 @@ export class PostgresCountsStore implements CountsStore {
   async purge(now: Instant): Promise<number> {
     // A day later than they end, for instances whose clock lags.
     const before = later(now, -2 * DAY);
-    const counts = await deletePortions(this.dataSource, PURGE_COUNTS, before);
-    return counts + (await deletePortions(this.dataSource, PURGE_BANS, before));
+    const counts = await deletePortions(this.dataSource, COUNTS, before);
+    return counts + (await deletePortions(this.dataSource, BANS, before));
   }
 
   /** Writes what has changed. Never rejects: what can't be written now is written with the next flush. */

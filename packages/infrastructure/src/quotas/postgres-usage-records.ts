@@ -6,12 +6,14 @@ import {
   type Instant,
   instant,
   type KeyDayOfUsage,
+  later,
   startOf,
   type UsageRecords,
   type UsedKey,
 } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
-import { onDatabase, readFromDatabase } from '../database/database-errors.js';
+import { readFromDatabase } from '../database/database-errors.js';
+import { deletePortions } from '../database/delete-portions.js';
 import { Flusher } from '../database/flusher.js';
 import { queryPrepared } from '../database/prepared.js';
 
@@ -50,11 +52,6 @@ const LIST_KEYS = `
     SELECT * FROM usage_by_day WHERE key_id = asked.id AND day >= $2 AND account_id = $1 OFFSET 0
   ) AS used
   ORDER BY used.day, key_id`;
-// In portions, as a statement that takes too long is ended. By their places, or PostgreSQL reads the whole table to find
-// the rows of a portion.
-const FORGET = `
-  DELETE FROM usage_by_day WHERE ctid = ANY(ARRAY(
-    SELECT ctid FROM usage_by_day WHERE day < $1 ORDER BY day LIMIT 1000 FOR UPDATE SKIP LOCKED))`;
 
 /** What a key has used of a day since the last write. */
 interface Noted {
@@ -104,12 +101,7 @@ export class PostgresUsageRecords implements UsageRecords {
   }
 
   async forget(before: Instant): Promise<number> {
-    let forgotten = 0;
-    for (;;) {
-      const [, count] = await onDatabase(() => this.dataSource.query<[unknown[], number]>(FORGET, [dateOf(before)]));
-      forgotten += count;
-      if (count === 0) return forgotten;
-    }
+    return deletePortions(this.dataSource, { table: 'usage_by_day', time: 'day' }, later(before, -DAY));
   }
 
   /** Writes what there is a last time, where that can be had. */

@@ -11,10 +11,6 @@ const ADD = `
   SELECT $1, $2, id, credential_version, $5, $6, $7 FROM accounts
   WHERE id = $3 AND credential_version = $4 AND closed_at IS NULL FOR SHARE
   RETURNING sid`;
-// In portions, as a statement that takes too long is ended.
-const FORGET = `
-  DELETE FROM sessions WHERE ctid = ANY(ARRAY(
-    SELECT ctid FROM sessions WHERE expire <= $1 ORDER BY expire LIMIT 1000 FOR UPDATE SKIP LOCKED))`;
 
 /** Nothing but `add` inserts a row: a session that has ended stays so, whatever is under way in it. */
 export class PostgresSessionRepository implements SessionRepository {
@@ -61,7 +57,7 @@ export class PostgresSessionRepository implements SessionRepository {
   }
 
   async forget(until: Instant): Promise<number> {
-    return deletePortions(this.dataSource, FORGET, until);
+    return deletePortions(this.dataSource, { table: 'sessions', time: 'expire' }, until);
   }
 
   private async change(which: Partial<Session>, change: Partial<SessionRow>): Promise<boolean> {
