@@ -12,6 +12,9 @@ interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly responses: Readonly<Record<string, unknown>>;
+  readonly requestBody?: {
+    readonly content: { readonly 'application/json': { readonly schema: { readonly $ref: string } } };
+  };
   readonly deprecated?: boolean;
   readonly 'x-deprecated-sunset'?: string;
   readonly 'x-stability'?: string;
@@ -23,15 +26,32 @@ interface Description {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: {
     readonly schemas: Readonly<
-      Record<string, { readonly required?: readonly string[]; readonly enum?: readonly string[] }>
+      Record<
+        string,
+        {
+          readonly required?: readonly string[];
+          readonly enum?: readonly string[];
+          readonly properties?: Readonly<Record<string, unknown>>;
+          readonly examples?: readonly object[];
+        }
+      >
     >;
   };
 }
 
 const { info, servers, paths, components } = description as unknown as Description;
 const operations = Object.entries(paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, ...operation })),
+  Object.entries(methods).map(([method, operation]) => ({
+    name: `${method.toUpperCase()} ${path}`,
+    path,
+    ...operation,
+  })),
 );
+const fieldsOfBodies = operations.flatMap(({ path, requestBody }) => {
+  const { $ref } = requestBody?.content['application/json'].schema ?? {};
+  const { properties = {}, examples: [example] = [] } = components.schemas[$ref?.split('/').at(-1) ?? ''] ?? {};
+  return Object.keys(properties).map((field) => ({ path: `/v1${path}`, field, example }));
+});
 const api = useApi();
 
 describe('the description', () => {
@@ -74,6 +94,17 @@ describe('the description', () => {
     for (const { name, responses } of operations) {
       expect([name, Object.keys(responses)]).toEqual([name, expect.arrayContaining(['401', '429', '503'])]);
     }
+  });
+
+  it.each(fieldsOfBodies)('has no $field of a body of $path that nobody judges', async ({ path, field, example }) => {
+    const headers = { Authorization: `Bearer ${api.key}`, 'Content-Type': 'application/json' };
+    const body = JSON.stringify({ ...example, [field]: {} });
+    const { status, body: answer } = await request(api, path, { method: 'POST', headers, body });
+    expect([status, JSON.parse(answer)]).toMatchObject([400, { message: expect.stringMatching(`^${field} must be`) }]);
+  });
+
+  it('describes the fields of a body', () => {
+    expect(fieldsOfBodies.map(({ field }) => field)).toEqual(expect.arrayContaining(['name', 'petId', 'message']));
   });
 
   it('requires of an animal and of a refusal what the requirements do', () => {

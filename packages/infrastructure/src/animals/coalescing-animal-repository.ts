@@ -45,15 +45,15 @@ export class CoalescingAnimalRepository implements AnimalRepository {
   }
 
   list(query: AnimalQuery): Promise<readonly Animal[]> {
-    return query.ids !== undefined || isInTransaction() ? this.animals.list(query) : this.pages.add(query);
+    return isInTransaction() ? this.animals.list(query) : this.pages.add(query);
   }
 
   private async listEach(queries: readonly AnimalQuery[]): Promise<readonly (readonly Animal[])[]> {
     const pages = new Map<string, Promise<readonly Animal[]>>();
     return Promise.all(
       queries.map((query) => {
-        const { status, after, limit } = query;
-        const which = `${status} ${after} ${limit}`;
+        const { status, ids, after, limit } = query;
+        const which = `${status} ${ids?.join()} ${after} ${limit}`;
         const page = pages.get(which) ?? this.animals.list(query);
         pages.set(which, page);
         return page;
