@@ -1,4 +1,4 @@
-import { limitsOf, plan, type FixedPlanName } from '@adoption-store/domain';
+import { FIXED_PLANS, limitsOf, plan } from '@adoption-store/domain';
 import { errorSchemas, refusalResponses } from './errors.js';
 import { headers } from './headers.js';
 import { messageSchemas } from '../messages/message.schema.js';
@@ -11,7 +11,6 @@ import { rateLimitPaths, rateLimitSchemas } from './rate-limit.js';
 import type { Described } from './schema.js';
 import { storePaths } from './store.js';
 
-const FIXED_PLANS: readonly FixedPlanName[] = ['free', 'pro', 'business'];
 const rows = FIXED_PLANS.map((name) => {
   const { perMinute, perDay } = limitsOf(plan(name));
   return `| ${name} | ${perMinute.toLocaleString('en')} | ${perDay.toLocaleString('en')} |`;

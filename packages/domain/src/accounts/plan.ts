@@ -13,10 +13,9 @@ const LIMITS_BY_PLAN = {
 } as const satisfies Record<string, PlanLimits>;
 
 export type FixedPlanName = keyof typeof LIMITS_BY_PLAN;
-export const PLAN_NAMES = ['free', 'pro', 'business', 'enterprise'] as const satisfies readonly (
-  FixedPlanName | 'enterprise'
-)[];
-export type PlanName = (typeof PLAN_NAMES)[number];
+export type PlanName = FixedPlanName | 'enterprise';
+export const FIXED_PLANS = Object.keys(LIMITS_BY_PLAN) as readonly FixedPlanName[];
+export const PLAN_NAMES: readonly PlanName[] = [...FIXED_PLANS, 'enterprise'];
 
 /** What an account may use. An enterprise account has its own two numbers. */
 export type Plan = { readonly name: FixedPlanName } | ({ readonly name: 'enterprise' } & PlanLimits);

@@ -41,7 +41,7 @@ export const accountSchema = new EntitySchema<AccountRow>({
   uniques: [{ name: 'accounts_email_key', columns: ['email'] }],
   checks: [
     { name: 'accounts_email_check', expression: 'email = lower(email)' },
-    { name: 'accounts_plan_check', expression: "plan IN ('free', 'pro', 'business', 'enterprise')" },
+    { name: 'accounts_plan_check', expression: `plan IN (${PLAN_NAMES.map((name) => `'${name}'`).join(', ')})` },
     { name: 'accounts_per_minute_check', expression: 'per_minute > 0' },
     { name: 'accounts_per_day_check', expression: 'per_day > 0' },
     { name: 'accounts_check', expression: "(plan = 'enterprise') = (per_minute IS NOT NULL)" },
