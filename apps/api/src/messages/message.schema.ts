@@ -1,6 +1,6 @@
 import { MAX_MESSAGE_LENGTH, type Message, MESSAGE_STATUSES } from '@adoption-store/domain';
 import { ResourceSchemas } from '../http/resource-schemas.js';
-import { type Described, oneOf, schemaRef, time } from '../openapi/schema.js';
+import { type Described, object, oneOf, schemaRef, time } from '../openapi/schema.js';
 
 export interface PresentedMessage extends Pick<Message, 'id' | 'status'> {
   readonly message: string;
@@ -36,20 +36,8 @@ const presented = {
 
 /** Message (requirements.md §4.4). */
 export const messageSchemas = new ResourceSchemas({
-  Message: {
-    type: 'object',
-    description: 'A message to the store.',
-    required: ['id', 'message', 'status', 'createdAt'],
-    properties: presented,
-    examples: [QUEUED],
-  },
-  NewMessage: {
-    type: 'object',
-    description: 'A message to queue.',
-    required: ['message'],
-    properties: { message: text },
-    examples: [{ message: QUEUED.message }],
-  },
+  Message: object('A message to the store.', presented, QUEUED),
+  NewMessage: object('A message to queue.', { message: text }, { message: QUEUED.message }),
   MessageStatus: oneOf(
     MESSAGE_STATUSES,
     'Whether the message is still `queued`, has been `sent`, or has `failed` for good.',

@@ -4,12 +4,10 @@ import { headers } from './headers.js';
 import { messageSchemas } from '../messages/message.schema.js';
 import { petSchemas } from '../pets/pet.schema.js';
 import { orderSchemas } from '../store/order.schema.js';
-import { messagePaths } from './messages.js';
 import { parameters } from './parameters.js';
-import { petPaths } from './pets.js';
-import { rateLimitPaths, rateLimitSchemas } from './rate-limit.js';
+import { paths } from './paths.js';
+import { rateLimitSchemas } from './rate-limit.js';
 import type { Described } from './schema.js';
-import { storePaths } from './store.js';
 
 const rows = FIXED_PLANS.map((name) => {
   const { perMinute, perDay } = limitsOf(plan(name));
@@ -68,7 +66,7 @@ export const description: Described = {
     { name: 'Limits', description: 'What the plan allows, and what is left of it.' },
   ],
   security: [{ bearerAuth: [] }],
-  paths: { ...petPaths, ...storePaths, ...messagePaths, ...rateLimitPaths },
+  paths,
   components: {
     securitySchemes: {
       bearerAuth: {

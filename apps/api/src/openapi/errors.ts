@@ -3,7 +3,7 @@ import { type ErrorCode, errorStatuses } from '../http/error-codes.js';
 import { MAX_URL_LENGTH } from '../http/framing.js';
 import { MAX_BODY_BYTES } from '../http/request-body.js';
 import { type HeaderName, withHeaders } from './headers.js';
-import { type Described, json, schemaRef } from './schema.js';
+import { type Described, json, object, ref, schemaRef } from './schema.js';
 
 /** What each code means, which is also an example of its message. The compiler asks for a line for each. */
 const MEANINGS: Readonly<Record<ErrorCode, string>> = {
@@ -37,11 +37,9 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
 const CODES = Object.keys(errorStatuses).sort() as ErrorCode[];
 
 export const errorSchemas: Readonly<Record<string, Described>> = {
-  Error: {
-    type: 'object',
-    description: 'The body of every refusal.',
-    required: ['code', 'message', 'status'],
-    properties: {
+  Error: object(
+    'The body of every refusal.',
+    {
       code: schemaRef('ErrorCode'),
       message: {
         type: 'string',
@@ -50,8 +48,8 @@ export const errorSchemas: Readonly<Record<string, Described>> = {
       },
       status: { type: 'integer', minimum: 400, maximum: 599, description: 'The HTTP status code.' },
     },
-    examples: [bodyOf('not_found')],
-  },
+    bodyOf('not_found'),
+  ),
   ErrorCode: {
     type: 'string',
     description: 'What was wrong, for programs. More codes may come; take an unknown one by its status.',
@@ -63,48 +61,41 @@ function bodyOf(code: ErrorCode): Described {
   return { code, message: MEANINGS[code], status: errorStatuses[code] };
 }
 
-/** The refusals by status: the name of each as a component, and when it comes. */
+/** The refusals by status: the name of each as a component, when it comes, and what headers it has of its own. */
 const REFUSALS = {
   400: ['BadRequest', 'The request breaks a rule of HTTP, of JSON or of this operation.'],
-  401: ['Unauthorized', 'The API key is missing or invalid, or the header is not `Authorization: Bearer <API key>`.'],
-  404: ['NotFound', 'There is no such resource, or it is not yours.'],
+  401: [
+    'Unauthorized',
+    'The API key is missing or invalid, or the header is not `Authorization: Bearer <API key>`.',
+    'WWW-Authenticate',
+  ],
+  404: ['NotFound', 'There is no such resource, or it is not yours.', 'Idempotent-Replayed'],
   408: ['RequestTimeout', 'The request did not arrive in time.'],
-  409: ['Conflict', 'The state of the resource does not allow it.'],
+  409: ['Conflict', 'The state of the resource does not allow it.', 'Idempotent-Replayed'],
   410: ['Gone', 'The operation has been removed.'],
   413: ['PayloadTooLarge', 'The body is too large.'],
   414: ['UriTooLong', 'The URL is too long.'],
   417: ['ExpectationFailed', 'The Expect header asks for what is not there.'],
-  429: ['TooManyRequests', 'Over a limit of the plan, or the key is banned for going on after that.'],
+  429: ['TooManyRequests', 'Over a limit of the plan, or the key is banned for going on after that.', 'Retry-After'],
   431: ['HeadersTooLarge', 'The headers are too large.'],
   500: ['InternalError', 'A defect of the service. It has been recorded.'],
-  503: ['ServiceUnavailable', 'Something behind the service is down.'],
-} as const satisfies Readonly<Record<number, readonly [name: string, description: string]>>;
+  503: ['ServiceUnavailable', 'Something behind the service is down.', 'Retry-After'],
+} as const satisfies Readonly<Record<number, readonly [name: string, description: string, ...HeaderName[]]>>;
 
 export type RefusalStatus = keyof typeof REFUSALS;
 
 /** What any request can be refused with, whatever it asks for. */
 const ALWAYS: readonly RefusalStatus[] = [400, 401, 408, 413, 414, 417, 429, 431, 500, 503];
 
-const OWN_HEADERS: Readonly<Partial<Record<RefusalStatus, readonly HeaderName[]>>> = {
-  401: ['WWW-Authenticate'],
-  404: ['Idempotent-Replayed'],
-  409: ['Idempotent-Replayed'],
-  429: ['Retry-After'],
-  503: ['Retry-After'],
-};
-
-const nameOf = (status: RefusalStatus): string => REFUSALS[status][0];
-
-/** The refusal with this status, as an operation's response. */
-export function refusal(status: RefusalStatus): Described {
+/** The refusal with this status, as a response; beside what it has everywhere, with these headers. */
+export function refusal(status: RefusalStatus, own: Described = {}): Described {
+  const [, description, ...headers] = REFUSALS[status];
   const codes = CODES.filter((code) => errorStatuses[code] === status);
   return {
-    description: REFUSALS[status][1],
-    headers: withHeaders(...(OWN_HEADERS[status] ?? []), 'X-Stability'),
+    description,
+    headers: { ...withHeaders(...headers, 'X-Stability'), ...own },
     content: json(
-      {
-        allOf: [schemaRef('Error'), { properties: { code: { enum: codes }, status: { const: status } } }],
-      },
+      { allOf: [schemaRef('Error'), { properties: { code: { enum: codes }, status: { const: status } } }] },
       Object.fromEntries(codes.map((code) => [code, bodyOf(code)])),
     ),
   };
@@ -112,17 +103,12 @@ export function refusal(status: RefusalStatus): Described {
 
 /** Those that operations share. A removed operation's is its own. */
 export const refusalResponses: Readonly<Record<string, Described>> = Object.fromEntries(
-  statuses(Object.keys(REFUSALS))
+  (Object.keys(REFUSALS).map(Number) as RefusalStatus[])
     .filter((status) => status !== 410)
-    .map((status) => [nameOf(status), refusal(status)]),
+    .map((status) => [REFUSALS[status][0], refusal(status)]),
 );
 
 /** The refusals of an operation: those that any request can meet, and these. */
 export function refusals(...own: readonly Exclude<RefusalStatus, 410>[]): Described {
-  const inOrder = [...ALWAYS, ...own].sort((one, other) => one - other);
-  return Object.fromEntries(inOrder.map((status) => [status, { $ref: `#/components/responses/${nameOf(status)}` }]));
-}
-
-function statuses(keys: readonly string[]): readonly RefusalStatus[] {
-  return keys.map(Number) as RefusalStatus[];
+  return Object.fromEntries([...ALWAYS, ...own].map((status) => [status, ref('responses', REFUSALS[status][0])]));
 }

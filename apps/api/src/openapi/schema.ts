@@ -1,14 +1,18 @@
 /** A JSON Schema, a response, an operation: what the description is made of. Linters and tests judge it, not the compiler. */
 export type Described = Readonly<Record<string, unknown>>;
 
-export type SectionName = 'schemas' | 'parameters' | 'headers' | 'responses';
-
-export function ref(section: SectionName, name: string): Described {
+export function ref(section: 'schemas' | 'parameters' | 'headers' | 'responses', name: string): Described {
   return { $ref: `#/components/${section}/${name}` };
 }
 
 export function schemaRef(name: string): Described {
   return ref('schemas', name);
+}
+
+/** An object that has all these properties. */
+export function object(description: string, properties: Described, example?: Described): Described {
+  const examples = example && [example];
+  return { type: 'object', description, required: Object.keys(properties), properties, examples };
 }
 
 /** An int64 (requirements.md §2.1). */
@@ -24,8 +28,8 @@ export function time(description: string): Described {
   return { type: 'string', format: 'date-time', description, examples: ['2026-11-21T12:00:00.000Z'] };
 }
 
-/** A JSON body. */
-export function json(schema: Described, examples: Readonly<Record<string, unknown>>): Described {
+/** A JSON body, and examples of it by name. */
+export function json(schema: Described, examples: Described): Described {
   const named = Object.entries(examples).map(([name, value]) => [name, { value }]);
   return { 'application/json': { schema, examples: Object.fromEntries(named) as Described } };
 }

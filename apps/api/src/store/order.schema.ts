@@ -1,6 +1,6 @@
 import { type AnimalId, type Order, ORDER_STATUSES } from '@adoption-store/domain';
 import { ResourceSchemas } from '../http/resource-schemas.js';
-import { type Described, int64, oneOf, schemaRef, time } from '../openapi/schema.js';
+import { type Described, int64, object, oneOf, schemaRef, time } from '../openapi/schema.js';
 
 export interface PresentedOrder extends Pick<Order, 'id' | 'status'> {
   readonly petId: AnimalId;
@@ -26,19 +26,11 @@ const order = {
 
 /** Order (contract.md, "Store"). */
 export const orderSchemas = new ResourceSchemas({
-  Order: {
-    type: 'object',
-    description: 'An order of one animal.',
-    required: ['id', 'petId', 'status', 'createdAt', 'updatedAt'],
-    properties: order,
-    examples: [PLACED],
-  },
-  NewOrder: {
-    type: 'object',
-    description: 'An order to place.',
-    required: ['petId'],
-    properties: { petId: int64('Identifier of an animal that is available.', 1) },
-    examples: [{ petId: 1 }],
-  },
+  Order: object('An order of one animal.', order, PLACED),
+  NewOrder: object(
+    'An order to place.',
+    { petId: int64('Identifier of an animal that is available.', 1) },
+    { petId: 1 },
+  ),
   OrderStatus: oneOf(ORDER_STATUSES, 'How the order stands. All but `placed` are final.'),
 });
