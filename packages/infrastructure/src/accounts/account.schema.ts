@@ -7,20 +7,20 @@ import {
   type PlanName,
 } from '@adoption-store/domain';
 import { EntitySchema } from 'typeorm';
-import { instantColumn, int64Column, optionalColumn } from '../database/columns.js';
+import { instantColumn, int64Column } from '../database/columns.js';
 
 export interface AccountRow {
   id: AccountId;
   email: string;
   plan: PlanName;
-  perMinute: number | undefined;
-  perDay: number | undefined;
+  perMinute: number | null;
+  perDay: number | null;
   createdAt: Instant;
   credentialVersion: number;
   provenAt: Instant | undefined;
   closedAt: Instant | undefined;
   /** Only read by name: not among what is selected of an account. */
-  passwordHash?: string | undefined;
+  passwordHash?: string | null;
 }
 
 export const accountSchema = new EntitySchema<AccountRow>({
@@ -30,13 +30,13 @@ export const accountSchema = new EntitySchema<AccountRow>({
     id: { type: 'bigint', primary: true, generated: 'increment', transformer: int64Column },
     email: { type: 'text' },
     plan: { type: 'text' },
-    perMinute: { name: 'per_minute', type: 'integer', nullable: true, transformer: optionalColumn },
-    perDay: { name: 'per_day', type: 'integer', nullable: true, transformer: optionalColumn },
+    perMinute: { name: 'per_minute', type: 'integer', nullable: true },
+    perDay: { name: 'per_day', type: 'integer', nullable: true },
     createdAt: { name: 'created_at', type: 'timestamptz', transformer: instantColumn },
     credentialVersion: { name: 'credential_version', type: 'integer', default: 0 },
     provenAt: { name: 'proven_at', type: 'timestamptz', nullable: true, transformer: instantColumn },
     closedAt: { name: 'closed_at', type: 'timestamptz', nullable: true, transformer: instantColumn },
-    passwordHash: { name: 'password_hash', type: 'text', nullable: true, select: false, transformer: optionalColumn },
+    passwordHash: { name: 'password_hash', type: 'text', nullable: true, select: false },
   },
   uniques: [{ name: 'accounts_email_key', columns: ['email'] }],
   checks: [
@@ -56,14 +56,14 @@ export function accountFrom(row: AccountRow): Account {
   return { id, email, plan: planFrom(plan, perMinute, perDay), createdAt, credentialVersion, provenAt };
 }
 
-function planFrom(stored: PlanName, perMinute = 0, perDay = 0): Plan {
+function planFrom(stored: PlanName, perMinute: number | null, perDay: number | null): Plan {
   // The one text for all: each row has brought its own, and each request of the account would have to fetch that.
   const name = PLAN_NAMES.find((each) => each === stored) ?? stored;
-  return name === 'enterprise' ? { name, perMinute, perDay } : { name };
+  return name === 'enterprise' ? { name, perMinute: Number(perMinute), perDay: Number(perDay) } : { name };
 }
 
 export function planColumns(plan: Plan) {
   return plan.name === 'enterprise'
     ? { plan: plan.name, perMinute: plan.perMinute, perDay: plan.perDay }
-    : { plan: plan.name, perMinute: undefined, perDay: undefined };
+    : { plan: plan.name, perMinute: null, perDay: null };
 }

@@ -10,32 +10,17 @@ import {
   type MailedLink,
   type NewAccount,
 } from '@adoption-store/domain';
-import type { DataSource, EntityManager } from 'typeorm';
+import { type DataSource, type EntityManager, IsNull, type SelectQueryBuilder } from 'typeorm';
 import { onDatabase, readFromDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
-import { ACCOUNT_COLUMNS, accountFromColumns, type AccountColumns, lockAccount } from './account-rows.js';
+import { insertAccount, lockAccount, selectAccount, updateAccount } from './account-queries.js';
+import { accountFrom, type AccountRow, accountSchema } from './account.schema.js';
 import { KEY_END } from './api-key.schema.js';
-import { planColumns } from './account.schema.js';
 
-type CredentialColumns = AccountColumns & { readonly password_hash: string | null };
+/** The tables of the links that were mailed, which look the same. */
+const RESETS = 'password_resets';
+const PROOFS = 'address_proofs';
 
-const OPEN = `
-  INSERT INTO accounts (email, plan, per_minute, per_day, created_at, password_hash, credential_version)
-  VALUES ($1, $2, $3, $4, $5, $6, 1)
-  ON CONFLICT (email) DO NOTHING RETURNING ${ACCOUNT_COLUMNS}`;
-const FIND = `SELECT ${ACCOUNT_COLUMNS}, password_hash FROM accounts WHERE closed_at IS NULL AND`;
-const SET_PASSWORD = `
-  UPDATE accounts SET password_hash = $2, credential_version = credential_version + 1
-  WHERE id = $1 RETURNING ${ACCOUNT_COLUMNS}`;
-const REHASH = 'UPDATE accounts SET password_hash = $3 WHERE id = $1 AND password_hash = $2 AND closed_at IS NULL';
-const PROVE = `
-  UPDATE accounts SET proven_at = COALESCE(proven_at, $2) WHERE id = $1 RETURNING ${ACCOUNT_COLUMNS}`;
-const RESETS = linksIn('password_resets');
-const PROOFS = linksIn('address_proofs');
-const CLOSE = `
-  UPDATE accounts
-  SET email = $2, password_hash = NULL, credential_version = credential_version + 1, closed_at = $3
-  WHERE id = $1 RETURNING ${ACCOUNT_COLUMNS}`;
 // In the order of their ids, as uses of them are written. Those that are over stay as they are: there may be very many.
 const REVOKE_KEYS = `
   WITH locked AS (
@@ -43,21 +28,6 @@ const REVOKE_KEYS = `
     ORDER BY id FOR NO KEY UPDATE
   )
   UPDATE api_keys SET revoked_at = $2 FROM locked WHERE api_keys.id = locked.id`;
-
-/** The statements of a table of links that were mailed. */
-function linksIn(table: string) {
-  return {
-    count: `SELECT count(*)::integer AS count FROM ${table} WHERE account_id = $1 AND expires_at > $2`,
-    add: `INSERT INTO ${table} (token_hash, account_id, expires_at) VALUES ($1, $2, $3)`,
-    find: `
-      SELECT ${ACCOUNT_COLUMNS} FROM accounts
-      WHERE closed_at IS NULL AND id = (SELECT account_id FROM ${table} WHERE token_hash = $1 AND expires_at > $2)`,
-    spend: `DELETE FROM ${table} WHERE token_hash = $1 AND expires_at > $2`,
-    takeBack: `DELETE FROM ${table} WHERE account_id = $1`,
-    forget: { table, time: 'expires_at' },
-  };
-}
-type Links = ReturnType<typeof linksIn>;
 
 /** What changes an account takes its row first, which is what makes racing changes wait for each other. */
 export class PostgresCredentialRepository implements CredentialRepository {
@@ -67,37 +37,35 @@ export class PostgresCredentialRepository implements CredentialRepository {
     private readonly onChange: (account: Account) => void = () => undefined,
   ) {}
 
-  async open({ email, plan, createdAt }: NewAccount, passwordHash: string): Promise<Account | undefined> {
-    const { perMinute, perDay } = planColumns(plan);
-    const [row] = await onDatabase(() =>
-      this.dataSource.query<AccountColumns[]>(OPEN, [
-        email,
-        plan.name,
-        perMinute,
-        perDay,
-        new Date(createdAt),
-        passwordHash,
-      ]),
+  async open(account: NewAccount, passwordHash: string): Promise<Account | undefined> {
+    return onDatabase(() =>
+      this.dataSource.transaction(async (manager) => {
+        if (!(await insertAccount(manager, account, { passwordHash, credentialVersion: 1 }))) return undefined;
+        return accountFrom(await manager.findOneByOrFail(accountSchema, { email: account.email }));
+      }),
     );
-    return row && accountFromColumns(row);
   }
 
   async findByEmail(email: string): Promise<Credentials | undefined> {
-    return this.find(`${FIND} email = $1`, email);
+    return this.find(selectAccount(this.dataSource.manager, { email }));
   }
 
   async findById(id: AccountId): Promise<Credentials | undefined> {
-    return this.find(`${FIND} id = $1`, id.toString());
+    return this.find(selectAccount(this.dataSource.manager, { id }));
   }
 
   async changePassword(change: CredentialChange & { readonly next: string }): Promise<Account | undefined> {
-    return this.changing(async (manager) =>
-      (await isUnchanged(manager, change)) ? setPassword(manager, change.accountId, change.next) : undefined,
-    );
+    return this.changing(async (manager) => {
+      const row = await lockUnchanged(manager, change);
+      if (row === undefined) return undefined;
+      await takeBack(manager, RESETS, row);
+      return updateAccount(manager, row, withPassword(row, change.next));
+    });
   }
 
   async rehash({ accountId, current, next }: CredentialChange & { readonly next: string }): Promise<void> {
-    await onDatabase(() => this.dataSource.query(REHASH, [accountId.toString(), current, next]));
+    const unchanged = { id: accountId, passwordHash: current, closedAt: IsNull() };
+    await onDatabase(() => this.dataSource.manager.update(accountSchema, unchanged, { passwordHash: next }));
   }
 
   async addReset(reset: MailedLink, most: number): Promise<boolean> {
@@ -105,10 +73,7 @@ export class PostgresCredentialRepository implements CredentialRepository {
   }
 
   async findReset(tokenHash: string, at: Instant): Promise<Account | undefined> {
-    const [row] = await readFromDatabase(this.dataSource, () =>
-      this.dataSource.query<AccountColumns[]>(RESETS.find, [tokenHash, new Date(at)]),
-    );
-    return row && accountFromColumns(row);
+    return (await this.find(selectLinked(this.dataSource.manager, RESETS, tokenHash, at)))?.account;
   }
 
   async resetPassword({
@@ -117,11 +82,11 @@ export class PostgresCredentialRepository implements CredentialRepository {
     at,
   }: Parameters<CredentialRepository['resetPassword']>[0]): Promise<Account | undefined> {
     return this.changing(async (manager) => {
-      const account = await spend(manager, RESETS, tokenHash, at);
-      if (account === undefined) return undefined;
-      if (!isProven(account)) await manager.query(REVOKE_KEYS, [account.id.toString(), new Date(at)]);
-      await prove(manager, account.id, at);
-      return setPassword(manager, account.id, passwordHash);
+      const row = await spend(manager, RESETS, tokenHash, at);
+      if (row === undefined) return undefined;
+      if (!isProven(row)) await manager.query(REVOKE_KEYS, [row.id, new Date(at)]);
+      for (const links of [RESETS, PROOFS]) await takeBack(manager, links, row);
+      return updateAccount(manager, row, { ...withPassword(row, passwordHash), provenAt: row.provenAt ?? at });
     });
   }
 
@@ -134,51 +99,47 @@ export class PostgresCredentialRepository implements CredentialRepository {
     at,
   }: Parameters<CredentialRepository['proveAddress']>[0]): Promise<Account | undefined> {
     return this.changing(async (manager) => {
-      const account = await spend(manager, PROOFS, tokenHash, at);
-      return account && prove(manager, account.id, at);
+      const row = await spend(manager, PROOFS, tokenHash, at);
+      if (row === undefined) return undefined;
+      await takeBack(manager, PROOFS, row);
+      return updateAccount(manager, row, { provenAt: row.provenAt ?? at });
     });
   }
 
   async close(change: CredentialChange & { readonly at: Instant }): Promise<boolean> {
-    const { accountId, at } = change;
     const closed = await this.changing(async (manager) => {
-      if (!(await isUnchanged(manager, change))) return undefined;
-      const [id, time] = [accountId.toString(), new Date(at)];
-      const [[row]] = await manager.query<[AccountColumns[], number]>(CLOSE, [id, closedEmail(accountId), time]);
-      await manager.query(REVOKE_KEYS, [id, time]);
-      for (const { takeBack } of [RESETS, PROOFS]) await manager.query(takeBack, [id]);
-      return row && accountFromColumns(row);
+      const row = await lockUnchanged(manager, change);
+      if (row === undefined) return undefined;
+      await manager.query(REVOKE_KEYS, [row.id, new Date(change.at)]);
+      for (const links of [RESETS, PROOFS]) await takeBack(manager, links, row);
+      const closing = { email: closedEmail(row.id), closedAt: change.at };
+      return updateAccount(manager, row, { ...withPassword(row, null), ...closing });
     });
     return closed !== undefined;
   }
 
   async forgetResets(until: Instant): Promise<number> {
-    return (await this.forgetLinks(RESETS, until)) + (await this.forgetLinks(PROOFS, until));
+    const forget = (table: string) => deletePortions(this.dataSource, { table, time: 'expires_at' }, until);
+    return (await forget(RESETS)) + (await forget(PROOFS));
   }
 
-  private async addLink(links: Links, link: MailedLink, most: number): Promise<boolean> {
+  private async addLink(links: string, link: MailedLink, most: number): Promise<boolean> {
     const { tokenHash, accountId, createdAt, expiresAt } = link;
-    const id = accountId.toString();
     return onDatabase(() =>
       this.dataSource.transaction(async (manager) => {
-        if ((await lockAccount(manager, accountId)) === undefined) return false;
-        const [{ count }] = await manager.query<[{ count: number }]>(links.count, [id, new Date(createdAt)]);
-        if (count >= most) return false;
-        await manager.query(links.add, [tokenHash, id, new Date(expiresAt)]);
+        if ((await lockAccount(manager, { id: accountId })) === null) return false;
+        const usable = `SELECT FROM ${links} WHERE account_id = $1 AND expires_at > $2`;
+        if ((await manager.query<unknown[]>(usable, [accountId, new Date(createdAt)])).length >= most) return false;
+        const add = `INSERT INTO ${links} (token_hash, account_id, expires_at) VALUES ($1, $2, $3)`;
+        await manager.query(add, [tokenHash, accountId, new Date(expiresAt)]);
         return true;
       }),
     );
   }
 
-  private async forgetLinks({ forget }: Links, until: Instant): Promise<number> {
-    return deletePortions(this.dataSource, forget, until);
-  }
-
-  private async find(text: string, value: string): Promise<Credentials | undefined> {
-    const [row] = await readFromDatabase(this.dataSource, () =>
-      this.dataSource.query<CredentialColumns[]>(text, [value]),
-    );
-    return row && { account: accountFromColumns(row), passwordHash: row.password_hash ?? undefined };
+  private async find(account: SelectQueryBuilder<AccountRow>): Promise<Credentials | undefined> {
+    const row = await readFromDatabase(this.dataSource, () => account.getOne());
+    return row === null ? undefined : { account: accountFrom(row), passwordHash: row.passwordHash ?? undefined };
   }
 
   private async changing(work: (manager: EntityManager) => Promise<Account | undefined>): Promise<Account | undefined> {
@@ -188,38 +149,39 @@ export class PostgresCredentialRepository implements CredentialRepository {
   }
 }
 
-async function isUnchanged(manager: EntityManager, { accountId, current }: CredentialChange): Promise<boolean> {
-  return (await lockAccount(manager, accountId))?.passwordHash === current;
+async function lockUnchanged(
+  manager: EntityManager,
+  { accountId, current }: CredentialChange,
+): Promise<AccountRow | undefined> {
+  const row = await lockAccount(manager, { id: accountId });
+  return row?.passwordHash === current ? row : undefined;
+}
+
+function withPassword({ credentialVersion }: AccountRow, passwordHash: string | null): Partial<AccountRow> {
+  return { passwordHash, credentialVersion: credentialVersion + 1 };
+}
+
+/** The account that the link was mailed to. */
+function selectLinked(manager: EntityManager, links: string, tokenHash: string, at: Instant) {
+  const linked = `account.id = (SELECT account_id FROM ${links} WHERE token_hash = :tokenHash AND expires_at > :at)`;
+  return selectAccount(manager, {}).andWhere(linked, { tokenHash, at: new Date(at) });
 }
 
 /** The account that the link was mailed to, whose row is then locked; of racing callers one spends the link. */
 async function spend(
   manager: EntityManager,
-  links: Links,
+  links: string,
   tokenHash: string,
   at: Instant,
-): Promise<Account | undefined> {
-  const token = [tokenHash, new Date(at)];
-  const [found] = await manager.query<AccountColumns[]>(links.find, token);
-  if (found === undefined) return undefined;
-  const { id } = accountFromColumns(found);
-  if ((await lockAccount(manager, id)) === undefined) return undefined;
+): Promise<AccountRow | undefined> {
+  const row = await selectLinked(manager, links, tokenHash, at).setLock('for_no_key_update').getOne();
+  if (row === null) return undefined;
   // Another transaction may have spent it before this one had the account's row.
-  const [, spent] = await manager.query<[unknown[], number]>(links.spend, token);
-  if (spent !== 1) return undefined;
-  // As the account is now: it may have been proven before the row was locked.
-  const [locked] = await manager.query<AccountColumns[]>(`${FIND} id = $1`, [id.toString()]);
-  return locked && accountFromColumns(locked);
+  const spend = `DELETE FROM ${links} WHERE token_hash = $1 AND expires_at > $2`;
+  const [, spent] = await manager.query<[unknown[], number]>(spend, [tokenHash, new Date(at)]);
+  return spent === 1 ? row : undefined;
 }
 
-async function prove(manager: EntityManager, id: AccountId, at: Instant): Promise<Account | undefined> {
-  await manager.query(PROOFS.takeBack, [id.toString()]);
-  const [[row]] = await manager.query<[AccountColumns[], number]>(PROVE, [id.toString(), new Date(at)]);
-  return row && accountFromColumns(row);
-}
-
-async function setPassword(manager: EntityManager, id: AccountId, hash: string): Promise<Account | undefined> {
-  const [[row]] = await manager.query<[AccountColumns[], number]>(SET_PASSWORD, [id.toString(), hash]);
-  await manager.query(RESETS.takeBack, [id.toString()]);
-  return row && accountFromColumns(row);
+async function takeBack(manager: EntityManager, links: string, { id }: AccountRow): Promise<void> {
+  await manager.query(`DELETE FROM ${links} WHERE account_id = $1`, [id]);
 }

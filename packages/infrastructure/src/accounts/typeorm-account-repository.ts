@@ -1,39 +1,23 @@
 import type { Account, AccountId, AccountRepository, ListPart, NewAccount, Plan } from '@adoption-store/domain';
-import { type DataSource, type FindOptionsWhere, IsNull, MoreThan, type Repository } from 'typeorm';
+import { type DataSource, type FindOptionsWhere, IsNull, MoreThan } from 'typeorm';
 import { onDatabase, readFromDatabase } from '../database/database-errors.js';
-import { ACCOUNT_COLUMNS, type AccountColumns, accountFromColumns } from './account-rows.js';
+import { insertAccount, lockAccount, updateAccount } from './account-queries.js';
 import { accountFrom, type AccountRow, accountSchema, planColumns } from './account.schema.js';
 
-const CHANGE_PLAN = `
-  UPDATE accounts SET plan = $2, per_minute = $3, per_day = $4 WHERE email = $1 AND closed_at IS NULL
-  RETURNING ${ACCOUNT_COLUMNS}`;
-
 export class TypeOrmAccountRepository implements AccountRepository {
-  private readonly accounts: Repository<AccountRow>;
-
   /** @param onChange told of each account that this instance has changed, before the change is returned. */
   constructor(
     private readonly dataSource: DataSource,
     private readonly onChange: (account: Account) => void = () => undefined,
-  ) {
-    this.accounts = dataSource.getRepository(accountSchema);
-  }
+  ) {}
 
-  async open({ email, plan, createdAt }: NewAccount): Promise<Account> {
-    return onDatabase(async () => {
-      for (;;) {
-        await this.accounts
-          .createQueryBuilder()
-          .insert()
-          .values({ email, ...planColumns(plan), createdAt })
-          .orIgnore()
-          .updateEntity(false)
-          .execute();
-        const row = await this.accounts.findOneBy({ email });
-        // Null where the one that had the address was closed between the two looks at it.
-        if (row !== null) return accountFrom(row);
-      }
-    });
+  async open(account: NewAccount): Promise<Account> {
+    for (;;) {
+      await onDatabase(() => insertAccount(this.dataSource.manager, account));
+      const opened = await this.findByEmail(account.email);
+      // Undefined where the one that had the address was closed between the two looks at it.
+      if (opened !== undefined) return opened;
+    }
   }
 
   async findByEmail(email: string): Promise<Account | undefined> {
@@ -47,25 +31,29 @@ export class TypeOrmAccountRepository implements AccountRepository {
   async list({ after, limit }: ListPart<AccountId> = {}): Promise<readonly Account[]> {
     const where = { closedAt: IsNull(), ...(after !== undefined && { id: MoreThan(after) }) };
     const rows = await readFromDatabase(this.dataSource, () =>
-      this.accounts.find({ where, order: { id: 'ASC' }, ...(limit !== undefined && { take: limit }) }),
+      this.dataSource.manager.find(accountSchema, {
+        where,
+        order: { id: 'ASC' },
+        ...(limit !== undefined && { take: limit }),
+      }),
     );
     return rows.map(accountFrom);
   }
 
   async changePlan(email: string, plan: Plan): Promise<Account | undefined> {
-    const { perMinute, perDay } = planColumns(plan);
-    const [[row]] = await onDatabase(() =>
-      this.dataSource.query<[AccountColumns[], number]>(CHANGE_PLAN, [email, plan.name, perMinute, perDay]),
+    const changed = await onDatabase(() =>
+      this.dataSource.transaction(async (manager) => {
+        const row = await lockAccount(manager, { email });
+        return row === null ? undefined : updateAccount(manager, row, planColumns(plan));
+      }),
     );
-    if (row === undefined) return undefined;
-    const changed = accountFromColumns(row);
-    this.onChange(changed);
+    if (changed !== undefined) this.onChange(changed);
     return changed;
   }
 
   private async find(where: FindOptionsWhere<AccountRow>): Promise<Account | undefined> {
     const row = await readFromDatabase(this.dataSource, () =>
-      this.accounts.findOneBy({ ...where, closedAt: IsNull() }),
+      this.dataSource.manager.findOneBy(accountSchema, { ...where, closedAt: IsNull() }),
     );
     return row === null ? undefined : accountFrom(row);
   }

@@ -22,8 +22,8 @@ import { Columns } from '../database/columns.js';
 import { onDatabase, readFromDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { readPrepared } from '../database/prepared.js';
-import { lockAccount } from './account-rows.js';
-import { accountFrom, accountSchema } from './account.schema.js';
+import { lockAccount } from './account-queries.js';
+import { accountFrom, type AccountRow, accountSchema } from './account.schema.js';
 import { apiKeyFrom, type ApiKeyRow, apiKeySchema, KEY_END } from './api-key.schema.js';
 import { KeyCache } from './key-cache.js';
 import { KeyUses } from './key-uses.js';
@@ -76,7 +76,7 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
   async add(key: NewApiKey, mostActive?: number, version?: number, mostADay?: number): Promise<ApiKey> {
     return onDatabase(() =>
       this.dataSource.transaction(async (manager) => {
-        if (!hasVersion(await lockAccount(manager, key.accountId), version)) {
+        if ((await lockAccount(manager, withVersion(key.accountId, version))) === null) {
           throw new DomainError('not_found', `no account has the id ${key.accountId}`);
         }
         return insertKey(manager, key, mostActive, mostADay);
@@ -142,7 +142,7 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
   ): Promise<ApiKey | undefined> {
     return this.changing([id], async (manager) => {
       // The account before its keys, as whoever closes it takes them.
-      if (!hasVersion(await lockAccount(manager, replacement.accountId), version)) return undefined;
+      if ((await lockAccount(manager, withVersion(replacement.accountId, version))) === null) return undefined;
       const old = await lockKey(manager, id);
       if (old === null || old.replacedBy !== undefined) return undefined;
       if (keyState(old, replacement.createdAt) !== 'active') return undefined;
@@ -224,8 +224,8 @@ function accountKeysFrom(rows: readonly ApiKeyRow[]): readonly AccountKey[] {
   return rows.flatMap((row) => (row.account ? { account: accountFrom(row.account), key: apiKeyFrom(row) } : []));
 }
 
-function hasVersion(account: { readonly version: number } | undefined, version: number | undefined): boolean {
-  return account !== undefined && (version === undefined || account.version === version);
+function withVersion(id: AccountId, version: number | undefined): FindOptionsWhere<AccountRow> {
+  return { id, ...(version !== undefined && { credentialVersion: version }) };
 }
 
 async function lockKey(manager: EntityManager, id: ApiKeyId): Promise<ApiKeyRow | null> {

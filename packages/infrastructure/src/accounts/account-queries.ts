@@ -1,0 +1,48 @@
+import type { Account, NewAccount } from '@adoption-store/domain';
+import { type EntityManager, type FindOptionsWhere, IsNull, type SelectQueryBuilder } from 'typeorm';
+import { accountFrom, type AccountRow, accountSchema, planColumns } from './account.schema.js';
+
+/** Selects an account that isn't closed, with the hash of its password. */
+export function selectAccount(
+  manager: EntityManager,
+  where: FindOptionsWhere<AccountRow>,
+): SelectQueryBuilder<AccountRow> {
+  return manager
+    .createQueryBuilder(accountSchema, 'account')
+    .addSelect('account.passwordHash')
+    .where({ ...where, closedAt: IsNull() });
+}
+
+/** Takes the account's row until the transaction ends; null where there is no such account, or it is closed. */
+export async function lockAccount(
+  manager: EntityManager,
+  where: FindOptionsWhere<AccountRow>,
+): Promise<AccountRow | null> {
+  return selectAccount(manager, where).setLock('for_no_key_update').getOne();
+}
+
+/** Changes an account whose row is locked. */
+export async function updateAccount(
+  manager: EntityManager,
+  row: AccountRow,
+  change: Partial<AccountRow>,
+): Promise<Account> {
+  await manager.update(accountSchema, { id: row.id }, change);
+  return accountFrom({ ...row, ...change });
+}
+
+/** Whether the account was inserted, which it isn't where its address has one. */
+export async function insertAccount(
+  manager: EntityManager,
+  { email, plan, createdAt }: NewAccount,
+  credentials?: Pick<AccountRow, 'passwordHash' | 'credentialVersion'>,
+): Promise<boolean> {
+  const { identifiers } = await manager
+    .createQueryBuilder()
+    .insert()
+    .into(accountSchema)
+    .values({ email, ...planColumns(plan), createdAt, ...credentials })
+    .orIgnore()
+    .execute();
+  return identifiers[0] !== undefined;
+}
