@@ -49,9 +49,5 @@ export const apiKeySchema = new EntitySchema<ApiKeyRow>({
   ],
 });
 
-export function apiKeyFrom({ account: _account, ...key }: ApiKeyRow): ApiKey {
-  return key;
-}
-
 /** From when on a key is refused, as the indexes by it have it; of one that works for ever it is later than any time. */
 export const KEY_END = `COALESCE(LEAST(revoked_at, expires_at), 'infinity'::timestamptz)`;

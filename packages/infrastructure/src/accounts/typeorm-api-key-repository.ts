@@ -17,40 +17,34 @@ import {
   tooManyKeys,
   tooManyKeysToday,
 } from '@adoption-store/domain';
-import type { DataSource, EntityManager, FindOptionsWhere } from 'typeorm';
+import {
+  type DataSource,
+  type EntityManager,
+  type FindOptionsWhere,
+  IsNull,
+  MoreThan,
+  type SelectQueryBuilder,
+} from 'typeorm';
 import { Columns } from '../database/columns.js';
 import { onDatabase, readFromDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { readPrepared } from '../database/prepared.js';
 import { lockAccount } from './account-queries.js';
 import { accountFrom, type AccountRow, accountSchema } from './account.schema.js';
-import { apiKeyFrom, type ApiKeyRow, apiKeySchema, KEY_END } from './api-key.schema.js';
+import { type ApiKeyRow, apiKeySchema, KEY_END } from './api-key.schema.js';
 import { KeyCache } from './key-cache.js';
 import { KeyUses } from './key-uses.js';
 
 const keys = new Columns(apiKeySchema);
 const accounts = new Columns(accountSchema);
 
-const ACTIVE = `account_id = $1 AND ${KEY_END} > $2 AND revoked_at IS NULL`;
-const COUNT_ACTIVE = `SELECT count(*)::integer AS count FROM api_keys WHERE ${ACTIVE}`;
-// The newest are enough: their ids go up, as an account adds one key at a time.
-const COUNT_MADE = `
-  SELECT count(*)::integer AS count
-  FROM (SELECT created_at FROM api_keys WHERE account_id = $1 ORDER BY account_id DESC, id DESC LIMIT $3) AS newest
-  WHERE created_at >= $2`;
-const LIST_ACTIVE = `SELECT * FROM api_keys WHERE ${ACTIVE} ORDER BY id`;
-/** A revoked key is over also where this clock is behind the one that it was revoked by. */
-const LIST_PAST = `
-  SELECT * FROM api_keys
-  WHERE account_id = $1 AND (${KEY_END}, id) < ($3, $4) AND (${KEY_END} <= $2 OR revoked_at IS NOT NULL)
-  ORDER BY ${KEY_END} DESC, id DESC LIMIT $5`;
+const ACTIVE = `key.accountId = :accountId AND ${KEY_END} > :at AND key.revokedAt IS NULL`;
 
 // A rotation that ends the old key at once has revoked it at its end; a revocation by itself stays.
 const RESTORE_REPLACED = `
   UPDATE api_keys
   SET expires_at = $3, revoked_at = CASE WHEN revoked_at = expires_at THEN NULL ELSE revoked_at END, replaced_by = NULL
   WHERE id = $1 AND replaced_by = $2`;
-const REVOKE = 'UPDATE api_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL';
 
 /** All keys in use are read twice a second: TypeORM took several times as long for that. */
 const FIND_BY_HASHES = {
@@ -94,28 +88,38 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
   }
 
   async findById(id: ApiKeyId): Promise<AccountKey | undefined> {
-    return (await this.find({ id }))[0];
+    return (await this.findAll((query) => query.where({ id })))[0];
   }
 
   async list(accountId?: AccountId, { after, limit }: ListPart<ApiKeyId> = {}): Promise<readonly AccountKey[]> {
-    const query = this.dataSource
-      .getRepository(apiKeySchema)
-      .createQueryBuilder('key')
-      .innerJoinAndSelect('key.account', 'account')
-      .orderBy('key.id')
-      .limit(limit);
-    if (accountId !== undefined) query.andWhere('key.accountId = :accountId', { accountId: String(accountId) });
-    if (after !== undefined) query.andWhere('key.id > :after', { after: String(after) });
-    return accountKeysFrom(await readFromDatabase(this.dataSource, () => query.getMany()));
+    return this.findAll((query) => {
+      if (accountId !== undefined) query.where({ accountId });
+      if (after !== undefined) query.andWhere({ id: MoreThan(after) });
+      return query.orderBy('key.id').limit(limit);
+    });
   }
 
   async listActive(accountId: AccountId, at: Instant): Promise<readonly ApiKey[]> {
-    return this.query(LIST_ACTIVE, [accountId, new Date(at)]);
+    return readFromDatabase(this.dataSource, () =>
+      selectKeys(this.dataSource.manager)
+        .where(ACTIVE, { accountId, at: new Date(at) })
+        .orderBy('key.id')
+        .getMany(),
+    );
   }
 
   async listPast({ accountId, at, before, limit }: PastKeysQuery): Promise<readonly ApiKey[]> {
-    const place = before === undefined ? ['infinity', INT64_MIN] : [new Date(before.endedAt), before.id];
-    return this.query(LIST_PAST, [accountId, new Date(at), ...place, limit]);
+    const place = { endedAt: before ? new Date(before.endedAt) : 'infinity', id: before?.id ?? INT64_MIN };
+    return readFromDatabase(this.dataSource, () =>
+      selectKeys(this.dataSource.manager)
+        .where(`key.accountId = :accountId AND (${KEY_END}, key.id) < (:endedAt, :id)`, { accountId, ...place })
+        // A revoked key is over also where this clock is behind the one that it was revoked by.
+        .andWhere(`(${KEY_END} <= :at OR key.revokedAt IS NOT NULL)`, { at: new Date(at) })
+        .orderBy(KEY_END, 'DESC')
+        .addOrderBy('key.id', 'DESC')
+        .limit(limit)
+        .getMany(),
+    );
   }
 
   async forgetPast(endedUntil: Instant): Promise<number> {
@@ -125,10 +129,8 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
 
   async revoke(id: ApiKeyId, at: Instant): Promise<ApiKey | undefined> {
     return this.changing([id], async (manager) => {
-      const key = await lockKey(manager, id);
-      if (key === null || key.revokedAt !== undefined) return key === null ? undefined : apiKeyFrom(key);
-      await manager.update(apiKeySchema, { id }, { revokedAt: at });
-      return apiKeyFrom({ ...key, revokedAt: at });
+      await revokeKey(manager, id, at);
+      return (await manager.findOneBy(apiKeySchema, { id })) ?? undefined;
     });
   }
 
@@ -143,7 +145,7 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
     return this.changing([id], async (manager) => {
       // The account before its keys, as whoever closes it takes them.
       if ((await lockAccount(manager, withVersion(replacement.accountId, version))) === null) return undefined;
-      const old = await lockKey(manager, id);
+      const old = await manager.findOne(apiKeySchema, { where: { id }, lock: { mode: 'pessimistic_write' } });
       if (old === null || old.replacedBy !== undefined) return undefined;
       if (keyState(old, replacement.createdAt) !== 'active') return undefined;
       await manager.update(apiKeySchema, { id }, endOfReplaced(oldEndsAt, replacement.createdAt));
@@ -159,7 +161,7 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
         const end = replaced.expiresAt === undefined ? null : new Date(replaced.expiresAt);
         await manager.query(RESTORE_REPLACED, [replaced.id.toString(), id.toString(), end]);
       }
-      await manager.query(REVOKE, [id.toString(), new Date(at)]);
+      await revokeKey(manager, id, at);
     });
   }
 
@@ -205,31 +207,25 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
     await onDatabase(() => this.dataSource.query(text, [[...uses.keys()].map(String), instants]));
   }
 
-  private async query(text: string, parameters: readonly unknown[]): Promise<readonly ApiKey[]> {
-    const rows = await readFromDatabase(this.dataSource, () =>
-      this.dataSource.query<Record<string, unknown>[]>(text, [...parameters]),
-    );
-    return rows.map((row) => keys.fromRow(row));
-  }
-
-  private async find(where: FindOptionsWhere<ApiKeyRow>): Promise<readonly AccountKey[]> {
-    const rows = await readFromDatabase(this.dataSource, () =>
-      this.dataSource.getRepository(apiKeySchema).find({ where, relations: { account: true }, order: { id: 'ASC' } }),
-    );
-    return accountKeysFrom(rows);
+  private async findAll(
+    narrow: (query: SelectQueryBuilder<ApiKeyRow>) => SelectQueryBuilder<ApiKeyRow>,
+  ): Promise<readonly AccountKey[]> {
+    const query = selectKeys(this.dataSource.manager).innerJoinAndSelect('key.account', 'account');
+    const rows = await readFromDatabase(this.dataSource, () => narrow(query).getMany());
+    return rows.flatMap(({ account, ...key }) => (account ? { account: accountFrom(account), key } : []));
   }
 }
 
-function accountKeysFrom(rows: readonly ApiKeyRow[]): readonly AccountKey[] {
-  return rows.flatMap((row) => (row.account ? { account: accountFrom(row.account), key: apiKeyFrom(row) } : []));
+function selectKeys(manager: EntityManager): SelectQueryBuilder<ApiKeyRow> {
+  return manager.createQueryBuilder(apiKeySchema, 'key');
 }
 
 function withVersion(id: AccountId, version: number | undefined): FindOptionsWhere<AccountRow> {
   return { id, ...(version !== undefined && { credentialVersion: version }) };
 }
 
-async function lockKey(manager: EntityManager, id: ApiKeyId): Promise<ApiKeyRow | null> {
-  return manager.findOne(apiKeySchema, { where: { id }, lock: { mode: 'pessimistic_write' } });
+async function revokeKey(manager: EntityManager, id: ApiKeyId, revokedAt: Instant): Promise<void> {
+  await manager.update(apiKeySchema, { id, revokedAt: IsNull() }, { revokedAt });
 }
 
 /** In a transaction that has taken the account's row, so that nobody adds another meanwhile. */
@@ -240,19 +236,18 @@ async function insertKey(
   mostADay = Infinity,
 ): Promise<ApiKey> {
   const { accountId, createdAt } = key;
-  const count = async (text: string, ...parameters: readonly unknown[]) =>
-    (await manager.query<[{ count: number }]>(text, [accountId, ...parameters]))[0].count;
-  if (mostActive < Infinity && (await count(COUNT_ACTIVE, new Date(createdAt))) >= mostActive) {
-    throw tooManyKeys(mostActive);
-  }
-  const today = new Date(startOf(DAY, createdAt));
-  if (mostADay < Infinity && (await count(COUNT_MADE, today, mostADay)) >= mostADay) throw tooManyKeysToday(mostADay);
-  const inserted = await manager
-    .createQueryBuilder()
-    .insert()
-    .into(apiKeySchema)
-    .values({ ...key })
-    .returning('*')
-    .execute();
-  return keys.fromInsert(inserted);
+  const active = selectKeys(manager).where(ACTIVE, { accountId, at: new Date(createdAt) });
+  if (mostActive < Infinity && (await active.getCount()) >= mostActive) throw tooManyKeys(mostActive);
+  // Their ids go up, as an account adds one key at a time.
+  const newest = selectKeys(manager).where({ accountId }).orderBy({ 'key.accountId': 'DESC', 'key.id': 'DESC' });
+  const earlier =
+    mostADay < Infinity
+      ? await newest
+          .offset(mostADay - 1)
+          .limit(1)
+          .getOne()
+      : null;
+  if (earlier !== null && earlier.createdAt >= startOf(DAY, createdAt)) throw tooManyKeysToday(mostADay);
+  await manager.insert(apiKeySchema, { ...key });
+  return manager.findOneByOrFail(apiKeySchema, { hash: key.hash });
 }

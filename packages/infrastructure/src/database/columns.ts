@@ -1,5 +1,5 @@
 import { type Instant, instant } from '@adoption-store/domain';
-import type { EntitySchema, EntitySchemaColumnOptions, InsertResult, ValueTransformer } from 'typeorm';
+import type { EntitySchema, EntitySchemaColumnOptions, ValueTransformer } from 'typeorm';
 
 /** PostgreSQL's bigint, which the driver gives as a string, as a branded bigint. */
 export const int64Column: ValueTransformer = {
@@ -79,11 +79,5 @@ export class Columns<Entity extends object> {
   /** @param row by the names of columns. */
   fromRow(row: Readonly<Record<string, unknown>>): Entity {
     return this.fromValues(this.selected.map(({ name }) => row[name]));
-  }
-
-  /** The one row of an insert that gives back all columns: TypeORM hands it on without their transformers. */
-  fromInsert({ raw }: InsertResult): Entity {
-    const [row] = raw as [Record<string, unknown>];
-    return this.fromRow(row);
   }
 }
