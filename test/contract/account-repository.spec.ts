@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type AccountRepository, instant, type Plan } from '@adoption-store/domain';
+import { type AccountRepository, FIXED_PLANS, instant, type Plan } from '@adoption-store/domain';
 import { type Adapters, everyAdapter } from './adapters.js';
 
 describe.each(everyAdapter)('an account repository (%s)', (_name, open) => {
@@ -15,9 +15,7 @@ describe.each(everyAdapter)('an account repository (%s)', (_name, open) => {
   const createdAt = instant(Date.UTC(2026, 0, 1, 12, 0, 0, 123));
 
   it.each<Plan>([
-    { name: 'free' },
-    { name: 'pro' },
-    { name: 'business' },
+    ...FIXED_PLANS.map((name) => ({ name })),
     { name: 'enterprise', perMinute: 5, perDay: 2_147_483_647 },
   ])('keeps an account on the plan %j', async (plan) => {
     const email = `${plan.name}@example.com`;
