@@ -42,10 +42,9 @@ export async function openRequestCounter(config: RequestCounterConfig): Promise<
     counter,
     fallbacks: () => counter.fallbacks,
     isShared: () => counter.isShared,
-    async close() {
+    close: () => {
       counter.close();
-      shared.close();
-      await close();
+      return close();
     },
   };
 }

@@ -1,12 +1,15 @@
 import {
   type AccountId,
+  type ApiKeyId,
   DAY,
+  type Decision,
   type Instant,
   instant,
   type KeyRequester,
   later,
   NO_REFUSALS,
-  NO_USAGE,
+  type Refusals,
+  type Usage,
 } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import { Batch } from '../database/batch.js';
@@ -14,11 +17,13 @@ import { milliseconds } from '../database/columns.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { Flusher } from '../database/flusher.js';
 import { queryPrepared, readPrepared } from '../database/prepared.js';
-import type { AccountCounts, CountsStore, KeyCounts } from './in-process-request-counter.js';
+
+/** How an account and one of its keys stand. */
+export type KeyCounts = Pick<Decision, 'usage' | 'refusals'>;
 
 /** Milliseconds from one flush to the next: with the time a flush takes, what a SIGKILL can make forgotten. */
 const FLUSH_EVERY = 500;
-/** Accounts of one statement, which has to end within its time limit. */
+/** Accounts, and bans, of one statement, which has to end within its time limit. */
 const PORTION = 5_000;
 
 const READ = {
@@ -30,15 +35,6 @@ const READ = {
   LEFT JOIN request_counts USING (account_id) LEFT JOIN key_bans USING (key_id)
   ORDER BY place`,
 };
-
-type CountsRow = readonly [
-  minuteStart: string | null,
-  minuteUsed: number | null,
-  dayStart: string | null,
-  dayUsed: number | null,
-  bannedAt: string | null,
-  bannedUntil: string | null,
-];
 
 /**
  * Instances without a Redis count apart and share the rows: within a day, and within a minute, the highest count stays,
@@ -79,15 +75,14 @@ const COUNTS = { table: 'request_counts', time: 'day_start' };
 /** A ban counts for as long as it lasts, and for a day towards the length of the next. */
 const BANS = { table: 'key_bans', time: 'banned_at', where: "banned_until <= $1::timestamptz + interval '1 day'" };
 
-const NO_COUNTS: KeyCounts = { usage: NO_USAGE, refusals: NO_REFUSALS };
-
-/** Days and bans in PostgreSQL. */
-export class PostgresCountsStore implements CountsStore {
+/** Days and bans in PostgreSQL, where they outlive the process. */
+export class PostgresCountsStore {
   private readonly reads = new Batch(
-    async (requester: KeyRequester) => (await this.readAll([requester]))[0] ?? NO_COUNTS,
+    async (requester: KeyRequester) => (await this.readAll([requester]))[0] ?? countsFrom([]),
     (requesters) => this.readAll(requesters),
   );
-  private changed = new Map<AccountId, AccountCounts>();
+  private usages = new Map<AccountId, Usage>();
+  private bans = new Map<ApiKeyId, Refusals>();
   private readonly flusher = new Flusher(() => this.flush(), FLUSH_EVERY);
   private isFailing = false;
 
@@ -96,15 +91,19 @@ export class PostgresCountsStore implements CountsStore {
     private readonly onEvent: (message: string) => void,
   ) {}
 
+  /** @throws DomainError `service_unavailable` */
   async read(requester: KeyRequester): Promise<KeyCounts> {
     return this.reads.add(requester);
   }
 
-  store(id: AccountId, counts: AccountCounts): void {
-    this.changed.set(id, counts);
+  /** Stores soon how the account and the key stand. Nobody waits for it, and it never fails. */
+  store({ accountId, keyId }: KeyRequester, { usage, refusals }: KeyCounts): void {
+    this.usages.set(accountId, usage);
+    if (refusals.bannedAt > 0) this.bans.set(keyId, refusals);
     this.flusher.soon();
   }
 
+  /** Deletes what no process asks for anymore from `now` on; how many rows. */
   async purge(now: Instant): Promise<number> {
     // A day later than they end, for instances whose clock lags.
     const before = later(now, -2 * DAY);
@@ -114,18 +113,21 @@ export class PostgresCountsStore implements CountsStore {
 
   /** Writes what has changed. Never rejects: what can't be written now is written with the next flush. */
   async flush(): Promise<void> {
-    const changed = [...this.changed];
-    this.changed = new Map();
-    for (let start = 0; start < changed.length; start += PORTION) {
-      try {
-        await queryPrepared(this.dataSource, WRITE, parametersOf(changed.slice(start, start + PORTION)));
-      } catch (error) {
-        this.changed = new Map([...changed.slice(start), ...this.changed]);
-        this.flusher.soon();
-        this.tell(error);
-        return;
+    const [usages, bans] = [[...this.usages], [...this.bans]];
+    this.usages = new Map();
+    this.bans = new Map();
+    try {
+      for (let start = 0; start < Math.max(usages.length, bans.length); start += PORTION) {
+        const end = start + PORTION;
+        await queryPrepared(this.dataSource, WRITE, parametersOf(usages.slice(start, end), bans.slice(start, end)));
+        this.tell();
       }
-      this.tell();
+    } catch (error) {
+      // Also what has been written: to write it again changes nothing.
+      this.usages = new Map([...usages, ...this.usages]);
+      this.bans = new Map([...bans, ...this.bans]);
+      this.flusher.soon();
+      this.tell(error);
     }
   }
 
@@ -147,33 +149,33 @@ export class PostgresCountsStore implements CountsStore {
 
   private async readAll(requesters: readonly KeyRequester[]): Promise<readonly KeyCounts[]> {
     const ids = [requesters.map(({ accountId }) => accountId), requesters.map(({ keyId }) => keyId)];
-    return (await readPrepared<CountsRow>(this.dataSource, READ, ids)).map(countsFrom);
+    const rows = await readPrepared(this.dataSource, READ, ids);
+    return rows.map((row) => countsFrom(row.map(Number)));
   }
 }
 
-/** Null, where nothing is stored, is 0 here. */
-function countsFrom([minuteStart, minuteUsed, dayStart, dayUsed, bannedAt, bannedUntil]: CountsRow): KeyCounts {
-  const time = (milliseconds: string | null) => instant(Number(milliseconds));
+/** @param row as READ selects it. Null, where nothing is stored, is 0 here. */
+function countsFrom([
+  minuteStart = 0,
+  minuteUsed = 0,
+  dayStart = 0,
+  dayUsed = 0,
+  bannedAt = 0,
+  bannedUntil = 0,
+]: number[]) {
   return {
-    usage: {
-      minuteStart: time(minuteStart),
-      minuteUsed: Number(minuteUsed),
-      dayStart: time(dayStart),
-      dayUsed: Number(dayUsed),
-    },
-    refusals: { ...NO_REFUSALS, bannedAt: time(bannedAt), bannedUntil: time(bannedUntil) },
+    usage: { minuteStart: instant(minuteStart), minuteUsed, dayStart: instant(dayStart), dayUsed },
+    refusals: { ...NO_REFUSALS, bannedAt: instant(bannedAt), bannedUntil: instant(bannedUntil) },
   };
 }
 
-function parametersOf(changed: readonly (readonly [AccountId, AccountCounts])[]): unknown[][] {
-  const usages = changed.map(([, { usage }]) => usage);
-  const bans = changed.flatMap(([, { refusals }]) => [...refusals].filter(([, { bannedAt }]) => bannedAt > 0));
+function parametersOf(usages: readonly [AccountId, Usage][], bans: readonly [ApiKeyId, Refusals][]): unknown[][] {
   return [
-    changed.map(([id]) => id),
-    usages.map(({ dayStart }) => new Date(dayStart)),
-    usages.map(({ dayUsed }) => dayUsed),
-    usages.map(({ minuteStart }) => new Date(minuteStart)),
-    usages.map(({ minuteUsed }) => minuteUsed),
+    usages.map(([accountId]) => accountId),
+    usages.map(([, { dayStart }]) => new Date(dayStart)),
+    usages.map(([, { dayUsed }]) => dayUsed),
+    usages.map(([, { minuteStart }]) => new Date(minuteStart)),
+    usages.map(([, { minuteUsed }]) => minuteUsed),
     bans.map(([keyId]) => keyId),
     bans.map(([, { bannedAt }]) => new Date(bannedAt)),
     bans.map(([, { bannedUntil }]) => new Date(bannedUntil)),

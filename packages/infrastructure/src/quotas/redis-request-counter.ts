@@ -5,6 +5,7 @@ import {
   type Decision,
   DAY,
   instant,
+  NO_USAGE,
   type Refusals,
   type RequestCounter,
   type Requester,
@@ -15,19 +16,20 @@ import {
 import { Redis } from 'ioredis';
 import { requestCounterScript } from './request-counter-script.js';
 
-/** A text that Redis holds, as request-counter-script.ts writes it. */
-type Held = string | null;
-
 /** The client with the script as a command. */
 interface ScriptedRedis extends Redis {
-  countRequests(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<Held[]>;
+  countRequests(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<(string | null)[]>;
 }
 
 /** Requests of one requester with the same limits, which are decided one after another. */
 interface Group {
   readonly request: CountedRequest;
-  readonly keys: readonly [usage: string, refusals: string];
-  readonly waiting: { readonly resolve: (decision: Decision) => void; readonly reject: (error: unknown) => void }[];
+  requests: number;
+  /** How Redis answers, by which time the following is what the next of them begins with. */
+  readonly answer: Promise<void>;
+  usage: Usage;
+  /** Of a key. */
+  refusals: Refusals | undefined;
 }
 
 /** Groups in one call, which takes Redis some 3 ms. */
@@ -40,6 +42,7 @@ const DEFAULT_TIMEOUT = 40;
 export class RedisRequestCounter implements RequestCounter {
   /** The requests of this turn of the event loop, which go as one call. */
   private groups = new Map<string, Group>();
+  private answer = Promise.resolve();
 
   private constructor(
     private readonly redis: ScriptedRedis,
@@ -82,16 +85,14 @@ export class RedisRequestCounter implements RequestCounter {
 
   /** Counts a request, and tells the state behind the verdict too. */
   async decide(request: CountedRequest): Promise<Decision> {
-    const { requester, limits } = request;
-    const keys = keysOf(requester);
-    const id = `${keys.join(' ')} ${limits.perMinute} ${limits.perDay}`;
-    return new Promise((resolve, reject) => {
-      if (this.groups.size === 0) setImmediate(() => void this.decideGroups());
-      const group = this.groups.get(id) ?? { request, keys, waiting: [] };
-      group.waiting.push({ resolve, reject });
-      this.groups.set(id, group);
-      if (this.groups.size === MOST_GROUPS) void this.decideGroups();
-    });
+    const group = this.groupOf(request);
+    group.requests += 1;
+    await group.answer;
+    const { limits, now } = group.request;
+    const decision = decide(group.usage, group.refusals, limits, now, this.policy);
+    group.usage = decision.usage;
+    group.refusals &&= decision.refusals;
+    return decision;
   }
 
   async look({ requester, limits, now }: CountedRequest): Promise<Verdict> {
@@ -122,34 +123,33 @@ export class RedisRequestCounter implements RequestCounter {
     this.redis.disconnect();
   }
 
-  private async decideGroups(): Promise<void> {
-    const groups = [...this.groups.values()];
-    this.groups = new Map();
-    if (groups.length === 0) return;
-    const keys = groups.flatMap((group) => group.keys);
-    const numbers = groups.flatMap(({ request: { limits, now }, waiting }) => [
-      ...[waiting.length, now, limits.perMinute],
-      Math.min(limits.perDay, Number.MAX_SAFE_INTEGER),
-    ]);
-    try {
-      const held = await this.inTime(this.redis.countRequests(keys.length, ...keys, ...numbers));
-      groups.forEach((group, index) => {
-        this.answer(group, held[2 * index], held[2 * index + 1]);
-      });
-    } catch (error) {
-      for (const { waiting } of groups) for (const { reject } of waiting) reject(error);
+  private groupOf(request: CountedRequest): Group {
+    const { requester, limits } = request;
+    if (this.groups.size === MOST_GROUPS) this.groups = new Map();
+    if (this.groups.size === 0) this.answer = this.ask(this.groups);
+    const id = `${keysOf(requester).join(' ')} ${limits.perMinute} ${limits.perDay}`;
+    let group = this.groups.get(id);
+    if (group === undefined) {
+      group = { request, requests: 0, answer: this.answer, usage: NO_USAGE, refusals: undefined };
+      this.groups.set(id, group);
     }
+    return group;
   }
 
-  private answer({ request: { requester, limits, now }, waiting }: Group, heldUsage: Held = null, held: Held = null) {
-    let usage = usageFrom(heldUsage);
-    let refusals = 'keyId' in requester ? refusalsFrom(held) : undefined;
-    for (const { resolve } of waiting) {
-      const decision = decide(usage, refusals, limits, now, this.policy);
-      usage = decision.usage;
-      if (refusals !== undefined) refusals = decision.refusals;
-      resolve(decision);
-    }
+  private async ask(gathering: ReadonlyMap<string, Group>): Promise<void> {
+    await new Promise(setImmediate);
+    if (this.groups === gathering) this.groups = new Map();
+    const groups = [...gathering.values()];
+    const keys = groups.flatMap(({ request }) => keysOf(request.requester));
+    const numbers = groups.flatMap(({ request: { limits, now }, requests }) => [
+      ...[requests, now, limits.perMinute],
+      Math.min(limits.perDay, Number.MAX_SAFE_INTEGER),
+    ]);
+    const held = await this.inTime(this.redis.countRequests(keys.length, ...keys, ...numbers));
+    groups.forEach((group, index) => {
+      group.usage = usageFrom(held[2 * index]);
+      if ('keyId' in group.request.requester) group.refusals = refusalsFrom(held[2 * index + 1]);
+    });
   }
 
   /**
@@ -169,23 +169,22 @@ export class RedisRequestCounter implements RequestCounter {
   }
 }
 
-function keysOf(requester: Requester): Group['keys'] {
+function keysOf(requester: Requester): [usage: string, refusals: string] {
   if ('address' in requester) return [`quota:address:${requester.address}`, ''];
   return [`quota:account:${requester.accountId}`, `quota:key:${requester.keyId}`];
 }
 
-function usageFrom(held: Held = null): Usage {
-  const [minuteStart, minuteUsed, dayStart, dayUsed] = numbersOf(held);
+function usageFrom(held: string | null | undefined): Usage {
+  const [minuteStart = 0, minuteUsed = 0, dayStart = 0, dayUsed = 0] = numbersOf(held);
   return { minuteStart: instant(minuteStart), minuteUsed, dayStart: instant(dayStart), dayUsed };
 }
 
-function refusalsFrom(held: Held = null): Refusals {
-  const [minuteStart, count, bannedAt, bannedUntil] = numbersOf(held);
-  const ban = { bannedAt: instant(bannedAt), bannedUntil: instant(bannedUntil) };
-  return { minuteStart: instant(minuteStart), count, ...ban };
+function refusalsFrom(held: string | null | undefined): Refusals {
+  const [minuteStart = 0, count = 0, bannedAt = 0, bannedUntil = 0] = numbersOf(held);
+  return { minuteStart: instant(minuteStart), count, bannedAt: instant(bannedAt), bannedUntil: instant(bannedUntil) };
 }
 
-function numbersOf(held: Held): readonly [number, number, number, number] {
-  const [first = 0, second = 0, third = 0, fourth = 0] = held?.split(' ').map(Number) ?? [];
-  return [first, second, third, fourth];
+/** What Redis holds, as request-counter-script.ts writes it. */
+function numbersOf(held: string | null | undefined): number[] {
+  return held?.split(' ').map(Number) ?? [];
 }
