@@ -1,27 +1,16 @@
-import {
-  type Account,
-  type AccountId,
-  type Instant,
-  type Plan,
-  PLAN_NAMES,
-  type PlanName,
-} from '@adoption-store/domain';
+import { type Account, type Instant, type Plan, PLAN_NAMES, type PlanName } from '@adoption-store/domain';
 import { EntitySchema } from 'typeorm';
 import { instantColumn, int64Column } from '../database/columns.js';
+import type { Writable } from '../kernel/writable.js';
 
-export interface AccountRow {
-  id: AccountId;
-  email: string;
+export type AccountRow = Writable<Omit<Account, 'plan'>> & {
   plan: PlanName;
   perMinute: number | null;
   perDay: number | null;
-  createdAt: Instant;
-  credentialVersion: number;
-  provenAt: Instant | undefined;
   closedAt: Instant | undefined;
   /** Only read by name: not among what is selected of an account. */
   passwordHash?: string | null;
-}
+};
 
 export const accountSchema = new EntitySchema<AccountRow>({
   name: 'Account',

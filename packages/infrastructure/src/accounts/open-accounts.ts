@@ -1,10 +1,4 @@
-import type {
-  Account,
-  AccountKey,
-  AccountRepository,
-  ApiKeyRepository,
-  CredentialRepository,
-} from '@adoption-store/domain';
+import type { Account, AccountKey } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import type { DatabaseConnection } from '../database/data-source.js';
 import { NotificationListener } from '../database/notification-listener.js';
@@ -12,16 +6,8 @@ import { PostgresCredentialRepository } from './postgres-credential-repository.j
 import { TypeOrmAccountRepository } from './typeorm-account-repository.js';
 import { TypeOrmApiKeyRepository } from './typeorm-api-key-repository.js';
 
-export interface Accounts {
-  readonly accounts: AccountRepository;
-  readonly apiKeys: ApiKeyRepository;
-  readonly credentials: CredentialRepository;
-  /** Writes what is still to be written; the data source must be open until then. */
-  readonly close: () => Promise<void>;
-}
-
 /** Accounts and their keys, those in use held in memory; a process that lets nobody in opens no connection for that. */
-export function openAccounts(dataSource: DataSource, connection: DatabaseConnection): Accounts {
+export function openAccounts(dataSource: DataSource, connection: DatabaseConnection) {
   const apiKeys = new TypeOrmApiKeyRepository(dataSource, () => {
     listener.start();
   });
@@ -35,6 +21,7 @@ export function openAccounts(dataSource: DataSource, connection: DatabaseConnect
     accounts: new TypeOrmAccountRepository(dataSource, forget),
     apiKeys,
     credentials: new PostgresCredentialRepository(dataSource, forget),
+    /** Writes what is still to be written; the data source must be open until then. */
     async close() {
       await listener.close();
       await apiKeys.close();

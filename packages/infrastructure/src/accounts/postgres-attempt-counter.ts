@@ -21,15 +21,9 @@ export class PostgresAttemptCounter implements AttemptCounter {
   constructor(private readonly dataSource: DataSource) {}
 
   async count({ subjectHash, most, within, now }: CountedAttempt): Promise<Instant | undefined> {
-    const since = new Date(later(now, -within));
+    const [time, since, end] = [now, later(now, -within), later(now, within)].map((each) => new Date(each));
     for (;;) {
-      const counted = await this.query<unknown[]>(COUNT, [
-        subjectHash,
-        new Date(now),
-        since,
-        new Date(later(now, within)),
-        most,
-      ]);
+      const counted = await this.query<unknown[]>(COUNT, [subjectHash, time, since, end, most]);
       if (counted.length > 0) return undefined;
       const [earliest] = await this.query<{ time: Date }[]>(EARLIEST, [subjectHash, since, most - 1]);
       // Undefined where attempts were taken back meanwhile.

@@ -29,6 +29,9 @@ const REVOKE_KEYS = `
   )
   UPDATE api_keys SET revoked_at = $2 FROM locked WHERE api_keys.id = locked.id`;
 
+type SpentReset = Parameters<CredentialRepository['resetPassword']>[0];
+type SpentProof = Parameters<CredentialRepository['proveAddress']>[0];
+
 /** What changes an account takes its row first, which is what makes racing changes wait for each other. */
 export class PostgresCredentialRepository implements CredentialRepository {
   /** @param onChange told of each account that this instance has changed, before the change is returned. */
@@ -76,11 +79,7 @@ export class PostgresCredentialRepository implements CredentialRepository {
     return (await this.find(selectLinked(this.dataSource.manager, RESETS, tokenHash, at)))?.account;
   }
 
-  async resetPassword({
-    tokenHash,
-    passwordHash,
-    at,
-  }: Parameters<CredentialRepository['resetPassword']>[0]): Promise<Account | undefined> {
+  async resetPassword({ tokenHash, passwordHash, at }: SpentReset): Promise<Account | undefined> {
     return this.changing(async (manager) => {
       const row = await spend(manager, RESETS, tokenHash, at);
       if (row === undefined) return undefined;
@@ -94,10 +93,7 @@ export class PostgresCredentialRepository implements CredentialRepository {
     return this.addLink(PROOFS, proof, most);
   }
 
-  async proveAddress({
-    tokenHash,
-    at,
-  }: Parameters<CredentialRepository['proveAddress']>[0]): Promise<Account | undefined> {
+  async proveAddress({ tokenHash, at }: SpentProof): Promise<Account | undefined> {
     return this.changing(async (manager) => {
       const row = await spend(manager, PROOFS, tokenHash, at);
       if (row === undefined) return undefined;

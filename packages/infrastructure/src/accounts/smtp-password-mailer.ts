@@ -21,7 +21,7 @@ const CLOSING_TIME = 1_500;
 /** Delivers by e-mail, one try each. */
 export class SmtpPasswordMailer implements PasswordMailer {
   private readonly transport;
-  private readonly underWay = new Set<Promise<void>>();
+  private readonly underWay = new Set<Promise<unknown>>();
 
   /** @param onEvent told of what couldn't be delivered, without saying to whom. */
   constructor(
@@ -52,32 +52,27 @@ export class SmtpPasswordMailer implements PasswordMailer {
 
   /** Waits a little for what is on its way; the rest fails. */
   async close(): Promise<void> {
-    const isOver = new AbortController();
-    const patience = delay(CLOSING_TIME, undefined, { signal: isOver.signal }).catch(() => undefined);
-    await Promise.race([Promise.all(this.underWay), patience]);
-    isOver.abort();
+    await Promise.race([Promise.all(this.underWay), delay(CLOSING_TIME, undefined, { ref: false })]);
     this.transport.close({ force: true });
     await Promise.all(this.underWay);
   }
 
   private start(purpose: string, email: string, subject: string, paragraphs: readonly string[]): void {
-    const delivery = this.deliver(email, subject, paragraphs)
-      .catch((error: unknown) => {
-        this.onEvent(`A mail that ${purpose} could not be sent (${reasonOf(error)}).`);
-      })
-      .finally(() => this.underWay.delete(delivery));
-    this.underWay.add(delivery);
-  }
-
-  private async deliver(email: string, subject: string, paragraphs: readonly string[]): Promise<void> {
-    await this.transport.sendMail({
+    const mail = {
       signal: AbortSignal.timeout(TIMEOUT),
       to: { name: '', address: email },
       subject,
       text: [...paragraphs, ''].join('\n\n'),
       // Keeps the link in one piece, however long.
       encoding: 'base64',
-    });
+    };
+    const delivery: Promise<unknown> = this.transport
+      .sendMail(mail)
+      .catch((error: unknown) => {
+        this.onEvent(`A mail that ${purpose} could not be sent (${reasonOf(error)}).`);
+      })
+      .finally(() => this.underWay.delete(delivery));
+    this.underWay.add(delivery);
   }
 }
 

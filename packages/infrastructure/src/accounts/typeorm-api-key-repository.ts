@@ -38,8 +38,6 @@ import { KeyUses } from './key-uses.js';
 const keys = new Columns(apiKeySchema);
 const accounts = new Columns(accountSchema);
 
-const ACTIVE = `key.accountId = :accountId AND ${KEY_END} > :at AND key.revokedAt IS NULL`;
-
 // A rotation that ends the old key at once has revoked it at its end; a revocation by itself stays.
 const RESTORE_REPLACED = `
   UPDATE api_keys
@@ -88,38 +86,29 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
   }
 
   async findById(id: ApiKeyId): Promise<AccountKey | undefined> {
-    return (await this.findAll((query) => query.where({ id })))[0];
+    return (await this.find({ id }))[0];
   }
 
   async list(accountId?: AccountId, { after, limit }: ListPart<ApiKeyId> = {}): Promise<readonly AccountKey[]> {
-    return this.findAll((query) => {
-      if (accountId !== undefined) query.where({ accountId });
-      if (after !== undefined) query.andWhere({ id: MoreThan(after) });
-      return query.orderBy('key.id').limit(limit);
-    });
+    const theirs = accountId === undefined ? {} : { accountId };
+    return this.find({ ...theirs, ...(after !== undefined && { id: MoreThan(after) }) }, limit);
   }
 
   async listActive(accountId: AccountId, at: Instant): Promise<readonly ApiKey[]> {
-    return readFromDatabase(this.dataSource, () =>
-      selectKeys(this.dataSource.manager)
-        .where(ACTIVE, { accountId, at: new Date(at) })
-        .orderBy('key.id')
-        .getMany(),
-    );
+    const query = selectActive(this.dataSource.manager, accountId, at).orderBy('key.id');
+    return readFromDatabase(this.dataSource, () => query.getMany());
   }
 
   async listPast({ accountId, at, before, limit }: PastKeysQuery): Promise<readonly ApiKey[]> {
     const place = { endedAt: before ? new Date(before.endedAt) : 'infinity', id: before?.id ?? INT64_MIN };
-    return readFromDatabase(this.dataSource, () =>
-      selectKeys(this.dataSource.manager)
-        .where(`key.accountId = :accountId AND (${KEY_END}, key.id) < (:endedAt, :id)`, { accountId, ...place })
-        // A revoked key is over also where this clock is behind the one that it was revoked by.
-        .andWhere(`(${KEY_END} <= :at OR key.revokedAt IS NOT NULL)`, { at: new Date(at) })
-        .orderBy(KEY_END, 'DESC')
-        .addOrderBy('key.id', 'DESC')
-        .limit(limit)
-        .getMany(),
-    );
+    const query = selectKeys(this.dataSource.manager)
+      .where(`key.accountId = :accountId AND (${KEY_END}, key.id) < (:endedAt, :id)`, { accountId, ...place })
+      // A revoked key is over also where this clock is behind the one that it was revoked by.
+      .andWhere(`(${KEY_END} <= :at OR key.revokedAt IS NOT NULL)`, { at: new Date(at) })
+      .orderBy(KEY_END, 'DESC')
+      .addOrderBy('key.id', 'DESC')
+      .limit(limit);
+    return readFromDatabase(this.dataSource, () => query.getMany());
   }
 
   async forgetPast(endedUntil: Instant): Promise<number> {
@@ -207,17 +196,22 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
     await onDatabase(() => this.dataSource.query(text, [[...uses.keys()].map(String), instants]));
   }
 
-  private async findAll(
-    narrow: (query: SelectQueryBuilder<ApiKeyRow>) => SelectQueryBuilder<ApiKeyRow>,
-  ): Promise<readonly AccountKey[]> {
+  private async find(where: FindOptionsWhere<ApiKeyRow>, limit?: number): Promise<readonly AccountKey[]> {
     const query = selectKeys(this.dataSource.manager).innerJoinAndSelect('key.account', 'account');
-    const rows = await readFromDatabase(this.dataSource, () => narrow(query).getMany());
+    const rows = await readFromDatabase(this.dataSource, () =>
+      query.where(where).orderBy('key.id').limit(limit).getMany(),
+    );
     return rows.flatMap(({ account, ...key }) => (account ? { account: accountFrom(account), key } : []));
   }
 }
 
 function selectKeys(manager: EntityManager): SelectQueryBuilder<ApiKeyRow> {
   return manager.createQueryBuilder(apiKeySchema, 'key');
+}
+
+function selectActive(manager: EntityManager, accountId: AccountId, at: Instant): SelectQueryBuilder<ApiKeyRow> {
+  const active = `key.accountId = :accountId AND ${KEY_END} > :at AND key.revokedAt IS NULL`;
+  return selectKeys(manager).where(active, { accountId, at: new Date(at) });
 }
 
 function withVersion(id: AccountId, version: number | undefined): FindOptionsWhere<AccountRow> {
@@ -232,22 +226,20 @@ async function revokeKey(manager: EntityManager, id: ApiKeyId, revokedAt: Instan
 async function insertKey(
   manager: EntityManager,
   key: NewApiKey,
-  mostActive = Infinity,
-  mostADay = Infinity,
+  mostActive?: number,
+  mostADay?: number,
 ): Promise<ApiKey> {
   const { accountId, createdAt } = key;
-  const active = selectKeys(manager).where(ACTIVE, { accountId, at: new Date(createdAt) });
-  if (mostActive < Infinity && (await active.getCount()) >= mostActive) throw tooManyKeys(mostActive);
-  // Their ids go up, as an account adds one key at a time.
-  const newest = selectKeys(manager).where({ accountId }).orderBy({ 'key.accountId': 'DESC', 'key.id': 'DESC' });
-  const earlier =
-    mostADay < Infinity
-      ? await newest
-          .offset(mostADay - 1)
-          .limit(1)
-          .getOne()
-      : null;
-  if (earlier !== null && earlier.createdAt >= startOf(DAY, createdAt)) throw tooManyKeysToday(mostADay);
-  await manager.insert(apiKeySchema, { ...key });
-  return manager.findOneByOrFail(apiKeySchema, { hash: key.hash });
+  if (mostActive !== undefined && (await selectActive(manager, accountId, createdAt).getCount()) >= mostActive) {
+    throw tooManyKeys(mostActive);
+  }
+  if (mostADay !== undefined) {
+    // Their ids go up, as an account adds one key at a time.
+    const order = { accountId: 'DESC', id: 'DESC' } as const;
+    const [earlier] = await manager.find(apiKeySchema, { where: { accountId }, order, skip: mostADay - 1, take: 1 });
+    if (earlier !== undefined && earlier.createdAt >= startOf(DAY, createdAt)) throw tooManyKeysToday(mostADay);
+  }
+  const { identifiers } = await manager.insert(apiKeySchema, { ...key });
+  const id = BigInt(identifiers[0]?.['id'] as string) as ApiKeyId;
+  return { ...key, id, revokedAt: undefined, replacedBy: undefined, lastUsedAt: undefined };
 }

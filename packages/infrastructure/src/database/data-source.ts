@@ -70,9 +70,8 @@ async function withMigrations(connection: DatabaseConnection, work: (source: Dat
   try {
     await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
     await work(source);
-    await lock.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]);
   } finally {
-    // The lock goes with its connection, also where the work has thrown.
+    // The lock goes with its connection.
     await lock.release();
     await source.destroy();
   }

@@ -46,7 +46,8 @@ export class NotificationListener {
       } catch {
         // Nothing is lost but time: what notifications would have told is found out by asking.
       }
-      await disconnect(client);
+      // A server that has frozen doesn't say goodbye.
+      await Promise.race([client.end().catch(() => undefined), delay(PATIENCE, undefined, { ref: false })]);
       // An abort is no failure here: the loop ends by itself.
       await delay(backoff, undefined, { signal, ref: false }).catch(() => undefined);
       backoff = Math.min(2 * backoff, LONGEST_BACKOFF);
@@ -73,9 +74,4 @@ export class NotificationListener {
   private tell(payload: string | undefined): void {
     if (!this.closing.signal.aborted) this.onNotification(payload);
   }
-}
-
-async function disconnect(client: pg.Client): Promise<void> {
-  // A server that has frozen doesn't say goodbye.
-  await Promise.race([client.end().catch(() => undefined), delay(PATIENCE, undefined, { ref: false })]);
 }

@@ -19,13 +19,5 @@ export function readinessOf(dataSource: DataSource): () => Promise<boolean> {
       asking = undefined;
     }
   };
-  return async () => {
-    const answered = new AbortController();
-    const tooLate = delay(PATIENCE_MS, false, { signal: answered.signal }).catch(() => false);
-    try {
-      return await Promise.race([(asking ??= ask()), tooLate]);
-    } finally {
-      answered.abort();
-    }
-  };
+  return () => Promise.race([(asking ??= ask()), delay(PATIENCE_MS, false, { ref: false })]);
 }

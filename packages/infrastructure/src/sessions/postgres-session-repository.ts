@@ -1,16 +1,10 @@
 import { type Account, type Instant, type Session, sessionEnd, type SessionRepository } from '@adoption-store/domain';
 import type { DataSource, Repository } from 'typeorm';
+import { lockAccount } from '../accounts/account-queries.js';
 import { accountFrom, type AccountRow } from '../accounts/account.schema.js';
 import { onDatabase, readFromDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { type SessionRow, sessionSchema } from './session.schema.js';
-
-// The account's row is locked, so that a session never begins beside a change of the password.
-const ADD = `
-  INSERT INTO sessions (sid, token_hash, account_id, credential_version, begun_at, used_at, expire)
-  SELECT $1, $2, id, credential_version, $5, $6, $7 FROM accounts
-  WHERE id = $3 AND credential_version = $4 AND closed_at IS NULL FOR SHARE
-  RETURNING sid`;
 
 /** Nothing but `add` inserts a row: a session that has ended stays so, whatever is under way in it. */
 export class PostgresSessionRepository implements SessionRepository {
@@ -21,11 +15,15 @@ export class PostgresSessionRepository implements SessionRepository {
   }
 
   async add(session: Session): Promise<boolean> {
-    const { id, tokenHash, accountId, credentialVersion, begunAt, usedAt } = session;
-    const times = [begunAt, usedAt, sessionEnd(session)].map((time) => new Date(time));
-    const values = [id, tokenHash, accountId, credentialVersion, ...times];
-    const added = await onDatabase(() => this.dataSource.query<unknown[]>(ADD, values));
-    return added.length === 1;
+    const { accountId: id, credentialVersion } = session;
+    return onDatabase(() =>
+      this.dataSource.transaction(async (manager) => {
+        // So that a session never begins beside a change of the password.
+        if ((await lockAccount(manager, { id, credentialVersion })) === null) return false;
+        await manager.insert(sessionSchema, { ...session, expiresAt: sessionEnd(session) });
+        return true;
+      }),
+    );
   }
 
   async find(tokenHash: string): Promise<{ readonly session: Session; readonly account: Account } | undefined> {
