@@ -1,18 +1,18 @@
-import { type BanPolicy, DEFAULT_BAN_POLICY, type Ports } from '@adoption-store/domain';
+import { type BanPolicy, type ClaimedMessage, DEFAULT_BAN_POLICY, type Ports } from '@adoption-store/domain';
 import pg from 'pg';
-import type { DataSource } from 'typeorm';
 import { Argon2PasswordHasher } from './accounts/argon2-password-hasher.js';
 import { PostgresAttemptCounter } from './accounts/postgres-attempt-counter.js';
 import { openAccounts } from './accounts/open-accounts.js';
 import type { PasswordMail } from './accounts/smtp-password-mailer.js';
 import { CoalescingAnimalRepository } from './animals/coalescing-animal-repository.js';
 import { PostgresAnimalRepository } from './animals/postgres-animal-repository.js';
-import { type DatabaseConnection, migrate, openDataSource } from './database/data-source.js';
+import { migrate, openDataSource } from './database/data-source.js';
 import { poolStateOf } from './database/prepared.js';
 import { readinessOf } from './database/readiness.js';
 import { sharedSecret } from './database/shared-secret.js';
 import { mailRisk } from './mail/mail-risk.js';
-import { type Delivery, openMessages } from './messages/open-messages.js';
+import type { SmtpDelivery } from './messages/smtp-message-sender.js';
+import { TypeOrmMessageQueue } from './messages/typeorm-message-queue.js';
 import { TypeOrmOrderRepository } from './orders/typeorm-order-repository.js';
 import { PostgresIdempotencyRecords } from './idempotency/postgres-idempotency-records.js';
 import { openRequestCounter } from './quotas/open-request-counter.js';
@@ -30,8 +30,8 @@ export interface InfrastructureConfig {
   readonly poolSize: number;
   /** A Redis in which all instances count requests together; without it each counts for itself. */
   readonly redisUrl?: string | undefined;
-  /** How this process delivers messages; without it, it delivers none. */
-  readonly delivery?: Delivery | undefined;
+  /** How this process delivers messages, by e-mail or by telling a function; without it, it delivers none. */
+  readonly delivery?: SmtpDelivery | ((message: ClaimedMessage) => void) | undefined;
   /** How this process mails what resets a password; without it, nobody can reset one here. */
   readonly passwordMail?: PasswordMail | undefined;
   readonly banPolicy?: BanPolicy | undefined;
@@ -68,54 +68,36 @@ export interface Infrastructure {
  * @throws Error with one clear sentence where there is no database to be had.
  */
 export async function openInfrastructure(config: InfrastructureConfig): Promise<Infrastructure> {
-  const { databaseUrl, closeDatabase, poolSize: max } = config;
-  try {
-    return await connect(config, { connectionString: databaseUrl, max });
-  } catch (error) {
-    await closeDatabase?.();
-    throw explained(error, databaseUrl, closeDatabase === undefined ? 'DATABASE_URL' : 'DATA_DIR');
-  }
-}
-
-async function connect(config: InfrastructureConfig, connection: DatabaseConnection): Promise<Infrastructure> {
-  await migrate(connection);
-  const dataSource = await openDataSource(connection);
-  try {
-    const { ports, limits, close } = await openPorts(config, connection, dataSource);
-    return {
-      ports,
-      secret: (name) => sharedSecret(dataSource, name),
-      read: () => ({ pool: poolStateOf(dataSource), limits: limits() }),
-      isReady: readinessOf(dataSource),
-      async close() {
-        await close();
-        await dataSource.destroy();
-        await config.closeDatabase?.();
-      },
-    };
-  } catch (error) {
-    await dataSource.destroy();
-    throw error;
-  }
-}
-
-async function openPorts(
-  config: InfrastructureConfig,
-  connection: DatabaseConnection,
-  dataSource: DataSource,
-): Promise<Pick<Infrastructure, 'ports' | 'close'> & { readonly limits: () => Readings['limits'] }> {
-  const { redisUrl, delivery, passwordMail } = config;
+  const { databaseUrl, closeDatabase, poolSize: max, redisUrl, delivery, passwordMail } = config;
   const { banPolicy: policy = DEFAULT_BAN_POLICY, onEvent = () => undefined } = config;
-  const smtpUrl = typeof delivery === 'object' ? delivery.smtpUrl : passwordMail?.smtpUrl;
-  const risk = smtpUrl === undefined ? undefined : mailRisk(smtpUrl);
-  if (risk !== undefined) onEvent(risk);
-  const requests = await openRequestCounter({ redisUrl, dataSource, policy, onEvent });
-  const usage = new PostgresUsageRecords(dataSource);
-  const { close: closeAccounts, ...accounts } = openAccounts(dataSource, connection);
-  const passwordMailer = passwordMail && (await openPasswordMailer(passwordMail, onEvent));
-  const { messages, messageSender, close: closeMessages } = await openMessages(dataSource, connection, delivery);
-  return {
-    ports: {
+  const connection = { connectionString: databaseUrl, max };
+  // Closed in the reverse order: each before what it needs.
+  const opened: (() => unknown)[] = [() => closeDatabase?.()];
+  const close = async () => {
+    for (const closeOne of opened.splice(0).reverse()) await closeOne();
+  };
+  try {
+    await migrate(connection);
+    const dataSource = await openDataSource(connection);
+    opened.push(() => dataSource.destroy());
+    const smtpUrl = typeof delivery === 'object' ? delivery.smtpUrl : passwordMail?.smtpUrl;
+    const risk = smtpUrl === undefined ? undefined : mailRisk(smtpUrl);
+    if (risk !== undefined) onEvent(risk);
+    const { close: closeAccounts, ...accounts } = openAccounts(dataSource, connection);
+    const usage = new PostgresUsageRecords(dataSource);
+    const requests = await openRequestCounter({ redisUrl, dataSource, policy, onEvent });
+    const messages = new TypeOrmMessageQueue(dataSource, connection);
+    const messageSender = await openMessageSender(delivery);
+    const passwordMailer = passwordMail && (await openPasswordMailer(passwordMail, onEvent));
+    opened.push(async () => {
+      await messages.close();
+      messageSender.close();
+      await passwordMailer?.close();
+      await requests.close();
+      await usage.close();
+      await closeAccounts();
+    });
+    const ports: Ports = {
       animals: new CoalescingAnimalRepository(new PostgresAnimalRepository(dataSource)),
       orders: new TypeOrmOrderRepository(dataSource),
       messages,
@@ -130,16 +112,21 @@ async function openPorts(
       idempotency: new PostgresIdempotencyRecords(dataSource),
       clock: systemClock,
       cryptography: nodeCryptography,
-    },
-    limits: () => ({ areShared: requests.isShared(), fallbacks: requests.fallbacks() }),
-    async close() {
-      await closeMessages();
-      await passwordMailer?.close();
-      await requests.close();
-      await usage.close();
-      await closeAccounts();
-    },
-  };
+    };
+    return {
+      ports,
+      secret: (name) => sharedSecret(dataSource, name),
+      isReady: readinessOf(dataSource),
+      read: () => ({
+        pool: poolStateOf(dataSource),
+        limits: { areShared: requests.isShared(), fallbacks: requests.fallbacks() },
+      }),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw explained(error, databaseUrl, closeDatabase === undefined ? 'DATABASE_URL' : 'DATA_DIR');
+  }
 }
 
 function explained(error: unknown, databaseUrl: string, setting: string): Error {
@@ -152,8 +139,24 @@ function explained(error: unknown, databaseUrl: string, setting: string): Error 
   });
 }
 
+// The mailers are loaded by whoever uses them alone: it takes a tenth of a second.
+
 async function openPasswordMailer(mail: PasswordMail, onEvent: (message: string) => void) {
-  // Loaded by whoever uses it alone: it takes a tenth of a second.
   const { SmtpPasswordMailer } = await import('./accounts/smtp-password-mailer.js');
   return new SmtpPasswordMailer(mail, onEvent);
+}
+
+async function openMessageSender(delivery: InfrastructureConfig['delivery'] = refuse) {
+  if (typeof delivery === 'function') {
+    const send = async (message: ClaimedMessage) => {
+      delivery(message);
+    };
+    return { send, close: () => undefined };
+  }
+  const { SmtpMessageSender } = await import('./messages/smtp-message-sender.js');
+  return new SmtpMessageSender(delivery);
+}
+
+function refuse(): never {
+  throw new Error('this process delivers no messages');
 }

@@ -12,7 +12,6 @@ export {
   revertMigrations,
 } from './database/data-source.js';
 export { SmtpMessageSender } from './messages/smtp-message-sender.js';
-export { WritingMessageSender } from './messages/writing-message-sender.js';
 export { TypeOrmOrderRepository } from './orders/typeorm-order-repository.js';
 export { InProcessRequestCounter } from './quotas/in-process-request-counter.js';
 export { openRequestCounter, type OpenRequestCounter } from './quotas/open-request-counter.js';

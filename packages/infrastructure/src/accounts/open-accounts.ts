@@ -22,7 +22,7 @@ export function openAccounts(dataSource: DataSource, connection: DatabaseConnect
     apiKeys,
     credentials: new PostgresCredentialRepository(dataSource, forget),
     /** Writes what is still to be written; the data source must be open until then. */
-    async close() {
+    close: async () => {
       await listener.close();
       await apiKeys.close();
     },

@@ -33,24 +33,22 @@ const CLAIM = `
     FROM due WHERE messages.id = due.id
     RETURNING messages.*, due.due_at AS was_due_at
   )
-  SELECT claimed.id, account_id, text, claimed.created_at, traceparent, claims, failures, email
+  SELECT claimed.id, account_id AS "accountId", text, claimed.created_at AS "createdAt", traceparent, claims AS number,
+    failures, email AS from
   FROM claimed JOIN accounts ON accounts.id = account_id
   ORDER BY was_due_at`;
 
-interface ClaimedRow {
-  readonly id: MessageId;
-  readonly account_id: string;
-  readonly text: string;
-  readonly created_at: Date;
+const BACKLOG = `SELECT count(*)::integer AS queued, min(created_at) AS oldest FROM messages WHERE status = 'queued'`;
+
+type ClaimedRow = Omit<ClaimedMessage, 'accountId' | 'createdAt' | 'traceparent'> & {
+  readonly accountId: string;
+  readonly createdAt: Date;
   readonly traceparent: string | null;
-  readonly claims: number;
-  readonly failures: number;
-  readonly email: string;
-}
+};
 
 /** The row is the job. */
 export class TypeOrmMessageQueue implements MessageQueue {
-  private readonly listeners = new Set<NotificationListener>();
+  private readonly listeners: NotificationListener[] = [];
 
   constructor(
     private readonly dataSource: DataSource,
@@ -77,13 +75,11 @@ export class TypeOrmMessageQueue implements MessageQueue {
     const rows = await onDatabase(() =>
       managerOf(this.dataSource).query<ClaimedRow[]>(CLAIM, [new Date(now), new Date(until), limit]),
     );
-    return rows.map(({ account_id, created_at, traceparent, email, claims, ...row }) => ({
+    return rows.map(({ accountId, createdAt, traceparent, ...row }) => ({
       ...row,
-      number: claims,
-      accountId: BigInt(account_id) as AccountId,
-      createdAt: instant(created_at.getTime()),
+      accountId: BigInt(accountId) as AccountId,
+      createdAt: instant(createdAt.getTime()),
       traceparent: traceparent ?? undefined,
-      from: email,
     }));
   }
 
@@ -115,28 +111,21 @@ export class TypeOrmMessageQueue implements MessageQueue {
 
   async backlog(): Promise<Backlog> {
     const [row] = await readFromDatabase(this.dataSource, () =>
-      managerOf(this.dataSource).query<[{ queued: number; oldest: Date | null }]>(
-        `SELECT count(*)::integer AS queued, min(created_at) AS oldest FROM messages WHERE status = 'queued'`,
-      ),
+      managerOf(this.dataSource).query<[{ queued: number; oldest: Date | null }]>(BACKLOG),
     );
     return { queued: row.queued, oldest: row.oldest === null ? undefined : instant(row.oldest.getTime()) };
   }
 
   /** Each watcher has a connection of its own, so that a process that only adds messages has none. */
   watch(onQueued: () => void): () => Promise<void> {
-    const listener = new NotificationListener(this.connection, 'message_queued', () => {
-      onQueued();
-    });
-    this.listeners.add(listener);
+    const listener = new NotificationListener(this.connection, 'message_queued', onQueued);
+    this.listeners.push(listener);
     listener.start();
-    return async () => {
-      await listener.close();
-      this.listeners.delete(listener);
-    };
+    return () => listener.close();
   }
 
   /** Ends whatever still watches. */
   async close(): Promise<void> {
-    await Promise.all([...this.listeners].map((listener) => listener.close()));
+    await Promise.all(this.listeners.map((listener) => listener.close()));
   }
 }
