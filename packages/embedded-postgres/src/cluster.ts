@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Stats } from 'node:fs';
+import { existsSync, lstatSync, type Stats } from 'node:fs';
 import fs from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { checkIsOurs, findPrograms, makeWhole, type Programs, refusal, start, unlessMissing } from './programs.js';
+import { checkIsOurs, findPrograms, makeWhole, type Programs, refusal, start } from './programs.js';
 
 export interface Cluster {
   /** PostgreSQL's data directory. */
@@ -31,7 +31,7 @@ export async function prepareCluster(dataDirectory: string, isDurable: boolean):
     const socketFolder = await makeSocketFolder(data, programs);
     const cluster = { folder: join(data, 'postgres'), log: join(data, 'postgres.log'), socketFolder, programs };
     await removeAbandoned(data);
-    if ((await unlessMissing(fs.lstat(cluster.folder))) === undefined) await createCluster(cluster, isDurable);
+    if (lstatSync(cluster.folder, { throwIfNoEntry: false }) === undefined) await createCluster(cluster, isDurable);
     await checkCluster(cluster);
     return cluster;
   } catch (error) {
@@ -52,8 +52,8 @@ async function makeDataFolder(dataDirectory: string): Promise<string> {
 
 /** As mkdir's `recursive`, which in Node never ends where the parent exists but can't hold folders, such as /proc. */
 async function makeFolders(folder: string): Promise<void> {
-  if ((await unlessMissing(fs.stat(folder))) !== undefined) return;
-  if (dirname(folder) !== folder) await makeFolders(dirname(folder));
+  if (existsSync(folder)) return;
+  await makeFolders(dirname(folder));
   await makeFolder(folder);
 }
 
@@ -64,9 +64,8 @@ async function makeFolder(folder: string): Promise<void> {
 }
 
 /** PostgreSQL runs commands that its configuration names, so nobody else may have written there. */
-function checkIsPrivate(what: string, { uid, mode }: Stats, owner = uid): void {
-  if (uid !== owner)
-    throw refusal(`${what} belongs to user ${String(uid)}`, 'start as that user, choose another data folder');
+function checkIsPrivate(what: string, { uid, mode }: Stats, owner: number | undefined): void {
+  if (uid !== owner) throw refusal(`${what} belongs to user ${uid}`, 'start as that user, choose another data folder');
   if ((mode & 0o077) === 0) return;
   const remedy = 'run chmod 700 on it if nobody else has put anything there, choose another data folder';
   throw refusal(`${what} can be entered or read by other users (mode ${(mode & 0o777).toString(8)})`, remedy);
@@ -76,7 +75,8 @@ async function checkCluster({ folder, programs: { major, account } }: Cluster): 
   const found = await fs.lstat(folder);
   if (!found.isDirectory()) throw refusal(`${folder} is no folder`, 'move it away');
   checkIsPrivate(`The database in ${folder}`, found, account ?? process.getuid?.());
-  const version = (await unlessMissing(fs.readFile(join(folder, 'PG_VERSION'), 'utf8')))?.trim();
+  const file = join(folder, 'PG_VERSION');
+  const version = existsSync(file) ? (await fs.readFile(file, 'utf8')).trim() : undefined;
   if (version === major) return;
   const what = version === undefined ? 'holds something else than a database' : `was made by PostgreSQL ${version}`;
   throw refusal(`${folder} ${what}, and this service brings PostgreSQL ${major}`, 'move it away');
@@ -88,7 +88,7 @@ async function createCluster({ folder, log, programs }: Cluster, isDurable: bool
   options.push('--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8');
   await makeWhole(folder, async (draft) => {
     await makePrivateFolder(draft, programs.account);
-    const initdb = await start(programs, 'initdb', log, [draft], ([path = '']) => ['--pgdata', path, ...options]);
+    const initdb = start(programs, 'initdb', log, [draft], ([path = '']) => ['--pgdata', path, ...options]);
     const failure = await initdb.failure();
     if (failure !== undefined) throw failure;
   });
@@ -98,18 +98,18 @@ async function createCluster({ folder, log, programs }: Cluster, isDurable: bool
 
 /** Drafts of first starts that were killed. */
 async function removeAbandoned(data: string): Promise<void> {
-  for (const name of await fs.readdir(data)) {
-    const found = name.startsWith('postgres.draft-') ? await unlessMissing(fs.stat(join(data, name))) : undefined;
-    if (found === undefined || Date.now() - found.mtimeMs < ABANDONED_AFTER) continue;
+  const drafts = (await fs.readdir(data)).filter((name) => name.startsWith('postgres.draft-'));
+  for (const draft of drafts.map((name) => join(data, name))) {
+    const { mtimeMs = Infinity } = lstatSync(draft, { throwIfNoEntry: false }) ?? {};
     // A draft that can't be removed takes space and does no other harm.
-    await fs.rm(join(data, name), { recursive: true, force: true }).catch(() => undefined);
+    if (Date.now() - mtimeMs >= ABANDONED_AFTER) await fs.rm(draft, { recursive: true }).catch(() => undefined);
   }
 }
 
 /** In the data folder, or where the path of its socket would be too long, in a private folder elsewhere. */
 async function makeSocketFolder(data: string, { account }: Programs): Promise<string> {
   const near = join(data, 'socket');
-  if (Buffer.byteLength(join(near, `.s.PGSQL.${String(PORT)}`)) <= LONGEST_SOCKET_PATH) {
+  if (Buffer.byteLength(join(near, `.s.PGSQL.${PORT}`)) <= LONGEST_SOCKET_PATH) {
     return makePrivateFolder(near, account);
   }
   // Not os.tmpdir(), as processes of different TMPDIRs would never meet.
@@ -119,7 +119,7 @@ async function makeSocketFolder(data: string, { account }: Programs): Promise<st
 
 async function makePrivateFolder(folder: string, account?: number): Promise<string> {
   await makeFolder(folder);
-  await checkIsOurs(folder, account);
+  checkIsOurs(folder, account);
   await fs.chmod(folder, 0o700);
   if (account !== undefined) await fs.chown(folder, account, account);
   return folder;

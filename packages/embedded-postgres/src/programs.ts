@@ -1,6 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { once } from 'node:events';
+import { closeSync, constants, existsSync, fstatSync, ftruncateSync, lstatSync, openSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
@@ -121,67 +122,63 @@ export async function makeWhole(folder: string, make: (draft: string) => Promise
  * @param args makes the arguments of the paths at which the program finds the folders.
  * @param server makes it outlive this process and its Ctrl-C.
  */
-export async function start(
+export function start(
   { bin, account }: Programs,
   program: string,
   log: string,
   folders: readonly string[],
   args: (paths: readonly string[]) => readonly string[],
   server?: { readonly env: Readonly<Record<string, string>> },
-): Promise<Run> {
-  await checkIsOurs(log, account);
-  const output = await fs.open(log, 'a', 0o600);
-  if ((await output.stat()).size > LARGEST_LOG) await output.truncate();
-  const from = (await output.stat()).size;
-  const flags = fs.constants.O_DIRECTORY | fs.constants.O_NOFOLLOW;
-  const handed = account === undefined ? [] : await Promise.all(folders.map((folder) => fs.open(folder, flags)));
-  const paths = account === undefined ? folders : handed.map((_, index) => `/proc/self/fd/${String(3 + index)}`);
-  const child = spawn(...commandAs(account, join(bin, program), args(paths)), {
-    cwd: '/',
-    env: { ...ENVIRONMENT, ...server?.env },
-    detached: server !== undefined,
-    stdio: ['ignore', output.fd, output.fd, ...handed.map(({ fd }) => fd)],
-  });
-  let isRunning = true;
-  const ended = new Promise<unknown>((resolve) => {
-    child.once('error', resolve);
-    child.once('exit', resolve);
-  }).finally(() => (isRunning = false));
-  if (server !== undefined) child.unref();
-  await Promise.all([output, ...handed].map((handle) => handle.close()));
-  const failure = async () => {
-    const outcome = await ended;
-    if (outcome === 0) return undefined;
-    return explain(program, outcome, (await fs.readFile(log)).subarray(from).subarray(-4096).toString().trim());
-  };
-  return { pid: child.pid, isRunning: () => isRunning, failure };
+): Run {
+  checkIsOurs(log, account);
+  const output = openSync(log, 'a', 0o600);
+  const handed: number[] = [];
+  try {
+    if (fstatSync(output).size > LARGEST_LOG) ftruncateSync(output);
+    const from = fstatSync(output).size;
+    const flags = constants.O_DIRECTORY | constants.O_NOFOLLOW;
+    if (account !== undefined) for (const folder of folders) handed.push(openSync(folder, flags));
+    const paths = account === undefined ? folders : handed.map((_, index) => `/proc/self/fd/${3 + index}`);
+    const child = spawn(...commandAs(account, join(bin, program), args(paths)), {
+      cwd: '/',
+      env: { ...ENVIRONMENT, ...server?.env },
+      detached: server !== undefined,
+      stdio: ['ignore', output, output, ...handed],
+    });
+    if (server !== undefined) child.unref();
+    let isRunning = true;
+    const ended = once(child, 'exit')
+      .then(([code]: unknown[]) => code)
+      .catch((error: unknown) => error)
+      .finally(() => (isRunning = false));
+    const failure = async () => {
+      const outcome = await ended;
+      if (outcome === 0) return undefined;
+      return explain(program, outcome, (await fs.readFile(log)).subarray(from).subarray(-4096).toString().trim());
+    };
+    return { pid: child.pid, isRunning: () => isRunning, failure };
+  } finally {
+    for (const file of [output, ...handed]) closeSync(file);
+  }
 }
 
 /** PostgreSQL refuses root, and its superuser may run any command: so it keeps nothing of root's (capabilities(7)). */
 function commandAs(account: number | undefined, program: string, args: readonly string[]): [string, string[]] {
   if (account === undefined) return [program, [...args]];
-  const identity = [`--reuid=${String(account)}`, `--regid=${String(account)}`, '--clear-groups'];
+  const identity = [`--reuid=${account}`, `--regid=${account}`, '--clear-groups'];
   const nothing = ['--inh-caps=-all', '--ambient-caps=-all', '--bounding-set=-all', '--no-new-privs'];
   return ['setpriv', [...identity, ...nothing, '--', program, ...args]];
 }
 
 /** @throws Error where a link, or anything of another user's than the caller or the account, is in its place. */
-export async function checkIsOurs(path: string, account: number | undefined): Promise<void> {
-  const found = await unlessMissing(fs.lstat(path));
+export function checkIsOurs(path: string, account: number | undefined): void {
+  const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined || (!found.isSymbolicLink() && isOurs(found.uid, account))) return;
   throw refusal(`${path} should be this user's own and was made by someone else`, 'remove it');
 }
 
 export function isOurs(uid: number, account: number | undefined): boolean {
-  return process.getuid === undefined || uid === process.getuid() || uid === account;
-}
-
-/** Resolves to undefined where there is no such file. */
-export async function unlessMissing<T>(result: Promise<T>): Promise<T | undefined> {
-  return result.catch((error: unknown) => {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    return undefined;
-  });
+  return uid === process.getuid?.() || uid === account;
 }
 
 function explain(program: string, outcome: unknown, said: string): Error {

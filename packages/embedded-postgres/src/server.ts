@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Cluster, PORT } from './cluster.js';
-import { isOurs, type Run, start, unlessMissing } from './programs.js';
+import { isOurs, type Run, start } from './programs.js';
 
 /** PostgreSQL's settings, such as `{ fsync: 'off' }`. */
 export type Settings = Readonly<Record<string, string>>;
@@ -33,8 +33,8 @@ export async function serverOf(cluster: Cluster): Promise<number | undefined> {
 }
 
 async function lockedBy({ folder }: Cluster): Promise<number | undefined> {
-  const content = await unlessMissing(fs.readFile(join(folder, 'postmaster.pid'), 'utf8'));
-  const pid = Number.parseInt(content ?? '', 10);
+  const content = await fs.readFile(join(folder, 'postmaster.pid'), 'utf8').catch(() => '');
+  const pid = Number.parseInt(content, 10);
   return pid > 0 ? pid : undefined;
 }
 
@@ -43,16 +43,11 @@ async function lockedBy({ folder }: Cluster): Promise<number | undefined> {
  * under a first process that never reaps, as in many containers, it stays for ever.
  */
 async function isServer({ programs: { account } }: Cluster, pid: number): Promise<boolean> {
-  try {
-    process.kill(pid, 0);
-  } catch {
-    // Gone, or another user's.
-    return false;
-  }
+  if (!isAlive(pid)) return false;
   try {
     if (process.platform === 'linux') {
-      const { uid } = await fs.stat(`/proc/${String(pid)}`);
-      return isOurs(uid, account) && /\(postgres\) [^ZX]/.test(await fs.readFile(`/proc/${String(pid)}/stat`, 'utf8'));
+      const { uid } = await fs.stat(`/proc/${pid}`);
+      return isOurs(uid, account) && /\(postgres\) [^ZX]/.test(await fs.readFile(`/proc/${pid}/stat`, 'utf8'));
     }
     const { stdout } = await promisify(execFile)('ps', ['-o', 'uid=,stat=,comm=', '-p', String(pid)]);
     const [, uid = '', rest = ''] = /^\s*(\d+)\s+(.*)$/s.exec(stdout) ?? [];
@@ -63,11 +58,21 @@ async function isServer({ programs: { account } }: Cluster, pid: number): Promis
   }
 }
 
+/** False also where the process is another user's, and thus none of ours. */
+export function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
 /**
  * Stops a server and waits until its process is gone.
  * @throws Error where it outlives every way of stopping it.
  */
-export async function stopServer(cluster: Cluster, pid: number): Promise<void> {
+export async function stopServer(cluster: Cluster, pid: number | undefined): Promise<void> {
+  if (pid === undefined) return;
   // A fast shutdown, then an immediate one, which leaves recovery to the next start: 10 s for each.
   for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
     try {
@@ -81,5 +86,5 @@ export async function stopServer(cluster: Cluster, pid: number): Promise<void> {
       await delay(10);
     }
   }
-  throw new Error(`PostgreSQL (process ${String(pid)}) does not stop.`);
+  throw new Error(`PostgreSQL (process ${pid}) does not stop.`);
 }
