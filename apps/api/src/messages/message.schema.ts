@@ -23,12 +23,7 @@ const text: Described = {
 };
 
 const presented = {
-  id: {
-    type: 'string',
-    pattern: '^msg_[0-9A-Za-z]{24}$',
-    description: 'Unique identifier.',
-    examples: [QUEUED.id],
-  },
+  id: { type: 'string', pattern: '^msg_[0-9A-Za-z]{24}$', description: 'Unique identifier.', examples: [QUEUED.id] },
   message: text,
   status: schemaRef('MessageStatus'),
   createdAt: time('When the message was queued.'),

@@ -1,12 +1,6 @@
 import { type Described, ref } from './schema.js';
 
-interface Header {
-  readonly description: string;
-  readonly required?: boolean;
-  readonly schema: Described;
-}
-
-const always = (description: string, schema: Described): Header => ({ description, required: true, schema });
+const always = (description: string, schema: Described): Described => ({ description, required: true, schema });
 const integer = (minimum: number, example: number): Described => ({ type: 'integer', minimum, examples: [example] });
 const text = (example: string, more: Described = {}): Described => ({ type: 'string', ...more, examples: [example] });
 
@@ -62,7 +56,7 @@ export const headers = {
     description: 'That the operation is not settled yet, and how far from it. Absent where it is settled.',
     schema: { type: 'string', enum: ['beta', 'experimental'] },
   },
-} satisfies Readonly<Record<string, Header>>;
+};
 
 export type HeaderName = keyof typeof headers;
 

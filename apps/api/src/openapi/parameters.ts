@@ -34,11 +34,6 @@ export function parameter(name: keyof typeof parameters): Described {
   return ref('parameters', name);
 }
 
-export function parameterIn(
-  place: 'query' | 'header' | 'path',
-  name: string,
-  description: string,
-  schema: Described,
-): Described {
+export function parameterIn(place: string, name: string, description: string, schema: Described): Described {
   return { name, in: place, required: place === 'path' ? true : undefined, description, schema };
 }
