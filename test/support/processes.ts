@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
@@ -14,6 +15,19 @@ export const START = join(ROOT, 'apps/cli/dist/start.js');
 export const KEYS = join(ROOT, 'apps/cli/dist/keys.js');
 export const MIGRATE = join(ROOT, 'apps/cli/dist/migrate.js');
 export const ACCOUNTS = join(ROOT, 'apps/cli/dist/accounts.js');
+
+const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  readonly scripts: Readonly<Record<string, string>>;
+};
+/** What the scripts that start these give Node.js. */
+const FLAGS: Readonly<Record<string, readonly string[]>> = {
+  [API]: flagsOf('start:api'),
+  [START]: flagsOf('start'),
+};
+
+function flagsOf(script: string): readonly string[] {
+  return / node (--.*) apps\//.exec(scripts[script] ?? '')?.[1]?.split(' ') ?? [];
+}
 
 const COMPILE_CACHE = join(tmpdir(), `adoption-store-compile-cache-${userInfo().uid}`);
 
@@ -37,7 +51,7 @@ export class Running {
     environment: Environment,
     options: Pick<SpawnOptions, 'detached'> = {},
   ) {
-    this.child = spawn(process.execPath, [program, ...args], {
+    this.child = spawn(process.execPath, [...(FLAGS[program] ?? []), program, ...args], {
       cwd: tmpdir(),
       // A free port, as many run at a time. From Node.js 22 on, what one has compiled the others need not.
       env: { PATH: process.env['PATH'], METRICS_PORT: '0', NODE_COMPILE_CACHE: COMPILE_CACHE, ...environment },

@@ -19,8 +19,13 @@ export class ReadingTurns {
 
   listenTo(server: Server): void {
     server.on('connection', (socket: Socket) => {
-      if (this.isGoingOn) this.keepWaiting(socket);
-      else this.unread.add(socket);
+      this.unread.add(socket);
+      // Node begins to read it when this turn's callbacks are over, paused or not.
+      if (this.isGoingOn) {
+        process.nextTick(() => {
+          this.keepWaiting(socket);
+        });
+      }
       socket.once('close', () => this.unread.delete(socket));
     });
     server.on('request', ({ socket }) => this.unread.delete(socket));
@@ -36,11 +41,11 @@ export class ReadingTurns {
     this.pieces += 1;
     if (this.pieces !== MOST_PIECES) return;
     for (const socket of this.unread) this.keepWaiting(socket);
-    this.unread.clear();
     if (!this.isGoingOn) this.goOn();
   }
 
   private keepWaiting(socket: Socket): void {
+    this.unread.delete(socket);
     socket.pause();
     this.waiting.push(socket);
   }
@@ -48,6 +53,8 @@ export class ReadingTurns {
   private goOn(): void {
     this.isGoingOn = true;
     const startedAt = performance.now();
+    // One that has been refused meanwhile, for its time, is read no more.
+    while (this.waiting.at(-1)?.writable === false) this.waiting.pop();
     this.waiting.pop()?.resume();
     // What has come on its connection is read before this. All other work has as much time in between.
     setImmediate(() => {

@@ -52,6 +52,8 @@ export class RequestBody {
     request.on('data', (piece: Buffer) => {
       this.take(piece);
     });
+    // From the first read on, pieces are handed over as they come. Those of the first packet would be kept until then.
+    request.read(0);
   }
 
   /**
