@@ -40,14 +40,12 @@ export const accountSchema = new EntitySchema<AccountRow>({
 
 /** Restores an account as it was stored; the rules of opening one aren't asked again. */
 export function accountFrom(row: AccountRow): Account {
-  const { id, email, plan, perMinute, perDay, createdAt, credentialVersion, provenAt } = row;
+  const { id, email, createdAt, credentialVersion, provenAt } = row;
   // Written out: spread, it takes several times as long, and keys in use are read again all the time.
-  return { id, email, plan: planFrom(plan, perMinute, perDay), createdAt, credentialVersion, provenAt };
+  return { id, email, plan: planFrom(row), createdAt, credentialVersion, provenAt };
 }
 
-function planFrom(stored: PlanName, perMinute: number | null, perDay: number | null): Plan {
-  // The one text for all: each row has brought its own, and each request of the account would have to fetch that.
-  const name = PLAN_NAMES.find((each) => each === stored) ?? stored;
+function planFrom({ plan: name, perMinute, perDay }: AccountRow): Plan {
   return name === 'enterprise' ? { name, perMinute: Number(perMinute), perDay: Number(perDay) } : { name };
 }
 

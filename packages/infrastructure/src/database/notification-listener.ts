@@ -3,8 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { DatabaseConnection } from './data-source.js';
 
-const FIRST_BACKOFF = 250;
-const LONGEST_BACKOFF = 5_000;
+/** Milliseconds after which a lost connection is made again. */
+const BACKOFF = 1_000;
+/** Milliseconds for connecting, for listening and for saying goodbye. */
 const PATIENCE = 2_000;
 
 /** Tells of every notification on a channel, and after each gap, in which notifications are lost, that there was one. */
@@ -34,13 +35,11 @@ export class NotificationListener {
 
   private async listen(): Promise<void> {
     const { signal } = this.closing;
-    let backoff = FIRST_BACKOFF;
     while (!signal.aborted) {
       const client = this.newClient();
       try {
         await client.connect();
         await client.query(`LISTEN ${this.channel}`);
-        backoff = FIRST_BACKOFF;
         this.tell(undefined);
         await once(client, 'end', { signal });
       } catch {
@@ -49,15 +48,13 @@ export class NotificationListener {
       // A server that has frozen doesn't say goodbye.
       await Promise.race([client.end().catch(() => undefined), delay(PATIENCE, undefined, { ref: false })]);
       // An abort is no failure here: the loop ends by itself.
-      await delay(backoff, undefined, { signal, ref: false }).catch(() => undefined);
-      backoff = Math.min(2 * backoff, LONGEST_BACKOFF);
+      await delay(BACKOFF, undefined, { signal, ref: false }).catch(() => undefined);
     }
   }
 
   private newClient(): pg.Client {
-    const { max: _max, ...where } = this.connection;
     const client = new pg.Client({
-      ...where,
+      ...this.connection,
       application_name: 'adoption-store',
       connectionTimeoutMillis: PATIENCE,
       query_timeout: PATIENCE,

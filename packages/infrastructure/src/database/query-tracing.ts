@@ -18,24 +18,19 @@ export function traced<Answer>({ name, text }: Required<TracedQuery>, send: () =
 
 /** Publishes TypeORM's queries. */
 export class QueryTracing implements EntitySubscriberInterface {
-  private readonly ends = new WeakMap<QueryRunner, (event: AfterQueryEvent) => void>();
+  private readonly begun = new WeakMap<QueryRunner, TracedQuery>();
 
-  beforeQuery({ queryRunner, query }: BeforeQueryEvent): void {
+  beforeQuery({ queryRunner, query: text }: BeforeQueryEvent): void {
     if (!isTraced()) return;
-    const answer = () =>
-      new Promise<void>((resolve, reject) => {
-        this.ends.set(queryRunner, ({ success, error }) => {
-          if (success) resolve();
-          else reject(error as Error);
-        });
-      });
-    // TypeORM tells the sender of the query that it has failed.
-    channel.tracePromise(answer, { text: query }).catch(() => undefined);
+    const query = { text };
+    this.begun.set(queryRunner, query);
+    channel.start.publish(query);
   }
 
-  afterQuery(event: AfterQueryEvent): void {
-    this.ends.get(event.queryRunner)?.(event);
-    this.ends.delete(event.queryRunner);
+  afterQuery({ queryRunner, error }: AfterQueryEvent): void {
+    const query = this.begun.get(queryRunner);
+    this.begun.delete(queryRunner);
+    if (query !== undefined) channel.asyncEnd.publish(error === undefined ? query : Object.assign(query, { error }));
   }
 }
 

@@ -10,16 +10,14 @@ const INSUFFICIENT_PRIVILEGE = '42501';
  * @throws Error with one sentence where another role owns the table.
  */
 export async function sharedSecret(dataSource: DataSource, name: string): Promise<string> {
+  const text = `
+    INSERT INTO secrets (name) VALUES ($1) ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING value`;
   try {
-    const [row] = await onDatabase(async () => {
-      await dataSource.query('INSERT INTO secrets (name) VALUES ($1) ON CONFLICT (name) DO NOTHING', [name]);
-      return dataSource.query<{ readonly value: string }[]>('SELECT value FROM secrets WHERE name = $1', [name]);
-    });
-    if (row !== undefined) return row.value;
+    const [{ value }] = await onDatabase(() => dataSource.query<[{ readonly value: string }]>(text, [name]));
+    return value;
   } catch (error) {
     if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) throw error;
+    const message = `The secret of the ${name} can't be kept in the database: its table secrets belongs to another role.`;
+    throw new Error(message, { cause: error });
   }
-  throw new Error(
-    `The secret of the ${name} can't be kept in the database: its table secrets belongs to another role.`,
-  );
 }
