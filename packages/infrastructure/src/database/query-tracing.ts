@@ -30,7 +30,7 @@ export class QueryTracing implements EntitySubscriberInterface {
   afterQuery({ queryRunner, error }: AfterQueryEvent): void {
     const query = this.begun.get(queryRunner);
     this.begun.delete(queryRunner);
-    if (query !== undefined) channel.asyncEnd.publish(error === undefined ? query : Object.assign(query, { error }));
+    if (query !== undefined) channel.asyncEnd.publish(Object.assign(query, { error: error as unknown }));
   }
 }
 

@@ -1,5 +1,5 @@
 import { type Account, type Instant, type Session, sessionEnd, type SessionRepository } from '@adoption-store/domain';
-import type { DataSource, Repository } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { lockAccount } from '../accounts/account-queries.js';
 import { accountFrom, type AccountRow } from '../accounts/account.schema.js';
 import { onDatabase, readFromDatabase } from '../database/database-errors.js';
@@ -8,11 +8,7 @@ import { type SessionRow, sessionSchema } from './session.schema.js';
 
 /** Nothing but `add` inserts a row: a session that has ended stays so, whatever is under way in it. */
 export class PostgresSessionRepository implements SessionRepository {
-  private readonly sessions: Repository<SessionRow>;
-
-  constructor(private readonly dataSource: DataSource) {
-    this.sessions = dataSource.getRepository(sessionSchema);
-  }
+  constructor(private readonly dataSource: DataSource) {}
 
   async add(session: Session): Promise<boolean> {
     const { accountId: id, credentialVersion } = session;
@@ -28,8 +24,8 @@ export class PostgresSessionRepository implements SessionRepository {
 
   async find(tokenHash: string): Promise<{ readonly session: Session; readonly account: Account } | undefined> {
     const found = await readFromDatabase(this.dataSource, () =>
-      this.sessions
-        .createQueryBuilder('session')
+      this.dataSource.manager
+        .createQueryBuilder(sessionSchema, 'session')
         .innerJoinAndMapOne('session.account', 'Account', 'account', 'account.id = session.accountId')
         .where({ tokenHash })
         .andWhere('account.credentialVersion = session.credentialVersion AND account.closedAt IS NULL')
@@ -51,7 +47,7 @@ export class PostgresSessionRepository implements SessionRepository {
   }
 
   async end(id: string): Promise<void> {
-    await onDatabase(() => this.sessions.delete({ id }));
+    await onDatabase(() => this.dataSource.manager.delete(sessionSchema, { id }));
   }
 
   async forget(until: Instant): Promise<number> {
@@ -59,7 +55,7 @@ export class PostgresSessionRepository implements SessionRepository {
   }
 
   private async change(which: Partial<Session>, change: Partial<SessionRow>): Promise<boolean> {
-    const { affected } = await onDatabase(() => this.sessions.update(which, change));
+    const { affected } = await onDatabase(() => this.dataSource.manager.update(sessionSchema, which, change));
     return affected === 1;
   }
 }
