@@ -16,35 +16,32 @@ export interface RequestCounterConfig {
   readonly onEvent: (message: string) => void;
 }
 
-export interface OpenRequestCounter {
-  readonly counter: RequestCounter;
-  /** Requests that were decided in this process because Redis was lost; always 0 without Redis. */
-  readonly fallbacks: () => number;
-  /** Whether requests are counted in Redis just now, with those of all instances. */
-  readonly isShared: () => boolean;
-  /** Keeps what isn't kept yet; before the data source is destroyed. */
-  readonly close: () => Promise<void>;
-}
+export type OpenRequestCounter = Awaited<ReturnType<typeof openRequestCounter>>;
 
 /** A Redis that is away is no failure: its absence is told and its return awaited. */
-export async function openRequestCounter(config: RequestCounterConfig): Promise<OpenRequestCounter> {
+export async function openRequestCounter(config: RequestCounterConfig) {
   const { redisUrl, redisTimeout, dataSource, policy, onEvent } = config;
   // With Redis too: a process that is restarted while Redis is away goes on as well.
   const store = new PostgresCountsStore(dataSource, onEvent);
   const local = new InProcessRequestCounter(policy, store);
-  const close = () => store.close();
-  if (redisUrl === undefined) return { counter: local, fallbacks: () => 0, isShared: () => false, close };
-  // Loaded by whoever uses it alone: it takes a tenth of a second.
-  const { RedisRequestCounter } = await import('./redis-request-counter.js');
-  const shared = await RedisRequestCounter.connect(redisUrl, policy, redisTimeout);
-  const counter = new FallbackRequestCounter(shared, local, onEvent);
+  let fallback: FallbackRequestCounter | undefined;
+  if (redisUrl !== undefined) {
+    // Loaded by whoever uses it alone: it takes a tenth of a second.
+    const { RedisRequestCounter } = await import('./redis-request-counter.js');
+    const shared = await RedisRequestCounter.connect(redisUrl, policy, redisTimeout);
+    fallback = new FallbackRequestCounter(shared, local, onEvent);
+  }
+  const counter: RequestCounter = fallback ?? local;
   return {
     counter,
-    fallbacks: () => counter.fallbacks,
-    isShared: () => counter.isShared,
-    close: () => {
-      counter.close();
-      return close();
+    /** Requests that were decided in this process because Redis was lost. */
+    fallbacks: () => fallback?.fallbacks ?? 0,
+    /** Whether requests are counted in Redis just now, with those of all instances. */
+    isShared: () => fallback?.isShared ?? false,
+    /** Keeps what isn't kept yet; before the data source is destroyed. */
+    close: async () => {
+      fallback?.close();
+      await store.close();
     },
   };
 }

@@ -120,31 +120,25 @@ export class PostgresCountsStore {
       for (let start = 0; start < Math.max(usages.length, bans.length); start += PORTION) {
         const end = start + PORTION;
         await queryPrepared(this.dataSource, WRITE, parametersOf(usages.slice(start, end), bans.slice(start, end)));
-        this.tell();
       }
+      if (this.isFailing) this.onEvent('Request counts are saved again.');
+      this.isFailing = false;
     } catch (error) {
       // Also what has been written: to write it again changes nothing.
       this.usages = new Map([...usages, ...this.usages]);
       this.bans = new Map([...bans, ...this.bans]);
       this.flusher.soon();
-      this.tell(error);
+      const reason = error instanceof Error ? error.message : String(error);
+      if (!this.isFailing) {
+        this.onEvent(`Request counts can't be saved (${reason}); they are kept in memory until they can.`);
+      }
+      this.isFailing = true;
     }
   }
 
   /** Writes for the last time. */
   async close(): Promise<void> {
     await this.flusher.close();
-  }
-
-  private tell(error?: unknown): void {
-    if (this.isFailing === (error !== undefined)) return;
-    this.isFailing = error !== undefined;
-    const reason = error instanceof Error ? error.message : String(error);
-    this.onEvent(
-      this.isFailing
-        ? `Request counts can't be saved (${reason}); they are kept in memory until they can.`
-        : 'Request counts are saved again.',
-    );
   }
 
   private async readAll(requesters: readonly KeyRequester[]): Promise<readonly KeyCounts[]> {

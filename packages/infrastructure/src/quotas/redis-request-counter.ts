@@ -16,17 +16,18 @@ import {
 import { Redis } from 'ioredis';
 import { requestCounterScript } from './request-counter-script.js';
 
+/** A text that Redis holds, as request-counter-script.ts writes it. */
+type Held = string | null | undefined;
+
 /** The client with the script as a command. */
 interface ScriptedRedis extends Redis {
-  countRequests(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<(string | null)[]>;
+  countRequests(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<Held[]>;
 }
 
 /** Requests of one requester with the same limits, which are decided one after another. */
-interface Group {
-  readonly request: CountedRequest;
+interface Group extends CountedRequest {
   requests: number;
-  /** How Redis answers, by which time the following is what the next of them begins with. */
-  readonly answer: Promise<void>;
+  /** What the next of them begins with, once Redis has answered. */
   usage: Usage;
   /** Of a key. */
   refusals: Refusals | undefined;
@@ -84,12 +85,15 @@ export class RedisRequestCounter implements RequestCounter {
   }
 
   /** Counts a request, and tells the state behind the verdict too. */
-  async decide(request: CountedRequest): Promise<Decision> {
-    const group = this.groupOf(request);
+  async decide({ requester, limits, now }: CountedRequest): Promise<Decision> {
+    if (this.groups.size === MOST_GROUPS) this.groups = new Map();
+    if (this.groups.size === 0) this.answer = this.ask(this.groups);
+    const id = `${keysOf(requester).join(' ')} ${limits.perMinute} ${limits.perDay}`;
+    const group = this.groups.get(id) ?? { requester, limits, now, requests: 0, usage: NO_USAGE, refusals: undefined };
+    this.groups.set(id, group);
     group.requests += 1;
-    await group.answer;
-    const { limits, now } = group.request;
-    const decision = decide(group.usage, group.refusals, limits, now, this.policy);
+    await this.answer;
+    const decision = decide(group.usage, group.refusals, limits, group.now, this.policy);
     group.usage = decision.usage;
     group.refusals &&= decision.refusals;
     return decision;
@@ -102,7 +106,7 @@ export class RedisRequestCounter implements RequestCounter {
 
   /** Nothing: the keys expire by themselves. */
   async purge(): Promise<number> {
-    return Promise.resolve(0);
+    return 0;
   }
 
   /**
@@ -123,32 +127,16 @@ export class RedisRequestCounter implements RequestCounter {
     this.redis.disconnect();
   }
 
-  private groupOf(request: CountedRequest): Group {
-    const { requester, limits } = request;
-    if (this.groups.size === MOST_GROUPS) this.groups = new Map();
-    if (this.groups.size === 0) this.answer = this.ask(this.groups);
-    const id = `${keysOf(requester).join(' ')} ${limits.perMinute} ${limits.perDay}`;
-    let group = this.groups.get(id);
-    if (group === undefined) {
-      group = { request, requests: 0, answer: this.answer, usage: NO_USAGE, refusals: undefined };
-      this.groups.set(id, group);
-    }
-    return group;
-  }
-
   private async ask(gathering: ReadonlyMap<string, Group>): Promise<void> {
     await new Promise(setImmediate);
     if (this.groups === gathering) this.groups = new Map();
     const groups = [...gathering.values()];
-    const keys = groups.flatMap(({ request }) => keysOf(request.requester));
-    const numbers = groups.flatMap(({ request: { limits, now }, requests }) => [
-      ...[requests, now, limits.perMinute],
-      Math.min(limits.perDay, Number.MAX_SAFE_INTEGER),
-    ]);
+    const keys = groups.flatMap(({ requester }) => keysOf(requester));
+    const numbers = groups.flatMap(({ requests, now, limits }) => [requests, now, limits.perMinute, limits.perDay]);
     const held = await this.inTime(this.redis.countRequests(keys.length, ...keys, ...numbers));
     groups.forEach((group, index) => {
       group.usage = usageFrom(held[2 * index]);
-      if ('keyId' in group.request.requester) group.refusals = refusalsFrom(held[2 * index + 1]);
+      if ('keyId' in group.requester) group.refusals = refusalsFrom(held[2 * index + 1]);
     });
   }
 
@@ -174,17 +162,12 @@ function keysOf(requester: Requester): [usage: string, refusals: string] {
   return [`quota:account:${requester.accountId}`, `quota:key:${requester.keyId}`];
 }
 
-function usageFrom(held: string | null | undefined): Usage {
-  const [minuteStart = 0, minuteUsed = 0, dayStart = 0, dayUsed = 0] = numbersOf(held);
+function usageFrom(held: Held): Usage {
+  const [minuteStart = 0, minuteUsed = 0, dayStart = 0, dayUsed = 0] = held?.split(' ').map(Number) ?? [];
   return { minuteStart: instant(minuteStart), minuteUsed, dayStart: instant(dayStart), dayUsed };
 }
 
-function refusalsFrom(held: string | null | undefined): Refusals {
-  const [minuteStart = 0, count = 0, bannedAt = 0, bannedUntil = 0] = numbersOf(held);
+function refusalsFrom(held: Held): Refusals {
+  const [minuteStart = 0, count = 0, bannedAt = 0, bannedUntil = 0] = held?.split(' ').map(Number) ?? [];
   return { minuteStart: instant(minuteStart), count, bannedAt: instant(bannedAt), bannedUntil: instant(bannedUntil) };
-}
-
-/** What Redis holds, as request-counter-script.ts writes it. */
-function numbersOf(held: string | null | undefined): number[] {
-  return held?.split(' ').map(Number) ?? [];
 }
