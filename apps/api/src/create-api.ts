@@ -62,14 +62,7 @@ export async function createApi({
   tracing,
 }: ApiOptions): Promise<NestFastifyApplication> {
   const routes = new RouteTable();
-  const storage = new RequestCounterStorage(
-    application.meterRequest,
-    clock,
-    metrics &&
-      ((source, verdict) => {
-        metrics.countDecision(source, verdict);
-      }),
-  );
+  const storage = new RequestCounterStorage(application.meterRequest, clock, metrics);
   const observers: readonly RequestObserver[] = [
     ...(log !== undefined && logRequests && log.logger.isLevelEnabled('info') ? [new AccessLog(log)] : []),
     ...(metrics === undefined ? [] : [metrics]),

@@ -1,4 +1,3 @@
-import type { Verdict } from '@adoption-store/domain';
 import { Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import {
@@ -11,13 +10,6 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { tellLimits } from './limit-headers.js';
 import { RequestCounterStorage } from './request-counter.storage.js';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** How the caller stands with this request; set by the guard, so never absent in a handler. */
-    verdict: Verdict;
-  }
-}
 
 /** The throttler, by the plan of the caller: both windows in one step, and the headers from that same decision. */
 @Injectable()
@@ -32,9 +24,8 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
 
   protected override async handleRequest({ context }: ThrottlerRequest): Promise<boolean> {
     const http = context.switchToHttp();
-    const request = http.getRequest<FastifyRequest>();
-    request.verdict = await this.storage.count(request.caller);
-    const refusal = tellLimits(http.getResponse<FastifyReply>(), request.verdict, this.storage.clock.now());
+    const verdict = await this.storage.count(http.getRequest<FastifyRequest>().caller);
+    const refusal = tellLimits(http.getResponse<FastifyReply>(), verdict, this.storage.clock.now());
     if (refusal !== undefined) throw refusal;
     return true;
   }

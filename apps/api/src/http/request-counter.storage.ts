@@ -1,13 +1,6 @@
-import {
-  type Caller,
-  type Clock,
-  type MeterRequest,
-  retryAfter,
-  SECOND,
-  type Source,
-  type Verdict,
-} from '@adoption-store/domain';
+import { type Clock, type MeterRequest, retryAfter, SECOND, type Source, type Verdict } from '@adoption-store/domain';
 import type { ThrottlerStorage } from '@nestjs/throttler';
+import type { ApiMetrics } from '../observability/api-metrics.js';
 
 type ThrottlerRecord = Awaited<ReturnType<ThrottlerStorage['increment']>>;
 
@@ -16,20 +9,14 @@ export class RequestCounterStorage implements ThrottlerStorage {
   constructor(
     private readonly meter: MeterRequest,
     readonly clock: Clock,
-    /** Told of each decision that is counted. */
-    private readonly onDecision: (source: Source, verdict: Verdict) => void = () => undefined,
+    private readonly metrics?: ApiMetrics,
   ) {}
 
   /** Counts the request if there is room for it in both windows. */
   async count(source: Source): Promise<Verdict> {
     const verdict = await this.meter.execute(source);
-    this.onDecision(source, verdict);
+    this.metrics?.countDecision(source, verdict);
     return verdict;
-  }
-
-  /** Counts that a caller asks how it stands. */
-  async countAsking(caller: Caller): Promise<Verdict> {
-    return this.meter.countAsking(caller);
   }
 
   /** How the windows stand; nothing is counted. */

@@ -1,17 +1,27 @@
-import { type QuotaWindow, remainingIn, SECOND } from '@adoption-store/domain';
-import { Controller, Get, Req, UseGuards } from '@nestjs/common';
+import { MeterRequest, type QuotaWindow, remainingIn, SECOND } from '@adoption-store/domain';
+import { Controller, Get, Req, Res } from '@nestjs/common';
 import { SkipThrottle } from '@nestjs/throttler';
-import type { FastifyRequest } from 'fastify';
-import { resetSeconds } from '../http/limit-headers.js';
-import { AskingThrottlerGuard } from './asking-throttler.guard.js';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiContext } from '../http/api-context.js';
+import { resetSeconds, tellLimits } from '../http/limit-headers.js';
 
 @Controller('v1/rate_limit')
 export class RateLimitController {
-  /** How the caller stands. It costs no quota, so that asking is always possible. */
+  constructor(
+    private readonly meter: MeterRequest,
+    private readonly context: ApiContext,
+  ) {}
+
+  /** How the caller stands. It costs no quota: each key has a bucket of its own for asking. */
   @Get()
   @SkipThrottle({ plan: true })
-  @UseGuards(AskingThrottlerGuard)
-  get(@Req() { caller, verdict: { minute, day, bannedUntil } }: FastifyRequest) {
+  async get(@Req() { caller }: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+    const { clock } = this.context;
+    const refusal = tellLimits(reply, await this.meter.countAsking(caller), clock.now());
+    if (refusal !== undefined) throw refusal;
+    const verdict = await this.meter.look(caller);
+    tellLimits(reply, verdict, clock.now());
+    const { minute, day, bannedUntil } = verdict;
     return {
       plan: caller.account.plan.name,
       minute: presentWindow(minute),
