@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { constants, open, rename, rm } from 'node:fs/promises';
+import { constants, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /** The text of a file that only its owner, this user, can read and write; undefined where there is no such file. */
@@ -26,9 +26,10 @@ export async function readSecretFile(file: string): Promise<string | undefined> 
 export async function writeSecretFile(file: string, text: string): Promise<void> {
   const draft = `${file}.${randomUUID()}`;
   try {
-    await writeThrough(draft, text);
+    await writeFile(draft, text, { flag: 'wx', mode: 0o600, flush: true });
     await rename(draft, file);
-    await flush(dirname(file));
+    const folder = await open(dirname(file));
+    await folder.sync().finally(() => folder.close());
   } catch (cause) {
     await rm(draft, { force: true });
     const { code = 'unknown' } = cause as NodeJS.ErrnoException;
@@ -36,19 +37,4 @@ export async function writeSecretFile(file: string, text: string): Promise<void>
       cause,
     });
   }
-}
-
-async function writeThrough(file: string, text: string): Promise<void> {
-  const handle = await open(file, 'wx', 0o600);
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-async function flush(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  await handle.sync().finally(() => handle.close());
 }

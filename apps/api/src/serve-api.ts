@@ -91,27 +91,23 @@ function metricsAddress({ METRICS_HOST: host, METRICS_PORT: port }: Values<typeo
   return { host, port, hostSetting: 'METRICS_HOST', portSetting: 'METRICS_PORT' };
 }
 
+/** Without a key of its own, as with a database that was given, it tells how to make one. */
 function welcome(address: string, metrics: string, key: string | undefined): string {
-  const withKey = [
-    `  API key  ${key ?? ''}  (demo account, plan pro)`,
-    '',
-    '  Try it:',
-    `  curl -i -H 'Authorization: Bearer ${key ?? ''}' '${address}/v1/pets?status=available'`,
-  ];
-  const withoutKey = [
-    '  A key:   npm run -s keys -- create --email you@example.com --plan free',
-    '',
-    '  Then:',
-    `  curl -i -H 'Authorization: Bearer YOUR_KEY' '${address}/v1/pets?status=available'`,
-  ];
-  return [
-    '',
-    'The Animal Adoption Store API is ready. Ctrl-C ends it.',
-    '',
-    `  Address  ${address}/v1`,
-    `  Docs     ${address}/docs`,
-    `  Metrics  ${metrics}/metrics`,
-    ...(key === undefined ? withoutKey : withKey),
-    '',
-  ].join('\n');
+  const first =
+    key === undefined
+      ? `  A key:   npm run -s keys -- create --email you@example.com --plan free
+
+  Then:`
+      : `  API key  ${key}  (demo account, plan pro)
+
+  Try it:`;
+  return `
+The Animal Adoption Store API is ready. Ctrl-C ends it.
+
+  Address  ${address}/v1
+  Docs     ${address}/docs
+  Metrics  ${metrics}/metrics
+${first}
+  curl -i -H 'Authorization: Bearer ${key ?? 'YOUR_KEY'}' '${address}/v1/pets?status=available'
+`;
 }

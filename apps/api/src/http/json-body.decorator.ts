@@ -14,16 +14,13 @@ const requestOf = createParamDecorator((_data: unknown, context: ExecutionContex
  * broken. Nothing of a body is looked at before the guards have let the request in.
  */
 export function JsonBody<Body extends object>(type: Type<Body>): ParameterDecorator {
-  return requestOf(new JsonBodyPipe(type));
-}
-
-class JsonBodyPipe<Body extends object> implements PipeTransform<FastifyRequest, Promise<Body>> {
-  constructor(private readonly type: Type<Body>) {}
-
-  async transform(request: FastifyRequest): Promise<Body> {
-    requireJson(request.raw);
-    return validated(this.type, objectFrom(await bodyOf(request)));
-  }
+  const pipe: PipeTransform<FastifyRequest, Promise<Body>> = {
+    async transform(request) {
+      requireJson(request.raw);
+      return validated(type, objectFrom(await bodyOf(request)));
+    },
+  };
+  return requestOf(pipe);
 }
 
 function objectFrom(bytes: Buffer): JsonObject {

@@ -157,18 +157,7 @@ class Parser {
   }
 
   private skipWhiteSpace(): void {
-    for (;;) {
-      switch (this.text.charCodeAt(this.position)) {
-        case 0x20:
-        case 0x09:
-        case 0x0a:
-        case 0x0d:
-          this.position += 1;
-          break;
-        default:
-          return;
-      }
-    }
+    while (isWhiteSpace(this.text.charCodeAt(this.position))) this.position += 1;
   }
 
   private match(sticky: RegExp): RegExpExecArray | null {
@@ -182,6 +171,10 @@ class Parser {
     const what = this.position < this.text.length ? 'unexpected character' : 'unexpected end';
     return refusal(`is not JSON: ${what} at position ${this.position}`);
   }
+}
+
+function isWhiteSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
 function isPrototypeKey(key: string, value: JsonValue): boolean {
