@@ -19,19 +19,12 @@ const SECURITY = {
 /** The interface description, and the page that shows it. Each is read when it is first asked for. */
 export function serveDocs(fastify: FastifyInstance): void {
   const serve = (path: string, type: string, read: () => Promise<string | Buffer>) => {
-    let file: Promise<FixedFile> | undefined;
+    let file: FixedFile | undefined;
     servePublicly(fastify, path, async (request, reply) => {
-      file ??= read()
-        .then((content) => fixedFile(type, content))
-        .catch((error: unknown) => {
-          // The next one to ask may be luckier.
-          file = undefined;
-          throw error;
-        });
-      const found = await file;
+      file ??= fixedFile(type, await read());
       // It may be kept, and is asked for again before it is used: a new release is seen at once.
       reply.headers({ ...SECURITY, 'cache-control': 'public, no-cache' });
-      return sendFixedFile(request, reply, found);
+      return sendFixedFile(request, reply, file);
     });
   };
   serve('/openapi.json', JSON_TYPE, async () => (await import('../openapi/description.js')).descriptionText());

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import { Authenticate, type Caller, DomainError } from '@adoption-store/domain';
+import { Authenticate, type Caller } from '@adoption-store/domain';
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { getStorageToken } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { errorStatuses, HttpRefusal } from './error-codes.js';
+import { errorStatuses, HttpRefusal, isRefusal } from './error-codes.js';
 import { addressOf, tellLimits } from './limit-headers.js';
 import { RequestCounterStorage } from './request-counter.storage.js';
 
@@ -32,17 +32,12 @@ export class BearerAuthGuard implements CanActivate {
       request.caller = await this.authenticate.execute(bearerToken(request.raw));
       return true;
     } catch (error) {
-      if (!isUnauthenticated(error)) throw error;
+      if (!isRefusal(error) || errorStatuses[error.code] !== 401) throw error;
       // A request without a valid key counts against its address, and is refused for that where it has sent too many.
       const verdict = await this.storage.count(addressOf(request));
       throw tellLimits(http.getResponse<FastifyReply>(), verdict, this.storage.clock.now()) ?? error;
     }
   }
-}
-
-function isUnauthenticated(error: unknown): boolean {
-  if (error instanceof DomainError) return error.kind === 'unauthenticated';
-  return error instanceof HttpRefusal && errorStatuses[error.code] === 401;
 }
 
 function bearerToken({ headers, rawHeaders }: IncomingMessage): string {

@@ -47,7 +47,9 @@ export class Idempotency {
     const input = { accountId: request.caller.account.id, key, fingerprint };
     const { answer, isReplay } = await this.answerOnce.execute(input, async () => JSON.stringify(await answerOf(work)));
     if (isReplay) reply.header('idempotent-replayed', 'true');
-    return doneOf(JSON.parse(answer) as Answer);
+    const kept = JSON.parse(answer) as Answer;
+    if ('code' in kept) throw new DomainError(kept.code, kept.message);
+    return kept;
   }
 }
 
@@ -58,9 +60,4 @@ async function answerOf(work: () => Promise<Done>): Promise<Answer> {
     if (error instanceof DomainError && KEPT.has(error.kind)) return { code: error.code, message: error.message };
     throw error;
   }
-}
-
-function doneOf(answer: Answer): Done {
-  if ('code' in answer) throw new DomainError(answer.code, answer.message);
-  return answer;
 }

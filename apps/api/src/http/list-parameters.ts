@@ -1,6 +1,6 @@
 import { MAX_PAGE_SIZE } from '@adoption-store/domain';
 import { applyDecorators } from '@nestjs/common';
-import { Expose, Transform, type TransformFnParams } from 'class-transformer';
+import { Expose, Transform } from 'class-transformer';
 import { IsIn, IsInt, IsOptional } from 'class-validator';
 import { decodeCursor } from './cursor.js';
 import { IsInt64 } from './validation.js';
@@ -11,7 +11,9 @@ const LIMIT = /^(?:[1-9][0-9]?|100)$/;
 export function Limit(): PropertyDecorator {
   return applyDecorators(
     Expose({ name: 'limit' }),
-    Transform(({ value }: TransformFnParams) => readLimit(value)),
+    Transform(({ value }: { value: unknown }) =>
+      typeof value === 'string' && LIMIT.test(value) ? Number(value) : value,
+    ),
     IsOptional(),
     IsInt({ message: `limit must be an integer from 1 to ${MAX_PAGE_SIZE}, given once` }),
   );
@@ -30,17 +32,11 @@ export function OneOf(words: readonly string[]): PropertyDecorator {
 export function Cursor(resource: string): PropertyDecorator {
   return applyDecorators(
     Expose({ name: 'cursor' }),
-    Transform(({ value }: TransformFnParams) => readCursor(resource, value)),
+    // Not undefined where it can't be read: @IsOptional would let that through.
+    Transform(({ value }: { value: unknown }) =>
+      value === undefined ? undefined : (decodeCursor(resource, value) ?? false),
+    ),
     IsOptional(),
     IsInt64({ message: 'cursor must be one that a Link header gave' }),
   );
-}
-
-function readLimit(value: unknown): unknown {
-  return typeof value === 'string' && LIMIT.test(value) ? Number(value) : value;
-}
-
-function readCursor(resource: string, value: unknown): bigint | false | undefined {
-  // Not null where it can't be read: @IsOptional would let that through.
-  return value === undefined ? undefined : (decodeCursor(resource, value) ?? false);
 }
