@@ -3,7 +3,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs
 import { getStorageToken } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from './api-context.js';
-import { errorBody, type ErrorBody, errorStatuses, HttpRefusal, isRefusal, JSON_TYPE } from './error-codes.js';
+import { errorBody, errorStatuses, HttpRefusal, isRefusal, JSON_TYPE } from './error-codes.js';
 import { addressOf, hasLimits, tellLimits } from './limit-headers.js';
 import { shownRoute } from '../observability/request-observers.js';
 import { loggedId, traceOf } from '../observability/request-trace.js';
@@ -26,7 +26,9 @@ export class ErrorFilter implements ExceptionFilter {
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
     const error = hasLimits(reply) ? thrown : await this.judgeAddress(thrown, request, reply);
-    const body = bodyOf(error);
+    const body = isRefusal(error)
+      ? errorBody(error.code, error.message)
+      : errorBody('internal_error', 'an unexpected error happened; it has been recorded');
     if (body.status >= 500) this.logDefect(request, body.code, error);
     if (error instanceof HttpRefusal) reply.headers(error.headers);
     if (body.status === 401) {
@@ -62,9 +64,4 @@ export class ErrorFilter implements ExceptionFilter {
       code,
     );
   }
-}
-
-function bodyOf(error: unknown): ErrorBody {
-  if (isRefusal(error)) return errorBody(error.code, error.message);
-  return errorBody('internal_error', 'an unexpected error happened; it has been recorded');
 }

@@ -24,16 +24,11 @@ const TIMEOUT_CHECK_MS = 500;
 const LINGER_MS = 1_000;
 const KNOWN_METHODS: ReadonlySet<string | undefined> = new Set(METHODS);
 
-interface Exchange {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
-}
-
 /** What Node refuses by itself, with an empty body or none, is refused as any other request is. */
 export class SocketRefusals {
   /** What comes on these is no request any more. */
   private readonly refused = new WeakSet<Socket>();
-  private readonly latest = new WeakMap<Socket, Exchange>();
+  private readonly latest = new WeakMap<Socket, { readonly request: FastifyRequest; readonly reply: FastifyReply }>();
 
   constructor(
     private readonly routes: RouteTable,
@@ -92,20 +87,14 @@ export class SocketRefusals {
       this.refused.add(socket);
       request.received?.breakOff(refusal);
       // No request has two answers.
-      if (reply?.raw.headersSent === true)
-        this.whenAnswered(socket, () => {
-          end(socket);
-        });
+      if (reply?.raw.headersSent === true) this.endOnceAnswered(socket);
     }
   }
 
   private refuseOnSocket(socket: Socket, refusal: HttpRefusal, request?: IncomingMessage): void {
     this.refused.add(socket);
     void this.answer(socket, refusal, request).then((answer) => {
-      // The requests before are good and still being answered: their answers go first (RFC 9112 §9.3.2).
-      this.whenAnswered(socket, () => {
-        end(socket, answer);
-      });
+      this.endOnceAnswered(socket, answer);
     });
   }
 
@@ -132,14 +121,14 @@ export class SocketRefusals {
     return [`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}`, ...lines, '', body].join('\r\n');
   }
 
-  private whenAnswered(socket: Socket, next: () => void): void {
+  /** The requests before are good and still being answered: their answers go first (RFC 9112 §9.3.2). */
+  private endOnceAnswered(socket: Socket, lastWords = ''): void {
+    const end = () => {
+      if (socket.writable) socket.end(lastWords);
+      setTimeout(() => socket.destroy(), LINGER_MS).unref();
+    };
     const before = this.latest.get(socket)?.reply.raw;
-    if (before === undefined || before.writableFinished) next();
-    else before.once('close', next);
+    if (before === undefined || before.writableFinished) end();
+    else before.once('close', end);
   }
-}
-
-function end(socket: Socket, lastWords = ''): void {
-  if (socket.writable) socket.end(lastWords);
-  setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
