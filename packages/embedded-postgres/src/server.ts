@@ -33,7 +33,11 @@ export async function serverOf(cluster: Cluster): Promise<number | undefined> {
 }
 
 async function lockedBy({ folder }: Cluster): Promise<number | undefined> {
-  const content = await fs.readFile(join(folder, 'postmaster.pid'), 'utf8').catch(() => '');
+  const content = await fs.readFile(join(folder, 'postmaster.pid'), 'utf8').catch((error: unknown) => {
+    // Where it can't be read, nobody knows whether a server runs.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return '';
+  });
   const pid = Number.parseInt(content, 10);
   return pid > 0 ? pid : undefined;
 }

@@ -11,7 +11,7 @@ const MOST_OVERLAP = 30 * DEFAULT_OVERLAP;
 
 export interface RotateKeyInput {
   readonly id: bigint;
-  /** Whose key it must be; anybody's unless given. */
+  /** The account that must own the key; any account may, unless given. */
   readonly accountId?: AccountId | undefined;
   /** The version that the account must still have, where somebody asks for it in a session; any unless given. */
   readonly credentialVersion?: number | undefined;

@@ -13,7 +13,7 @@ export const domainErrorKinds = {
   service_unavailable: 'unavailable',
 } as const;
 
-/** What only those can be refused with who manage an account; the API has no such operation, and none of these codes. */
+/** Refusals of those who manage an account; the API has no such operation, and none of these codes. */
 export const accountErrorKinds = {
   email_taken: 'conflict',
   too_many_keys: 'conflict',

@@ -15,7 +15,7 @@ export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
 
 export interface NewMessage {
   readonly id: MessageId;
-  /** Who wrote it. */
+  /** The account that wrote it. */
   readonly accountId: AccountId;
   /** 1–4096 code points; kept exactly as given. */
   readonly text: string;

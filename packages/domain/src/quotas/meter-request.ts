@@ -10,7 +10,7 @@ export const DEFAULT_ADDRESS_LIMIT = 60;
 /** How often in a minute a key may ask how it stands. */
 export const ASKING_LIMIT = 60;
 
-/** Whose request it is: a key's, or nobody's we know, from an address. */
+/** The sender of a request: a key's caller, or an address without a valid key. */
 export type Source = Caller | { readonly address: string };
 
 /** Counts a request against its account's plan, or against its address, and says whether it may go on; notes what the key has used. */

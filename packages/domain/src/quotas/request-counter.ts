@@ -9,7 +9,7 @@ export interface KeyRequester {
   readonly keyId: ApiKeyId;
 }
 
-/** Who is counted: an account, whose keys share its windows while a ban hits one key, or an address without a key. */
+/** The one that is counted: an account, whose keys share its windows while a ban hits one key, or an address without a key. */
 export type Requester =
   | KeyRequester
   /** An address, or another text that stands for a bucket, is counted by the minute alone and never banned. */
