@@ -35,8 +35,8 @@ it('every example is among them', () => {
   expect(readdirSync(EXAMPLES).sort()).toEqual(Object.keys(OUTPUTS).sort());
 });
 
-it.each(['README.md', 'packages/client/README.md'])('%s shows one of them, word for word', (readme) => {
-  const shown = readFileSync(join(__dirname, '../..', readme), 'utf8');
+it('the README shows one of them, word for word', () => {
+  const shown = readFileSync(join(EXAMPLES, '../README.md'), 'utf8');
   expect(shown).toContain(`\`\`\`ts\n${readFileSync(join(EXAMPLES, 'quick-start.ts'), 'utf8')}\`\`\`\n`);
 });
 

@@ -138,8 +138,8 @@ describe('settings', () => {
     expect(file('.env.example')).toContain(`\n# ${name}=${standard}\n`);
   });
 
-  it.each(rows)('$name stands in the README with its default and meaning', ({ name, standard, about }) => {
-    expect(file('README.md').replace(/ +/g, ' ')).toContain(
+  it.each(rows)('$name stands in the operator’s settings with its default and meaning', ({ name, standard, about }) => {
+    expect(file('docker/settings.md').replace(/ +/g, ' ')).toContain(
       `| \`${name}\` | ${standard && `\`${standard}\``} | ${about} |`.replace(/ +/g, ' '),
     );
   });

@@ -1,4 +1,4 @@
-/** One setting: how its text is read, and what a reader of the README needs to know of it. */
+/** One setting: how its text is read, and its meaning in the table of settings. */
 export interface Setting<Value> {
   /** What stands where the environment says nothing; undefined makes the setting optional. */
   readonly default: string | undefined;

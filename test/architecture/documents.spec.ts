@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { apiSettings, commandSettings, portalSettings, workerSettings } from '@adoption-store/config';
+import { describe, expect, it } from '@jest/globals';
+import {
+  alertsWithoutSection,
+  brokenLinks,
+  misplacedSettings,
+  mostBytes,
+  oversized,
+  unknownCommands,
+  unknownFiles,
+  withoutReadme,
+} from './documents.js';
+import { fixtures, repository } from './trees.js';
+
+const SETTINGS = Object.keys({ ...apiSettings, ...portalSettings, ...workerSettings, ...commandSettings });
+const broken = join(fixtures, 'documents');
+
+describe('the documents', () => {
+  it('are no longer than somebody reads', () => {
+    expect(oversized(repository)).toEqual([]);
+  });
+
+  it('introduce each package, each app, docker and test', () => {
+    expect(withoutReadme(repository)).toEqual([]);
+  });
+
+  it('link to files and headings that are there', () => {
+    expect(brokenLinks(repository)).toEqual([]);
+  });
+
+  it('name files that are there', () => {
+    expect(unknownFiles(repository)).toEqual([]);
+  });
+
+  it('name scripts, workspaces and suites that are there', () => {
+    expect(unknownCommands(repository)).toEqual([]);
+  });
+
+  it('have each setting in exactly one table', () => {
+    expect(misplacedSettings(repository, SETTINGS)).toEqual([]);
+  });
+
+  it('have a section of the runbook for each alert', () => {
+    expect(alertsWithoutSection(repository)).toEqual([]);
+  });
+});
+
+describe('a repository whose documents are wrong', () => {
+  it.each(['README.md', 'docker/runbook.md', 'apps/api/README.md', 'packages/domain/README.md'])(
+    'bounds the length of %s',
+    (path) => {
+      expect(mostBytes(path)).toBe({ 'README.md': 12_288, 'packages/domain/README.md': 8_192 }[path] ?? 20_480);
+    },
+  );
+
+  it('is told of a README that is too long', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'documents-'));
+    try {
+      writeFileSync(join(folder, 'README.md'), 'x'.repeat(mostBytes('README.md')));
+      expect(oversized(folder)).toEqual([]);
+      writeFileSync(join(folder, 'README.md'), 'x'.repeat(mostBytes('README.md') + 1));
+      expect(oversized(folder)).toEqual(['README.md']);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('is told of a package without a README', () => {
+    expect(withoutReadme(broken)).toEqual(['packages/silent', 'test']);
+  });
+
+  it('is told of a link to a missing file, and to a missing heading', () => {
+    expect(brokenLinks(broken)).toEqual(['README.md: docker/missing.md', 'README.md: docker/runbook.md#missing']);
+  });
+
+  it('is told of a file that is not there', () => {
+    expect(unknownFiles(broken)).toEqual(['README.md: gone.ts']);
+  });
+
+  it('is told of a script, a workspace and a suite that are not there', () => {
+    expect(unknownCommands(broken)).toEqual([
+      'README.md: missing-script',
+      'README.md: @adoption-store/missing',
+      'README.md: e2e/missing',
+    ]);
+  });
+
+  it('is told of a setting in no table, and of one in two', () => {
+    expect(misplacedSettings(broken, ['GOOD', 'TWICE', 'NOWHERE'])).toEqual([
+      'TWICE: README.md, docker/README.md',
+      'NOWHERE: in no table',
+    ]);
+  });
+
+  it('is told of an alert without a section', () => {
+    expect(alertsWithoutSection(broken)).toEqual(['SilentAlert']);
+  });
+});

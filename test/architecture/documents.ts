@@ -1,0 +1,146 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { parse } from 'yaml';
+
+const UNREAD = new Set(['node_modules', 'dist', 'coverage', 'fixtures', '.git', '.turbo', '.data']);
+// It tells of former versions, whose files may be gone.
+const HISTORY = 'CHANGELOG.md';
+const FILE_NAME = /^[\w.-][\w./-]*\.(?:ts|mjs|cjs|js|eta|sh|yaml|yml|json|css|html|md|cfg)$/;
+
+/** The path of every file of a repository, but for what is installed or made. */
+export function filesOf(repository: string, folder = ''): string[] {
+  return readdirSync(join(repository, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (!entry.isDirectory()) return entry.isFile() ? [path] : [];
+    return UNREAD.has(entry.name) ? [] : filesOf(repository, path);
+  });
+}
+
+export function documentsOf(repository: string): string[] {
+  return filesOf(repository).filter((path) => path.endsWith('.md'));
+}
+
+/** Bytes that a document may have. */
+export function mostBytes(document: string): number {
+  if (document === 'README.md') return 12 * 1_024;
+  const isLong = !document.endsWith('/README.md') || document === 'apps/api/README.md';
+  return (isLong ? 20 : 8) * 1_024;
+}
+
+/** Documents that are read from beginning to end; the others are records. */
+export function oversized(repository: string): string[] {
+  return documentsOf(repository)
+    .filter((path) => /(?:^|\/)(?:README|DECISIONS)\.md$|^docker\//.test(path))
+    .filter((path) => statSync(join(repository, path)).size > mostBytes(path));
+}
+
+/** Packages, apps and other folders that a team owns, and that don't introduce themselves. */
+export function withoutReadme(repository: string): string[] {
+  const owned = ['apps', 'packages'].flatMap((parent) =>
+    readdirSync(join(repository, parent), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => join(parent, name)),
+  );
+  return [...owned, 'docker', 'test'].filter((folder) => !existsSync(join(repository, folder, 'README.md')));
+}
+
+/** Relative links whose file or heading is missing, each behind its document. */
+export function brokenLinks(repository: string): string[] {
+  return documentsOf(repository).flatMap((document) =>
+    [...prose(repository, document).matchAll(/\]\(([^)\s]+)\)/g)]
+      .map(([, target = '']) => target)
+      .filter((target) => !/^[a-z]+:/.test(target))
+      .filter((target) => !leadsSomewhere(repository, document, target))
+      .map((target) => `${document}: ${target}`),
+  );
+}
+
+/** Names of files in a document, in backticks, that no file of the repository has. */
+export function unknownFiles(repository: string): string[] {
+  const files = filesOf(repository).map((path) => `/${path}`);
+  return currentDocuments(repository).flatMap((document) =>
+    [...prose(repository, document).matchAll(/`([^`\n]+)`/g)]
+      .map(([, name = '']) => name)
+      .filter((name) => FILE_NAME.test(name) && !files.some((file) => file.endsWith(`/${name}`)))
+      .map((name) => `${document}: ${name}`),
+  );
+}
+
+/** Commands of documents that name a script, a workspace or a suite which is not there. */
+export function unknownCommands(repository: string): string[] {
+  const manifests = filesOf(repository)
+    .filter((path) => /(?:^|^test\/|^(?:apps|packages)\/[^/]+\/)package\.json$/.test(path))
+    .map(
+      (path) =>
+        JSON.parse(read(repository, path)) as { readonly name: string; readonly scripts?: Record<string, string> },
+    );
+  const workspaces = manifests.map(({ name }) => name);
+  const scripts = manifests.flatMap((manifest) => Object.keys(manifest.scripts ?? {}));
+  const suites = filesOf(repository).filter((path) => path.startsWith('test/') && path.endsWith('.spec.ts'));
+  return currentDocuments(repository).flatMap((document) => {
+    const text = read(repository, document);
+    const named = (pattern: RegExp) => [...text.matchAll(pattern)].flatMap(([, name = '']) => name.trim().split(/\s+/));
+    return [
+      ...named(/npm run (?:-s )?([a-z][\w:-]*)/g).filter((name) => !scripts.includes(name)),
+      ...named(/(?:--filter=(?:\.\.\.)?|-w )(@adoption-store\/[\w-]+)/g).filter((name) => !workspaces.includes(name)),
+      ...named(/cd test && npx jest((?: [\w./-]+)+)\)/g)
+        .filter((name) => !name.startsWith('-'))
+        .filter((name) => !suites.some((suite) => suite.includes(`/${name}`))),
+    ].map((name) => `${document}: ${name}`);
+  });
+}
+
+/** Settings that don't stand in exactly one row of all tables, and in which documents each stands. */
+export function misplacedSettings(repository: string, settings: readonly string[]): string[] {
+  const rows = documentsOf(repository).flatMap((document) =>
+    [...read(repository, document).matchAll(/^\| `([A-Z][A-Z_]+)` +\|/gm)].map(([, name]) => ({ name, document })),
+  );
+  return settings.flatMap((setting) => {
+    const documents = rows.filter(({ name }) => name === setting).map(({ document }) => document);
+    return documents.length === 1 ? [] : [`${setting}: ${documents.join(', ') || 'in no table'}`];
+  });
+}
+
+/** Alerts without a section of the runbook. */
+export function alertsWithoutSection(repository: string): string[] {
+  const { groups } = parse(read(repository, 'docker/prometheus/alerts.yml')) as {
+    readonly groups: readonly { readonly rules: readonly { readonly alert?: string }[] }[];
+  };
+  const sections = headings(read(repository, 'docker/runbook.md'));
+  return groups
+    .flatMap(({ rules }) => rules.flatMap(({ alert }) => alert ?? []))
+    .filter((alert) => !sections.includes(alert.toLowerCase()));
+}
+
+function currentDocuments(repository: string): string[] {
+  return documentsOf(repository).filter((document) => document !== HISTORY);
+}
+
+function leadsSomewhere(repository: string, document: string, target: string): boolean {
+  const [path = '', anchor] = target.split('#');
+  const file = path === '' ? document : normalize(join(dirname(document), path));
+  if (!existsSync(join(repository, file))) return false;
+  return anchor === undefined || (file.endsWith('.md') && headings(read(repository, file)).includes(anchor));
+}
+
+/** The anchors that GitHub makes of the headings. */
+function headings(text: string): string[] {
+  return [...withoutBlocks(text).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+function prose(repository: string, document: string): string {
+  return withoutBlocks(read(repository, document));
+}
+
+function withoutBlocks(text: string): string {
+  return text.replace(/^```[\s\S]*?^```/gm, '');
+}
+
+function read(repository: string, path: string): string {
+  return readFileSync(join(repository, path), 'utf8');
+}
