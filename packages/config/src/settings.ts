@@ -4,31 +4,31 @@ import { duration, integer, oneOf, type Setting, url } from './environment.js';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-/** What every app needs that works on the store. */
+/** Settings of every app that opens the store. */
 export const storeSettings = {
   DATABASE_URL: {
     default: undefined,
-    about: 'PostgreSQL (14 or later) to use; without it the service runs one of its own in `DATA_DIR`',
+    about: 'PostgreSQL (14 or later) to use; without it the service runs its own in `DATA_DIR`',
     read: url('postgres', 'postgresql'),
   },
   DATABASE_POOL_SIZE: {
     default: '10',
-    about: 'Connections to PostgreSQL at the most, 1–1000',
+    about: 'Most connections to PostgreSQL, 1–1000',
     read: integer(1, 1_000),
   },
   DATA_DIR: {
     default: '.data',
-    about: 'Folder of the PostgreSQL of our own, and of the demo key',
+    about: 'Folder of the embedded PostgreSQL and of the demo key',
     read: (text) => resolve(text),
   },
   KEY_ENVIRONMENT: {
     default: 'live',
-    about: 'Which API keys are issued and taken: `live` or `staging`',
+    about: 'Kind of API keys that are issued and accepted: `live` or `staging`',
     read: oneOf('live', 'staging'),
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
-/** What every service needs beyond that. */
+/** Settings of every service. */
 const serviceSettings = {
   ...storeSettings,
   LOG_LEVEL: {
@@ -38,36 +38,36 @@ const serviceSettings = {
   },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     default: undefined,
-    about: 'OpenTelemetry collector that traces are sent to, over OTLP/HTTP; without it there are none',
+    about: 'OpenTelemetry collector for traces, over OTLP/HTTP; without it there are no traces',
     read: url('http', 'https'),
   },
   SHUTDOWN_TIMEOUT: {
     default: '10s',
-    about: 'Time from SIGTERM or Ctrl-C to the end at the latest, `5s`–`10m`',
+    about: 'Longest time from SIGTERM or Ctrl-C to the end of the process, `5s`–`10m`',
     read: duration('5s', '10m'),
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
-/** What those need who tell how accounts stand. */
+/** Settings of the apps that count requests or show counts. */
 const countingSettings = {
   REDIS_URL: {
     default: undefined,
-    about: 'Redis in which all instances count requests together; without it each counts for itself',
+    about: 'Redis in which all instances count requests together; without it each instance counts alone',
     read: url('redis', 'rediss'),
   },
   TRUST_PROXY: {
     default: undefined,
-    about: 'Networks, such as `10.0.0.0/8,::1`, whose `X-Forwarded-For` is believed; none without it',
+    about: 'Trusted proxies, such as `10.0.0.0/8,::1`: `X-Forwarded-For` is used only from these networks',
     read: networks,
   },
   PUBLIC_URL: {
     default: undefined,
-    about: 'Address clients reach the service at, without `/v1`; without it links are built from the `Host` header',
+    about: 'Address at which clients reach the API, without `/v1`; without it links are built from the `Host` header',
     read: origin,
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
-/** What those need who send e-mail. */
+/** Settings of the apps that send e-mail. */
 const mailSettings = {
   SMTP_URL: {
     default: undefined,
@@ -76,36 +76,36 @@ const mailSettings = {
   },
   MAIL_FROM: {
     default: undefined,
-    about: 'Sender of these e-mails; required by `SMTP_URL`',
+    about: 'Sender of the e-mails; required with `SMTP_URL`',
     requiredBy: ['SMTP_URL'],
     read: mailAddress,
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
-/** What the operator's commands read: where the store is, and whether addresses are proven by mail. */
+/** Settings of the operator's commands: the store, and whether addresses are proven by mail. */
 export const commandSettings = {
   ...storeSettings,
   SMTP_URL: mailSettings.SMTP_URL,
 } as const satisfies Record<string, Setting<unknown>>;
 
-/** What those need who serve HTTP to others; the portal tells people where the API is. */
+/** Settings of the apps that serve HTTP to others; the portal shows people where the API is. */
 const webSettings = {
   HOST: { default: 'localhost', about: 'Address to listen on; `0.0.0.0` for all', read: hostName },
   PORT: { default: '3000', about: 'TCP port to listen on, 0–65535; 0 takes a free one', read: integer(0, 65_535) },
   ACCESS_LOG: { default: 'on', about: 'Whether each request is logged: `on` or `off`', read: oneOf('on', 'off') },
   LAME_DUCK: {
     default: '3s',
-    about: 'Time from SIGTERM on that requests are still taken, so that load balancers can turn away, `0s`–`5m`',
+    about: 'Time after SIGTERM in which requests are still accepted, until load balancers have noticed, `0s`–`5m`',
     read: duration('0s', '5m'),
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
-/** What the API needs beyond that. */
+/** Settings of the API. */
 export const apiSettings = {
   ...serviceSettings,
   ...webSettings,
   ...countingSettings,
-  METRICS_HOST: { default: 'localhost', about: 'Address the API tells its metrics at', read: hostName },
+  METRICS_HOST: { default: 'localhost', about: 'Address of the metrics endpoint', read: hostName },
   METRICS_PORT: { default: '9464', about: 'TCP port of that address; 0 takes a free one', read: integer(0, 65_535) },
   ADDRESS_LIMIT: {
     default: '60',
@@ -114,23 +114,23 @@ export const apiSettings = {
   },
   ORDER_LIMIT: {
     default: '100',
-    about: 'Orders that one account may have placed at a time, 1–100000',
+    about: 'Most orders of one account that are `placed` at the same time, 1–100000',
     read: integer(1, 100_000),
   },
   BAN_REFUSALS: {
     default: '50',
-    about: 'So many refusals of one key within a minute ban it',
+    about: 'Ban a key after this many refused requests in one minute',
     read: integer(1, 1_000_000),
   },
   BAN_SECONDS: {
     default: '300',
-    about: 'Length of a first ban; each further one within a day is twice as long',
+    about: 'Seconds of the first ban; each further ban within a day is twice as long',
     read: integer(1, 86_400),
   },
-  BAN_SECONDS_MAX: { default: '3600', about: 'Length of a ban at the most', read: integer(1, 86_400) },
+  BAN_SECONDS_MAX: { default: '3600', about: 'Seconds of the longest ban', read: integer(1, 86_400) },
 } as const satisfies Record<string, Setting<unknown>>;
 
-/** What the portal needs beyond what every service does. */
+/** Settings of the portal. */
 export const portalSettings = {
   ...serviceSettings,
   ...webSettings,
@@ -140,54 +140,59 @@ export const portalSettings = {
   PORTAL_PORT: { default: '3001', about: 'TCP port of that address; 0 takes a free one', read: integer(0, 65_535) },
   PORTAL_URL: {
     default: undefined,
-    about: 'Address people reach the portal at, for mailed links; required by `SMTP_URL` and `DATABASE_URL`',
+    about:
+      'Address at which people reach the portal, for mailed links; required with both `SMTP_URL` and `DATABASE_URL`',
     requiredBy: ['SMTP_URL', 'DATABASE_URL'],
     read: origin,
   },
   PORTAL_SECRET: {
     default: undefined,
     about:
-      'At least 32 random characters that sign, the same for all portals; several, with commas between: the first ' +
-      'signs, all verify; else the database has some',
+      'Secrets of at least 32 random characters, with commas between them, the same for all portals: the first signs, ' +
+      'all verify; without it the database keeps one',
     read: secrets,
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
-/** What the worker needs beyond what every service does. */
+/** Settings of the worker. */
 export const workerSettings = {
   ...serviceSettings,
   ...mailSettings,
   WORKER_HOST: {
     default: 'localhost',
-    about: 'Address the worker tells its health and metrics at',
+    about: "Address of the worker's health and metrics endpoints",
     read: hostName,
   },
   WORKER_PORT: { default: '3002', about: 'TCP port of that address; 0 takes a free one', read: integer(0, 65_535) },
   STORE_EMAIL: {
     default: undefined,
-    about: 'Their recipient, the store; required by `SMTP_URL`',
+    about: 'Recipient of the messages, the store; required with `SMTP_URL`',
     requiredBy: ['SMTP_URL'],
     read: mailAddress,
   },
-  DELIVERY_CONCURRENCY: { default: '8', about: 'Messages sent at the same time, 1–100', read: integer(1, 100) },
+  DELIVERY_CONCURRENCY: {
+    default: '8',
+    about: 'Messages that are sent at the same time, 1–100',
+    read: integer(1, 100),
+  },
   MESSAGE_LEASE: {
     default: '30s',
-    about: 'Time after which a message goes to another worker if its own was killed, `1s`–`1h`',
+    about: 'Time after which another worker takes the message of a killed one, `1s`–`1h`',
     read: duration('1s', '1h'),
   },
   MESSAGE_ATTEMPTS: {
     default: '16',
-    about: 'A message that could not be sent so many times has failed, 1–1000',
+    about: 'Attempts after which a message has failed, 1–1000',
     read: integer(1, 1_000),
   },
   MESSAGE_RETENTION: {
     default: '90d',
-    about: 'Time that a message is kept once it is sent or has failed, `1d`–`3650d`',
+    about: 'Time that a message is kept after it was sent or failed, `1d`–`3650d`',
     read: duration('1d', '3650d'),
   },
   ORDER_TTL: {
     default: '48h',
-    about: 'Time after which an order that nobody has completed or cancelled expires, `1s`–`365d`',
+    about: 'Time after which an order that is neither completed nor cancelled expires, `1s`–`365d`',
     read: duration('1s', '365d'),
   },
 } as const satisfies Record<string, Setting<unknown>>;
