@@ -114,6 +114,21 @@ describe('started on an empty data folder', () => {
     expect(answer).toContain('"status":"available"');
   });
 
+  it("answers the README's first call as the README says", async () => {
+    const { origin } = await startService();
+    const readme = readFileSync(join(__dirname, '../../README.md'), 'utf8');
+    const example = /^## A first call\n+```sh\n([\s\S]*?)^```/m.exec(readme)?.[1] ?? '';
+    const commands = example
+      .replace('npm run -s keys --', `"${process.execPath}" "${KEYS}"`)
+      .replaceAll('http://localhost:3000', origin)
+      .replaceAll(/^curl /gm, "curl -sS -w '\\n' ");
+    const env = { PATH: process.env['PATH'], DATA_DIR: folder.path };
+    const printed = execFileSync('bash', ['-ec', commands], { encoding: 'utf8', env });
+    const promised = [...example.matchAll(/^# (.+)$/gm)].map(([, line]) => line);
+    expect(promised).toHaveLength(2);
+    expect(printed.trim().split('\n')).toEqual(promised);
+  });
+
   it('keeps the demo key where only its owner reads it, and logs no key', async () => {
     const { service } = await startService({ LOG_LEVEL: 'trace' });
     expect(statSync(join(folder.path, 'demo-api-key')).mode & 0o777).toBe(0o600);
