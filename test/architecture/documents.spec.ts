@@ -31,7 +31,7 @@ describe('the documents', () => {
     expect(brokenLinks(repository)).toEqual([]);
   });
 
-  it('name files that are there', () => {
+  it('name files and folders that are there', () => {
     expect(unknownFiles(repository)).toEqual([]);
   });
 
@@ -76,8 +76,8 @@ describe('a repository whose documents are wrong', () => {
     expect(brokenLinks(broken)).toEqual(['README.md: docker/missing.md', 'README.md: docker/runbook.md#missing']);
   });
 
-  it('is told of a file that is not there', () => {
-    expect(unknownFiles(broken)).toEqual(['README.md: gone.ts']);
+  it('is told of a file and a folder that are not there', () => {
+    expect(unknownFiles(broken)).toEqual(['README.md: gone.ts', 'README.md: packages/gone']);
   });
 
   it('is told of a script, a workspace and a suite that are not there', () => {

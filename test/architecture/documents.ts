@@ -7,6 +7,9 @@ const UNREAD = new Set(['node_modules', 'dist', 'coverage', 'fixtures', '.git', 
 const HISTORY = 'CHANGELOG.md';
 const FILE_NAME = /^[\w.-][\w./-]*\.(?:ts|mjs|cjs|js|eta|sh|yaml|yml|json|css|html|md|cfg)$/;
 
+// A folder that is named from the root, or from its package.
+const FOLDER_NAME = /^(?:apps|packages|docker|test|src|architecture)\/[\w/-]+$/;
+
 /** The path of every file of a repository, but for what is installed or made. */
 export function filesOf(repository: string, folder = ''): string[] {
   return readdirSync(join(repository, folder), { withFileTypes: true }).flatMap((entry) => {
@@ -55,13 +58,17 @@ export function brokenLinks(repository: string): string[] {
   );
 }
 
-/** Names of files in a document, in backticks, that no file of the repository has. */
+/** Names of files and folders in a document, in backticks, that the repository doesn't have. */
 export function unknownFiles(repository: string): string[] {
   const files = filesOf(repository).map((path) => `/${path}`);
   return currentDocuments(repository).flatMap((document) =>
     [...prose(repository, document).matchAll(/`([^`\n]+)`/g)]
       .map(([, name = '']) => name)
-      .filter((name) => FILE_NAME.test(name) && !files.some((file) => file.endsWith(`/${name}`)))
+      .filter(
+        (name) =>
+          (FILE_NAME.test(name) && !files.some((file) => file.endsWith(`/${name}`))) ||
+          (FOLDER_NAME.test(name) && !files.some((file) => `${file}/`.includes(`/${name.replace(/\/$/, '')}/`))),
+      )
       .map((name) => `${document}: ${name}`),
   );
 }
