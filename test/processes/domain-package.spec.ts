@@ -44,13 +44,21 @@ it('brings nothing along but itself', () => {
     files
       .trim()
       .split('\n')
-      .filter((file) => !/^\.\/dist\/.*\.(js|d\.ts)$/.test(file)),
-  ).toEqual(['./package.json']);
+      .filter((file) => !/^\.\/dist\/.*\.(js|d\.ts)$/.test(file))
+      .sort(),
+  ).toEqual(['./README.md', './package.json']);
 });
 
 it('runs in plain Node', () => {
   const args = ['--input-type=module', '--eval', `${PROGRAM}\nconsole.log(result);`];
   expect(execFileSync(process.execPath, args, { cwd: folder.path, encoding: 'utf8' })).toBe(`${RESULT}\n`);
+});
+
+it('runs the example of its README', () => {
+  const readme = readFileSync(join(DOMAIN, 'README.md'), 'utf8');
+  const example = /^```ts\n([\s\S]*?)^```/m.exec(readme)?.[1] ?? '';
+  const args = ['--input-type=module', '--eval', `${example}\nconsole.log(animal.id, animal.name, animal.status);`];
+  expect(execFileSync(process.execPath, args, { cwd: folder.path, encoding: 'utf8' })).toBe('1n Luna available\n');
 });
 
 const chromium = findChromium();
