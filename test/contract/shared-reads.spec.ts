@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { type AnimalId, type AnimalRepository, newAnimal } from '@adoption-store/domain';
-import { migrate, openDataSource, PostgresAnimalRepository } from '@adoption-store/infrastructure/testing';
+import {
+  CoalescingAnimalRepository,
+  migrate,
+  openDataSource,
+  PostgresAnimalRepository,
+} from '@adoption-store/infrastructure/testing';
 import pg from 'pg';
 import { ask, createDatabase, type TestDatabase } from '../support/database.js';
 import { until } from '../support/until.js';
@@ -81,3 +86,43 @@ it.each(['read', 'added'])(
     expect(await animals.list({ limit: 10 })).toMatchObject([{ id }]);
   },
 );
+
+it('what is listed after a commit, a rollback or a deletion elsewhere is never the page of before', async () => {
+  const first = await open(10);
+  const shared = new CoalescingAnimalRepository(new PostgresAnimalRepository(dataSource));
+  const other = new pg.Client(database.url);
+  await other.connect();
+  // Many at once, so that they share what was read.
+  const list = async () => {
+    const pages = await Promise.all(Array.from({ length: 8 }, () => shared.list({ limit: 100 })));
+    for (const page of pages) expect(page).toEqual(pages[0]);
+    return pages[0]?.map(({ name }) => name);
+  };
+  const names = ['Luna'];
+  for (let round = 0; round < 50; round += 1) {
+    const name = `Milo ${round}`;
+    await other.query('BEGIN');
+    await other.query(`INSERT INTO animals (name, category_id, status) VALUES ($1, 1, 'sold')`, [name]);
+    expect(await list()).toEqual(names);
+    const isCommitted = round % 3 > 0;
+    await other.query(isCommitted ? 'COMMIT' : 'ROLLBACK');
+    if (isCommitted) names.push(name);
+    expect(await list()).toEqual(names);
+  }
+  await other.query(`DELETE FROM animals WHERE id = $1`, [first]);
+  expect(await list()).toEqual(names.slice(1));
+  await other.end();
+});
+
+it('a page that is asked for again is not read again until something was committed', async () => {
+  await open(10);
+  const shared = new CoalescingAnimalRepository(new PostgresAnimalRepository(dataSource));
+  const list = async () => (await Promise.all(Array.from({ length: 4 }, () => shared.list({ limit: 100 })))).at(-1);
+  await list();
+  const page = await list();
+  expect(await list()).toBe(page);
+  await animals.add(newAnimal({ name: 'Milo', categoryId: 1n }));
+  const changed = await list();
+  expect(changed).not.toBe(page);
+  expect(changed).toHaveLength(2);
+});

@@ -3,6 +3,7 @@ export { Argon2PasswordHasher } from './accounts/argon2-password-hasher.js';
 export { SmtpPasswordMailer } from './accounts/smtp-password-mailer.js';
 export { TypeOrmAccountRepository } from './accounts/typeorm-account-repository.js';
 export { TypeOrmApiKeyRepository } from './accounts/typeorm-api-key-repository.js';
+export { CoalescingAnimalRepository } from './animals/coalescing-animal-repository.js';
 export { PostgresAnimalRepository } from './animals/postgres-animal-repository.js';
 export {
   type DatabaseConnection,

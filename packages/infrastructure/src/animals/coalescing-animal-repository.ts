@@ -5,20 +5,28 @@ import { isInTransaction } from '../database/transactions.js';
 /** Pages of one batch: a page may have 100 animals. */
 const MOST_PAGES = 32;
 
+/** Pages that are remembered, of at most 100 animals each. */
+const MOST_REMEMBERED = 256;
+
 /** Animals that can be added many at a time. */
 export interface BatchedAnimalRepository extends AnimalRepository {
+  /** Names what a read would see now. Where two calls give the same text, no transaction has ended between them. */
+  snapshot(): Promise<string>;
   /** Stores all or none, each under a new id, in their order. */
   addAll(animals: readonly NewAnimal[]): Promise<readonly Animal[]>;
 }
 
 /**
- * Lets those who ask at the same time share: one query for all who want the same page, one for all who look for an animal
- * each, one transaction for all who add one. What is part of a larger transaction shares with nobody.
+ * Requests that arrive together share: one query for all that want the same page, one for all that look for an animal
+ * each, one transaction for all that add one. A call within a larger transaction shares nothing.
  */
 export class CoalescingAnimalRepository implements AnimalRepository {
   private readonly pages: Batch<AnimalQuery, readonly Animal[]>;
   private readonly finds: Batch<AnimalId, Animal | undefined>;
   private readonly adds: Batch<NewAnimal, Animal>;
+  /** Pages that were read while `snapshot` was the database's, or after it. */
+  private readonly remembered = new Map<string, Promise<readonly Animal[]>>();
+  private snapshot = '';
 
   constructor(private readonly animals: BatchedAnimalRepository) {
     this.pages = new Batch(
@@ -49,16 +57,22 @@ export class CoalescingAnimalRepository implements AnimalRepository {
   }
 
   private async listEach(queries: readonly AnimalQuery[]): Promise<readonly (readonly Animal[])[]> {
-    const pages = new Map<string, Promise<readonly Animal[]>>();
-    return Promise.all(
-      queries.map((query) => {
-        const { status, ids, after, limit } = query;
-        const which = `${status} ${ids?.join()} ${after} ${limit}`;
-        const page = pages.get(which) ?? this.animals.list(query);
-        pages.set(which, page);
-        return page;
-      }),
-    );
+    const snapshot = await this.animals.snapshot();
+    if (snapshot !== this.snapshot || this.remembered.size >= MOST_REMEMBERED) this.remembered.clear();
+    this.snapshot = snapshot;
+    return Promise.all(queries.map((query) => this.remember(query)));
+  }
+
+  private remember(query: AnimalQuery): Promise<readonly Animal[]> {
+    const { status, ids, after, limit } = query;
+    const which = `${status} ${ids?.join()} ${after} ${limit}`;
+    const known = this.remembered.get(which);
+    if (known !== undefined) return known;
+    const page = this.animals.list(query);
+    this.remembered.set(which, page);
+    // A failure is not remembered.
+    page.catch(() => this.remembered.delete(which));
+    return page;
   }
 
   private async findAll(ids: readonly AnimalId[]): Promise<readonly (Animal | undefined)[]> {

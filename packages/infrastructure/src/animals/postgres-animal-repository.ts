@@ -33,6 +33,9 @@ const ADD_ALL = {
   SELECT * FROM inserted ORDER BY id`,
 };
 
+// Servers are told apart by when they started: after a failover another one may count its transactions alike.
+const SNAPSHOT = { name: 'snapshot', text: 'SELECT pg_current_snapshot()::text, pg_postmaster_start_time()::text' };
+
 /**
  * Of one status by the whole of an index, from one of its places to another. Were the status said to be equal, the order
  * would be that of the ids alone, and PostgreSQL may walk through all others until it has found enough.
@@ -81,6 +84,11 @@ export class PostgresAnimalRepository implements BatchedAnimalRepository {
   async list(query: AnimalQuery): Promise<readonly Animal[]> {
     const { values, ...statement } = listOf(query);
     return animalsFrom(await readPrepared(this.dataSource, statement, values));
+  }
+
+  async snapshot(): Promise<string> {
+    const [row = []] = await readPrepared(this.dataSource, SNAPSHOT, []);
+    return row.join(' ');
   }
 }
 
