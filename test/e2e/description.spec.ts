@@ -1,7 +1,7 @@
 import { limitsOf, plan } from '@adoption-store/domain';
 import { describe, expect, it } from '@jest/globals';
-import { getPetDeprecation } from '../../apps/api/src/http/deprecation.js';
-import { errorStatuses } from '../../apps/api/src/http/error-codes.js';
+import { getPetDeprecation } from '../../apps/api/src/stability/deprecation.js';
+import { errorStatuses } from '../../apps/api/src/errors/error-codes.js';
 import { description } from '../../apps/api/src/openapi/description.js';
 import { useApi } from '../support/api.js';
 import { problemsOf } from '../support/description.js';

@@ -1,7 +1,7 @@
 import { generateKeyText, instant, later, MINUTE, plan } from '@adoption-store/domain';
 import { PredictableCryptography } from '@adoption-store/domain/testing';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type ErrorCode, errorStatuses } from '../../apps/api/src/http/error-codes.js';
+import { type ErrorCode, errorStatuses } from '../../apps/api/src/errors/error-codes.js';
 import { useApi } from '../support/api.js';
 import { expectError, expectLimitHeaders, JSON_CONTENT_TYPE } from '../support/expectations.js';
 import { messageOf, MESSAGES, writeMessage } from '../support/messages-client.js';

@@ -1,7 +1,7 @@
 import { MINUTE } from '@adoption-store/domain';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { useApi } from '../support/api.js';
-import type { ErrorCode } from '../../apps/api/src/http/error-codes.js';
+import type { ErrorCode } from '../../apps/api/src/errors/error-codes.js';
 import { expectError } from '../support/expectations.js';
 import { rawHead, sendOnce } from '../support/pets-client.js';
 import { sendRaw } from '../support/raw-http.js';

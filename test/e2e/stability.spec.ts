@@ -2,7 +2,7 @@ import { MINUTE } from '@adoption-store/domain';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { MessagesController } from '../../apps/api/src/messages/messages.controller.js';
 import { PetsController } from '../../apps/api/src/pets/pets.controller.js';
-import { stabilityOf } from '../../apps/api/src/http/stability.js';
+import { stabilityOf } from '../../apps/api/src/stability/stability.js';
 import { StoreOrdersController } from '../../apps/api/src/store/store-orders.controller.js';
 import { useApi } from '../support/api.js';
 import { messageOf, MESSAGES, postMessage, writeMessage } from '../support/messages-client.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type ErrorCode, errorStatuses } from '../../apps/api/src/http/error-codes.js';
+import { type ErrorCode, errorStatuses } from '../../apps/api/src/errors/error-codes.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
 import { expectError, expectHeadError, expectLimitHeaders } from '../support/expectations.js';
 import { API, KEYS, run, Running } from '../support/processes.js';

@@ -1,8 +1,8 @@
 import { isInt64 } from '@adoption-store/domain';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { pathOf, routableUrl } from '../../apps/api/src/http/request-target.js';
-import { type JsonValue, parseJson } from '../../apps/api/src/http/strict-json.js';
+import { pathOf, routableUrl } from '../../apps/api/src/requests/request-target.js';
+import { type JsonValue, parseJson } from '../../apps/api/src/requests/strict-json.js';
 import { description } from '../../apps/api/src/openapi/description.js';
 import { refusalResponses } from '../../apps/api/src/openapi/errors.js';
 import { withHeaders } from '../../apps/api/src/openapi/headers.js';

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { type ErrorCode, errorStatuses } from '../../apps/api/src/http/error-codes.js';
+import { type ErrorCode, errorStatuses } from '../../apps/api/src/errors/error-codes.js';
 import type { RawResponse } from './raw-http.js';
 
 export const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';

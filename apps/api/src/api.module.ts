@@ -3,17 +3,17 @@ import { UseCasesModule } from '@adoption-store/web';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { ThrottlerModule } from '@nestjs/throttler';
-import { ApiContext } from './http/api-context.js';
-import { BearerAuthGuard } from './http/bearer-auth.guard.js';
-import { ErrorFilter } from './http/error.filter.js';
-import { Idempotency } from './http/idempotency.js';
-import { PlanThrottlerGuard } from './http/plan-throttler.guard.js';
-import type { RequestCounterStorage } from './http/request-counter.storage.js';
-import { RouteTable } from './http/route-table.js';
-import { UnknownRoutesController } from './http/unknown-routes.controller.js';
+import { ApiContext } from './api-context.js';
+import { BearerAuthGuard } from './authentication/bearer-auth.guard.js';
+import { ErrorFilter } from './errors/error.filter.js';
+import { Idempotency } from './idempotency/idempotency.js';
+import { PlanThrottlerGuard } from './rate-limiting/plan-throttler.guard.js';
+import type { RequestCounterStorage } from './rate-limiting/request-counter.storage.js';
+import { RouteTable } from './routing/route-table.js';
+import { UnknownRoutesController } from './errors/unknown-routes.controller.js';
 import { MessagesController } from './messages/messages.controller.js';
 import { PetsController } from './pets/pets.controller.js';
-import { RateLimitController } from './rate-limit/rate-limit.controller.js';
+import { RateLimitController } from './rate-limiting/rate-limit.controller.js';
 import { StoreOrdersController } from './store/store-orders.controller.js';
 
 export interface ApiParts {

@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { CSS, fixedFile, type FixedFile, HTML, SCRIPT, sendFixedFile } from '@adoption-store/web';
 import type { FastifyInstance } from 'fastify';
-import { JSON_TYPE } from '../http/error-codes.js';
-import { servePublicly } from '../http/public-route.js';
+import { JSON_TYPE } from '../errors/error-codes.js';
+import { servePublicly } from '../routing/public-route.js';
 
 // Nothing of the page comes from elsewhere, and nothing of it goes elsewhere: a key is pasted into it.
 const SECURITY = {

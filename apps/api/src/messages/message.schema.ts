@@ -1,5 +1,5 @@
 import { MAX_MESSAGE_LENGTH, type Message, MESSAGE_STATUSES } from '@adoption-store/domain';
-import { ResourceSchemas } from '../http/resource-schemas.js';
+import { ResourceSchemas } from '../responses/resource-schemas.js';
 import { type Described, object, oneOf, schemaRef, time } from '../openapi/schema.js';
 
 export interface PresentedMessage extends Pick<Message, 'id' | 'status'> {

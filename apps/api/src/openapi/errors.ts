@@ -1,7 +1,7 @@
 import { DEFAULT_ORDER_LIMIT, MAX_PAGE_SIZE, tooManyOrders } from '@adoption-store/domain';
-import { type ErrorCode, errorStatuses } from '../http/error-codes.js';
-import { MAX_URL_LENGTH } from '../http/framing.js';
-import { MAX_BODY_BYTES } from '../http/request-body.js';
+import { type ErrorCode, errorStatuses } from '../errors/error-codes.js';
+import { MAX_URL_LENGTH } from '../requests/framing.js';
+import { MAX_BODY_BYTES } from '../requests/request-body.js';
 import { type HeaderName, withHeaders } from './headers.js';
 import { type Described, json, object, ref, schemaRef } from './schema.js';
 

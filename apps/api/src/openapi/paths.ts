@@ -1,6 +1,6 @@
 import { MAX_IDS } from '@adoption-store/domain';
-import { deprecationHeaders, getPetDeprecation } from '../http/deprecation.js';
-import { type StabilityLevel, stabilityOf } from '../http/stability.js';
+import { deprecationHeaders, getPetDeprecation } from '../stability/deprecation.js';
+import { type StabilityLevel, stabilityOf } from '../stability/stability.js';
 import { QUEUED } from '../messages/message.schema.js';
 import { MessagesController } from '../messages/messages.controller.js';
 import { LUNA } from '../pets/pet.schema.js';

@@ -8,9 +8,9 @@ import {
 } from '@adoption-store/domain';
 import { Expose, Transform } from 'class-transformer';
 import { ArrayMaxSize, IsOptional } from 'class-validator';
-import { Cursor, Limit, OneOf } from '../http/list-parameters.js';
-import type { ListQuery, Parameter } from '../http/next-page.js';
-import { int64From, IsInt64 } from '../http/validation.js';
+import { Cursor, Limit, OneOf } from '../requests/list-parameters.js';
+import type { ListQuery, Parameter } from '../responses/next-page.js';
+import { int64From, IsInt64 } from '../requests/validation.js';
 
 /** What a cursor of this list says it is of. */
 export const PETS_CURSOR = 'pets';

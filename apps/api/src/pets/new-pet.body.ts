@@ -1,5 +1,5 @@
 import type { NewAnimalInput, PetStatus } from '@adoption-store/domain';
-import type { Given } from '../http/validation.js';
+import type { Given } from '../requests/validation.js';
 import { petSchemas } from './pet.schema.js';
 
 /** NewPet. What a name may be is the domain's to say. */

@@ -1,5 +1,5 @@
 import { type Animal, MAX_NAME_LENGTH, type NewAnimal, PET_STATUSES } from '@adoption-store/domain';
-import { ResourceSchemas } from '../http/resource-schemas.js';
+import { ResourceSchemas } from '../responses/resource-schemas.js';
 import { type Described, int64, oneOf, schemaRef } from '../openapi/schema.js';
 
 export const LUNA = { id: 1, name: 'Luna', categoryId: 1, status: 'available' };

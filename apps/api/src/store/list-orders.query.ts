@@ -1,6 +1,6 @@
 import { type ListOrdersInput, ORDER_STATUSES, type OrderStatus } from '@adoption-store/domain';
-import { Cursor, Limit, OneOf } from '../http/list-parameters.js';
-import type { ListQuery, Parameter } from '../http/next-page.js';
+import { Cursor, Limit, OneOf } from '../requests/list-parameters.js';
+import type { ListQuery, Parameter } from '../responses/next-page.js';
 
 /** What a cursor of this list says it is of. */
 export const ORDERS_CURSOR = 'orders';

@@ -1,5 +1,5 @@
 import { type AnimalId, type Order, ORDER_STATUSES } from '@adoption-store/domain';
-import { ResourceSchemas } from '../http/resource-schemas.js';
+import { ResourceSchemas } from '../responses/resource-schemas.js';
 import { type Described, int64, object, oneOf, schemaRef, time } from '../openapi/schema.js';
 
 export interface PresentedOrder extends Pick<Order, 'id' | 'status'> {

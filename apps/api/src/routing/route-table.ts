@@ -1,4 +1,4 @@
-import { pathOf } from './request-target.js';
+import { pathOf } from '../requests/request-target.js';
 
 /** Which methods each path has, so that a 405 can name them (RFC 9110 §15.5.6). */
 export class RouteTable {

@@ -2,7 +2,7 @@ import { INT64_MAX, INT64_MIN, isInt64 } from '@adoption-store/domain';
 import type { PipeTransform, Type } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import { ValidateBy, validateSync } from 'class-validator';
-import { HttpRefusal } from './error-codes.js';
+import { HttpRefusal } from '../errors/error-codes.js';
 
 /** What is taken of an input: a class that forgets a property of it does not compile. */
 export type Given<Input> = { readonly [Property in keyof Required<Input>]: Input[Property] | undefined };

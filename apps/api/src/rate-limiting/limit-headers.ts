@@ -10,7 +10,7 @@ import {
 } from '@adoption-store/domain';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { normalizeIp } from '@nestjs/throttler';
-import { HttpRefusal } from './error-codes.js';
+import { HttpRefusal } from '../errors/error-codes.js';
 
 const MESSAGES: Readonly<Record<Exclude<Outcome, 'admitted'>, string>> = {
   rate_limited: 'too many requests in this minute',

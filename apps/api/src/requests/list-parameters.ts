@@ -2,7 +2,7 @@ import { MAX_PAGE_SIZE } from '@adoption-store/domain';
 import { applyDecorators } from '@nestjs/common';
 import { Expose, Transform } from 'class-transformer';
 import { IsIn, IsInt, IsOptional } from 'class-validator';
-import { decodeCursor } from './cursor.js';
+import { decodeCursor } from '../responses/next-page.js';
 import { IsInt64 } from './validation.js';
 
 const LIMIT = /^(?:[1-9][0-9]?|100)$/;

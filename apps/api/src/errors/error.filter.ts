@@ -2,12 +2,12 @@ import { stackOf } from '@adoption-store/web';
 import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs/common';
 import { getStorageToken } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiContext } from './api-context.js';
+import { ApiContext } from '../api-context.js';
 import { errorBody, errorStatuses, HttpRefusal, isRefusal, JSON_TYPE } from './error-codes.js';
-import { addressOf, hasLimits, tellLimits } from './limit-headers.js';
+import { addressOf, hasLimits, tellLimits } from '../rate-limiting/limit-headers.js';
 import { shownRoute } from '../observability/request-observers.js';
 import { loggedId, traceOf } from '../observability/request-trace.js';
-import { RequestCounterStorage } from './request-counter.storage.js';
+import { RequestCounterStorage } from '../rate-limiting/request-counter.storage.js';
 
 /** RFC 6750 §3. */
 const CHALLENGE = 'Bearer realm="animal-adoption-store"';

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, METHODS } from 'node:http';
 import { HOST } from '@adoption-store/web';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { isRepeated } from './bearer-auth.guard.js';
-import { HttpRefusal } from './error-codes.js';
+import { isRepeated } from '../authentication/bearer-auth.guard.js';
+import { HttpRefusal } from '../errors/error-codes.js';
 
 export const MAX_URL_LENGTH = 8 * 1024;
 

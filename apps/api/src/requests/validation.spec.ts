@@ -5,8 +5,8 @@ import { ListPetsQuery, PETS_CURSOR } from '../pets/list-pets.query.js';
 import { NewPetBody } from '../pets/new-pet.body.js';
 import { ListOrdersQuery } from '../store/list-orders.query.js';
 import { NewOrderBody } from '../store/new-order.body.js';
-import { encodeCursor } from './cursor.js';
-import { HttpRefusal } from './error-codes.js';
+import { encodeCursor } from '../responses/next-page.js';
+import { HttpRefusal } from '../errors/error-codes.js';
 import { validated } from './validation.js';
 
 /** The properties that each class exposes. */

@@ -3,7 +3,7 @@ import { Expose } from 'class-transformer';
 import { IsDefined, IsIn, IsString, ValidateIf } from 'class-validator';
 import fastJson, { type ObjectSchema } from 'fast-json-stringify';
 import type { Described } from '../openapi/schema.js';
-import { IsInt64 } from './validation.js';
+import { IsInt64 } from '../requests/validation.js';
 
 const REF = '#/components/schemas/';
 

@@ -1,7 +1,7 @@
 import { HttpRefusal } from './error-codes.js';
-import { fragmentRefusal, MAX_URL_LENGTH } from './framing.js';
-import { routableUrl } from './request-target.js';
-import type { RouteTable } from './route-table.js';
+import { fragmentRefusal, MAX_URL_LENGTH } from '../requests/framing.js';
+import { routableUrl } from '../requests/request-target.js';
+import type { RouteTable } from '../routing/route-table.js';
 
 export interface ParserError {
   /** The parser's own code, or Node's. */

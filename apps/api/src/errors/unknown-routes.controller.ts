@@ -1,8 +1,8 @@
 import { All, Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { HttpRefusal } from './error-codes.js';
-import { isDecodable, pathOf } from './request-target.js';
-import { RouteTable } from './route-table.js';
+import { isDecodable, pathOf } from '../requests/request-target.js';
+import { RouteTable } from '../routing/route-table.js';
 
 /** Whatever no route takes. A controller, so that the guards stand before it as well. */
 @Controller()

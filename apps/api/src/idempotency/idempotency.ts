@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { AnswerOnce, DomainError, type DomainErrorKind } from '@adoption-store/domain';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isRepeated } from './bearer-auth.guard.js';
-import { HttpRefusal } from './error-codes.js';
-import { bodyOf } from './json-body.decorator.js';
+import { isRepeated } from '../authentication/bearer-auth.guard.js';
+import { HttpRefusal } from '../errors/error-codes.js';
+import { bodyOf } from '../requests/json-body.decorator.js';
 
 /** What has been done: the JSON text of the answer, and where the new resource is. */
 export interface Done {

@@ -1,10 +1,10 @@
 import { hasBody } from '@adoption-store/web';
 import type { FastifyInstance } from 'fastify';
-import { errorBody, JSON_TYPE } from './error-codes.js';
+import { errorBody, JSON_TYPE } from '../errors/error-codes.js';
 import { checkFraming } from './framing.js';
 import type { ReadingTurns } from './reading-turns.js';
 import { RequestBody } from './request-body.js';
-import type { SocketRefusals } from './socket-refusals.js';
+import type { SocketRefusals } from '../errors/socket-refusals.js';
 
 interface RequestHooks {
   readonly refusals: SocketRefusals;

@@ -2,8 +2,8 @@ import { MeterRequest, type QuotaWindow, remainingIn, SECOND } from '@adoption-s
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import { SkipThrottle } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiContext } from '../http/api-context.js';
-import { resetSeconds, tellLimits } from '../http/limit-headers.js';
+import { ApiContext } from '../api-context.js';
+import { resetSeconds, tellLimits } from './limit-headers.js';
 
 @Controller('v1/rate_limit')
 export class RateLimitController {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { HttpRefusal } from './error-codes.js';
+import { HttpRefusal } from '../errors/error-codes.js';
 import type { ReadingTurns } from './reading-turns.js';
 
 export const MAX_BODY_BYTES = 64 * 1024;

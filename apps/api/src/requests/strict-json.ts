@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { HttpRefusal } from './error-codes.js';
+import { HttpRefusal } from '../errors/error-codes.js';
 
 /** A JSON value; a number that is written as an integer is a bigint, any other a number. */
 export type JsonValue = string | bigint | number | boolean | null | JsonValue[] | JsonObject;

@@ -3,9 +3,9 @@ import { Authenticate, type Caller } from '@adoption-store/domain';
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { getStorageToken } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { errorStatuses, HttpRefusal, isRefusal } from './error-codes.js';
-import { addressOf, tellLimits } from './limit-headers.js';
-import { RequestCounterStorage } from './request-counter.storage.js';
+import { errorStatuses, HttpRefusal, isRefusal } from '../errors/error-codes.js';
+import { addressOf, tellLimits } from '../rate-limiting/limit-headers.js';
+import { RequestCounterStorage } from '../rate-limiting/request-counter.storage.js';
 
 declare module 'fastify' {
   interface FastifyRequest {

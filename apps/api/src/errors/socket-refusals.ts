@@ -11,11 +11,11 @@ import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RequestObserver } from '../observability/request-observers.js';
 import { errorBody, HttpRefusal, JSON_TYPE } from './error-codes.js';
-import { requestId } from './framing.js';
-import { addressOf, limitHeaders, refusalOf } from './limit-headers.js';
+import { requestId } from '../requests/framing.js';
+import { addressOf, limitHeaders, refusalOf } from '../rate-limiting/limit-headers.js';
 import { type ParserError, refusalOfParser } from './parser-errors.js';
-import type { RequestCounterStorage } from './request-counter.storage.js';
-import type { RouteTable } from './route-table.js';
+import type { RequestCounterStorage } from '../rate-limiting/request-counter.storage.js';
+import type { RouteTable } from '../routing/route-table.js';
 
 // An unfinished request is given up after so long; Node looks for them this often.
 const REQUEST_TIMEOUT_MS = 8_000;
