@@ -8,7 +8,7 @@ import { type ReceivedMail, SmtpSink } from '../support/smtp.js';
 import { until } from '../support/until.js';
 
 const CREATED = instant(Date.UTC(2026, 0, 1, 12, 0, 0));
-const PATIENCE = 5 * SECOND;
+const TIMEOUT = 5 * SECOND;
 /** What an address may hold, and a header reads as something else. */
 const STRANGE = ['<', '>', '"', ',', ';', ':', '\\', '(', ')', '[', ']', '=', '?', 'é', '🐈'];
 let sink: SmtpSink;
@@ -44,7 +44,7 @@ function message(changes: Partial<ClaimedMessage> = {}): ClaimedMessage {
 
 /** The mail that comes of a message. */
 async function deliver(changes: Partial<ClaimedMessage> = {}): Promise<ReceivedMail> {
-  await sender.send(message(changes), PATIENCE);
+  await sender.send(message(changes), TIMEOUT);
   const mail = sink.received.at(-1);
   if (!mail) throw new Error('no mail was received');
   return mail;
@@ -153,7 +153,7 @@ describe('a message that can’t be delivered', () => {
     await deliver();
     sink.cut();
     sink.trouble = trouble;
-    await expect(sender.send(message(), PATIENCE)).rejects.toThrow(reason);
+    await expect(sender.send(message(), TIMEOUT)).rejects.toThrow(reason);
     expect(sink.offered).toBe(trouble.at === 'data' ? 2 : 1);
     sink.resume();
     await deliver({ text: 'next' });
@@ -189,7 +189,7 @@ describe('a message that can’t be delivered', () => {
   it('is reported while the server is away, and sent once it is back', async () => {
     await deliver();
     await sink.close();
-    await expect(sender.send(message(), PATIENCE)).rejects.toThrow('ECONNREFUSED');
+    await expect(sender.send(message(), TIMEOUT)).rejects.toThrow('ECONNREFUSED');
     await sink.startAgain();
     await deliver({ text: 'again' });
     expect(sink.received).toHaveLength(2);
@@ -197,9 +197,9 @@ describe('a message that can’t be delivered', () => {
 
   it('is reported where the sender is closed meanwhile, and after that', async () => {
     sink.trouble = { at: 'data', by: 'hanging' };
-    const sending = sender.send(message(), PATIENCE);
+    const sending = sender.send(message(), TIMEOUT);
     await Promise.all([expect(sending).rejects.toThrow(), closeOnceOffered()]);
-    await expect(sender.send(message(), PATIENCE)).rejects.toThrow('closed');
+    await expect(sender.send(message(), TIMEOUT)).rejects.toThrow('closed');
     async function closeOnceOffered(): Promise<void> {
       while (sink.offered === 0) await new Promise(setImmediate);
       sender.close();
@@ -210,7 +210,7 @@ describe('a message that can’t be delivered', () => {
 describe('many messages at once', () => {
   it('go by as many connections as there may be, which are kept, and each once', async () => {
     const messages = Array.from({ length: 500 }, () => message());
-    await Promise.all(messages.map((each) => sender.send(each, PATIENCE)));
+    await Promise.all(messages.map((each) => sender.send(each, TIMEOUT)));
     expect(idsReceived()).toEqual(messages.map(({ id }) => id).sort());
     expect(sink.mostAtOnce).toBe(4);
     expect(sink.connections).toBe(4);
@@ -221,7 +221,7 @@ describe('many messages at once', () => {
     const lanes = Array.from({ length: 4 }, async () => {
       for (let index = 0; index < 50; index += 1) {
         const each = message();
-        await sender.send(each, PATIENCE).then(
+        await sender.send(each, TIMEOUT).then(
           () => sent.push(each.id),
           () => undefined,
         );
@@ -240,7 +240,7 @@ describe('an instance', () => {
     ['by SMTP', () => ({ smtpUrl: sink.url, from: 'a@example.com', to: 'store@example.com' })],
     ['by telling a function', () => (told: ClaimedMessage) => void written.push(told.text)],
   ])('delivers %s', async (_how, delivery) => {
-    await withInstance(delivery(), (messageSender) => messageSender.send(message({ text: 'Hi' }), PATIENCE));
+    await withInstance(delivery(), (messageSender) => messageSender.send(message({ text: 'Hi' }), TIMEOUT));
     expect([...written.splice(0), ...sink.received.map(({ body }) => body)]).toEqual(['Hi']);
   });
 
@@ -249,13 +249,13 @@ describe('an instance', () => {
       throw new Error('the disk is full');
     };
     await withInstance(delivery, async (messageSender) => {
-      await expect(messageSender.send(message(), PATIENCE)).rejects.toThrow('the disk is full');
+      await expect(messageSender.send(message(), TIMEOUT)).rejects.toThrow('the disk is full');
     });
   });
 
   it('that was told no way delivers nothing, and says so', async () => {
     await withInstance(undefined, async (messageSender) => {
-      await expect(messageSender.send(message(), PATIENCE)).rejects.toThrow('this process delivers no messages');
+      await expect(messageSender.send(message(), TIMEOUT)).rejects.toThrow('this process delivers no messages');
     });
   });
 
@@ -277,7 +277,7 @@ describe('a mail server whose certificate nobody vouches for', () => {
   it('is sent nothing, and the reason says why', async () => {
     const stranger = await SmtpSink.open(true);
     const unsafe = new SmtpMessageSender({ smtpUrl: stranger.url, from: 'a@shop.example', to: 'store@example.com' });
-    await expect(unsafe.send(message(), PATIENCE)).rejects.toThrow(/certificate/);
+    await expect(unsafe.send(message(), TIMEOUT)).rejects.toThrow(/certificate/);
     expect(stranger.offered).toBe(0);
     unsafe.close();
     await stranger.close();

@@ -10,7 +10,7 @@ import { type Connection, hostileConnection } from './requests.js';
 /** Requests to be answered; more take longer and prove more. */
 const REQUESTS = Number(process.env['FUZZ_RUNS'] ?? 10_000);
 const AT_ONCE = 64;
-const PATIENCE = 12_000;
+const TIMEOUT = 12_000;
 /** After so many milliseconds without an answer a client closes its half; later where it has got no answer at all. */
 const SILENCES = [100, 5_000];
 const SUCCESSES = new Set([200, 201, 202, 204]);
@@ -46,7 +46,7 @@ function exchange({ pieces, requests = Infinity }: Connection, silent: number): 
     const startedAt = performance.now();
     const socket = connect({ ...target, allowHalfOpen: true });
     const chunks: Buffer[] = [];
-    socket.setTimeout(PATIENCE, () => {
+    socket.setTimeout(TIMEOUT, () => {
       socket.destroy(new Error('the server neither answered nor closed'));
     });
     let silence: NodeJS.Timeout | undefined;

@@ -13,7 +13,7 @@ const REQUESTS = Number(process.env['POISON_RUNS'] ?? 3_000);
 const ROUND = 1_000;
 const KEYS_AT_ONCE = 4;
 const CONNECTIONS = 8;
-const PATIENCE = 12_000;
+const TIMEOUT = 12_000;
 
 const openRedis = redisFor('poisoned caches of replicas that share a Redis');
 
@@ -78,7 +78,7 @@ function pipeline(target: Target, bytes: Buffer, count: number): Promise<RawResp
       socket.destroy();
       resolve(responses);
     };
-    socket.setTimeout(PATIENCE, () => {
+    socket.setTimeout(TIMEOUT, () => {
       reject(new Error(`hangs: ${bytes.toString('latin1')}`));
     });
     socket.on('error', reject);

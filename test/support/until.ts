@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Within a test's own 30 s, so that it is this that says what was missing. */
-const PATIENCE = 20_000;
+const TIMEOUT = 20_000;
 
 /**
  * Waits for what a real process does by itself.
@@ -11,7 +11,7 @@ const PATIENCE = 20_000;
  */
 export async function until(
   isTrue: () => boolean | Promise<boolean>,
-  { what = isTrue.toString(), within = PATIENCE }: { readonly what?: string; readonly within?: number } = {},
+  { what = isTrue.toString(), within = TIMEOUT }: { readonly what?: string; readonly within?: number } = {},
 ): Promise<void> {
   const deadline = performance.now() + within;
   while (!(await isTrue())) {

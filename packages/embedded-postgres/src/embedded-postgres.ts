@@ -22,9 +22,9 @@ const LOCK = 0x61_64_6f_70;
 /** A lease's application_name, before its process id. */
 const LEASE = 'lease of ';
 /** Milliseconds in which the server notices that a process has died. */
-const DEATH_PATIENCE = 5_000;
+const DEATH_TIMEOUT = 5_000;
 /** Milliseconds without a sign of progress after which starting is given up. */
-const QUIET_PATIENCE = 15_000;
+const QUIET_TIMEOUT = 15_000;
 const POLL_INTERVAL = 20;
 /** Milliseconds between two tries to start a server on a cluster that another process holds. */
 const HELD_INTERVAL = 200;
@@ -133,7 +133,7 @@ async function takeLease(cluster: Cluster, settings: Settings, signal: AbortSign
       throw new Error('PostgreSQL is no longer wanted.');
     }
     if (isStarting || answer === 'busy') lastSign = performance.now();
-    if (performance.now() - lastSign > QUIET_PATIENCE) {
+    if (performance.now() - lastSign > QUIET_TIMEOUT) {
       const holder = `Process ${(await serverOf(cluster)) ?? 'unknown'}`;
       const what = `${holder} holds the database in ${cluster.folder} but does not answer in ${cluster.socketFolder}`;
       throw refusal(what, 'end it, remove postmaster.pid in that folder if no PostgreSQL runs there');
@@ -180,7 +180,7 @@ async function isGranted(lease: pg.Client, lock: string): Promise<boolean> {
 
 /** Gives the lease back, and tells whether it was the last one. If so, nobody else can take one from here on. */
 async function isLast(lease: pg.Client): Promise<boolean> {
-  const deadline = performance.now() + DEATH_PATIENCE;
+  const deadline = performance.now() + DEATH_TIMEOUT;
   try {
     await isGranted(lease, 'pg_advisory_unlock_shared');
     for (;;) {

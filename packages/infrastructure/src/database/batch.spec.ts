@@ -3,7 +3,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { DomainError } from '@adoption-store/domain';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Batch } from './batch.js';
-import { PATIENCE } from './patience.js';
+import { QUERY_TIMEOUT } from './query-timeouts.js';
 
 /** A batch that doesn't tell one item from many. */
 function batchOf<Result>(run: (items: readonly number[]) => Promise<readonly Result[]>, most?: number) {
@@ -140,10 +140,10 @@ describe('a batch', () => {
     expect(await answer).toBe('answer to 2');
   });
 
-  it('counts the time an item has waited towards its patience', async () => {
+  it('counts the time an item has waited towards its timeout', async () => {
     const { batch, runs } = controlled();
     const [first, second] = [batch.add(1), batch.add(2)];
-    jest.advanceTimersByTime(PATIENCE - 1);
+    jest.advanceTimersByTime(QUERY_TIMEOUT - 1);
     runs[0]?.end();
     expect(await first).toBe('answer to 1');
     await settled();

@@ -28,7 +28,7 @@ export class Batch<Item, Result> {
   /**
    * Neither may be part of a transaction.
    *
-   * @param alone gives the result of one item, with the patience of `onDatabase`.
+   * @param alone gives the result of one item, within the time limit of `onDatabase`.
    * @param together gives one result for each item, in their order.
    * @param most items of one batch.
    */
@@ -72,7 +72,7 @@ export class Batch<Item, Result> {
     this.isShared = batch.length > 1;
     if (batch.length === 1) return this.runEach(batch);
     try {
-      const results = await inTimeOf(batch[0], () => this.together(batch.map(({ item }) => item)));
+      const results = await onDatabaseFor(batch[0], () => this.together(batch.map(({ item }) => item)));
       batch.forEach(({ resolve }, index) => {
         resolve(results[index] as Result);
       });
@@ -84,12 +84,12 @@ export class Batch<Item, Result> {
   }
 
   private async runEach(batch: readonly Waiting<Item, Result>[]): Promise<void> {
-    for (const each of batch) await inTimeOf(each, () => this.alone(each.item)).then(each.resolve, each.reject);
+    for (const each of batch) await onDatabaseFor(each, () => this.alone(each.item)).then(each.resolve, each.reject);
   }
 }
 
-/** Runs the work as that of the one who asked; the time that has been waited is part of the patience. */
-function inTimeOf<Result>(
+/** Runs the work for one caller. The time that the caller has waited already counts towards the limit. */
+function onDatabaseFor<Result>(
   asked: Pick<Waiting<unknown, unknown>, 'since' | 'trace'> | undefined,
   work: () => Promise<Result>,
 ): Promise<Result> {

@@ -7,15 +7,15 @@ import { messageSchema } from '../messages/message.schema.js';
 import { orderSchema } from '../orders/order.schema.js';
 import { sessionSchema } from '../sessions/session.schema.js';
 import { migrations } from './migrations/index.js';
-import { PATIENCE } from './patience.js';
+import { QUERY_TIMEOUT } from './query-timeouts.js';
 import { PipeliningPool } from './pipelining-pool.js';
 import { QueryTracing } from './query-tracing.js';
 
 /** Where PostgreSQL is, and how much of it to use: pg's own settings. */
 export type DatabaseConnection = Pick<PoolConfig, 'connectionString' | 'host' | 'port' | 'user' | 'database' | 'max'>;
 
-/** Milliseconds that a connection is waited for, which leaves some of the patience for what it is wanted for. */
-const CONNECTION_TIMEOUT = PATIENCE - 200;
+/** Milliseconds to wait for a connection. Some of the query timeout is left for the query itself. */
+const CONNECTION_TIMEOUT = QUERY_TIMEOUT - 200;
 
 /** Connects to a database whose schema is up to date. */
 export async function openDataSource(connection: DatabaseConnection): Promise<DataSource> {
@@ -24,9 +24,9 @@ export async function openDataSource(connection: DatabaseConnection): Promise<Da
     connectionTimeoutMillis: CONNECTION_TIMEOUT,
     // Of a client with a pipeline this ends the connection: nobody is given one that a late answer may still come by.
     pipeline: true,
-    query_timeout: PATIENCE,
+    query_timeout: QUERY_TIMEOUT,
     // So that what nobody waits for anymore holds no lock.
-    statement_timeout: PATIENCE,
+    statement_timeout: QUERY_TIMEOUT,
     onConnect: prepareClient,
   }).initialize();
   source.subscribers.push(new QueryTracing());

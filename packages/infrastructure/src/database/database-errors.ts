@@ -1,7 +1,7 @@
 import { types } from 'node:util';
 import { DomainError } from '@adoption-store/domain';
 import { type DataSource, QueryRunnerAlreadyReleasedError, QueryRunnerProviderAlreadyReleasedError } from 'typeorm';
-import { inTime } from './patience.js';
+import { withTimeout } from './query-timeouts.js';
 import { poolOf } from './pipelining-pool.js';
 import { isInTransaction } from './transactions.js';
 
@@ -63,12 +63,12 @@ export function sqlState(error: unknown): string | undefined {
 /**
  * Runs `work` on the database.
  *
- * @param since when the patience with it began (`inTime`).
+ * @param since when the wait began (`withTimeout`).
  * @throws DomainError `service_unavailable` where the database can't answer in time.
  */
 export async function onDatabase<Result>(work: () => Promise<Result>, since?: number): Promise<Result> {
   try {
-    return await (isInTransaction() ? work() : inTime(work(), since));
+    return await (isInTransaction() ? work() : withTimeout(work(), since));
   } catch (error) {
     if (!isUnavailable(error)) throw error;
     const message = 'the service is not available just now, try again later';

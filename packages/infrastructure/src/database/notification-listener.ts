@@ -6,7 +6,7 @@ import type { DatabaseConnection } from './data-source.js';
 /** Milliseconds after which a lost connection is made again. */
 const BACKOFF = 1_000;
 /** Milliseconds for connecting, for listening and for saying goodbye. */
-const PATIENCE = 2_000;
+const TIMEOUT = 2_000;
 
 /** Tells of every notification on a channel, and after each gap, in which notifications are lost, that there was one. */
 export class NotificationListener {
@@ -46,7 +46,7 @@ export class NotificationListener {
         // Nothing is lost but time: what notifications would have told is found out by asking.
       }
       // A server that has frozen doesn't say goodbye.
-      await Promise.race([client.end().catch(() => undefined), delay(PATIENCE, undefined, { ref: false })]);
+      await Promise.race([client.end().catch(() => undefined), delay(TIMEOUT, undefined, { ref: false })]);
       // An abort is no failure here: the loop ends by itself.
       await delay(BACKOFF, undefined, { signal, ref: false }).catch(() => undefined);
     }
@@ -56,8 +56,8 @@ export class NotificationListener {
     const client = new pg.Client({
       ...this.connection,
       application_name: 'adoption-store',
-      connectionTimeoutMillis: PATIENCE,
-      query_timeout: PATIENCE,
+      connectionTimeoutMillis: TIMEOUT,
+      query_timeout: TIMEOUT,
       keepAlive: true,
     });
     // Without a listener it would end the process; `end` follows, or the call that failed rejects.

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 
-const PATIENCE_MS = 500;
+const TIMEOUT_MS = 500;
 
 /**
  * Asks whether the database answers, and soon. Anyone may ask through the API's health, so that all who ask at the same
@@ -19,5 +19,5 @@ export function readinessOf(dataSource: DataSource): () => Promise<boolean> {
       asking = undefined;
     }
   };
-  return () => Promise.race([(asking ??= ask()), delay(PATIENCE_MS, false, { ref: false })]);
+  return () => Promise.race([(asking ??= ask()), delay(TIMEOUT_MS, false, { ref: false })]);
 }

@@ -58,7 +58,7 @@ export class RedisRequestCounter implements RequestCounter {
       // A request would rather be decided elsewhere than wait.
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
-      // For what the client asks by itself; a decision waits less, see `inTime`.
+      // For what the client asks by itself; a decision waits less, see `withTimeout`.
       commandTimeout: 1_000,
       connectTimeout: 500,
       // For a frozen server, which doesn't hang up by itself.
@@ -100,7 +100,7 @@ export class RedisRequestCounter implements RequestCounter {
   }
 
   async look({ requester, limits, now }: CountedRequest): Promise<Verdict> {
-    const [usage, refusals] = await this.inTime(this.redis.mget(...keysOf(requester)));
+    const [usage, refusals] = await this.withTimeout(this.redis.mget(...keysOf(requester)));
     return verdictOn(usageFrom(usage), limits, refusalsFrom(refusals), now);
   }
 
@@ -133,7 +133,7 @@ export class RedisRequestCounter implements RequestCounter {
     const groups = [...gathering.values()];
     const keys = groups.flatMap(({ requester }) => keysOf(requester));
     const numbers = groups.flatMap(({ requests, now, limits }) => [requests, now, limits.perMinute, limits.perDay]);
-    const held = await this.inTime(this.redis.countRequests(keys.length, ...keys, ...numbers));
+    const held = await this.withTimeout(this.redis.countRequests(keys.length, ...keys, ...numbers));
     groups.forEach((group, index) => {
       group.usage = usageFrom(held[2 * index]);
       if ('keyId' in group.requester) group.refusals = refusalsFrom(held[2 * index + 1]);
@@ -144,7 +144,7 @@ export class RedisRequestCounter implements RequestCounter {
    * Not the client's own `commandTimeout`: after this process was busy for long its timers run before its sockets are
    * read, and would give up answers that have come long since. `setImmediate` runs after the sockets.
    */
-  private inTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
+  private withTimeout<Answer>(answer: Promise<Answer>): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const giveUp = () => {
         reject(new Error(`no answer within ${this.timeout} ms`));

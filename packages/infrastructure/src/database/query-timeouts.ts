@@ -2,10 +2,10 @@
  * Milliseconds for one piece of work on the database: for its connection and for all its answers together. The rest of
  * the 2 s within which every request is answered is for all else.
  */
-export const PATIENCE = 1_500;
+export const QUERY_TIMEOUT = 1_500;
 
 /** The database did not answer in time. */
-export class LateError extends Error {
+export class QueryTimeoutError extends Error {
   readonly code = 'ETIMEDOUT';
 
   constructor() {
@@ -14,19 +14,19 @@ export class LateError extends Error {
 }
 
 /**
- * What the answer resolves to.
+ * Waits for the answer, up to `QUERY_TIMEOUT`.
  *
- * @param since when the patience with it began, on the clock of `performance.now()`.
- * @throws LateError once the patience is over.
+ * @param since when the wait began, on the clock of `performance.now()`.
+ * @throws QueryTimeoutError after the timeout.
  */
-export async function inTime<Answer>(answer: Promise<Answer>, since = performance.now()): Promise<Answer> {
+export async function withTimeout<Answer>(answer: Promise<Answer>, since = performance.now()): Promise<Answer> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(
       () => {
-        reject(new LateError());
+        reject(new QueryTimeoutError());
       },
-      since + PATIENCE - performance.now(),
+      since + QUERY_TIMEOUT - performance.now(),
     );
   });
   try {
