@@ -1,5 +1,5 @@
 import type { ApiKeyId, Instant } from '@adoption-store/domain';
-import { Flusher } from '../database/flusher.js';
+import { WriteBehind } from '../database/write-behind.js';
 
 const FLUSH_EVERY = 2_000;
 /** Keys in one write; the use of a further one is recorded when it is used again after it. */
@@ -8,7 +8,7 @@ const MOST_KEYS = 10_000;
 /** Uses of keys on their way to the database. */
 export class KeyUses {
   private uses = new Map<ApiKeyId, Instant>();
-  private readonly flusher = new Flusher(() => this.writeAll(), FLUSH_EVERY);
+  private readonly writeBehind = new WriteBehind(() => this.writeAll(), FLUSH_EVERY);
 
   /** @param write is tried again with the same uses, and later ones, where it rejects. */
   constructor(private readonly write: (uses: ReadonlyMap<ApiKeyId, Instant>) => Promise<void>) {}
@@ -16,12 +16,12 @@ export class KeyUses {
   record(id: ApiKeyId, at: Instant): void {
     const known = this.uses.get(id);
     if (known === undefined ? this.uses.size < MOST_KEYS : known < at) this.uses.set(id, at);
-    this.flusher.soon();
+    this.writeBehind.soon();
   }
 
   /** Writes what there is a last time, where that can be had. */
   async close(): Promise<void> {
-    await this.flusher.close();
+    await this.writeBehind.close();
   }
 
   private async writeAll(): Promise<void> {

@@ -15,7 +15,7 @@ import type { DataSource } from 'typeorm';
 import { Batch } from '../database/batch.js';
 import { milliseconds } from '../database/columns.js';
 import { deletePortions } from '../database/delete-portions.js';
-import { Flusher } from '../database/flusher.js';
+import { WriteBehind } from '../database/write-behind.js';
 import { queryPrepared, readPrepared } from '../database/prepared.js';
 
 /** How an account and one of its keys stand. */
@@ -83,7 +83,7 @@ export class PostgresCountsStore {
   );
   private usages = new Map<AccountId, Usage>();
   private bans = new Map<ApiKeyId, Refusals>();
-  private readonly flusher = new Flusher(() => this.flush(), FLUSH_EVERY);
+  private readonly writeBehind = new WriteBehind(() => this.flush(), FLUSH_EVERY);
   private isFailing = false;
 
   constructor(
@@ -100,7 +100,7 @@ export class PostgresCountsStore {
   store({ accountId, keyId }: KeyRequester, { usage, refusals }: KeyCounts): void {
     this.usages.set(accountId, usage);
     if (refusals.bannedAt > 0) this.bans.set(keyId, refusals);
-    this.flusher.soon();
+    this.writeBehind.soon();
   }
 
   /** Deletes what no process asks for anymore from `now` on; how many rows. */
@@ -127,7 +127,7 @@ export class PostgresCountsStore {
       // Also what has been written: to write it again changes nothing.
       this.usages = new Map([...usages, ...this.usages]);
       this.bans = new Map([...bans, ...this.bans]);
-      this.flusher.soon();
+      this.writeBehind.soon();
       const reason = error instanceof Error ? error.message : String(error);
       if (!this.isFailing) {
         this.onEvent(`Request counts can't be saved (${reason}); they are kept in memory until they can.`);
@@ -138,7 +138,7 @@ export class PostgresCountsStore {
 
   /** Writes for the last time. */
   async close(): Promise<void> {
-    await this.flusher.close();
+    await this.writeBehind.close();
   }
 
   private async readAll(requesters: readonly KeyRequester[]): Promise<readonly KeyCounts[]> {

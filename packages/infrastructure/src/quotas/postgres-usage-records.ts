@@ -14,7 +14,7 @@ import {
 import type { DataSource } from 'typeorm';
 import { readFromDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
-import { Flusher } from '../database/flusher.js';
+import { WriteBehind } from '../database/write-behind.js';
 import { queryPrepared } from '../database/prepared.js';
 import type { Writable } from '../kernel/writable.js';
 
@@ -55,7 +55,7 @@ type Days = Map<Instant, Map<ApiKeyId, Writable<KeyDayOfUsage>>>;
 export class PostgresUsageRecords implements UsageRecords {
   /** What is yet to be written. */
   private days: Days = new Map();
-  private readonly flusher = new Flusher(() => this.writeAll(), FLUSH_EVERY);
+  private readonly writeBehind = new WriteBehind(() => this.writeAll(), FLUSH_EVERY);
 
   constructor(private readonly dataSource: DataSource) {}
 
@@ -63,7 +63,7 @@ export class PostgresUsageRecords implements UsageRecords {
     const usage = this.usageOf(keyId, startOf(DAY, at));
     if (isAdmitted) usage.admitted += 1;
     else usage.refused += 1;
-    this.flusher.soon();
+    this.writeBehind.soon();
   }
 
   async listDays(accountId: AccountId, from: Instant): Promise<readonly DayOfUsage[]> {
@@ -81,7 +81,7 @@ export class PostgresUsageRecords implements UsageRecords {
 
   /** Writes what there is a last time, where that can be had. */
   async close(): Promise<void> {
-    await this.flusher.close();
+    await this.writeBehind.close();
   }
 
   private usageOf(keyId: ApiKeyId, day: Instant): Writable<KeyDayOfUsage> {
@@ -113,7 +113,7 @@ export class PostgresUsageRecords implements UsageRecords {
         usage.admitted += admitted;
         usage.refused += refused;
       }
-      this.flusher.soon();
+      this.writeBehind.soon();
     }
   }
 

@@ -1,5 +1,5 @@
-/** Writes what has gathered, a while after the first of it came: many of it are one write, and nobody waits for it. */
-export class Flusher {
+/** Gathers changes and writes them together, a while after the first of them. No caller waits for the write. */
+export class WriteBehind {
   private timer: NodeJS.Timeout | undefined;
   private isClosed = false;
   private flushing: Promise<void> = Promise.resolve();
