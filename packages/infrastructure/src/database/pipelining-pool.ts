@@ -7,7 +7,7 @@ const MOST_WAITING = 16;
 /** Milliseconds that a client is kept after its last query: taking one from the pool costs as much as a short query. */
 const KEPT_FOR = 50;
 
-interface Lease {
+interface SharedClient {
   readonly client: Promise<pg.PoolClient>;
   isConnected: boolean;
   users: number;
@@ -18,11 +18,11 @@ interface Lease {
 
 /** A pool whose clients are also shared, to fill their pipelines. */
 export class PipeliningPool extends pg.Pool {
-  #lease: Lease | undefined;
+  #shared: SharedClient | undefined;
 
   /** Connections that nobody uses. */
   get unusedCount(): number {
-    return this.idleCount + (this.#lease?.users === 0 ? 1 : 0);
+    return this.idleCount + (this.#shared?.users === 0 ? 1 : 0);
   }
 
   /**
@@ -30,29 +30,29 @@ export class PipeliningPool extends pg.Pool {
    * twice as long. What changes something would hold up the others until it is committed.
    */
   async read(query: pg.QueryArrayConfig): Promise<pg.QueryArrayResult> {
-    const lease = this.#join();
+    const shared = this.#join();
     try {
-      const client = await lease.client;
-      lease.isConnected = true;
+      const client = await shared.client;
+      shared.isConnected = true;
       return await client.query(query);
     } catch (error) {
-      lease.hasFailed = true;
+      shared.hasFailed = true;
       throw error;
     } finally {
-      lease.users -= 1;
-      if (lease.hasFailed || this.#lease !== lease || this.#isWanted) this.#end(lease);
-      else if (lease.users === 0)
-        lease.timer = setTimeout(() => {
-          this.#end(lease);
+      shared.users -= 1;
+      if (shared.hasFailed || this.#shared !== shared || this.#isWanted) this.#end(shared);
+      else if (shared.users === 0)
+        shared.timer = setTimeout(() => {
+          this.#end(shared);
         }, KEPT_FOR);
     }
   }
 
   /** Closes the connections that nobody uses: what has ended one may have ended them, too, unheard as yet. */
   dropUnused(): void {
-    if (this.#lease?.users === 0) {
-      this.#lease.hasFailed = true;
-      this.#end(this.#lease);
+    if (this.#shared?.users === 0) {
+      this.#shared.hasFailed = true;
+      this.#end(this.#shared);
     }
     for (let idle = this.idleCount; idle > 0; idle -= 1) {
       void this.connect().then(
@@ -66,30 +66,30 @@ export class PipeliningPool extends pg.Pool {
 
   /** Whether somebody else waits for a client: for ever, were each one shared on and on. */
   get #isWanted(): boolean {
-    const own = this.#lease?.isConnected === false ? 1 : 0;
+    const own = this.#shared?.isConnected === false ? 1 : 0;
     return this.waitingCount > own || this.ending;
   }
 
-  #join(): Lease {
-    let lease = this.#lease;
-    if (lease === undefined || lease.users >= MOST_WAITING || this.#isWanted) {
-      if (lease !== undefined) this.#end(lease);
-      lease = { client: this.connect(), isConnected: false, users: 0, hasFailed: false };
-      this.#lease = lease;
+  #join(): SharedClient {
+    let shared = this.#shared;
+    if (shared === undefined || shared.users >= MOST_WAITING || this.#isWanted) {
+      if (shared !== undefined) this.#end(shared);
+      shared = { client: this.connect(), isConnected: false, users: 0, hasFailed: false };
+      this.#shared = shared;
     }
-    clearTimeout(lease.timer);
-    lease.users += 1;
-    return lease;
+    clearTimeout(shared.timer);
+    shared.users += 1;
+    return shared;
   }
 
   /** Nobody joins it anymore; its last user gives the client back. */
-  #end(lease: Lease): void {
-    if (this.#lease === lease) this.#lease = undefined;
-    if (lease.users > 0) return;
-    clearTimeout(lease.timer);
-    lease.client.then(
+  #end(shared: SharedClient): void {
+    if (this.#shared === shared) this.#shared = undefined;
+    if (shared.users > 0) return;
+    clearTimeout(shared.timer);
+    shared.client.then(
       (client) => {
-        client.release(lease.hasFailed);
+        client.release(shared.hasFailed);
       },
       // Those that wanted the client have been told.
       () => undefined,
