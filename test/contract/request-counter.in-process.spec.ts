@@ -15,8 +15,8 @@ import {
 import { InMemoryRequestCounter } from '@adoption-store/domain/testing';
 import {
   InProcessRequestCounter,
-  openRequestCounter,
-  type OpenRequestCounter,
+  createRequestCounter,
+  type CreatedRequestCounter,
   PostgresCountsStore,
   TypeOrmAccountRepository,
   TypeOrmApiKeyRepository,
@@ -67,8 +67,8 @@ describe('a request counter in this process', () => {
     return { accountId: account.id, keyId: key.id };
   }
 
-  const start = (onEvent: (message: string) => void = () => undefined): Promise<OpenRequestCounter> =>
-    openRequestCounter({ dataSource: database.dataSource, policy, onEvent });
+  const start = (onEvent: (message: string) => void = () => undefined): Promise<CreatedRequestCounter> =>
+    createRequestCounter({ dataSource: database.dataSource, policy, onEvent });
   function startByHand(onEvent: (message: string) => void = () => undefined) {
     const store = new PostgresCountsStore(database.dataSource, onEvent);
     stores.push(store);

@@ -11,8 +11,8 @@ import {
   type Verdict,
 } from '@adoption-store/domain';
 import {
-  openRequestCounter,
-  type OpenRequestCounter,
+  createRequestCounter,
+  type CreatedRequestCounter,
   RedisRequestCounter,
 } from '@adoption-store/infrastructure/testing';
 import { askRedis, redisServerFor, type RedisServer } from '../support/redis.js';
@@ -50,8 +50,8 @@ const openServer = redisServerFor('what happens when Redis is lost');
   });
   afterAll(() => database.close());
 
-  async function open(redisTimeout?: number): Promise<OpenRequestCounter> {
-    const opened = await openRequestCounter({
+  async function open(redisTimeout?: number): Promise<CreatedRequestCounter> {
+    const opened = await createRequestCounter({
       redisUrl: redis.url,
       redisTimeout,
       dataSource: database.dataSource,

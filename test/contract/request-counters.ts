@@ -14,7 +14,7 @@ import { InMemoryRequestCounter } from '@adoption-store/domain/testing';
 import {
   migrate,
   openDataSource,
-  openRequestCounter,
+  createRequestCounter,
   RedisRequestCounter,
 } from '@adoption-store/infrastructure/testing';
 import { createDatabase } from '../support/database.js';
@@ -58,7 +58,7 @@ export async function openOnDatabase(policy: BanPolicy, redisUrl?: string): Prom
   const onEvent = (message: string) => {
     throw new Error(message);
   };
-  const opened = await openRequestCounter({ redisUrl, redisTimeout: LONG_TIMEOUT, dataSource, policy, onEvent });
+  const opened = await createRequestCounter({ redisUrl, redisTimeout: LONG_TIMEOUT, dataSource, policy, onEvent });
   return {
     counter: opened.counter,
     close: async () => {

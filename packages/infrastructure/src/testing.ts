@@ -15,6 +15,6 @@ export {
 export { SmtpMessageSender } from './messages/smtp-message-sender.js';
 export { TypeOrmOrderRepository } from './orders/typeorm-order-repository.js';
 export { InProcessRequestCounter } from './quotas/in-process-request-counter.js';
-export { openRequestCounter, type OpenRequestCounter } from './quotas/open-request-counter.js';
+export { createRequestCounter, type CreatedRequestCounter } from './quotas/create-request-counter.js';
 export { PostgresCountsStore } from './quotas/postgres-counts-store.js';
 export { RedisRequestCounter } from './quotas/redis-request-counter.js';

@@ -16,10 +16,10 @@ export interface RequestCounterConfig {
   readonly onEvent: (message: string) => void;
 }
 
-export type OpenRequestCounter = Awaited<ReturnType<typeof openRequestCounter>>;
+export type CreatedRequestCounter = Awaited<ReturnType<typeof createRequestCounter>>;
 
 /** A Redis that is away is no failure: its absence is told and its return awaited. */
-export async function openRequestCounter(config: RequestCounterConfig) {
+export async function createRequestCounter(config: RequestCounterConfig) {
   const { redisUrl, redisTimeout, dataSource, policy, onEvent } = config;
   // With Redis too: a process that is restarted while Redis is away goes on as well.
   const store = new PostgresCountsStore(dataSource, onEvent);

@@ -7,7 +7,7 @@ import { TypeOrmAccountRepository } from './typeorm-account-repository.js';
 import { TypeOrmApiKeyRepository } from './typeorm-api-key-repository.js';
 
 /** Accounts and their keys, those in use held in memory; a process that lets nobody in opens no connection for that. */
-export function openAccounts(dataSource: DataSource, connection: DatabaseConnection) {
+export function createAccountAdapters(dataSource: DataSource, connection: DatabaseConnection) {
   const apiKeys = new TypeOrmApiKeyRepository(dataSource, () => {
     listener.start();
   });
