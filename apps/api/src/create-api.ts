@@ -23,7 +23,7 @@ import { AccessLog } from './observability/access-log.js';
 import { ApiMetrics } from './observability/api-metrics.js';
 import type { RequestObserver } from './observability/request-observers.js';
 import { traceRequests } from './observability/request-spans.js';
-import { watchRequests } from './observability/watch-requests.js';
+import { observeRequests } from './observability/observe-requests.js';
 
 export { ApiMetrics };
 
@@ -86,7 +86,7 @@ export async function createApi({
   routeEveryMethod(fastify);
   turns.listenTo(fastify.server);
   if (tracing) traceRequests(fastify, tracing);
-  watchRequests(fastify, observers);
+  observeRequests(fastify, observers);
   addRequestHooks(fastify, { refusals, turns, isEnding: () => ending?.aborted === true });
   fastify.addHook('onRoute', ({ url, method }) => {
     if (url.startsWith('/v1/')) routes.add(url, [method].flat());

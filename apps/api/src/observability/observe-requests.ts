@@ -11,14 +11,14 @@ declare module 'fastify' {
 /** The status by which a request is logged and counted whose client has hung up, as by nginx. */
 const ABANDONED = 499;
 
-/** Tells the observers of every request, once: when its answer is out, or when its client has hung up. */
-export function watchRequests(fastify: FastifyInstance, observers: readonly RequestObserver[]): void {
+/** Calls the observers once for each request: after its response, or when its client has hung up. */
+export function observeRequests(fastify: FastifyInstance, observers: readonly RequestObserver[]): void {
   if (observers.length === 0) return;
-  const watched = new Map<string, readonly Observe[]>();
-  const watch = (request: FastifyRequest, status: number, milliseconds: number) => {
+  const byRoute = new Map<string, readonly Observe[]>();
+  const notify = (request: FastifyRequest, status: number, milliseconds: number) => {
     const { url = '*' } = request.routeOptions;
-    const observes = watched.get(url) ?? observers.map((observer) => observer.forRoute(shownRoute(url)));
-    watched.set(url, observes);
+    const observes = byRoute.get(url) ?? observers.map((observer) => observer.forRoute(shownRoute(url)));
+    byRoute.set(url, observes);
     for (const observe of observes) observe(request, status, milliseconds);
   };
   fastify.decorateRequest('startedAt', undefined);
@@ -29,7 +29,7 @@ export function watchRequests(fastify: FastifyInstance, observers: readonly Requ
   const end = (request: FastifyRequest, status: number) => {
     // Its client may have hung up before.
     if (request.startedAt === undefined) return;
-    watch(request, status, performance.now() - request.startedAt);
+    notify(request, status, performance.now() - request.startedAt);
     request.startedAt = undefined;
   };
   fastify.addHook('onResponse', (request, reply, done) => {
