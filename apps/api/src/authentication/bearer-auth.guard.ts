@@ -4,7 +4,7 @@ import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@ne
 import { getStorageToken } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorStatuses, HttpRefusal, isRefusal } from '../errors/error-codes.js';
-import { addressOf, tellLimits } from '../rate-limiting/limit-headers.js';
+import { addressOf, setLimitHeaders } from '../rate-limiting/limit-headers.js';
 import { RequestCounterStorage } from '../rate-limiting/request-counter.storage.js';
 
 declare module 'fastify' {
@@ -35,7 +35,7 @@ export class BearerAuthGuard implements CanActivate {
       if (!isRefusal(error) || errorStatuses[error.code] !== 401) throw error;
       // A request without a valid key counts against its address, and is refused for that where it has sent too many.
       const verdict = await this.storage.count(addressOf(request));
-      throw tellLimits(http.getResponse<FastifyReply>(), verdict, this.storage.clock.now()) ?? error;
+      throw setLimitHeaders(http.getResponse<FastifyReply>(), verdict, this.storage.clock.now()) ?? error;
     }
   }
 }

@@ -4,7 +4,7 @@ import { getStorageToken } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../api-context.js';
 import { errorBody, errorStatuses, HttpRefusal, isRefusal, JSON_TYPE } from './error-codes.js';
-import { addressOf, hasLimits, tellLimits } from '../rate-limiting/limit-headers.js';
+import { addressOf, hasLimits, setLimitHeaders } from '../rate-limiting/limit-headers.js';
 import { shownRoute } from '../observability/request-observers.js';
 import { loggedId, traceOf } from '../observability/request-trace.js';
 import { RequestCounterStorage } from '../rate-limiting/request-counter.storage.js';
@@ -47,7 +47,7 @@ export class ErrorFilter implements ExceptionFilter {
     const address = addressOf(request);
     const isOurs = !isRefusal(error) || errorStatuses[error.code] >= 500;
     const verdict = await (isOurs ? this.storage.look(address) : this.storage.count(address));
-    const refusal = tellLimits(reply, verdict, this.storage.clock.now());
+    const refusal = setLimitHeaders(reply, verdict, this.storage.clock.now());
     return isOurs ? error : (refusal ?? error);
   }
 

@@ -35,13 +35,13 @@ export function limitHeaders(verdict: Verdict, now: Instant): Readonly<Record<st
   };
 }
 
-/** Tells the client of the verdict; the refusal, or undefined where the request was admitted. */
-export function tellLimits(reply: FastifyReply, verdict: Verdict, now: Instant): HttpRefusal | undefined {
+/** Sets the limit headers and returns the refusal, or undefined where the request was admitted. */
+export function setLimitHeaders(reply: FastifyReply, verdict: Verdict, now: Instant): HttpRefusal | undefined {
   reply.headers(limitHeaders(verdict, now));
   return refusalOf(verdict, now);
 }
 
-/** Whether the answer tells of the limits already. */
+/** Whether the response has its limit headers already. */
 export function hasLimits(reply: FastifyReply): boolean {
   return reply.hasHeader('ratelimit');
 }

@@ -8,7 +8,7 @@ import {
   type ThrottlerRequest,
 } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { tellLimits } from './limit-headers.js';
+import { setLimitHeaders } from './limit-headers.js';
 import { RequestCounterStorage } from './request-counter.storage.js';
 
 /** The throttler, by the plan of the caller: both windows in one step, and the headers from that same decision. */
@@ -25,7 +25,7 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
   protected override async handleRequest({ context }: ThrottlerRequest): Promise<boolean> {
     const http = context.switchToHttp();
     const verdict = await this.storage.count(http.getRequest<FastifyRequest>().caller);
-    const refusal = tellLimits(http.getResponse<FastifyReply>(), verdict, this.storage.clock.now());
+    const refusal = setLimitHeaders(http.getResponse<FastifyReply>(), verdict, this.storage.clock.now());
     if (refusal !== undefined) throw refusal;
     return true;
   }

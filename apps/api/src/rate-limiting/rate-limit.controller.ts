@@ -3,7 +3,7 @@ import { Controller, Get, Req, Res } from '@nestjs/common';
 import { SkipThrottle } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../api-context.js';
-import { resetSeconds, tellLimits } from './limit-headers.js';
+import { resetSeconds, setLimitHeaders } from './limit-headers.js';
 
 @Controller('v1/rate_limit')
 export class RateLimitController {
@@ -17,10 +17,10 @@ export class RateLimitController {
   @SkipThrottle({ plan: true })
   async get(@Req() { caller }: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { clock } = this.context;
-    const refusal = tellLimits(reply, await this.meter.countAsking(caller), clock.now());
+    const refusal = setLimitHeaders(reply, await this.meter.countAsking(caller), clock.now());
     if (refusal !== undefined) throw refusal;
     const verdict = await this.meter.look(caller);
-    tellLimits(reply, verdict, clock.now());
+    setLimitHeaders(reply, verdict, clock.now());
     const { minute, day, bannedUntil } = verdict;
     return {
       plan: caller.account.plan.name,
