@@ -16,16 +16,7 @@ import {
   RedisRequestCounter,
 } from '@adoption-store/infrastructure/testing';
 import { askRedis, redisServerFor, type RedisServer } from '../support/redis.js';
-import {
-  type Database,
-  DAY,
-  free,
-  newRequester,
-  nextTurn,
-  noon,
-  openDatabase,
-  LONG_TIMEOUT,
-} from './request-counters.js';
+import { type Database, DAY, free, newRequester, nextTurn, noon, openDatabase, TIMEOUT } from './request-counters.js';
 
 const openServer = redisServerFor('what happens when Redis is lost');
 (openServer === undefined ? describe.skip : describe)('a request counter on Redis', () => {
@@ -62,7 +53,7 @@ const openServer = redisServerFor('what happens when Redis is lost');
     return opened;
   }
   async function openShared(): Promise<RedisRequestCounter> {
-    const counter = await RedisRequestCounter.connect(redis.url, policy, LONG_TIMEOUT);
+    const counter = await RedisRequestCounter.connect(redis.url, policy, TIMEOUT);
     closing.push(() => {
       counter.close();
     });
@@ -200,7 +191,7 @@ const openServer = redisServerFor('what happens when Redis is lost');
   });
 
   it('goes on from the request after the last that it has told of once Redis is killed', async () => {
-    const { counter, fallbacks } = await open(LONG_TIMEOUT);
+    const { counter, fallbacks } = await open(TIMEOUT);
     const limits = { perMinute: 1_000_000, perDay: 2_000_000 };
     for (let sent = 0; sent < 90; sent++) await counter.count(request({ limits }));
     await redis.kill();
@@ -253,7 +244,7 @@ const openServer = redisServerFor('what happens when Redis is lost');
   });
 
   it('keeps a key banned that was banned when Redis was lost', async () => {
-    const { counter } = await open(LONG_TIMEOUT);
+    const { counter } = await open(TIMEOUT);
     const limits = { perMinute: 1, perDay: 1_000 };
     for (let sent = 0; sent < 51; sent++) await counter.count(request({ limits }));
     await redis.kill();
@@ -264,7 +255,7 @@ const openServer = redisServerFor('what happens when Redis is lost');
   });
 
   it('clears what PostgreSQL holds, and decides as before, with Redis and without', async () => {
-    const { counter } = await open(LONG_TIMEOUT);
+    const { counter } = await open(TIMEOUT);
     const { dataSource } = database;
     const purge = async () => {
       await dataSource.query(`

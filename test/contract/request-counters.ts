@@ -25,7 +25,7 @@ export const midnight = instant(Date.UTC(2026, 0, 1));
 export const noon = later(midnight, 12 * HOUR);
 export const free = limitsOf({ name: 'free' });
 /** Long enough for a loaded machine: what these suites prove isn't how fast Redis is, but the last one. */
-export const LONG_TIMEOUT = 20_000;
+export const TIMEOUT = 20_000;
 
 export interface Opened {
   readonly counter: RequestCounter;
@@ -58,7 +58,7 @@ export async function openOnDatabase(policy: BanPolicy, redisUrl?: string): Prom
   const onEvent = (message: string) => {
     throw new Error(message);
   };
-  const opened = await createRequestCounter({ redisUrl, redisTimeout: LONG_TIMEOUT, dataSource, policy, onEvent });
+  const opened = await createRequestCounter({ redisUrl, redisTimeout: TIMEOUT, dataSource, policy, onEvent });
   return {
     counter: opened.counter,
     close: async () => {
@@ -80,7 +80,7 @@ export const everyAdapter: readonly Adapter[] = [
           'Redis',
           async (policy) => {
             const redis = await openRedis();
-            const counter = await RedisRequestCounter.connect(redis.url, policy, LONG_TIMEOUT);
+            const counter = await RedisRequestCounter.connect(redis.url, policy, TIMEOUT);
             return {
               counter,
               close: async () => {
