@@ -4,7 +4,7 @@ import type { RawResponse } from './raw-http.js';
 
 export const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
 
-/** That the answer is a refusal as contract.md has them: these keys, this media type, nothing else. Gives its message. */
+/** Expects a refusal: these keys, this media type, nothing else. Gives its message. */
 export function expectError(response: RawResponse | undefined, status: number, code: ErrorCode): string {
   expect(response && describe(response)).toEqual({ status, contentType: JSON_CONTENT_TYPE, code });
   const body = JSON.parse(response?.body ?? '') as { readonly message: unknown };

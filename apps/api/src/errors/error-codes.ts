@@ -58,7 +58,7 @@ export function isRefusal(error: unknown): error is HttpRefusal | (DomainError &
   return error instanceof HttpRefusal || (error instanceof DomainError && error.code in domainErrorKinds);
 }
 
-/** The body of every refusal (requirements.md §2.4). */
+/** The body of every refusal. */
 export interface ErrorBody {
   readonly code: ErrorCode;
   readonly message: string;

@@ -29,7 +29,7 @@ const presented = {
   createdAt: time('When the message was queued.'),
 } satisfies Record<keyof PresentedMessage, Described>;
 
-/** Message (requirements.md §4.4). */
+/** The schema of Message. */
 export const messageSchemas = new ResourceSchemas({
   Message: object('A message to the store.', presented, QUEUED),
   NewMessage: object('A message to queue.', { message: text }, { message: QUEUED.message }),

@@ -15,7 +15,7 @@ export function object(description: string, properties: Described, example?: Des
   return { type: 'object', description, required: Object.keys(properties), properties, examples };
 }
 
-/** An int64 (requirements.md §2.1). */
+/** A signed 64-bit integer. */
 export function int64(description: string, example: number): Described {
   return { type: 'integer', format: 'int64', description, examples: [example] };
 }

@@ -21,7 +21,7 @@ const assigned = {
   id: int64('Unique identifier, assigned by the service on creation.', 1),
 } satisfies Record<Exclude<keyof Animal, keyof NewAnimal>, Described>;
 
-/** Pet and NewPet (requirements.md §2.1). */
+/** The schemas of Pet and NewPet. */
 export const petSchemas = new ResourceSchemas({
   Pet: {
     description: 'An animal.',

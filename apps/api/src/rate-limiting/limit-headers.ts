@@ -19,8 +19,8 @@ const MESSAGES: Readonly<Record<Exclude<Outcome, 'admitted'>, string>> = {
 };
 
 /**
- * What every response tells of the limits: requirements.md §8, and the same decision in the words of
- * draft-ietf-httpapi-ratelimit-headers.
+ * The limit headers of every response: our own `X-RateLimit-*`, and the same decision as
+ * draft-ietf-httpapi-ratelimit-headers has it.
  */
 export function limitHeaders(verdict: Verdict, now: Instant): Readonly<Record<string, string>> {
   const shown = shownWindow(verdict);

@@ -7,7 +7,7 @@ export interface Deprecation {
   readonly sunset: Instant;
 }
 
-/** requirements.md §4.3. The one place for the date. */
+/** The only place for the dates of GET /v1/pets/{petId}. */
 export const getPetDeprecation: Deprecation = {
   since: instant(Date.UTC(2025, 11, 5)),
   sunset: instant(Date.UTC(2030, 11, 5)),

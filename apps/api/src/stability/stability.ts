@@ -1,7 +1,7 @@
 import { SetMetadata } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 
-/** How far from settled an operation is; one that is settled has none (requirements.md §9). */
+/** How likely an operation is to change; a stable one has no level. */
 export type StabilityLevel = 'beta' | 'experimental';
 
 declare module 'fastify' {

@@ -24,7 +24,7 @@ const order = {
   updatedAt: time('When its status last changed.'),
 } satisfies Record<keyof PresentedOrder, Described>;
 
-/** Order (contract.md, "Store"). */
+/** The schema of Order. */
 export const orderSchemas = new ResourceSchemas({
   Order: object('An order of one animal.', order, PLACED),
   NewOrder: object(

@@ -5,7 +5,7 @@ export interface PlanLimits {
   readonly perDay: number;
 }
 
-/** The plans whose limits are the same for everybody (requirements.md §8). */
+/** The plans whose limits are the same for everybody. */
 const LIMITS_BY_PLAN = {
   free: { perMinute: 60, perDay: 1_000 },
   pro: { perMinute: 300, perDay: 10_000 },

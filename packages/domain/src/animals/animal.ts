@@ -29,7 +29,7 @@ export interface Animal extends NewAnimal {
 
 export const MAX_NAME_LENGTH = 255;
 
-/** Which status may follow which. The only place that knows (contract.md, "States"). */
+/** The statuses that may follow each status. No other place has this rule. */
 const STATUSES_AFTER: Readonly<Record<PetStatus, readonly PetStatus[]>> = {
   available: ['pending'],
   pending: ['sold', 'available'],

@@ -1,7 +1,7 @@
 export const INT64_MIN = -(2n ** 63n);
 export const INT64_MAX = 2n ** 63n - 1n;
 
-/** Whether `value` is a bigint in −2^63 … 2^63−1, the identifiers' range (requirements.md §2.1). */
+/** Whether `value` is a bigint in −2^63 … 2^63−1, the range of identifiers. */
 export function isInt64(value: unknown): value is bigint {
   return typeof value === 'bigint' && value >= INT64_MIN && value <= INT64_MAX;
 }

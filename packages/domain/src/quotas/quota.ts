@@ -64,7 +64,7 @@ export interface Decision {
 
 /**
  * Whether one more request has room in both windows. An admitted one is counted in both, a refused one in neither; too
- * many refusals of a key within a minute ban it (contract.md, "Limits").
+ * many refusals of a key within a minute ban it.
  *
  * @param refusals what is known of the key, or undefined where there is nothing to ban.
  */

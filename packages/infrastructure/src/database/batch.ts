@@ -8,16 +8,16 @@ const MOST = 256;
 interface Waiting<Item, Result> {
   readonly item: Item;
   readonly since: number;
-  /** Whose work it is, where that is traced. */
+  /** The caller's trace, where there is one. */
   readonly trace: ReturnType<typeof callersTrace>;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /**
- * Lets those who come at the same time share one piece of work on the database. One batch runs at a time; who comes
- * meanwhile is in the next one, which begins after all of its items came: nobody who reads is told anything older than
- * the question. Who comes alone runs at once.
+ * Callers that come at the same time share one piece of work on the database. One batch runs at a time. A caller that
+ * comes meanwhile is in the next batch, which begins after all of its items have come: no reader gets a result that is
+ * older than its call. A caller that comes alone runs at once.
  */
 export class Batch<Item, Result> {
   private waiting: Waiting<Item, Result>[] = [];
@@ -38,7 +38,7 @@ export class Batch<Item, Result> {
     private readonly most = MOST,
   ) {}
 
-  /** Whether nobody waits for anything. */
+  /** Whether no caller waits for a result. */
   get isIdle(): boolean {
     return !this.isRunning;
   }
@@ -49,7 +49,7 @@ export class Batch<Item, Result> {
       this.waiting.push({ item, since: performance.now(), trace: callersTrace(), resolve, reject });
       if (this.isRunning) return;
       this.isRunning = true;
-      // Those who came together are likely to come together again: the first one waits for the rest of its turn.
+      // Callers that came together are likely to come together again: the first one waits for the rest of its turn.
       setImmediate(() => void this.runWaiting());
     });
   }
@@ -77,7 +77,7 @@ export class Batch<Item, Result> {
         resolve(results[index] as Result);
       });
     } catch (error) {
-      // Where it isn't the database's fault it may be that of one of them, who is to fail alone.
+      // Where the database is available, one item may be the cause: that one must fail alone.
       if (!isUnavailable(error)) return this.runEach(batch);
       for (const { reject } of batch) reject(error);
     }
