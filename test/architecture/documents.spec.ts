@@ -12,6 +12,7 @@ import {
   unknownCommands,
   unknownFiles,
   withoutReadme,
+  withUnknownSource,
 } from './documents.js';
 import { fixtures, repository } from './trees.js';
 
@@ -29,6 +30,10 @@ describe('the documents', () => {
 
   it('link to files and headings that are there', () => {
     expect(brokenLinks(repository)).toEqual([]);
+  });
+
+  it('cite nothing that stands outside the repository, nor do the sources', () => {
+    expect(withUnknownSource(repository)).toEqual([]);
   });
 
   it('name files and folders that are there', () => {
@@ -74,6 +79,10 @@ describe('a repository whose documents are wrong', () => {
 
   it('is told of a link to a missing file, and to a missing heading', () => {
     expect(brokenLinks(broken)).toEqual(['README.md: docker/missing.md', 'README.md: docker/runbook.md#missing']);
+  });
+
+  it('is told of a citation of what stands outside it', () => {
+    expect(withUnknownSource(broken)).toEqual(['packages/silent/citing.yaml']);
   });
 
   it('is told of a file and a folder that are not there', () => {

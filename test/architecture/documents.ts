@@ -47,6 +47,15 @@ export function withoutReadme(repository: string): string[] {
   return [...owned, 'docker', 'test'].filter((folder) => !existsSync(join(repository, folder, 'README.md')));
 }
 
+/** Files that cite the papers this project was planned with, which no reader has. */
+export function withUnknownSource(repository: string): string[] {
+  return filesOf(repository)
+    .filter((path) => /\.(?:ts|mjs|js|md|sh|yaml|yml|cfg|eta)$/.test(path))
+    .filter((path) =>
+      /\b(?:requirements|contract|architecture)\.md\b/.test(readFileSync(join(repository, path), 'utf8')),
+    );
+}
+
 /** Relative links whose file or heading is missing, each behind its document. */
 export function brokenLinks(repository: string): string[] {
   return documentsOf(repository).flatMap((document) =>
