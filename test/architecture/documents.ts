@@ -51,9 +51,7 @@ export function withoutReadme(repository: string): string[] {
 export function withUnknownSource(repository: string): string[] {
   return filesOf(repository)
     .filter((path) => /\.(?:ts|mjs|js|md|sh|yaml|yml|cfg|eta)$/.test(path))
-    .filter((path) =>
-      /\b(?:requirements|contract|architecture)\.md\b/.test(readFileSync(join(repository, path), 'utf8')),
-    );
+    .filter((path) => /\b(?:requirements|contract|architecture)\.md\b/.test(read(repository, path)));
 }
 
 /** Relative links whose file or heading is missing, each behind its document. */

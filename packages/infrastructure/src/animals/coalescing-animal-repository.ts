@@ -58,7 +58,8 @@ export class CoalescingAnimalRepository implements AnimalRepository {
 
   private async listEach(queries: readonly AnimalQuery[]): Promise<readonly (readonly Animal[])[]> {
     const snapshot = await this.animals.snapshot();
-    if (snapshot !== this.snapshot || this.remembered.size >= MOST_REMEMBERED) this.remembered.clear();
+    const isFull = this.remembered.size + queries.length > MOST_REMEMBERED;
+    if (snapshot !== this.snapshot || isFull) this.remembered.clear();
     this.snapshot = snapshot;
     return Promise.all(queries.map((query) => this.remember(query)));
   }
