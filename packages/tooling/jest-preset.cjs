@@ -18,7 +18,7 @@ const compiledDependencies = [
 ];
 
 module.exports = {
-  // For whoever sums up the runs of all workspaces, as .ci/run does.
+  // The reporter for a total over all workspaces, as .ci/run prints it.
   ...(process.env.TEST_TOTALS && { reporters: ['default', require.resolve('./jest-totals.cjs')] }),
   testEnvironment: 'node',
   testEnvironmentOptions: { customExportConditions: ['@adoption-store/source', 'node', 'require', 'default'] },

@@ -9,7 +9,7 @@ import { until } from '../support/until.js';
 
 const CREATED = instant(Date.UTC(2026, 0, 1, 12, 0, 0));
 const TIMEOUT = 5 * SECOND;
-/** What an address may hold, and a header reads as something else. */
+/** Text that an address may contain and that a header would read differently. */
 const STRANGE = ['<', '>', '"', ',', ';', ':', '\\', '(', ')', '[', ']', '=', '?', 'é', '🐈'];
 let sink: SmtpSink;
 let sender: SmtpMessageSender;

@@ -97,7 +97,7 @@ afterAll(() => database.drop());
 const query = <Row extends pg.QueryResultRow>(text: string) => ask<Row>(database.url, text);
 
 const partner = 1n as AccountId;
-/** Whose orders are all among the last. */
+/** A customer with only recent orders. */
 const newcomer = 2n as AccountId;
 
 interface Surroundings {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 
 export interface TestDatabase {
-  /** What DATABASE_URL takes. */
+  /** A value for DATABASE_URL. */
   readonly url: string;
   drop(): Promise<void>;
 }

@@ -23,7 +23,7 @@ export class PostgresServer {
     return server;
   }
 
-  /** What DATABASE_URL takes. */
+  /** A value for DATABASE_URL. */
   get url(): string {
     return this.urlOf('store');
   }

@@ -54,7 +54,7 @@ export class WholePostgres {
     return server;
   }
 
-  /** What DATABASE_URL takes. */
+  /** A value for DATABASE_URL. */
   urlOf(database: string): string {
     const query = new URLSearchParams({ host: this.folder.path, port: '5432', user: 'postgres' });
     return `postgres:///${database}?${query.toString()}`;

@@ -1,7 +1,7 @@
 import type { Clock } from '@adoption-store/domain';
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
 
-/** What the HTTP layer itself needs to know of its surroundings. */
+/** The HTTP layer's dependencies. */
 export class ApiContext {
   constructor(
     readonly clock: Clock,

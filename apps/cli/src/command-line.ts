@@ -21,7 +21,7 @@ const EXIT_USAGE = 64; // EX_USAGE of sysexits.h
 
 export class UsageError extends Error {}
 
-/** What a command does with the application; what it returns is printed. */
+/** The work of a command. Its result is printed. */
 export type Command = (application: Application, surroundings: Surroundings) => Promise<Output>;
 
 export interface Surroundings {

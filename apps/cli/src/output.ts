@@ -5,7 +5,7 @@ import type { Application, IssuedKey } from '@adoption-store/domain';
 /** Rows read, and printed, at a time: however long a list is, the memory it takes stays the same. */
 const PART = 1_000;
 
-/** What a command prints: a text, one text after the other, or a key, which is shown once. */
+/** The output of a command: one text, several texts, or a key, which is shown once. */
 export type Output = string | AsyncIterable<string> | IssuedKey;
 
 /** A failed write is told to the caller of `write`; without a listener its event would end the process. */

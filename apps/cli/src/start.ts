@@ -37,7 +37,7 @@ function judgeSettings(): void {
   }
 }
 
-/** Until the service is there or has ended. */
+/** Waits until the service is ready or has exited. */
 async function start(service: string): Promise<void> {
   if (stopping.signal.aborted) return;
   const program = fileURLToPath(new URL(`../../${service}/dist/main.js`, import.meta.url));

@@ -17,7 +17,7 @@ export interface Bar {
 
 export interface Chart {
   readonly days: readonly ChartDay[];
-  /** What the chart's full height means: a round number that half of is whole, too; 4 at the least. */
+  /** The value at the chart's full height: a round number with a whole half, at least 4. */
   readonly top: number;
 }
 

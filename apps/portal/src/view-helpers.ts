@@ -27,7 +27,7 @@ const DATE_TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeSt
 const DAY_OF_MONTH = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 const NUMBER = new Intl.NumberFormat('en-GB');
 
-/** What every template has as `it.helpers`. Those that return HTML make all of it themselves: `<%~ %>` takes it as it is. */
+/** The `it.helpers` of every template. `<%~ %>` does not escape, so helpers that return HTML must escape their values. */
 export const viewHelpers = {
   limitsOf,
   isProven,

@@ -1,9 +1,9 @@
 import type { Account, AccountUsage, Animal, ApiKey, PetStatus, ShownKeys } from '@adoption-store/domain';
 
-/** What is wrong with a form: a message for each field by its name, and `form` for what concerns none of them alone. */
+/** The problems of a form: a message for each field by its name, and `form` for a problem of the whole form. */
 export type Problems = Readonly<Record<string, string>>;
 
-/** What every page has. */
+/** The properties of every page. */
 export interface Frame {
   /** Of the person who is signed in. */
   readonly account?: Account | undefined;
@@ -15,7 +15,7 @@ export interface Frame {
   readonly canReset: boolean;
   /** The address of each file of `public/`, by its name; it changes with the file, so that browsers may keep it. */
   readonly files: Readonly<Record<string, string>>;
-  /** What has just been done, said once at the top of the page. */
+  /** A confirmation, shown once at the top of the page. */
   readonly notice?: string | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface RefusedForm {
 }
 
 /**
- * What each template of `views/` is given beside the frame. A page is `<name>.eta`; all are laid out by `layout.eta`.
+ * The properties of each template of `views/`, beside those of the frame. A page is `<name>.eta`; `layout.eta` frames it.
  * The names are also the pages' addresses, but where the comment says otherwise.
  */
 export interface Views {

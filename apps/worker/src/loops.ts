@@ -4,7 +4,7 @@ import type { WorkerMetrics } from './metrics.js';
 import { pause } from './pauses.js';
 import { repeat, type Repeated } from './repeat.js';
 
-/** What the worker does again and again. */
+/** The worker's repeated tasks. */
 export class Loops {
   private readonly stopping = new AbortController();
   private readonly running: Promise<void>[] = [];

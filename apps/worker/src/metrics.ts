@@ -8,7 +8,7 @@ const OUTCOMES: readonly Delivery['outcome'][] = ['sent', 'postponed', 'failed']
 const SENDING_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const WAITING_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 60, 600, 3_600, 86_400];
 
-/** What Prometheus is told of the worker. */
+/** The worker's metrics for Prometheus. */
 export class WorkerMetrics {
   private readonly metrics = new Metrics();
 

@@ -8,7 +8,7 @@ export function pause(milliseconds: number, signal: AbortSignal): Promise<void> 
   });
 }
 
-/** What the work resolves to; undefined where it fails or takes longer than so many milliseconds. */
+/** Resolves to the work's result, or to undefined if the work fails or takes longer than `milliseconds`. */
 export async function within<Result>(milliseconds: number, work: Promise<Result>): Promise<Result | undefined> {
   const isOver = new AbortController();
   const result = work.catch(() => undefined);
@@ -30,7 +30,7 @@ export class Bell {
     else first();
   }
 
-  /** Until it rings, or until the signal is aborted. */
+  /** Waits until it rings or the signal is aborted. */
   async heard(signal: AbortSignal): Promise<void> {
     if (this.isRung) this.isRung = false;
     else

@@ -6,7 +6,7 @@ const LONGEST_PAUSE_MS = 5_000;
 export interface Repeated {
   /** Resolves to whether there may be more to do at once. */
   readonly work: () => Promise<boolean>;
-  /** Until it is worth while to look again. */
+  /** Waits until it is worth looking again. */
   readonly rest: (signal: AbortSignal) => Promise<void>;
   readonly onSuccess: () => void;
   readonly onFailure: (error: unknown) => void;

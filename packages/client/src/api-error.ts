@@ -18,11 +18,11 @@ interface Refusal {
 /** Whatever went wrong with a request but its being aborted: that rejects with the signal's own reason. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  /** What was wrong, for programs. More codes may come; take an unknown one by its status. */
+  /** The reason, for programs. New codes may be added; treat an unknown code by its status. */
   readonly code: ApiErrorCode;
   /** The HTTP status; 0 where no answer came. */
   readonly status: number;
-  /** What to tell the operator, who finds the request in the log by it. */
+  /** The id to give to the operator, who can find the request in the log with it. */
   readonly requestId: string | undefined;
   /** Seconds after which the API would take the request, where it said so. */
   readonly retryAfter: number | undefined;

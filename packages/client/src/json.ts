@@ -6,7 +6,7 @@ export function toJson(value: unknown): string {
   return stringify(value) ?? '';
 }
 
-/** What JSON says: each int64 of the API as an exact bigint, every other number as a number. */
+/** The value of a JSON text: each int64 of the API as an exact bigint, every other number as a number. */
 export function fromJson(text: string): unknown {
   return parse(text, (name, value) => {
     if (!isLosslessNumber(value)) return value;

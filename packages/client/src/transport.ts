@@ -10,9 +10,9 @@ export interface ClientOptions {
   readonly maxTries?: number;
   /** Milliseconds that one call waits between its tries, in all, at the most; 60,000 unless given. */
   readonly maxWait?: number;
-  /** What sends a request instead of the global `fetch`. */
+  /** Sends requests instead of the global `fetch`. */
   readonly fetch?: (url: URL, init: RequestInit) => Promise<Response>;
-  /** What waits instead of a timer; it must reject when the signal is aborted. */
+  /** Waits instead of a timer. It must reject when the signal is aborted. */
   readonly wait?: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
 }
 
@@ -111,7 +111,7 @@ export class Transport {
     const isOurs = typeof said?.code === 'string' && typeof said.message === 'string';
     return new ApiError({
       code: isOurs ? (said.code as ApiErrorCode) : 'unexpected_response',
-      // What answers may quote what it was sent.
+      // A server may quote the request in its answer.
       message: isOurs
         ? (said.message as string).replaceAll(this.#apiKey, '…')
         : `an answer that is not the API's, of status ${status}`,

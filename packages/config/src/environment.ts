@@ -1,6 +1,6 @@
 /** One setting: how its text is read, and its meaning in the table of settings. */
 export interface Setting<Value> {
-  /** What stands where the environment says nothing; undefined makes the setting optional. */
+  /** The default; undefined makes the setting optional. */
   readonly default: string | undefined;
   readonly about: string;
   /** The settings that, where all of them are set, can't do without this one. */
@@ -21,10 +21,10 @@ export class ConfigError extends Error {
   }
 }
 
-/** What sysexits.h calls a configuration error. */
+/** The exit code of a configuration error (EX_CONFIG in sysexits.h). */
 export const EXIT_CONFIG = 78;
 
-/** What the settings' texts were read as. */
+/** The values of the settings. */
 export type Values<Settings extends Readonly<Record<string, Setting<unknown>>>> = {
   readonly [Name in keyof Settings]: ValueOf<Settings[Name]>;
 };

@@ -5,7 +5,7 @@ import { ConfigError, EXIT_CONFIG } from './environment.js';
 /** Milliseconds of SHUTDOWN_TIMEOUT that are left for closing, once nothing that is under way is waited for any more. */
 export const CLOSING_TIME = 3_000;
 
-/** What a service says to the process that has started it, once it is there. */
+/** The message that a service sends to its parent process when it is ready. */
 export const READY = 'ready';
 
 /** Adds what `.env` says to the environment. */

@@ -57,7 +57,7 @@ import { RenewSession } from './sessions/renew-session.js';
 import { ResumeSession } from './sessions/resume-session.js';
 import type { SessionRepository } from './sessions/session-repository.js';
 
-/** What the domain needs of the world. */
+/** The ports of the domain. */
 export interface Ports {
   readonly animals: AnimalRepository;
   readonly orders: OrderRepository;

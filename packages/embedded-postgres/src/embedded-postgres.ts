@@ -6,7 +6,7 @@ import { isAlive, serverOf, type Settings, startServer, stopServer } from './ser
 
 /** A PostgreSQL server, shared by all processes that opened the same data folder. */
 export interface EmbeddedPostgres {
-  /** What DATABASE_URL takes: a Unix socket in a private folder. */
+  /** A value for DATABASE_URL: a Unix socket in a private folder. */
   readonly url: string;
   /**
    * Leaves; the last user to leave stops the server. Close every connection before. Idempotent.

@@ -1,6 +1,6 @@
 /** As openInfrastructure takes it. */
 export interface Database {
-  /** What DATABASE_URL takes. */
+  /** A value for DATABASE_URL. */
   readonly databaseUrl: string;
   /** Stops an embedded server that nobody else uses. Close every connection to it first. */
   readonly closeDatabase?: () => Promise<void>;

@@ -53,7 +53,7 @@ export interface Readings {
 
 export interface Infrastructure {
   readonly ports: Ports;
-  /** What all processes on this database sign with, for that use of theirs; made once. */
+  /** The signing key that all processes on this database share, by use. Generated once. */
   readonly secret: (name: string) => Promise<string>;
   /** Whether the database answers within half a second. Never rejects. */
   readonly isReady: () => Promise<boolean>;

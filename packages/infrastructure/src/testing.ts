@@ -1,4 +1,4 @@
-/** What the suites need of the inside: a schema, and each adapter by itself. */
+/** Internals for the tests: a schema, and each adapter by itself. */
 export { Argon2PasswordHasher } from './accounts/argon2-password-hasher.js';
 export { SmtpPasswordMailer } from './accounts/smtp-password-mailer.js';
 export { TypeOrmAccountRepository } from './accounts/typeorm-account-repository.js';

@@ -39,7 +39,7 @@ export class FastHistogram {
     return series;
   }
 
-  /** What prom-client's registry asks of each metric. */
+  /** The method that prom-client's registry calls on each metric. */
   async get(): Promise<object> {
     const { name, help, type } = this;
     return { name, help, type, aggregator: 'sum', values: this.all.flatMap((series) => this.valuesOf(series)) };

@@ -8,7 +8,7 @@ const BACKLOG = 16 * 1_024 * 1_024;
 /** Milliseconds that a gathered line waits at the most. */
 const LONGEST_WAIT = 1_000;
 
-/** What a service writes on standard output: JSON, a line each, or what a person can read where that is a terminal. */
+/** A service's log on standard output: JSON lines, or readable text if standard output is a terminal. */
 export interface Log {
   readonly logger: Logger;
   /**

@@ -12,7 +12,7 @@ export interface Pool {
   readonly waiting: number;
 }
 
-/** What Prometheus is told by every service; each adds its own. */
+/** The metrics of every service. Each service adds its own. */
 export class Metrics {
   private readonly registry = new Registry();
   private readonly registers = [this.registry];

@@ -26,7 +26,7 @@ import type { Span, SpanOptions, Tracing } from './tracing.js';
 const LONGEST_GOODBYE = 1_000;
 const KINDS = { server: SpanKind.SERVER, consumer: SpanKind.CONSUMER } as const;
 
-/** What packages/infrastructure publishes of each query. */
+/** The events that packages/infrastructure publishes for each query. */
 interface Query {
   readonly name?: string | undefined;
   readonly text: string;

@@ -10,7 +10,7 @@ export interface Page {
   readonly type?: string;
 }
 
-/** What is at each path. */
+/** The page at each path. */
 export type Pages = Readonly<Record<string, () => Promise<Page>>>;
 
 export interface PageServer {

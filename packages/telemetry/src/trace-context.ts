@@ -14,7 +14,7 @@ const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9
 const LENGTH = 55;
 const SAMPLED = 1;
 
-/** What a `traceparent` says; undefined unless it is one to the letter. Only versions to come may be longer than ours. */
+/** The content of a `traceparent` header; undefined if its syntax is wrong. Only later versions may be longer. */
 export function parseTraceparent(text: unknown): TraceContext | undefined {
   const match = typeof text === 'string' ? TRACEPARENT.exec(text) : null;
   if (match === null) return undefined;

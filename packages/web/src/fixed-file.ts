@@ -5,7 +5,7 @@ export const HTML = 'text/html; charset=utf-8';
 export const CSS = 'text/css; charset=utf-8';
 export const SCRIPT = 'text/javascript; charset=utf-8';
 
-/** What is the same for everybody and until the next release. */
+/** A file that is the same for everybody until the next release. */
 export interface FixedFile {
   readonly type: string;
   readonly body: Buffer;

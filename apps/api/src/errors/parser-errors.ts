@@ -11,7 +11,7 @@ export interface ParserError {
   readonly bytesParsed?: unknown;
 }
 
-/** What a request is refused with that Node's parser gave up on, or that did not come in time. */
+/** The error for a request that Node's parser could not read, or that did not arrive in time. */
 export function refusalOfParser(error: ParserError, routes: RouteTable): HttpRefusal {
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':

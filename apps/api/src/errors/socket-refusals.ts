@@ -24,9 +24,9 @@ const TIMEOUT_CHECK_MS = 500;
 const LINGER_MS = 1_000;
 const KNOWN_METHODS: ReadonlySet<string | undefined> = new Set(METHODS);
 
-/** What Node refuses by itself, with an empty body or none, is refused as any other request is. */
+/** Requests that Node would refuse with an empty body, or with none, get the same errors as all others. */
 export class SocketRefusals {
-  /** What comes on these is no request any more. */
+  /** Bytes that arrive on these sockets are no longer requests. */
   private readonly refused = new WeakSet<Socket>();
   private readonly latest = new WeakMap<Socket, { readonly request: FastifyRequest; readonly reply: FastifyReply }>();
 
@@ -49,7 +49,7 @@ export class SocketRefusals {
       const { socket, headers } = request;
       // Behind the last answer of the connection.
       if (!socket.writable || this.refused.has(socket)) return;
-      // What follows is no request: nobody knows where this one ends (framing.ts).
+      // The following bytes are no request: the end of this one is unknown (framing.ts).
       if (headers['transfer-encoding'] === '') this.refused.add(socket);
       // RTSP's, which no router knows.
       if (!KNOWN_METHODS.has(request.method)) {

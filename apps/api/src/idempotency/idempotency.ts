@@ -6,13 +6,13 @@ import { isRepeated } from '../authentication/bearer-auth.guard.js';
 import { HttpRefusal } from '../errors/error-codes.js';
 import { bodyOf } from '../requests/json-body.decorator.js';
 
-/** What has been done: the JSON text of the answer, and where the new resource is. */
+/** The result of a request: the JSON text of its answer, and the path of the new resource. */
 export interface Done {
   readonly body: string;
   readonly location?: string;
 }
 
-/** What is kept of an answer: that, or why it was refused. */
+/** The stored part of an answer: the result, or the reason of the refusal. */
 type Answer = Done | { readonly code: DomainError['code']; readonly message: string };
 
 /** What the use case has found, and would find again. All else may be different the next time. */

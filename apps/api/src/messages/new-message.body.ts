@@ -1,6 +1,6 @@
 import { messageSchemas } from './message.schema.js';
 
-/** What POST /v1/messages takes. How long a message may be is the domain's to say. */
+/** The body of POST /v1/messages. The domain limits the length of a message. */
 export class NewMessageBody {
   @messageSchemas.field('NewMessage')
   readonly message!: string;

@@ -10,7 +10,7 @@ const OTHER = '_OTHER';
 /** The plan of an address that has sent no valid key. */
 const NO_PLAN = 'none';
 
-/** What Prometheus is told of the API. */
+/** The API's metrics for Prometheus. */
 export class ApiMetrics implements RequestObserver {
   private readonly metrics = new Metrics();
   private readonly requests = this.metrics.fastHistogram(

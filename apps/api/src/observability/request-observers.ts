@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 
-/** What is told of a request once its answer is out, `milliseconds` after it came. */
+/** Called after the answer has been sent, `milliseconds` after the request arrived. */
 export type Observe = (request: FastifyRequest, status: number, milliseconds: number) => void;
 
 /** A request that no route ever saw: it was answered on its connection. */
@@ -18,7 +18,7 @@ export interface RequestObserver {
   readonly onSocketAnswer: (answer: SocketAnswer) => void;
 }
 
-/** What takes requests that no route takes. */
+/** The handler of requests that match no route. */
 export const NO_ROUTE = '*';
 
 /** As the documentation writes it, such as `/v1/pets/{petId}`. */

@@ -5,7 +5,7 @@ import { MAX_BODY_BYTES } from '../requests/request-body.js';
 import { type HeaderName, withHeaders } from './headers.js';
 import { type Described, json, object, ref, schemaRef } from './schema.js';
 
-/** What each code means, which is also an example of its message. The compiler asks for a line for each. */
+/** The meaning of each code, which is also an example of its message. The compiler requires a line for each. */
 const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   invalid_parameter: `limit must be an integer from 1 to ${MAX_PAGE_SIZE}, given once`,
   idempotency_key_reused: 'this Idempotency-Key was used for another request',
@@ -84,7 +84,7 @@ const REFUSALS = {
 
 export type RefusalStatus = keyof typeof REFUSALS;
 
-/** What any request can be refused with, whatever it asks for. */
+/** The errors that any request can get, whatever its operation. */
 const ALWAYS: readonly RefusalStatus[] = [400, 401, 408, 413, 414, 417, 429, 431, 500, 503];
 
 /** The refusal with this status, as a response; beside what it has everywhere, with these headers. */

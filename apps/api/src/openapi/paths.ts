@@ -64,7 +64,7 @@ const message = (example: Described): Described => json(schemaRef('Message'), { 
 const { deprecation, sunset } = deprecationHeaders(getPetDeprecation);
 const sunsetDate = new Date(getPetDeprecation.sunset);
 
-/** What getPet tells of its end, also in the refusals that are its own. */
+/** The headers that announce the end of getPet; its own errors carry them too. */
 const notice: Described = {
   Deprecation: {
     description: 'Since when the operation is deprecated (RFC 9745).',

@@ -12,7 +12,7 @@ import { Cursor, Limit, OneOf } from '../requests/list-parameters.js';
 import type { ListQuery, Parameter } from '../responses/next-page.js';
 import { int64From, IsInt64 } from '../requests/validation.js';
 
-/** What a cursor of this list says it is of. */
+/** The name of this list in its cursors. */
 export const PETS_CURSOR = 'pets';
 
 /** The query of GET /v1/pets, each parameter given once but for `id`. */

@@ -7,7 +7,7 @@ const writeAll = petSchemas.listSerialiser('Pet');
 /** Requests that arrive together share the page that is read, and its text. */
 const textOfPage = new WeakMap<readonly Animal[], Buffer>();
 
-/** What clients see of an animal: a Pet, as JSON. */
+/** The public view of an animal: a Pet, as JSON. */
 export function presentPet(animal: Animal): string {
   return write(animal);
 }

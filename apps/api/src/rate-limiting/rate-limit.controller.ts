@@ -31,7 +31,7 @@ export class RateLimitController {
   }
 }
 
-/** What clients see of a window; `reset` is in Unix seconds. */
+/** The public view of a window; `reset` is in Unix seconds. */
 function presentWindow(window: QuotaWindow) {
   return { limit: window.limit, used: window.used, remaining: remainingIn(window), reset: resetSeconds(window) };
 }

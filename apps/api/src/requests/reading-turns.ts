@@ -56,7 +56,7 @@ export class ReadingTurns {
     // One that has been refused meanwhile, for its time, is read no more.
     while (this.waiting.at(-1)?.writable === false) this.waiting.pop();
     this.waiting.pop()?.resume();
-    // What has come on its connection is read before this. All other work has as much time in between.
+    // Bytes that have arrived on the connection are read first, and other work gets its turn in between.
     setImmediate(() => {
       this.isGoingOn = this.waiting.length > 0;
       if (!this.isGoingOn) return;

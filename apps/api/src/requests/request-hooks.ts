@@ -13,7 +13,7 @@ interface RequestHooks {
   readonly isEnding: () => boolean;
 }
 
-/** What happens to every request before its guards, and to every answer. */
+/** The hooks that run for every request before its guards, and for every answer. */
 export function addRequestHooks(fastify: FastifyInstance, { refusals, turns, isEnding }: RequestHooks): void {
   fastify.decorateRequest('received', undefined);
   fastify.addHook('onRequest', (request, reply, done) => {

@@ -6,7 +6,7 @@ const parse = (text: string) => parseJson(Buffer.from(text));
 const refusal = (rule: string | RegExp) =>
   expect.objectContaining({ code: 'invalid_json', message: expect.stringMatching(rule) });
 
-/** What JSON.parse makes of a text, with integers as the parser gives them. */
+/** The result of JSON.parse, with integers as our parser returns them. */
 function expected(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(expected);
   if (typeof value === 'object' && value !== null) {
@@ -168,7 +168,7 @@ describe('a strict JSON parser', () => {
     let [small, large] = [Infinity, Infinity];
     for (let round = 0; round < 500 && (round < 9 || large > 100 * small); round += 1) {
       const [smaller = NaN, larger = NaN] = bodies.map(costOf);
-      // What takes microseconds is noise.
+      // Differences of microseconds are noise.
       small = Math.min(small, Math.max(smaller, 0.02));
       large = Math.min(large, larger);
     }

@@ -18,7 +18,7 @@ const EXPOSED = new Map<new () => object, readonly string[]>([
   [ListOrdersQuery, ['limit', 'status', 'after']],
 ]);
 
-/** What JSON may hold, with integers as our parser gives them, and what a query string may hold. */
+/** The values of JSON, with integers as our parser returns them, and those of a query string. */
 const value = fc.oneof(
   fc.constantFrom('available', 'placed', 'sold', '', '1', '100', '101', null, true, 2n ** 63n - 1n, 2n ** 63n),
   fc.string(),

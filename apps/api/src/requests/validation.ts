@@ -4,7 +4,7 @@ import { plainToInstance } from 'class-transformer';
 import { ValidateBy, validateSync } from 'class-validator';
 import { HttpRefusal } from '../errors/error-codes.js';
 
-/** What is taken of an input: a class that forgets a property of it does not compile. */
+/** The properties of an input class. A class that forgets one does not compile. */
 export type Given<Input> = { readonly [Property in keyof Required<Input>]: Input[Property] | undefined };
 
 /** A query or a JSON object as its class, of which only what it exposes is ever looked at; or refused with the first rule that is broken. */

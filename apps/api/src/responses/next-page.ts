@@ -8,7 +8,7 @@ export function encodeCursor(resource: string, after: bigint): string {
   return Buffer.from(`${place}:${crc32(place).toString(36)}`).toString('base64url');
 }
 
-/** What `encodeCursor` was given, or undefined where the text isn't its work. */
+/** The input of `encodeCursor`, or undefined if `encodeCursor` did not make the text. */
 export function decodeCursor(resource: string, cursor: unknown): bigint | undefined {
   if (typeof cursor !== 'string') return undefined;
   const after = int64From(Buffer.from(cursor, 'base64url').toString('latin1').split(':')[1]);
@@ -20,7 +20,7 @@ export type Parameter = readonly [name: string, value: string | number | bigint 
 
 /** The query of a list. */
 export interface ListQuery {
-  /** What was asked for, wherever the page begins. */
+  /** The filter of the request, without the cursor. */
   parameters(): readonly Parameter[];
 }
 

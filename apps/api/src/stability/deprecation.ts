@@ -24,7 +24,7 @@ export function isGone({ sunset }: Deprecation, clock: Clock): boolean {
 
 const headers = deprecationHeaders(getPetDeprecation);
 
-/** What each answer of GET /v1/pets/{petId} tells, at the API's address `origin`: its end, and what to use instead. */
+/** The headers of each answer of GET /v1/pets/{petId}, at the API's address `origin`: its end, and its replacement. */
 export function getPetDeprecationHeaders(origin: string, id: bigint | undefined): Record<string, string> {
   const successor = `<${origin}/v1/pets${id === undefined ? '' : `?id=${id}`}>; rel="successor-version"`;
   return { ...headers, link: `${successor}, <${origin}/docs>; rel="deprecation"; type="text/html"` };

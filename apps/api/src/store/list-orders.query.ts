@@ -2,7 +2,7 @@ import { type ListOrdersInput, ORDER_STATUSES, type OrderStatus } from '@adoptio
 import { Cursor, Limit, OneOf } from '../requests/list-parameters.js';
 import type { ListQuery, Parameter } from '../responses/next-page.js';
 
-/** What a cursor of this list says it is of. */
+/** The name of this list in its cursors. */
 export const ORDERS_CURSOR = 'orders';
 
 /** The query of GET /v1/store/orders, each parameter given once. */

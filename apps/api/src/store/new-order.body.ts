@@ -1,6 +1,6 @@
 import { orderSchemas } from './order.schema.js';
 
-/** What POST /v1/store/orders takes. */
+/** The body of POST /v1/store/orders. */
 export class NewOrderBody {
   @orderSchemas.field('NewOrder')
   readonly petId!: bigint;

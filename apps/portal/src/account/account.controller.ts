@@ -12,7 +12,7 @@ import type { Problems, Views } from '../views.js';
 
 const WRONG = 'This is not your password.';
 
-/** What people do with their account itself. */
+/** The pages about the account itself. */
 @Controller('account')
 export class AccountController {
   constructor(

@@ -2,7 +2,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { stackOf } from '@adoption-store/web';
 import { DomainError } from '@adoption-store/domain';
 
-/** What may wait at the most: more would be done too late to be of use. */
+/** The maximum number of waiting tasks: more would run too late to be useful. */
 const MOST = 1_000;
 
 /** Work whose length nobody may learn from an answer: it is done after it, a piece at a time. */

@@ -44,7 +44,7 @@ export function refuseForgedForms(fastify: FastifyInstance, secrets: readonly st
   });
 }
 
-/** What the form that was sent had in that field. */
+/** The value of that field in the submitted form. */
 export function formToken({ body }: Pick<FastifyRequest, 'body'>): string {
   const token = typeof body === 'object' && body !== null && '_csrf' in body ? body._csrf : undefined;
   return typeof token === 'string' ? token : '';

@@ -8,7 +8,7 @@ import { TooManyAttempts } from './form-throttler.guard.js';
 import { Pages } from './pages.js';
 import { askToSignIn, SignInNeeded } from './signed-in.guard.js';
 
-/** What people are told, by the status. */
+/** The text of the error page, by status. */
 const EXPLANATIONS: Readonly<Record<number, readonly [title: string, message: string]>> = {
   400: ['That did not work', 'The request could not be understood.'],
   403: [

@@ -22,7 +22,7 @@ const BY_ACCOUNT = { most: 10, within: QUARTER };
 /** Forms of one person; by hand nobody sends more. */
 const BY_PERSON = { most: 30, within: MINUTE };
 
-/** What a form is for, where its address or its person isn't all it counts against. */
+/** The purpose of a form that is limited by more than its network address and its account. */
 export type Attempt =
   /** Guesses the password of the account that the form names. */
   | 'sign-in'
@@ -42,7 +42,7 @@ interface Bucket extends AttemptLimit {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What its password has been counted against, before anybody knows whether it is wrong. */
+    /** The counters that its password was counted in, before the password is checked. */
     guess: string | undefined;
   }
 }

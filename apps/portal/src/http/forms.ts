@@ -14,7 +14,7 @@ export function fields<Name extends string>(body: unknown, ...names: readonly Na
 }
 
 /**
- * What a broken rule tells whoever filled in the form.
+ * The message for the person that filled in the form, by broken rule.
  *
  * @param fieldNames the form's fields, each by the name it has in the domain.
  * @throws what isn't one.

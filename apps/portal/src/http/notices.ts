@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { cookieName } from './cookies.js';
 
-/** What can have been done, said once on the page that follows. */
+/** The confirmations that the next page shows once. */
 const NOTICES = {
   'signed-up': 'Your account is open. Generate a key, and you can call the API.',
   'signed-out': 'You are signed out.',

@@ -1,7 +1,7 @@
 import { hkdfSync } from 'node:crypto';
 import { Signer } from '@fastify/cookie';
 
-/** What the portal signs. A signature made for one purpose is worth nothing for another. */
+/** The purposes of the portal's signatures. A signature for one purpose is not valid for another. */
 export type Purpose = 'session' | 'form' | 'device';
 
 /** A key for each of the secrets, in their order, derived for that purpose alone (RFC 5869). */

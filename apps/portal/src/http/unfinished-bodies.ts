@@ -38,7 +38,7 @@ export function boundUnfinishedBodies(fastify: FastifyInstance, giveUpMs: number
     reply.raw.once('close', forget);
     done();
   });
-  // What is answered before its body has come isn't waited for: else it would be held without being counted.
+  // Don't wait for the body of a request that is already answered: the connection would be held without being counted.
   fastify.addHook('onSend', ({ raw }, reply, _payload, done) => {
     if (hasBody(raw) && !raw.complete) reply.header('connection', 'close');
     done();

@@ -5,7 +5,7 @@ import { CLOCK } from '../http/clock.js';
 import { Pages } from '../http/pages.js';
 import { SignedIn } from '../http/signed-in.guard.js';
 
-/** What people use, what they may, and how. */
+/** The pages about usage, limits and how to call the API. */
 @Controller()
 export class UsageController {
   constructor(

@@ -46,8 +46,8 @@ const MAX_EMAIL_LENGTH = 254;
 const EMAIL = /^[^\s@\p{Cc}]{1,64}@[^\s@\p{Cc}]+\.[^\s@\p{Cc}]+$/u;
 
 /**
- * What a closed account has in place of its address, which so is free again: no address that opens an account looks like
- * it, as its domain (RFC 2606's, for what is never delivered) has no dot.
+ * The placeholder for a closed account's address, so that the address is free again. It is never the address of an
+ * account, because its domain has no dot. RFC 2606 reserves that domain for mail that is never delivered.
  */
 export function closedEmail(id: AccountId): string {
   return `closed-${id}@invalid`;

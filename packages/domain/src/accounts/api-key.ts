@@ -73,7 +73,7 @@ export function keyState(key: Pick<ApiKey, 'expiresAt' | 'revokedAt'>, now: Inst
   return 'active';
 }
 
-/** What a rotation at `now` makes of the key that it replaces. An end that is due at once is an event, as a revocation is. */
+/** The replaced key after a rotation at `now`. An end that is due at once is an event, as a revocation is. */
 export function endOfReplaced(endsAt: Instant, now: Instant): Pick<ApiKey, 'expiresAt' | 'revokedAt'> {
   return { expiresAt: endsAt, revokedAt: endsAt <= now ? endsAt : undefined };
 }

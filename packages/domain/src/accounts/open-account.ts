@@ -6,7 +6,7 @@ import { describePlan, type Plan, samePlan } from './plan.js';
 
 export interface OpenAccountInput {
   readonly email: string;
-  /** What a new account gets, free unless given; an account that is there must have it already. */
+  /** The plan of a new account; the default is free. An existing account must have this plan already. */
   readonly plan?: Plan | undefined;
   /** Whether an account that is there may be one whose address isn't proven. */
   readonly isUnprovenFine?: boolean | undefined;

@@ -3,7 +3,7 @@ import type { Instant } from '../kernel/clock.js';
 /** A mail with a link that works once. */
 export interface PasswordResetMail {
   readonly email: string;
-  /** What `resetPassword` takes. */
+  /** The token that `resetPassword` takes. */
   readonly token: string;
   readonly expiresAt: Instant;
 }

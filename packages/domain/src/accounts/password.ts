@@ -41,7 +41,7 @@ export function newPassword(text: string, email: string): Password {
   return password;
 }
 
-/** What somebody claims to be their password; undefined of what can't be one. */
+/** A password to check; undefined if the text cannot be a password. */
 export function passwordFrom(text: string): Password | undefined {
   if (!hasAtMostCodePoints(text, MAX_PASSWORD_LENGTH) || !isStorable(text)) return undefined;
   return text.normalize('NFKC') as Password;

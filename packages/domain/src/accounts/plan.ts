@@ -17,7 +17,7 @@ export type PlanName = FixedPlanName | 'enterprise';
 export const FIXED_PLANS = Object.keys(LIMITS_BY_PLAN) as readonly FixedPlanName[];
 export const PLAN_NAMES: readonly PlanName[] = [...FIXED_PLANS, 'enterprise'];
 
-/** What an account may use. An enterprise account has its own two numbers. */
+/** The limits of an account. An enterprise account has its own two numbers. */
 export type Plan = { readonly name: FixedPlanName } | ({ readonly name: 'enterprise' } & PlanLimits);
 
 /**

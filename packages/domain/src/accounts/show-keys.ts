@@ -17,7 +17,7 @@ export interface ShownKeys {
   readonly active: readonly ApiKey[];
   /** A page of those that are over, the last to end first. */
   readonly past: readonly ApiKey[];
-  /** What `before` has to be for the next page; undefined on the last one. */
+  /** The value of `before` for the next page; undefined on the last page. */
   readonly next: PastKeyPlace | undefined;
 }
 

@@ -16,7 +16,7 @@ export interface NewAnimal {
   readonly status: PetStatus;
 }
 
-/** What is told of a new animal before it is judged. */
+/** The input for a new animal, before validation. */
 export interface NewAnimalInput {
   readonly name: string;
   readonly categoryId: bigint;

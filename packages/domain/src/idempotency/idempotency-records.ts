@@ -8,7 +8,7 @@ export interface IdempotentRequest {
   /** The same for the same request, and for no other. */
   readonly fingerprint: string;
   readonly now: Instant;
-  /** What was answered at this instant or before is forgotten. */
+  /** Deletes the answers of this instant and before. */
   readonly forgottenUntil: Instant;
 }
 

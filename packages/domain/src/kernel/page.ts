@@ -6,7 +6,7 @@ export const MAX_PAGE_SIZE = 100;
 export interface Page<Item extends { readonly id: bigint }> {
   /** Ascending by id. */
   readonly items: readonly Item[];
-  /** What `after` has to be for the next page; undefined on the last one. */
+  /** The value of `after` for the next page; undefined on the last page. */
   readonly next: Item['id'] | undefined;
 }
 

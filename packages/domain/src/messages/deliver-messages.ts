@@ -17,7 +17,7 @@ export const DEFAULT_DELIVERY_POLICY: DeliveryPolicy = { lease: 30 * SECOND, att
 const FIRST_PAUSE = 5 * SECOND;
 const LONGEST_PAUSE = HOUR;
 
-/** What became of one attempt. A verdict: that the mail server is away is nothing exceptional. */
+/** The outcome of one attempt. A return value, because a mail server that is away is a normal case. */
 export type Delivery = Pick<ClaimedMessage, 'id' | 'traceparent'> & { readonly attempt: number } & (
     | { readonly outcome: 'sent' }
     /** It will be tried again. */
@@ -76,7 +76,7 @@ export class DeliverMessages {
     return { mayHaveMore: claimed.length === batch };
   }
 
-  /** What waits to be sent. */
+  /** How many messages wait to be sent, and since when. */
   async backlog(): Promise<Backlog> {
     return this.messages.backlog();
   }

@@ -35,7 +35,7 @@ export function tooManyOrders(most: number): DomainError {
 }
 
 /**
- * What becomes of the animal when its order becomes this. Orders are the only way in which an animal in the store
+ * The status of the animal after its order gets this status. Orders are the only way in which an animal in the store
  * changes its status, and each of these is a change that its own table allows.
  */
 export const petStatusOnceOrder: Readonly<Record<OrderStatus, PetStatus>> = {

@@ -174,21 +174,21 @@ describe('the list of orders', () => {
   });
 });
 
-/** What a store should be, as plainly as can be said. */
+/** A model of the store, as simple as possible. */
 interface Model {
   readonly animals: PetStatus[];
   readonly orders: { account: bigint; animal: number; status: OrderStatus; placedAt: number }[];
-  /** What each call should come to. */
+  /** The expected result of each call. */
   readonly outcomes: string[];
 }
 
 interface Store extends Application {
   readonly clock: ManualClock;
-  /** What each call came to. */
+  /** The actual result of each call. */
   readonly outcomes: string[];
 }
 
-/** What a call came to: the code of its refusal, or nothing. */
+/** The result of a call: the code of its refusal, or nothing. */
 async function outcomeOf(call: Promise<unknown>): Promise<string> {
   try {
     await call;

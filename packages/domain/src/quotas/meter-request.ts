@@ -38,7 +38,7 @@ export class MeterRequest {
     return this.counter.count({ requester, limits, now: this.clock.now() });
   }
 
-  /** What would be said now; nothing is counted. */
+  /** The verdict that a request would get now. Nothing is counted. */
   async look(source: Source): Promise<Verdict> {
     return this.counter.look(this.requestOf(source));
   }

@@ -42,7 +42,7 @@ export interface QuotaWindow {
 export const OUTCOMES = ['admitted', 'rate_limited', 'daily_quota_exceeded', 'key_banned'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** What was decided of a request, and how the windows stand after it. */
+/** The verdict on a request, and the windows after it. */
 export interface Verdict {
   readonly outcome: Outcome;
   readonly minute: QuotaWindow;
@@ -95,7 +95,7 @@ export function decide(
   };
 }
 
-/** What would be decided of a request now, which isn't counted. */
+/** The verdict that a request would get now. Nothing is counted. */
 export function verdictOn(usage: Usage, limits: PlanLimits, refusals: Refusals | undefined, now: Instant): Verdict {
   const current = currentUsage(usage, now);
   const bannedUntil = refusals !== undefined && refusals.bannedUntil > now ? refusals.bannedUntil : undefined;

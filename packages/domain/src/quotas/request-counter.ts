@@ -17,7 +17,7 @@ export type Requester =
 
 export interface CountedRequest {
   readonly requester: Requester;
-  /** What may be admitted; `perDay` is Infinity for an address. */
+  /** The limits; `perDay` is Infinity for an address. */
   readonly limits: PlanLimits;
   readonly now: Instant;
 }
@@ -29,7 +29,7 @@ export interface CountedRequest {
 export interface RequestCounter {
   /** Decides of a request and counts it if it is admitted. */
   count(request: CountedRequest): Promise<Verdict>;
-  /** What would be decided now; nothing is counted. */
+  /** The verdict that a request would get now. Nothing is counted. */
   look(request: CountedRequest): Promise<Verdict>;
   /** Clears away stored counts and bans that no decision asks for anymore from `now` on; how many. */
   purge(now: Instant): Promise<number>;

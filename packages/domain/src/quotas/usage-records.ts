@@ -2,7 +2,7 @@ import type { AccountId } from '../accounts/account.js';
 import type { ApiKeyId } from '../accounts/api-key.js';
 import type { Instant } from '../kernel/clock.js';
 
-/** What became of the requests of a UTC day. */
+/** The outcomes of a UTC day's requests. */
 export interface DayOfUsage {
   /** Its start. */
   readonly day: Instant;

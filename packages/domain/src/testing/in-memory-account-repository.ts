@@ -45,7 +45,7 @@ export class InMemoryAccountRepository implements AccountRepository {
     return this.accounts.get(id)?.account;
   }
 
-  /** What is stored of an account that isn't closed. */
+  /** The stored account, unless it is closed. */
   stored(id: AccountId): StoredAccount | undefined {
     const stored = this.accounts.get(id);
     return stored?.isClosed === true ? undefined : stored;

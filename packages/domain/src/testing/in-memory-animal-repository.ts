@@ -34,7 +34,7 @@ export class InMemoryAnimalRepository implements AnimalRepository {
     return true;
   }
 
-  /** What is given puts everything back as it is now. */
+  /** Returns a function that restores the present state. */
   remember(): () => void {
     return remember(this.animals);
   }

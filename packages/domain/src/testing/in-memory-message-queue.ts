@@ -92,7 +92,7 @@ export class InMemoryMessageQueue implements MessageQueue {
     };
   }
 
-  /** What is given puts everything back as it is now. */
+  /** Returns a function that restores the present state. */
   remember(): () => void {
     return remember(this.jobs);
   }

@@ -4,7 +4,7 @@ import type { MessageSender } from '../messages/message-sender.js';
 /** Delivers into a list, unless told to fail. */
 export class InMemoryMessageSender implements MessageSender {
   readonly delivered: ClaimedMessage[] = [];
-  /** What `send` throws while it is set. */
+  /** If set, `send` throws this. */
   failure: Error | undefined;
   /** Called during each delivery with the time it may take, in milliseconds. */
   whileSending: (timeout: number) => void = () => undefined;

@@ -64,7 +64,7 @@ export class InMemoryOrderRepository implements OrderRepository {
     return order;
   }
 
-  /** What is given puts everything back as it is now. */
+  /** Returns a function that restores the present state. */
   remember(): () => void {
     return remember(this.orders);
   }

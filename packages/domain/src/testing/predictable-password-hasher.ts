@@ -5,7 +5,7 @@ import type { PasswordHasher } from '../accounts/password-hasher.js';
 export class PredictablePasswordHasher implements PasswordHasher {
   /** Stands for the parameters. */
   generation = 1;
-  /** What a real one would have spent its time on. */
+  /** How many verifications a real hasher would have computed. */
   verifications = 0;
   private made = 0;
 

@@ -32,7 +32,7 @@ const REVOKE_KEYS = `
 type SpentReset = Parameters<CredentialRepository['resetPassword']>[0];
 type SpentProof = Parameters<CredentialRepository['proveAddress']>[0];
 
-/** What changes an account takes its row first, which is what makes racing changes wait for each other. */
+/** Every change of an account locks its row first, so that concurrent changes wait for each other. */
 export class PostgresCredentialRepository implements CredentialRepository {
   /** @param onChange told of each account that this instance has changed, before the change is returned. */
   constructor(

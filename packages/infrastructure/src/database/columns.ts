@@ -47,12 +47,12 @@ export class Columns<Entity extends object> {
     this.count = this.selected.length;
   }
 
-  /** What is read of an entity: `id, name`, or with a table's alias `alias.id, alias.name`. */
+  /** The columns to read of an entity: `id, name`, or with a table's alias `alias.id, alias.name`. */
   list(alias?: string): string {
     return this.selected.map(({ name }) => (alias === undefined ? name : `${alias}.${name}`)).join(', ');
   }
 
-  /** What is written of a new entity, each with `of` the place of its value, counted from 1: `name, status`. */
+  /** The columns to write of a new entity; `of` gives each value's place, counted from 1: `name, status`. */
   listInserted(of: (place: number, name: string, type: string) => string = (_place, name) => name): string {
     return this.inserted.map(({ name, type }, index) => of(index + 1, name, type)).join(', ');
   }

@@ -39,7 +39,7 @@ function prepareClient(client: ClientBase): void {
   client.on('error', () => undefined);
   // Plans are made without the values: a page's would else be made anew each time, as its LIMIT could be anything, and
   // what was tested of a statement would hold for the tested values alone.
-  // What the client is asked next comes behind it, and fails where this does.
+  // Later queries of this client wait for this one, and fail if it fails.
   client.query('SET plan_cache_mode = force_generic_plan').catch(() => undefined);
 }
 

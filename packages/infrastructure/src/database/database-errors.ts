@@ -22,7 +22,7 @@ const UNREACHABLE = new Set([
   'EPIPE',
   'ETIMEDOUT',
 ]);
-// What the driver throws by itself carries no code.
+// Errors of the driver itself carry no code.
 const DRIVER_MESSAGES =
   /Connection terminated|timeout exceeded when trying to connect|timeout expired|read timeout|not queryable/;
 
@@ -30,7 +30,7 @@ const DRIVER_MESSAGES =
 const LOST_STATES = /^(57P0[123]|08|ECONNRESET$|EPIPE$)/;
 const LOST_MESSAGES = /Connection terminated(?! due to connection timeout)|not queryable/;
 
-// What TypeORM throws where a transaction's connection was lost between two of its statements.
+// TypeORM throws this when a transaction loses its connection between two statements.
 const RELEASED = [QueryRunnerAlreadyReleasedError, QueryRunnerProviderAlreadyReleasedError];
 
 /** How often what only reads is tried. */
@@ -39,7 +39,7 @@ const MOST_READS = 3;
 /** Whether the database, not the statement, is at fault: the same statement may succeed later. */
 export function isUnavailable(error: unknown): boolean {
   if (!types.isNativeError(error)) return false;
-  // What Node throws where none of a host's addresses could be reached.
+  // Node throws this when none of a host's addresses can be reached.
   if (error instanceof AggregateError) return error.errors.some(isUnavailable);
   if (RELEASED.some((released) => error instanceof released)) return true;
   const code = sqlState(error);

@@ -5,7 +5,7 @@ import { poolOf } from './pipelining-pool.js';
 import { traced } from './query-tracing.js';
 import { managerOf } from './transactions.js';
 
-/** What connections know by its name once they have prepared it: another text needs another name. */
+/** A prepared statement. A connection knows it by its name, so another text needs another name. */
 export interface Statement {
   readonly name: string;
   readonly text: string;

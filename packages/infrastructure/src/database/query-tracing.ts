@@ -2,13 +2,13 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { tracingChannel } from 'node:diagnostics_channel';
 import type { AfterQueryEvent, BeforeQueryEvent, EntitySubscriberInterface, QueryRunner } from 'typeorm';
 
-/** What is published of a query: its values are nobody's business. */
+/** The published part of a query. Its values are left out, because they may be private. */
 export interface TracedQuery {
   readonly name?: string;
   readonly text: string;
 }
 
-/** For whoever traces queries; without one they cost nothing more. */
+/** Traces of queries subscribe here. Without a subscriber the channel costs nothing. */
 const channel = tracingChannel<unknown, TracedQuery>('adoption-store:query');
 
 /** Publishes a query that `send` sends by pg itself. */

@@ -3,7 +3,7 @@ import type { DataSource, EntityManager } from 'typeorm';
 
 const surrounding = new AsyncLocalStorage<EntityManager>();
 
-/** What queries run on: the transaction that surrounds the caller, or else any connection of the pool. */
+/** The connection for queries: the caller's transaction if there is one, else any connection of the pool. */
 export function managerOf(dataSource: DataSource): EntityManager {
   const manager = surrounding.getStore();
   return manager?.dataSource === dataSource ? manager : dataSource.manager;

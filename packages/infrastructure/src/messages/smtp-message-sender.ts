@@ -42,7 +42,7 @@ export class SmtpMessageSender implements MessageSender {
     }
   }
 
-  /** What is still being sent fails. */
+  /** Ends the connections. A message that is being sent fails. */
   close(): void {
     this.transport.close({ force: true });
   }

@@ -118,7 +118,7 @@ export class TypeOrmOrderRepository implements OrderRepository {
   }
 }
 
-/** What an animal's status becomes, and what it may have been. */
+/** The new status of an animal, and the statuses that it may have had. */
 function animalChange(status: Order['status']) {
   const to = petStatusOnceOrder[status];
   return [to, statusesBefore(to)];

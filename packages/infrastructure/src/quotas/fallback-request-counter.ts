@@ -49,7 +49,7 @@ export class FallbackRequestCounter implements RequestCounter {
     }
   }
 
-  /** What is stored besides Redis, which clears itself. */
+  /** Deletes old rows of the local counter. Redis expires its own entries. */
   async purge(now: Instant): Promise<number> {
     return this.local.purge(now);
   }

@@ -53,7 +53,7 @@ type Days = Map<Instant, Map<ApiKeyId, Writable<KeyDayOfUsage>>>;
 
 /** A write whose answer is lost is tried again: where the database had done it, it counts twice. */
 export class PostgresUsageRecords implements UsageRecords {
-  /** What is yet to be written. */
+  /** The counts that are not yet written. */
   private days: Days = new Map();
   private readonly writeBehind = new WriteBehind(() => this.writeAll(), FLUSH_EVERY);
 

@@ -27,7 +27,7 @@ interface ScriptedRedis extends Redis {
 /** Requests of one requester with the same limits, which are decided one after another. */
 interface Group extends CountedRequest {
   requests: number;
-  /** What the next of them begins with, once Redis has answered. */
+  /** The usage before the next request of this group, once Redis has answered. */
   usage: Usage;
   /** Of a key. */
   refusals: Refusals | undefined;

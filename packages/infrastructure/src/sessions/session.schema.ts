@@ -9,7 +9,7 @@ export type SessionRow = Writable<Session> & {
   data?: object;
 };
 
-/** What is nullable is null of the former version's sessions, which are nobody's here. */
+/** The nullable columns are null in sessions of the former version. Those sessions sign nobody in. */
 export const sessionSchema = new EntitySchema<SessionRow>({
   name: 'Session',
   tableName: 'sessions',
