@@ -6,6 +6,7 @@ import { describe, expect, it } from '@jest/globals';
 import {
   alertsWithoutSection,
   brokenLinks,
+  clausesAsSubjects,
   misplacedSettings,
   mostBytes,
   oversized,
@@ -34,6 +35,10 @@ describe('the documents', () => {
 
   it('cite nothing that stands outside the repository, nor do the sources', () => {
     expect(withUnknownSource(repository)).toEqual([]);
+  });
+
+  it('begin no comment with a clause as its subject', () => {
+    expect(clausesAsSubjects(repository)).toEqual([]);
   });
 
   it('name files and folders that are there', () => {
@@ -83,6 +88,10 @@ describe('a repository whose documents are wrong', () => {
 
   it('is told of a citation of what stands outside it', () => {
     expect(withUnknownSource(broken)).toEqual(['packages/silent/citing.yaml']);
+  });
+
+  it('is told of a comment that begins with a clause as its subject', () => {
+    expect(clausesAsSubjects(broken)).toEqual(['packages/silent/riddle.ts: Who comes while it is busy uses the pool.']);
   });
 
   it('is told of a file and a folder that are not there', () => {

@@ -115,6 +115,17 @@ export function misplacedSettings(repository: string, settings: readonly string[
   });
 }
 
+/** Comments of apps/ and packages/ that open with a clause as their subject ("What is sent ..."). */
+export function clausesAsSubjects(repository: string): string[] {
+  return filesOf(repository)
+    .filter((path) => /\.(?:[cm]?js|ts)$/.test(path) && /^(?:apps|packages)\//.test(path))
+    .flatMap((path) =>
+      [
+        ...read(repository, path).matchAll(/^[ \t]*(?:\/\*\*|\/\/) ((?:What|Whatever|Who|Whoever|Whom|Whose) .*)/gm),
+      ].map(([, comment]) => `${path}: ${comment}`),
+    );
+}
+
 /** Alerts without a section of the runbook. */
 export function alertsWithoutSection(repository: string): string[] {
   const { groups } = parse(read(repository, 'docker/prometheus/alerts.yml')) as {

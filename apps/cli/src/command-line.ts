@@ -136,7 +136,7 @@ export function parse(
   return { values, positionals: parsed.positionals, isOn: (name: string) => parsed.values[name] === true };
 }
 
-/** Whatever is wrong with what was typed is a fault of usage. */
+/** Every error in the arguments is an error of usage. */
 export function asUsage<Result>(work: () => Result): Result {
   try {
     return work();

@@ -87,7 +87,7 @@ export async function createPortal(options: PortalOptions): Promise<NestFastifyA
     requestTimeout: REQUEST_TIMEOUT_MS,
     // Given as the server is made, or it stays at a minute, which Node then takes for the whole request.
     http: { headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: TIMEOUT_CHECK_MS },
-    // What isn't even an address meets no filter.
+    // A malformed URL reaches no exception filter.
     frameworkErrors: (_error: Error, _request: FastifyRequest, reply: FastifyReply) => {
       // No hook counts its body, which is not waited for.
       void reply.code(400).header('connection', 'close').type('text/plain; charset=utf-8').send('bad request\n');

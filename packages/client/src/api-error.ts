@@ -15,7 +15,7 @@ interface Refusal {
   readonly cause?: unknown;
 }
 
-/** Whatever went wrong with a request but its being aborted: that rejects with the signal's own reason. */
+/** Every failure of a request except an abort, which rejects with the signal's own reason. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   /** The reason, for programs. New codes may be added; treat an unknown code by its status. */

@@ -28,7 +28,7 @@ const QUIET_TIMEOUT = 15_000;
 const POLL_INTERVAL = 20;
 /** Milliseconds between two tries to start a server on a cluster that another process holds. */
 const HELD_INTERVAL = 200;
-/** What PostgreSQL says where another server, or what is left of a killed one, holds the cluster (miscinit.c). */
+/** PostgreSQL's message when another server, or the rest of a killed one, holds the cluster (miscinit.c). */
 const HELD = /lock file ".*" (already exists|is empty)|pre-existing shared memory block/;
 /** Milliseconds between two tries to start a lost server again. */
 const RETRY_INTERVAL = 1_000;

@@ -26,7 +26,7 @@ export class OpenConnections {
     times: { readonly lameDuck: number; readonly all: number },
     close: () => Promise<void>,
   ): Promise<void> {
-    // Whoever presses Ctrl-C has no load balancer that needs the time.
+    // After Ctrl-C there is no load balancer that needs the time.
     const lameDuck = told.reason === 'SIGTERM' ? Math.min(times.lameDuck, times.all) : 0;
     await delay(lameDuck);
     await this.drain(times.all - lameDuck, close);

@@ -78,7 +78,7 @@ export class SocketRefusals {
       socket.destroy();
       return;
     }
-    // What comes after a refusal makes the parser fail again; what comes after the last answer is nobody's.
+    // Bytes after a refusal make the parser fail again. Bytes after the last answer belong to no request.
     if (this.refused.has(socket) || !socket.writable || error.code === 'HPE_CLOSED_CONNECTION') return;
     const refusal = refusalOfParser(error, this.routes);
     const { request, reply } = this.latest.get(socket) ?? {};

@@ -15,7 +15,7 @@ export interface Done {
 /** The stored part of an answer: the result, or the reason of the refusal. */
 type Answer = Done | { readonly code: DomainError['code']; readonly message: string };
 
-/** What the use case has found, and would find again. All else may be different the next time. */
+/** Errors that the use case would give again. All others may be different the next time. */
 const KEPT: ReadonlySet<DomainErrorKind> = new Set(['not_found', 'conflict']);
 
 /** A request with an `Idempotency-Key` happens once, however often it is sent: its answer is kept and given again. */

@@ -4,7 +4,7 @@ import { Metrics, type Page, type Series } from '@adoption-store/telemetry';
 import { NO_ROUTE, type Observe, type RequestObserver, type SocketAnswer } from './request-observers.js';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-// What OpenTelemetry's conventions name; a stranger may send any other, and each would be a series of its own.
+// The methods of OpenTelemetry's conventions. A client may send any other, and each would be a series of its own.
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);
 const OTHER = '_OTHER';
 /** The plan of an address that has sent no valid key. */

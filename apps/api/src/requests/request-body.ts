@@ -47,8 +47,8 @@ export class RequestBody {
     const length = Number(request.headers['content-length'] ?? FIRST_BYTES);
     this.bytes = Buffer.allocUnsafe(Math.min(length, FIRST_BYTES));
     if (length > MAX_BODY_BYTES) this.fail(tooLarge());
-    // What is too large is read on, and nothing of it is kept: closed amid a body the connection would be reset, and the
-    // answer with it. A body that never ends is cut off by the request's timeout.
+    // A body that is too large is read and dropped. Closing amid a body would reset the connection and lose the
+    // answer. The request's timeout ends a body that never ends.
     request.on('data', (piece: Buffer) => {
       this.take(piece);
     });

@@ -34,7 +34,7 @@ export function addRequestHooks(fastify: FastifyInstance, { refusals, turns, isE
       done(null, payload);
       return;
     }
-    // What came behind its head is no HTTP, whatever the operation would have said without it.
+    // The bytes after the head are no HTTP, so the operation's own answer does not matter.
     const error = errorBody(refusal.code, refusal.message);
     reply.code(error.status).header('connection', 'close');
     done(null, JSON.stringify(error));

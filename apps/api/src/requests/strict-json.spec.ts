@@ -164,7 +164,7 @@ describe('a strict JSON parser', () => {
       }
       return performance.now() - before;
     };
-    // What else the machine does only adds to a time, so that each is the least of its rounds, as many as it takes.
+    // Other work on the machine only adds to a time, so take the shortest of many rounds.
     let [small, large] = [Infinity, Infinity];
     for (let round = 0; round < 500 && (round < 9 || large > 100 * small); round += 1) {
       const [smaller = NaN, larger = NaN] = bodies.map(costOf);

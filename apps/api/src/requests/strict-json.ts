@@ -15,7 +15,7 @@ const ZERO = 0x30;
 const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
 // Anything from U+0020 on but the quote and the backslash, and escapes, whose check is left to JSON.parse.
 const STRING = /"[ !#-[\]-\uffff]*(?:\\.[ !#-[\]-\uffff]*)*"/y;
-// What a string may hold only escaped, or not at all.
+// The characters that a string may hold only escaped, or not at all.
 const SPECIAL = /[^ !#-[\]-\uffff]/;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 

@@ -17,7 +17,7 @@ export function isPublic(reflector: Reflector, context: ExecutionContext): boole
   return reflector.getAllAndOverride<boolean | undefined>(PUBLIC, [context.getHandler(), context.getClass()]) === true;
 }
 
-/** Whoever asks has to sign in first. */
+/** The page needs a signed-in account. */
 export class SignInNeeded extends Error {
   override readonly name = 'SignInNeeded';
 }

@@ -64,7 +64,7 @@ export class DeliverMessages {
     const now = this.clock.now();
     const until = later(now, lease);
     const claimed = await this.messages.claim({ limit: batch, now, until });
-    // Whatever happens, it is over within the lease: nobody else sends it meanwhile.
+    // The attempt always ends within the lease, so that no other worker sends the message meanwhile.
     const timeout = Math.floor(lease / 3);
     let next = 0;
     while (next < claimed.length && !isStopping() && this.clock.now() + timeout < until) {

@@ -16,7 +16,7 @@ class SlowKeys extends InMemoryApiKeyRepository {
     this.queries.push(hashes.length);
     this.inFlight += 1;
     this.mostInFlight = Math.max(this.mostInFlight, this.inFlight);
-    // What the database saw when it was asked is answered, however late.
+    // The answer is the state at the time of the query, however late it arrives.
     const answer = await Promise.all(hashes.map((hash) => this.findByHash(hash)));
     await new Promise((resolve) => setTimeout(resolve, takes));
     this.inFlight -= 1;

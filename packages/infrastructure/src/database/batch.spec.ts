@@ -164,7 +164,7 @@ describe('a batch', () => {
     const askAll = () =>
       Promise.all(['Ada', 'Ben', 'Cem'].map((name, index) => asker.run(name, () => batch.add(index))));
     const watch = () => undefined;
-    // What a tracing channel of that name publishes when a query begins.
+    // The message of a tracing channel of that name when a query begins.
     const channel = 'tracing:adoption-store:query:start';
     subscribe(channel, watch);
     await askAll();

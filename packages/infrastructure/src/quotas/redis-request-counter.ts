@@ -69,7 +69,7 @@ export class RedisRequestCounter implements RequestCounter {
       connectionName: 'adoption-store',
       scripts: { countRequests: { lua: requestCounterScript(policy) } },
     });
-    // Whoever asks is told by a rejection; an 'error' that nobody listens for would end the process.
+    // The caller sees failures as rejections. An 'error' event without a listener would end the process.
     redis.on('error', () => undefined);
     await redis.connect().catch(() => undefined);
     return new RedisRequestCounter(redis as ScriptedRedis, policy, timeout);

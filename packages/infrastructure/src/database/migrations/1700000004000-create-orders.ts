@@ -11,7 +11,7 @@ export class CreateOrders1700000004000 implements MigrationInterface {
         created_at timestamptz NOT NULL,
         updated_at timestamptz NOT NULL
       )`);
-    // Whatever the process gets wrong, an animal is in one order at a time, and sold once.
+    // The database guarantees that an animal is in one order at a time and sold once, even if a process is wrong.
     await runner.query(`
       CREATE UNIQUE INDEX orders_live_by_animal ON orders (animal_id) WHERE status IN ('placed', 'completed')`);
     // A page is a range of one of these, however deep it is and however many orders others have.

@@ -6,7 +6,7 @@ export class IndexEndsOfKeys1700000061000 implements MigrationInterface {
     await runner.query(`
       CREATE INDEX api_keys_by_account_and_end
       ON api_keys (account_id, COALESCE(LEAST(revoked_at, expires_at), 'infinity'::timestamptz), id)`);
-    // What a few keys have used; and what goes with a key that is deleted.
+    // For the usage of a few keys, and for the rows that are deleted with a key.
     await runner.query('CREATE INDEX usage_by_day_by_key ON usage_by_day (key_id, day)');
     await runner.query('ANALYZE api_keys');
   }
