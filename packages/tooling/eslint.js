@@ -7,8 +7,9 @@ import tseslint from 'typescript-eslint';
  *
  * @param {string} directory the workspace's folder, as `import.meta.dirname` gives it.
  * @param {string[]} projects the tsconfigs that know its files: its own knows the sources, the test workspace's the specs.
+ * @param {string[]} testCode sources that only tests run: they may watch a framework from inside.
  */
-export function workspace(directory, projects = ['tsconfig.json', '../../test/tsconfig.json']) {
+export function workspace(directory, projects = ['tsconfig.json', '../../test/tsconfig.json'], testCode = []) {
   return [
     // The architecture's fixtures are wrong on purpose.
     { ignores: ['dist/', 'coverage/', 'architecture/fixtures/'] },
@@ -18,7 +19,7 @@ export function workspace(directory, projects = ['tsconfig.json', '../../test/ts
     ...tseslint.configs.stylisticTypeChecked,
     { languageOptions: { parserOptions: { project: projects, tsconfigRootDir: directory } } },
     { rules: sharedRules },
-    { files: ['src/**/*.ts'], ignores: ['src/**/*.spec.ts'], rules: insideFrameworks() },
+    { files: ['src/**/*.ts'], ignores: ['src/**/*.spec.ts', ...testCode], rules: insideFrameworks() },
     {
       // Settings of tools: plain JavaScript that no tsconfig knows, so the rules that need types can't judge it.
       files: ['**/*.js', '**/*.cjs', '**/*.mjs'],

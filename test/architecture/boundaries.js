@@ -2,7 +2,8 @@
  * What may import what, for dependency-cruiser. `fixtures/<name of the rule>/` breaks the rule in each file called
  * `bad*`, and boundaries.spec.ts proves that the rule says so. Paths are relative to the repository.
  */
-const TEST_CODE = String.raw`\.spec\.ts$|/src/testing(\.ts$|/)`;
+/** Code that production never loads, as a pattern of paths. */
+export const TEST_CODE = String.raw`\.spec\.ts$|/src/testing(\.ts$|/)|^(packages|apps)/[^/]+/test/|^packages/test-support/`;
 const PRODUCTION = { path: '^(packages|apps)/[^/]+/src/', pathNot: TEST_CODE };
 
 /** Matches modules of npm packages, whether they are installed or not. */
@@ -42,8 +43,8 @@ export const rules = [
   },
   {
     name: 'database-drivers-stay-in-infrastructure',
-    comment: 'Everybody else sees ports. The test workspace looks behind them.',
-    from: { path: '^(packages|apps)/', pathNot: '^packages/(infrastructure|embedded-postgres)/' },
+    comment: 'All other packages see ports. Test support and the test workspace look behind them.',
+    from: { path: '^(packages|apps)/', pathNot: '^packages/(infrastructure|embedded-postgres|test-support)/' },
     to: { path: npm('typeorm', 'pg', 'ioredis') },
   },
   {

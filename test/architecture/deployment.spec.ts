@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { folderOf } from '../support/programs.js';
+import { folderOf } from '@adoption-store/test-support';
 import { composeFaults } from './compose.js';
 import { kubernetesFaults } from './kubernetes.js';
 import { fixtures, repository } from './trees.js';

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import ts from 'typescript';
+import { TEST_CODE } from './boundaries.js';
 import type { Import } from './trees.js';
 
 type Versions = Readonly<Record<string, string>>;
@@ -28,13 +29,14 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
   'packages/client': ['.'],
   'packages/telemetry': ['.'],
   'packages/web': ['.'],
+  'packages/test-support': ['.', './jest'],
   'packages/tooling': ['./eslint', './jest'],
   'apps/api': ['.'],
   'apps/portal': ['.'],
 };
 
 const SCOPE = '@adoption-store/';
-const TEST_CODE = /^test\/|\.spec\.ts$|\/src\/testing(?:\.ts$|\/)/;
+const IN_TESTS = new RegExp(`^test/|${TEST_CODE}`);
 
 /** Each way in which the tree's package.json and tsconfig.json files break their fences, a sentence each. */
 export function brokenFences(tree: string, imports: readonly Import[]): string[] {
@@ -81,7 +83,10 @@ function otherSources({ folder, manifest }: Workspace): string[] {
   return Object.entries(manifest.exports ?? {}).flatMap(([path, conditions]) => {
     // The tooling is plain JavaScript that isn't built.
     if (typeof conditions === 'string') return [];
-    const name = /^\.\/src\/(.+)\.ts$/.exec(conditions[`${SCOPE}source`] ?? '')?.[1] ?? '';
+    const source = conditions[`${SCOPE}source`] ?? '';
+    // Test code is read from its source and never built.
+    if (Object.keys(conditions).length === 1 && IN_TESTS.test(join(folder, source))) return [];
+    const name = /^\.\/src\/(.+)\.ts$/.exec(source)?.[1] ?? '';
     const isOne = conditions['types'] === `./dist/${name}.d.ts` && conditions['default'] === `./dist/${name}.js`;
     return isOne ? [] : [`${folder} exports more than one module as ${path}`];
   });
@@ -102,7 +107,7 @@ function undeclaredImports(workspaces: readonly Workspace[], imports: readonly I
     .flatMap(({ from, module }) => {
       const manifest = manifestOf(/^(?:test|[^/]+\/[^/]+)/.exec(from)?.[0] ?? '');
       const name = /^(?:@[^/]+\/)?[^/]+/.exec(module)?.[0] ?? module;
-      const forTests = TEST_CODE.test(from) ? { ...manifest.devDependencies, ...tools } : {};
+      const forTests = IN_TESTS.test(from) ? { ...manifest.devDependencies, ...tools } : {};
       return name in { ...installed(manifest), ...forTests } ? [] : [`${from} imports ${name}, undeclared`];
     });
 }

@@ -4,10 +4,16 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { findChromium } from '../support/chromium.js';
-import { createDatabase, type TestDatabase } from '../support/database.js';
+import {
+  API,
+  createDatabase,
+  run,
+  Running,
+  temporaryFolder,
+  type TestDatabase,
+  until,
+} from '@adoption-store/test-support';
 import { runPortal, type RunningPortal } from '../support/portal-process.js';
-import { API, run, Running, temporaryFolder } from '../support/processes.js';
-import { until } from '../support/until.js';
 
 const executablePath = findChromium();
 if (executablePath === undefined) console.warn('SKIPPED: the way through the portal, for there is no Chromium here');

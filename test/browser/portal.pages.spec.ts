@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ApiKey, type Caller, createApplication, DAY, HOUR, later, limitsOf } from '@adoption-store/domain';
 import { openInfrastructure } from '@adoption-store/infrastructure';
+import { createDatabase, type TestDatabase } from '@adoption-store/test-support';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { bringAxe, findingsOf } from '../support/axe.js';
 import { findChromium } from '../support/chromium.js';
-import { createDatabase, type TestDatabase } from '../support/database.js';
 import { runPortal, type RunningPortal } from '../support/portal-process.js';
 
 const executablePath = findChromium();

@@ -1,7 +1,7 @@
 import type { Ports } from '@adoption-store/domain';
 import { inMemoryPorts } from '@adoption-store/domain/testing';
 import { openInfrastructure } from '@adoption-store/infrastructure';
-import { createDatabase } from '../support/database.js';
+import { createDatabase } from '@adoption-store/test-support';
 
 export interface Adapters {
   readonly ports: Ports;

@@ -13,9 +13,8 @@ import {
   SECOND,
 } from '@adoption-store/domain';
 import { type Infrastructure, openInfrastructure } from '@adoption-store/infrastructure';
+import { ask, createDatabase, type TestDatabase, until } from '@adoption-store/test-support';
 import pg from 'pg';
-import { ask, createDatabase, type TestDatabase } from '../support/database.js';
-import { until } from '../support/until.js';
 
 type Instance = Application & { readonly ports: Ports };
 

@@ -17,7 +17,7 @@ import {
   type NewApiKey,
   type PastKeyPlace,
 } from '@adoption-store/domain';
-import { until } from '../support/until.js';
+import { until } from '@adoption-store/test-support';
 import { type Adapters, everyAdapter } from './adapters.js';
 
 describe.each(everyAdapter)('an API key repository (%s)', (_name, open) => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { migrate, openDataSource } from '@adoption-store/infrastructure/testing';
-import { createDatabase, type TestDatabase } from '../support/database.js';
+import { createDatabase, type TestDatabase } from '@adoption-store/test-support';
 
 type DataSource = Awaited<ReturnType<typeof openDataSource>>;
 

@@ -18,10 +18,9 @@ import {
   SECOND,
 } from '@adoption-store/domain';
 import { openInfrastructure } from '@adoption-store/infrastructure';
+import { createDatabase, type TestDatabase, until } from '@adoption-store/test-support';
 import fc from 'fast-check';
 import pg from 'pg';
-import { createDatabase, type TestDatabase } from '../support/database.js';
-import { until } from '../support/until.js';
 import { type Adapters, everyAdapter } from './adapters.js';
 
 const NOW = instant(Date.UTC(2026, 0, 1, 12, 0, 0, 123));

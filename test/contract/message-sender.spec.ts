@@ -2,10 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type AccountId, type ClaimedMessage, instant, type MessageId, SECOND } from '@adoption-store/domain';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { SmtpMessageSender, SmtpPasswordMailer } from '@adoption-store/infrastructure/testing';
+import { createDatabase, type ReceivedMail, SmtpSink, until } from '@adoption-store/test-support';
 import fc from 'fast-check';
-import { createDatabase } from '../support/database.js';
-import { type ReceivedMail, SmtpSink } from '../support/smtp.js';
-import { until } from '../support/until.js';
 
 const CREATED = instant(Date.UTC(2026, 0, 1, 12, 0, 0));
 const TIMEOUT = 5 * SECOND;

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { migrate, revertMigrations } from '@adoption-store/infrastructure/testing';
+import { createDatabase, type TestDatabase } from '@adoption-store/test-support';
 import pg from 'pg';
-import { createDatabase, type TestDatabase } from '../support/database.js';
 
 let database: TestDatabase;
 beforeEach(async () => {

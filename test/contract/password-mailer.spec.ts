@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { instant } from '@adoption-store/domain';
 import { SmtpPasswordMailer } from '@adoption-store/infrastructure/testing';
-import { SmtpSink } from '../support/smtp.js';
-import { until } from '../support/until.js';
+import { SmtpSink, until } from '@adoption-store/test-support';
 
 const EXPIRES = instant(Date.UTC(2026, 0, 1, 13));
 let sink: SmtpSink;

@@ -20,9 +20,16 @@ import {
 } from '@adoption-store/domain/testing';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { migrate } from '@adoption-store/infrastructure/testing';
+import {
+  ask,
+  createDatabase,
+  explainingUrl,
+  growingCosts,
+  type RunStatement,
+  statementsDuring,
+  type TestDatabase,
+} from '@adoption-store/test-support';
 import type pg from 'pg';
-import { ask, createDatabase, type TestDatabase } from '../support/database.js';
-import { explainingUrl, growingCosts, type RunStatement, statementsDuring } from '../support/query-plans.js';
 
 const ROWS = 100_000;
 /** Rows that a statement may read: the largest portions are 1,000. */

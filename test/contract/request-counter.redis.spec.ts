@@ -15,7 +15,7 @@ import {
   type CreatedRequestCounter,
   RedisRequestCounter,
 } from '@adoption-store/infrastructure/testing';
-import { askRedis, redisServerFor, type RedisServer } from '../support/redis.js';
+import { askRedis, type RedisServer, redisServerFor } from '@adoption-store/test-support';
 import { type Database, DAY, free, newRequester, nextTurn, noon, openDatabase, TIMEOUT } from './request-counters.js';
 
 const openServer = redisServerFor('what happens when Redis is lost');

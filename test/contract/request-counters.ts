@@ -17,8 +17,7 @@ import {
   createRequestCounter,
   RedisRequestCounter,
 } from '@adoption-store/infrastructure/testing';
-import { createDatabase } from '../support/database.js';
-import { redisFor } from '../support/redis.js';
+import { createDatabase, redisFor } from '@adoption-store/test-support';
 
 export const DAY = 24 * HOUR;
 export const midnight = instant(Date.UTC(2026, 0, 1));

@@ -6,9 +6,8 @@ import {
   openDataSource,
   PostgresAnimalRepository,
 } from '@adoption-store/infrastructure/testing';
+import { ask, createDatabase, type TestDatabase, until } from '@adoption-store/test-support';
 import pg from 'pg';
-import { ask, createDatabase, type TestDatabase } from '../support/database.js';
-import { until } from '../support/until.js';
 
 type DataSource = Awaited<ReturnType<typeof openDataSource>>;
 

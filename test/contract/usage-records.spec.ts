@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DAY, INT64_MAX, type ApiKeyId, instant, later, type Ports, type UsedKey } from '@adoption-store/domain';
 import { openInfrastructure } from '@adoption-store/infrastructure';
-import { until } from '../support/until.js';
+import { until } from '@adoption-store/test-support';
 import { type Adapters, everyAdapter, openPostgres } from './adapters.js';
 
 const DAY_ONE = instant(Date.UTC(2026, 0, 1));

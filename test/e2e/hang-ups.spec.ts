@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { ApiMetrics } from '@adoption-store/api';
+import { until } from '@adoption-store/test-support';
 import { expect, it } from '@jest/globals';
 import pg from 'pg';
 import { useApi } from '../support/api.js';
 import { get, rawHead } from '../support/pets-client.js';
-import { until } from '../support/until.js';
 
 const metrics = new ApiMetrics(() => ({
   pool: { idle: 0, used: 0, size: 0, waiting: 0 },

@@ -1,8 +1,7 @@
 import { openInfrastructure } from '@adoption-store/infrastructure';
+import { createDatabase, DatabaseGate, type TestDatabase } from '@adoption-store/test-support';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { startApi, type TestApi, useApi } from '../support/api.js';
-import { createDatabase, type TestDatabase } from '../support/database.js';
-import { DatabaseGate } from '../support/database-gate.js';
 import { expectError } from '../support/expectations.js';
 import { bearer, rawHead } from '../support/pets-client.js';
 import { type RawResponse, request, sendRaw } from '../support/raw-http.js';

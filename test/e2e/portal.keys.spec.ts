@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import type { Log } from '@adoption-store/telemetry';
+import { ask } from '@adoption-store/test-support';
 import { pino } from 'pino';
-import { ask } from '../support/database.js';
 import { keyIn, usePortal } from '../support/portal-visitor.js';
 
 const lines: string[] = [];

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { PASSWORD, usePortal, type Visitor } from '../support/portal-visitor.js';
-import { ask } from '../support/database.js';
+import { ask } from '@adoption-store/test-support';
 
 const PAST_KEYS = 100_000;
 /** Keys of one statement: a statement that takes too long is ended. */

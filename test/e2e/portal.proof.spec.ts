@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { DAY } from '@adoption-store/domain';
+import { until } from '@adoption-store/test-support';
 import { usePortal, type Visitor } from '../support/portal-visitor.js';
-import { until } from '../support/until.js';
 
 const OWNERS = 'the owner’s own pass phrase';
 const portal = usePortal();

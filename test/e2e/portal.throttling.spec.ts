@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { DAY, MINUTE } from '@adoption-store/domain';
+import { until } from '@adoption-store/test-support';
 import { type TestPortal, startPortal } from '../support/portal.js';
 import { type Answer, PASSWORD, usePortal, Visitor } from '../support/portal-visitor.js';
-import { until } from '../support/until.js';
 
 const portal = usePortal();
 const WRONG = 'not the right pass phrase';

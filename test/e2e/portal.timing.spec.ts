@@ -1,9 +1,9 @@
 import { performance } from 'node:perf_hooks';
 import { expect, it } from '@jest/globals';
 import { HOUR } from '@adoption-store/domain';
+import { until } from '@adoption-store/test-support';
 import pg from 'pg';
 import { usePortal } from '../support/portal-visitor.js';
-import { until } from '../support/until.js';
 
 const PAIRS = 300;
 const portal = usePortal();

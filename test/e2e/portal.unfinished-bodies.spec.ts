@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, it } from '@jest/globals';
 import { usePortal } from '../support/portal-visitor.js';
-import { until } from '../support/until.js';
+import { until } from '@adoption-store/test-support';
 
 const MOST = 32;
 const FORM = 'application/x-www-form-urlencoded';

@@ -2,8 +2,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { errorStatuses } from '../../apps/api/src/errors/error-codes.js';
-import { createDatabase, type TestDatabase } from '../support/database.js';
-import { API, KEYS, run, Running } from '../support/processes.js';
+import { API, createDatabase, KEYS, run, Running, type TestDatabase } from '@adoption-store/test-support';
 import { parseResponses, type RawResponse, request } from '../support/raw-http.js';
 import { type Connection, hostileConnection } from './requests.js';
 

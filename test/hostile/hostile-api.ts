@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ErrorCode, errorStatuses } from '../../apps/api/src/errors/error-codes.js';
-import { createDatabase, type TestDatabase } from '../support/database.js';
+import { API, createDatabase, KEYS, run, Running, type TestDatabase } from '@adoption-store/test-support';
 import { expectError, expectHeadError, expectLimitHeaders } from '../support/expectations.js';
-import { API, KEYS, run, Running } from '../support/processes.js';
 import { CUT, exchange, type Part, type RawResponse } from '../support/raw-http.js';
 
 /** What an answer should be: the code of a refusal, the status of a success, or that of a refusal of HEAD. */

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { createDatabase, type TestDatabase } from '../support/database.js';
+import { createDatabase, KEYS, run, type Running, type TestDatabase } from '@adoption-store/test-support';
 import { startService } from '../support/faults.js';
-import { KEYS, run, type Running } from '../support/processes.js';
 
 const SMALL = 8 * 1024;
 const LARGE = 64 * 1024;

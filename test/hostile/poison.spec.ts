@@ -1,10 +1,17 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { createDatabase, type TestDatabase } from '../support/database.js';
-import { API, KEYS, run, Running } from '../support/processes.js';
+import {
+  API,
+  createDatabase,
+  KEYS,
+  redisFor,
+  run,
+  Running,
+  type TestDatabase,
+  type TestRedis,
+} from '@adoption-store/test-support';
 import { parseResponses, type RawResponse, request, type Target } from '../support/raw-http.js';
-import { redisFor, type TestRedis } from '../support/redis.js';
 import { poison, Random, type Known } from './poisons.js';
 
 /** Requests to be answered; more take longer and prove more. */

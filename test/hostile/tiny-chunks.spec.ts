@@ -3,8 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { createDatabase, type TestDatabase } from '../support/database.js';
-import { API, KEYS, run, Running } from '../support/processes.js';
+import { API, createDatabase, KEYS, run, Running, type TestDatabase } from '@adoption-store/test-support';
 import { request, sendRaw } from '../support/raw-http.js';
 
 const CHUNKS = 65_000;

@@ -1,10 +1,19 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { createDatabase, type TestDatabase } from '../support/database.js';
-import { API, type Environment, type Finished, KEYS, run, Running, WORKER } from '../support/processes.js';
+import {
+  API,
+  createDatabase,
+  type Environment,
+  type Finished,
+  KEYS,
+  run,
+  Running,
+  type TestDatabase,
+  until,
+  WORKER,
+} from '@adoption-store/test-support';
 import { sendRaw } from '../support/raw-http.js';
-import { until } from '../support/until.js';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const TRACEPARENT = `00-${TRACE}-b7ad6b7169203331-01`;

@@ -3,13 +3,10 @@ import { appendFile, readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startApi, type TestApi } from '../support/api.js';
-import { ask } from '../support/database.js';
+import { ask, type Finished, folderOf, temporaryFolder, until } from '@adoption-store/test-support';
 import { petsOf, bearer, get } from '../support/pets-client.js';
-import { type Finished, temporaryFolder } from '../support/processes.js';
-import { folderOf } from '../support/programs.js';
 import { request } from '../support/raw-http.js';
 import { addPet, end, orderOf, orderPet, placeOrder } from '../support/store-client.js';
-import { until } from '../support/until.js';
 import { WholePostgres } from '../support/whole-postgres.js';
 
 const bin = folderOf('backup and restore', 'postgresql', 'pg_dump', 'psql', 'initdb', 'postgres');

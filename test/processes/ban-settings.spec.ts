@@ -1,9 +1,15 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { HOUR, type Instant, instant, later, SECOND } from '@adoption-store/domain';
-import { createDatabase, type TestDatabase } from '../support/database.js';
+import {
+  createDatabase,
+  KEYS,
+  ProcessClock,
+  run,
+  type Running,
+  temporaryFolder,
+  type TestDatabase,
+} from '@adoption-store/test-support';
 import { startService } from '../support/faults.js';
-import { ProcessClock } from '../support/process-clock.js';
-import { KEYS, run, type Running, temporaryFolder } from '../support/processes.js';
 
 const NOON: Instant = instant(Date.UTC(2030, 0, 1, 12));
 

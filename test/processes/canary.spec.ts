@@ -2,9 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { generateKeyText } from '@adoption-store/domain';
+import { API, createDatabase, KEYS, run, Running, type TestDatabase } from '@adoption-store/test-support';
 import pg from 'pg';
-import { createDatabase, type TestDatabase } from '../support/database.js';
-import { API, KEYS, run, Running } from '../support/processes.js';
 
 const cryptography = {
   randomBytes: (length: number) => randomBytes(length),

@@ -11,8 +11,7 @@ import {
 } from '../support/faults.js';
 import { type Answer, isSuccess, Load, type LoadKeys } from '../support/load.js';
 import { PostgresServer } from '../support/postgres.js';
-import { Running, WORKER } from '../support/processes.js';
-import { until } from '../support/until.js';
+import { Running, until, WORKER } from '@adoption-store/test-support';
 
 /** Milliseconds that a fault lasts at least: longer than anything is waited for. */
 const FAULT = 2_500;

@@ -1,12 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { createDatabase, type TestDatabase } from '../support/database.js';
+import {
+  createDatabase,
+  type Environment,
+  KEYS,
+  type RedisServer,
+  redisServerFor,
+  run,
+  type Running,
+  type TestDatabase,
+  until,
+} from '@adoption-store/test-support';
 import { addPets, countOf, startService, tell } from '../support/faults.js';
 import { isSuccess, Load, slowest } from '../support/load.js';
-import { type Environment, KEYS, run, type Running } from '../support/processes.js';
-import { redisServerFor, type RedisServer } from '../support/redis.js';
-import { until } from '../support/until.js';
 
 const PER_DAY = 1_000_000;
 const openRedis = redisServerFor('an API that loses its Redis');

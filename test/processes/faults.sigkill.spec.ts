@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { createDatabase } from '../support/database.js';
+import { createDatabase, type Environment, type Running, temporaryFolder, until } from '@adoption-store/test-support';
 import {
   addPets,
   countOf,
@@ -14,8 +14,6 @@ import {
 } from '../support/faults.js';
 import { isSuccess, Load } from '../support/load.js';
 import { urlOfCluster } from '../support/postgres.js';
-import { type Environment, type Running, temporaryFolder } from '../support/processes.js';
-import { until } from '../support/until.js';
 
 /** How often the API is killed with each database; more take longer and prove more. */
 const ROUNDS = Number(process.env['FAULT_ROUNDS'] ?? 2);

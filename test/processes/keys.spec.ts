@@ -1,8 +1,17 @@
 import { spawnSync } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ask, createDatabase, type TestDatabase } from '../support/database.js';
-import { ACCOUNTS, API, KEYS, run, Running, temporaryFolder } from '../support/processes.js';
+import {
+  ACCOUNTS,
+  API,
+  ask,
+  createDatabase,
+  KEYS,
+  run,
+  Running,
+  temporaryFolder,
+  type TestDatabase,
+} from '@adoption-store/test-support';
 
 let database: TestDatabase;
 let service: Running;

@@ -1,10 +1,16 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Instant, instant, later, MINUTE, SECOND, startOf } from '@adoption-store/domain';
-import { createDatabase, type TestDatabase } from '../support/database.js';
+import {
+  createDatabase,
+  KEYS,
+  ProcessClock,
+  run,
+  type Running,
+  temporaryFolder,
+  type TestDatabase,
+  until,
+} from '@adoption-store/test-support';
 import { startService } from '../support/faults.js';
-import { ProcessClock } from '../support/process-clock.js';
-import { KEYS, run, type Running, temporaryFolder } from '../support/processes.js';
-import { until } from '../support/until.js';
 
 const START: Instant = instant(Date.UTC(2030, 0, 1, 12, 34, 56, 789));
 

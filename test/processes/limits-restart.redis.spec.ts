@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createDatabase, type TestDatabase } from '../support/database.js';
+import {
+  createDatabase,
+  KEYS,
+  type RedisServer,
+  redisServerFor,
+  run,
+  type Running,
+  type TestDatabase,
+} from '@adoption-store/test-support';
 import { startService } from '../support/faults.js';
-import { KEYS, run, type Running } from '../support/processes.js';
-import { redisServerFor, type RedisServer } from '../support/redis.js';
 
 // As the compose file has it.
 const openRedis = redisServerFor('counts that survive their Redis', { appendonly: 'yes' });

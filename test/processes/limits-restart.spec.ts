@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { createDatabase, type TestDatabase } from '../support/database.js';
-import { API, KEYS, run, Running } from '../support/processes.js';
+import { API, createDatabase, KEYS, run, Running, type TestDatabase } from '@adoption-store/test-support';
 
 let database: TestDatabase;
 let client: pg.Client;

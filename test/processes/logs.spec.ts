@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { createDatabase, type TestDatabase } from '../support/database.js';
-import { DatabaseGate } from '../support/database-gate.js';
-import { API, KEYS, run, Running } from '../support/processes.js';
+import { API, createDatabase, DatabaseGate, KEYS, run, Running, type TestDatabase } from '@adoption-store/test-support';
 
 let database: TestDatabase;
 

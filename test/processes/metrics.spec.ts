@@ -3,11 +3,18 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createDatabase, type TestDatabase } from '../support/database.js';
-import { API, KEYS, run, Running, WORKER } from '../support/processes.js';
+import {
+  API,
+  createDatabase,
+  KEYS,
+  run,
+  Running,
+  type TestDatabase,
+  until,
+  WORKER,
+} from '@adoption-store/test-support';
 import { dashboardExpressions, metricsIn, ruleExpressions } from '../support/promql.js';
 import { sendRaw } from '../support/raw-http.js';
-import { until } from '../support/until.js';
 
 const DOCKER = join(__dirname, '../../docker');
 const WATCHED = {

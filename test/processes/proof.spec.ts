@@ -1,11 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { createDatabase, type TestDatabase } from '../support/database.js';
+import { API, createDatabase, Running, SmtpSink, type TestDatabase, until } from '@adoption-store/test-support';
 import { runPortal, type RunningPortal } from '../support/portal-process.js';
 import { PASSWORD, Visitor } from '../support/portal-visitor.js';
-import { API, Running } from '../support/processes.js';
-import { SmtpSink } from '../support/smtp.js';
-import { until } from '../support/until.js';
 
 let database: TestDatabase;
 let mail: SmtpSink;

@@ -5,12 +5,16 @@ import { createServer, request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { createDatabase, type TestDatabase } from '../support/database.js';
+import {
+  createDatabase,
+  folderOf,
+  freePort,
+  type Running,
+  type TestDatabase,
+  until,
+} from '@adoption-store/test-support';
 import { addPets, issueKeys, startService } from '../support/faults.js';
 import { isSuccess, Load, type LoadKeys } from '../support/load.js';
-import { freePort, type Running } from '../support/processes.js';
-import { folderOf } from '../support/programs.js';
-import { until } from '../support/until.js';
 
 const folder = folderOf('the proxy', 'haproxy', 'haproxy');
 const config = join(__dirname, '../../docker/haproxy.cfg');

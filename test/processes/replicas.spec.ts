@@ -1,8 +1,15 @@
 import { Agent, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createDatabase, type TestDatabase } from '../support/database.js';
-import { API, KEYS, run, Running } from '../support/processes.js';
-import { redisFor, type TestRedis } from '../support/redis.js';
+import {
+  API,
+  createDatabase,
+  KEYS,
+  redisFor,
+  run,
+  Running,
+  type TestDatabase,
+  type TestRedis,
+} from '@adoption-store/test-support';
 
 const MINUTE = 60_000;
 const REQUESTS = 5_000;

@@ -3,9 +3,16 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { createDatabase, type TestDatabase } from '../support/database.js';
-import { DatabaseGate } from '../support/database-gate.js';
-import { API, type Environment, KEYS, run, Running } from '../support/processes.js';
+import {
+  API,
+  createDatabase,
+  DatabaseGate,
+  type Environment,
+  KEYS,
+  run,
+  Running,
+  type TestDatabase,
+} from '@adoption-store/test-support';
 import { request, type RequestOptions, sendRaw, type Target } from '../support/raw-http.js';
 
 const HELLO = '{"message":"Hello"}';

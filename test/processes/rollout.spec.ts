@@ -1,11 +1,10 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MIGRATION_LOCK } from '@adoption-store/infrastructure/testing';
+import { API, createDatabase, KEYS, run, Running, type TestDatabase } from '@adoption-store/test-support';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { Balancer } from '../support/balancer.js';
-import { createDatabase, type TestDatabase } from '../support/database.js';
-import { API, KEYS, run, Running } from '../support/processes.js';
 
 /** How often an instance is replaced; more takes longer and proves more. */
 const ROLLOUTS = Number(process.env['ROLLOUTS'] ?? 3);

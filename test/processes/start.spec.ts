@@ -6,11 +6,10 @@ import { chmod, chown, rename, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { openEmbeddedPostgres } from '@adoption-store/embedded-postgres/testing';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ask, createDatabase } from '../support/database.js';
-import { runPortal } from '../support/portal-process.js';
 import {
   API,
+  ask,
+  createDatabase,
   type Environment,
   freePort,
   KEYS,
@@ -19,7 +18,9 @@ import {
   Running,
   START,
   temporaryFolder,
-} from '../support/processes.js';
+} from '@adoption-store/test-support';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { runPortal } from '../support/portal-process.js';
 
 const READY = /Address {2}(\S+)\/v1/;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;

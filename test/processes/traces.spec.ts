@@ -1,8 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createDatabase, type TestDatabase } from '../support/database.js';
+import {
+  API,
+  createDatabase,
+  freePort,
+  KEYS,
+  run,
+  Running,
+  type TestDatabase,
+  until,
+  WORKER,
+} from '@adoption-store/test-support';
 import { OtlpCollector, type ReceivedSpan } from '../support/otlp.js';
-import { API, freePort, KEYS, run, Running, WORKER } from '../support/processes.js';
-import { until } from '../support/until.js';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SPAN = 'b7ad6b7169203331';

@@ -1,10 +1,18 @@
 import { Agent, request } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { createDatabase, type TestDatabase } from '../support/database.js';
-import { API, type Environment, KEYS, run, Running, WORKER } from '../support/processes.js';
-import { SmtpSink } from '../support/smtp.js';
-import { until } from '../support/until.js';
+import {
+  API,
+  createDatabase,
+  type Environment,
+  KEYS,
+  run,
+  Running,
+  SmtpSink,
+  type TestDatabase,
+  until,
+  WORKER,
+} from '@adoption-store/test-support';
 
 /** How much the workers go through when they are killed; more takes longer and proves more. */
 const MESSAGES = Number(process.env['MESSAGE_COUNT'] ?? 200);

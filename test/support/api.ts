@@ -12,7 +12,7 @@ import {
 } from '@adoption-store/domain';
 import { InMemoryMessageSender, ManualClock } from '@adoption-store/domain/testing';
 import { openInfrastructure } from '@adoption-store/infrastructure';
-import { createDatabase } from './database.js';
+import { createDatabase } from '@adoption-store/test-support';
 
 /** The API on a database of its own, served over real HTTP; only its clock is set by hand. */
 export interface TestApi {

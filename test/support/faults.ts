@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import type pg from 'pg';
 import { type Answer, isSuccess, type LoadKeys, slowest } from './load.js';
-import { API, type Environment, KEYS, run, Running } from './processes.js';
+import { API, type Environment, KEYS, run, Running } from '@adoption-store/test-support';
 
 /** Milliseconds within which everything is answered, whatever has failed. */
 const LONGEST_ANSWER = 2_000;

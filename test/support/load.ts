@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { until } from './until.js';
+import { until } from '@adoption-store/test-support';
 
 /** Milliseconds that a client of the load waits from one answer to its next request. */
 const BREATH = 5;

@@ -1,4 +1,4 @@
-import { freePort, PORTAL, Running, type Environment } from './processes.js';
+import { type Environment, freePort, PORTAL, Running } from '@adoption-store/test-support';
 
 export interface RunningPortal {
   readonly process: Running;

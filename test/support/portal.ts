@@ -2,8 +2,7 @@ import { createPortal, type PortalOptions } from '@adoption-store/portal';
 import { createApplication, type Application, type Clock, type Ports } from '@adoption-store/domain';
 import { InMemoryPasswordMailer } from '@adoption-store/domain/testing';
 import { openInfrastructure } from '@adoption-store/infrastructure';
-import { createDatabase } from './database.js';
-import { DatabaseGate } from './database-gate.js';
+import { createDatabase, DatabaseGate } from '@adoption-store/test-support';
 
 /** The portal on a database of its own, served over real HTTP; only its mail is kept here. */
 export interface TestPortal {

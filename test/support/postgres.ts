@@ -2,9 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { prepareCluster, startServer } from '@adoption-store/embedded-postgres/testing';
+import { temporaryFolder, until } from '@adoption-store/test-support';
 import pg from 'pg';
-import { temporaryFolder } from './processes.js';
-import { until } from './until.js';
 
 type Cluster = Awaited<ReturnType<typeof prepareCluster>>;
 

@@ -4,8 +4,7 @@ import { chmod, chown, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { temporaryFolder } from './processes.js';
-import { until } from './until.js';
+import { temporaryFolder, until } from '@adoption-store/test-support';
 
 const run = promisify(execFile);
 

@@ -17,7 +17,7 @@ export interface ReceivedMail {
   readonly raw: string;
 }
 
-/** What the sink does, until told otherwise, when somebody connects, names a recipient or has sent a whole mail. */
+/** How the sink treats a connection, a recipient and a whole mail until this is changed. */
 export interface Trouble {
   readonly at: 'greeting' | 'recipient' | 'data';
   /** Refuse with an SMTP code, cut the connection, or say nothing. */
@@ -26,7 +26,7 @@ export interface Trouble {
 
 /** A mail server that keeps what it is sent. */
 export class SmtpSink {
-  /** What it has taken responsibility for. */
+  /** The mails that the sink has accepted. */
   readonly received: ReceivedMail[] = [];
   /** Whole mails that it was handed, those it then refused included. */
   offered = 0;

@@ -6,11 +6,11 @@ import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 
-const ROOT = join(__dirname, '../..');
+const ROOT = join(__dirname, '../../..');
 export const API = join(ROOT, 'apps/api/dist/main.js');
 export const PORTAL = join(ROOT, 'apps/portal/dist/main.js');
 export const WORKER = join(ROOT, 'apps/worker/dist/main.js');
-/** What `npm start` runs. */
+/** The program of `npm start`. */
 export const START = join(ROOT, 'apps/cli/dist/start.js');
 export const KEYS = join(ROOT, 'apps/cli/dist/keys.js');
 export const MIGRATE = join(ROOT, 'apps/cli/dist/migrate.js');
@@ -19,7 +19,7 @@ export const ACCOUNTS = join(ROOT, 'apps/cli/dist/accounts.js');
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   readonly scripts: Readonly<Record<string, string>>;
 };
-/** What the scripts that start these give Node.js. */
+/** Node.js options, as the scripts that start these programs give them. */
 const FLAGS: Readonly<Record<string, readonly string[]>> = {
   [API]: flagsOf('start:api'),
   [START]: flagsOf('start'),

@@ -22,20 +22,20 @@ const SETTINGS = {
   'auto_explain.log_min_duration': '0',
   'auto_explain.log_analyze': 'on',
   'auto_explain.log_timing': 'off',
-  // What triggers and constraints run too.
+  // Statements of triggers and constraints too.
   'auto_explain.log_nested_statements': 'on',
   'auto_explain.log_format': 'json',
-  // So that the client is told, and not the server's log.
+  // The plan goes to the client, and not to the server's log.
   'auto_explain.log_level': 'notice',
 };
 
-/** The database at `url`, whose connections tell how each of their statements was run. */
+/** The database at `url`, with connections that report the plan of each of their statements. */
 export function explainingUrl(url: string): string {
   const options = Object.entries(SETTINGS).map(([name, value]) => `-c ${name}=${value}`);
   return `${url}${url.includes('?') ? '&' : '?'}options=${encodeURIComponent(options.join(' '))}`;
 }
 
-/** Every statement that this process sends to an `explainingUrl` during `work`, whoever sends it. */
+/** Every statement that this process sends to an `explainingUrl` during `work`. */
 export async function statementsDuring(work: () => Promise<unknown>): Promise<readonly RunStatement[]> {
   const statements: RunStatement[] = [];
   const client = pg.Client.prototype as { connect: (...parameters: unknown[]) => unknown };
@@ -58,8 +58,8 @@ export async function statementsDuring(work: () => Promise<unknown>): Promise<re
 }
 
 /**
- * What in a statement costs more the larger one of `tables` is: reading it from end to end, reading more than `most` of
- * its rows, wanted or not, and sorting more than so many.
+ * The parts of a statement that cost more the larger one of `tables` is: reading it from end to end, reading more than
+ * `most` of its rows, and sorting more than `most` rows.
  */
 export function growingCosts(
   { text, plan }: RunStatement,

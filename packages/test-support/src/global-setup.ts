@@ -14,7 +14,7 @@ declare global {
  * databases of its own in it.
  */
 export default async function globalSetup(): Promise<void> {
-  refuseStaleBuild(join(__dirname, '../..'));
+  refuseStaleBuild(join(__dirname, '../../..'));
   if (process.env['TEST_POSTGRES_URL'] !== undefined) return;
   const dataDirectory = await mkdtemp(join(tmpdir(), 'adoption-store-test-'));
   // Nothing here outlives the run, so nothing need survive a power cut. Suites that kill servers start their own.
