@@ -1,35 +1,48 @@
 /**
- * `node test-totals.js FILE` prints what jest-totals.cjs has added to the file: each failure, a line for each run, and
- * their sum last. It fails where a test has failed, none has passed, one was skipped that isn't on the list of those that
- * may be, or a workspace that has tests says nothing of them.
+ * `node test-totals.js FILE` prints what jest-totals.cjs has added to the file: each failure, the slowest suites, a line for
+ * each run, and their sum last. It fails where a test has failed, none has passed, one was skipped that isn't in
+ * allowed-skips.js, a workspace took more than its share of test-shares.js, or one that has tests says nothing of them.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
+import { allowedSkips } from './allowed-skips.js';
+import { overShare } from './test-shares.js';
 
+const SLOWEST = 10;
 const repository = join(import.meta.dirname, '../..');
 
-/** Suites of which tests may be skipped, each with its reason. Everything else has to run. */
-const maySkip = [
-  // As root alone, which no hosted runner is.
-  ...(process.getuid?.() === 0 ? [] : ['packages/embedded-postgres/src/embedded-postgres.spec.ts']),
-];
-
 const runs = readLines(process.argv[2]);
-const silent = workspacesWithTests().filter((name) => !runs.some(({ workspace }) => workspace === name));
+const first = runs.filter(({ isAgain }) => !isAgain);
+const silent = workspacesWithTests().filter((name) => !first.some(({ workspace }) => workspace === name));
+const maySkip = allowedSkips.filter(({ isAllowed }) => isAllowed).map(({ suite }) => `/${suite}: `);
+const skips = runs.flatMap((run) => run.skips).filter((skip) => !maySkip.some((suite) => skip.includes(suite)));
+const slow = overShare(first);
+
 for (const run of runs) for (const failure of run.failures) console.log(`FAILED on Node.js ${run.node}: ${failure}\n`);
-const skips = runs.flatMap((run) => run.skips).filter((skip) => !maySkip.some((file) => skip.includes(`/${file}: `)));
-for (const skip of skips) console.log(`SKIPPED, and not on the list of packages/tooling/test-totals.js: ${skip}`);
-for (const run of runs) console.log(`${run.workspace} on Node.js ${run.node}: ${inWords(run)}`);
+for (const skip of skips) console.log(`SKIPPED, and not in packages/tooling/allowed-skips.js: ${skip}`);
+for (const { file, seconds } of slowest()) console.log(`${seconds.toFixed(1)} s: ${relative(repository, file)}`);
+for (const run of runs)
+  console.log(
+    `${run.workspace} on Node.js ${run.node}${run.isAgain ? ', again' : ''}: ${inWords(run)} in ${Math.round(run.seconds)} s`,
+  );
+for (const sentence of slow) console.log(`TOO SLOW: ${sentence}`);
 for (const name of silent) console.log(`${name}: its tests have not run`);
 
-const total = { passed: sum('passed'), failed: sum('failed'), skipped: sum('skipped') };
+// Each test once, however many versions it has run on; a failure on any of them is one.
+const total = { passed: sum(first, 'passed'), failed: sum(runs, 'failed'), skipped: sum(first, 'skipped') };
 console.log(inWords(total));
-process.exitCode = total.failed > 0 || total.passed === 0 || skips.length > 0 || silent.length > 0 ? 1 : 0;
+const isWrong = [total.failed > 0, total.passed === 0, skips.length > 0, slow.length > 0, silent.length > 0];
+process.exitCode = isWrong.includes(true) ? 1 : 0;
 
 function readLines(file) {
   if (file === undefined || !existsSync(file)) return [];
   const lines = readFileSync(file, 'utf8').split('\n');
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line));
+}
+
+function slowest() {
+  const suites = first.flatMap((run) => run.suites);
+  return suites.sort((one, other) => other.seconds - one.seconds).slice(0, SLOWEST);
 }
 
 function workspacesWithTests() {
@@ -44,8 +57,8 @@ function workspacesWithTests() {
     .map(({ name }) => name);
 }
 
-function sum(outcome) {
-  return runs.reduce((total, run) => total + run[outcome], 0);
+function sum(counted, outcome) {
+  return counted.reduce((total, run) => total + run[outcome], 0);
 }
 
 function inWords({ passed, failed, skipped }) {

@@ -17,7 +17,7 @@ async function cruiseTree(tree) {
   );
   // Not their dist: it says again what the sources say.
   const sources = workspaces
-    .map((workspace) => join(workspace, 'src'))
+    .flatMap((workspace) => [join(workspace, 'src'), join(workspace, 'test')])
     .filter((folder) => existsSync(join(tree, folder)));
   const { output } = await cruise(
     [...sources, 'test'],

@@ -31,8 +31,8 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
   'packages/web': ['.'],
   'packages/test-support': ['.', './jest'],
   'packages/tooling': ['./eslint', './jest'],
-  'apps/api': ['.'],
-  'apps/portal': ['.'],
+  'apps/api': ['.', './testing/*'],
+  'apps/portal': ['.', './testing/*'],
 };
 
 const SCOPE = '@adoption-store/';

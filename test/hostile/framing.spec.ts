@@ -1,4 +1,4 @@
-import { CUT } from '../support/raw-http.js';
+import { CUT } from '@adoption-store/api/testing/raw-http';
 import { ask, type Case, describeHostile, framed, get, lines, post } from './hostile-api.js';
 
 const BODY = '{"name":"Luna","categoryId":1}';

@@ -1,9 +1,9 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { errorStatuses } from '../../apps/api/src/errors/error-codes.js';
+import { errorStatuses } from '@adoption-store/api/testing/expectations';
 import { API, createDatabase, KEYS, run, Running, type TestDatabase } from '@adoption-store/test-support';
-import { parseResponses, type RawResponse, request } from '../support/raw-http.js';
+import { parseResponses, type RawResponse, request } from '@adoption-store/api/testing/raw-http';
 import { type Connection, hostileConnection } from './requests.js';
 
 /** Requests to be answered; more take longer and prove more. */

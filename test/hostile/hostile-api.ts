@@ -1,8 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type ErrorCode, errorStatuses } from '../../apps/api/src/errors/error-codes.js';
 import { API, createDatabase, KEYS, run, Running, type TestDatabase } from '@adoption-store/test-support';
-import { expectError, expectHeadError, expectLimitHeaders } from '../support/expectations.js';
-import { CUT, exchange, type Part, type RawResponse } from '../support/raw-http.js';
+import {
+  type ErrorCode,
+  errorStatuses,
+  expectError,
+  expectHeadError,
+  expectLimitHeaders,
+} from '@adoption-store/api/testing/expectations';
+import { CUT, exchange, type Part, type RawResponse } from '@adoption-store/api/testing/raw-http';
 
 /** What an answer should be: the code of a refusal, the status of a success, or that of a refusal of HEAD. */
 type Expected = ErrorCode | number;

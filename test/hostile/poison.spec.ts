@@ -11,7 +11,7 @@ import {
   type TestDatabase,
   type TestRedis,
 } from '@adoption-store/test-support';
-import { parseResponses, type RawResponse, request, type Target } from '../support/raw-http.js';
+import { parseResponses, type RawResponse, request, type Target } from '@adoption-store/api/testing/raw-http';
 import { poison, Random, type Known } from './poisons.js';
 
 /** Requests to be answered; more take longer and prove more. */

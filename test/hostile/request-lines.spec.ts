@@ -1,4 +1,4 @@
-import { CUT } from '../support/raw-http.js';
+import { CUT } from '@adoption-store/api/testing/raw-http';
 import { ask, type Case, describeHostile, get, lines } from './hostile-api.js';
 
 const HOST = 'Host: pets.example';

@@ -1,10 +1,10 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
-import { useApi } from '../support/api.js';
-import { expectError } from '../support/expectations.js';
-import { get } from '../support/pets-client.js';
-import { parseResponses } from '../support/raw-http.js';
+import { useApi } from '@adoption-store/api/testing/api';
+import { expectError } from '@adoption-store/api/testing/expectations';
+import { get } from '@adoption-store/api/testing/pets-client';
+import { parseResponses } from '@adoption-store/api/testing/raw-http';
 
 const EACH_KIND = 100;
 /** What a slow client sends, a byte at a time, and never to its end. */

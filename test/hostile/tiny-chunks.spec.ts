@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { API, createDatabase, KEYS, run, Running, type TestDatabase } from '@adoption-store/test-support';
-import { request, sendRaw } from '../support/raw-http.js';
+import { request, sendRaw } from '@adoption-store/api/testing/raw-http';
 
 const CHUNKS = 65_000;
 const MEGABYTE = 1_024 * 1_024;

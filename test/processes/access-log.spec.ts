@@ -13,7 +13,7 @@ import {
   until,
   WORKER,
 } from '@adoption-store/test-support';
-import { sendRaw } from '../support/raw-http.js';
+import { sendRaw } from '@adoption-store/api/testing/raw-http';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const TRACEPARENT = `00-${TRACE}-b7ad6b7169203331-01`;

@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process';
 import { appendFile, readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startApi, type TestApi } from '../support/api.js';
+import { startApi, type TestApi } from '@adoption-store/api/testing/api';
 import { ask, type Finished, folderOf, temporaryFolder, until } from '@adoption-store/test-support';
-import { petsOf, bearer, get } from '../support/pets-client.js';
-import { request } from '../support/raw-http.js';
-import { addPet, end, orderOf, orderPet, placeOrder } from '../support/store-client.js';
+import { petsOf, bearer, get } from '@adoption-store/api/testing/pets-client';
+import { request } from '@adoption-store/api/testing/raw-http';
+import { addPet, end, orderOf, orderPet, placeOrder } from '@adoption-store/api/testing/store-client';
 import { WholePostgres } from '../support/whole-postgres.js';
 
 const bin = folderOf('backup and restore', 'postgresql', 'pg_dump', 'psql', 'initdb', 'postgres');

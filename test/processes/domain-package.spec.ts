@@ -4,8 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { extname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { dumpDom, findChromium } from '../support/chromium.js';
-import { temporaryFolder } from '@adoption-store/test-support';
+import { dumpDom, findChromium, temporaryFolder } from '@adoption-store/test-support';
 
 const DOMAIN = join(__dirname, '../../packages/domain');
 const PACKAGE = 'node_modules/@adoption-store/domain';

@@ -14,7 +14,7 @@ import {
   WORKER,
 } from '@adoption-store/test-support';
 import { dashboardExpressions, metricsIn, ruleExpressions } from '../support/promql.js';
-import { sendRaw } from '../support/raw-http.js';
+import { sendRaw } from '@adoption-store/api/testing/raw-http';
 
 const DOCKER = join(__dirname, '../../docker');
 const WATCHED = {

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { API, createDatabase, Running, SmtpSink, type TestDatabase, until } from '@adoption-store/test-support';
-import { runPortal, type RunningPortal } from '../support/portal-process.js';
-import { PASSWORD, Visitor } from '../support/portal-visitor.js';
+import { runPortal, type RunningPortal } from '@adoption-store/portal/testing/portal-process';
+import { PASSWORD, Visitor } from '@adoption-store/portal/testing/portal-visitor';
 
 let database: TestDatabase;
 let mail: SmtpSink;

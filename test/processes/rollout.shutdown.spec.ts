@@ -13,7 +13,7 @@ import {
   Running,
   type TestDatabase,
 } from '@adoption-store/test-support';
-import { request, type RequestOptions, sendRaw, type Target } from '../support/raw-http.js';
+import { request, type RequestOptions, sendRaw, type Target } from '@adoption-store/api/testing/raw-http';
 
 const HELLO = '{"message":"Hello"}';
 

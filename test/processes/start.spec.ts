@@ -20,7 +20,7 @@ import {
   temporaryFolder,
 } from '@adoption-store/test-support';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { runPortal } from '../support/portal-process.js';
+import { runPortal } from '@adoption-store/portal/testing/portal-process';
 
 const READY = /Address {2}(\S+)\/v1/;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;

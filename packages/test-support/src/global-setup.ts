@@ -13,8 +13,8 @@ declare global {
  * One real PostgreSQL for the whole run, the one that TEST_POSTGRES_URL names or one of our own; each suite makes
  * databases of its own in it.
  */
-export default async function globalSetup(): Promise<void> {
-  refuseStaleBuild(join(__dirname, '../../..'));
+export default async function globalSetup({ rootDir }: { readonly rootDir: string }): Promise<void> {
+  refuseStaleBuild(rootDir, join(__dirname, '../../..'));
   if (process.env['TEST_POSTGRES_URL'] !== undefined) return;
   const dataDirectory = await mkdtemp(join(tmpdir(), 'adoption-store-test-'));
   // Nothing here outlives the run, so nothing need survive a power cut. Suites that kill servers start their own.

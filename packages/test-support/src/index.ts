@@ -1,4 +1,4 @@
-export * from './compiled.js';
+export * from './chromium.js';
 export * from './database.js';
 export * from './database-gate.js';
 export * from './process-clock.js';

@@ -1,0 +1,245 @@
+import { limitsOf, plan } from '@adoption-store/domain';
+import { describe, expect, it } from '@jest/globals';
+import { getPetDeprecation } from '../src/stability/deprecation.js';
+import { errorStatuses } from '../src/errors/error-codes.js';
+import { description } from '../src/openapi/description.js';
+import { useApi } from './support/api.js';
+import { problemsOf } from './support/description.js';
+import { createPet, get, nextPageOf } from './support/pets-client.js';
+import { type RawResponse, request } from './support/raw-http.js';
+
+interface Operation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly responses: Readonly<Record<string, unknown>>;
+  readonly requestBody?: {
+    readonly content: { readonly 'application/json': { readonly schema: { readonly $ref: string } } };
+  };
+  readonly deprecated?: boolean;
+  readonly 'x-deprecated-sunset'?: string;
+  readonly 'x-stability'?: string;
+}
+
+interface Description {
+  readonly info: { readonly version: string; readonly description: string };
+  readonly servers: readonly { readonly url: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: {
+    readonly schemas: Readonly<
+      Record<
+        string,
+        {
+          readonly required?: readonly string[];
+          readonly enum?: readonly string[];
+          readonly properties?: Readonly<Record<string, unknown>>;
+          readonly examples?: readonly object[];
+        }
+      >
+    >;
+  };
+}
+
+const { info, servers, paths, components } = description as unknown as Description;
+const operations = Object.entries(paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({
+    name: `${method.toUpperCase()} ${path}`,
+    path,
+    ...operation,
+  })),
+);
+const fieldsOfBodies = operations.flatMap(({ path, requestBody }) => {
+  const { $ref } = requestBody?.content['application/json'].schema ?? {};
+  const { properties = {}, examples: [example] = [] } = components.schemas[$ref?.split('/').at(-1) ?? ''] ?? {};
+  return Object.keys(properties).map((field) => ({ path: `/v1${path}`, field, example }));
+});
+const api = useApi();
+
+describe('the description', () => {
+  it('is of version 1.0.0, on servers that end in /v1', () => {
+    expect(info.version).toBe('1.0.0');
+    expect(servers.length).toBeGreaterThanOrEqual(2);
+    for (const { url } of servers) expect(url).toMatch(/\/v1$/);
+  });
+
+  it('names and groups the operations', () => {
+    expect(operations.map(({ name, operationId, tags }) => [name, operationId, ...tags])).toEqual([
+      ['GET /pets', 'listPets', 'Pets'],
+      ['POST /pets', 'createPet', 'Pets'],
+      ['GET /pets/{petId}', 'getPet', 'Pets'],
+      ['GET /store/orders', 'listOrders', 'Store'],
+      ['POST /store/orders', 'placeOrder', 'Store'],
+      ['GET /store/orders/{orderId}', 'getOrder', 'Store'],
+      ['POST /store/orders/{orderId}/complete', 'completeOrder', 'Store'],
+      ['POST /store/orders/{orderId}/cancel', 'cancelOrder', 'Store'],
+      ['POST /messages', 'queueMessage', 'Messages'],
+      ['GET /messages/{messageId}', 'getMessage', 'Messages'],
+      ['GET /rate_limit', 'getRateLimit', 'Limits'],
+    ]);
+  });
+
+  it('has the methods that the API has at each path, and no others', async () => {
+    for (const [path, methods] of Object.entries(paths)) {
+      const target = `/v1${path.replace(/\{\w+\}/, '1')}`;
+      const { headers } = await request(api, target, {
+        method: 'OPTIONS',
+        headers: { Authorization: `Bearer ${api.key}` },
+      });
+      const described = Object.keys(methods).map((method) => method.toUpperCase());
+      const implied = described.includes('GET') ? ['HEAD', 'OPTIONS'] : ['OPTIONS'];
+      expect([path, headers['allow']]).toEqual([path, [...described, ...implied].sort().join(', ')]);
+    }
+  });
+
+  it('has 401, 429 and 503 on every operation', () => {
+    for (const { name, responses } of operations) {
+      expect([name, Object.keys(responses)]).toEqual([name, expect.arrayContaining(['401', '429', '503'])]);
+    }
+  });
+
+  it.each(fieldsOfBodies)('has no $field of a body of $path that nobody judges', async ({ path, field, example }) => {
+    const headers = { Authorization: `Bearer ${api.key}`, 'Content-Type': 'application/json' };
+    const body = JSON.stringify({ ...example, [field]: {} });
+    const { status, body: answer } = await request(api, path, { method: 'POST', headers, body });
+    expect([status, JSON.parse(answer)]).toMatchObject([400, { message: expect.stringMatching(`^${field} must be`) }]);
+  });
+
+  it('describes the fields of a body', () => {
+    expect(fieldsOfBodies.map(({ field }) => field)).toEqual(expect.arrayContaining(['name', 'petId', 'message']));
+  });
+
+  it('requires of an animal and of a refusal what the requirements do', () => {
+    expect(components.schemas).toMatchObject({
+      NewPet: { required: ['name', 'categoryId'] },
+      PetStatus: { enum: ['available', 'pending', 'sold'] },
+      Error: { required: ['code', 'message', 'status'] },
+    });
+  });
+
+  it('has every code of the registry', () => {
+    expect(components.schemas['ErrorCode']?.enum).toEqual(Object.keys(errorStatuses).sort());
+  });
+
+  it('marks the deprecated operation, with the date of the code, and those that are not settled', () => {
+    const marks = operations.map((each) => [
+      each.operationId,
+      each.deprecated,
+      each['x-deprecated-sunset'],
+      each['x-stability'],
+    ]);
+    const sunset = new Date(getPetDeprecation.sunset).toISOString().slice(0, 10);
+    expect(sunset).toBe('2030-12-05');
+    expect(marks.filter(([, deprecated]) => deprecated === true)).toEqual([['getPet', true, sunset, undefined]]);
+    expect(marks.filter(([, , , stability]) => stability === 'beta').map(([id]) => id)).toEqual([
+      'listOrders',
+      'placeOrder',
+      'getOrder',
+      'completeOrder',
+      'cancelOrder',
+    ]);
+    expect(marks.filter(([, , , stability]) => stability === 'experimental').map(([id]) => id)).toEqual([
+      'queueMessage',
+      'getMessage',
+    ]);
+  });
+
+  it('tells the limits of the plans', () => {
+    const { perMinute, perDay } = limitsOf(plan('business'));
+    expect(info.description).toContain(
+      `| business | ${perMinute.toLocaleString('en')} | ${perDay.toLocaleString('en')} |`,
+    );
+  });
+});
+
+describe('an answer is held to the description, which sees', () => {
+  const withBody = (response: RawResponse, change: (body: string) => string): RawResponse => ({
+    ...response,
+    body: change(response.body),
+  });
+  const withHeader = (response: RawResponse, name: string, value: string): RawResponse => ({
+    ...response,
+    headers: { ...response.headers, [name]: value },
+  });
+  const without = (response: RawResponse, name: string): RawResponse => ({
+    ...response,
+    headers: Object.fromEntries(Object.entries(response.headers).filter(([each]) => each !== name)),
+  });
+
+  const list = async () => {
+    await createPet(api, '{"name":"Luna","categoryId":9223372036854775807}');
+    await createPet(api, '{"name":"Milo","categoryId":-9223372036854775808}');
+    return get(api, '/v1/pets?limit=1');
+  };
+  const refusal = () => get(api, '/v1/pets?limit=0');
+  const problems = (response: RawResponse) => problemsOf('GET', '/v1/pets', response);
+
+  it('nothing wrong in what the API answers', async () => {
+    expect(problems(await list())).toEqual([]);
+    expect(problems(await refusal())).toEqual([]);
+    expect(nextPageOf(await list())).toBeDefined();
+  });
+
+  it('a status that is not described', async () => {
+    expect(problems({ ...(await list()), status: 202 })).toEqual(['status 202 is not described']);
+    expect(problems({ ...(await refusal()), status: 404 })).toEqual(['status 404 is not described']);
+    expect(problemsOf('GET', '/v1/cats', await list())).toEqual(['status 200 is not described']);
+    expect(problemsOf('DELETE', '/v1/pets', await list())).toEqual(['status 200 is not described']);
+  });
+
+  it.each([
+    ['x-inside', '1'],
+    ['server', 'adoption-store'],
+    ['deprecation', '@1764892800'],
+    ['set-cookie', 'a=b'],
+    ['retry-after', '1'],
+  ])('a header that is not described, %s', async (name, value) => {
+    expect(problems(withHeader(await list(), name, value))).toEqual([`header ${name} is not described`]);
+  });
+
+  it.each(['x-request-id', 'x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'ratelimit'])(
+    'the lack of %s',
+    async (name) => {
+      expect(problems(without(await list(), name))).toEqual([`header ${name} is missing`]);
+    },
+  );
+
+  it.each([
+    ['x-ratelimit-reset', 'tomorrow'],
+    ['x-ratelimit-remaining', '-1'],
+    ['x-request-id', 'a, b'],
+    ['link', 'next'],
+  ])('a header of another form, %s: %s', async (name, value) => {
+    expect(problems(withHeader(await list(), name, value))).toEqual([expect.stringMatching(`^header ${name} must `)]);
+  });
+
+  it('another media type', async () => {
+    expect(problems(withHeader(await list(), 'content-type', 'application/json'))).toHaveLength(1);
+  });
+
+  it.each<[string, (body: string) => string]>([
+    ['a property that is not described', (body) => body.replace('{', '{"born":2020,')],
+    ['a property that is missing', (body) => body.replace(/"name":"[^"]*",/, '')],
+    ['a status that is none', (body) => body.replace('available', 'lost')],
+    ['an int64 that is one too many', (body) => body.replace('9223372036854775807', '9223372036854775808')],
+    ['an int64 that is a string', (body) => body.replace('9223372036854775807', '"9223372036854775807"')],
+    ['an int64 with a fraction', (body) => body.replace('9223372036854775807', '1.0')],
+    ['an int64 with an exponent', (body) => body.replace('9223372036854775807', '1e3')],
+    ['an envelope', (body) => `{"items":${body}}`],
+    ['what is no JSON', (body) => body.slice(1)],
+    ['nothing at all', () => ''],
+  ])('in the body %s', async (_case, change) => {
+    const response = await list();
+    expect(change(response.body)).not.toBe(response.body);
+    expect(problems(withBody(response, change))).toHaveLength(1);
+  });
+
+  it.each<[string, (body: string) => string]>([
+    ['a code that the registry lacks', (body) => body.replace('invalid_parameter', 'invalid_limit')],
+    ['a code of another status', (body) => body.replace('invalid_parameter', 'not_found')],
+    ['another status than its own', (body) => body.replace('400', '404')],
+    ['a property that is not described', (body) => body.replace('{', '{"stack":"",')],
+  ])('in a refusal %s', async (_case, change) => {
+    const response = await refusal();
+    expect(change(response.body)).not.toBe(response.body);
+    expect(problems(withBody(response, change))).not.toEqual([]);
+  });
+});

@@ -1,0 +1,261 @@
+import { createApplication, DAY, MINUTE } from '@adoption-store/domain';
+import { inMemoryPorts } from '@adoption-store/domain/testing';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { type ApiParts, ApiModule } from '../src/api.module.js';
+
+import { useApi } from './support/api.js';
+import { expectError, JSON_CONTENT_TYPE } from './support/expectations.js';
+import { MESSAGES } from './support/messages-client.js';
+import { bearer, get, petsOf, rawHead, sendOnce, walkPages } from './support/pets-client.js';
+import { type RawResponse, request } from './support/raw-http.js';
+import { addPet, ORDERS, orderOf, petStatus, placeOrder } from './support/store-client.js';
+
+const api = useApi();
+
+// Each test in a minute of its own: none spends another's quota.
+beforeEach(() => {
+  api.clock.advance(MINUTE);
+});
+
+/** Nest's RequestMethod.POST. */
+const POST = 1;
+
+let keys = 0;
+const newKey = () => `key-${(keys += 1)}`;
+
+interface Sent {
+  readonly path?: string;
+  readonly body?: string;
+  readonly apiKey?: string;
+}
+
+/** POST with an Idempotency-Key; an animal with a body of its own unless said otherwise. */
+function post(key: string, { path = '/v1/pets', body = LUNA, apiKey = api.key }: Sent = {}): Promise<RawResponse> {
+  const headers = { ...bearer(apiKey), 'Content-Type': 'application/json', 'Idempotency-Key': key };
+  return request(api, path, { method: 'POST', headers, body });
+}
+
+const LUNA = '{"name":"Luna","categoryId":9223372036854775807}';
+const MILO = '{"name":"Milo","categoryId":9223372036854775807}';
+
+const animals = async () => (await walkPages(api, '?limit=100')).flat().length;
+
+/** Everything of the answer that must be the same each time. */
+function lasting({ status, body, headers }: RawResponse) {
+  return { status, body, location: headers['location'], type: headers['content-type'] };
+}
+
+function expectReplay(again: RawResponse, first: RawResponse): void {
+  expect(first.headers).not.toHaveProperty('idempotent-replayed');
+  expect(again.headers).toHaveProperty('idempotent-replayed', 'true');
+  expect(lasting(again)).toEqual(lasting(first));
+}
+
+/** Each operation that changes something, with its path and body. */
+const OPERATIONS: readonly (readonly [name: string, status: number, () => Promise<Sent>])[] = [
+  ['adding an animal', 201, () => Promise.resolve({})],
+  ['placing an order', 201, async () => ({ path: ORDERS, body: `{"petId":${await addPet(api)}}` })],
+  ['completing an order', 200, async () => ({ path: `${ORDERS}/${(await placeOrder(api)).id}/complete`, body: '' })],
+  ['cancelling an order', 200, async () => ({ path: `${ORDERS}/${(await placeOrder(api)).id}/cancel`, body: '' })],
+  ['queueing a message', 202, () => Promise.resolve({ path: MESSAGES, body: '{"message":"Łuna? 🐈\\n"}' })],
+];
+
+describe.each(OPERATIONS)('%s under an Idempotency-Key', (_name, status, prepare) => {
+  it('is done once, and answered the same byte for byte', async () => {
+    const [key, sent] = [newKey(), await prepare()];
+    const first = await post(key, sent);
+    expect(first).toMatchObject({ status, headers: { 'content-type': JSON_CONTENT_TYPE } });
+    expectReplay(await post(key, sent), first);
+    expectReplay(await post(key, sent), first);
+  });
+
+  it('is answered in the very bytes that it is answered in without one', async () => {
+    const shape = (body: string) => body.replace(/\d{1,6}|msg_\w+/g, '#');
+    const [one, other] = [await prepare(), await prepare()];
+    const headers = { ...bearer(api.key), 'Content-Type': 'application/json' };
+    const { path = '/v1/pets', body = LUNA } = other;
+    const without = await request(api, path, { method: 'POST', headers, body });
+    expect(shape((await post(newKey(), one)).body)).toBe(shape(without.body));
+  });
+
+  it('is done once, however many send it at once', async () => {
+    const [key, sent] = [newKey(), await prepare()];
+    const answers = await Promise.all(Array.from({ length: 30 }, () => post(key, sent)));
+    expect(new Set(answers.map((each) => JSON.stringify(lasting(each)))).size).toBe(1);
+    expect(answers[0]?.status).toBe(status);
+    expect(answers.filter(({ headers }) => !('idempotent-replayed' in headers))).toHaveLength(1);
+  });
+
+  it('is refused where the key was used with another body', async () => {
+    const [key, sent] = [newKey(), await prepare()];
+    await post(key, sent);
+    const body = sent.path === MESSAGES ? '{"message":"another"}' : '{"name":"Milo","categoryId":1,"petId":1}';
+    expectError(await post(key, { ...sent, body }), 400, 'idempotency_key_reused');
+  });
+});
+
+describe('an Idempotency-Key', () => {
+  it('adds one animal to the store, whatever is repeated', async () => {
+    const before = await animals();
+    const key = newKey();
+    await Promise.all(Array.from({ length: 10 }, () => post(key)));
+    await post(key);
+    expect(await animals()).toBe(before + 1);
+  });
+
+  it('belongs to one path', async () => {
+    const key = newKey();
+    await post(key);
+    expectError(await post(key, { path: MESSAGES, body: '{"message":"Hello"}' }), 400, 'idempotency_key_reused');
+    expectError(await post(key, { path: '/v1/pets?x=1' }), 400, 'idempotency_key_reused');
+  });
+
+  it('belongs to one account, all of whose API keys share it', async () => {
+    const key = newKey();
+    const { account, key: one } = await api.openKey();
+    const { text: other } = await api.application.issueKey.execute({ accountId: account.id });
+    const first = await post(key, { apiKey: one });
+    expectReplay(await post(key, { apiKey: other }), first);
+    const stranger = await post(key, { body: MILO });
+    expect(stranger).toMatchObject({ status: 201 });
+    expect(stranger.headers).not.toHaveProperty('idempotent-replayed');
+  });
+
+  it('keeps what the use case has refused', async () => {
+    const [key, petId] = [newKey(), await addPet(api)];
+    const { id } = orderOf(await post(newKey(), { path: ORDERS, body: `{"petId":${petId}}` }), 201);
+    const late = await post(key, { path: ORDERS, body: `{"petId":${petId}}` });
+    expectError(late, 409, 'pet_not_available');
+    await post(newKey(), { path: `${ORDERS}/${id}/cancel`, body: '' });
+    const again = await post(key, { path: ORDERS, body: `{"petId":${petId}}` });
+    expectError(again, 409, 'pet_not_available');
+    expectReplay(again, late);
+    expect(await petStatus(api, petId)).toBe('available');
+
+    const unknown = newKey();
+    const missing = await post(unknown, { path: `${ORDERS}/999999/cancel`, body: '' });
+    expectError(missing, 404, 'not_found');
+    expectReplay(await post(unknown, { path: `${ORDERS}/999999/cancel`, body: '' }), missing);
+  });
+
+  it.each([
+    ['an invalid field', { body: '{"name":"","categoryId":1}' }, 400, 'invalid_parameter'],
+    ['an invalid body', { body: '{' }, 400, 'invalid_json'],
+    ['too large a body', { body: `"${'x'.repeat(70_000)}"` }, 413, 'payload_too_large'],
+    ['an unknown API key', { apiKey: 'x' }, 401, 'invalid_api_key'],
+  ] as const)('is free again after %s', async (_case, sent, status, code) => {
+    const key = newKey();
+    const refused = await post(key, sent);
+    expectError(refused, status, code);
+    expect(refused.headers).not.toHaveProperty('idempotent-replayed');
+    expect(await post(key)).toMatchObject({ status: 201 });
+  });
+
+  it('is free again after 24 hours, and not before', async () => {
+    const key = newKey();
+    const first = await post(key);
+    api.clock.advance(DAY - 1);
+    expectReplay(await post(key), first);
+    api.clock.advance(1);
+    const anew = await post(key, { body: MILO });
+    expect(anew).toMatchObject({ status: 201 });
+    expect(anew.headers).not.toHaveProperty('idempotent-replayed');
+  });
+
+  it('spares no quota: each repetition counts, and has headers of its own', async () => {
+    const key = newKey();
+    const { key: apiKey } = await api.openKey('free');
+    const answers = [await post(key, { apiKey }), await post(key, { apiKey })];
+    expect(answers.map(({ headers }) => headers['x-ratelimit-remaining'])).toEqual(['59', '58']);
+    expect(new Set(answers.map(({ headers }) => headers['x-request-id'])).size).toBe(2);
+  });
+
+  it.each([
+    ['of 256 characters', ['x'.repeat(256)], 'Idempotency-Key must have 1 to 255 characters'],
+    ['that is empty', [''], 'Idempotency-Key must have 1 to 255 characters'],
+    ['that is sent twice', ['a', 'b'], 'Idempotency-Key must be sent once'],
+  ])('%s is refused, and nothing is done', async (_case, values, message) => {
+    const before = await animals();
+    const headers = values.map((value) => `Idempotency-Key: ${value}`);
+    const head = rawHead(api, 'POST /v1/pets HTTP/1.1', [
+      ...headers,
+      'Content-Type: application/json',
+      `Content-Length: ${LUNA.length}`,
+    ]);
+    expect(expectError(await sendOnce(api, head + LUNA), 400, 'invalid_parameter')).toBe(message);
+    expect(await animals()).toBe(before);
+  });
+
+  it.each([
+    ['255 characters', 'x'.repeat(255)],
+    ['a UUID', '123e4567-e89b-12d3-a456-426614174000'],
+    ['what SQL would take for its own', `'; DROP TABLE animals; --`],
+    ['Latin-1 letters', 'clé-é'],
+  ])('may be %s', async (_case, key) => {
+    const first = await post(key);
+    expectReplay(await post(key), first);
+  });
+
+  it('is tested here on every POST there is', () => {
+    const { controllers = [] } = ApiModule.of({ application: createApplication(inMemoryPorts()) } as ApiParts);
+    const handlers = controllers.flatMap(({ prototype }) =>
+      Object.values(Object.getOwnPropertyDescriptors(prototype as object)).map(({ value }) => value as object),
+    );
+    expect(handlers.filter((handler) => Reflect.getMetadata('method', handler) === POST)).toHaveLength(
+      OPERATIONS.length,
+    );
+  });
+
+  it('means nothing to an operation that only reads', async () => {
+    const headers = { ...bearer(api.key), 'Idempotency-Key': newKey() };
+    for (const limit of [1, 1]) {
+      const response = await request(api, `/v1/pets?limit=${limit}`, { headers });
+      expect(petsOf(response)).toHaveLength(1);
+      expect(response.headers).not.toHaveProperty('idempotent-replayed');
+    }
+    expectError(await request(api, '/v1/pets', { method: 'DELETE', headers }), 405, 'method_not_allowed');
+    expect(await get(api, '/v1/rate_limit')).toMatchObject({ status: 200 });
+  });
+});
+
+describe('a unique violation within a transaction', () => {
+  it('is the refusal that it is without an Idempotency-Key, and is kept', async () => {
+    const client = new pg.Client(api.databaseUrl);
+    await client.connect();
+    try {
+      const { petId } = await placeOrder(api);
+      // As nothing here leaves it: the index alone forbids a second order.
+      await client.query("UPDATE animals SET status = 'available' WHERE id = $1", [petId]);
+      const sent = { path: ORDERS, body: `{"petId":${petId}}` };
+      const key = newKey();
+      const first = await post(key, sent);
+      expectError(first, 409, 'pet_not_available');
+      expectError(await post(newKey(), sent), 409, 'pet_not_available');
+      expectReplay(await post(key, sent), first);
+    } finally {
+      await client.end();
+    }
+  });
+});
+
+describe('a write that is under way when its 503 is sent', () => {
+  it('is found by its Idempotency-Key, and done once', async () => {
+    const client = new pg.Client(api.databaseUrl);
+    await client.connect();
+    try {
+      const before = await animals();
+      const key = newKey();
+      await client.query('BEGIN');
+      await client.query('LOCK TABLE animals IN EXCLUSIVE MODE');
+      expectError(await post(key), 503, 'service_unavailable');
+      await client.query('COMMIT');
+      const answer = await post(key);
+      expect(answer.status).toBe(201);
+      expect(lasting(await post(key))).toEqual(lasting(answer));
+      expect(await animals()).toBe(before + 1);
+    } finally {
+      await client.end();
+    }
+  });
+});

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll } from '@jest/globals';
+import { type ApiOptions, createApi } from '../../src/create-api.js';
+import {
+  type Account,
+  type Application,
+  type ApplicationOptions,
+  createApplication,
+  type FixedPlanName,
+  instant,
+  type Plan,
+  plan,
+} from '@adoption-store/domain';
+import { InMemoryMessageSender, ManualClock } from '@adoption-store/domain/testing';
+import { openInfrastructure } from '@adoption-store/infrastructure';
+import { createDatabase } from '@adoption-store/test-support';
+
+/** The API on a database of its own, served over real HTTP; only its clock is set by hand. */
+export interface TestApi {
+  readonly host: string;
+  readonly port: number;
+  /** Such as `http://127.0.0.1:41234`. */
+  readonly origin: string;
+  readonly application: Application;
+  readonly clock: ManualClock;
+  /** Takes the messages that `application.deliverMessages` delivers. */
+  readonly messageSender: InMemoryMessageSender;
+  readonly databaseUrl: string;
+  /** A working API key of an account whose limits no suite reaches. */
+  readonly key: string;
+  /** A new key of a new account. */
+  openKey(of?: FixedPlanName | Plan): Promise<{ account: Account; id: bigint; key: string }>;
+  close(): Promise<void>;
+}
+
+/** The API for a whole suite: it is there from before the first test until after the last. */
+export function useApi(options?: Partial<ApiOptions>, rules?: ApplicationOptions): TestApi {
+  const api = {} as TestApi;
+  beforeAll(async () => {
+    Object.assign(api, await startApi(options, rules));
+  });
+  afterAll(() => api.close());
+  return api;
+}
+
+let accountsOpened = 0;
+
+export async function startApi(options: Partial<ApiOptions> = {}, rules?: ApplicationOptions): Promise<TestApi> {
+  const database = await createDatabase();
+  const { ports, isReady, close } = await openInfrastructure({
+    databaseUrl: database.url,
+    poolSize: 5,
+  });
+  const clock = new ManualClock(instant(Date.UTC(2026, 10, 21, 12)));
+  const messageSender = new InMemoryMessageSender();
+  const application = createApplication({ ...ports, clock, messageSender }, rules);
+  const api = await createApi({ application, clock, isReady, ...options });
+  await api.listen(0, '127.0.0.1');
+  const port = Number(new URL(await api.getUrl()).port);
+
+  const issueKey = async (email: string, itsPlan: Plan) => {
+    const account = await application.openAccount.execute({ email, plan: itsPlan });
+    const { key, text } = await application.issueKey.execute({ accountId: account.id });
+    return { account, id: key.id, key: text };
+  };
+
+  return {
+    host: '127.0.0.1',
+    port,
+    origin: `http://127.0.0.1:${port}`,
+    application,
+    clock,
+    messageSender,
+    databaseUrl: database.url,
+    key: (await issueKey('unlimited@example.com', plan('enterprise', { perMinute: 1_000_000, perDay: 1_000_000 }))).key,
+    openKey: (of = 'business') =>
+      issueKey(`account-${(accountsOpened += 1)}@example.com`, typeof of === 'string' ? plan(of) : of),
+    async close() {
+      await api.close();
+      await close();
+      await database.drop();
+    },
+  };
+}

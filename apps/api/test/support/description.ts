@@ -1,0 +1,224 @@
+import { isInt64 } from '@adoption-store/domain';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { pathOf, routableUrl } from '../../src/requests/request-target.js';
+import { type JsonValue, parseJson } from '../../src/requests/strict-json.js';
+import { description } from '../../src/openapi/description.js';
+import { refusalResponses } from '../../src/openapi/errors.js';
+import { withHeaders } from '../../src/openapi/headers.js';
+import type { RawResponse } from './raw-response.js';
+
+type Schema = Readonly<Record<string, unknown>> & { readonly $ref?: string };
+type Named<Part> = Readonly<Record<string, Part>>;
+
+interface Header {
+  readonly required?: boolean;
+  readonly schema: Schema;
+}
+
+interface Response {
+  readonly headers: Named<Header | Reference>;
+  /** Absent where the answer has no body. */
+  readonly content?: { readonly 'application/json': { readonly schema: Schema } };
+}
+
+interface Reference {
+  readonly $ref: string;
+}
+
+interface Description {
+  readonly paths: Named<Named<{ readonly responses: Named<Response | Reference> }>>;
+  readonly components: Named<Named<unknown>>;
+}
+
+/** Beside the API: health, the description and its page have suites of their own. */
+const BESIDE = /^\/(?:livez|readyz|openapi\.json|docs|docs\/[\w.-]+)$/;
+/** What HTTP itself says of any message. */
+const GENERIC: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'content-type',
+  'date',
+  'keep-alive',
+  'transfer-encoding',
+]);
+const JSON_TYPE = 'application/json; charset=utf-8';
+const LONGEST_METHOD = 20;
+const ROOT = 'https://adoption-store.example/';
+
+const { paths, components } = description as unknown as Description;
+const operations = Object.entries(paths).map(([path, methods]) => ({
+  path: new RegExp(`^/v1${path.replace(/\{\w+\}/g, '[^/]+')}$`),
+  methods: Object.fromEntries(Object.entries(methods).map(([method, operation]) => [method.toUpperCase(), operation])),
+}));
+
+const allow: Header = { required: true, schema: { type: 'string', pattern: '^[A-Z]+(?:, [A-Z]+)*$' } };
+const withAllow = { ...withHeaders(), Allow: allow } as unknown as Response['headers'];
+
+/** What is answered where no operation is asked for. OpenAPI has no place for it. */
+const elsewhere: Named<Response> = {
+  ...Object.fromEntries(
+    Object.values(refusalResponses as unknown as Named<Response>).map((each) => [statusOf(each), each]),
+  ),
+  405: { headers: withAllow, content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } },
+};
+
+function statusOf(response: Response): number {
+  const [, { properties }] = response.content?.['application/json'].schema['allOf'] as [
+    unknown,
+    { properties: { status: { const: number } } },
+  ];
+  return properties.status.const;
+}
+
+const ajv = new Ajv2020({ strictTypes: false, strictRequired: false });
+formats.default(ajv, ['date-time', 'uri']);
+ajv.addKeyword({ keyword: 'int64', validate: (_is: boolean, value: unknown) => isInt64(exact(value)) });
+// Where OpenAPI keeps schemas, and nothing that judges.
+ajv.addKeyword('components');
+ajv.addSchema({
+  $id: ROOT,
+  components: {
+    schemas: Object.fromEntries(
+      Object.entries(components['schemas'] ?? {}).map(([name, schema]) => [name, closed(schema as Schema, true)]),
+    ),
+  },
+});
+
+/** Throws where an answer has a status, a header or a property that the description doesn't have. */
+export function expectDescribed(bytes: string | Buffer, responses: readonly RawResponse[]): void {
+  const lines = requestLines(bytes.toString('latin1'));
+  for (const response of responses) {
+    const found = lines.map(([method, target]) => problemsOf(method, target, response));
+    const [problems] = found;
+    if (problems === undefined || found.some(({ length }) => length === 0)) continue;
+    const shown = JSON.stringify({ ...response, body: response.body.slice(0, 500) });
+    throw new Error(
+      `the description doesn't have this answer to ${lines[0]?.join(' ')}:\n${problems.join('\n')}\n${shown}`,
+    );
+  }
+}
+
+/** What is asked for. The bytes may hold more requests than one, or a body that looks like one. */
+function requestLines(bytes: string): readonly (readonly [method: string, target: string])[] {
+  const found = [...bytes.matchAll(/ (\S+) HTTP\/\d\.\d\r?$/gm)].flatMap(({ 1: target = '', index }) => {
+    const word = /\S*$/.exec(bytes.slice(Math.max(0, index - LONGEST_METHOD), index))?.[0] ?? '';
+    // A request may come right behind a body.
+    const behind = /[A-Z]*$/.exec(word)?.[0] ?? '';
+    return [word, behind].map((method) => [method, target] as const);
+  });
+  return found.length === 0 ? [['', '/']] : found;
+}
+
+/** In what the answer differs from the description. */
+export function problemsOf(method: string, target: string, response: RawResponse): readonly string[] {
+  const path = pathOf(routableUrl(target));
+  if (BESIDE.test(path)) return [];
+  const described = describedResponse(method, path, response.status);
+  if (described === undefined) return [`status ${response.status} is not described`];
+  return [...headerProblems(described, response), ...bodyProblems(described, response, method === 'HEAD')];
+}
+
+function describedResponse(method: string, path: string, status: number): Response | undefined {
+  const methods = operations.find((operation) => operation.path.test(path))?.methods;
+  const operation = methods?.[method === 'HEAD' ? 'GET' : method];
+  if (operation !== undefined) return resolved(operation.responses[status]);
+  return method === 'OPTIONS' && status === 204 ? { headers: withAllow } : elsewhere[status];
+}
+
+function headerProblems({ headers }: Response, response: RawResponse): readonly string[] {
+  const described = new Map(Object.entries(headers).map(([name, header]) => [name.toLowerCase(), resolved(header)]));
+  const undescribed = Object.keys(response.headers).filter((name) => !described.has(name) && !GENERIC.has(name));
+  return [
+    ...undescribed.map((name) => `header ${name} is not described`),
+    ...[...described].flatMap(([name, header]) => {
+      const value = response.headers[name];
+      if (value === undefined) return header.required === true ? [`header ${name} is missing`] : [];
+      const isNumber = header.schema['type'] === 'integer' && /^\d+$/.test(value);
+      return schemaProblems(header.schema, isNumber ? Number(value) : value, `header ${name}`);
+    }),
+  ];
+}
+
+function bodyProblems({ content }: Response, { headers, body }: RawResponse, isHead: boolean): readonly string[] {
+  if (content === undefined) return body === '' ? [] : ['the body is not described'];
+  const type = headers['content-type'];
+  if (type !== JSON_TYPE) return [`content-type ${type} is not described`];
+  if (isHead) return body === '' ? [] : ['the answer to HEAD has a body'];
+  try {
+    return schemaProblems(content['application/json'].schema, plain(parseJson(Buffer.from(body))), 'the body');
+  } catch (error) {
+    return [String(error)];
+  }
+}
+
+const validators = new WeakMap<Schema, ValidateFunction>();
+
+function schemaProblems(schema: Schema, value: unknown, what: string): readonly string[] {
+  const validate = validators.get(schema) ?? ajv.compile(closed(schema));
+  validators.set(schema, validate);
+  if (validate(value)) return [];
+  return (validate.errors ?? []).map(
+    ({ instancePath, message, params }) => `${what}${instancePath} ${message} ${JSON.stringify(params)}`,
+  );
+}
+
+/**
+ * The schema as answers are held to it: no property but its own, and int64s to their last digit.
+ *
+ * @param isPart whether another schema adds to it.
+ */
+function closed({ $ref, format, type, ...rest }: Schema, isPart = false): Schema {
+  const schema: Record<string, unknown> = Object.fromEntries(
+    Object.entries(rest).map(([keyword, value]) => [keyword, closedWithin(keyword, value)]),
+  );
+  if ($ref !== undefined) schema['$ref'] = `${ROOT}${$ref}`;
+  if (format === 'int64') schema['int64'] = true;
+  else Object.assign(schema, type !== undefined && { type }, format !== undefined && { format });
+  const isObject = $ref !== undefined || 'allOf' in rest || 'properties' in rest;
+  return isObject && !isPart ? { ...schema, unevaluatedProperties: false } : schema;
+}
+
+function closedWithin(keyword: string, value: unknown): unknown {
+  switch (keyword) {
+    case 'items':
+      return closed(value as Schema);
+    case 'allOf':
+      return (value as readonly Schema[]).map((each) => closed(each, true));
+    case 'oneOf':
+      return (value as readonly Schema[]).map((each) => closed(each));
+    case 'properties':
+      return Object.fromEntries(Object.entries(value as Named<Schema>).map(([name, each]) => [name, closed(each)]));
+    default:
+      return value;
+  }
+}
+
+/** Integers as numbers, but for those that a number can't hold. No answer has any other number. */
+function plain(value: JsonValue): unknown {
+  switch (typeof value) {
+    case 'bigint':
+      return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+    case 'number':
+      throw new Error(`${value} isn't written as an integer`);
+    case 'object':
+      if (value === null) return null;
+      if (Array.isArray(value)) return value.map(plain);
+      return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, plain(each)]));
+    default:
+      return value;
+  }
+}
+
+function exact(value: unknown): unknown {
+  return Number.isSafeInteger(value) ? BigInt(value as number) : value;
+}
+
+function resolved(part: Response | Reference): Response;
+function resolved(part: Response | Reference | undefined): Response | undefined;
+function resolved(part: Header | Reference): Header;
+function resolved(part: object | undefined): unknown {
+  if (part === undefined || !('$ref' in part)) return part;
+  const [, , section = '', name = ''] = String(part.$ref).split('/');
+  return components[section]?.[name];
+}

@@ -1,0 +1,177 @@
+import { describe, expect, it } from '@jest/globals';
+import { HOUR, MINUTE } from '@adoption-store/domain';
+import { PASSWORD, usePortal } from './support/portal-visitor.js';
+
+const portal = usePortal();
+
+describe('signing up', () => {
+  it('leads to the keys, signed in', async () => {
+    const visitor = await portal.signedUp();
+    const { status, text } = await visitor.get('/keys');
+    expect(status).toBe(200);
+    expect(text).toContain(visitor.email);
+  });
+
+  it.each([
+    ['a short password', { email: 'short@example.com', password: 'short' }, 'at least 12 characters'],
+    ['no e-mail address', { email: 'nobody', password: PASSWORD }, 'must be an e-mail address'],
+  ])('says what is wrong with %s, and never shows the password again', async (_what, fields, message) => {
+    const visitor = portal.visitor();
+    await visitor.get('/sign-up');
+    const { status, text } = await visitor.post('/sign-up', fields);
+    expect(status).toBe(422);
+    expect(text.toLowerCase()).toContain(message.toLowerCase());
+    expect(text).not.toContain(`value="${fields.password}"`);
+    expect(visitor.cookies.has('session')).toBe(false);
+  });
+
+  it('takes over nobody’s account', async () => {
+    const { email } = await portal.signedUp();
+    const visitor = portal.visitor();
+    await visitor.get('/sign-up');
+    const { status } = await visitor.post('/sign-up', { email, password: 'another long pass phrase' });
+    expect(status).toBe(422);
+    expect(visitor.cookies.has('session')).toBe(false);
+  });
+});
+
+describe('signing in', () => {
+  it('answers a wrong password and an unknown address alike', async () => {
+    const { email } = await portal.signedUp();
+    const answers = [];
+    for (const tried of [email, 'unknown-1@example.com']) {
+      const visitor = portal.visitor();
+      await visitor.get('/sign-in');
+      const { status, text } = await visitor.post('/sign-in', { email: tried, password: 'the wrong pass phrase' });
+      answers.push({ status, text: text.replaceAll(tried, '').replace(/(name="_csrf" value=")[^"]+/g, '$1') });
+      expect(visitor.cookies.has('session')).toBe(false);
+    }
+    expect(answers[0]?.status).toBe(422);
+    expect(answers[1]).toEqual(answers[0]);
+  });
+
+  it('begins a session of another id than the browser came with, which ends', async () => {
+    const { email } = await portal.signedUp();
+    const attacker = await portal.signedUp();
+    const planted = attacker.cookies.get('session') ?? '';
+    const victim = portal.visitor();
+    victim.cookies.set('session', planted);
+    await victim.get('/account');
+    expect((await victim.post('/sign-in', { email, password: PASSWORD })).status).toBe(303);
+    expect(victim.cookies.get('session')).not.toBe(planted);
+    expect((await victim.get('/account')).text).toContain(email);
+    expect((await attacker.get('/account')).headers.get('location')).toBe('/sign-in');
+  });
+
+  it('leads to the page that was wanted', async () => {
+    const { email } = await portal.signedUp();
+    const visitor = portal.visitor();
+    const refused = await visitor.get('/catalogue?status=sold');
+    expect([refused.status, refused.headers.get('location')]).toEqual([303, '/sign-in']);
+    await visitor.get('/sign-in');
+    const { headers } = await visitor.post('/sign-in', { email, password: PASSWORD });
+    expect(headers.get('location')).toBe('/catalogue?status=sold');
+  });
+
+  it.each(['//evil.example', '/%5Cevil.example', '/%09/evil.example', 'https://evil.example', '/..//evil.example'])(
+    'never leads to %s',
+    async (wanted) => {
+      const { email } = await portal.signedUp();
+      const visitor = portal.visitor();
+      await visitor.get('/sign-in');
+      visitor.cookies.set('next', wanted);
+      const { headers } = await visitor.post('/sign-in', { email, password: PASSWORD });
+      expect(headers.get('location')).toBe('/keys');
+    },
+  );
+
+  it('is refused for a while after ten attempts at one account, whoever makes them, and says for how long', async () => {
+    const { email } = await portal.signedUp();
+    const answers = [];
+    for (let attempt = 0; attempt < 11; attempt += 1) {
+      const visitor = portal.visitor();
+      await visitor.get('/sign-in');
+      answers.push(await visitor.post('/sign-in', { email, password: 'x' }));
+    }
+    expect(answers.slice(0, 10).map(({ status }) => status)).toEqual(Array(10).fill(422));
+    expect(answers[10]?.status).toBe(429);
+    const seconds = Number(answers[10]?.headers.get('retry-after'));
+    expect(seconds).toBeGreaterThan(800);
+    expect(seconds).toBeLessThanOrEqual(900);
+    expect(answers[10]?.text).toContain('Try again in 15 minutes');
+  });
+
+  it('is refused for a while after sixty attempts from one address, at whatever accounts', async () => {
+    const visitor = portal.visitor();
+    await visitor.get('/sign-in');
+    const statuses = [];
+    // What can't be a password costs no hash.
+    const password = 'x'.repeat(200);
+    for (let attempt = 0; attempt < 61; attempt += 1) {
+      statuses.push((await visitor.post('/sign-in', { email: `nobody-${attempt}@example.com`, password })).status);
+    }
+    expect(statuses).toEqual([...Array<number>(60).fill(422), 429]);
+  });
+});
+
+describe('a session', () => {
+  it('ends by signing out, whoever still has its cookie', async () => {
+    const visitor = await portal.signedUp();
+    const session = visitor.cookies.get('session') ?? '';
+    await visitor.get('/account');
+    expect((await visitor.post('/sign-out')).headers.get('location')).toBe('/');
+    expect(visitor.cookies.has('session')).toBe(false);
+    visitor.cookies.set('session', session);
+    expect((await visitor.get('/keys')).headers.get('location')).toBe('/sign-in');
+  });
+
+  it('ends when its account’s password is changed, but where that is done', async () => {
+    const here = await portal.signedUp();
+    const there = portal.visitor();
+    await there.get('/sign-in');
+    await there.post('/sign-in', { email: here.email, password: PASSWORD });
+    expect((await there.get('/keys')).status).toBe(200);
+    const before = here.cookies.get('session');
+    await here.get('/account');
+    const changed = await here.post('/account/password', { current: PASSWORD, next: 'quite another pass phrase' });
+    expect([changed.status, changed.headers.get('location')]).toEqual([303, '/account']);
+    expect(here.cookies.get('session')).not.toBe(before);
+    expect((await here.get('/account')).status).toBe(200);
+    expect((await there.get('/keys')).headers.get('location')).toBe('/sign-in');
+  });
+
+  it('lasts while it is used, up to half an hour apart, and twelve hours in all', async () => {
+    const visitor = await portal.signedUp();
+    for (let spell = 0; spell < 24; spell += 1) {
+      expect((await visitor.get('/plan')).status).toBe(200);
+      portal.clock.advance(30 * MINUTE - 1);
+    }
+    portal.clock.advance(24);
+    expect((await visitor.get('/plan')).status).toBe(303);
+    const idle = await portal.signedUp();
+    portal.clock.advance(HOUR / 2);
+    expect((await idle.get('/plan')).status).toBe(303);
+  });
+
+  it('is nothing that visitors have', async () => {
+    const visitor = portal.visitor();
+    for (const path of ['/', '/sign-in', '/sign-up']) await visitor.get(path);
+    expect([...visitor.cookies.keys()]).toEqual(['csrf']);
+  });
+});
+
+describe('an account', () => {
+  it('is closed by its password alone, with its keys and sessions', async () => {
+    const visitor = await portal.signedUp();
+    const key = await visitor.issueKey();
+    await visitor.get('/account');
+    expect((await visitor.post('/account/close', { password: 'the wrong pass phrase' })).status).toBe(422);
+    const call = () => fetch(`${portal.api}/v1/pets?status=available`, { headers: { authorization: `Bearer ${key}` } });
+    expect((await call()).status).toBe(200);
+    expect((await visitor.post('/account/close', { password: PASSWORD })).headers.get('location')).toBe('/');
+    expect((await call()).status).toBe(401);
+    expect((await visitor.get('/keys')).headers.get('location')).toBe('/sign-in');
+    await visitor.get('/sign-in');
+    expect((await visitor.post('/sign-in', { email: visitor.email, password: PASSWORD })).status).toBe(422);
+  });
+});

@@ -1,0 +1,173 @@
+import { Writable } from 'node:stream';
+import { describe, expect, it } from '@jest/globals';
+import type { Log } from '@adoption-store/telemetry';
+import { ask } from '@adoption-store/test-support';
+import { pino } from 'pino';
+import { keyIn, usePortal } from './support/portal-visitor.js';
+
+const lines: string[] = [];
+const logger = pino(
+  { level: 'trace' },
+  new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines.push(chunk.toString());
+      done();
+    },
+  }),
+);
+const log: Log = { logger, gather: (fields) => lines.push(fields) };
+const portal = usePortal({ log, logRequests: true });
+
+const call = async (key: string) => {
+  const headers = { authorization: `Bearer ${key}` };
+  return (await fetch(`${portal.api}/v1/pets?status=available`, { headers })).status;
+};
+
+const keysOf = async (email: string) => (await portal.application.listKeys.execute({ email })).map(({ key }) => key);
+
+describe('a key', () => {
+  it('opens the API, is rotated, and is revoked for good', async () => {
+    const visitor = await portal.signedUp();
+    const text = await visitor.issueKey({ name: 'laptop', expiresIn: '30' });
+    expect(await call(text)).toBe(200);
+    const [key] = await keysOf(visitor.email);
+    expect(key).toMatchObject({ name: 'laptop' });
+    await visitor.get(`/keys/${key?.id}/rotate`);
+    const replacement = keyIn(await visitor.post(`/keys/${key?.id}/rotate`, { overlap: '1' }));
+    expect([await call(text), await call(replacement)]).toEqual([200, 200]);
+    for (const { id } of await keysOf(visitor.email)) {
+      await visitor.get(`/keys/${id}/revoke`);
+      const revoked = await visitor.post(`/keys/${id}/revoke`);
+      expect([revoked.status, revoked.headers.get('location')]).toEqual([303, '/keys']);
+    }
+    expect([await call(text), await call(replacement)]).toEqual([401, 401]);
+  });
+
+  it('is shown once: neither a reload nor its page tells it again, and no second one is made', async () => {
+    const visitor = await portal.signedUp();
+    await visitor.get('/keys');
+    const form = visitor.token;
+    const shown = await visitor.post('/keys');
+    expect(shown.status).toBe(200);
+    expect(shown.headers.get('cache-control')).toBe('no-store');
+    const again = await visitor.post('/keys', { _csrf: form });
+    expect([again.status, again.headers.get('location')]).toEqual([303, '/keys']);
+    const page = await visitor.get('/keys');
+    expect(page.text).toContain('was sent before');
+    expect(page.text).not.toContain(keyIn(shown));
+    expect(await keysOf(visitor.email)).toHaveLength(1);
+  });
+
+  it('is made once by a form that is sent several times at the same time', async () => {
+    const visitor = await portal.signedUp();
+    await visitor.get('/keys');
+    const form = { _csrf: visitor.token };
+    const answers = await Promise.all([1, 2, 3].map(() => visitor.post('/keys', form)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 303, 303]);
+    expect(await keysOf(visitor.email)).toHaveLength(1);
+  });
+
+  it('of somebody else is not there', async () => {
+    const owner = await portal.signedUp();
+    const text = await owner.issueKey();
+    const [key] = await keysOf(owner.email);
+    const other = await portal.signedUp();
+    await other.get('/keys');
+    for (const step of ['rotate', 'revoke']) {
+      expect((await other.get(`/keys/${key?.id}/${step}`)).status).toBe(404);
+      expect((await other.post(`/keys/${key?.id}/${step}`, { overlap: '0' })).status).toBe(404);
+    }
+    expect(await call(text)).toBe(200);
+  });
+
+  it.each([{ expiresIn: '0' }, { expiresIn: '1.5' }, { expiresIn: '99999' }, { name: 'x'.repeat(101) }])(
+    'is not made of %j, which is shown again',
+    async (fields) => {
+      const visitor = await portal.signedUp();
+      await visitor.get('/keys');
+      const { status, text } = await visitor.post('/keys', fields);
+      expect(status).toBe(422);
+      expect(text).toContain(`value="${Object.values(fields)[0]}"`);
+      expect(await keysOf(visitor.email)).toEqual([]);
+    },
+  );
+
+  it('is not made beyond what an account may have, which the page says', async () => {
+    const visitor = await portal.signedUp();
+    const accountId = (await portal.application.listAccounts.execute()).find(
+      ({ email }) => email === visitor.email,
+    )?.id;
+    if (accountId === undefined) throw new Error('nobody has signed up');
+    for (let made = 0; made < 25; made += 1) await portal.application.issueKey.execute({ accountId });
+    await visitor.get('/keys');
+    const { status, text } = await visitor.post('/keys');
+    expect(status).toBe(422);
+    expect(text).toContain('revoke one first');
+  });
+
+  it('is not made beyond what an account may make in a day, which the page says', async () => {
+    const visitor = await portal.signedUp();
+    await ask(
+      portal.databaseUrl,
+      `INSERT INTO api_keys (account_id, hash, ending, created_at, revoked_at)
+       SELECT id, encode(sha256((id || ' ' || n)::text::bytea), 'hex'), 'abcd', $2::timestamptz, $2::timestamptz
+       FROM accounts, generate_series(1, 1000) AS n WHERE email = $1`,
+      [visitor.email, new Date(portal.clock.now())],
+    );
+    await visitor.get('/keys');
+    const { status, text } = await visitor.post('/keys');
+    expect(status).toBe(422);
+    expect(text).toContain('made 1000 API keys today');
+    expect(keyIn({ status, text, headers: new Headers() })).toBe('');
+  });
+
+  it('stands in no address and no line of the log, nor does a password', async () => {
+    lines.length = 0;
+    const visitor = await portal.signedUp();
+    const key = await visitor.issueKey();
+    await visitor.get('/account');
+    await visitor.post('/account/password', { current: 'wrong wrong wrong', next: 'next next next' });
+    await visitor.get(`/nowhere?key=${key}`);
+    const text = lines.join('');
+    expect(text).toContain('"route":"/account/password"');
+    for (const secret of [key, 'pass phrase', 'wrong wrong', 'next next', visitor.email]) {
+      expect(text).not.toContain(secret);
+    }
+  });
+});
+
+describe('the other pages', () => {
+  it('are there, on the account’s own figures', async () => {
+    const visitor = await portal.signedUp();
+    for (const path of ['/usage', '/plan', '/quickstart', '/catalogue', '/account']) {
+      expect([path, (await visitor.get(path)).status]).toEqual([path, 200]);
+    }
+    expect((await visitor.get('/quickstart')).text).toContain('http://api.example.com');
+  });
+
+  it('show an animal that has been added by hand', async () => {
+    const visitor = await portal.signedUp();
+    await visitor.get('/catalogue');
+    const refused = await visitor.post('/catalogue', { name: 'Bär <b>', categoryId: 'one', status: 'pending' });
+    expect(refused.status).toBe(422);
+    const added = await visitor.post('/catalogue', { name: 'Bär <b>', categoryId: '1', status: 'pending' });
+    expect(added.status).toBe(303);
+    const { text } = await visitor.get(added.headers.get('location') ?? '');
+    expect(text).toContain('Bär &lt;b');
+    expect(text).not.toContain('Bär <b>');
+  });
+
+  it('walk through all animals, page by page', async () => {
+    const visitor = await portal.signedUp();
+    const names = Array.from({ length: 45 }, (_, index) => `sold-${index}.`);
+    for (const name of names) await portal.application.addAnimal.execute({ name, categoryId: 1n, status: 'sold' });
+    const seen = [];
+    let next: string | undefined = '/catalogue?status=sold';
+    while (next !== undefined) {
+      const { text } = await visitor.get(next);
+      seen.push(...(text.match(/sold-\d+\./g) ?? []));
+      next = /href="(\/catalogue\?status=sold&amp;cursor=\d+)"/.exec(text)?.[1]?.replace('&amp;', '&');
+    }
+    expect([...new Set(seen)]).toEqual(names);
+  });
+});

@@ -1,0 +1,151 @@
+import { describe, expect, it } from '@jest/globals';
+import { DAY } from '@adoption-store/domain';
+import { until } from '@adoption-store/test-support';
+import { usePortal, type Visitor } from './support/portal-visitor.js';
+
+const OWNERS = 'the owner’s own pass phrase';
+const portal = usePortal();
+
+/** What the owner of the address finds in the mailbox. */
+const proofsTo = (email: string) => portal.mailer.proofs.filter((mail) => mail.email === email);
+
+async function answerTo(key: string, path = '/v1/pets', init: RequestInit = {}) {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const response = await fetch(portal.api + path, { ...init, headers });
+  return { status: response.status, body: (await response.json()) as { readonly code?: string } };
+}
+
+/** The token; the mail goes out after the answer. */
+async function resetMailedTo(email: string): Promise<string> {
+  const visitor = portal.visitor();
+  const before = portal.mailer.sent.length;
+  await visitor.get('/forgotten-password');
+  await visitor.post('/forgotten-password', { email });
+  await until(() => portal.mailer.sent.slice(before).some((mail) => mail.email === email));
+  return portal.mailer.sent.findLast((mail) => mail.email === email)?.token ?? '';
+}
+
+async function reset(email: string, password = OWNERS): Promise<Visitor> {
+  const owner = portal.visitor();
+  const token = await resetMailedTo(email);
+  await owner.get('/reset-password');
+  expect((await owner.post('/reset-password', { token, password })).status).toBe(303);
+  await owner.get('/sign-in');
+  expect((await owner.post('/sign-in', { email, password })).status).toBe(303);
+  return owner;
+}
+
+describe('an account that a stranger opened with somebody else’s address', () => {
+  it('is its owner’s alone once the owner has reset the password: keys, sessions and links of before are void', async () => {
+    const stranger = await portal.signedUp();
+    const key = await stranger.issueKey();
+    expect((await answerTo(key)).status).toBe(200);
+    const owner = await reset(stranger.email);
+    expect(await answerTo(key)).toMatchObject({ status: 401, body: { code: 'revoked_api_key' } });
+    expect((await stranger.get('/keys')).headers.get('location')).toBe('/sign-in');
+    const { text } = await owner.get('/account');
+    expect(text).not.toContain('Unproven');
+    const [mail] = proofsTo(stranger.email);
+    await owner.get('/confirm-address');
+    expect((await owner.post('/confirm-address', { token: mail?.token ?? '' })).status).toBe(422);
+  });
+
+  it('reads and cancels no order of the owner’s by the key that was made before, in use throughout', async () => {
+    const stranger = await portal.signedUp();
+    const key = await stranger.issueKey();
+    const owner = await reset(stranger.email);
+    const own = await owner.issueKey();
+    const animal = { name: 'Luna', categoryId: 1 };
+    const added = await answerTo(own, '/v1/pets', { method: 'POST', body: JSON.stringify(animal) });
+    const placed = await answerTo(own, '/v1/store/orders', {
+      method: 'POST',
+      body: JSON.stringify({ petId: (added.body as { id?: number }).id }),
+    });
+    expect(placed.status).toBe(201);
+    const { id } = placed.body as { id?: number };
+    expect((await answerTo(key, `/v1/store/orders/${id}`)).status).toBe(401);
+    expect((await answerTo(key, `/v1/store/orders/${id}/cancel`, { method: 'POST' })).status).toBe(401);
+    expect((await answerTo(own, `/v1/store/orders/${id}`)).body).toMatchObject({ status: 'placed' });
+  });
+
+  it('loses nothing more by a second reset', async () => {
+    const { email } = await portal.signedUp();
+    const owner = await reset(email);
+    const key = await owner.issueKey();
+    await reset(email, 'yet another pass phrase');
+    expect((await answerTo(key)).status).toBe(200);
+  });
+});
+
+describe('an address', () => {
+  it('is unproven to its holder until the form behind the mailed link is sent; to look at the page proves nothing', async () => {
+    const visitor = await portal.signedUp();
+    const [mail, ...others] = proofsTo(visitor.email);
+    expect(others).toEqual([]);
+    const reader = portal.visitor();
+    expect((await reader.get('/confirm-address')).status).toBe(200);
+    expect((await visitor.get('/account')).text).toContain('Unproven');
+    expect((await visitor.get('/keys')).text).toContain('unproven');
+    const { status, headers } = await reader.post('/confirm-address', { token: ` ${mail?.token ?? ''}\n` });
+    expect([status, headers.get('location')]).toEqual([303, '/sign-in']);
+    expect((await visitor.get('/account')).text).not.toContain('Unproven');
+    expect((await visitor.get('/keys')).text).not.toContain('unproven');
+    await reader.get('/confirm-address');
+    expect((await reader.post('/confirm-address', { token: mail?.token ?? '' })).status).toBe(422);
+  });
+
+  it('that was proven by the link keeps its keys when the password is reset', async () => {
+    const visitor = await portal.signedUp();
+    const key = await visitor.issueKey();
+    await visitor.get('/confirm-address');
+    const token = proofsTo(visitor.email)[0]?.token ?? '';
+    expect((await visitor.post('/confirm-address', { token })).headers.get('location')).toBe('/account');
+    await reset(visitor.email);
+    expect((await answerTo(key)).status).toBe(200);
+  });
+
+  it('is proven by no token that is made up, empty, old, or another account’s reset', async () => {
+    const visitor = await portal.signedUp();
+    const { email } = await portal.signedUp();
+    const token = proofsTo(visitor.email)[0]?.token ?? '';
+    const resetting = await resetMailedTo(email);
+    for (const wrong of ['', 'made-up', resetting]) {
+      await visitor.get('/confirm-address');
+      expect((await visitor.post('/confirm-address', { token: wrong })).status).toBe(422);
+    }
+    portal.clock.advance(DAY);
+    const reader = portal.visitor();
+    await reader.get('/confirm-address');
+    expect((await reader.post('/confirm-address', { token })).status).toBe(422);
+    expect(
+      (await portal.application.listAccounts.execute()).find((each) => each.email === email)?.provenAt,
+    ).toBeUndefined();
+  });
+
+  it('gets the link again, three a day at the most', async () => {
+    const visitor = await portal.signedUp();
+    for (let click = 0; click < 5; click += 1) {
+      await visitor.get('/account');
+      expect((await visitor.post('/account/proof')).headers.get('location')).toBe('/account');
+      expect((await visitor.get('/account')).text).toContain(click < 2 ? 'on its way' : 'No other mail was sent');
+    }
+    expect(proofsTo(visitor.email)).toHaveLength(3);
+    await visitor.get('/confirm-address');
+    await visitor.post('/confirm-address', { token: proofsTo(visitor.email)[2]?.token ?? '' });
+    await visitor.get('/account');
+    await visitor.post('/account/proof');
+    expect(proofsTo(visitor.email)).toHaveLength(3);
+  });
+});
+
+it('issues no key to a session whose password was reset while its form was under way', async () => {
+  const { email } = await portal.signedUp();
+  const before = (await portal.application.listAccounts.execute()).find((each) => each.email === email);
+  if (before === undefined) throw new Error('there is no account');
+  const owner = await reset(email);
+  const { id: accountId, credentialVersion } = before;
+  await expect(portal.application.issueKey.execute({ accountId, credentialVersion })).rejects.toMatchObject({
+    code: 'not_found',
+  });
+  expect(await owner.issueKey()).not.toBe('');
+});

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll } from '@jest/globals';
+import { createApi } from '@adoption-store/api';
+import { type Application, instant } from '@adoption-store/domain';
+import { ManualClock } from '@adoption-store/domain/testing';
+import type { PortalOptions } from '../../src/create-portal.js';
+import { type TestPortal, startPortal } from './portal.js';
+
+export const PASSWORD = 'a fairly long pass phrase';
+
+/** Portal and API on one database, and people who use them; only their clock is set by hand. */
+export interface VisitedPortal extends TestPortal {
+  /** The API's address. */
+  readonly api: string;
+  readonly application: Application;
+  readonly clock: ManualClock;
+  /** Somebody's browser; each has an address of its own. */
+  visitor(): Visitor;
+  /** One that has just signed up. */
+  signedUp(): Promise<Visitor & { readonly email: string }>;
+}
+
+/** The portal for a whole suite: it is there from before the first test until after the last. */
+export function usePortal(options?: Partial<PortalOptions>): VisitedPortal {
+  const portal = {} as VisitedPortal;
+  beforeAll(async () => {
+    Object.assign(portal, await startVisitedPortal(options));
+  });
+  afterAll(() => portal.close());
+  return portal;
+}
+
+async function startVisitedPortal(options: Partial<PortalOptions> = {}): Promise<VisitedPortal> {
+  const clock = new ManualClock(instant(Date.UTC(2026, 10, 21, 12)));
+  const portal = await startPortal({ clock, trustProxy: ['127.0.0.1'], ...options });
+  const api = await createApi({ application: portal.application, clock, isReady: () => Promise.resolve(true) });
+  await api.listen(0, '127.0.0.1');
+  let visitors = 0;
+  const visitor = () => new Visitor(portal.origin, `2001:db8:${(visitors += 1).toString(16)}::1`);
+  return {
+    ...portal,
+    api: await api.getUrl(),
+    clock,
+    visitor,
+    async signedUp() {
+      const newcomer = visitor();
+      const email = `person-${visitors}@example.com`;
+      await newcomer.get('/sign-up');
+      await newcomer.post('/sign-up', { email, password: PASSWORD });
+      return Object.assign(newcomer, { email });
+    },
+    async close() {
+      await api.close();
+      await portal.close();
+    },
+  };
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** A browser without JavaScript: it keeps cookies, and sends back the token of the page it has seen last. */
+export class Visitor {
+  readonly cookies = new Map<string, string>();
+  token = '';
+
+  constructor(
+    private readonly origin: string,
+    private address: string,
+  ) {}
+
+  /** The same browser, elsewhere. */
+  from(address: string): this {
+    this.address = address;
+    return this;
+  }
+
+  get(path: string): Promise<Answer> {
+    return this.send(path, {});
+  }
+
+  post(path: string, fields: Readonly<Record<string, string>> = {}): Promise<Answer> {
+    return this.send(path, { method: 'POST', body: new URLSearchParams({ _csrf: this.token, ...fields }) });
+  }
+
+  async send(path: string, init: RequestInit): Promise<Answer> {
+    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const headers = { cookie, 'x-forwarded-for': this.address };
+    const response = await fetch(this.origin + path, { ...init, headers, redirect: 'manual' });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      if (value === '') this.cookies.delete(name);
+      else this.cookies.set(name, value);
+    }
+    const text = await response.text();
+    this.token = /name="_csrf" value="([^"]+)"/.exec(text)?.[1] ?? this.token;
+    return { status: response.status, headers: response.headers, text };
+  }
+
+  /** A new key's text, as its page shows it once. */
+  async issueKey(fields: Readonly<Record<string, string>> = {}): Promise<string> {
+    await this.get('/keys');
+    return keyIn(await this.post('/keys', fields));
+  }
+}
+
+export function keyIn({ text }: Answer): string {
+  return /aas_live_[0-9A-Za-z]{38}/.exec(text)?.[0] ?? '';
+}

@@ -1,0 +1,161 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterEach, expect, it } from '@jest/globals';
+import { usePortal } from './support/portal-visitor.js';
+import { until } from '@adoption-store/test-support';
+
+const MOST = 32;
+const FORM = 'application/x-www-form-urlencoded';
+
+const portal = usePortal();
+const opened = new Set<Client>();
+let addresses = 0;
+
+/** A connection on which a request was begun. */
+class Client {
+  answer = '';
+  readonly closed: Promise<unknown>;
+
+  constructor(readonly socket: Socket) {
+    opened.add(this);
+    socket.on('data', (chunk) => {
+      this.answer += chunk.toString();
+    });
+    socket.on('error', () => undefined);
+    this.closed = once(socket, 'close');
+  }
+
+  get status(): string | undefined {
+    return /^HTTP\/1\.1 (\d+)/.exec(this.answer)?.[1];
+  }
+}
+
+afterEach(() => {
+  for (const { socket } of opened) socket.destroy();
+  opened.clear();
+});
+
+const newAddress = () => `198.51.100.${(addresses += 1)}`;
+
+/** Sends the head of a form of 30 bytes, and as much of its body. */
+function begin(address: string, { path = '/sign-in', method = 'POST', type = FORM, body = 'email=' } = {}): Client {
+  const client = new Client(connect(Number(new URL(portal.origin).port), '127.0.0.1'));
+  const head = [
+    `${method} ${path} HTTP/1.1`,
+    'Host: localhost',
+    `X-Forwarded-For: ${address}`,
+    `Content-Type: ${type}`,
+  ];
+  client.socket.write(`${[...head, 'Content-Length: 30'].join('\r\n')}\r\n\r\n${body}`);
+  return client;
+}
+
+const fill = (addressOf: (index: number) => string, options = {}) =>
+  Array.from({ length: MOST }, (_, index) => begin(addressOf(index), options));
+
+/** Whether one more body of the address is waited for: it is answered at once where it is not. */
+async function isRefused(address: string): Promise<boolean> {
+  const form = await fetch(`${portal.origin}/sign-in`, {
+    method: 'POST',
+    headers: { 'x-forwarded-for': address },
+    body: new URLSearchParams({ email: 'nobody@example.com' }),
+  });
+  expect([403, 429]).toContain(form.status);
+  return form.status === 429;
+}
+
+it('of one address 32 unfinished bodies are waited for, and one more is 429 at once on a connection that is closed', async () => {
+  const address = newAddress();
+  const held = fill(() => address);
+  await until(() => isRefused(address));
+  const startedAt = performance.now();
+  const further = begin(address);
+  await further.closed;
+  expect(performance.now() - startedAt).toBeLessThan(1_000);
+  expect(further.answer).toMatch(/^HTTP\/1\.1 429 /);
+  expect(further.answer).toMatch(/^connection: close\r$/im);
+  expect(further.answer).toMatch(/^retry-after: 8\r$/im);
+  expect(further.answer).toMatch(/^content-security-policy: /im);
+  expect(further.answer).toMatch(/^cache-control: no-store\r$/im);
+  expect(held.map(({ status }) => status)).toEqual(held.map(() => undefined));
+});
+
+it('an address that holds 32 bodies can still load pages, and others can send forms', async () => {
+  const address = newAddress();
+  fill(() => address);
+  await until(() => isRefused(address));
+  const page = await fetch(`${portal.origin}/sign-in`, { headers: { 'x-forwarded-for': address } });
+  expect(page.status).toBe(200);
+  expect(await isRefused(newAddress())).toBe(false);
+});
+
+it('the addresses of one IPv6 network of 64 bits count together, as for forms', async () => {
+  fill((index) => `2001:db8:0:7::${(index + 1).toString(16)}`);
+  await until(() => isRefused('2001:db8:0:7:ffff::1'));
+  expect(await isRefused('2001:db8:0:8::1')).toBe(false);
+});
+
+it('a body that is finished makes room', async () => {
+  const address = newAddress();
+  const held = fill(() => address);
+  await until(() => isRefused(address));
+  for (const { socket } of held) socket.write('x'.repeat(24));
+  await until(() => held.every(({ status }) => status === '403'));
+  expect(await isRefused(address)).toBe(false);
+});
+
+it('a connection that is lost makes room', async () => {
+  const address = newAddress();
+  const held = fill(() => address);
+  await until(() => isRefused(address));
+  for (const { socket } of held) socket.resetAndDestroy();
+  await until(async () => !(await isRefused(address)));
+  // Every one of them: as many can be held again.
+  fill(() => address);
+  await until(() => isRefused(address));
+});
+
+it('a body that is cut for its time makes room', async () => {
+  const address = newAddress();
+  const held = fill(() => address);
+  await until(() => isRefused(address));
+  await Promise.all(held.map(({ closed }) => closed));
+  expect(held.map(({ status }) => status)).toEqual(held.map(() => '408'));
+  expect(await isRefused(address)).toBe(false);
+}, 20_000);
+
+it.each([
+  ['for its type', { type: 'text/plain' }, '415'],
+  ['as its method takes no body', { method: 'GET' }, '200'],
+  ['as its address is no page', { path: '/nowhere', type: 'text/plain' }, '403'],
+  ['as its address is not one', { path: '/%zz' }, '400'],
+])('a request that is answered before its body, %s, is closed and makes room', async (_why, options, status) => {
+  const address = newAddress();
+  const clients = fill(() => address, options);
+  await Promise.all(clients.map(({ closed }) => closed));
+  for (const { answer } of clients) {
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(answer).toMatch(/^connection: close\r$/im);
+    expect(answer).not.toMatch(/^HTTP\/1\.1 408/m);
+  }
+  expect(await isRefused(address)).toBe(false);
+});
+
+it('a request that is malformed from its first chunk on, or is lost at once, holds no room', async () => {
+  const address = newAddress();
+  const head = `POST /sign-in HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: ${address}\r\nContent-Type: ${FORM}\r\n`;
+  for (const bytes of [
+    `${head}Transfer-Encoding: chunked\r\n\r\nno length\r\n`,
+    `${head}Content-Length: 6\r\n\r\nemail=`,
+  ]) {
+    const clients = Array.from({ length: MOST + 1 }, () => {
+      const client = new Client(connect(Number(new URL(portal.origin).port), '127.0.0.1'));
+      client.socket.write(bytes, () => {
+        if (!bytes.includes('chunked')) client.socket.resetAndDestroy();
+      });
+      return client;
+    });
+    await Promise.all(clients.map(({ closed }) => closed));
+    await until(async () => !(await isRefused(address)));
+  }
+});
