@@ -5,7 +5,7 @@ import { finalize, type Observable } from 'rxjs';
 import { useApi } from './support/api.js';
 import { sendRaw } from './support/raw-http.js';
 
-/** What a plugin of Fastify's and an interceptor of Nest's have seen of the answers. */
+/** The answers that a plugin of Fastify's and an interceptor of Nest's have seen. */
 const seen = { sent: [] as number[], responded: [] as number[], intercepted: 0 };
 
 class CountingInterceptor implements NestInterceptor {

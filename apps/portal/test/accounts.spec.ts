@@ -105,7 +105,7 @@ describe('signing in', () => {
     const visitor = portal.visitor();
     await visitor.get('/sign-in');
     const statuses = [];
-    // What can't be a password costs no hash.
+    // A text that can't be a password costs no hash.
     const password = 'x'.repeat(200);
     for (let attempt = 0; attempt < 61; attempt += 1) {
       statuses.push((await visitor.post('/sign-in', { email: `nobody-${attempt}@example.com`, password })).status);

@@ -63,7 +63,7 @@ describe(`with ${PAST_KEYS} past keys of one account`, () => {
       }
     }
     const p95 = new Map([...times].map(([page, each]) => [page, percentile95(each)]));
-    // What a page takes that asks the database for no more than who is signed in: the machine may be busy with others.
+    // The time of a page that asks the database for no more than who is signed in: the machine may be busy with others.
     const plain = p95.get('other /plan') ?? 0;
     expect([...p95].filter(([, milliseconds]) => milliseconds - plain >= 100)).toEqual([]);
 

@@ -6,7 +6,7 @@ import { usePortal, type Visitor } from './support/portal-visitor.js';
 const OWNERS = 'the owner’s own pass phrase';
 const portal = usePortal();
 
-/** What the owner of the address finds in the mailbox. */
+/** The mail that the owner of the address finds. */
 const proofsTo = (email: string) => portal.mailer.proofs.filter((mail) => mail.email === email);
 
 async function answerTo(key: string, path = '/v1/pets', init: RequestInit = {}) {

@@ -12,7 +12,7 @@ const portal = usePortal();
 
 type Person = Visitor & { readonly email: string };
 
-/** What ends a person's sessions; who does it may go on with a session of its own. */
+/** Each way to end a person's sessions; the browser that does it may go on with a session of its own. */
 const ENDS = {
   'signing out': (person: Person) => person.post('/sign-out'),
   'changing the password': (person: Person) => person.post('/account/password', { current: PASSWORD, next: NEXT }),

@@ -119,7 +119,7 @@ describe('nobody locks another out', () => {
 
   it('nor by using up the address that they share', async () => {
     const visitor = await owner();
-    // What can't be a password costs no hash.
+    // A text that can't be a password costs no hash.
     const statuses = await times(61, (index) => signIn(visitor, `nobody-${index}@example.com`, 'x'.repeat(200)));
     expect(statuses.at(-1)).toBe(429);
     expect(await signIn(visitor, visitor.email, PASSWORD)).toBe(303);

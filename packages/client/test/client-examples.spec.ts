@@ -8,7 +8,7 @@ import { useApi } from '@adoption-store/api/testing/api';
 
 const EXAMPLES = join(__dirname, '../examples');
 
-/** What each example prints, one after the other, in a store that has Bella, Luna and Milo. */
+/** The output of each example, one after the other, in a store that has Bella, Luna and Milo. */
 const OUTPUTS: Readonly<Record<string, RegExp>> = {
   'pages.ts': /^1 Bella\n2 Luna\n3 Milo\n$/,
   'quick-start.ts':

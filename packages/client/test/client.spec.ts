@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { AdoptionStore, ApiError, type ClientOptions, type Pet } from '@adoption-store/client';
+import { AdoptionStore, ApiError, type ClientOptions, type Pet } from '../src/index.js';
 import { instant, MINUTE, plan } from '@adoption-store/domain';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { useApi } from '@adoption-store/api/testing/api';

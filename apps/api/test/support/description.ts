@@ -33,7 +33,7 @@ interface Description {
 
 /** Beside the API: health, the description and its page have suites of their own. */
 const BESIDE = /^\/(?:livez|readyz|openapi\.json|docs|docs\/[\w.-]+)$/;
-/** What HTTP itself says of any message. */
+/** Headers that HTTP itself gives any message. */
 const GENERIC: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
@@ -55,7 +55,7 @@ const operations = Object.entries(paths).map(([path, methods]) => ({
 const allow: Header = { required: true, schema: { type: 'string', pattern: '^[A-Z]+(?:, [A-Z]+)*$' } };
 const withAllow = { ...withHeaders(), Allow: allow } as unknown as Response['headers'];
 
-/** What is answered where no operation is asked for. OpenAPI has no place for it. */
+/** Answers where no operation is asked for. OpenAPI has no place for them. */
 const elsewhere: Named<Response> = {
   ...Object.fromEntries(
     Object.values(refusalResponses as unknown as Named<Response>).map((each) => [statusOf(each), each]),
@@ -99,7 +99,7 @@ export function expectDescribed(bytes: string | Buffer, responses: readonly RawR
   }
 }
 
-/** What is asked for. The bytes may hold more requests than one, or a body that looks like one. */
+/** The methods and targets that are asked for. The bytes may hold more requests than one, or a body that looks like one. */
 function requestLines(bytes: string): readonly (readonly [method: string, target: string])[] {
   const found = [...bytes.matchAll(/ (\S+) HTTP\/\d\.\d\r?$/gm)].flatMap(({ 1: target = '', index }) => {
     const word = /\S*$/.exec(bytes.slice(Math.max(0, index - LONGEST_METHOD), index))?.[0] ?? '';

@@ -17,7 +17,7 @@ export function expectError(response: RawResponse | undefined, status: number, c
   return String(body.message);
 }
 
-/** What a failed comparison should show. */
+/** The parts of an answer that a failed comparison should show. */
 function describe({ status, headers, body }: RawResponse) {
   const code = /"code":"(\w+)"/.exec(body)?.[1] ?? body.slice(0, 200);
   return { status, contentType: headers['content-type'], code };

@@ -20,7 +20,7 @@ export async function addPet(api: TestApi, status: PetStatus = 'available'): Pro
   return Number(id);
 }
 
-/** What GET /v1/pets says of the animal now. */
+/** The animal's status as GET /v1/pets has it now. */
 export async function petStatus(api: TestApi, petId: number): Promise<string | undefined> {
   return petsOf(await get(api, `/v1/pets?id=${petId}`))[0]?.status;
 }

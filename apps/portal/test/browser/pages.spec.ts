@@ -220,7 +220,7 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
     const rows: Record<string, { bytes: number; ms: number }> = {};
     for (const path of [...PUBLIC.slice(3), ...OWN, `/keys/${key.id}/rotate`, `/keys/${key.id}/revoke`]) {
       const times: number[] = [];
-      // What else the machine does isn't the page's: the best of as many as it takes.
+      // Other work of the machine isn't the page's: the best of as many as it takes.
       for (let time = 0; time < 5 || (time < 50 && Math.min(...times) >= MOST_MILLISECONDS); time += 1) {
         times.push((await get(path)).time);
       }

@@ -15,7 +15,7 @@ export async function bringAxe(page: Page): Promise<void> {
   await page.evaluate(AXE);
 }
 
-/** What axe-core holds against the page as it stands. */
+/** The faults that axe-core finds in the page as it stands. */
 export async function findingsOf(page: Page): Promise<readonly string[]> {
   return page.evaluate<readonly string[]>(FIND);
 }
