@@ -107,7 +107,7 @@ export function limitsIn(values: OptionValues): Partial<PlanLimits> {
 
 /**
  * @param options those that take a text.
- * @param positionals what each argument that isn't an option is called.
+ * @param positionals what each argument that isn't an option is called; with `…` behind the last there may be any number.
  * @param switches options that take nothing.
  */
 export function parse(
@@ -127,7 +127,7 @@ export function parse(
       allowPositionals: positionals.length > 0,
     }),
   );
-  if (parsed.positionals.length !== positionals.length)
+  if (parsed.positionals.length !== positionals.length && positionals.at(-1)?.endsWith('…') !== true)
     throw new UsageError(`${positionals.join(' and ')} is required`);
   const texts = Object.entries(parsed.values).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string',

@@ -13,14 +13,15 @@ export const domainErrorKinds = {
   service_unavailable: 'unavailable',
 } as const;
 
-/** Refusals of those who manage an account; the API has no such operation, and none of these codes. */
-export const accountErrorKinds = {
+/** Refusals of account holders and operators; the API has no such operation, and none of these codes. */
+export const managementErrorKinds = {
   email_taken: 'conflict',
   too_many_keys: 'conflict',
   address_unproven: 'conflict',
+  message_not_failed: 'conflict',
 } as const;
 
-const kinds = { ...domainErrorKinds, ...accountErrorKinds };
+const kinds = { ...domainErrorKinds, ...managementErrorKinds };
 
 export type RequestErrorCode = keyof typeof domainErrorKinds;
 export type DomainErrorCode = keyof typeof kinds;

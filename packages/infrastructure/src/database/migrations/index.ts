@@ -16,6 +16,7 @@ import { LimitOrders1700000060000 } from './1700000060000-limit-orders.js';
 import { IndexEndsOfKeys1700000061000 } from './1700000061000-index-ends-of-keys.js';
 import { IndexWhatRunsOut1700000062000 } from './1700000062000-index-what-runs-out.js';
 import { ShareSecretsWithWriters1700000064000 } from './1700000064000-share-secrets-with-writers.js';
+import { IndexMessages1700000065000 } from './1700000065000-index-messages.js';
 
 /** In the order they are run. One that has been released is never edited. */
 export const migrations = [
@@ -37,4 +38,5 @@ export const migrations = [
   IndexEndsOfKeys1700000061000,
   IndexWhatRunsOut1700000062000,
   ShareSecretsWithWriters1700000064000,
+  IndexMessages1700000065000,
 ];
