@@ -2,7 +2,7 @@
 # Starts Alertmanager with the receivers that the environment names. Alertmanager itself reads no environment.
 #
 #   ALERT_EMAIL         receiver by e-mail; needs ALERT_SMTP (host:port) and ALERT_FROM, and may have
-#                       ALERT_SMTP_USER with ALERT_SMTP_PASSWORD
+#                       ALERT_SMTP_LOGIN (user:password)
 #   ALERT_WEBHOOK_URL   receiver by webhook (https://prometheus.io/docs/alerting/latest/configuration/#webhook_config)
 #
 # ALERTMANAGER is the program, CONFIG the file that is written. All arguments are passed on.
@@ -44,9 +44,9 @@ YAML
     echo "        from: $(quoted "$ALERT_FROM")"
     echo "        smarthost: $(quoted "$ALERT_SMTP")"
     echo '        send_resolved: true'
-    if [ -n "${ALERT_SMTP_USER:-}" ]; then
-      echo "        auth_username: $(quoted "$ALERT_SMTP_USER")"
-      echo "        auth_password: $(quoted "${ALERT_SMTP_PASSWORD:-}")"
+    if [ -n "${ALERT_SMTP_LOGIN:-}" ]; then
+      echo "        auth_username: $(quoted "${ALERT_SMTP_LOGIN%%:*}")"
+      echo "        auth_password: $(quoted "${ALERT_SMTP_LOGIN#*:}")"
     else
       # A relay of one's own network may offer no TLS; a password never goes out without it.
       echo '        require_tls: false'
