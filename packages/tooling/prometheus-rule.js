@@ -1,0 +1,17 @@
+// Makes the Prometheus Operator's object of the alert rules, docker/kubernetes/monitoring/prometheus-rule.yaml.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const folder = join(import.meta.dirname, '../../docker');
+const rules = readFileSync(join(folder, 'prometheus/alerts.yml'), 'utf8');
+const groups = rules.slice(rules.indexOf('groups:')).trimEnd().split('\n');
+const spec = groups.map((line) => (line === '' ? '' : `  ${line}`));
+const object = `# Made of docker/prometheus/alerts.yml: node packages/tooling/prometheus-rule.js
+apiVersion: monitoring.coreos.com/v1
+kind: PrometheusRule
+metadata:
+  name: adoption-store
+spec:
+${spec.join('\n')}
+`;
+writeFileSync(join(folder, 'kubernetes/monitoring/prometheus-rule.yaml'), object);
