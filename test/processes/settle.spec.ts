@@ -2,9 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ask, folderOf, temporaryFolder } from '@adoption-store/test-support';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startApi, type TestApi } from '../support/api.js';
+import { startApi, type TestApi } from '@adoption-store/api/testing/api';
 import { runScript } from '../support/operator-scripts.js';
-import { get } from '../support/pets-client.js';
+import { get } from '@adoption-store/api/testing/pets-client';
 import { WholePostgres } from '../support/whole-postgres.js';
 
 const bin = folderOf('settling a restore', 'postgresql', 'pg_dump', 'psql', 'initdb', 'postgres');
