@@ -5,7 +5,7 @@ export function untestedAlerts(rulesFile: string, testsFile: string): string[] {
   const rules = treesAt(readYaml(rulesFile), 'groups').flatMap((group) => treesAt(group, 'rules'));
   const tests = treesAt(readYaml(testsFile), 'tests').flatMap((test) => treesAt(test, 'alert_rule_test'));
   return rules
-    .flatMap(({ alert }) => (alert === undefined ? [] : String(alert)))
+    .flatMap(({ alert }) => (typeof alert === 'string' ? alert : []))
     .flatMap((alert) => {
       const expected = tests
         .filter(({ alertname }) => alertname === alert)
