@@ -123,7 +123,7 @@ describe('the API tells Prometheus, on a port of its own', () => {
     const settings = { DATABASE_URL: database.url, PORT: '0', METRICS_HOST: '127.0.0.1', METRICS_PORT: String(port) };
     expect(await run(API, [], settings)).toMatchObject({
       code: 1,
-      stderr: `port ${port} of 127.0.0.1 is in use by another program; METRICS_PORT names another one\n`,
+      stderr: `port ${port} of 127.0.0.1 is in use by another program; set METRICS_PORT to another one\n`,
     });
     taken.close();
   });

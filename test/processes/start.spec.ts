@@ -333,7 +333,7 @@ describe('started by npm start', () => {
     const { code, stderr } = await run(START, [], settings);
     taken.close();
     expect(code).toBe(1);
-    expect(stderr).toBe(`port ${port} of 127.0.0.1 is in use by another program; WORKER_PORT names another one\n`);
+    expect(stderr).toBe(`port ${port} of 127.0.0.1 is in use by another program; set WORKER_PORT to another one\n`);
     expect([...servicesOf(folder.path)]).toEqual([]);
     expect(processesOf(folder.path)).toEqual([]);
   });
@@ -350,7 +350,7 @@ describe('started by npm start', () => {
     const mail = { SMTP_URL: 'smtp://localhost', MAIL_FROM: 'a@example.com', STORE_EMAIL: 'b@example.com' };
     const { code, stdout, stderr } = await run(START, [], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/x', ...mail });
     expect({ code, stdout }).toEqual({ code: 78, stdout: '' });
-    expect(stderr).toContain('PORTAL_URL must be set where SMTP_URL and DATABASE_URL are');
+    expect(stderr).toContain('PORTAL_URL must be set if SMTP_URL and DATABASE_URL are');
   });
 
   it('an empty portal-secret of a full disk, as the version before left it, keeps nothing from starting', async () => {
@@ -363,7 +363,7 @@ describe('started by npm start', () => {
     const mail = { SMTP_URL: 'smtp://localhost', MAIL_FROM: 'store@example.com' };
     const { code, stderr } = await run(START, [], { DATA_DIR: folder.path, PORT: '0', PORTAL_PORT: '0', ...mail });
     expect(code).toBe(78);
-    expect(stderr).toContain('STORE_EMAIL must be set where SMTP_URL is');
+    expect(stderr).toContain('STORE_EMAIL must be set if SMTP_URL is');
     expect(processesOf(folder.path)).toEqual([]);
   });
 });
@@ -470,7 +470,7 @@ describe('refuses to start, in one clear sentence, with', () => {
     taken.close();
     expect(code).toBe(1);
     expect(sentence(stderr)).toEqual([
-      `port ${port} of 127.0.0.1 is in use by another program; PORT names another one`,
+      `port ${port} of 127.0.0.1 is in use by another program; set PORT to another one`,
     ]);
     expect(processesOf(folder.path)).toEqual([]);
   });
@@ -478,7 +478,7 @@ describe('refuses to start, in one clear sentence, with', () => {
   it('an address that is not of this machine', async () => {
     const { code, stderr } = await run(API, [], { DATA_DIR: folder.path, PORT: '0', HOST: '192.0.2.1' });
     expect(code).toBe(1);
-    expect(sentence(stderr)).toEqual(['192.0.2.1 is not an address of this machine; HOST names the one to listen on']);
+    expect(sentence(stderr)).toEqual(['192.0.2.1 is not an address of this machine; set HOST to one that is']);
   });
 
   it('a data folder that is a file', async () => {
