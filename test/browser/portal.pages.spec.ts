@@ -199,7 +199,7 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
       await open(visitor, path);
       await open(visitor, '/reset-password#t0k3n');
       await visitor.waitForURL(`${portal.origin}/reset-password`);
-      expect(await visitor.getByLabel('Token from the mail').inputValue()).toBe('t0k3n');
+      expect(await visitor.getByLabel('Token from the e-mail').inputValue()).toBe('t0k3n');
     },
   );
 

@@ -128,7 +128,7 @@ describe('without the database', () => {
     gone.loseDatabase();
     const { status, headers, text } = await visitor.post('/sign-up', { email: 'gone@example.com', password: PASSWORD });
     expect([status, headers.get('retry-after')]).toEqual([503, '5']);
-    expect(text).toContain('Not available just now');
+    expect(text).toContain('Temporarily unavailable');
     expect(text).not.toContain('ECONN');
   });
 });

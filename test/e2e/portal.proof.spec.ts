@@ -127,7 +127,9 @@ describe('an address', () => {
     for (let click = 0; click < 5; click += 1) {
       await visitor.get('/account');
       expect((await visitor.post('/account/proof')).headers.get('location')).toBe('/account');
-      expect((await visitor.get('/account')).text).toContain(click < 2 ? 'on its way' : 'No other mail was sent');
+      expect((await visitor.get('/account')).text).toContain(
+        click < 2 ? 'sent you another link' : 'No e-mail was sent',
+      );
     }
     expect(proofsTo(visitor.email)).toHaveLength(3);
     await visitor.get('/confirm-address');

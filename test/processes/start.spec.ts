@@ -307,7 +307,7 @@ describe('started by npm start', () => {
       killAll([services.get(name) ?? 0]);
       expect(await launcher.finished()).toMatchObject({
         code: 128 + 9,
-        stderr: `the ${name} was ended by SIGKILL, so everything ends\n`,
+        stderr: `the ${name} was ended by SIGKILL, so all services stop\n`,
       });
       await nothingIsLeft();
     },

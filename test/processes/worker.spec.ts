@@ -139,7 +139,7 @@ describe('a worker', () => {
 
   it('writes messages to its log where there is no mail server, whatever the level of the log', async () => {
     const worker = await startWorker({ LOG_LEVEL: 'error' });
-    expect(worker.process.stdout).toContain('messages are written to this log, for want of SMTP_URL');
+    expect(worker.process.stdout).toContain('messages are written to this log, because SMTP_URL is not set');
     const id = await write('Is Milo still there?');
     await becomesSent(id);
     const { stdout } = await worker.process.stop('SIGTERM');
