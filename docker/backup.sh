@@ -1,34 +1,43 @@
 #!/usr/bin/env bash
-# backup.sh FILE: writes the database of DATABASE_URL, as it is at one moment, to FILE, and FILE's SHA-256 to FILE.sha256.
-# The service goes on meanwhile. FILE is there only once it is whole. Needs pg_dump, of the server's version or newer.
+# backup.sh FILE: writes the store of the database of DATABASE_URL, as it is at one moment, to FILE, and FILE's SHA-256 to
+# FILE.sha256. The service goes on meanwhile. Both appear once the backup is complete and was read again; a backup that
+# fails leaves nothing. Run it as the role that owns the tables. Needs PostgreSQL's client programs, of the server's version.
 set -euo pipefail
 umask 077
-
-fail() { echo "backup.sh: $1" >&2; exit "${2:-1}"; }
+# shellcheck source-path=SCRIPTDIR source=database.sh
+. "$(dirname "${BASH_SOURCE[0]}")/database.sh"
 
 [ "$#" = 1 ] || fail 'usage: DATABASE_URL=postgres://… backup.sh FILE' 64
 [ -n "${DATABASE_URL:-}" ] || fail 'DATABASE_URL must name the database to save' 78
-for program in pg_dump pg_restore sha256sum; do
-  command -v "$program" >/dev/null || fail "$program is not installed (PostgreSQL's client programs have it)"
-done
+need psql pg_dump pg_restore sha256sum
 file=$1
 for each in "$file" "$file.sha256"; do
   [ ! -e "$each" ] || fail "$each is there already; a backup never replaces another"
 done
 [ -d "$(dirname "$file")" ] || fail "the folder of $file is not there"
 
-# shellcheck source-path=SCRIPTDIR source=database-url.sh
-. "$(dirname "${BASH_SOURCE[0]}")/database-url.sh"
+use_database "$DATABASE_URL"
+missing=$(ask --command="SELECT string_agg(name, ', ')
+  FROM unnest('{migrations, animals, accounts, api_keys, orders, messages}'::text[]) AS name
+  WHERE to_regclass('public.' || name) IS NULL") || fail "the database can't be used, and no backup was written"
+[ -z "$missing" ] || fail "this is not the store's database, which has the tables $missing; no backup was written"
 
-part=$(mktemp "$file.XXXXXX")
-trap 'rm -f "$part"' EXIT
+part=$(mktemp "$file.XXXXXX") || fail "$file can't be written"
+trap 'rm -f "$part" "$part.sha256"; [ -e "$file" ] || rm -f "$file.sha256"' EXIT
 # A migration that holds a table is not waited for, as others would then wait behind this.
-pg_dump --dbname="$url" --format=custom --no-owner --no-privileges --lock-wait-timeout=10s --file="$part" ||
+pg_dump --dbname="$url" --format=custom --schema=public --lock-wait-timeout=10s --file="$part" ||
   fail 'pg_dump failed, and no backup was written'
-pg_restore --list "$part" >/dev/null || fail 'what pg_dump has written is not readable, and no backup was written'
-sum=$(sha256sum <"$part")
-sync "$part"
-echo "${sum%% *}  $(basename "$file")" >"$file.sha256"
-mv "$part" "$file"
-sync "$(dirname "$file")"
+pg_restore --file=/dev/null "$part" || fail "what pg_dump has written can't be read, and no backup was written"
+
+# FILE comes last: where it is, all is there.
+keep() {
+  local sum
+  sum=$(sha256sum <"$part") &&
+    echo "${sum%% *}  $(basename "$file")" >"$part.sha256" &&
+    sync "$part" "$part.sha256" &&
+    mv "$part.sha256" "$file.sha256" &&
+    mv "$part" "$file" &&
+    sync "$(dirname "$file")"
+}
+keep || fail "$file can't be written, and no backup is left"
 echo "$file: $(wc -c <"$file") bytes"

@@ -1,45 +1,68 @@
 #!/usr/bin/env bash
-# restore.sh [--force] FILE: puts what backup.sh has written to FILE into the database of DATABASE_URL, as a whole or not
-# at all. The database must be empty; with --force everything in its schema `public` is deleted first. Needs psql and
-# pg_restore, of the version that wrote FILE or newer.
+# restore.sh [--force] [--no-grants] FILE: puts what backup.sh has written to FILE into the database of DATABASE_URL, as a
+# whole or not at all. Schema `public` of the database must be empty; --force deletes first what is in it. The role of
+# DATABASE_URL will own the tables: take the one that migrates. Roles that the backup grants something to must be there;
+# --no-grants leaves grants out. Needs PostgreSQL's client programs, of the server's version.
 set -euo pipefail
-
-fail() { echo "restore.sh: $1" >&2; exit "${2:-1}"; }
+# shellcheck source-path=SCRIPTDIR source=database.sh
+. "$(dirname "${BASH_SOURCE[0]}")/database.sh"
 
 force=
-if [ "${1:-}" = --force ]; then force=1; shift; fi
-[ "$#" = 1 ] || fail 'usage: DATABASE_URL=postgres://… restore.sh [--force] FILE' 64
-[ -n "${DATABASE_URL:-}" ] || fail 'DATABASE_URL must name the database to restore into' 78
-for program in psql pg_restore sha256sum; do
-  command -v "$program" >/dev/null || fail "$program is not installed (PostgreSQL's client programs have it)"
+options=(--no-owner --schema=public)
+while [[ ${1:-} == --* ]]; do
+  case $1 in
+    --force) force=1 ;;
+    --no-grants) options+=(--no-privileges) ;;
+    *) fail "there is no option $1" 64 ;;
+  esac
+  shift
 done
+[ "$#" = 1 ] || fail 'usage: DATABASE_URL=postgres://… restore.sh [--force] [--no-grants] FILE' 64
+[ -n "${DATABASE_URL:-}" ] || fail 'DATABASE_URL must name the database to restore into' 78
+need psql pg_restore sha256sum
 file=$1
 [ -r "$file" ] || fail "$file can't be read"
 [ -r "$file.sha256" ] || fail "$file.sha256, which backup.sh writes beside it, can't be read"
 [ "$(sha256sum <"$file" | cut -d ' ' -f 1)" = "$(cut -d ' ' -f 1 "$file.sha256")" ] ||
   fail "$file is not what backup.sh has written: its SHA-256 differs"
 
-# shellcheck source-path=SCRIPTDIR source=database-url.sh
-. "$(dirname "${BASH_SOURCE[0]}")/database-url.sh"
+# What must not be there: neither parts of extensions nor what goes with its table. Schema `public` itself may belong to
+# another role, and stays with its privileges.
+objects="
+  SELECT CASE relkind WHEN 'v' THEN 'VIEW' WHEN 'm' THEN 'MATERIALIZED VIEW' WHEN 'f' THEN 'FOREIGN TABLE'
+    WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END AS kind, oid::regclass::text AS name
+  FROM pg_class
+  WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f', 'S')
+    AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = pg_class.oid
+      AND (deptype IN ('e', 'i') OR relkind = 'S' AND deptype = 'a'))
+  UNION ALL
+  SELECT 'ROUTINE', oid::regprocedure::text
+  FROM pg_proc
+  WHERE pronamespace = 'public'::regnamespace
+    AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_proc'::regclass AND objid = pg_proc.oid
+      AND deptype IN ('e', 'i'))"
 
-ask() { psql --dbname="$url" --no-psqlrc --quiet --tuples-only --no-align --set=ON_ERROR_STOP=1 "$@"; }
-
-tables=$(ask --command="SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace") ||
-  fail "the database can't be used"
-if [ "$tables" != 0 ]; then
+use_database "$DATABASE_URL"
+user=$(ask --command='SELECT current_user') || fail "the database can't be used"
+count=$(ask --command="SELECT count(*) FROM ($objects) AS objects")
+if [ "$count" != 0 ]; then
   [ -n "$force" ] || fail 'the database is not empty; --force deletes what is in it'
-  users=$(ask --command="SELECT count(*) FROM pg_stat_activity
-    WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'")
-  [ "$users" = 0 ] || fail "$users connections use the database: stop the service first"
+  refuse_in_use
 fi
 
+# Default privileges are those of a role, so another one's are left out.
+contents=$(pg_restore --list "$file" | awk -v user="$user" '!/ DEFAULT ACL / || $NF == user') ||
+  fail "$file can't be read"
+
 script() {
-  echo 'BEGIN;'
-  if [ "$tables" != 0 ]; then echo 'SET LOCAL client_min_messages = warning; DROP SCHEMA public CASCADE; CREATE SCHEMA public;'; fi
+  echo 'BEGIN; SET LOCAL client_min_messages = warning;'
+  echo "SELECT format('DROP %s IF EXISTS %s CASCADE', kind, name) FROM ($objects) AS objects \\gexec"
+  pg_restore "${options[@]}" --use-list=<(echo "$contents") --file=- "$file" || return
+  # A backup holds no statistics, without which queries are planned blindly.
+  echo "SELECT format('ANALYZE %s', oid::regclass) FROM pg_class
+    WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'm') AND pg_has_role(relowner, 'USAGE') \\gexec"
   # Without the COMMIT, which only a whole script has, nothing has happened.
-  pg_restore --no-owner --no-privileges --file=- "$file" && echo 'COMMIT;'
+  echo 'COMMIT;'
 }
 script | ask --output=/dev/null || fail 'nothing was restored: the database is as it was'
-# A backup holds no statistics, without which queries are planned blindly.
-ask --command=ANALYZE
 echo "$file is restored"

@@ -57,7 +57,7 @@ describe('the API', () => {
       /^CMD \[(.*), "apps\/api\/dist\/main.js"\]$/m.exec(readFileSync(join(docker, 'Dockerfile'), 'utf8')) ?? [];
     const flags = ['--no-allocation-site-pretenuring'];
     for (const script of [scripts.start, scripts['start:api']]) {
-      expect(/ node (.*) apps\//.exec(script)?.[1]?.split(' ')).toEqual(flags);
+      expect(/ node (--.*) apps\//.exec(script)?.[1]?.split(' ')).toEqual(flags);
     }
     expect(JSON.parse(`[${image ?? ''}]`)).toEqual(flags);
   });

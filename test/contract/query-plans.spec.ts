@@ -8,6 +8,7 @@ import {
   HOUR,
   type Instant,
   later,
+  type MessageId,
   MINUTE,
   plan,
   PURGED_KINDS,
@@ -60,7 +61,8 @@ const FILL = `
   SELECT CASE WHEN n > 97000 THEN 2 WHEN n % 10 = 0 THEN n ELSE 1 END, n, CASE WHEN n % 1000 = 0 THEN 'cancelled' ELSE 'completed' END, now(), now()
   FROM generate_series(1, ${ROWS}) AS n;
   INSERT INTO messages (id, account_id, text, status, due_at, created_at)
-  SELECT 'msg_' || n, CASE WHEN n % 10 = 0 THEN n ELSE 1 END, 'Hello', CASE WHEN n % 1000 = 0 THEN 'queued' ELSE 'sent' END,
+  SELECT 'msg_' || n, CASE WHEN n % 10 = 0 THEN n ELSE 1 END, 'Hello',
+    CASE WHEN n % 1000 = 0 THEN 'queued' WHEN n % 100 IN (2, 3) THEN 'failed' ELSE 'sent' END,
     now(), now() - CASE WHEN n % 100 = 1 THEN interval '100 days' ELSE interval '0' END
   FROM generate_series(1, ${ROWS}) AS n;
   INSERT INTO idempotency_records (account_id, key, fingerprint, answer, answered_at)
@@ -170,6 +172,21 @@ function everyUseCase(application: Application, { clock, sender, mailer, hasher 
     },
     queueMessage: () => application.queueMessage.execute({ accountId: partner, text: name }),
     getMessage: () => application.getMessage.execute({ accountId: partner, id: 'msg_7' }),
+    listMessages: async () => {
+      for (const after of [undefined, { createdAt: later(clock.now(), -DAY), id: 'msg_7' as MessageId }]) {
+        for (const who of ['account-1@example.com', 'account-10@example.com']) {
+          await application.listMessages.execute({ email: who, after, limit: 20 });
+        }
+        await application.listMessages.execute({ status: 'failed', after, limit: 20 });
+      }
+    },
+    retryMessage: async () => {
+      await application.retryMessage.execute({ id: `msg_${run * 100 + 2}` });
+      await inVain(application.retryMessage.execute({ id: 'msg_7' }));
+    },
+    retryFailedMessages: async () => {
+      await application.retryFailedMessages.execute({ since: later(clock.now(), -MINUTE) });
+    },
     deliverMessages: async () => {
       clock.advance(HOUR);
       await application.deliverMessages.execute();
@@ -344,6 +361,8 @@ describe('of all the statements that the service sends', () => {
     ['messages_due', 'deliverMessages', /^reads all of messages: WITH due AS/],
     ['api_keys_by_account_and_end', 'showKeys', /^reads \d+ rows of api_keys: SELECT/],
     ['api_keys_by_end', 'purgeExpired', /^reads .* of api_keys: DELETE/],
+    ['messages_failed', 'listMessages', /^reads \d+ rows of messages: SELECT .*'failed'/],
+    ['messages_by_account', 'listMessages', /^reads all of messages: SELECT/],
     ['messages_settled', 'purgeExpired', /^reads .* of messages: DELETE/],
     ['idempotency_records_by_time', 'purgeExpired', /^reads all of idempotency_records: DELETE/],
   ] as const)('%s is why: without it a test like this fails', async (index, useCase, expected) => {

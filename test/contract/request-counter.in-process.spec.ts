@@ -68,7 +68,7 @@ describe('a request counter in this process', () => {
   }
 
   const start = (onEvent: (message: string) => void = () => undefined): Promise<CreatedRequestCounter> =>
-    createRequestCounter({ dataSource: database.dataSource, policy, onEvent });
+    createRequestCounter({ dataSource: database.dataSource, policy, onEvent, onRedisState: () => undefined });
   function startByHand(onEvent: (message: string) => void = () => undefined) {
     const store = new PostgresCountsStore(database.dataSource, onEvent);
     stores.push(store);

@@ -13,6 +13,7 @@ import {
 import {
   createRequestCounter,
   type CreatedRequestCounter,
+  DependencyMonitor,
   RedisRequestCounter,
 } from '@adoption-store/infrastructure/testing';
 import { askRedis, type RedisServer, redisServerFor } from '@adoption-store/test-support';
@@ -24,6 +25,7 @@ const openServer = redisServerFor('what happens when Redis is lost');
   let database: Database;
   let redis: RedisServer;
   let events: string[];
+  let monitor: DependencyMonitor;
   let requester: KeyRequester;
   const closing: (() => unknown)[] = [];
   beforeAll(async () => {
@@ -33,6 +35,9 @@ const openServer = redisServerFor('what happens when Redis is lost');
     if (openServer === undefined) throw new Error('skipped above');
     redis = await openServer();
     events = [];
+    monitor = new DependencyMonitor(({ isUp, reason }) => {
+      events.push(isUp ? 'Redis is back' : `Redis is lost: ${reason}`);
+    });
     requester = newRequester();
     closing.push(() => redis.close());
   });
@@ -48,6 +53,9 @@ const openServer = redisServerFor('what happens when Redis is lost');
       dataSource: database.dataSource,
       policy,
       onEvent: (event) => events.push(event),
+      onRedisState: (failure) => {
+        monitor.record('redis', failure);
+      },
     });
     closing.push(() => opened.close());
     return opened;

@@ -57,7 +57,11 @@ export async function openOnDatabase(policy: BanPolicy, redisUrl?: string): Prom
   const onEvent = (message: string) => {
     throw new Error(message);
   };
-  const opened = await createRequestCounter({ redisUrl, redisTimeout: TIMEOUT, dataSource, policy, onEvent });
+  const onRedisState = (failure: unknown) => {
+    if (failure !== undefined) throw new Error('Redis is lost', { cause: failure });
+  };
+  const settings = { redisUrl, redisTimeout: TIMEOUT, dataSource, policy, onEvent, onRedisState };
+  const opened = await createRequestCounter(settings);
   return {
     counter: opened.counter,
     close: async () => {

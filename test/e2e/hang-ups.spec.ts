@@ -9,7 +9,8 @@ import { get, rawHead } from '../support/pets-client.js';
 
 const metrics = new ApiMetrics(() => ({
   pool: { idle: 0, used: 0, size: 0, waiting: 0 },
-  limits: { areShared: false, fallbacks: 0 },
+  limitFallbacks: 0,
+  dependencies: new Map(),
 }));
 const api = useApi({ metrics });
 /** How many requests for the list have been counted by this status. */

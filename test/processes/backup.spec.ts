@@ -1,9 +1,9 @@
-import { execFile } from 'node:child_process';
-import { appendFile, readdir, stat } from 'node:fs/promises';
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startApi, type TestApi } from '../support/api.js';
 import { ask, type Finished, folderOf, temporaryFolder, until } from '@adoption-store/test-support';
+import { execute, runScript } from '../support/operator-scripts.js';
 import { petsOf, bearer, get } from '../support/pets-client.js';
 import { request } from '../support/raw-http.js';
 import { addPet, end, orderOf, orderPet, placeOrder } from '../support/store-client.js';
@@ -11,7 +11,6 @@ import { WholePostgres } from '../support/whole-postgres.js';
 
 const bin = folderOf('backup and restore', 'postgresql', 'pg_dump', 'psql', 'initdb', 'postgres');
 const whenInstalled = bin === undefined ? describe.skip : describe;
-const scripts = join(__dirname, '../../docker');
 
 let server: WholePostgres;
 let emptyServer: WholePostgres;
@@ -53,7 +52,11 @@ afterAll(async () => {
 whenInstalled('a backup, restored into an empty server,', () => {
   it('has the same rows, and goes on counting where they end', async () => {
     const database = await restored(saved);
-    expect(await contentsOf(emptyServer, database)).toEqual(await contentsOf(server, nameOf(api.databaseUrl)));
+    // These are written once a second, and so perhaps after the backup.
+    const exceptions = ['request_counts', 'usage_by_day'];
+    expect(await emptyServer.contentsOf(database, exceptions)).toEqual(
+      await server.contentsOf(nameOf(api.databaseUrl), exceptions),
+    );
     const pets = petsOf(await get(api, '/v1/pets?limit=100'));
     await servedFrom(database, async (again) => {
       expect(petsOf(await get(again, '/v1/pets?limit=100'))).toEqual(pets);
@@ -148,86 +151,65 @@ whenInstalled('backup.sh', () => {
     const file = join(folder.path, 'failed.dump');
     const { code, stdout, stderr } = await run('backup.sh', 'postgres://store:s%33cret@127.0.0.1:1/store', file);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toContain('pg_dump failed, and no backup was written');
+    expect(stderr).toContain("the database can't be used, and no backup was written");
     expect(stderr).not.toMatch(/s%33cret|s3cret/);
-    expect((await readdir(folder.path)).filter((name) => name.startsWith('failed'))).toEqual([]);
+    await expectNothingOf('failed');
+  });
+
+  it("refuses a database that is not the store's", async () => {
+    const file = join(folder.path, 'foreign.dump');
+    const database = await emptyServer.createDatabase();
+    await emptyServer.ask(database, 'CREATE TABLE migrations (id integer); CREATE TABLE accounts (id integer)');
+    const { code, stderr } = await run('backup.sh', emptyServer.urlOf(database), file);
+    const missing = 'animals, api_keys, orders, messages';
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `backup.sh: this is not the store's database, which has the tables ${missing}; no backup was written\n`,
+    });
+    await expectNothingOf('foreign');
+  });
+
+  it('leaves nothing behind when the disk has no room for it, and says so', async () => {
+    const file = join(folder.path, 'full.dump');
+    // No file of more than 8 blocks of 1,024 bytes can be written.
+    const command = `trap '' XFSZ; ulimit -f 8; exec "$0" '${file}'`;
+    const script = join(__dirname, '../../docker/backup.sh');
+    const environment = { PATH: `${bin ?? ''}:${process.env['PATH'] ?? ''}`, DATABASE_URL: api.databaseUrl };
+    const { code, stderr } = await execute('bash', ['-c', command, script], environment);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('File too large') });
+    expect(stderr).toMatch(/\nbackup.sh: pg_dump failed, and no backup was written\n$/);
+    await expectNothingOf('full');
+  });
+
+  it('leaves nothing behind when the disk turns out to be full only at the end', async () => {
+    const file = join(folder.path, 'late.dump');
+    const programs = join(folder.path, 'programs');
+    await mkdir(programs);
+    await writeFile(join(programs, 'sync'), '#!/bin/sh\necho no space >&2\nexit 1\n', { mode: 0o755 });
+    const PATH = [programs, bin, process.env['PATH']].join(':');
+    const { code, stderr } = await runScript(bin, 'backup.sh', { DATABASE_URL: api.databaseUrl, PATH }, file);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `no space\nbackup.sh: ${file} can't be written, and no backup is left\n`,
+    });
+    await expectNothingOf('late');
   });
 
   it.each(['backup.sh', 'restore.sh'])('%s says which setting is missing', async (script) => {
-    const { code, stderr } = await execute(join(scripts, script), ['file'], { PATH: process.env['PATH'] ?? '' });
+    const { code, stderr } = await runScript(bin, script, {}, 'file');
     expect({ code, stderr }).toMatchObject({ code: 78, stderr: expect.stringContaining('DATABASE_URL must name') });
   });
 });
 
-whenInstalled('restore.sh', () => {
-  it('changes nothing in a database that is not empty, unless it is forced', async () => {
-    const database = await restored(saved);
-    await emptyServer.ask(database, `CREATE TABLE later (); DELETE FROM messages`);
-    const url = emptyServer.urlOf(database);
-    const refused = await run('restore.sh', url, saved);
-    expect(refused).toMatchObject({
-      code: 1,
-      stderr: 'restore.sh: the database is not empty; --force deletes what is in it\n',
-    });
-    expect(await emptyServer.ask(database, 'SELECT FROM messages')).toHaveLength(0);
-    expect(await run('restore.sh', url, '--force', saved)).toMatchObject({ code: 0, stderr: '' });
-    expect(await contentsOf(emptyServer, database)).toEqual(await contentsOf(emptyServer, await restored(saved)));
-  });
-
-  it('does not delete a database that is in use, not even when it is forced', async () => {
-    const { code, stderr } = await run('restore.sh', api.databaseUrl, '--force', saved);
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/\d+ connections use the database: stop the service first/);
-    expect((await get(api, '/v1/pets')).status).toBe(200);
-  });
-
-  it('refuses a file that is not what was written', async () => {
-    const file = join(folder.path, 'damaged.dump');
-    expect(await run('backup.sh', api.databaseUrl, file)).toMatchObject({ code: 0 });
-    await appendFile(file, ' ');
-    const database = await createEmpty();
-    expect(await run('restore.sh', emptyServer.urlOf(database), file)).toMatchObject({
-      code: 1,
-      stderr: `restore.sh: ${file} is not what backup.sh has written: its SHA-256 differs\n`,
-    });
-    expect(await contentsOf(emptyServer, database)).toEqual({});
-  });
-});
-
-let databases = 0;
-
-async function createEmpty(): Promise<string> {
-  const database = `restored_${(databases += 1)}`;
-  await emptyServer.ask('postgres', `CREATE DATABASE ${database}`);
-  return database;
+async function expectNothingOf(file: string): Promise<void> {
+  expect((await readdir(folder.path)).filter((name) => name.startsWith(file))).toEqual([]);
 }
 
 /** The name of a new database of the empty server, with what was saved in it. */
 async function restored(file: string): Promise<string> {
-  const database = await createEmpty();
+  const database = await emptyServer.createDatabase();
   expect(await run('restore.sh', emptyServer.urlOf(database), file)).toMatchObject({ code: 0, stderr: '' });
   return database;
-}
-
-/** Every table's rows and every sequence's position. */
-async function contentsOf(postgres: WholePostgres, database: string): Promise<Readonly<Record<string, unknown>>> {
-  const relations = await postgres.ask<{ name: string }>(
-    database,
-    `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'S')`,
-  );
-  // These are written once a second, and so perhaps after the backup.
-  const compared = relations.filter(({ name }) => !['request_counts', 'usage_by_day'].includes(name));
-  const contents = compared.map(async ({ name }) => {
-    const rows = await postgres.ask<{ text: string }>(database, textOf(name));
-    return [name, rows.map(({ text }) => text)] as const;
-  });
-  return Object.fromEntries(await Promise.all(contents));
-}
-
-function textOf(relation: string): string {
-  return relation.endsWith('_seq')
-    ? `SELECT last_value || ' ' || is_called AS text FROM "${relation}"`
-    : `SELECT t::text AS text FROM "${relation}" AS t ORDER BY 1`;
 }
 
 /** The API on a copy of the database. */
@@ -253,20 +235,5 @@ function nameOf(url: string): string {
 }
 
 function run(script: string, url: string, ...args: readonly string[]): Promise<Finished> {
-  const PATH = `${bin ?? ''}:${process.env['PATH'] ?? ''}`;
-  return execute(join(scripts, script), args, { PATH, DATABASE_URL: url });
-}
-
-function execute(
-  program: string,
-  args: readonly string[],
-  environment: Readonly<Record<string, string>>,
-  cwd?: string,
-): Promise<Finished> {
-  return new Promise((resolve) => {
-    const env = { ...environment, LC_ALL: 'C' };
-    const child = execFile(program, args, { cwd, env, maxBuffer: 2 ** 26 }, (_error, stdout, stderr) => {
-      resolve({ code: child.exitCode, stdout, stderr });
-    });
-  });
+  return runScript(bin, script, { DATABASE_URL: url }, ...args);
 }

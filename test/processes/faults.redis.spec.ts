@@ -27,7 +27,7 @@ const openRedis = redisServerFor('an API that loses its Redis');
 
   beforeAll(async () => {
     [database, redis] = await Promise.all([createDatabase(), openRedis?.()]);
-    settings = { DATABASE_URL: database.url, REDIS_URL: redis?.url ?? '', LOG_LEVEL: 'warn' };
+    settings = { DATABASE_URL: database.url, REDIS_URL: redis?.url ?? '', LOG_LEVEL: 'info', ACCESS_LOG: 'off' };
     ({ service: api, origin } = await startService(settings));
     const client = new pg.Client(database.url);
     await client.connect();

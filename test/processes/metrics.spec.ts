@@ -88,7 +88,8 @@ describe('the API tells Prometheus, on a port of its own', () => {
 
   it('how its database, its limits and its process stand', async () => {
     const told = await scrape(metrics);
-    expect(told.get('adoption_store_limits_shared')).toBe(0);
+    expect(told.get('dependency_up{dependency="postgresql"}')).toBe(1);
+    expect(told.has('dependency_up{dependency="redis"}')).toBe(false);
     expect(told.get('adoption_store_limit_fallbacks_total')).toBe(0);
     expect(told.get('db_client_connection_max')).toBe(10);
     expect(told.get('db_client_connection_pending_requests')).toBe(0);

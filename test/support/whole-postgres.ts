@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, mkdir } from 'node:fs/promises';
+import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
@@ -17,12 +17,15 @@ const isRoot = process.getuid?.() === 0;
  * without one.
  */
 export class WholePostgres {
+  private databases = 0;
+
   private constructor(
     private readonly folder: Awaited<ReturnType<typeof temporaryFolder>>,
     private readonly child: ChildProcess,
   ) {}
 
-  static async start(bin: string): Promise<WholePostgres> {
+  /** @param logins lines of pg_hba.conf. */
+  static async start(bin: string, logins = 'local all all trust'): Promise<WholePostgres> {
     const folder = await temporaryFolder();
     const data = join(folder.path, 'data');
     if (isRoot) {
@@ -37,6 +40,7 @@ export class WholePostgres {
         cwd: '/',
       },
     );
+    await writeFile(join(data, 'pg_hba.conf'), logins);
     const settings = ['listen_addresses=', 'fsync=off', 'max_connections=200'].flatMap((setting) => ['-c', setting]);
     const child = spawn(...asNobody(join(bin, 'postgres'), '-D', data, '-k', folder.path, ...settings), {
       cwd: '/',
@@ -54,9 +58,31 @@ export class WholePostgres {
   }
 
   /** A value for DATABASE_URL. */
-  urlOf(database: string): string {
-    const query = new URLSearchParams({ host: this.folder.path, port: '5432', user: 'postgres' });
+  urlOf(database: string, user = 'postgres', password?: string): string {
+    const query = new URLSearchParams({ host: this.folder.path, port: '5432', user });
+    if (password !== undefined) query.set('password', password);
     return `postgres:///${database}?${query.toString()}`;
+  }
+
+  /** The name of a new, empty database. */
+  async createDatabase(owner = 'postgres'): Promise<string> {
+    const database = `store_${(this.databases += 1)}`;
+    await this.ask('postgres', `CREATE DATABASE ${database} OWNER ${owner}`);
+    return database;
+  }
+
+  /** Every table's rows and every sequence's position, but for `exceptions`. */
+  async contentsOf(database: string, exceptions: readonly string[] = []): Promise<Readonly<Record<string, unknown>>> {
+    const relations = await this.ask<{ name: string }>(
+      database,
+      `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'S')`,
+    );
+    const compared = relations.filter(({ name }) => !exceptions.includes(name));
+    const contents = compared.map(async ({ name }) => {
+      const rows = await this.ask<{ text: string }>(database, textOf(name));
+      return [name, rows.map(({ text }) => text)] as const;
+    });
+    return Object.fromEntries(await Promise.all(contents));
   }
 
   async ask<Row>(database: string, statement: string): Promise<readonly Row[]> {
@@ -74,6 +100,12 @@ export class WholePostgres {
     await once(this.child, 'exit');
     await this.folder.remove();
   }
+}
+
+function textOf(relation: string): string {
+  return relation.endsWith('_seq')
+    ? `SELECT last_value || ' ' || is_called AS text FROM "${relation}"`
+    : `SELECT t::text AS text FROM "${relation}" AS t ORDER BY 1`;
 }
 
 function asNobody(program: string, ...args: string[]): [string, string[]] {

@@ -9,7 +9,7 @@ import {
 import { createApplication, SECOND } from '@adoption-store/domain';
 import { openDatabase } from '@adoption-store/embedded-postgres';
 import { openInfrastructure } from '@adoption-store/infrastructure';
-import { openLog, openTracing, type PageServer, servePages } from '@adoption-store/telemetry';
+import { logDependencies, openLog, openTracing, type PageServer, servePages } from '@adoption-store/telemetry';
 import { OpenConnections } from '@adoption-store/web';
 import { createApi } from './create-api.js';
 import { demoKey, seedAnimals } from './demo.js';
@@ -38,6 +38,7 @@ export async function serveApi(settings: Values<typeof apiSettings>, told: Abort
       longestBan: settings.BAN_SECONDS_MAX * SECOND,
     },
     onEvent,
+    onDependency: logDependencies(log),
   });
   let pages: PageServer | undefined;
   const closeAll = async () => {

@@ -107,7 +107,8 @@ export function limitsIn(values: OptionValues): Partial<PlanLimits> {
 
 /**
  * @param options names of the options that take a value.
- * @param positionals names of the positional arguments, for error messages.
+ * @param positionals names of the positional arguments, for error messages. If the last one ends in `…`, any number may
+ * follow.
  * @param switches names of the options without a value.
  */
 export function parse(
@@ -127,7 +128,7 @@ export function parse(
       allowPositionals: positionals.length > 0,
     }),
   );
-  if (parsed.positionals.length !== positionals.length)
+  if (parsed.positionals.length !== positionals.length && positionals.at(-1)?.endsWith('…') !== true)
     throw new UsageError(`${positionals.join(' and ')} is required`);
   const texts = Object.entries(parsed.values).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string',

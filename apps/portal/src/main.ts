@@ -10,7 +10,7 @@ import {
 import { createApplication } from '@adoption-store/domain';
 import { openDatabase } from '@adoption-store/embedded-postgres';
 import { openInfrastructure } from '@adoption-store/infrastructure';
-import { openLog } from '@adoption-store/telemetry';
+import { logDependencies, openLog } from '@adoption-store/telemetry';
 import { OpenConnections } from '@adoption-store/web';
 import { createPortal } from './create-portal.js';
 
@@ -29,6 +29,7 @@ async function start(settings: Values<typeof portalSettings>, told: AbortSignal)
     redisUrl: settings.REDIS_URL,
     passwordMail: passwordMail(settings),
     onEvent,
+    onDependency: logDependencies(log),
   });
   try {
     const portal = await createPortal({

@@ -49,6 +49,7 @@ export class WorkerMetrics {
     read: () => Readings,
   ) {
     this.metrics.describePool(() => read().pool);
+    this.metrics.describeDependencies(() => read().dependencies);
     for (const outcome of OUTCOMES) this.deliveries.inc({ outcome }, 0);
   }
 

@@ -9,7 +9,14 @@ import {
 } from '@adoption-store/domain';
 import { openDatabase } from '@adoption-store/embedded-postgres';
 import { openInfrastructure } from '@adoption-store/infrastructure';
-import { type Logger, openLog, openTracing, parseTraceparent, servePages } from '@adoption-store/telemetry';
+import {
+  logDependencies,
+  type Logger,
+  openLog,
+  openTracing,
+  parseTraceparent,
+  servePages,
+} from '@adoption-store/telemetry';
 import { every, Loops, reasonOf } from './loops.js';
 import { WorkerMetrics } from './metrics.js';
 import { Bell, within } from './pauses.js';
@@ -32,6 +39,7 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
     poolSize: settings.DATABASE_POOL_SIZE,
     delivery: mail ?? writeTo(log),
     onEvent,
+    onDependency: logDependencies({ logger: log }),
   });
   try {
     const metrics = new WorkerMetrics(ports.clock, read);

@@ -359,7 +359,7 @@ export interface components {
             message: string;
         };
         /**
-         * @description Whether the message is still `queued`, has been `sent`, or has `failed` for good.
+         * @description Whether the message is still `queued`, has been `sent`, or has `failed`: it is queued again only by the operator.
          * @enum {string}
          */
         MessageStatus: "queued" | "sent" | "failed";

@@ -36,9 +36,12 @@ import type { Clock } from './kernel/clock.js';
 import type { Cryptography } from './kernel/cryptography.js';
 import { DEFAULT_DELIVERY_POLICY, DeliverMessages, type DeliveryPolicy } from './messages/deliver-messages.js';
 import { GetMessage } from './messages/get-message.js';
+import { ListMessages } from './messages/list-messages.js';
 import type { MessageQueue } from './messages/message-queue.js';
 import type { MessageSender } from './messages/message-sender.js';
 import { QueueMessage } from './messages/queue-message.js';
+import { RetryFailedMessages } from './messages/retry-failed-messages.js';
+import { RetryMessage } from './messages/retry-message.js';
 import { CancelOrder, CompleteOrder } from './orders/end-order.js';
 import { DEFAULT_ORDER_TTL, ExpireOrders } from './orders/expire-orders.js';
 import { GetOrder } from './orders/get-order.js';
@@ -120,6 +123,9 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
 
     queueMessage: new QueueMessage(messages, cryptography, clock),
     getMessage: new GetMessage(messages),
+    listMessages: new ListMessages(accounts, messages),
+    retryMessage: new RetryMessage(messages, clock),
+    retryFailedMessages: new RetryFailedMessages(messages, clock),
     deliverMessages: new DeliverMessages(messages, messageSender, clock, cryptography, delivery),
 
     openAccount: new OpenAccount(accounts, clock, provesAddresses),

@@ -4,3 +4,4 @@ export {
   openInfrastructure,
   type Readings,
 } from './open-infrastructure.js';
+export type { Dependency, DependencyChange } from './kernel/dependency-monitor.js';

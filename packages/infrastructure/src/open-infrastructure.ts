@@ -9,6 +9,7 @@ import { PostgresAnimalRepository } from './animals/postgres-animal-repository.j
 import { migrate, openDataSource } from './database/data-source.js';
 import { poolStateOf } from './database/prepared.js';
 import { readinessOf } from './database/readiness.js';
+import { type Dependency, type DependencyChange, DependencyMonitor } from './kernel/dependency-monitor.js';
 import { sharedSecret } from './database/shared-secret.js';
 import { mailRisk } from './mail/mail-risk.js';
 import type { SmtpDelivery } from './messages/smtp-message-sender.js';
@@ -37,18 +38,21 @@ export interface InfrastructureConfig {
   readonly banPolicy?: BanPolicy | undefined;
   /** Told what the operator should know, a sentence each. */
   readonly onEvent?: (message: string) => void;
+  /** Called once when a dependency is lost, and once when it is back. */
+  readonly onDependency?: (change: DependencyChange) => void;
 }
+
+/** Each check signs in to the mail server, which may allow few sign-ins a minute. */
+const SMTP_POLL = { interval: 20_000, timeout: 5_000 };
 
 /** How things stand, for the operator's metrics. */
 export interface Readings {
   /** Connections to PostgreSQL; `waiting` are the callers that wait for one. */
   readonly pool: { readonly idle: number; readonly used: number; readonly size: number; readonly waiting: number };
-  readonly limits: {
-    /** Whether requests are counted with those of all instances just now. */
-    readonly areShared: boolean;
-    /** Requests that this process has decided by itself because Redis was lost. */
-    readonly fallbacks: number;
-  };
+  /** Requests that this process has decided by itself because Redis was lost. */
+  readonly limitFallbacks: number;
+  /** The dependencies that this process uses, and whether each of them answers. */
+  readonly dependencies: ReadonlyMap<Dependency, boolean>;
 }
 
 export interface Infrastructure {
@@ -69,13 +73,14 @@ export interface Infrastructure {
  */
 export async function openInfrastructure(config: InfrastructureConfig): Promise<Infrastructure> {
   const { databaseUrl, closeDatabase, poolSize: max, redisUrl, delivery, passwordMail } = config;
-  const { banPolicy: policy = DEFAULT_BAN_POLICY, onEvent = () => undefined } = config;
+  const { banPolicy: policy = DEFAULT_BAN_POLICY, onEvent = () => undefined, onDependency = () => undefined } = config;
   const connection = { connectionString: databaseUrl, max };
   // Closed in the reverse order: each before what it needs.
   const opened: (() => unknown)[] = [() => closeDatabase?.()];
   const close = async () => {
     for (const closeOne of opened.splice(0).reverse()) await closeOne();
   };
+  const monitor = new DependencyMonitor(onDependency);
   try {
     await migrate(connection);
     const dataSource = await openDataSource(connection);
@@ -85,11 +90,18 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
     if (risk !== undefined) onEvent(risk);
     const { close: closeAccounts, ...accounts } = createAccountAdapters(dataSource, connection);
     const usage = new PostgresUsageRecords(dataSource);
-    const requests = await createRequestCounter({ redisUrl, dataSource, policy, onEvent });
+    const requests = await createRequestCounter({
+      ...{ redisUrl, dataSource, policy, onEvent },
+      onRedisState: (failure) => {
+        monitor.record('redis', failure);
+      },
+    });
     const messages = new TypeOrmMessageQueue(dataSource, connection);
     const messageSender = await openMessageSender(delivery);
+    if ('check' in messageSender) monitor.poll('smtp', () => messageSender.check(), SMTP_POLL);
     const passwordMailer = passwordMail && (await openPasswordMailer(passwordMail, onEvent));
     opened.push(async () => {
+      monitor.close();
       await messages.close();
       messageSender.close();
       await passwordMailer?.close();
@@ -116,10 +128,11 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
     return {
       ports,
       secret: (name) => sharedSecret(dataSource, name),
-      isReady: readinessOf(dataSource),
+      isReady: readinessOf(dataSource, monitor),
       read: () => ({
         pool: poolStateOf(dataSource),
-        limits: { areShared: requests.isShared(), fallbacks: requests.fallbacks() },
+        limitFallbacks: requests.fallbacks(),
+        dependencies: monitor.read(),
       }),
       close,
     };

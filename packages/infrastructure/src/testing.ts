@@ -12,6 +12,7 @@ export {
   openDataSource,
   revertMigrations,
 } from './database/data-source.js';
+export { DependencyMonitor } from './kernel/dependency-monitor.js';
 export { SmtpMessageSender } from './messages/smtp-message-sender.js';
 export { TypeOrmOrderRepository } from './orders/typeorm-order-repository.js';
 export { InProcessRequestCounter } from './quotas/in-process-request-counter.js';

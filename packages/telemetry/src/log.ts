@@ -52,6 +52,22 @@ export async function openLog({ service: name, level }: LogOptions): Promise<Log
   };
 }
 
+/** A server that the process needs was lost, or is back. */
+export interface DependencyChange {
+  readonly dependency: string;
+  readonly name: string;
+  readonly isUp: boolean;
+  readonly reason?: string;
+}
+
+/** Logs a loss as an error with its reason, and the return as information. */
+export function logDependencies({ logger }: Pick<Log, 'logger'>): (change: DependencyChange) => void {
+  return ({ dependency, name, isUp, reason }) => {
+    if (isUp) logger.info({ dependency }, `${name} is back`);
+    else logger.error({ dependency, reason }, `${name} is lost`);
+  };
+}
+
 type Stream = DestinationStream & { readonly flushSync?: () => void };
 
 /** Never waits for a slow reader. */

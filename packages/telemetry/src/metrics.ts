@@ -89,4 +89,12 @@ export class Metrics {
       gauge.set(read().waiting);
     });
   }
+
+  /** @param read the servers that the process needs, and whether each of them answers. */
+  describeDependencies(read: () => ReadonlyMap<string, boolean>): void {
+    const help = '1 while a server that this process needs answers it, 0 while it does not';
+    this.gauge('dependency_up', help, ['dependency'], (gauge) => {
+      for (const [dependency, isUp] of read()) gauge.set({ dependency }, isUp ? 1 : 0);
+    });
+  }
 }

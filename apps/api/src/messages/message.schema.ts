@@ -35,6 +35,6 @@ export const messageSchemas = new ResourceSchemas({
   NewMessage: object('A message to queue.', { message: text }, { message: QUEUED.message }),
   MessageStatus: oneOf(
     MESSAGE_STATUSES,
-    'Whether the message is still `queued`, has been `sent`, or has `failed` for good.',
+    'Whether the message is still `queued`, has been `sent`, or has `failed`: it is queued again only by the operator.',
   ),
 });

@@ -38,12 +38,9 @@ export class ApiMetrics implements RequestObserver {
     );
     const fallbacks = 'Requests that this process has decided by itself because Redis was lost';
     this.metrics.counter('adoption_store_limit_fallbacks_total', fallbacks, [], (counter) => {
-      counter.inc(read().limits.fallbacks);
+      counter.inc(read().limitFallbacks);
     });
-    const shared = '1 while requests are counted with those of all instances, 0 while this one counts alone';
-    this.metrics.gauge('adoption_store_limits_shared', shared, [], (gauge) => {
-      gauge.set(read().limits.areShared ? 1 : 0);
-    });
+    this.metrics.describeDependencies(() => read().dependencies);
   }
 
   page(): Promise<Page> {

@@ -13,14 +13,15 @@ export const domainErrorKinds = {
   service_unavailable: 'unavailable',
 } as const;
 
-/** Error codes of account management. No operation of the API returns them. */
-export const accountErrorKinds = {
+/** Error codes of account holders and operators. No operation of the API returns them. */
+export const managementErrorKinds = {
   email_taken: 'conflict',
   too_many_keys: 'conflict',
   address_unproven: 'conflict',
+  message_not_failed: 'conflict',
 } as const;
 
-const kinds = { ...domainErrorKinds, ...accountErrorKinds };
+const kinds = { ...domainErrorKinds, ...managementErrorKinds };
 
 export type RequestErrorCode = keyof typeof domainErrorKinds;
 export type DomainErrorCode = keyof typeof kinds;

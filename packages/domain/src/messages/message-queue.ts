@@ -1,6 +1,6 @@
-import type { AccountId } from '../accounts/account.js';
+import type { Account, AccountId } from '../accounts/account.js';
 import type { Instant } from '../kernel/clock.js';
-import type { Message, MessageId, NewMessage } from './message.js';
+import type { Message, MessageId, MessageStatus, NewMessage } from './message.js';
 
 /** One claim of a message. Each later claim of the same message has a higher number. */
 export interface Claim {
@@ -23,6 +23,26 @@ export interface Backlog {
   readonly oldest: Instant | undefined;
 }
 
+/** The place of a message among others: they are ascending by their creation, then by their id. */
+export type MessagePlace = Pick<Message, 'createdAt' | 'id'>;
+
+/** The messages of an account, the failed ones, or both. One is required: a list without either would read every message. */
+export type MessageFilter =
+  | { readonly accountId: AccountId; readonly status?: 'failed' | undefined }
+  | { readonly accountId?: AccountId | undefined; readonly status: 'failed' };
+
+export type MessageQuery = MessageFilter & {
+  /** The list begins behind that place. */
+  readonly after?: MessagePlace | undefined;
+  readonly limit?: number | undefined;
+};
+
+/** A message without its text, which is for its recipient alone, and the account that wrote it. */
+export interface AccountMessage {
+  readonly account: Account;
+  readonly message: Omit<Message, 'text'>;
+}
+
 /**
  * Port: the messages. Each is a job until it is sent or has failed. A message is due from its creation on, except while
  * it is claimed. A claim expires if it isn't settled, so a crashed worker loses no message. Each method is atomic, and
@@ -32,6 +52,13 @@ export interface MessageQueue {
   /** Stores the message and queues it: both or neither. Watchers are called. */
   add(message: NewMessage): Promise<Message>;
   findById(accountId: AccountId, id: MessageId): Promise<Message | undefined>;
+  list(query: MessageQuery): Promise<readonly AccountMessage[]>;
+  /**
+   * Queues a failed message again: it is due at `now`, as if nobody had tried to send it. Every claim of before is void.
+   * The status that the message had; only `failed` has changed anything, so of racing callers one gets that. Undefined
+   * where there is no such message.
+   */
+  retry(id: MessageId, now: Instant): Promise<MessageStatus | undefined>;
   /**
    * Claims at most `limit` messages that are due at `now`, the longest due first, until `until`. No other caller gets
    * them before then, and concurrent callers never get the same message.

@@ -10,7 +10,7 @@ import { hasAtMostCodePoints, isStorable } from '../kernel/text.js';
 export type MessageId = Branded<string, 'MessageId'>;
 
 export const MESSAGE_STATUSES = ['queued', 'sent', 'failed'] as const;
-/** `sent` and `failed` are final. */
+/** `sent` is final; a `failed` one is `queued` again where the operator retries it. */
 export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
 
 export interface NewMessage {

@@ -141,6 +141,74 @@ describe('delivering messages', () => {
   });
 });
 
+describe('a message that has failed', () => {
+  const failing = { attempts: 1 };
+
+  it('is queued again by a retry, with all its attempts, and is sent then', async () => {
+    const { queue, deliver, sender, clock, statusOf, retryMessage } = await openStore({ attempts: 2 });
+    const { id } = await queue('Hello');
+    sender.failure = new Error('no');
+    for (const attempt of [1, 2]) {
+      expect((await deliver()).deliveries).toMatchObject([{ attempt }]);
+      clock.advance(HOUR);
+    }
+    expect(await statusOf(id)).toBe('failed');
+    await retryMessage.execute({ id });
+    expect(await statusOf(id)).toBe('queued');
+    expect((await deliver()).deliveries).toMatchObject([{ attempt: 1, outcome: 'postponed' }]);
+    sender.failure = undefined;
+    clock.advance(HOUR);
+    expect((await deliver()).deliveries).toMatchObject([{ attempt: 2, outcome: 'sent' }]);
+  });
+
+  it('is the only one that a retry takes', async () => {
+    const { queue, deliver, sender, retryMessage } = await openStore(failing);
+    const { id } = await queue('Hello');
+    const queued = { code: 'message_not_failed', message: `message ${id} has not failed: it is queued` };
+    await expect(retryMessage.execute({ id })).rejects.toMatchObject(queued);
+    await deliver();
+    await expect(retryMessage.execute({ id })).rejects.toMatchObject({ code: 'message_not_failed' });
+    expect(sender.delivered).toHaveLength(1);
+    await expect(retryMessage.execute({ id: 'msg_0' })).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('is retried with all others that were written since an instant, each once', async () => {
+    const { queue, deliver, sender, clock, retryFailedMessages, statusOf } = await openStore(failing);
+    sender.failure = new Error('no');
+    const { id: old } = await queue('old');
+    clock.advance(HOUR);
+    const since = clock.now();
+    const ids: string[] = [];
+    for (let count = 0; count < 250; count += 1) ids.push((await queue('young')).id);
+    while ((await deliver()).mayHaveMore);
+    expect(await retryFailedMessages.execute({ since })).toBe(250);
+    expect(await retryFailedMessages.execute({ since })).toBe(0);
+    expect(await statusOf(old)).toBe('failed');
+    expect(new Set(await Promise.all(ids.map(statusOf)))).toEqual(new Set(['queued']));
+  });
+
+  it('is listed with its account, as all of an account are, and never with its text', async () => {
+    const { queue, deliver, sender, clock, listMessages, accountId, openAccount } = await openStore(failing);
+    sender.failure = new Error('no');
+    const failed = await queue('secret');
+    await deliver();
+    clock.advance(1);
+    const queued = await queue('secret');
+    await openAccount.execute({ email: 'other@example.com', plan: plan('free') });
+    const listed = (message: { readonly id: string; readonly createdAt: number }, status: string) => ({
+      account: expect.objectContaining({ id: accountId, email: 'dev@example.com' }) as unknown,
+      message: { id: message.id, accountId, status, createdAt: message.createdAt },
+    });
+    expect(await listMessages.execute({ status: 'failed' })).toEqual([listed(failed, 'failed')]);
+    const email = 'dev@example.com';
+    expect(await listMessages.execute({ email })).toEqual([listed(failed, 'failed'), listed(queued, 'queued')]);
+    expect(await listMessages.execute({ email, status: 'failed' })).toEqual([listed(failed, 'failed')]);
+    for (const none of ['other@example.com', 'nobody@example.com']) {
+      expect(await listMessages.execute({ email: none })).toEqual([]);
+    }
+  });
+});
+
 describe('the pause after a failed attempt', () => {
   it('doubles from 5 seconds to an hour, minus up to half', () => {
     fc.assert(

@@ -1,7 +1,15 @@
 import type { AccountId } from '../accounts/account.js';
 import type { Instant } from '../kernel/clock.js';
-import type { Message, MessageId, NewMessage } from '../messages/message.js';
-import type { Backlog, Claim, ClaimedMessage, MessageQueue } from '../messages/message-queue.js';
+import type { Message, MessageId, MessageStatus, NewMessage } from '../messages/message.js';
+import type {
+  AccountMessage,
+  Backlog,
+  Claim,
+  ClaimedMessage,
+  MessagePlace,
+  MessageQuery,
+  MessageQueue,
+} from '../messages/message-queue.js';
 import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
 import { remember } from './in-memory-idempotency-records.js';
 
@@ -31,6 +39,29 @@ export class InMemoryMessageQueue implements MessageQueue {
     if (job?.accountId !== accountId) return undefined;
     const { text, createdAt, status } = job;
     return { id, accountId, text, createdAt, status };
+  }
+
+  async list({ accountId, status, after, limit }: MessageQuery): Promise<readonly AccountMessage[]> {
+    return [...this.jobs.values()]
+      .filter((job) => accountId === undefined || job.accountId === accountId)
+      .filter((job) => status === undefined || job.status === status)
+      .filter((job) => after === undefined || inOrder(after, job) < 0)
+      .sort(inOrder)
+      .slice(0, limit)
+      .flatMap(({ id, accountId: writer, status: current, createdAt }) => {
+        const account = this.accounts.accountOf(writer);
+        return account === undefined
+          ? []
+          : [{ account, message: { id, accountId: writer, status: current, createdAt } }];
+      });
+  }
+
+  async retry(id: MessageId, now: Instant): Promise<MessageStatus | undefined> {
+    const job = this.jobs.get(id);
+    if (job?.status === 'failed') {
+      this.jobs.set(id, { ...job, status: 'queued', number: job.number + 1, failures: 0, dueAt: now });
+    }
+    return job?.status;
   }
 
   async claim({ limit, now, until }: Parameters<MessageQueue['claim']>[0]): Promise<readonly ClaimedMessage[]> {
@@ -105,4 +136,8 @@ export class InMemoryMessageQueue implements MessageQueue {
     const job = this.jobs.get(id);
     return job?.status === 'queued' && job.number === number ? job : undefined;
   }
+}
+
+function inOrder(one: MessagePlace, other: MessagePlace): number {
+  return one.createdAt - other.createdAt || (one.id < other.id ? -1 : Number(one.id > other.id));
 }

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { types } from 'node:util';
 import type { AddressProofMail, PasswordMailer, PasswordResetMail } from '@adoption-store/domain';
-import { openSmtpTransport } from '../mail/smtp-transport.js';
+import { mailFailure, openSmtpTransport } from '../mail/smtp-transport.js';
 
 export interface PasswordMail {
   readonly smtpUrl: string;
@@ -69,20 +68,9 @@ export class SmtpPasswordMailer implements PasswordMailer {
     const delivery: Promise<unknown> = this.transport
       .sendMail(mail)
       .catch((error: unknown) => {
-        this.onEvent(`A mail that ${purpose} could not be sent (${reasonOf(error)}).`);
+        this.onEvent(`A mail that ${purpose} could not be sent (${mailFailure(error)}).`);
       })
       .finally(() => this.underWay.delete(delivery));
     this.underWay.add(delivery);
   }
-}
-
-/** Before anybody has logged in or named a recipient. */
-const OF_CONNECTING = ['ECONNECTION', 'EDNS', 'ESOCKET', 'ETLS'];
-
-/** Mostly by its code alone: its message may tell the mail server's user, or whom the mail was for. */
-function reasonOf(error: unknown): string {
-  if (!types.isNativeError(error)) return 'unknown';
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
-  if (OF_CONNECTING.includes(code)) return `${code}: ${error.message}`;
-  return 'responseCode' in error && typeof error.responseCode === 'number' ? `${code} ${error.responseCode}` : code;
 }

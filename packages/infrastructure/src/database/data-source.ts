@@ -6,6 +6,7 @@ import { animalSchema } from '../animals/animal.schema.js';
 import { messageSchema } from '../messages/message.schema.js';
 import { orderSchema } from '../orders/order.schema.js';
 import { sessionSchema } from '../sessions/session.schema.js';
+import { INSUFFICIENT_PRIVILEGE, sqlState } from './database-errors.js';
 import { migrations } from './migrations/index.js';
 import { QUERY_TIMEOUT } from './query-timeouts.js';
 import { PipeliningPool } from './pipelining-pool.js';
@@ -46,10 +47,22 @@ function prepareClient(client: ClientBase): void {
 // Any constant will do, as long as it stays: whoever migrates holds it.
 export const MIGRATION_LOCK = 4_711_120_365;
 
-/** Brings the schema up to date. Of several instances that start at once one does it and the others wait. */
+/**
+ * Brings the schema up to date. Of several instances that start at once one does it and the others wait. A role that may
+ * not change the schema is enough where nothing is to be changed.
+ */
 export async function migrate(connection: DatabaseConnection): Promise<void> {
   await withMigrations(connection, async (source) => {
-    await source.runMigrations({ transaction: 'each' });
+    try {
+      await source.runMigrations({ transaction: 'each' });
+    } catch (error) {
+      if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) throw error;
+      const reason = error instanceof Error ? error.message : '';
+      throw new Error(
+        `its schema is not up to date, and this role may not change it (${reason}): run migrate as the role that owns it`,
+        { cause: error },
+      );
+    }
   });
 }
 

@@ -33,6 +33,9 @@ const LOST_MESSAGES = /Connection terminated(?! due to connection timeout)|not q
 // TypeORM throws this when a transaction loses its connection between two statements.
 const RELEASED = [QueryRunnerAlreadyReleasedError, QueryRunnerProviderAlreadyReleasedError];
 
+/** SQLSTATE of a statement that the role may not run. */
+export const INSUFFICIENT_PRIVILEGE = '42501';
+
 /** How often what only reads is tried. */
 const MOST_READS = 3;
 

@@ -1,23 +1,30 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
+import type { DependencyMonitor } from '../kernel/dependency-monitor.js';
 
 const TIMEOUT_MS = 500;
+/** A loss is noticed within the sum of both. */
+const POLL = { interval: 250, timeout: 700 };
 
 /**
- * Asks whether the database answers, and soon. Anyone may ask through the API's health, so that all who ask at the same
- * time cost it one query.
+ * Reports to the monitor whether the database answers.
+ *
+ * @returns whether it answers now, within half a second. Callers that ask at the same time share one query: anyone may
+ * ask through the API's health.
  */
-export function readinessOf(dataSource: DataSource): () => Promise<boolean> {
-  let asking: Promise<boolean> | undefined;
-  const ask = async () => {
-    try {
-      await dataSource.query('SELECT 1');
-      return true;
-    } catch {
-      return false;
-    } finally {
+export function readinessOf(dataSource: DataSource, monitor: DependencyMonitor): () => Promise<boolean> {
+  let asking: Promise<unknown> | undefined;
+  const ask = () =>
+    (asking ??= dataSource.query('SELECT 1').finally(() => {
       asking = undefined;
-    }
-  };
-  return () => Promise.race([(asking ??= ask()), delay(TIMEOUT_MS, false, { ref: false })]);
+    }));
+  monitor.poll('postgresql', ask, POLL);
+  return () =>
+    Promise.race([
+      ask().then(
+        () => true,
+        () => false,
+      ),
+      delay(TIMEOUT_MS, false, { ref: false }),
+    ]);
 }

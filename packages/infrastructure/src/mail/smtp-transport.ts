@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import nodemailer from 'nodemailer';
 
 /** Milliseconds for each step of connecting; what follows is bounded by the timeout of each mail. */
@@ -26,4 +27,15 @@ export function openSmtpTransport(
     },
     defaults,
   );
+}
+
+/** Before anybody has logged in or named a recipient. */
+const OF_CONNECTING = ['ECONNECTION', 'EDNS', 'ESOCKET', 'ETLS'];
+
+/** Why the mail server failed, mostly by the error's code alone: its message may name a user or a recipient. */
+export function mailFailure(error: unknown): string {
+  if (!types.isNativeError(error)) return 'unknown';
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  if (OF_CONNECTING.includes(code)) return `${code}: ${error.message}`;
+  return 'responseCode' in error && typeof error.responseCode === 'number' ? `${code} ${error.responseCode}` : code;
 }

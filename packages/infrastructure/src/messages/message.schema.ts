@@ -1,5 +1,6 @@
-import type { AccountId, Instant, Message, MessageId, MessageStatus } from '@adoption-store/domain';
+import type { AccountId, AccountMessage, Instant, Message, MessageId, MessageStatus } from '@adoption-store/domain';
 import { EntitySchema } from 'typeorm';
+import { accountFrom, type AccountRow } from '../accounts/account.schema.js';
 import { instantColumn, int64Column } from '../database/columns.js';
 
 export interface MessageRow {
@@ -14,6 +15,7 @@ export interface MessageRow {
   dueAt: Instant;
   createdAt: Instant;
   traceparent: string | null;
+  account?: AccountRow;
 }
 
 export const messageSchema = new EntitySchema<MessageRow>({
@@ -30,14 +32,14 @@ export const messageSchema = new EntitySchema<MessageRow>({
     createdAt: { name: 'created_at', type: 'timestamptz', transformer: instantColumn },
     traceparent: { type: 'text', nullable: true },
   },
-  foreignKeys: [
-    {
-      name: 'messages_account_id_fkey',
+  relations: {
+    account: {
+      type: 'many-to-one',
       target: 'Account',
-      columnNames: ['accountId'],
-      referencedColumnNames: ['id'],
+      nullable: false,
+      joinColumn: { name: 'account_id', foreignKeyConstraintName: 'messages_account_id_fkey' },
     },
-  ],
+  },
   checks: [
     { name: 'messages_text_check', expression: 'char_length(text) BETWEEN 1 AND 4096' },
     { name: 'messages_status_check', expression: "status IN ('queued', 'sent', 'failed')" },
@@ -46,10 +48,18 @@ export const messageSchema = new EntitySchema<MessageRow>({
   ],
   indices: [
     { name: 'messages_due', columns: ['dueAt'], where: "status = 'queued'" },
+    { name: 'messages_by_account', columns: ['accountId', 'createdAt', 'id'] },
+    { name: 'messages_failed', columns: ['createdAt', 'id'], where: "status = 'failed'" },
     { name: 'messages_settled', columns: ['createdAt'], where: "status <> 'queued'" },
   ],
 });
 
 export function messageFrom({ id, accountId, text, status, createdAt }: MessageRow): Message {
   return { id, accountId, text, status, createdAt };
+}
+
+export function accountMessageFrom({ account, id, accountId, status, createdAt }: MessageRow): AccountMessage[] {
+  return account === undefined
+    ? []
+    : [{ account: accountFrom(account), message: { id, accountId, status, createdAt } }];
 }

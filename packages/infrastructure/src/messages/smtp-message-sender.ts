@@ -1,5 +1,5 @@
 import type { ClaimedMessage, MessageSender } from '@adoption-store/domain';
-import { openSmtpTransport } from '../mail/smtp-transport.js';
+import { mailFailure, openSmtpTransport } from '../mail/smtp-transport.js';
 
 export interface SmtpDelivery {
   readonly smtpUrl: string;
@@ -39,6 +39,15 @@ export class SmtpMessageSender implements MessageSender {
       await this.transport.sendMail(mail);
     } catch (error) {
       throw signal.aborted ? new Error(`no answer within ${timeout} ms`, { cause: error }) : error;
+    }
+  }
+
+  /** Connects and signs in, without sending a mail. Rejects where that fails. */
+  async check(): Promise<void> {
+    try {
+      await this.transport.verify();
+    } catch (error) {
+      throw new Error(mailFailure(error), { cause: error });
     }
   }
 

@@ -1,5 +1,6 @@
 import {
   type AccountId,
+  type AccountMessage,
   type Backlog,
   type Claim,
   type ClaimedMessage,
@@ -7,7 +8,9 @@ import {
   instant,
   type Message,
   type MessageId,
+  type MessageQuery,
   type MessageQueue,
+  type MessageStatus,
   type NewMessage,
 } from '@adoption-store/domain';
 import type { DataSource, QueryDeepPartialEntity } from 'typeorm';
@@ -16,7 +19,7 @@ import { onDatabase, readFromDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { NotificationListener } from '../database/notification-listener.js';
 import { managerOf } from '../database/transactions.js';
-import { messageFrom, type MessageRow, messageSchema } from './message.schema.js';
+import { accountMessageFrom, messageFrom, type MessageRow, messageSchema } from './message.schema.js';
 
 /**
  * Being due again only when the claim runs out is what keeps others away; counting the claims is what tells one
@@ -39,6 +42,15 @@ const CLAIM = `
   ORDER BY was_due_at`;
 
 const BACKLOG = `SELECT count(*)::integer AS queued, min(created_at) AS oldest FROM messages WHERE status = 'queued'`;
+
+/** A claim of its own: who holds one of before changes nothing any more. */
+const RETRY = `
+  WITH found AS (SELECT id, status FROM messages WHERE id = $1 FOR NO KEY UPDATE),
+  retried AS (
+    UPDATE messages SET status = 'queued', claims = claims + 1, failures = 0, due_at = $2
+    FROM found WHERE messages.id = found.id AND found.status = 'failed'
+  )
+  SELECT status FROM found`;
 
 type ClaimedRow = Omit<ClaimedMessage, 'accountId' | 'createdAt' | 'traceparent'> & {
   readonly accountId: string;
@@ -69,6 +81,34 @@ export class TypeOrmMessageQueue implements MessageQueue {
       managerOf(this.dataSource).findOneBy(messageSchema, { id, accountId }),
     );
     return row === null ? undefined : messageFrom(row);
+  }
+
+  async list({ accountId, status, after, limit }: MessageQuery): Promise<readonly AccountMessage[]> {
+    const query = managerOf(this.dataSource)
+      .createQueryBuilder(messageSchema, 'message')
+      .select(['message.id', 'message.accountId', 'message.status', 'message.createdAt'])
+      .innerJoinAndSelect('message.account', 'account')
+      .limit(limit);
+    const place = { accountId, createdAt: after ? new Date(after.createdAt) : '-infinity', id: after?.id ?? '' };
+    if (accountId === undefined) query.where('(message.createdAt, message.id) > (:createdAt, :id)', place);
+    else {
+      query.where('(message.accountId, message.createdAt, message.id) > (:accountId, :createdAt, :id)', place);
+      query.andWhere('message.accountId <= :accountId').orderBy('message.accountId');
+    }
+    // Written out, as the planner knows no parameter's value, and the index has failed ones alone.
+    if (status !== undefined) query.andWhere(`message.status = 'failed'`);
+    const rows = await readFromDatabase(this.dataSource, () =>
+      query.addOrderBy('message.createdAt').addOrderBy('message.id').getMany(),
+    );
+    return rows.flatMap(accountMessageFrom);
+  }
+
+  async retry(id: MessageId, now: Instant): Promise<MessageStatus | undefined> {
+    if (id.includes('\0')) return undefined;
+    const rows = await onDatabase(() =>
+      managerOf(this.dataSource).query<{ readonly status: MessageStatus }[]>(RETRY, [id, new Date(now)]),
+    );
+    return rows[0]?.status;
   }
 
   async claim({ limit, now, until }: Parameters<MessageQueue['claim']>[0]): Promise<readonly ClaimedMessage[]> {

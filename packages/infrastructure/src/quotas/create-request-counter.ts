@@ -14,13 +14,15 @@ export interface RequestCounterConfig {
   readonly policy: BanPolicy;
   /** Told what the operator should know, a sentence each. */
   readonly onEvent: (message: string) => void;
+  /** Called with the failure each time Redis fails, and with undefined each time it answers. */
+  readonly onRedisState: (failure: unknown) => void;
 }
 
 export type CreatedRequestCounter = Awaited<ReturnType<typeof createRequestCounter>>;
 
-/** A Redis that is away is no failure: its absence is told and its return awaited. */
+/** A Redis that is away is no failure: its loss is reported, and its return awaited. */
 export async function createRequestCounter(config: RequestCounterConfig) {
-  const { redisUrl, redisTimeout, dataSource, policy, onEvent } = config;
+  const { redisUrl, redisTimeout, dataSource, policy, onEvent, onRedisState } = config;
   // With Redis too: a process that is restarted while Redis is away goes on as well.
   const store = new PostgresCountsStore(dataSource, onEvent);
   const local = new InProcessRequestCounter(policy, store);
@@ -29,15 +31,13 @@ export async function createRequestCounter(config: RequestCounterConfig) {
     // Loaded by whoever uses it alone: it takes a tenth of a second.
     const { RedisRequestCounter } = await import('./redis-request-counter.js');
     const shared = await RedisRequestCounter.connect(redisUrl, policy, redisTimeout);
-    fallback = new FallbackRequestCounter(shared, local, onEvent);
+    fallback = new FallbackRequestCounter(shared, local, onRedisState);
   }
   const counter: RequestCounter = fallback ?? local;
   return {
     counter,
     /** Requests that were decided in this process because Redis was lost. */
     fallbacks: () => fallback?.fallbacks ?? 0,
-    /** Whether requests are counted in Redis just now, with those of all instances. */
-    isShared: () => fallback?.isShared ?? false,
     /** Keeps what isn't kept yet; before the data source is destroyed. */
     close: async () => {
       fallback?.close();

@@ -2,8 +2,9 @@ import type { CountedRequest, Instant, RequestCounter, Verdict } from '@adoption
 import type { InProcessRequestCounter } from './in-process-request-counter.js';
 import type { RedisRequestCounter } from './redis-request-counter.js';
 
-/** Milliseconds from one attempt to come back to the next. */
-const PROBE_INTERVAL = 100;
+/** Milliseconds from one probe to the next: of a Redis that answers, and of one that is lost. */
+const PROBE_INTERVAL = 400;
+const RETRY_INTERVAL = 100;
 
 /**
  * Decides in this process while Redis is lost. Only the requests that are under way when it is lost wait for it; from
@@ -16,12 +17,15 @@ export class FallbackRequestCounter implements RequestCounter {
   isShared = true;
   private timer: NodeJS.Timeout | undefined;
 
+  /** @param onState called with the failure each time Redis fails, and with undefined each time it answers a probe. */
   constructor(
     private readonly shared: RedisRequestCounter,
     private readonly local: InProcessRequestCounter,
-    private readonly onEvent: (message: string) => void,
+    private readonly onState: (failure: unknown) => void,
   ) {
-    if (!shared.isReady) this.lose(new Error('not connected'));
+    this.probeIn(PROBE_INTERVAL);
+    if (shared.isReady) onState(undefined);
+    else this.lose();
   }
 
   async count(request: CountedRequest): Promise<Verdict> {
@@ -66,27 +70,35 @@ export class FallbackRequestCounter implements RequestCounter {
   }
 
   private isUsable(): boolean {
-    if (this.isShared && !this.shared.isReady) this.lose(new Error('the connection is gone'));
+    if (this.isShared && !this.shared.isReady) this.lose();
     return this.isShared;
   }
 
-  private lose(error: unknown): void {
+  private lose(error: unknown = new Error('the connection is closed')): void {
     if (!this.isShared) return;
     this.isShared = false;
-    const reason = error instanceof Error ? error.message : String(error);
-    this.onEvent(`Redis is lost (${reason}); this process counts requests by itself until Redis is back.`);
-    this.timer = setTimeout(() => void this.tryAgain(), PROBE_INTERVAL).unref();
+    this.onState(this.shared.connectionError ?? error);
+    this.probeIn(RETRY_INTERVAL);
   }
 
-  private async tryAgain(): Promise<void> {
-    try {
-      await this.shared.probe();
-    } catch {
-      this.timer?.refresh();
-      return;
-    }
-    if (this.timer === undefined) return;
-    this.isShared = true;
-    this.onEvent('Redis is back; requests are counted there again.');
+  private probeIn(milliseconds: number): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => void this.probe(), milliseconds).unref();
+  }
+
+  private async probe(): Promise<void> {
+    const { timer } = this;
+    const failure = await this.shared.probe().then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    // Closed meanwhile, or a request has noticed the loss first.
+    if (this.timer !== timer) return;
+    if (failure === undefined) {
+      this.isShared = true;
+      this.onState(undefined);
+      this.probeIn(PROBE_INTERVAL);
+    } else if (this.isShared) this.lose(failure);
+    else this.probeIn(RETRY_INTERVAL);
   }
 }

@@ -44,6 +44,8 @@ export class RedisRequestCounter implements RequestCounter {
   /** The requests of this turn of the event loop, which go as one call. */
   private groups = new Map<string, Group>();
   private answer = Promise.resolve();
+  /** Why the connection could not be made, until it is. */
+  connectionError: Error | undefined;
 
   private constructor(
     private readonly redis: ScriptedRedis,
@@ -69,10 +71,11 @@ export class RedisRequestCounter implements RequestCounter {
       connectionName: 'adoption-store',
       scripts: { countRequests: { lua: requestCounterScript(policy) } },
     });
-    // The caller sees failures as rejections. An 'error' event without a listener would end the process.
-    redis.on('error', () => undefined);
+    const counter = new RedisRequestCounter(redis as ScriptedRedis, policy, timeout);
+    redis.on('error', (error: Error) => (counter.connectionError = error));
+    redis.on('ready', () => (counter.connectionError = undefined));
     await redis.connect().catch(() => undefined);
-    return new RedisRequestCounter(redis as ScriptedRedis, policy, timeout);
+    return counter;
   }
 
   /** Whether it is worth asking: without, a request is rejected at once. */

@@ -15,6 +15,8 @@ import { CreateSecrets1700000050000 } from './1700000050000-create-secrets.js';
 import { LimitOrders1700000060000 } from './1700000060000-limit-orders.js';
 import { IndexEndsOfKeys1700000061000 } from './1700000061000-index-ends-of-keys.js';
 import { IndexWhatRunsOut1700000062000 } from './1700000062000-index-what-runs-out.js';
+import { ShareSecretsWithWriters1700000064000 } from './1700000064000-share-secrets-with-writers.js';
+import { IndexMessages1700000065000 } from './1700000065000-index-messages.js';
 
 /** In the order they are run. One that has been released is never edited. */
 export const migrations = [
@@ -35,4 +37,6 @@ export const migrations = [
   LimitOrders1700000060000,
   IndexEndsOfKeys1700000061000,
   IndexWhatRunsOut1700000062000,
+  ShareSecretsWithWriters1700000064000,
+  IndexMessages1700000065000,
 ];

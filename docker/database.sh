@@ -1,0 +1,34 @@
+# shellcheck shell=bash
+# For the scripts beside it: their errors, and psql on the database of DATABASE_URL.
+
+fail() { echo "$(basename "$0"): $1" >&2; exit "${2:-1}"; }
+
+need() {
+  local program
+  for program; do
+    command -v "$program" >/dev/null || fail "$program is not installed"
+  done
+}
+
+# Sets $url to the URL without its password, which goes into PGPASSWORD, because everybody can read a command line.
+use_database() {
+  url=$1
+  if [[ $url =~ ^([a-z]+://[^:@/]*):([^@/]*)@(.*)$ ]]; then
+    url="${BASH_REMATCH[1]}@${BASH_REMATCH[3]}"
+    local encoded=${BASH_REMATCH[2]//\\/\\\\}
+    PGPASSWORD=$(printf '%b' "${encoded//%/\\x}")
+    export PGPASSWORD
+  fi
+}
+
+ask() { psql --dbname="$url" --no-psqlrc --quiet --tuples-only --no-align --set=ON_ERROR_STOP=1 "$@"; }
+
+# A role that isn't told what others do (backend_type) still sees that they are connected; PostgreSQL's own workers are
+# nobody's (usesysid).
+refuse_in_use() {
+  local users
+  users=$(ask --command="SELECT count(*) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid() AND usesysid IS NOT NULL
+    AND COALESCE(backend_type, 'client backend') = 'client backend'")
+  [ "$users" = 0 ] || fail "$users connections use the database: stop the service first"
+}

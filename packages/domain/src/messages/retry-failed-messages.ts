@@ -1,0 +1,28 @@
+import type { Clock, Instant } from '../kernel/clock.js';
+import type { MessageId } from './message.js';
+import type { MessagePlace, MessageQueue } from './message-queue.js';
+
+/** Messages read at a time. */
+const PORTION = 100;
+
+export class RetryFailedMessages {
+  constructor(
+    private readonly messages: MessageQueue,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Queues every failed message again that was written at that instant or later; how many this call has queued. */
+  async execute({ since }: { readonly since: Instant }): Promise<number> {
+    let retried = 0;
+    // Each is met once, so that what fails again meanwhile doesn't keep this going.
+    let after: MessagePlace | undefined = { createdAt: since, id: '' as MessageId };
+    while (after !== undefined) {
+      const failed = await this.messages.list({ status: 'failed', after, limit: PORTION });
+      for (const { message } of failed) {
+        if ((await this.messages.retry(message.id, this.clock.now())) === 'failed') retried += 1;
+      }
+      after = failed.at(-1)?.message;
+    }
+    return retried;
+  }
+}

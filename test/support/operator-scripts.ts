@@ -1,0 +1,35 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import type { Environment, Finished } from '@adoption-store/test-support';
+
+const DOCKER = join(__dirname, '../../docker');
+
+/** Creates the roles of the store's database, where they are missing. */
+export const ROLES = readFileSync(join(DOCKER, 'roles.sql'), 'utf8');
+
+/** Runs a script of docker/ with PostgreSQL's programs of the folder `bin`. */
+export function runScript(
+  bin: string | undefined,
+  script: string,
+  environment: Environment,
+  ...args: readonly string[]
+): Promise<Finished> {
+  const PATH = [bin, process.env['PATH']].join(delimiter);
+  return execute(join(DOCKER, script), args, { PATH, ...environment });
+}
+
+/** Runs any program, with no settings but the ones given. */
+export function execute(
+  program: string,
+  args: readonly string[],
+  environment: Environment,
+  cwd?: string,
+): Promise<Finished> {
+  return new Promise((resolve) => {
+    const env = { ...environment, LC_ALL: 'C' };
+    const child = execFile(program, args, { cwd, env, maxBuffer: 2 ** 26 }, (_error, stdout, stderr) => {
+      resolve({ code: child.exitCode, stdout, stderr });
+    });
+  });
+}
