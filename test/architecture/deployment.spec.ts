@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { parse, parseAllDocuments } from 'yaml';
 import { folderOf } from '@adoption-store/test-support';
 import { composeFaults } from './compose.js';
 import { kubernetesFaults } from './kubernetes.js';
@@ -96,6 +97,25 @@ describe('the Kubernetes manifests', () => {
       'the manifests hold no secret',
       'the manifests let nothing in or out by default',
     ]);
+  });
+});
+
+describe('the alert rules', () => {
+  const parsed = (file: string): unknown => parse(readFileSync(join(docker, file), 'utf8'));
+
+  it('are the same for Kubernetes (if not: node packages/tooling/prometheus-rule.js)', () => {
+    const { spec } = parsed('kubernetes/monitoring/prometheus-rule.yaml') as { readonly spec: unknown };
+    expect(spec).toEqual(parsed('prometheus/alerts.yml'));
+  });
+
+  it('know each process by the job that compose and Kubernetes give it', () => {
+    const { scrape_configs } = parsed('prometheus/prometheus.yml') as {
+      readonly scrape_configs: readonly { readonly job_name: string }[];
+    };
+    const monitors = parseAllDocuments(readFileSync(join(docker, 'kubernetes/monitoring/pod-monitors.yaml'), 'utf8'));
+    const names = monitors.map((monitor) => (monitor.toJS() as { metadata: { name: string } }).metadata.name);
+    // The proxy of compose is an ingress there.
+    expect(scrape_configs.map(({ job_name }) => job_name).filter((job) => job !== 'proxy')).toEqual(names);
   });
 });
 

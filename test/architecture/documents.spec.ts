@@ -53,7 +53,7 @@ describe('the documents', () => {
     expect(misplacedSettings(repository, SETTINGS)).toEqual([]);
   });
 
-  it('have a section of the runbook for each alert', () => {
+  it('have a section of the runbook for each alert, which the alert links to', () => {
     expect(alertsWithoutSection(repository)).toEqual([]);
   });
 });
@@ -113,7 +113,7 @@ describe('a repository whose documents are wrong', () => {
     ]);
   });
 
-  it('is told of an alert without a section', () => {
-    expect(alertsWithoutSection(broken)).toEqual(['SilentAlert']);
+  it('is told of an alert without a section, and of one that does not link to its section', () => {
+    expect(alertsWithoutSection(broken)).toEqual(['SilentAlert', 'UnlinkedAlert']);
   });
 });

@@ -126,15 +126,20 @@ export function clausesAsSubjects(repository: string): string[] {
     );
 }
 
-/** Alerts without a section of the runbook. */
+/** Alerts that don't lead to a section of their own in the runbook. */
 export function alertsWithoutSection(repository: string): string[] {
   const { groups } = parse(read(repository, 'docker/prometheus/alerts.yml')) as {
-    readonly groups: readonly { readonly rules: readonly { readonly alert?: string }[] }[];
+    readonly groups: readonly {
+      readonly rules: readonly { readonly alert: string; readonly annotations?: { readonly runbook_url?: string } }[];
+    }[];
   };
-  const sections = headings(read(repository, 'docker/runbook.md'));
   return groups
-    .flatMap(({ rules }) => rules.flatMap(({ alert }) => alert ?? []))
-    .filter((alert) => !sections.includes(alert.toLowerCase()));
+    .flatMap(({ rules }) => rules)
+    .filter(({ alert, annotations: { runbook_url: url = '' } = {} }) => {
+      const isItsOwn = url.endsWith(`#${alert.toLowerCase()}`);
+      return !isItsOwn || !leadsSomewhere(repository, 'README.md', url);
+    })
+    .map(({ alert }) => alert);
 }
 
 function currentDocuments(repository: string): string[] {
