@@ -196,7 +196,7 @@ it('is written for people where a terminal reads it', async () => {
   });
   let output = '';
   terminal.stdout.on('data', (chunk) => (output += String(chunk)));
-  await until(() => output.includes('Then:') && output.includes('counted by this instance'));
+  await until(() => output.includes('Then:') && output.includes('each instance counts requests by itself'));
   terminal.kill('SIGTERM');
   await once(terminal, 'exit');
   expect(output).toMatch(/INFO.*: .*Server listening/);

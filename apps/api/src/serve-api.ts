@@ -15,12 +15,12 @@ import { createApi } from './create-api.js';
 import { demoKey, seedAnimals } from './demo.js';
 import { ApiMetrics } from './observability/api-metrics.js';
 
-/** Connections that wait to be accepted. One more is tried again by its client's kernel, seconds later. */
+/** Connections that wait to be accepted. A client's kernel retries a further one, seconds later. */
 const BACKLOG = 4_096;
 
-const ALONE = 'limits are counted by this instance alone; with REDIS_URL all instances count together';
+const ALONE = 'each instance counts requests by itself; set REDIS_URL so that all instances count together';
 
-/** Serves the API; what it returns ends it. */
+/** Starts the API. The returned function stops it. */
 export async function serveApi(settings: Values<typeof apiSettings>, told: AbortSignal): Promise<() => Promise<void>> {
   const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory, PORT: port, HOST: host } = settings;
   const log = await openLog({ service: 'api', level: settings.LOG_LEVEL });
@@ -92,7 +92,7 @@ function metricsAddress({ METRICS_HOST: host, METRICS_PORT: port }: Values<typeo
   return { host, port, hostSetting: 'METRICS_HOST', portSetting: 'METRICS_PORT' };
 }
 
-/** Without a key of its own, as with a database that was given, it tells how to make one. */
+/** Without a demo key, as with a given database, it says how to create a key. */
 function welcome(address: string, metrics: string, key: string | undefined): string {
   const first =
     key === undefined

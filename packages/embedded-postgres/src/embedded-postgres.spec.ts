@@ -406,7 +406,7 @@ describe('locations', () => {
     await postgres.close();
     if (isRoot) {
       await lchown(elsewhere, somebody, somebody);
-      await expect(open()).rejects.toThrow('made by someone else');
+      await expect(open()).rejects.toThrow('belongs to another user');
     }
     await rm(elsewhere, { recursive: true });
   });

@@ -185,7 +185,7 @@ function commandAs(account: number | undefined, program: string, args: readonly 
 export function checkIsOurs(path: string, account: number | undefined): void {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined || (!found.isSymbolicLink() && isOurs(found.uid, account))) return;
-  throw refusal(`${path} was created by another user`, 'remove it');
+  throw refusal(`${path} is a link or belongs to another user`, 'remove it');
 }
 
 export function isOurs(uid: number, account: number | undefined): boolean {

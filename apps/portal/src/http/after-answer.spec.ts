@@ -15,7 +15,7 @@ it('a failed task is logged, and the next one still runs', async () => {
   work.take('a reset', async () => void done.push('second'));
   await fastify.close();
   expect(done).toEqual(['second']);
-  expect(lines).toEqual([expect.stringMatching(/"work":"a reset".*the database is away.*accepted has failed/)]);
+  expect(lines).toEqual([expect.stringMatching(/"work":"a reset".*the database is away.*an accepted task has failed/)]);
 });
 
 it('closing waits for the accepted tasks, one after another', async () => {
