@@ -13,16 +13,16 @@ import {
   unmet,
 } from './deployment.js';
 
-/** Those that may be reached from outside. */
+/** Services that may be reached from outside. */
 const PUBLISHED = ['proxy', 'grafana'];
-/** Those that count clients by their addresses, which the proxy alone can tell them. */
+/** Services that identify clients by address, which only the proxy can tell them. */
 const BEHIND_PROXY = /^adoption-store-(?:api|portal):/;
-/** Those that hold data, and have no way out. */
+/** Services with data. They have no access to the outside. */
 const INSIDE = ['postgres', 'redis', 'prometheus', 'migrate', 'keys', 'backup'];
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Each way in which a compose file isn't what it promises, a sentence each. */
+/** The unmet expectations of a compose file, one sentence each. */
 export function composeFaults(file: string, dockerfile: string): string[] {
   const compose = readYaml(file);
   const services = entriesAt(compose, 'services');
@@ -64,7 +64,7 @@ function serviceFaults(file: string, name: string, service: Tree): string[] {
   ];
 }
 
-/** Whatever starts waits for what it needs to be there, not to be started. */
+/** A service must wait until its dependencies are ready, not only started. */
 function dependencyFaults(name: string, service: Tree, services: readonly (readonly [string, Tree])[]): string[] {
   return entriesAt(service, 'depends_on').flatMap(([needed, { condition }]) => {
     const target = services.find(([each]) => each === needed)?.[1];
@@ -87,7 +87,7 @@ function ourFaults(name: string, service: Tree, compose: Tree): string[] {
   ];
 }
 
-/** Each stage of the Dockerfile that is run. */
+/** Checks each stage of the Dockerfile that is run. */
 function dockerfileFaults(text: string): string[] {
   const images = [...text.matchAll(/^ARG \w+_IMAGE=(.*)$/gm)].map(([, image]) => image);
   const variables = [...text.matchAll(/^ENV (?!TURBO_)(.*)$/gm)].flatMap(([, line = '']) =>
@@ -108,7 +108,7 @@ function dockerfileFaults(text: string): string[] {
   ];
 }
 
-/** Whoever starts before the proxy can't be given its address. */
+/** Containers that start before the proxy must not be able to get its address. */
 function isReserved(compose: Tree): boolean {
   const [range] = treesAt(compose, 'networks.outside.ipam.config') as readonly Environment[];
   const [network = '', prefix] = (range?.['ip_range'] ?? range?.['subnet'] ?? '0.0.0.0/0').split('/');

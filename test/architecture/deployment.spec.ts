@@ -12,11 +12,11 @@ const docker = join(repository, 'docker');
 const bad = join(fixtures, 'deployment');
 
 describe('the compose file and the images', () => {
-  it('are as they promise', () => {
+  it('meet every expectation', () => {
     expect(composeFaults(join(docker, 'compose.yaml'), join(docker, 'Dockerfile'))).toEqual([]);
   });
 
-  it('are told apart from ones that break each promise', () => {
+  it('fail each expectation if a fixture breaks it', () => {
     expect(composeFaults(join(bad, 'compose.yaml'), join(bad, 'Dockerfile'))).toEqual([
       'postgres has a pinned image',
       'postgres has a read-only root file system',
@@ -50,7 +50,7 @@ describe('the compose file and the images', () => {
 });
 
 describe('the API', () => {
-  it('is given the same flags of Node.js by each script and by its image', () => {
+  it('has the same Node.js flags in each script and in its image', () => {
     const { scripts } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as {
       readonly scripts: Readonly<Record<'start' | 'start:api', string>>;
     };
@@ -65,11 +65,11 @@ describe('the API', () => {
 });
 
 describe('the Kubernetes manifests', () => {
-  it('are as they promise', () => {
+  it('meet every expectation', () => {
     expect(kubernetesFaults(join(docker, 'kubernetes/overlays/production'))).toEqual([]);
   });
 
-  it('are told apart from ones that break each promise', () => {
+  it('fail each expectation if a fixture breaks it', () => {
     expect(kubernetesFaults(join(bad, 'kubernetes'))).toEqual([
       'api is not root',
       'api has the seccomp profile',
@@ -114,7 +114,7 @@ describe('the alert rules', () => {
     };
     const monitors = parseAllDocuments(readFileSync(join(docker, 'kubernetes/monitoring/pod-monitors.yaml'), 'utf8'));
     const names = monitors.map((monitor) => (monitor.toJS() as { metadata: { name: string } }).metadata.name);
-    // The proxy of compose is an ingress there.
+    // The proxy of compose corresponds to an ingress in Kubernetes.
     expect(scrape_configs.map(({ job_name }) => job_name).filter((job) => job !== 'proxy')).toEqual(names);
   });
 });
@@ -122,7 +122,7 @@ describe('the alert rules', () => {
 describe('the shell scripts', () => {
   const shellcheck = folderOf('shell scripts', 'shellcheck', 'shellcheck');
 
-  (shellcheck === undefined ? it.skip : it)('have nothing that shellcheck finds', () => {
+  (shellcheck === undefined ? it.skip : it)('pass shellcheck', () => {
     const scripts = readdirSync(docker).filter((name) => name.endsWith('.sh'));
     const args = ['--external-sources', ...scripts, '../.ci/run'];
     expect(spawnSync(join(shellcheck ?? '', 'shellcheck'), args, { cwd: docker, encoding: 'utf8' })).toMatchObject({

@@ -4,7 +4,7 @@ import { removeTrees } from './trees.js';
 
 afterAll(removeTrees);
 
-it('refuses what reaches past what a framework documents, and nothing else', async () => {
+it('refuses the use of undocumented parts of frameworks, and nothing else', async () => {
   const findings = await restrictionsIn('inside-frameworks', 'packages/infrastructure');
   expect(findings.map(({ place, message }) => `${place} ${reason(message)}`)).toEqual([
     "bad.ts:1 pg's wire protocol is internal to pg",
@@ -32,13 +32,13 @@ it.each([
   ...['client', 'config', 'domain', 'embedded-postgres', 'infrastructure', 'telemetry', 'web'].map(
     (name) => `packages/${name}`,
   ),
-])('refuses it in %s', async (workspace) => {
+])('refuses the same in %s', async (workspace) => {
   const rules = await rulesOf(workspace, 'src/any.ts');
   expect(JSON.stringify(rules['no-restricted-syntax'])).toContain('a member that begins with _ is private');
   expect(JSON.stringify(rules['no-restricted-imports'])).toContain('a path into a package is private');
 });
 
-/** Of a restricted import ESLint says first which one it is. */
+/** ESLint's message without its first part, which names the restricted import. */
 function reason(message: string): string {
   return message.replace(/^'[^']+' import is restricted from being used by a pattern\. /, '');
 }

@@ -29,7 +29,7 @@ beforeAll(async () => {
   await placeOrder(api);
 });
 
-// Each test in a minute of its own: none spends another's quota.
+// Each test has its own minute, so that no test uses up another's quota.
 beforeEach(() => {
   api.clock.advance(MINUTE);
 });
@@ -123,7 +123,7 @@ function isKnown(method: string): boolean {
 }
 
 describe.each(PATHS)('$path', ({ path, allowed }) => {
-  // HEAD, whose answers have no body, and CONNECT, which has no path, are below.
+  // HEAD, whose responses have no body, and CONNECT, which has no path, are tested below.
   const refused = METHODS.filter((method) => !['CONNECT', 'HEAD', ...allowed].includes(method));
 
   it.each(refused)('answers 405 method_not_allowed and Allow to %s', async (method) => {

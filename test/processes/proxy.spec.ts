@@ -24,13 +24,13 @@ let client: pg.Client;
 let proxy: ChildProcess;
 let origin: string;
 let portalOrigin: string;
-/** Where the proxy looks for the portal. */
+/** The address at which the proxy expects the portal. */
 let upstreamOrigin: string;
 let keys: LoadKeys;
 const ports: number[] = [];
 const instances: Running[] = [];
 
-/** Stays at its address when it is replaced, as a container keeps its name. */
+/** An instance keeps its address when it is replaced, as a container keeps its name. */
 async function startInstance(index: number): Promise<void> {
   const { service } = await startService({
     DATABASE_URL: database.url,
@@ -47,14 +47,14 @@ async function endInstance(index: number): Promise<void> {
   expect(await instances[index]?.stop('SIGTERM')).toMatchObject({ code: 0 });
 }
 
-/** How many are open, as Linux tells (proc(5), /proc/net/tcp); elsewhere they may be any number. */
+/** The open connections, from Linux (proc(5), /proc/net/tcp). Elsewhere the number is unknown. */
 function connectionsTo(port: number): number {
   if (process.platform !== 'linux') return Infinity;
   const remoteAndState = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')} 01`;
   return readFileSync('/proc/net/tcp', 'utf8').split(` ${remoteAndState} `).length - 1;
 }
 
-/** Sends the target as it is written. */
+/** Sends the target unchanged. */
 function get(at: string, target: string, headers: Record<string, string> = {}) {
   const { hostname: host, port } = new URL(at);
   return new Promise<{ status: number; type: string; id: string; body: string }>((resolve, reject) => {
@@ -71,7 +71,7 @@ function get(at: string, target: string, headers: Record<string, string> = {}) {
   });
 }
 
-/** With a key that nobody has. */
+/** Sends a request with an unknown key. */
 async function asStranger(forwardedFor: string): Promise<number> {
   const headers = { authorization: 'Bearer nobody', 'x-forwarded-for': forwardedFor };
   return (await fetch(`${origin}/v1/pets`, { headers })).status;
@@ -112,7 +112,7 @@ async function asStranger(forwardedFor: string): Promise<number> {
     await database.drop();
   });
 
-  it('fails no request while one instance after the other is replaced', async () => {
+  it('fails no request while the instances are replaced one by one', async () => {
     const load = new Load(origin, keys, await addPets(client, 20_000)).start({ readers: 6, writers: 6 });
     await load.answered(200);
     for (const index of [0, 1]) {
@@ -126,7 +126,7 @@ async function asStranger(forwardedFor: string): Promise<number> {
     expect(await load.losses(client)).toEqual({ lost: [], doubled: [] });
   });
 
-  it('fails no request that could be sent to another when one is killed, and sends nothing twice that may have happened', async () => {
+  it('fails no request that another instance can take when one is killed, and never repeats one that may have run', async () => {
     const load = new Load(origin, keys, await addPets(client, 20_000)).start({ readers: 6, writers: 6 });
     await load.answered(200);
     const connections = connectionsTo(ports[0] ?? 0);
@@ -135,14 +135,14 @@ async function asStranger(forwardedFor: string): Promise<number> {
     await load.stop();
     const failed = load.answers.filter((answer) => !isSuccess(answer));
     expect(failed.map(({ what }) => what)).not.toContain('read');
-    // At most one write for each connection that the proxy had to it, idle ones included: it hasn't noticed yet.
+    // At most one write for each connection that the proxy had to it, including idle ones: it has not noticed yet.
     expect(connections).toBeGreaterThan(0);
     expect(failed.length).toBeLessThanOrEqual(connections);
     expect(await load.losses(client)).toEqual({ lost: [], doubled: [] });
     await startInstance(0);
   });
 
-  it('counts strangers by the address that the proxy sees, whatever they claim', async () => {
+  it('counts strangers by the address that the proxy sees, whatever address they claim', async () => {
     const statuses = [];
     for (let turn = 0; turn < 20; turn += 1) statuses.push(await asStranger(`203.0.113.${turn}`));
     expect(statuses).toContain(429);
@@ -185,7 +185,7 @@ async function asStranger(forwardedFor: string): Promise<number> {
     expect((await get(portalOrigin, '/', headers)).id).toMatch(expected);
   });
 
-  it('tells the API who the client is, and nothing that the client says of it', async () => {
+  it('passes only its own view of the client to the API', async () => {
     const upstream = createServer((request, response) => {
       response.end(JSON.stringify(request.headers));
     });
@@ -214,7 +214,7 @@ async function asStranger(forwardedFor: string): Promise<number> {
     }
   });
 
-  it('refuses as the API does while no instance is ready', async () => {
+  it('answers with the API’s errors while no instance is ready', async () => {
     await Promise.all(instances.map((instance) => instance.stop()));
     const response = await fetch(`${origin}/v1/pets`);
     expect(response.status).toBe(503);

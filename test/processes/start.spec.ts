@@ -45,7 +45,7 @@ async function startService(environment: Environment = {}) {
   return { service, origin };
 }
 
-/** Runs the curl line that was printed, as a newcomer pastes it. */
+/** Runs the printed curl command, as a new user would. */
 function pasteCurl(service: Running): string {
   const line = /^ *(curl .*)$/m.exec(service.stdout)?.[1] ?? '';
   return execFileSync('bash', ['-c', line.replace('curl', 'curl -sS')], { encoding: 'utf8' });
@@ -70,7 +70,7 @@ async function add(origin: string, key: string, name: string): Promise<void> {
   expect(response.status).toBe(201);
 }
 
-/** The processes of our own that have the folder in their environment, by the app's name. */
+/** The service processes with this folder in their environment, by app. */
 function servicesOf(path: string): ReadonlyMap<string, number> {
   const listed = execFileSync('ps', ['axeww', '-o', 'pid=,args='], { encoding: 'utf8' }).split('\n');
   return new Map(
@@ -80,7 +80,7 @@ function servicesOf(path: string): ReadonlyMap<string, number> {
   );
 }
 
-/** The processes of PostgreSQL on the folder. */
+/** The PostgreSQL processes of the folder. */
 function processesOf(path: string): number[] {
   const listed = execFileSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' }).split('\n');
   const postmaster = readPid(join(path, 'postgres/postmaster.pid'));
@@ -102,20 +102,20 @@ function killAll(pids: readonly number[]): void {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It has ended by itself.
+      // It has already ended.
     }
   }
 }
 
 describe('started on an empty data folder', () => {
-  it('serves animals to whoever pastes the printed curl line', async () => {
+  it('answers the printed curl command with animals', async () => {
     const { service } = await startService();
     const answer = pasteCurl(service);
     expect(answer).toMatch(/^HTTP\/1\.1 200 OK/);
     expect(answer).toContain('"status":"available"');
   });
 
-  it("answers the README's first call as the README says", async () => {
+  it("answers the README's first call as documented", async () => {
     const { origin } = await startService();
     const readme = readFileSync(join(__dirname, '../../README.md'), 'utf8');
     const example = /^## A first call\n+```sh\n([\s\S]*?)^```/m.exec(readme)?.[1] ?? '';
@@ -130,7 +130,7 @@ describe('started on an empty data folder', () => {
     expect(printed.trim().split('\n')).toEqual(promised);
   });
 
-  it('keeps the demo key where only its owner reads it, and logs no key', async () => {
+  it('stores the demo key readable only by its owner, and logs no key', async () => {
     const { service } = await startService({ LOG_LEVEL: 'trace' });
     expect(statSync(join(folder.path, 'demo-api-key')).mode & 0o777).toBe(0o600);
     expect(statSync(folder.path).mode & 0o077).toBe(0);
@@ -169,7 +169,7 @@ describe('started again on the same data folder', () => {
     expect(await names(second.origin, key)).toEqual([...['Luna', 'Milo', 'Nala', 'Rocky', 'Coco'], 'Kept']);
   });
 
-  it('has all that was acknowledged after kill -9 of everything', async () => {
+  it('has every acknowledged write after kill -9 of everything', async () => {
     const first = await startService();
     const key = keyOf(first.service);
     for (let index = 0; index < 20; index += 1) await add(first.origin, key, `acknowledged ${index}`);
@@ -182,7 +182,7 @@ describe('started again on the same data folder', () => {
   });
 
   it.each(['an empty file', 'a file that others may read', 'a link', 'a file of another user’s'])(
-    'makes a new demo key in place of %s',
+    'creates a new demo key instead of %s',
     async (what) => {
       const first = await startService();
       const key = keyOf(first.service);
@@ -211,7 +211,7 @@ describe('started again on the same data folder', () => {
     },
   );
 
-  it('makes a new demo key where the old one was revoked', async () => {
+  it('creates a new demo key if the old one was revoked', async () => {
     const first = await startService();
     const key = keyOf(first.service);
     await first.service.stop();
@@ -227,7 +227,7 @@ describe('started again on the same data folder', () => {
 describe('started by npm start', () => {
   const WORKER_READY = /^The worker is ready: .* health at (\S+)$/m;
 
-  /** In a process group of its own, as a terminal starts it. */
+  /** Starts everything in its own process group, as a terminal does. */
   async function startAll() {
     const settings = {
       DATA_DIR: folder.path,
@@ -249,7 +249,7 @@ describe('started by npm start', () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
   }
 
-  it('API, worker and portal run on one database, and what both print can be read', async () => {
+  it('API, worker and portal run on one database with readable output', async () => {
     const { launcher, health, services } = await startAll();
     expect([...services.keys()].sort()).toEqual(['api', 'cli', 'portal', 'worker']);
     expect(pasteCurl(launcher)).toMatch(/^HTTP\/1\.1 200 OK/);
@@ -274,7 +274,7 @@ describe('started by npm start', () => {
     expect(launcher.stderr).toBe('');
   });
 
-  it('one Ctrl-C ends everything, also where npm passes it on once more', async () => {
+  it('one Ctrl-C ends everything, even if npm sends it again', async () => {
     const { launcher } = await startAll();
     process.kill(-(launcher.child.pid ?? 0), 'SIGINT');
     expect(await launcher.stop('SIGINT')).toMatchObject({ code: 0, stderr: '' });
@@ -282,7 +282,7 @@ describe('started by npm start', () => {
     expect(processesOf(folder.path)).toEqual([]);
   });
 
-  it('SIGTERM to the launcher alone ends everything', async () => {
+  it('SIGTERM only to the launcher ends everything', async () => {
     const { launcher } = await startAll();
     expect(await launcher.stop('SIGTERM')).toMatchObject({ code: 0, stderr: '' });
     expect([...servicesOf(folder.path)]).toEqual([]);
@@ -301,7 +301,7 @@ describe('started by npm start', () => {
   });
 
   it.each(['api', 'portal', 'worker'])(
-    'the others end with a killed %s, as is said, and the exit code tells',
+    'the others end with a killed %s, with a message and an exit code',
     async (name) => {
       const { launcher, services } = await startAll();
       killAll([services.get(name) ?? 0]);
@@ -319,7 +319,7 @@ describe('started by npm start', () => {
     await nothingIsLeft();
   });
 
-  it("a port in use for the worker's health is told in one sentence, and ends everything", async () => {
+  it("a port in use for the worker's health is reported in one sentence, and ends everything", async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as { port: number };
@@ -338,7 +338,7 @@ describe('started by npm start', () => {
     expect(processesOf(folder.path)).toEqual([]);
   });
 
-  it('every wrong setting of every service is told before any has started', async () => {
+  it('every wrong setting of every service is reported before any service starts', async () => {
     const wrong = { BAN_REFUSALS: '0', PORTAL_SECRET: 'short', ORDER_TTL: 'never' };
     const { code, stdout, stderr } = await run(START, [], { DATA_DIR: folder.path, PORT: '0', ...wrong });
     expect({ code, stdout }).toEqual({ code: 78, stdout: '' });
@@ -346,19 +346,19 @@ describe('started by npm start', () => {
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
-  it('an address for mailed links is asked for before any has started', async () => {
+  it('a missing address for mailed links is reported before any service starts', async () => {
     const mail = { SMTP_URL: 'smtp://localhost', MAIL_FROM: 'a@example.com', STORE_EMAIL: 'b@example.com' };
     const { code, stdout, stderr } = await run(START, [], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/x', ...mail });
     expect({ code, stdout }).toEqual({ code: 78, stdout: '' });
     expect(stderr).toContain('PORTAL_URL must be set if SMTP_URL and DATABASE_URL are');
   });
 
-  it('an empty portal-secret of a full disk, as the version before left it, keeps nothing from starting', async () => {
+  it('an empty portal-secret that an earlier version left on a full disk does not prevent a start', async () => {
     await writeFile(join(folder.path, 'portal-secret'), '', { mode: 0o600 });
     await startAll();
   });
 
-  it('wrong settings of the worker are told with exit code 78', async () => {
+  it('wrong settings of the worker end it with exit code 78', async () => {
     // The portal needs no recipient.
     const mail = { SMTP_URL: 'smtp://localhost', MAIL_FROM: 'store@example.com' };
     const { code, stderr } = await run(START, [], { DATA_DIR: folder.path, PORT: '0', PORTAL_PORT: '0', ...mail });
@@ -369,7 +369,7 @@ describe('started by npm start', () => {
 });
 
 describe('started with DATABASE_URL', () => {
-  it('by npm start, needs nothing more than that', async () => {
+  it('by npm start, needs no other setting', async () => {
     const database = await createDatabase();
     const settings = { DATABASE_URL: database.url, PORT: '0', PORTAL_PORT: '0', WORKER_PORT: '0' };
     const launcher = new Running(START, [], settings);
@@ -379,7 +379,7 @@ describe('started with DATABASE_URL', () => {
     await database.drop();
   });
 
-  it('portals know each other’s sessions without PORTAL_SECRET, which is in no log and no backup role’s sight', async () => {
+  it('portals share sessions without PORTAL_SECRET, and no log or backup role sees the secret', async () => {
     const database = await createDatabase();
     const portals = await Promise.all([1, 2].map(() => runPortal(database.url, { LOG_LEVEL: 'trace' })));
     started.push(...portals.map(({ process }) => process));
@@ -411,7 +411,7 @@ describe('started with DATABASE_URL', () => {
     await database.drop();
   });
 
-  it('runs whole as a role that may do nothing but own its database', async () => {
+  it('runs completely as a role that only owns its database', async () => {
     const database = await createDatabase();
     const role = `plain_${randomBytes(6).toString('hex')}`;
     const name = new URL(database.url).pathname.slice(1);
