@@ -29,6 +29,6 @@ refuse_in_use() {
   local users
   users=$(ask --command="SELECT count(*) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid() AND usesysid IS NOT NULL
-    AND COALESCE(backend_type, 'client backend') = 'client backend'")
+    AND COALESCE(backend_type, 'client backend') = 'client backend'") || fail "the database can't be used"
   [ "$users" = 0 ] || fail "$users connections use the database: stop the service first"
 }

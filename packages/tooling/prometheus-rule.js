@@ -1,8 +1,9 @@
 // Generates the PrometheusRule of the Prometheus Operator from the alert rules: docker/kubernetes/monitoring/prometheus-rule.yaml.
 import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 
-const folder = new URL('../../docker/', import.meta.url);
-const rules = readFileSync(new URL('prometheus/alerts.yml', folder), 'utf8');
+const folder = join(import.meta.dirname, '../../docker');
+const rules = readFileSync(join(folder, 'prometheus/alerts.yml'), 'utf8');
 const groups = rules.slice(rules.indexOf('groups:')).trimEnd().split('\n');
 const spec = groups.map((line) => (line === '' ? '' : `  ${line}`));
 const object = `# Generated from docker/prometheus/alerts.yml: node packages/tooling/prometheus-rule.js
@@ -13,4 +14,4 @@ metadata:
 spec:
 ${spec.join('\n')}
 `;
-writeFileSync(new URL('kubernetes/monitoring/prometheus-rule.yaml', folder), object);
+writeFileSync(join(folder, 'kubernetes/monitoring/prometheus-rule.yaml'), object);

@@ -66,7 +66,8 @@ const isInstalled = prometheus !== undefined && alertmanager !== undefined && op
   beforeAll(async () => {
     database = await createDatabase();
     gate = await DatabaseGate.open(database.url);
-    redis = (await openRedis?.()) as RedisServer;
+    if (openRedis === undefined) throw new Error('skipped above');
+    redis = await openRedis();
     sink = await SmtpSink.open();
     folder = await temporaryFolder();
     receiver = createServer((request, response) => {

@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# settle.sh [--revoke FILE | --revoke-all-but FILE]: takes back what a restore of the database of DATABASE_URL has brought
+# back, be it by restore.sh or by a provider. Run it before the service starts, as the role that owns the tables. All of it
+# happens, or nothing.
+#
+# It ends every session, every mailed link and the secrets that the portals share. It holds messages that were queued, as
+# most of them will have been sent since: they are `failed`, and it prints their ids. It moves the ids of new rows ahead, so
+# that none is given again that a client has seen. FILE has a key's id a line: --revoke revokes these keys, and
+# --revoke-all-but all others.
+#
+# FORMER_DATABASE_URL may name the database that was replaced, where it can still be read. From there come revocations and
+# ends of keys, closed accounts, changed passwords, and what has become of each queued message.
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=database.sh
+. "$(dirname "${BASH_SOURCE[0]}")/database.sh"
+
+usage='usage: DATABASE_URL=postgres://… settle.sh [--revoke FILE | --revoke-all-but FILE]'
+revoked=false
+listed=/dev/null
+case ${1:-} in
+  '') ;;
+  --revoke) revoked='id IN (SELECT id FROM listed)' ;;
+  --revoke-all-but) revoked='id NOT IN (SELECT id FROM listed)' ;;
+  *) fail "$usage" 64 ;;
+esac
+if [ "$#" != 0 ]; then
+  [ "$#" = 2 ] || fail "$usage" 64
+  listed=$2
+  [ -r "$listed" ] || fail "$listed can't be read"
+  ! grep -qvE '^[0-9]+$' "$listed" || fail "$listed has a line that is not the id of a key"
+fi
+[ -n "${DATABASE_URL:-}" ] || fail 'DATABASE_URL must name the database that was restored' 78
+need psql
+use_database "$DATABASE_URL"
+refuse_in_use
+
+# The end of a COPY from the former database, with the rows of the query.
+former() {
+  if [ -n "${FORMER_DATABASE_URL:-}" ]; then
+    (use_database "$FORMER_DATABASE_URL"; ask --command="COPY ($1) TO STDOUT") || return
+  fi
+  echo '\.'
+}
+
+script() {
+  cat <<'SQL'
+BEGIN;
+CREATE TEMPORARY TABLE listed (id bigint) ON COMMIT DROP;
+CREATE TEMPORARY TABLE former_keys (id bigint, hash text, revoked_at timestamptz, expires_at timestamptz) ON COMMIT DROP;
+CREATE TEMPORARY TABLE former_accounts (
+  id bigint, email text, password_hash text, credential_version integer, closed_at timestamptz) ON COMMIT DROP;
+CREATE TEMPORARY TABLE former_messages (id text, status text) ON COMMIT DROP;
+SQL
+  echo 'COPY listed FROM stdin;'
+  awk 1 "$listed"
+  echo '\.'
+  echo 'COPY former_keys FROM stdin;'
+  former 'SELECT id, hash, revoked_at, expires_at FROM api_keys' || return
+  echo 'COPY former_accounts FROM stdin;'
+  former 'SELECT id, email, password_hash, credential_version, closed_at FROM accounts' || return
+  echo 'COPY former_messages FROM stdin;'
+  former 'SELECT id, status FROM messages' || return
+  cat <<'SQL'
+WITH ended AS (DELETE FROM sessions RETURNING 1) SELECT count(*) || ' sessions were ended' FROM ended;
+WITH resets AS (DELETE FROM password_resets RETURNING 1), proofs AS (DELETE FROM address_proofs RETURNING 1)
+SELECT (SELECT count(*) FROM resets) + (SELECT count(*) FROM proofs) || ' mailed links were ended';
+WITH ended AS (DELETE FROM secrets RETURNING 1) SELECT count(*) || ' secrets will be made anew' FROM ended;
+
+-- A change of password, and the end of an account, count up the version.
+WITH changed AS (
+  UPDATE accounts SET email = former.email, password_hash = former.password_hash, closed_at = former.closed_at,
+    credential_version = former.credential_version
+  FROM former_accounts AS former
+  WHERE former.id = accounts.id AND former.credential_version > accounts.credential_version
+    AND (former.email = accounts.email OR former.closed_at IS NOT NULL)
+  RETURNING accounts.id, accounts.closed_at)
+SELECT 'account ' || id || CASE WHEN closed_at IS NULL THEN ' has its later password' ELSE ' was closed' END
+FROM changed ORDER BY id;
+
+-- The earlier end of each key. Of a key that was replaced, the end of its overlap.
+WITH ended AS (
+  UPDATE api_keys SET revoked_at = LEAST(api_keys.revoked_at, former.revoked_at),
+    expires_at = LEAST(api_keys.expires_at, former.expires_at)
+  FROM former_keys AS former
+  WHERE former.id = api_keys.id AND former.hash = api_keys.hash
+    AND LEAST(former.revoked_at, former.expires_at) IS DISTINCT FROM LEAST(api_keys.revoked_at, api_keys.expires_at)
+  RETURNING api_keys.id)
+SELECT 'key ' || id || ' ends as it did' FROM ended ORDER BY id;
+WITH revoked AS (UPDATE api_keys SET revoked_at = now() WHERE revoked_at IS NULL AND :revoked RETURNING id)
+SELECT 'key ' || id || ' was revoked' FROM revoked ORDER BY id;
+
+WITH settled AS (
+  UPDATE messages SET status = COALESCE(
+    (SELECT former.status FROM former_messages AS former WHERE former.id = messages.id), 'failed')
+  WHERE status = 'queued' RETURNING id, account_id, created_at, status)
+SELECT 'message ' || id || ' of account ' || account_id || ' from ' || created_at ||
+  CASE status WHEN 'queued' THEN ' goes out' WHEN 'sent' THEN ' was sent' ELSE ' is held' END
+FROM settled ORDER BY created_at;
+
+DO $$
+DECLARE
+  sequence regclass;
+  latest bigint;
+BEGIN
+  FOR sequence IN SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'S' LOOP
+    EXECUTE format('SELECT last_value FROM %s', sequence) INTO latest;
+    EXECUTE format('ALTER SEQUENCE %s RESTART WITH %s', sequence, latest + 1000000);
+  END LOOP;
+END
+$$;
+COMMIT;
+SQL
+}
+script | ask --set=revoked="$revoked" || fail 'nothing was settled: the database is as it was'
