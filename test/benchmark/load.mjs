@@ -76,7 +76,7 @@ async function wrk(origin, requests, connections, seconds) {
     list,
     requests.map(({ method, path, key, body = '' }) => `${method} ${path} ${key} ${body}\n`).join(''),
   );
-  // A slow service isn't a failing one; the default timeout is 2 s.
+  // A slow service isn't a failing one, so the timeout is longer than the default of 2 s.
   const args = [
     '-t1',
     '--timeout=30s',

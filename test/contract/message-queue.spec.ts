@@ -401,7 +401,7 @@ describe('messages in PostgreSQL', () => {
     await client.query('ANALYZE messages');
     const { messages } = await openInstance();
     expect(await messages.claim({ limit: 10, now: NOW, until: later(NOW, MINUTE) })).toHaveLength(10);
-    // Its statistics are visible after its connections are closed.
+    // PostgreSQL's statistics include a connection after it is closed.
     await closers.pop()?.();
     const { rows } = await client.query<{ scanned: string; fetched: string }>(
       `SELECT seq_tup_read AS scanned, idx_tup_fetch AS fetched FROM pg_stat_user_tables WHERE relname = 'messages'`,

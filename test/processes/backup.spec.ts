@@ -115,7 +115,7 @@ whenInstalled('the contract suite of every port', () => {
     const args = [
       join(__dirname, '../../node_modules/jest/bin/jest.js'),
       '--json',
-      // Those tests wait for periodic writes.
+      // The excluded tests wait for periodic writes.
       '--testNamePattern=^(?!.*records the latest use)',
       'contract/.*-repository',
       'contract/idempotency',

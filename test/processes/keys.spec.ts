@@ -59,7 +59,7 @@ async function answerTo(key: string): Promise<string> {
 /** Expects that the running service, which did not make the change, gives this answer within a second. */
 async function becomes(key: string, answer: string): Promise<void> {
   const deadline = Date.now() + 1_000;
-  // Twenty requests a second: the free plan has sixty a minute.
+  // At most twenty requests, because the free plan allows only sixty a minute.
   while ((await answerTo(key)) !== answer && Date.now() < deadline) await delay(50);
   expect(await answerTo(key)).toBe(answer);
 }

@@ -27,7 +27,7 @@ export class DatabaseGate {
     return `postgres://${user}@127.0.0.1:${(this.server.address() as AddressInfo).port}/${database}`;
   }
 
-  /** Packets are dropped silently from now on. */
+  /** Forwards nothing from now on. Connections stay open. */
   freeze(): void {
     this.isFrozen = true;
     for (const socket of this.sockets) socket.pause();

@@ -9,7 +9,7 @@ export interface ReceivedMail {
   readonly to: readonly string[];
   /** In order, with lower-case names and unfolded values. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** The only header of that name. */
+  /** The value of the header. The mail must not have two of that name. */
   readonly header: (name: string) => string | undefined;
   /** The decoded body, byte for byte. */
   readonly body: string;

@@ -68,7 +68,7 @@ export class ApiMetrics implements RequestObserver {
     return entryOf(this.seriesByRoute, route, () => new Map<string, Map<number, Series>>());
   }
 
-  /** The first series of its kind. Unknown methods share one. */
+  /** Adds the series of a route, method and status. Unknown methods share one series. */
   private newSeries(route: string, method: string, status: number): Series {
     const shown = METHODS.has(method) ? method : OTHER;
     const byStatus = entryOf(this.seriesOf(route), shown, () => new Map<number, Series>());

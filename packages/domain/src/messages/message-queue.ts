@@ -19,7 +19,7 @@ export interface ClaimedMessage extends NewMessage, Claim {
 export interface Backlog {
   /** Messages that are neither sent nor failed. */
   readonly queued: number;
-  /** When the oldest of them was created. */
+  /** When the oldest queued message was created. */
   readonly oldest: Instant | undefined;
 }
 
