@@ -27,7 +27,7 @@ export function workspace(directory, projects = ['tsconfig.json', '../../test/ts
       ...tseslint.configs.disableTypeChecked,
       languageOptions: {
         ...tseslint.configs.disableTypeChecked.languageOptions,
-        globals: { console: 'readonly', process: 'readonly' },
+        globals: { AbortController: 'readonly', console: 'readonly', process: 'readonly', URL: 'readonly' },
       },
     },
     {

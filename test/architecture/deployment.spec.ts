@@ -50,7 +50,7 @@ describe('the compose file and the images', () => {
 });
 
 describe('the API', () => {
-  it('has the same Node.js flags in each script and in its image', () => {
+  it('has the same Node.js flags in each script, in its image and in its unit', () => {
     const { scripts } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as {
       readonly scripts: Readonly<Record<'start' | 'start:api', string>>;
     };
@@ -61,6 +61,8 @@ describe('the API', () => {
       expect(/ node (--.*) apps\//.exec(script)?.[1]?.split(' ')).toEqual(flags);
     }
     expect(JSON.parse(`[${image ?? ''}]`)).toEqual(flags);
+    const unit = readFileSync(join(docker, 'systemd/adoption-store-api@.service'), 'utf8');
+    expect(/^ExecStart=\/usr\/bin\/node (.*) apps\//m.exec(unit)?.[1]?.split(' ')).toEqual(flags);
   });
 });
 
@@ -97,6 +99,28 @@ describe('the Kubernetes manifests', () => {
       'the manifests hold no secret',
       'the manifests let nothing in or out by default',
     ]);
+  });
+});
+
+const systemd = folderOf('systemd units', 'systemd', 'systemd-analyze');
+(systemd === undefined ? describe.skip : describe)('the systemd units', () => {
+  const analyze = (...args: readonly string[]) =>
+    spawnSync(join(systemd ?? '', 'systemd-analyze'), [...args], { encoding: 'utf8' });
+  const isHardened = (unit: string) => analyze('security', '--offline=true', '--threshold=20', unit).status === 0;
+  const units = readdirSync(join(docker, 'systemd')).map((name) => join(docker, 'systemd', name));
+  const wrong = join(bad, 'systemd/store.service');
+
+  it('are valid', () => {
+    expect(analyze('verify', ...units)).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  it('expose no more than 2 of the 10 that systemd counts', () => {
+    expect(units.filter((unit) => !isHardened(unit))).toEqual([]);
+  });
+
+  it('are told apart from one with an unknown key and no hardening', () => {
+    expect(analyze('verify', wrong).stderr).toContain("Unknown key 'MemryMax'");
+    expect(isHardened(wrong)).toBe(false);
   });
 });
 

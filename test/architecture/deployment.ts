@@ -68,6 +68,7 @@ export function resourcesOf(folder: string): readonly Tree[] {
     name.endsWith('.yaml') ? documentsOf(join(folder, name)) : resourcesOf(join(folder, name)),
   );
   const generated = treesAt(kustomization, 'configMapGenerator').map(({ name, literals }) => ({
+    apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: { name },
     data: Object.fromEntries(

@@ -9,6 +9,7 @@ import { measureLimiter } from './limiter.mjs';
 import { measureMessages } from './messages.mjs';
 import { measureOperations, measureUsage } from './operations.mjs';
 import { check, keep } from './results.mjs';
+import { measureSizing } from './sizing.mjs';
 import { measureSoak } from './soak.mjs';
 import { measureThroughput } from './throughput.mjs';
 
@@ -18,6 +19,7 @@ const benchmarks = {
   limiter: measureLimiter,
   messages: measureMessages,
   operations: measureOperations,
+  sizing: measureSizing,
   soak: measureSoak,
   throughput: measureThroughput,
   usage: measureUsage,

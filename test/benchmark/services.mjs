@@ -20,6 +20,11 @@ export function startWorker(env) {
   return start({ program: 'apps/worker/dist/main.js', env, ready: /health at (\S+)\/readyz/ });
 }
 
+/** Starts the portal in the same way. */
+export function startPortal(env) {
+  return start({ program: 'apps/portal/dist/main.js', env, ready: /Portal {3}(\S+)/ });
+}
+
 /** Starts the API with only the given observers, see watched.mjs. */
 export function startWatched(watched, env) {
   return start({ program: 'test/benchmark/watched.mjs', env, ready: /Address {2}(\S+)\/v1/, args: watched });
@@ -76,7 +81,7 @@ async function start({ program, env, ready, args = [], node = process.execPath, 
     const origin = ready.exec(output)?.[1];
     if (origin !== undefined) {
       child.stdout.resume();
-      return { origin, pid: child.pid, startedAt, told: () => output, stop: () => stop(child) };
+      return { origin, pid: child.pid, startedAt, stdout: child.stdout, told: () => output, stop: () => stop(child) };
     }
   }
   throw new Error(`${program} has not started: ${output}`);

@@ -21,6 +21,7 @@ import {
 } from '@adoption-store/test-support';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { runPortal } from '../support/portal-process.js';
+import { killAll, processesOf, servicesOf } from '../support/process-list.js';
 
 const READY = /Address {2}(\S+)\/v1/;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -68,43 +69,6 @@ async function add(origin: string, key: string, name: string): Promise<void> {
     body: JSON.stringify({ name, categoryId: 1 }),
   });
   expect(response.status).toBe(201);
-}
-
-/** The service processes with this folder in their environment, by app. */
-function servicesOf(path: string): ReadonlyMap<string, number> {
-  const listed = execFileSync('ps', ['axeww', '-o', 'pid=,args='], { encoding: 'utf8' }).split('\n');
-  return new Map(
-    listed
-      .filter((line) => line.includes(`DATA_DIR=${path}`))
-      .map((line) => [/apps\/(\w+)\//.exec(line)?.[1] ?? line, Number.parseInt(line, 10)]),
-  );
-}
-
-/** The PostgreSQL processes of the folder. */
-function processesOf(path: string): number[] {
-  const listed = execFileSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' }).split('\n');
-  const postmaster = readPid(join(path, 'postgres/postmaster.pid'));
-  return listed
-    .filter((line) => line.includes(path) || (postmaster !== undefined && line.trim().startsWith(`${postmaster} `)))
-    .map((line) => Number.parseInt(line, 10));
-}
-
-function readPid(file: string): number | undefined {
-  try {
-    return Number.parseInt(readFileSync(file, 'utf8'), 10);
-  } catch {
-    return undefined;
-  }
-}
-
-function killAll(pids: readonly number[]): void {
-  for (const pid of pids) {
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch {
-      // It has already ended.
-    }
-  }
 }
 
 describe('started on an empty data folder', () => {

@@ -50,7 +50,7 @@ export class Running {
     program: string,
     args: readonly string[],
     environment: Environment,
-    options: Pick<SpawnOptions, 'detached'> = {},
+    options: Pick<SpawnOptions, 'cwd' | 'detached'> = {},
   ) {
     this.child = spawn(process.execPath, [...(FLAGS[program] ?? []), program, ...args], {
       cwd: tmpdir(),
