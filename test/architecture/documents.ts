@@ -14,8 +14,6 @@ const FOLDER_NAME = /^(?:apps|packages|docker|test|src|architecture)\/[\w/-]+$/;
 const COMMENT = /^[ \t]*\/\*[^]*?\*\/|(?:^[ \t]*\/\/.*\n)+/gm;
 const COMMENT_MARKS = /^[ \t]*(?:\/\*\*?|\*\/|\*|\/\/)|\*\/$/gm;
 const CLAUSE_AS_SUBJECT = /(?:^ ?|[.:;] )((?:What|Whatever|Who|Whoever|Whom|Whose) [^.?]*(?:\.|$))/g;
-const CLAUSE_IN_TITLE =
-  /\((?:\n\s*)?['"`]((?:[Ww]hat|[Ww]hatever|[Ww]ho|[Ww]hoever|[Ww]hom|[Ww]hose) [^'"`]*)['"`],\s*(?:async )?\(/g;
 
 /** The path of every file of a repository, except installed and generated files. */
 export function filesOf(repository: string, folder = ''): string[] {
@@ -122,7 +120,7 @@ export function misplacedSettings(repository: string, settings: readonly string[
   });
 }
 
-/** Sentences of comments, and test titles, with a clause as their subject ("What is sent ..."). Questions are allowed. */
+/** Sentences of comments with a clause as their subject ("What is sent ..."). Questions are allowed. */
 export function clausesAsSubjects(repository: string): string[] {
   return filesOf(repository)
     .filter((path) => /^(?:apps|packages|test)\/.*\.(?:[cm]?js|ts)$/.test(path))
@@ -130,7 +128,7 @@ export function clausesAsSubjects(repository: string): string[] {
       const text = read(repository, path);
       const comments = [...text.matchAll(COMMENT)].map(([comment]) => comment.replace(COMMENT_MARKS, ' '));
       const sentences = comments.flatMap((comment) => [...comment.replace(/\s+/g, ' ').matchAll(CLAUSE_AS_SUBJECT)]);
-      return [...sentences, ...text.matchAll(CLAUSE_IN_TITLE)].map(
+      return sentences.map(
         ([, sentence = '']) => `${path}: ${sentence.trim()}`,
       );
     });

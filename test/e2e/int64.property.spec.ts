@@ -105,7 +105,7 @@ describe('a name', () => {
   });
 });
 
-describe('whatever bytes a body is made of', () => {
+describe('any bytes in a body', () => {
   it('the answer is 201 or a 400 of the registry', async () => {
     const bodies = fc.oneof(
       fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),

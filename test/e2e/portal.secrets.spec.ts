@@ -7,7 +7,7 @@ const NEWER = 'the newer secret, of 32 characters';
 
 const portal = usePortal({ secrets: [FORMER] });
 
-describe('what the portal signs', () => {
+describe('a signature of the portal', () => {
   it.each(['x', 'a\u0000b', 'x'.repeat(3_000)])(
     'for a form is worth nothing as a session, and no cookie that was chosen is used for it (%#)',
     async (chosen) => {

@@ -112,7 +112,7 @@ describe('a path nothing is at is answered 404 not_found:', () => {
     expectHeadError(await send('HEAD', '/v1/cats'), 404);
   });
 
-  it('whatever body is sent', async () => {
+  it('any body', async () => {
     const headers = { ...bearer(api.key), 'Content-Type': 'text/plain' };
     expectError(await request(api, '/v1/cats', { method: 'POST', headers, body: '{' }), 404, 'not_found');
   });
