@@ -128,9 +128,7 @@ export function clausesAsSubjects(repository: string): string[] {
       const text = read(repository, path);
       const comments = [...text.matchAll(COMMENT)].map(([comment]) => comment.replace(COMMENT_MARKS, ' '));
       const sentences = comments.flatMap((comment) => [...comment.replace(/\s+/g, ' ').matchAll(CLAUSE_AS_SUBJECT)]);
-      return sentences.map(
-        ([, sentence = '']) => `${path}: ${sentence.trim()}`,
-      );
+      return sentences.map(([, sentence = '']) => `${path}: ${sentence.trim()}`);
     });
 }
 
