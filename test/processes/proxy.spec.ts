@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { createDatabase, freePort, type Running, type TestDatabase } from '@adoption-store/test-support';
 import { addPets, issueKeys, startService } from '../support/faults.js';
 import { isSuccess, Load, type LoadKeys } from '../support/load.js';
+import { metricsIn, ruleExpressions } from '../support/promql.js';
 import { HAPROXY, Proxy } from '../support/proxy.js';
 
 const PORTAL_NAME = 'portal.example.com';
@@ -164,6 +166,14 @@ async function asStranger(forwardedFor: string): Promise<number> {
     const headers = { 'x-request-id': id };
     for (const target of ['/livez', '/v1/pets']) expect((await get(origin, target, headers)).id).toMatch(expected);
     expect((await get(origin, '/', { ...headers, host: PORTAL_NAME })).id).toMatch(expected);
+  });
+
+  it('tells Prometheus each metric of its own that the alert rules name', async () => {
+    const expressions = ruleExpressions(join(__dirname, '../../docker/prometheus/alerts.yml'));
+    const names = expressions.flatMap(metricsIn).filter((name) => name.startsWith('haproxy_'));
+    expect(names.length).toBeGreaterThanOrEqual(3);
+    const told = await (await fetch(proxy.metrics)).text();
+    expect(names.filter((name) => !told.includes(`\n${name}{`))).toEqual([]);
   });
 
   it('tells the API who the client is, and nothing that the client says of it', async () => {
