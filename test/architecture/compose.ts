@@ -17,7 +17,9 @@ import {
 const PUBLISHED = ['proxy', 'grafana'];
 /** Services that identify clients by address, which only the proxy can tell them. */
 const BEHIND_PROXY = /^adoption-store-(?:api|portal):/;
-/** Services with data. They have no access to the outside. */
+/** Networks without a way out. */
+const INTERNAL = ['inside', 'monitoring'];
+/** Those that hold data, and have no way out. */
 const INSIDE = ['postgres', 'redis', 'prometheus', 'migrate', 'keys', 'backup'];
 
 type Environment = Readonly<Record<string, string>>;
@@ -36,7 +38,10 @@ export function composeFaults(file: string, dockerfile: string): string[] {
       .filter(([, service]) => isOurs(service))
       .flatMap(([name, service]) => ourFaults(name, service, compose)),
     ...unmet('redis', { 'keeps its counts': keepsCounts(at(compose, 'services.redis')) }),
-    ...unmet('the inside network', { 'has no way out': at(compose, 'networks.inside.internal') === true }),
+    ...entriesAt(compose, 'networks')
+      .filter(([name]) => INTERNAL.includes(name))
+      .flatMap(([name, network]) => unmet(`the ${name} network`, { 'has no way out': network['internal'] === true })),
+    ...unmet('the proxy', { 'keeps its metrics inside': keepsMetrics(at(compose, 'services.proxy')) }),
     ...unmet('the outside network', { 'leaves the proxy its address': isReserved(compose) }),
     ...defaults.map((name) => `${name} is not demanded`),
     ...demanded.map((name) => `${name} is demanded, which the services do without`),
@@ -57,7 +62,7 @@ function serviceFaults(file: string, name: string, service: Tree): string[] {
       'is not root': isOurs(service) || !/^(?:root|0|undefined)(?::|$)/.test(String(service['user'])),
       'has limits': ['cpus', 'memory', 'pids'].every((limit) => limits[limit] !== undefined),
       'is published': PUBLISHED.includes(name) === (service['ports'] !== undefined),
-      'stays inside': !INSIDE.includes(name) || String(networks) === 'inside',
+      'stays inside': !INSIDE.includes(name) || networks.every((network) => INTERNAL.includes(String(network))),
       'tells its health': isOurs(service) || isOneShot(service) || at(service, 'healthcheck.test') !== undefined,
     }),
     ...missingMounts(file, volumes).map((path) => `${name} mounts ${path}, which is not there`),
@@ -120,6 +125,13 @@ function isReserved(compose: Tree): boolean {
 function keepsCounts(redis: unknown): boolean {
   const command = String(at(redis, 'command'));
   return command.includes('--appendonly yes') && command.includes('--maxmemory-policy noeviction');
+}
+
+/** No published port is that of its metrics. */
+function keepsMetrics(proxy: unknown): boolean {
+  const address = String(at(proxy, 'environment.PROXY_METRICS_ADDRESS'));
+  const ports = (at(proxy, 'ports') ?? []) as readonly string[];
+  return !ports.some((port) => port.endsWith(address));
 }
 
 function isOurs({ image }: Tree): boolean {

@@ -1,9 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import { folderOf } from '@adoption-store/test-support';
+import { makeCertificate, OPENSSL } from '../support/certificate.js';
+import { HAPROXY, PROXY_CONFIG } from '../support/proxy.js';
 import { composeFaults } from './compose.js';
 import { kubernetesFaults } from './kubernetes.js';
 import { fixtures, repository } from './trees.js';
@@ -36,6 +39,7 @@ describe('the compose file and the images', () => {
       'api believes the proxy alone',
       'redis keeps its counts',
       'the inside network has no way out',
+      'the proxy keeps its metrics inside',
       'the outside network leaves the proxy its address',
       'POSTGRES_PASSWORD is not demanded',
       'PORTAL_SECRET is demanded, which the services do without',
@@ -63,6 +67,37 @@ describe('the API', () => {
     expect(JSON.parse(`[${image ?? ''}]`)).toEqual(flags);
     const unit = readFileSync(join(docker, 'systemd/adoption-store-api@.service'), 'utf8');
     expect(/^ExecStart=\/usr\/bin\/node (.*) apps\//m.exec(unit)?.[1]?.split(' ')).toEqual(flags);
+  });
+});
+
+(HAPROXY === undefined || OPENSSL === undefined ? describe.skip : describe)('HAProxy', () => {
+  const addresses = { PROXY_ADDRESS: ':1', PROXY_TLS_ADDRESS: ':2', PROXY_METRICS_ADDRESS: ':3' };
+  const servers = { API_1: '127.0.0.1:4', API_2: '127.0.0.1:5', PORTAL: '127.0.0.1:6' };
+
+  function check(settings: Readonly<Record<string, string>>) {
+    const env = { ...addresses, ...servers, ...settings };
+    return spawnSync(join(HAPROXY ?? '', 'haproxy'), ['-c', '-dW', '-f', PROXY_CONFIG], { env, encoding: 'utf8' });
+  }
+
+  it.each([
+    ['as it is', {}],
+    ['as compose starts it', { TLS_CERTIFICATE: '', PORTAL_URL: '', FRONT_PROXY: '192.0.2.1' }],
+    ['with the portal', { PORTAL_URL: 'https://portal.example.com/' }],
+    ['behind another proxy', { FRONT_PROXY: '10.0.0.1' }],
+  ])('finds no fault and no warning in its configuration %s', (_how, settings) => {
+    expect(check(settings)).toMatchObject({ status: 0 });
+  });
+
+  it('finds no fault and no warning in its configuration with a certificate, and one where that is missing', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'certificate-'));
+    try {
+      const file = join(folder, 'store.pem');
+      expect(check({ TLS_CERTIFICATE: file })).toMatchObject({ status: 1 });
+      writeFileSync(file, makeCertificate(folder).pem);
+      expect(check({ TLS_CERTIFICATE: file })).toMatchObject({ status: 0 });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });
 

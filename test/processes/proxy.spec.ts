@@ -1,30 +1,21 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import {
-  createDatabase,
-  folderOf,
-  freePort,
-  type Running,
-  type TestDatabase,
-  until,
-} from '@adoption-store/test-support';
+import { createDatabase, freePort, type Running, type TestDatabase } from '@adoption-store/test-support';
 import { addPets, issueKeys, startService } from '../support/faults.js';
 import { isSuccess, Load, type LoadKeys } from '../support/load.js';
+import { metricsIn, ruleExpressions } from '../support/promql.js';
+import { HAPROXY, Proxy } from '../support/proxy.js';
 
-const folder = folderOf('the proxy', 'haproxy', 'haproxy');
-const config = join(__dirname, '../../docker/haproxy.cfg');
+const PORTAL_NAME = 'portal.example.com';
 
 let database: TestDatabase;
 let client: pg.Client;
-let proxy: ChildProcess;
+let proxy: Proxy;
 let origin: string;
-let portalOrigin: string;
-/** The address at which the proxy expects the portal. */
+/** Where the proxy looks for the portal. */
 let upstreamOrigin: string;
 let keys: LoadKeys;
 const ports: number[] = [];
@@ -77,7 +68,7 @@ async function asStranger(forwardedFor: string): Promise<number> {
   return (await fetch(`${origin}/v1/pets`, { headers })).status;
 }
 
-(folder === undefined ? describe.skip : describe)('the API behind the proxy of the compose file', () => {
+(HAPROXY === undefined ? describe.skip : describe)('the API behind the proxy of the compose file', () => {
   beforeAll(async () => {
     database = await createDatabase();
     client = new pg.Client(database.url);
@@ -85,28 +76,20 @@ async function asStranger(forwardedFor: string): Promise<number> {
     ports.push(await freePort(), await freePort());
     await Promise.all([startInstance(0), startInstance(1)]);
     keys = await issueKeys({ DATABASE_URL: database.url }, client);
-    const address = `127.0.0.1:${await freePort()}`;
-    origin = `http://${address}`;
-    const portalAddress = `127.0.0.1:${await freePort()}`;
-    portalOrigin = `http://${portalAddress}`;
     upstreamOrigin = `http://127.0.0.1:${await freePort()}`;
-    const PORTAL = new URL(upstreamOrigin).host;
-    const [API_1, API_2] = ports.map((port) => `127.0.0.1:${port}`);
-    proxy = spawn(join(folder ?? '', 'haproxy'), ['-db', '-f', config], {
-      env: { PROXY_ADDRESS: address, PROXY_PORTAL_ADDRESS: portalAddress, API_1, API_2, PORTAL },
-      stdio: 'ignore',
+    const [API_1 = '', API_2 = ''] = ports.map((port) => `127.0.0.1:${port}`);
+    proxy = await Proxy.start({
+      API_1,
+      API_2,
+      PORTAL: new URL(upstreamOrigin).host,
+      PORTAL_URL: `https://${PORTAL_NAME}/`,
     });
-    await until(async () =>
-      fetch(`${origin}/v1/pets`).then(
-        ({ status }) => status === 401,
-        () => false,
-      ),
-    );
+    ({ origin } = proxy);
+    await proxy.hasServers('api', 2);
   });
 
   afterAll(async () => {
-    proxy.kill('SIGKILL');
-    await once(proxy, 'exit');
+    await proxy.stop();
     await Promise.all(instances.map((instance) => instance.stop()));
     await client.end();
     await database.drop();
@@ -168,8 +151,8 @@ async function asStranger(forwardedFor: string): Promise<number> {
       `http://proxy/${page}`,
     ]),
   )('keeps %s from clients, as the API refuses', async (target) => {
-    for (const each of [origin, portalOrigin]) {
-      const response = await get(each, target.replace('http://proxy', each));
+    for (const host of [new URL(origin).host, PORTAL_NAME]) {
+      const response = await get(origin, target.replace('http://proxy', `http://${host}`), { host });
       expect(response).toMatchObject({ status: 404, type: 'application/json; charset=utf-8' });
       expect(JSON.parse(response.body)).toEqual({ code: 'not_found', message: 'no such path', status: 404 });
       expect(response.id).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
@@ -182,7 +165,15 @@ async function asStranger(forwardedFor: string): Promise<number> {
   ])('gives a request the id it came with: %s', async (_which, id, expected) => {
     const headers = { 'x-request-id': id };
     for (const target of ['/livez', '/v1/pets']) expect((await get(origin, target, headers)).id).toMatch(expected);
-    expect((await get(portalOrigin, '/', headers)).id).toMatch(expected);
+    expect((await get(origin, '/', { ...headers, host: PORTAL_NAME })).id).toMatch(expected);
+  });
+
+  it('tells Prometheus each metric of its own that the alert rules name', async () => {
+    const expressions = ruleExpressions(join(__dirname, '../../docker/prometheus/alerts.yml'));
+    const names = expressions.flatMap(metricsIn).filter((name) => name.startsWith('haproxy_'));
+    expect(names.length).toBeGreaterThanOrEqual(3);
+    const told = await (await fetch(proxy.metrics)).text();
+    expect(names.filter((name) => !told.includes(`\n${name}{`))).toEqual([]);
   });
 
   it('passes only its own view of the client to the API', async () => {
@@ -192,7 +183,7 @@ async function asStranger(forwardedFor: string): Promise<number> {
     upstream.listen(Number(new URL(upstreamOrigin).port), '127.0.0.1');
     try {
       const claimed = {
-        host: 'shop.example.com',
+        host: PORTAL_NAME.toUpperCase(),
         forwarded: 'for=203.0.113.1',
         'x-forwarded-for': '203.0.113.1',
         'x-forwarded-host': 'evil.example.com',
@@ -200,12 +191,12 @@ async function asStranger(forwardedFor: string): Promise<number> {
         'x-forwarded-port': '1',
         'x-real-ip': '203.0.113.1',
       };
-      await until(async () => (await get(portalOrigin, '/')).status === 200);
-      const told = JSON.parse((await get(portalOrigin, '/', claimed)).body) as Record<string, string>;
+      await proxy.hasServers('portal', 1);
+      const told = JSON.parse((await get(origin, '/', claimed)).body) as Record<string, string>;
       const forwarding = Object.entries(told).filter(([name]) => /^(?:x-)?forwarded|^x-real/.test(name));
       expect(Object.fromEntries(forwarding)).toEqual({
         'x-forwarded-for': '127.0.0.1',
-        'x-forwarded-host': 'shop.example.com',
+        'x-forwarded-host': PORTAL_NAME.toUpperCase(),
         'x-forwarded-proto': 'http',
       });
     } finally {

@@ -49,15 +49,18 @@ export interface LoadKeys {
 export class Load {
   readonly answers: Answer[] = [];
   private readonly writes: Write[] = [];
-  private readonly agent = new Agent({ keepAlive: true, maxSockets: 64 });
   private readonly lanes: Promise<void>[] = [];
   private isStopping = false;
 
-  /** @param pets available animals, for one order each. */
+  /**
+   * @param pets animals that are free, for one order each.
+   * @param agent one of `node:https` for an origin with TLS.
+   */
   constructor(
     private readonly origin: string,
     private readonly keys: LoadKeys,
     private readonly pets: Iterator<number>,
+    private readonly agent = new Agent({ keepAlive: true, maxSockets: 64 }),
   ) {}
 
   start({ readers = 0, writers = 0, strangers = 0 }): this {

@@ -17,12 +17,13 @@ export interface Target {
  * OpenAPI description doesn't contain a response.
  */
 export async function sendRaw(target: Target, bytes: string | Buffer, count = 1): Promise<RawResponse[]> {
-  const responses = await sendAny(target, bytes, count);
+  const responses = await sendUndescribed(target, bytes, count);
   expectDescribed(bytes, responses);
   return responses;
 }
 
-async function sendAny(target: Target, bytes: string | Buffer, count: number): Promise<RawResponse[]> {
+/** The same of a server that isn't the API, whose answers no description has. */
+export async function sendUndescribed(target: Target, bytes: string | Buffer, count = 1): Promise<RawResponse[]> {
   const socket = connect(target.port, target.host);
   const chunks: Buffer[] = [];
   try {

@@ -29,6 +29,8 @@ export async function openDataSource(connection: DatabaseConnection): Promise<Da
     query_timeout: QUERY_TIMEOUT,
     // An abandoned statement must not hold locks.
     statement_timeout: QUERY_TIMEOUT,
+    // A process that is frozen within a transaction loses its locks.
+    idle_in_transaction_session_timeout: QUERY_TIMEOUT,
     onConnect: prepareClient,
   }).initialize();
   source.subscribers.push(new QueryTracing());

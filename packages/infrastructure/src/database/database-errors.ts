@@ -6,9 +6,9 @@ import { poolOf } from './pipelining-pool.js';
 import { isInTransaction } from './transactions.js';
 
 // https://www.postgresql.org/docs/current/errcodes-appendix.html: connection exceptions, invalid authorisation,
-// insufficient resources, a database closed to connections, operator intervention (shutdown, statement timeout), and a
-// server that is only a standby.
-const UNAVAILABLE_STATES = /^(08|28|53|55000|57|25006|3D000)/;
+// insufficient resources, a database closed to connections, operator intervention (shutdown, statement timeout), a
+// server that is only a standby, and a transaction that was idle for too long.
+const UNAVAILABLE_STATES = /^(08|28|53|55000|57|25006|25P03|3D000)/;
 const UNREACHABLE = new Set([
   // A Unix socket with a full queue.
   'EAGAIN',
@@ -26,8 +26,9 @@ const UNREACHABLE = new Set([
 const DRIVER_MESSAGES =
   /Connection terminated|timeout exceeded when trying to connect|timeout expired|read timeout|not queryable/;
 
-// A server that shuts down, has crashed or is starting, connection exceptions, and the socket errors of the same.
-const LOST_STATES = /^(57P0[123]|08|ECONNRESET$|EPIPE$)/;
+// A server that shuts down, has crashed or is starting, a transaction that was idle for too long, and connection
+// exceptions; what a socket says of the same.
+const LOST_STATES = /^(57P0[123]|25P03|08|ECONNRESET$|EPIPE$)/;
 const LOST_MESSAGES = /Connection terminated(?! due to connection timeout)|not queryable/;
 
 // TypeORM throws this when a transaction loses its connection between two statements.
