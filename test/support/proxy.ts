@@ -51,7 +51,7 @@ export class Proxy {
     return proxy;
   }
 
-  /** What Prometheus would read of one series, by its name and labels as they are written. */
+  /** The value that Prometheus would read for one series, by its name and labels as written. */
   async measure(series: string): Promise<number> {
     const lines = (await (await fetch(this.metrics)).text()).split('\n');
     return Number(lines.find((line) => line.startsWith(`${series} `))?.slice(series.length));
