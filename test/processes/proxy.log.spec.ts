@@ -100,16 +100,22 @@ const UNAVAILABLE = { code: 'service_unavailable', message: 'the service is unav
     },
   );
 
-  it('refuses as the API does, with the id and a line of its log, because of a chunk that is none', async () => {
+  // From 3.2 on HAProxy closes the connection there without an answer.
+  it('logs a chunk that is none, and refuses it as the API does where it answers', async () => {
     const socket = connect(proxy.port, '127.0.0.1').setEncoding('utf8');
+    let answer = '';
+    socket.on('data', (chunk) => (answer += String(chunk)));
     socket.write(head('POST /', 'X-Request-Id: chunk\r\nExpect: 100-continue\r\nTransfer-Encoding: chunked\r\n'));
-    expect(await once(socket, 'data')).toEqual(['HTTP/1.1 100 Continue\r\n\r\n']);
+    await until(() => answer === 'HTTP/1.1 100 Continue\r\n\r\n');
+    answer = '';
     socket.write('ZZ\r\n');
-    const [answer] = (await once(socket, 'data')) as [string];
-    expect(answer).toMatch(/^HTTP\/1.1 400 /);
-    expect(answer).toContain('content-type: application/json; charset=utf-8\r\n');
-    expect(answer).toContain('x-request-id: chunk\r\n');
-    expect(answer).toMatch(/{"code":"bad_request","message":"this is no HTTP request","status":400}$/);
+    await once(socket, 'close');
+    if (answer !== '') {
+      expect(answer).toMatch(/^HTTP\/1.1 400 /);
+      expect(answer).toContain('content-type: application/json; charset=utf-8\r\n');
+      expect(answer).toContain('x-request-id: chunk\r\n');
+      expect(answer).toMatch(/{"code":"bad_request","message":"this is no HTTP request","status":400}$/);
+    }
     expect(await proxy.lineOf('chunk')).toMatchObject({ method: 'POST', status: 400 });
   });
 
