@@ -73,9 +73,9 @@ export async function serveApi(settings: Values<typeof apiSettings>, told: Abort
       throw explainListenError(error, { host, port, hostSetting: 'HOST', portSetting: 'PORT' });
     });
     pages = await servePages({ '/metrics': () => metrics.page() }, metricsAddress(settings));
-    const address = settings.PUBLIC_URL ?? localAddress(host, Number(new URL(await api.getUrl()).port));
-    console.log(welcome(address, pages.address, key));
-    log.logger.info(`Server listening at ${address}`);
+    const listening = localAddress(host, Number(new URL(await api.getUrl()).port));
+    console.log(welcome(settings.PUBLIC_URL ?? listening, pages.address, key));
+    log.logger.info(`Server listening at ${listening}`);
     if (!isEmbedded && settings.REDIS_URL === undefined) log.logger.warn(ALONE);
     return async () => {
       const times = { lameDuck: settings.LAME_DUCK, all: settings.SHUTDOWN_TIMEOUT - CLOSING_TIME };
