@@ -1,7 +1,7 @@
 /**
- * `node test-totals.js FILE` prints what jest-totals.cjs has added to the file: each failure, the slowest suites, a line for
- * each run, and their sum last. It fails where a test has failed, none has passed, one was skipped that isn't in
- * allowed-skips.js, a workspace took more than its share of test-shares.js, or one that has tests says nothing of them.
+ * `node test-totals.js FILE` prints the results that jest-totals.cjs added to the file: each failure, the slowest suites, a
+ * line for each run, and the sum last. It fails if a test failed, none passed, a test was skipped that isn't in
+ * allowed-skips.js, a workspace took more than its share of test-shares.js, or a workspace with tests reported nothing.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';

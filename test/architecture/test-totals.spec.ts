@@ -77,11 +77,11 @@ function sumOf(runs: readonly Run[]): { status: number | null; stdout: string; s
 const changed = (runs: readonly Run[], change: Partial<Run>): readonly Run[] =>
   runs.map((run) => (run.workspace === API ? { ...run, ...change } : run));
 
-it('CI passes where nothing was skipped', async () => {
+it('CI passes without skips', async () => {
   expect(sumOf(everyRun())).toMatchObject({ status: 0 });
 });
 
-it('CI fails where a workspace says nothing of its tests', async () => {
+it('CI fails if a workspace with tests reported nothing', async () => {
   const { status, stdout } = sumOf(everyRun().filter(({ workspace }) => workspace !== API));
   expect(stdout).toContain(`${API}: its tests have not run`);
   expect(status).toBe(1);
@@ -171,7 +171,7 @@ describe('Jest', () => {
     return { file, totals: JSON.parse(readFileSync(totals, 'utf8')) as Run };
   }
 
-  it('Jest tells what it has skipped', () => {
+  it('Jest reports its skipped tests', () => {
     const { file, totals } = jest(
       'skips',
       "it('runs', () => {}); it.skip('is skipped', () => {}); it.todo('is to be written');",

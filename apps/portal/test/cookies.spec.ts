@@ -7,7 +7,7 @@ interface Route {
   readonly url: string;
 }
 
-/** Each with a path that leads to it. */
+/** Each with a path that matches it. */
 const portalRoutes: Route[] = [];
 const portal = usePortal({
   onRoute: ({ method, url }) => {
@@ -16,7 +16,7 @@ const portal = usePortal({
 });
 const gone = usePortal();
 
-/** RFC 9111 §3: an answer that a cache may store, as it doesn't say that it must not. */
+/** RFC 9111 §3: whether a cache may store the response, because no-store is missing. */
 const isStorable = (headers: Headers) => !/\bno-store\b/.test(headers.get('cache-control') ?? '');
 
 describe('no answer that a cache may keep has a cookie,', () => {
@@ -34,7 +34,7 @@ describe('no answer that a cache may keep has a cookie,', () => {
     const cookies = new Map(person.cookies);
     const found = [];
     for (const { method, url } of routes.filter((route) => route.url !== '/sign-out')) {
-      // As a browser comes with everything that it may have, and with nothing but the session.
+      // With everything that a browser may send, and with only the session.
       for (const more of [
         [],
         [

@@ -39,7 +39,7 @@ describe('a key’s text', () => {
     for (const count of counts.values()) expect(Math.abs(count - expected)).toBeLessThan(expected / 4);
   });
 
-  it('is told from any other text that differs in one character', () => {
+  it('is invalid when one character is changed', () => {
     const text = generateKeyText('live', cryptography);
     fc.assert(
       fc.property(
@@ -68,7 +68,7 @@ describe('a plan', () => {
     expect(limitsOf(plan(name))).toEqual({ perMinute, perDay });
   });
 
-  it('enterprise allows what it was given', () => {
+  it('enterprise allows the limits it was given', () => {
     expect(describePlan(plan('enterprise', { perMinute: 5, perDay: 7 }))).toBe('enterprise (5 a minute, 7 a day)');
   });
 
@@ -85,7 +85,7 @@ describe('a plan', () => {
 });
 
 describe('an account', () => {
-  it('is the same one however its address is written', async () => {
+  it('is the same however its address is written', async () => {
     const { openAccount } = setUp();
     const [one, other] = [
       await openAccount.execute({ email: EMAIL }),
@@ -100,7 +100,7 @@ describe('an account', () => {
     expect((await openAccount.execute({ email: 'pro@example.com', plan: plan('pro') })).plan).toEqual({ name: 'pro' });
   });
 
-  it('is not given out under another plan than it has', async () => {
+  it('is not opened again with a different plan', async () => {
     const { openAccount } = setUp();
     await openAccount.execute({ email: EMAIL });
     await expect(openAccount.execute({ email: EMAIL, plan: plan('pro') })).rejects.toMatchObject({
@@ -109,7 +109,7 @@ describe('an account', () => {
     });
   });
 
-  it('changes its plan when told to, for all of its keys and from the next request on', async () => {
+  it('changes its plan for all of its keys, from the next request on', async () => {
     const { issue, changePlan, authenticate } = setUp();
     const keys = [await issue(), await issue()];
     const changed = await changePlan.execute({ email: 'DEV@example.com', plan: plan('pro') });
@@ -117,7 +117,7 @@ describe('an account', () => {
     for (const { text } of keys) expect((await authenticate.execute(text)).account).toEqual(changed);
   });
 
-  it('that nobody has opened has no plan to change', async () => {
+  it('that does not exist cannot change its plan', async () => {
     const { changePlan, listKeys, openAccount } = setUp();
     await expect(changePlan.execute({ email: EMAIL, plan: plan('pro') })).rejects.toMatchObject({ code: 'not_found' });
     await expect(changePlan.execute({ email: 'dev', plan: plan('pro') })).rejects.toMatchObject({
@@ -145,7 +145,7 @@ describe('a key', () => {
     });
   });
 
-  it('says to the minute when it last let somebody in, and nothing of whom it refused', async () => {
+  it('records the minute of its last successful use, and no refused request', async () => {
     const { issue, authenticate, listKeys, revokeKey, clock } = setUp();
     const { text, key } = await issue();
     const lastUsedAt = async () => (await listKeys.execute())[0]?.key.lastUsedAt;
@@ -174,7 +174,7 @@ describe('a key', () => {
     expect(unrecordedUse({ lastUsedAt: known }, instant(now))).toBe(minute);
   });
 
-  it('is kept as a hash alone', async () => {
+  it('is stored only as a hash', async () => {
     const { issue, listKeys } = setUp();
     const { text } = await issue();
     const kept = JSON.stringify(await listKeys.execute(), (_, value: unknown) =>
@@ -183,7 +183,7 @@ describe('a key', () => {
     expect(kept).not.toContain(text.slice(9, 41));
   });
 
-  it('that was never issued is refused, before any look-up where its checksum is wrong', async () => {
+  it('that was never issued is refused, without a look-up if its checksum is wrong', async () => {
     const { ports, authenticate } = setUp();
     let lookUps = 0;
     const counting = { ...ports.apiKeys, findByHash: () => Promise.resolve((lookUps += 1) && undefined) };
@@ -196,7 +196,7 @@ describe('a key', () => {
     expect(lookUps).toBe(1);
   });
 
-  it('is looked up and judged for each request', async () => {
+  it('is looked up and checked for each request', async () => {
     const { ports, authenticate, issue, clock } = setUp();
     const expiresAt = later(clock.now(), HOUR);
     const { text } = await issue({ expiresAt });
@@ -216,7 +216,7 @@ describe('a key', () => {
     });
   });
 
-  it('works up to its expiry and not from then on', async () => {
+  it('works until it expires, and never afterwards', async () => {
     const { issue, authenticate, clock } = setUp();
     const expiresAt = later(clock.now(), HOUR);
     const { text } = await issue({ expiresAt });
@@ -226,7 +226,7 @@ describe('a key', () => {
     await expect(authenticate.execute(text)).rejects.toMatchObject({ code: 'expired_api_key' });
   });
 
-  it('is not issued with an expiry that has passed, or a name nobody can read', async () => {
+  it('is not issued with a past expiry or an unreadable name', async () => {
     const { issue, clock } = setUp();
     await expect(issue({ expiresAt: clock.now() })).rejects.toMatchObject({ code: 'invalid_parameter' });
     await expect(issue({ name: ' ' })).rejects.toMatchObject({ code: 'invalid_parameter' });
@@ -248,7 +248,7 @@ describe('a key', () => {
     await expect(rotateKey.execute({ id: 99n })).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('both works for 24 hours beside the one that replaces it, then only the new one', async () => {
+  it('works for 24 hours beside its replacement, and then no more', async () => {
     const { issue, authenticate, rotateKey, clock } = setUp();
     const old = await issue({ name: 'ci' });
     const replacement = await rotateKey.execute({ id: old.key.id });
@@ -260,7 +260,7 @@ describe('a key', () => {
     await expect(authenticate.execute(replacement.text)).resolves.toBeDefined();
   });
 
-  it('never lives longer by being rotated', async () => {
+  it('never lives longer because it is rotated', async () => {
     const { issue, rotateKey, listKeys, clock } = setUp();
     const expiresAt = later(clock.now(), HOUR);
     const old = await issue({ expiresAt });
@@ -268,7 +268,7 @@ describe('a key', () => {
     expect((await listKeys.execute()).map(({ key }) => key.expiresAt)).toEqual([expiresAt, expiresAt]);
   });
 
-  it('is rotated once, and not after it was revoked', async () => {
+  it('is rotated only once, and never after it was revoked', async () => {
     const { issue, rotateKey, revokeKey } = setUp();
     const [once, revoked] = [await issue(), await issue()];
     await rotateKey.execute({ id: once.key.id });
@@ -281,7 +281,7 @@ describe('a key', () => {
     await expect(setUp().rotateKey.execute({ id: 1n, overlap })).rejects.toMatchObject({ code: 'invalid_parameter' });
   });
 
-  it('is shown while it works, and once it is over on a page of 25, the last to end first, however many there were', async () => {
+  it('is shown while it is active; past keys are shown in pages of 25, the latest end first', async () => {
     const { issue, showKeys, revokeKey, clock } = setUp();
     const { key: lasting } = await issue();
     const { accountId } = lasting;
@@ -305,7 +305,7 @@ describe('a key', () => {
     expect(walked).toEqual([past.slice(0, 25), past.slice(25, 50), past.slice(50)]);
   });
 
-  it('is got by its own account alone', async () => {
+  it('can be read only by its own account', async () => {
     const { issue, getKey, openAccount } = setUp();
     const { key } = await issue();
     const { id: accountId } = await openAccount.execute({ email: 'other@example.com' });
