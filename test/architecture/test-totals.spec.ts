@@ -66,7 +66,7 @@ async function tooling<Values>(file: string): Promise<Values> {
   return JSON.parse(await output(process.execPath, ['--input-type=module', '-e', program], repository)) as Values;
 }
 
-/** What CI prints of these runs. */
+/** The output and exit code of CI for these runs. */
 function sumOf(runs: readonly Run[]): { status: number | null; stdout: string; sum: string } {
   const file = join(folder.path, 'totals');
   writeFileSync(file, runs.map((run) => JSON.stringify(run)).join('\n'));
