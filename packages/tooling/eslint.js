@@ -12,7 +12,7 @@ import tseslint from 'typescript-eslint';
 export function workspace(directory, projects = ['tsconfig.json', '../../test/tsconfig.json'], testCode = []) {
   return [
     // The architecture's fixtures are wrong on purpose.
-    { ignores: ['dist/', 'coverage/', 'architecture/fixtures/'] },
+    { ignores: ['dist/', 'coverage/', '.stryker/', 'architecture/fixtures/'] },
     { linterOptions: { reportUnusedDisableDirectives: 'error', reportUnusedInlineConfigs: 'error' } },
     eslint.configs.recommended,
     ...tseslint.configs.strictTypeChecked,
