@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# backup.sh FILE: writes the store of the database of DATABASE_URL, as it is at one moment, to FILE, and FILE's SHA-256 to
-# FILE.sha256. The service goes on meanwhile. Both appear once the backup is complete and was read again; a backup that
-# fails leaves nothing. Run it as the role that owns the tables. Needs PostgreSQL's client programs, of the server's version.
+# backup.sh FILE: writes a snapshot of the store's database (DATABASE_URL) to FILE, and its SHA-256 to FILE.sha256. The
+# service can run meanwhile. Both files appear only after the backup is complete and was read back; a failed backup
+# leaves no file. Run it as the role that owns the tables. It needs PostgreSQL's client programs in the server's
+# version.
 set -euo pipefail
 umask 077
 # shellcheck source-path=SCRIPTDIR source=database.sh
@@ -24,12 +25,12 @@ missing=$(ask --command="SELECT string_agg(name, ', ')
 
 part=$(mktemp "$file.XXXXXX") || fail "$file can't be written"
 trap 'rm -f "$part" "$part.sha256"; [ -e "$file" ] || rm -f "$file.sha256"' EXIT
-# A migration that holds a table is not waited for, as others would then wait behind this.
+# Fails instead of waiting for a migration that locks a table: other queries would wait behind pg_dump.
 pg_dump --dbname="$url" --format=custom --schema=public --lock-wait-timeout=10s --file="$part" ||
   fail 'pg_dump failed, and no backup was written'
 pg_restore --file=/dev/null "$part" || fail "what pg_dump has written can't be read, and no backup was written"
 
-# FILE comes last: where it is, all is there.
+# FILE is created last, so if it exists, both files are complete.
 keep() {
   local sum
   sum=$(sha256sum <"$part") &&

@@ -1,13 +1,13 @@
 #!/bin/sh
-# production-files.sh APP FOLDER: puts into FOLDER what the app needs to run, from a tree that is installed and built.
-# npm itself can't: to `npm ci --omit=dev` what our own workspaces need for their tests is no development dependency.
+# production-files.sh APP FOLDER: copies the files that the app needs at run time to FOLDER, from an installed and built
+# tree. npm can't do this: `npm ci --omit=dev` would include the test dependencies of our workspaces.
 set -eu
 export npm_config_update_notifier=false
 app=$1
 folder=$2
 
 mkdir -p "$folder"
-# What is optional is for whoever develops: the PostgreSQL of `npm start`, a log that people read.
+# Optional dependencies are for development: the PostgreSQL of `npm start`, and readable logs.
 npm ls --all --parseable --omit=dev --omit=optional --workspace="@adoption-store/$app" >/tmp/packages
 while IFS= read -r path; do
   package=${path#"$PWD/"}
@@ -23,13 +23,13 @@ while IFS= read -r path; do
       ;;
     *)
       mkdir -p "$folder/$package"
-      # Those within it are on the list themselves.
+      # Nested packages are on the list themselves.
       find "$package" -mindepth 1 -maxdepth 1 ! -name node_modules -exec cp -R -t "$folder/$package" {} +
       ;;
   esac
 done </tmp/packages
 
-# So that npm takes what is there for all that should be, and lists it: the bill of materials of the image.
+# Without these fields npm accepts the installed packages as complete and lists them: the image's bill of materials.
 cp package.json "$folder"
 cd "$folder"
 for manifest in package.json apps/*/package.json packages/*/package.json; do
@@ -37,5 +37,5 @@ for manifest in package.json apps/*/package.json packages/*/package.json; do
 done
 npm sbom --sbom-format=cyclonedx >sbom.cdx.json
 
-# Nothing reads these when the service runs; licences stay.
+# The service never reads these files. Licences stay.
 find . -type f \( -name '*.map' -o -name '*.ts' -o -name '*.cts' -o -name '*.mts' -o -name '*.tsbuildinfo' \) -delete

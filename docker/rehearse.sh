@@ -54,12 +54,13 @@ diff "$folder/expected" "$folder/found" >&2 || fail 'the tables have other numbe
 cat "$folder/found"
 
 # Settings of the environment in which this is run must lead to nothing but the new database.
-in_copy() (
+# Call it in a subshell: it ends there as node, so that a signal reaches node itself.
+in_copy() {
   cd "$folder"
   export DATABASE_URL=$copy PORT=0 HOST=127.0.0.1 METRICS_HOST=127.0.0.1 METRICS_PORT=0 LAME_DUCK=0s
   unset REDIS_URL SMTP_URL PUBLIC_URL OTEL_EXPORTER_OTLP_ENDPOINT
   exec node "$@"
-)
+}
 fail_to_serve() {
   cat "$folder/api.log" >&2
   fail "$1"

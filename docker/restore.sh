@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# restore.sh [--force] [--no-grants] FILE: puts what backup.sh has written to FILE into the database of DATABASE_URL, as a
-# whole or not at all. Schema `public` of the database must be empty; --force deletes first what is in it. The role of
-# DATABASE_URL will own the tables: take the one that migrates. Roles that the backup grants something to must be there;
-# --no-grants leaves grants out. Needs PostgreSQL's client programs, of the server's version.
+# restore.sh [--force] [--no-grants] FILE: restores a backup of backup.sh from FILE into the database of DATABASE_URL,
+# completely or not at all. Schema `public` of the database must be empty; --force deletes its content first. The role
+# of DATABASE_URL will own the tables, so use the role that migrates. Roles with grants in the backup must exist;
+# --no-grants leaves grants out. It needs PostgreSQL's client programs in the server's version.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=database.sh
 . "$(dirname "${BASH_SOURCE[0]}")/database.sh"
@@ -26,8 +26,8 @@ file=$1
 [ "$(sha256sum <"$file" | cut -d ' ' -f 1)" = "$(cut -d ' ' -f 1 "$file.sha256")" ] ||
   fail "$file is not what backup.sh has written: its SHA-256 differs"
 
-# What must not be there: neither parts of extensions nor what goes with its table. Schema `public` itself may belong to
-# another role, and stays with its privileges.
+# The objects that would be in the way: without parts of extensions, and without objects that are dropped with their
+# table. Schema `public` itself may belong to another role, and stays with its privileges.
 objects="
   SELECT CASE relkind WHEN 'v' THEN 'VIEW' WHEN 'm' THEN 'MATERIALIZED VIEW' WHEN 'f' THEN 'FOREIGN TABLE'
     WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END AS kind, oid::regclass::text AS name
@@ -50,7 +50,7 @@ if [ "$count" != 0 ]; then
   refuse_in_use
 fi
 
-# Default privileges are those of a role, so another one's are left out.
+# Default privileges belong to a role, so those of other roles are left out.
 contents=$(pg_restore --list "$file" | awk -v user="$user" '!/ DEFAULT ACL / || $NF == user') ||
   fail "$file can't be read"
 
@@ -58,10 +58,10 @@ script() {
   echo 'BEGIN; SET LOCAL client_min_messages = warning;'
   echo "SELECT format('DROP %s IF EXISTS %s CASCADE', kind, name) FROM ($objects) AS objects \\gexec"
   pg_restore "${options[@]}" --use-list=<(echo "$contents") --file=- "$file" || return
-  # A backup holds no statistics, without which queries are planned blindly.
+  # A backup has no statistics, which the query planner needs.
   echo "SELECT format('ANALYZE %s', oid::regclass) FROM pg_class
     WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'm') AND pg_has_role(relowner, 'USAGE') \\gexec"
-  # Without the COMMIT, which only a whole script has, nothing has happened.
+  # Only a complete script reaches the COMMIT. Without it nothing is changed.
   echo 'COMMIT;'
 }
 script | ask --output=/dev/null || fail 'nothing was restored: the database is as it was'

@@ -14,12 +14,12 @@ fail() {
   exit 78
 }
 
-# A value as YAML reads it, whatever it holds.
+# Quotes any value for YAML.
 quoted() {
   printf "'%s'" "$(printf %s "$1" | sed "s/'/''/g")"
 }
 
-# The file holds a password.
+# The file contains a password.
 umask 077
 {
   cat <<'YAML'
@@ -29,7 +29,7 @@ route:
   group_wait: 10s
   group_interval: 1m
   repeat_interval: 4h
-# The alerts that follow from a lost PostgreSQL page nobody a second time.
+# A lost PostgreSQL causes other alerts, which must not page again.
 inhibit_rules:
   - source_matchers: ['alertname = PostgresqlLost']
     target_matchers: ['alertname =~ "RequestsFail|RequestsSlow|WorkerFails|DatabasePoolExhausted|MessagesWait"']
@@ -48,7 +48,7 @@ YAML
       echo "        auth_username: $(quoted "${ALERT_SMTP_LOGIN%%:*}")"
       echo "        auth_password: $(quoted "${ALERT_SMTP_LOGIN#*:}")"
     else
-      # A relay of one's own network may offer no TLS; a password never goes out without it.
+      # A relay in the local network may not offer TLS; a password is never sent without it.
       echo '        require_tls: false'
     fi
   fi

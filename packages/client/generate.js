@@ -1,6 +1,6 @@
 /**
- * `node generate.js [FILE]` writes what the API's description says as TypeScript: its types, and which of their
- * properties are int64. A test holds the committed file to it.
+ * `node generate.js [FILE]` writes the TypeScript types of the API's OpenAPI description, and the names of its int64
+ * properties. A test checks that the committed file is current.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import ts from 'typescript';
 const description = JSON.parse(readFileSync(join(import.meta.dirname, '../../apps/api/openapi.json'), 'utf8'));
 
 const types = await openapiTypescript(description, {
-  // A default is the server's business: whoever adds an animal may leave it out.
+  // The server applies defaults, so a property with a default may be left out of a request.
   defaultNonNullable: false,
   transform: ({ format }) =>
     format === 'int64' ? ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword) : undefined,
@@ -27,7 +27,7 @@ export const int64Properties: ReadonlySet<string> = new Set(${JSON.stringify(int
 ${astToString(types)}`,
 );
 
-/** A name says enough only as long as it is int64 everywhere; where it no longer is, there is no client to be had. */
+/** The client recognises int64 properties by name, so a name must be int64 everywhere or nowhere. */
 function int64Properties(schemas) {
   const int64 = new Set();
   const other = new Set();
@@ -44,7 +44,7 @@ function int64Properties(schemas) {
   };
   visit(schemas);
   const both = [...int64].filter((name) => other.has(name));
-  if (both.length > 0) throw new Error(`${both.join(', ')}: an int64 here, another number there`);
-  if (anywhere > 0) throw new Error('an int64 that is no property of an object');
+  if (both.length > 0) throw new Error(`${both.join(', ')}: int64 in one schema, another number in a second one`);
+  if (anywhere > 0) throw new Error('an int64 that is not a property of an object');
   return [...int64].sort();
 }

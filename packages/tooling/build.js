@@ -11,7 +11,7 @@ import { text } from 'node:stream/consumers';
 import { clearTimeout, setTimeout } from 'node:timers';
 
 /** Milliseconds after which the caller is told why it waits. */
-const PATIENCE = 1_500;
+const NOTICE_AFTER = 1_500;
 
 const SOURCES = ['apps', 'packages', 'package-lock.json', 'package.json', 'tsconfig.base.json', 'turbo.json'];
 const MADE = new Set(['node_modules', 'dist', 'coverage', '.turbo']);
@@ -42,7 +42,7 @@ async function build() {
   const filters = workspaces.map((name) => `--filter=@adoption-store/${name}`);
   const stdio = ['ignore', 'pipe', 'pipe'];
   const turbo = spawn('turbo', ['run', 'build', ...filters, '--output-logs=errors-only'], { stdio });
-  const notice = setTimeout(() => process.stderr.write('Building what has changed …\n'), PATIENCE);
+  const notice = setTimeout(() => process.stderr.write('Building what has changed …\n'), NOTICE_AFTER);
   const [stdout, stderr, [code]] = await Promise.all([text(turbo.stdout), text(turbo.stderr), once(turbo, 'close')]);
   clearTimeout(notice);
   if (code !== 0) {

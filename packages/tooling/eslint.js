@@ -3,15 +3,16 @@ import prettier from 'eslint-config-prettier/flat';
 import tseslint from 'typescript-eslint';
 
 /**
- * The rules every workspace keeps.
+ * The lint rules of every workspace.
  *
- * @param {string} directory the workspace's folder, as `import.meta.dirname` gives it.
- * @param {string[]} projects the tsconfigs that know its files: its own knows the sources, the test workspace's the specs.
- * @param {string[]} testCode sources that only tests run: they may watch a framework from inside.
+ * @param {string} directory the workspace's folder, `import.meta.dirname`.
+ * @param {string[]} projects the tsconfigs that include its files: its own has the sources, the test workspace's the
+ * specs.
+ * @param {string[]} testCode sources that only tests run. They may use a framework's internals.
  */
 export function workspace(directory, projects = ['tsconfig.json', '../../test/tsconfig.json'], testCode = []) {
   return [
-    // The architecture's fixtures are wrong on purpose.
+    // The architecture tests' fixtures break rules on purpose.
     { ignores: ['dist/', 'coverage/', '.stryker/', 'architecture/fixtures/'] },
     { linterOptions: { reportUnusedDisableDirectives: 'error', reportUnusedInlineConfigs: 'error' } },
     eslint.configs.recommended,
@@ -21,7 +22,7 @@ export function workspace(directory, projects = ['tsconfig.json', '../../test/ts
     { rules: sharedRules },
     { files: ['src/**/*.ts'], ignores: ['src/**/*.spec.ts', ...testCode], rules: insideFrameworks() },
     {
-      // Settings of tools: plain JavaScript that no tsconfig knows, so the rules that need types can't judge it.
+      // Configuration of tools: plain JavaScript that no tsconfig includes, so rules that need types can't check it.
       files: ['**/*.js', '**/*.cjs', '**/*.mjs'],
       ...tseslint.configs.disableTypeChecked,
       languageOptions: {
@@ -35,12 +36,12 @@ export function workspace(directory, projects = ['tsconfig.json', '../../test/ts
       // CommonJS has no other way to import.
       rules: { '@typescript-eslint/no-require-imports': 'off' },
     },
-    // Last: what Prettier decides is nobody else's business.
+    // Last, because it disables the rules that conflict with Prettier.
     prettier,
   ];
 }
 
-/** One test that is focused switches all others of its file off, and nothing would say so. */
+/** A focused test silently disables all other tests of its file. */
 const focusedTests = [
   'MemberExpression[property.name="only"][object.name=/^(describe|it|test)$/]',
   'MemberExpression[property.name="only"][object.object.name=/^(describe|it|test)$/]',
@@ -53,27 +54,26 @@ const sharedRules = {
   'no-restricted-syntax': ['error', ...focusedTests],
   '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
   '@typescript-eslint/no-import-type-side-effects': 'error',
-  // Spreading a string walks its code points, which is what the contract counts.
+  // Spreading a string iterates over code points, which the API counts.
   '@typescript-eslint/no-misused-spread': ['error', { allow: ['string'] }],
-  // Taking a property out is how the rest of an object is had without it.
+  // Destructuring a property out is the way to get an object without it.
   '@typescript-eslint/no-unused-vars': ['error', { ignoreRestSiblings: true }],
-  // TypeORM and Nest declare the options they take as classes, and mean literals.
+  // TypeORM and Nest declare their options as classes, but expect object literals.
   '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
-  // A Nest module says everything in its decorator, and its class is empty.
+  // A Nest module has only a decorator; its class is empty.
   '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }],
-  // A number or a bigint has one text, so writing it into a message hides nothing.
+  // A number or bigint has exactly one text form, so writing it into a message is safe.
   '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
-  // A port's method is async whether or not this adapter waits for anything: its callers must get a rejection, never
-  // an exception.
+  // A port's method is async even if this adapter awaits nothing: its callers must get a rejection, not an exception.
   '@typescript-eslint/require-await': 'off',
 };
 
 /**
- * Frameworks are used through what they document: what breaks with somebody else's patch release, or is hidden from
- * another plugin, is refused.
+ * Allows frameworks only through their documented interfaces. Anything that could break with a patch release, or that
+ * changes a framework for other plugins, is refused.
  *
- * @param {{ selector: string, message: string }[]} [syntax] what else is refused.
- * @param {{ regex: string, message: string }[]} [imports]
+ * @param {{ selector: string, message: string }[]} [syntax] further refused syntax.
+ * @param {{ regex: string, message: string }[]} [imports] further refused imports.
  */
 function insideFrameworks(syntax = [], imports = []) {
   return {
@@ -87,7 +87,7 @@ const HTTP_CLASSES = 'IncomingMessage|ServerResponse|OutgoingMessage|ClientReque
 const privateParts = [
   {
     selector: ':matches(Program, Program > ExportNamedDeclaration) > VariableDeclaration[kind!="const"]',
-    message: 'no variable lives as long as the module: keep it in the object that it belongs to',
+    message: 'no mutable state in a module: keep it in the object that it belongs to',
   },
   {
     selector: 'MemberExpression[property.name=/^_(?!csrf$)/][object.type!="ThisExpression"]',
@@ -95,47 +95,47 @@ const privateParts = [
   },
   {
     selector: `:matches(ClassDeclaration, ClassExpression)[superClass.name=/^(${HTTP_CLASSES})$/]`,
-    message: "Node's HTTP and network classes are not ours to extend",
+    message: "don't extend Node's HTTP and network classes",
   },
   {
     selector: `:matches(ClassDeclaration, ClassExpression)[superClass.property.name=/^(${HTTP_CLASSES}|Client|Query|Connection)$/]`,
-    message: "the classes of Node's HTTP and of pg's connections are not ours to extend",
+    message: "don't extend the classes of Node's HTTP or of pg's connections",
   },
   {
     selector:
       'AssignmentExpression[left.type="MemberExpression"][left.object.type!="ThisExpression"][right.type=/FunctionExpression$/]',
-    message: "another object's method is not ours to replace",
+    message: "don't replace another object's method",
   },
   {
     selector: 'AssignmentExpression[left.object.property.name="prototype"]',
-    message: "another class's prototype is not ours to change",
+    message: "don't change another class's prototype",
   },
   {
     selector:
       'CallExpression[callee.object.name=/^(Object|Reflect)$/][callee.property.name=/^(create|defineProperty|defineProperties|setPrototypeOf)$/]',
-    message: "an object's internals are not ours to change",
+    message: "don't change an object's internals",
   },
   {
     selector: 'MemberExpression[object.name="require"][property.name="cache"]',
     message: 'the module cache is private',
   },
   { selector: 'NewExpression[callee.name="Module"]', message: 'the module loader is private' },
-  { selector: 'CallExpression[callee.name="setFlagsFromString"]', message: 'V8 flags stand where Node.js is started' },
-  { selector: 'ImportSpecifier[imported.name="Submittable"]', message: "pg's wire protocol is pg's" },
+  { selector: 'CallExpression[callee.name="setFlagsFromString"]', message: 'set V8 flags where Node.js is started' },
+  { selector: 'ImportSpecifier[imported.name="Submittable"]', message: "pg's wire protocol is internal to pg" },
 ];
 
 const privateModules = [
   {
-    // Packages document what they export by their names; these export by paths, too.
+    // Packages document their named exports. The exempt one also documents an export by path.
     regex: '^(?!\\.{1,2}/|node:|@adoption-store/domain/testing$)(?:@[^/]+/[^/]+|[^@/][^/]*)/',
     message: "a path into a package is private: import it by the package's name",
   },
-  { regex: '^(?:node:)?v8$', message: 'V8 flags stand where Node.js is started' },
-  { regex: '^pg-protocol$', message: "pg's wire protocol is pg's" },
+  { regex: '^(?:node:)?v8$', message: 'set V8 flags where Node.js is started' },
+  { regex: '^pg-protocol$', message: "pg's wire protocol is internal to pg" },
 ];
 
 /**
- * The domain's own rules, on top: it has no clock, no randomness and no world, so that a test can decide all three.
+ * Additional rules of the domain: no clock, randomness or I/O of its own, so that a test controls all three.
  *
  * @param {string} directory
  */
@@ -166,7 +166,7 @@ export function domain(directory) {
 
 const worldlySyntax = [
   { selector: 'NewExpression[callee.name="Date"][arguments.length=0]', message: 'take the Clock port instead' },
-  // Date() without `new` is the current time, whatever it is given.
+  // `Date()` without `new` returns the current time, whatever its arguments.
   { selector: 'CallExpression[callee.name="Date"]', message: 'take the Clock port instead' },
   { selector: 'ImportExpression', message: 'import statically' },
   { selector: 'TSImportType', message: 'import the type by name' },

@@ -3,10 +3,7 @@ import { createConfig, lint } from '@redocly/openapi-core';
 import spectral from '@stoplight/spectral-core';
 import rulesets from '@stoplight/spectral-rulesets';
 
-/**
- * Judges an OpenAPI description by Redocly's recommended rules and Spectral's `oas`. Whatever either reports, a warning
- * too, is a failure.
- */
+/** Checks an OpenAPI description with Redocly's recommended rules and Spectral's `oas`. Warnings fail too. */
 const [file = ''] = process.argv.slice(2);
 const problems = [...(await redocly()), ...(await spectralOas())];
 for (const problem of problems) console.error(problem);

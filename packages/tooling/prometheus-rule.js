@@ -1,4 +1,4 @@
-// Makes the Prometheus Operator's object of the alert rules, docker/kubernetes/monitoring/prometheus-rule.yaml.
+// Generates the PrometheusRule of the Prometheus Operator from the alert rules: docker/kubernetes/monitoring/prometheus-rule.yaml.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -6,7 +6,7 @@ const folder = join(import.meta.dirname, '../../docker');
 const rules = readFileSync(join(folder, 'prometheus/alerts.yml'), 'utf8');
 const groups = rules.slice(rules.indexOf('groups:')).trimEnd().split('\n');
 const spec = groups.map((line) => (line === '' ? '' : `  ${line}`));
-const object = `# Made of docker/prometheus/alerts.yml: node packages/tooling/prometheus-rule.js
+const object = `# Generated from docker/prometheus/alerts.yml: node packages/tooling/prometheus-rule.js
 apiVersion: monitoring.coreos.com/v1
 kind: PrometheusRule
 metadata:

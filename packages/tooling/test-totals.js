@@ -1,16 +1,16 @@
 /**
- * `node test-totals.js FILE` prints what jest-totals.cjs has added to the file: each failure, a line for each run, and
- * their sum last. It fails where a test has failed, none has passed, one was skipped that isn't on the list of those that
- * may be, or a workspace that has tests says nothing of them.
+ * `node test-totals.js FILE` prints the results that jest-totals.cjs added to the file: each failure, a line for each
+ * run, and the sum last. It fails if a test failed, none passed, a test was skipped that isn't on the list, or a
+ * workspace with tests reported nothing.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const repository = join(import.meta.dirname, '../..');
 
-/** Suites of which tests may be skipped, each with its reason. Everything else has to run. */
+/** Suites in which tests may be skipped, with the reason. All others must run completely. */
 const maySkip = [
-  // As root alone, which no hosted runner is.
+  // Some of its tests need root, which no hosted runner has.
   ...(process.getuid?.() === 0 ? [] : ['packages/embedded-postgres/src/embedded-postgres.spec.ts']),
 ];
 

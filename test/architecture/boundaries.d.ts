@@ -1,2 +1,2 @@
-/** A regular expression over paths: the code that only tests run. */
+/** A regular expression for the paths of code that only tests run. */
 export declare const TEST_CODE: string;

@@ -1,19 +1,19 @@
 /**
- * What may import what, for dependency-cruiser. `fixtures/<name of the rule>/` breaks the rule in each file called
- * `bad*`, and boundaries.spec.ts proves that the rule says so. Paths are relative to the repository.
+ * The allowed imports, for dependency-cruiser. `fixtures/<name of the rule>/` breaks each rule in files called `bad*`,
+ * and boundaries.spec.ts proves that the rule finds them. Paths are relative to the repository.
  */
-/** Code that production never loads, as a pattern of paths. */
+/** A pattern for the paths of code that production never loads. */
 export const TEST_CODE = String.raw`\.spec\.ts$|/src/testing(\.ts$|/)|^(packages|apps)/[^/]+/test/|^packages/test-support/`;
 const PRODUCTION = { path: '^(packages|apps)/[^/]+/src/', pathNot: TEST_CODE };
 
-/** Matches modules of npm packages, whether they are installed or not. */
+/** Matches modules of npm packages, installed or not. */
 const npm = (...names) => `(^|/node_modules/|^node_modules/)(${names.join('|')})(/|$)`;
 
 export const rules = [
   {
     name: 'domain-imports-only-itself',
     comment:
-      'No npm package, no Node builtin, no other package: rules that run anywhere and are tested without a world.',
+      'No npm package, no Node builtin, no other package: the domain runs anywhere, and its tests need no environment.',
     from: { path: '^packages/domain/src/', pathNot: String.raw`\.spec\.ts$` },
     to: { pathNot: '^packages/domain/src/' },
   },
@@ -25,79 +25,81 @@ export const rules = [
   },
   {
     name: 'config-imports-no-other-package',
-    comment: 'Reading settings comes before everything that is set by them.',
+    comment: 'Settings are read before any other package is used.',
     from: { path: '^packages/config/src/' },
     to: { path: '^packages/', pathNot: '^packages/config/' },
   },
   {
     name: 'client-imports-nothing-of-ours',
-    comment: 'It runs at somebody else, in a browser too: no Node builtin, and of us it knows the description alone.',
+    comment:
+      'It runs in other programs, and in browsers: no Node builtin, and of this repository only the OpenAPI description.',
     from: { path: '^packages/client/src/', pathNot: String.raw`\.spec\.ts$` },
     to: { pathNot: ['^packages/client/src/', npm('lossless-json')] },
   },
   {
     name: 'only-web-apps-import-nest',
-    comment: 'The other packages serve every app, and only those that serve HTTP to others are Nest applications.',
+    comment: 'Only the apps with a public HTTP interface use Nest; the other packages serve every app.',
     from: { path: '^(packages|apps)/', pathNot: '^(apps/(api|portal)|packages/web)/' },
     to: { path: npm('@nestjs') },
   },
   {
     name: 'database-drivers-stay-in-infrastructure',
-    comment: 'All other packages see ports. Test support and the test workspace look behind them.',
+    comment: 'All other packages use ports. Only test support and the test workspace may use the database directly.',
     from: { path: '^(packages|apps)/', pathNot: '^packages/(infrastructure|embedded-postgres|test-support)/' },
     to: { path: npm('typeorm', 'pg', 'ioredis') },
   },
   {
     name: 'embedded-postgres-knows-nothing-of-the-store',
-    comment: 'It runs a PostgreSQL for whatever store; of npm it needs the driver alone.',
+    comment: 'It runs a PostgreSQL for any application, and needs only the driver from npm.',
     from: { path: '^packages/embedded-postgres/src/', pathNot: String.raw`\.spec\.ts$` },
     to: { path: '^(packages|apps)/|node_modules/', pathNot: ['^packages/embedded-postgres/src/', npm('pg', '@types')] },
   },
   {
     name: 'infrastructure-knows-no-embedded-postgres',
-    comment: 'It takes a database to connect to, whoever runs it.',
+    comment: 'It connects to a given database, and does not start one.',
     from: { path: '^packages/infrastructure/' },
     to: { path: '^packages/embedded-postgres/' },
   },
   {
     name: 'packages-import-no-app',
-    comment: 'Apps are put together from packages, never the other way round.',
+    comment: 'Apps use packages, never the other way round.',
     from: { path: '^packages/' },
     to: { path: '^apps/' },
   },
   {
     name: 'apps-import-no-other-app',
-    comment: 'Apps are deployed one by one; what two of them need is a package.',
+    comment: 'Apps are deployed separately. Code that two of them need belongs to a package.',
     from: { path: '^apps/([^/]+)/' },
     to: { path: '^apps/', pathNot: '^apps/$1/' },
   },
   {
     name: 'other-workspaces-by-name-only',
-    comment: 'A relative path into another workspace goes past its exports and its package.json.',
+    comment: 'A relative path into another workspace bypasses its exports and its package.json.',
     from: { path: '^(packages|apps)/([^/]+)/' },
     to: { path: '^(packages|apps)/', pathNot: '^$1/$2/', dependencyTypes: ['local'] },
   },
   {
     name: 'tests-reach-only-into-the-api',
-    comment: 'The test workspace may import the sources of apps/api by path; of all others it has the exports.',
+    comment:
+      'The test workspace may import the sources of apps/api by path, and other workspaces only by their exports.',
     from: { path: '^test/' },
     to: { path: '^(packages|apps)/', pathNot: '^apps/api/src/', dependencyTypes: ['local'] },
   },
   {
     name: 'nothing-imports-the-test-workspace',
-    comment: 'It knows all the others, so whoever imported it would too.',
+    comment: 'It depends on all the others, so a package that imported it would too.',
     from: { path: '^(packages|apps)/' },
     to: { path: '^test/' },
   },
   {
     name: 'production-imports-no-test-code',
-    comment: 'Specs and testing modules are not there in production.',
+    comment: 'Specs and testing modules are not installed in production.',
     from: PRODUCTION,
     to: { path: TEST_CODE },
   },
   {
     name: 'production-imports-no-dev-dependency',
-    comment: 'What production imports is installed with it.',
+    comment: 'Modules that production imports must be installed in production.',
     from: PRODUCTION,
     to: { dependencyTypes: ['npm-dev'] },
   },
@@ -109,7 +111,7 @@ export const rules = [
   },
   {
     name: 'no-cycles',
-    comment: 'Of two modules that need each other neither can be understood, tested or moved alone. Types count.',
+    comment: 'Two modules that import each other can’t be understood, tested or moved alone. Type imports count.',
     from: {},
     to: { circular: true },
   },

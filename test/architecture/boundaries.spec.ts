@@ -40,11 +40,11 @@ it('looks at every workspace of the repository', () => {
 });
 
 describe('each rule', () => {
-  it('is broken by a fixture of its name', async () => {
+  it('has a fixture of its name that breaks it', async () => {
     expect(await readdir(fixtures)).toEqual(expect.arrayContaining([...rules]));
   });
 
-  it('bites wherever its fixture breaks it, and nothing else does', async () => {
+  it('finds every violation of its fixture, and no other rule does', async () => {
     for (const rule of rules) {
       const broken = found.get(rule)?.violations.map(({ rule: name, from }) => `${name}: ${from}`);
       const bad = (await readdir(join(fixtures, rule), { recursive: true, withFileTypes: true }))
@@ -55,7 +55,7 @@ describe('each rule', () => {
     }
   });
 
-  it('lets a clean tree be', () => {
+  it('accepts a clean tree', () => {
     expect(found.get('clean')?.violations).toEqual([]);
   });
 });

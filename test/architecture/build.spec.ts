@@ -33,7 +33,7 @@ function write(path: string, content: string): void {
   writeFileSync(join(tree.path, path), content);
 }
 
-/** As an npm script runs it, with Turbo on its path unless another folder is given. */
+/** Runs the build like an npm script, with Turbo on its path unless another folder is given. */
 function build(programs = join(repository, 'node_modules/.bin')) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [BUILD, 'cli'], {
     cwd: tree.path,
@@ -53,9 +53,9 @@ function built(): string {
 }
 
 describe('the build before a command', () => {
-  it('prints nothing, and starts nothing where no file was changed', () => {
+  it('prints nothing, and starts nothing if no file was changed', () => {
     expect(built()).toBe('onetwo');
-    // Programs made by the first build are newer than its beginning.
+    // Programs of the first build are newer than its start.
     expect(build()).toEqual({ status: 0, stdout: '', stderr: '' });
     write('programs/turbo', '#!/bin/sh\nexit 9\n');
     spawnSync('chmod', ['+x', join(tree.path, 'programs/turbo')]);
@@ -65,7 +65,7 @@ describe('the build before a command', () => {
     expect(build(withoutTurbo)).toMatchObject({ status: 9 });
   });
 
-  it('compiles a file that was changed, whatever time it claims', () => {
+  it('compiles a changed file, whatever its modification time', () => {
     write('apps/cli/src/one', 'other');
     utimesSync(join(tree.path, 'apps/cli/src/one'), 0, 0);
     expect(build()).toEqual({ status: 0, stdout: '', stderr: '' });
@@ -78,13 +78,13 @@ describe('the build before a command', () => {
     expect(built()).toBe('two');
   });
 
-  it('makes again what was made and is gone', () => {
+  it('rebuilds a deleted output', () => {
     rmSync(join(tree.path, 'apps/cli/dist'), { recursive: true });
     expect(build()).toEqual({ status: 0, stdout: '', stderr: '' });
     expect(built()).toBe('onetwo');
   });
 
-  it('tells a failure on standard error, each time until it is mended', () => {
+  it('reports a failure on standard error each time until it is fixed', () => {
     write(
       'apps/cli/package.json',
       JSON.stringify({ name: '@adoption-store/cli', scripts: { build: 'echo no; exit 3' } }),
@@ -96,7 +96,7 @@ describe('the build before a command', () => {
     }
   });
 
-  it('comes first in every script that runs what was compiled', () => {
+  it('runs first in every script that runs compiled code', () => {
     const compiled = Object.values(scripts).filter((script) => /\bdist\/|\.mjs\b/.test(script));
     expect(compiled.length).toBeGreaterThan(7);
     for (const script of compiled)

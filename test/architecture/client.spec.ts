@@ -8,7 +8,7 @@ import { repository } from './trees.js';
 
 const CLIENT = join(repository, 'packages/client');
 
-it("the client's types are what the description makes of them", async () => {
+it("the client's types match the description", async () => {
   const folder = await mkdtemp(join(tmpdir(), 'client-'));
   const made = join(folder, 'generated.ts');
   execFileSync(process.execPath, [join(CLIENT, 'generate.js'), made]);
@@ -17,7 +17,7 @@ it("the client's types are what the description makes of them", async () => {
   expect(committed).toBe(current);
 });
 
-it('packs what it exports, without tests', () => {
+it('packs its exports, without tests', () => {
   const packed = execFileSync('npm', ['pack', '--dry-run', '--json', '--silent'], { cwd: CLIENT, encoding: 'utf8' });
   const [{ files }] = JSON.parse(packed) as [{ files: { path: string }[] }];
   const paths = files.map(({ path }) => path);

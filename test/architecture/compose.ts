@@ -13,16 +13,18 @@ import {
   unmet,
 } from './deployment.js';
 
-/** Those that may be reached from outside. */
+/** Services that may be reached from outside. */
 const PUBLISHED = ['proxy', 'grafana'];
-/** Those that count clients by their addresses, which the proxy alone can tell them. */
+/** Services that identify clients by address, which only the proxy can tell them. */
 const BEHIND_PROXY = /^adoption-store-(?:api|portal):/;
+/** Networks without a way out. */
+const INTERNAL = ['inside', 'monitoring'];
 /** Those that hold data, and have no way out. */
 const INSIDE = ['postgres', 'redis', 'prometheus', 'migrate', 'keys', 'backup'];
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Each way in which a compose file isn't what it promises, a sentence each. */
+/** The unmet expectations of a compose file, one sentence each. */
 export function composeFaults(file: string, dockerfile: string): string[] {
   const compose = readYaml(file);
   const services = entriesAt(compose, 'services');
@@ -36,7 +38,10 @@ export function composeFaults(file: string, dockerfile: string): string[] {
       .filter(([, service]) => isOurs(service))
       .flatMap(([name, service]) => ourFaults(name, service, compose)),
     ...unmet('redis', { 'keeps its counts': keepsCounts(at(compose, 'services.redis')) }),
-    ...unmet('the inside network', { 'has no way out': at(compose, 'networks.inside.internal') === true }),
+    ...entriesAt(compose, 'networks')
+      .filter(([name]) => INTERNAL.includes(name))
+      .flatMap(([name, network]) => unmet(`the ${name} network`, { 'has no way out': network['internal'] === true })),
+    ...unmet('the proxy', { 'keeps its metrics inside': keepsMetrics(at(compose, 'services.proxy')) }),
     ...unmet('the outside network', { 'leaves the proxy its address': isReserved(compose) }),
     ...defaults.map((name) => `${name} is not demanded`),
     ...demanded.map((name) => `${name} is demanded, which the services do without`),
@@ -57,14 +62,14 @@ function serviceFaults(file: string, name: string, service: Tree): string[] {
       'is not root': isOurs(service) || !/^(?:root|0|undefined)(?::|$)/.test(String(service['user'])),
       'has limits': ['cpus', 'memory', 'pids'].every((limit) => limits[limit] !== undefined),
       'is published': PUBLISHED.includes(name) === (service['ports'] !== undefined),
-      'stays inside': !INSIDE.includes(name) || String(networks) === 'inside',
+      'stays inside': !INSIDE.includes(name) || networks.every((network) => INTERNAL.includes(String(network))),
       'tells its health': isOurs(service) || isOneShot(service) || at(service, 'healthcheck.test') !== undefined,
     }),
     ...missingMounts(file, volumes).map((path) => `${name} mounts ${path}, which is not there`),
   ];
 }
 
-/** Whatever starts waits for what it needs to be there, not to be started. */
+/** A service must wait until its dependencies are ready, not only started. */
 function dependencyFaults(name: string, service: Tree, services: readonly (readonly [string, Tree])[]): string[] {
   return entriesAt(service, 'depends_on').flatMap(([needed, { condition }]) => {
     const target = services.find(([each]) => each === needed)?.[1];
@@ -87,7 +92,7 @@ function ourFaults(name: string, service: Tree, compose: Tree): string[] {
   ];
 }
 
-/** Each stage of the Dockerfile that is run. */
+/** Checks each stage of the Dockerfile that is run. */
 function dockerfileFaults(text: string): string[] {
   const images = [...text.matchAll(/^ARG \w+_IMAGE=(.*)$/gm)].map(([, image]) => image);
   const variables = [...text.matchAll(/^ENV (?!TURBO_)(.*)$/gm)].flatMap(([, line = '']) =>
@@ -108,7 +113,7 @@ function dockerfileFaults(text: string): string[] {
   ];
 }
 
-/** Whoever starts before the proxy can't be given its address. */
+/** Containers that start before the proxy must not be able to get its address. */
 function isReserved(compose: Tree): boolean {
   const [range] = treesAt(compose, 'networks.outside.ipam.config') as readonly Environment[];
   const [network = '', prefix] = (range?.['ip_range'] ?? range?.['subnet'] ?? '0.0.0.0/0').split('/');
@@ -120,6 +125,13 @@ function isReserved(compose: Tree): boolean {
 function keepsCounts(redis: unknown): boolean {
   const command = String(at(redis, 'command'));
   return command.includes('--appendonly yes') && command.includes('--maxmemory-policy noeviction');
+}
+
+/** No published port is that of its metrics. */
+function keepsMetrics(proxy: unknown): boolean {
+  const address = String(at(proxy, 'environment.PROXY_METRICS_ADDRESS'));
+  const ports = (at(proxy, 'ports') ?? []) as readonly string[];
+  return !ports.some((port) => port.endsWith(address));
 }
 
 function isOurs({ image }: Tree): boolean {

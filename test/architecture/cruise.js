@@ -1,6 +1,6 @@
 /**
- * `node cruise.js TREE...` cruises each tree under boundaries.js and prints what it found as JSON. A process of its own,
- * because dependency-cruiser is ESM-only and Jest runs CommonJS here.
+ * `node cruise.js TREE...` checks each tree with boundaries.js and prints the findings as JSON. It is a separate
+ * process, because dependency-cruiser is ESM-only and Jest runs CommonJS here.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ async function cruiseTree(tree) {
   const workspaces = ['packages', 'apps'].flatMap((folder) =>
     readdirSync(join(tree, folder)).map((name) => join(folder, name)),
   );
-  // Not their dist: it says again what the sources say.
+  // Without dist, which repeats the sources.
   const sources = workspaces
     .map((workspace) => join(workspace, 'src'))
     .filter((folder) => existsSync(join(tree, folder)));
@@ -25,12 +25,12 @@ async function cruiseTree(tree) {
       baseDir: tree,
       ruleSet: { forbidden: rules.map((rule) => ({ severity: 'error', ...rule })) },
       validate: true,
-      // A type is a dependency, too.
+      // A type import is a dependency too.
       tsPreCompilationDeps: true,
       doNotFollow: { path: '(^|/)(node_modules|dist)/' },
       exclude: { path: '^test/architecture/fixtures/' },
     },
-    // As the compiler and Jest see it: the workspaces' sources, through the links npm makes.
+    // Resolves like the compiler and Jest: the workspaces' sources, through npm's links.
     { conditionNames: ['@adoption-store/source', 'types', 'import', 'node', 'default'], exportsFields: ['exports'] },
   );
   return {

@@ -1,9 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import { folderOf } from '@adoption-store/test-support';
+import { makeCertificate, OPENSSL } from '../support/certificate.js';
+import { HAPROXY, PROXY_CONFIG } from '../support/proxy.js';
 import { composeFaults } from './compose.js';
 import { kubernetesFaults } from './kubernetes.js';
 import { fixtures, repository } from './trees.js';
@@ -12,11 +15,11 @@ const docker = join(repository, 'docker');
 const bad = join(fixtures, 'deployment');
 
 describe('the compose file and the images', () => {
-  it('are as they promise', () => {
+  it('meet every expectation', () => {
     expect(composeFaults(join(docker, 'compose.yaml'), join(docker, 'Dockerfile'))).toEqual([]);
   });
 
-  it('are told apart from ones that break each promise', () => {
+  it('fail each expectation if a fixture breaks it', () => {
     expect(composeFaults(join(bad, 'compose.yaml'), join(bad, 'Dockerfile'))).toEqual([
       'postgres has a pinned image',
       'postgres has a read-only root file system',
@@ -36,6 +39,7 @@ describe('the compose file and the images', () => {
       'api believes the proxy alone',
       'redis keeps its counts',
       'the inside network has no way out',
+      'the proxy keeps its metrics inside',
       'the outside network leaves the proxy its address',
       'POSTGRES_PASSWORD is not demanded',
       'PORTAL_SECRET is demanded, which the services do without',
@@ -50,7 +54,7 @@ describe('the compose file and the images', () => {
 });
 
 describe('the API', () => {
-  it('is given the same flags of Node.js by each script, by its image and by its unit', () => {
+  it('has the same Node.js flags in each script, in its image and in its unit', () => {
     const { scripts } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as {
       readonly scripts: Readonly<Record<'start' | 'start:api', string>>;
     };
@@ -66,12 +70,43 @@ describe('the API', () => {
   });
 });
 
+(HAPROXY === undefined || OPENSSL === undefined ? describe.skip : describe)('HAProxy', () => {
+  const addresses = { PROXY_ADDRESS: ':1', PROXY_TLS_ADDRESS: ':2', PROXY_METRICS_ADDRESS: ':3' };
+  const servers = { API_1: '127.0.0.1:4', API_2: '127.0.0.1:5', PORTAL: '127.0.0.1:6' };
+
+  function check(settings: Readonly<Record<string, string>>) {
+    const env = { ...addresses, ...servers, ...settings };
+    return spawnSync(join(HAPROXY ?? '', 'haproxy'), ['-c', '-dW', '-f', PROXY_CONFIG], { env, encoding: 'utf8' });
+  }
+
+  it.each([
+    ['as it is', {}],
+    ['as compose starts it', { TLS_CERTIFICATE: '', PORTAL_URL: '', FRONT_PROXY: '192.0.2.1' }],
+    ['with the portal', { PORTAL_URL: 'https://portal.example.com/' }],
+    ['behind another proxy', { FRONT_PROXY: '10.0.0.1' }],
+  ])('finds no fault and no warning in its configuration %s', (_how, settings) => {
+    expect(check(settings)).toMatchObject({ status: 0 });
+  });
+
+  it('finds no fault and no warning in its configuration with a certificate, and one where that is missing', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'certificate-'));
+    try {
+      const file = join(folder, 'store.pem');
+      expect(check({ TLS_CERTIFICATE: file })).toMatchObject({ status: 1 });
+      writeFileSync(file, makeCertificate(folder).pem);
+      expect(check({ TLS_CERTIFICATE: file })).toMatchObject({ status: 0 });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
 describe('the Kubernetes manifests', () => {
-  it('are as they promise', () => {
+  it('meet every expectation', () => {
     expect(kubernetesFaults(join(docker, 'kubernetes/overlays/production'))).toEqual([]);
   });
 
-  it('are told apart from ones that break each promise', () => {
+  it('fail each expectation if a fixture breaks it', () => {
     expect(kubernetesFaults(join(bad, 'kubernetes'))).toEqual([
       'api is not root',
       'api has the seccomp profile',
@@ -138,7 +173,7 @@ describe('the alert rules', () => {
     };
     const monitors = parseAllDocuments(readFileSync(join(docker, 'kubernetes/monitoring/pod-monitors.yaml'), 'utf8'));
     const names = monitors.map((monitor) => (monitor.toJS() as { metadata: { name: string } }).metadata.name);
-    // The proxy of compose is an ingress there.
+    // The proxy of compose corresponds to an ingress in Kubernetes.
     expect(scrape_configs.map(({ job_name }) => job_name).filter((job) => job !== 'proxy')).toEqual(names);
   });
 });
@@ -146,7 +181,7 @@ describe('the alert rules', () => {
 describe('the shell scripts', () => {
   const shellcheck = folderOf('shell scripts', 'shellcheck', 'shellcheck');
 
-  (shellcheck === undefined ? it.skip : it)('have nothing that shellcheck finds', () => {
+  (shellcheck === undefined ? it.skip : it)('pass shellcheck', () => {
     const scripts = readdirSync(docker).filter((name) => name.endsWith('.sh'));
     const args = ['--external-sources', ...scripts, '../.ci/run'];
     expect(spawnSync(join(shellcheck ?? '', 'shellcheck'), args, { cwd: docker, encoding: 'utf8' })).toMatchObject({

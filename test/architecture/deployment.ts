@@ -8,7 +8,7 @@ export type Tree = Readonly<Record<string, unknown>>;
 const SETTINGS = { ...apiSettings, ...portalSettings, ...workerSettings };
 const repository = join(__dirname, '../..');
 
-/** What is at the end of a path through YAML, such as `deploy.resources.limits`. */
+/** The value at a path through YAML, such as `deploy.resources.limits`. */
 export function at(tree: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((each, key) => (each as Tree | undefined)?.[key], tree);
 }
@@ -25,14 +25,14 @@ export function readYaml(file: string): Tree {
   return parse(readFileSync(file, 'utf8'), { merge: true }) as Tree;
 }
 
-/** A sentence for each expectation that isn't met. */
+/** A sentence for each unmet expectation. */
 export function unmet(who: string, expectations: Readonly<Record<string, boolean>>): string[] {
   return Object.entries(expectations)
     .filter(([, isMet]) => !isMet)
     .map(([expectation]) => `${who} ${expectation}`);
 }
 
-/** By version, or by digest: what is built twice is the same twice. */
+/** Pinned by version or digest, so that two builds are the same. */
 export function isPinned(image: unknown): boolean {
   return /(?::(?:v?\d+\.\d+(?:\.\d+)?(?:-[\w.]+)?|\$\{VERSION:-\d+\.\d+\.\d+\})|@sha256:[0-9a-f]{64})$/.test(
     String(image),
@@ -44,7 +44,7 @@ export function unknownSettings(names: readonly string[]): string[] {
   return names.filter((name) => !(name in SETTINGS) && name !== 'NODE_ENV');
 }
 
-/** Whether what is killed after so many seconds could have ended by itself, and serves on for LAME_DUCK before it does. */
+/** Whether the process can stop by itself within that grace period, including LAME_DUCK. */
 export function hasTimeToEnd(graceSeconds: number, environment: Readonly<Record<string, string>>): boolean {
   const values = readSettings(
     { SHUTDOWN_TIMEOUT: apiSettings.SHUTDOWN_TIMEOUT, LAME_DUCK: apiSettings.LAME_DUCK },
@@ -54,14 +54,14 @@ export function hasTimeToEnd(graceSeconds: number, environment: Readonly<Record<
   return isServed && values.SHUTDOWN_TIMEOUT < graceSeconds * 1_000;
 }
 
-/** Whether the app has such a path. */
+/** Whether the app serves that path. */
 export function isServed(app: string, path: string): boolean {
   const folder = join(repository, 'apps', app, 'src');
   const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
   return sources.some((name) => readFileSync(join(folder, name), 'utf8').includes(`'${path}'`));
 }
 
-/** Every resource of a kustomization, those of its bases and the generated ConfigMaps among them. */
+/** Every resource of a kustomization, including its bases and generated ConfigMaps. */
 export function resourcesOf(folder: string): readonly Tree[] {
   const kustomization = readYaml(join(folder, 'kustomization.yaml'));
   const named = ((kustomization['resources'] as readonly string[] | undefined) ?? []).flatMap((name) =>
@@ -82,7 +82,7 @@ function documentsOf(file: string): readonly Tree[] {
   return parseAllDocuments(readFileSync(file, 'utf8')).map((document) => document.toJS() as Tree);
 }
 
-/** Files that are mounted and aren't there. */
+/** Mounted files that don't exist. */
 export function missingMounts(composeFile: string, volumes: readonly string[]): string[] {
   const mounted = volumes.map((volume) => /^(\.[^:]*):/.exec(volume)?.[1]).filter((path) => path !== undefined);
   return mounted.filter((path) => !existsSync(join(dirname(composeFile), path)));

@@ -21,7 +21,7 @@ const SETTINGS = Object.keys({ ...apiSettings, ...portalSettings, ...workerSetti
 const broken = join(fixtures, 'documents');
 
 describe('the documents', () => {
-  it('are no longer than somebody reads', () => {
+  it('are short enough to be read', () => {
     expect(oversized(repository)).toEqual([]);
   });
 
@@ -33,11 +33,11 @@ describe('the documents', () => {
     expect(brokenLinks(repository)).toEqual([]);
   });
 
-  it('cite nothing that stands outside the repository, nor do the sources', () => {
+  it('and the sources cite nothing outside the repository', () => {
     expect(withUnknownSource(repository)).toEqual([]);
   });
 
-  it('begin no comment with a clause as its subject', () => {
+  it('and the sources have no comment with a clause as its subject', () => {
     expect(clausesAsSubjects(repository)).toEqual([]);
   });
 
@@ -58,15 +58,15 @@ describe('the documents', () => {
   });
 });
 
-describe('a repository whose documents are wrong', () => {
+describe('a repository with wrong documents', () => {
   it.each(['README.md', 'docker/runbook.md', 'apps/api/README.md', 'packages/domain/README.md'])(
-    'bounds the length of %s',
+    'has a limit for the length of %s',
     (path) => {
       expect(mostBytes(path)).toBe({ 'README.md': 12_288, 'packages/domain/README.md': 8_192 }[path] ?? 20_480);
     },
   );
 
-  it('is told of a README that is too long', () => {
+  it('fails for a README that is too long', () => {
     const folder = mkdtempSync(join(tmpdir(), 'documents-'));
     try {
       writeFileSync(join(folder, 'README.md'), 'x'.repeat(mostBytes('README.md')));
@@ -78,27 +78,30 @@ describe('a repository whose documents are wrong', () => {
     }
   });
 
-  it('is told of a package without a README', () => {
+  it('fails for a package without a README', () => {
     expect(withoutReadme(broken)).toEqual(['packages/silent', 'test']);
   });
 
-  it('is told of a link to a missing file, and to a missing heading', () => {
+  it('fails for a link to a missing file or heading', () => {
     expect(brokenLinks(broken)).toEqual(['README.md: docker/missing.md', 'README.md: docker/runbook.md#missing']);
   });
 
-  it('is told of a citation of what stands outside it', () => {
+  it('fails for a citation of something outside it', () => {
     expect(withUnknownSource(broken)).toEqual(['packages/silent/citing.yaml']);
   });
 
-  it('is told of a comment that begins with a clause as its subject', () => {
-    expect(clausesAsSubjects(broken)).toEqual(['packages/silent/riddle.ts: Who comes while it is busy uses the pool.']);
+  it('fails for a comment with a clause as its subject', () => {
+    expect(clausesAsSubjects(broken)).toEqual([
+      'packages/silent/riddle.ts: Who comes while it is busy uses the pool.',
+      'test/riddle.spec.ts: Whoever asks again gets the same.',
+    ]);
   });
 
-  it('is told of a file and a folder that are not there', () => {
+  it('fails for a missing file and a missing folder', () => {
     expect(unknownFiles(broken)).toEqual(['README.md: gone.ts', 'README.md: packages/gone']);
   });
 
-  it('is told of a script, a workspace and a suite that are not there', () => {
+  it('fails for a missing script, workspace and suite', () => {
     expect(unknownCommands(broken)).toEqual([
       'README.md: missing-script',
       'README.md: @adoption-store/missing',
@@ -106,14 +109,14 @@ describe('a repository whose documents are wrong', () => {
     ]);
   });
 
-  it('is told of a setting in no table, and of one in two', () => {
+  it('fails for a setting in no table, and for one in two', () => {
     expect(misplacedSettings(broken, ['GOOD', 'TWICE', 'NOWHERE'])).toEqual([
       'TWICE: README.md, docker/README.md',
       'NOWHERE: in no table',
     ]);
   });
 
-  it('is told of an alert without a section, and of one that does not link to its section', () => {
+  it('fails for an alert without a section, and for one that does not link to its section', () => {
     expect(alertsWithoutSection(broken)).toEqual(['SilentAlert', 'UnlinkedAlert']);
   });
 });

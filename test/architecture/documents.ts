@@ -3,14 +3,19 @@ import { dirname, join, normalize } from 'node:path';
 import { parse } from 'yaml';
 
 const UNREAD = new Set(['node_modules', 'dist', 'coverage', 'fixtures', '.git', '.turbo', '.data', '.stryker']);
-// It tells of former versions, whose files may be gone.
+// It describes earlier versions, whose files may no longer exist.
 const HISTORY = 'CHANGELOG.md';
 const FILE_NAME = /^[\w.-][\w./-]*\.(?:ts|mjs|cjs|js|eta|sh|yaml|yml|json|css|html|md|cfg)$/;
 
-// A folder that is named from the root, or from its package.
+// A folder named from the root, or from its package.
 const FOLDER_NAME = /^(?:apps|packages|docker|test|src|architecture)\/[\w/-]+$/;
 
-/** The path of every file of a repository, but for what is installed or made. */
+// Comments that begin a line: a block, or lines that follow each other.
+const COMMENT = /^[ \t]*\/\*[^]*?\*\/|(?:^[ \t]*\/\/.*\n)+/gm;
+const COMMENT_MARKS = /^[ \t]*(?:\/\*\*?|\*\/|\*|\/\/)|\*\/$/gm;
+const CLAUSE_AS_SUBJECT = /(?:^ ?|[.:;] )((?:What|Whatever|Who|Whoever|Whom|Whose) [^.?]*(?:\.|$))/g;
+
+/** The path of every file of a repository, except installed and generated files. */
 export function filesOf(repository: string, folder = ''): string[] {
   return readdirSync(join(repository, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
@@ -23,21 +28,21 @@ export function documentsOf(repository: string): string[] {
   return filesOf(repository).filter((path) => path.endsWith('.md'));
 }
 
-/** Bytes that a document may have. */
+/** The most bytes of a document. */
 export function mostBytes(document: string): number {
   if (document === 'README.md') return 12 * 1_024;
   const isLong = !document.endsWith('/README.md') || document === 'apps/api/README.md';
   return (isLong ? 20 : 8) * 1_024;
 }
 
-/** Documents that are read from beginning to end; the others are records. */
+/** Checks documents that are read from beginning to end; the others are records. */
 export function oversized(repository: string): string[] {
   return documentsOf(repository)
     .filter((path) => /(?:^|\/)(?:README|DECISIONS)\.md$|^docker\//.test(path))
     .filter((path) => statSync(join(repository, path)).size > mostBytes(path));
 }
 
-/** Packages, apps and other folders that a team owns, and that don't introduce themselves. */
+/** Packages, apps and other owned folders without a README. */
 export function withoutReadme(repository: string): string[] {
   const owned = ['apps', 'packages'].flatMap((parent) =>
     readdirSync(join(repository, parent), { withFileTypes: true })
@@ -47,14 +52,14 @@ export function withoutReadme(repository: string): string[] {
   return [...owned, 'docker', 'test'].filter((folder) => !existsSync(join(repository, folder, 'README.md')));
 }
 
-/** Files that cite the papers this project was planned with, which no reader has. */
+/** Files that cite the planning documents, which readers of the repository don't have. */
 export function withUnknownSource(repository: string): string[] {
   return filesOf(repository)
     .filter((path) => /\.(?:ts|mjs|js|md|sh|yaml|yml|cfg|eta)$/.test(path))
     .filter((path) => /\b(?:requirements|contract|architecture)\.md\b/.test(read(repository, path)));
 }
 
-/** Relative links whose file or heading is missing, each behind its document. */
+/** Relative links with a missing file or heading, each after its document. */
 export function brokenLinks(repository: string): string[] {
   return documentsOf(repository).flatMap((document) =>
     [...prose(repository, document).matchAll(/\]\(([^)\s]+)\)/g)]
@@ -80,7 +85,7 @@ export function unknownFiles(repository: string): string[] {
   );
 }
 
-/** Commands of documents that name a script, a workspace or a suite which is not there. */
+/** Commands in documents with a missing script, workspace or suite. */
 export function unknownCommands(repository: string): string[] {
   const manifests = filesOf(repository)
     .filter((path) => /(?:^|^test\/|^(?:apps|packages)\/[^/]+\/)package\.json$/.test(path))
@@ -104,7 +109,7 @@ export function unknownCommands(repository: string): string[] {
   });
 }
 
-/** Settings that don't stand in exactly one row of all tables, and in which documents each stands. */
+/** Settings that aren't in exactly one table row, with the documents that have them. */
 export function misplacedSettings(repository: string, settings: readonly string[]): string[] {
   const rows = documentsOf(repository).flatMap((document) =>
     [...read(repository, document).matchAll(/^\| `([A-Z][A-Z_]+)` +\|/gm)].map(([, name]) => ({ name, document })),
@@ -115,18 +120,19 @@ export function misplacedSettings(repository: string, settings: readonly string[
   });
 }
 
-/** Comments of apps/ and packages/ that open with a clause as their subject ("What is sent ..."). */
+/** Sentences of comments with a clause as their subject ("What is sent ..."). Questions are allowed. */
 export function clausesAsSubjects(repository: string): string[] {
   return filesOf(repository)
-    .filter((path) => /\.(?:[cm]?js|ts)$/.test(path) && /^(?:apps|packages)\//.test(path))
-    .flatMap((path) =>
-      [
-        ...read(repository, path).matchAll(/^[ \t]*(?:\/\*\*|\/\/) ((?:What|Whatever|Who|Whoever|Whom|Whose) .*)/gm),
-      ].map(([, comment]) => `${path}: ${comment}`),
-    );
+    .filter((path) => /^(?:apps|packages|test)\/.*\.(?:[cm]?js|ts)$/.test(path))
+    .flatMap((path) => {
+      const text = read(repository, path);
+      const comments = [...text.matchAll(COMMENT)].map(([comment]) => comment.replace(COMMENT_MARKS, ' '));
+      const sentences = comments.flatMap((comment) => [...comment.replace(/\s+/g, ' ').matchAll(CLAUSE_AS_SUBJECT)]);
+      return sentences.map(([, sentence = '']) => `${path}: ${sentence.trim()}`);
+    });
 }
 
-/** Alerts that don't lead to a section of their own in the runbook. */
+/** Alerts without a link to their own section of the runbook. */
 export function alertsWithoutSection(repository: string): string[] {
   const { groups } = parse(read(repository, 'docker/prometheus/alerts.yml')) as {
     readonly groups: readonly {
@@ -153,7 +159,7 @@ function leadsSomewhere(repository: string, document: string, target: string): b
   return anchor === undefined || (file.endsWith('.md') && headings(read(repository, file)).includes(anchor));
 }
 
-/** The anchors that GitHub makes of the headings. */
+/** The anchors that GitHub generates for the headings. */
 function headings(text: string): string[] {
   return [...withoutBlocks(text).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading

@@ -12,7 +12,7 @@ it("gives the domain the language's own types only: no Node, no browser", () => 
   expect({ types, lib }).toEqual({ types: [], lib: ['lib.es2023.d.ts'] });
 });
 
-it('refuses a domain that uses anything of Node or of a browser', () => {
+it('refuses a domain that uses Node or a browser', () => {
   expect(errorsOf(readdirSync(sources).map((name) => join(sources, name)))).toEqual({
     'bad-browser.ts': expect.stringContaining("Cannot find name 'document'"),
     'bad-builtin.ts': expect.stringMatching(/Cannot find (?:module|name) 'node:fs'/),
@@ -24,20 +24,20 @@ it('refuses a domain that uses anything of Node or of a browser', () => {
   });
 });
 
-it('takes the domain as it is', () => {
+it('accepts the domain', () => {
   expect(errorsOf([join(domain, 'src/index.ts'), join(domain, 'src/testing/index.ts')])).toEqual({});
 });
 
-/** As `tsc -b` has them in packages/domain. */
+/** The options that `tsc -b` uses in packages/domain. */
 function compilerOptions(): ts.CompilerOptions {
   const file = join(domain, 'tsconfig.json');
   const { config } = ts.readConfigFile(file, (path) => ts.sys.readFile(path)) as { config: unknown };
   return ts.parseJsonConfigFileContent(config, ts.sys, domain).options;
 }
 
-/** What the compiler says of each file it refuses. */
+/** The compiler's errors by file. */
 function errorsOf(files: readonly string[]): Record<string, string> {
-  // The files of a fixture lie elsewhere, and nothing is to be written.
+  // A fixture's files are in another folder, and no output is needed.
   const options = { ...compilerOptions(), rootDir: repository, composite: false, noEmit: true };
   delete options.tsBuildInfoFile;
   const program = ts.createProgram(files, options);

@@ -4,7 +4,7 @@ import { removeTrees } from './trees.js';
 
 afterAll(removeTrees);
 
-it('refuses a domain with a clock, randomness or a world of its own, and nothing else', async () => {
+it('refuses a domain with its own clock, randomness or I/O, and nothing else', async () => {
   const findings = await restrictionsIn('domain-lint', 'packages/domain');
   expect(findings.map(({ place, rule, message }) => `${place} ${rule ?? message}`)).toEqual([
     'animals/bad.spec.ts:2 no-restricted-imports',

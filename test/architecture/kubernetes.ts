@@ -14,12 +14,12 @@ import {
 
 const PROBES = { startupProbe: '/livez', livenessProbe: '/livez', readinessProbe: '/readyz' } as const;
 
-/** Secrets that no app starts without. */
+/** Secrets without which no app starts. */
 const NEEDED_SECRETS = ['adoption-store-database', 'adoption-store-redis'];
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Each way in which what a kustomization applies isn't what it promises, a sentence each. */
+/** The unmet expectations of a kustomization, one sentence each. */
 export function kubernetesFaults(folder: string): string[] {
   const resources = resourcesOf(folder);
   const ofKind = (kind: string) => resources.filter((resource) => resource['kind'] === kind);
@@ -124,7 +124,7 @@ function isAnswered(app: string, container: Tree | undefined, probe: string, pat
   return asked === path && isServed(app, path) && ports.includes(at(container, `${probe}.httpGet.port`));
 }
 
-/** All pods ask one database, so that what one finds all find. What is left out is Kubernetes' default. */
+/** All pods use one database, so they notice its slowness together. Missing values are Kubernetes' defaults. */
 function isPatient(probe: unknown): boolean {
   const period = Number(at(probe, 'periodSeconds') ?? 10);
   const failures = Number(at(probe, 'failureThreshold') ?? 3);

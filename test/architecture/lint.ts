@@ -4,21 +4,21 @@ import { dirname, join, relative } from 'node:path';
 import type { ESLint } from 'eslint';
 import { fixtureTree, repository, run } from './trees.js';
 
-/** ESLint's program: a process of its own, because its settings are ESM and Jest runs CommonJS here. */
+/** ESLint runs in a separate process, because its configuration is ESM and Jest runs CommonJS here. */
 const eslint = join(dirname(createRequire(__filename).resolve('eslint/package.json')), 'bin/eslint.js');
 
 export interface Finding {
   /** The file, relative to the package's sources, and the line. */
   readonly place: string;
-  /** Undefined where the file could not be judged. */
+  /** Undefined if the file could not be linted. */
   readonly rule: string | undefined;
   readonly message: string;
 }
 
-/** What a package's own settings restrict in the sources of a fixture. */
+/** The findings of a package's own lint rules in the sources of a fixture. */
 export async function restrictionsIn(fixture: string, workspace: string): Promise<readonly Finding[]> {
   const tree = await fixtureTree(fixture);
-  // The package's own files, so that it is they that are tested.
+  // The package's own files, so that they are tested.
   const own = ['eslint.config.js', 'tsconfig.json'].map((file) => join(workspace, file));
   for (const file of ['tsconfig.base.json', 'test/tsconfig.json', ...own]) {
     await cp(join(repository, file), join(tree, file));

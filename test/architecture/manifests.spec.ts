@@ -15,15 +15,15 @@ beforeAll(async () => {
 afterAll(removeTrees);
 
 describe('package.json and tsconfig.json of each workspace', () => {
-  it('keep their fences', () => {
+  it('keep their rules', () => {
     expect(broken.repository).toEqual([]);
   });
 
-  it('keep their fences in a clean tree', () => {
+  it('keep their rules in a clean tree', () => {
     expect(broken.clean).toEqual([]);
   });
 
-  it('are told apart from ones that break each fence', () => {
+  it('fail each rule if a fixture breaks it', () => {
     expect(broken.fixture.sort()).toEqual([
       'apps/cli has a reference to packages/config',
       'apps/cli has no reference to packages/domain',
@@ -41,6 +41,6 @@ describe('package.json and tsconfig.json of each workspace', () => {
   });
 });
 
-it('lets one thing out of infrastructure: how to open it', () => {
+it('exports only the function that opens infrastructure', () => {
   expect(Object.keys(infrastructure)).toEqual(['openInfrastructure']);
 });

@@ -15,12 +15,12 @@ interface Manifest {
 }
 
 interface Workspace {
-  /** Such as `packages/domain`; `.` for the root. */
+  /** The folder, such as `packages/domain`, or `.` for the root. */
   readonly folder: string;
   readonly manifest: Manifest;
 }
 
-/** What each package may export. */
+/** The allowed exports of each package. */
 const EXPORTS: Readonly<Record<string, readonly string[]>> = {
   'packages/domain': ['.', './testing'],
   'packages/infrastructure': ['.', './testing'],
@@ -38,7 +38,7 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
 const SCOPE = '@adoption-store/';
 const IN_TESTS = new RegExp(`^test/|${TEST_CODE}`);
 
-/** Each way in which the tree's package.json and tsconfig.json files break their fences, a sentence each. */
+/** The violations in the tree's package.json and tsconfig.json files, one sentence each. */
 export function brokenFences(tree: string, imports: readonly Import[]): string[] {
   const workspaces = workspacesOf(tree);
   return [
@@ -63,7 +63,7 @@ function workspacesOf(tree: string): readonly Workspace[] {
     }));
 }
 
-/** What is installed with the workspace in production. */
+/** The packages that are installed with the workspace in production. */
 function installed({ dependencies, optionalDependencies, peerDependencies }: Manifest): Versions {
   return { ...dependencies, ...optionalDependencies, ...peerDependencies };
 }
@@ -78,13 +78,13 @@ function unknownExports({ folder, manifest }: Workspace): string[] {
     .map((path) => `${folder} exports ${path}`);
 }
 
-/** Tests read the source, the compiler the types and Node the code: all three must be of one module. */
+/** Tests use the source, the compiler the types, and Node the code: all three must be the same module. */
 function otherSources({ folder, manifest }: Workspace): string[] {
   return Object.entries(manifest.exports ?? {}).flatMap(([path, conditions]) => {
-    // The tooling is plain JavaScript that isn't built.
+    // The tooling is plain JavaScript without a build.
     if (typeof conditions === 'string') return [];
     const source = conditions[`${SCOPE}source`] ?? '';
-    // Test code is read from its source and never built.
+    // Test code is run from its source and never built.
     if (Object.keys(conditions).length === 1 && IN_TESTS.test(join(folder, source))) return [];
     const name = /^\.\/src\/(.+)\.ts$/.exec(source)?.[1] ?? '';
     const isOne = conditions['types'] === `./dist/${name}.d.ts` && conditions['default'] === `./dist/${name}.js`;
@@ -100,7 +100,7 @@ function inexactVersions({ folder, manifest }: Workspace): string[] {
 
 function undeclaredImports(workspaces: readonly Workspace[], imports: readonly Import[]): string[] {
   const manifestOf = (folder: string) => workspaces.find((workspace) => workspace.folder === folder)?.manifest ?? {};
-  // The test tools and the compiler have one home each, and every test may use them.
+  // The test tools and the compiler are declared in one place each, and every test may use them.
   const tools = { ...manifestOf('packages/tooling').dependencies, ...manifestOf('.').devDependencies };
   return imports
     .filter(({ module, isBuiltin }) => !isBuiltin && !module.startsWith('.'))
@@ -112,7 +112,7 @@ function undeclaredImports(workspaces: readonly Workspace[], imports: readonly I
     });
 }
 
-/** Whoever is imported is built first: a workspace's references are its dependencies among us. */
+/** Imported workspaces are built first, so a workspace's references must equal its dependencies in this repository. */
 function otherReferences(tree: string, { folder, manifest }: Workspace): string[] {
   const file = join(tree, folder, 'tsconfig.json');
   if (folder === 'test' || !existsSync(file)) return [];

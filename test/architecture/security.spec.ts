@@ -11,7 +11,7 @@ const rows = readFileSync(join(repository, '.github/SECURITY.md'), 'utf8')
     tests: [...line.matchAll(/`([^`]+\.spec\.ts)` "([^"]+)"/g)].map(([, file = '', name = '']) => ({ file, name })),
   }));
 
-/** Whether the file is there and has a test, or a group of them, of exactly that name. */
+/** Whether the file exists and has a test or a group with exactly that name. */
 function has({ file, name }: { readonly file: string; readonly name: string }): boolean {
   const path = join(repository, file);
   return existsSync(path) && ["'", '"', '`'].some((quote) => readFileSync(path, 'utf8').includes(quote + name + quote));
@@ -23,12 +23,12 @@ describe('SECURITY.md', () => {
     expect(risks).toEqual(Array.from({ length: 10 }, (_, index) => `API${index + 1}:2023`));
   });
 
-  it.each(rows)('holds $id by tests that are there', ({ tests }) => {
+  it.each(rows)('proves $id with existing tests', ({ tests }) => {
     expect(tests).not.toEqual([]);
     expect(tests.filter((test) => !has(test))).toEqual([]);
   });
 
-  it('would not name a test that is not there', () => {
+  it('recognises a missing test', () => {
     const file = 'test/architecture/security.spec.ts';
     const name = "names each of OWASP's ten risks";
     expect(has({ file, name })).toBe(true);

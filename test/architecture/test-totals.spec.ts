@@ -26,7 +26,7 @@ function workspacesWithTests(): readonly string[] {
     .map(({ name }) => name);
 }
 
-/** What CI's sum says of a run with these skips; every workspace has run. */
+/** CI's total for a run with these skips in which every workspace has run. */
 function sumWith(skips: readonly string[]): { status: number | null; stdout: string } {
   const file = join(folder.path, 'totals');
   const names = workspacesWithTests();
@@ -40,7 +40,7 @@ function sumWith(skips: readonly string[]): { status: number | null; stdout: str
   return spawnSync(process.execPath, [program, file], { encoding: 'utf8' });
 }
 
-it('CI passes where nothing was skipped', () => {
+it('CI passes without skips', () => {
   expect(sumWith([])).toMatchObject({ status: 0 });
 });
 
@@ -50,7 +50,7 @@ it('CI fails on a skip that is not on its list, and names it', () => {
   expect(status).toBe(1);
 });
 
-it('Jest tells what it has skipped', () => {
+it('Jest reports its skipped tests', () => {
   const totals = join(folder.path, 'of-jest');
   const suite = join(folder.path, 'skips.spec.js');
   writeFileSync(suite, "it('runs', () => {}); it.skip('is skipped', () => {}); it.todo('is to be written');");

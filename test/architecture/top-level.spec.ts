@@ -16,14 +16,14 @@ const AT_THE_TOP = [
   'turbo.json',
 ];
 
-// What .gitignore leaves out, and no dotfile is.
+// Ignored by .gitignore, except dotfiles.
 const IGNORED = /^(?:node_modules|dist|coverage)$|\.(?:log|tgz)$/;
 
-it('keeps the top level to what is known there', () => {
+it('has only known entries at the top level', () => {
   expect(strangersAmong(readdirSync(repository))).toEqual([]);
 });
 
-it('notices what does not belong there', () => {
+it('notices unknown entries', () => {
   const names = [
     ...AT_THE_TOP,
     '.github',

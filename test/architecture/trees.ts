@@ -6,14 +6,14 @@ import { dirname, join } from 'node:path';
 export const repository = join(__dirname, '../..');
 export const fixtures = join(__dirname, 'fixtures');
 
-// Nothing of them is run, so an empty one does for each that a fixture imports.
+// Nothing of these packages is run, so an empty package is enough for each import of a fixture.
 const NPM_PACKAGES = ['@jest/globals', '@nestjs/common', 'fast-check', 'ioredis', 'pg', 'typeorm'];
 
 let temporary: string[] = [];
 
 /**
- * The small but clean tree of `fixtures/clean` with another fixture laid over it: installed and built, as a repository
- * is. That can't be kept in the repository itself, where node_modules and dist are ignored.
+ * The small clean tree of `fixtures/clean` with another fixture copied over it, installed and built like a real
+ * repository. The repository can't store such a tree, because it ignores node_modules and dist.
  */
 export async function fixtureTree(fixture = 'clean'): Promise<string> {
   const tree = await realpath(await mkdtemp(join(tmpdir(), 'architecture-')));
@@ -41,7 +41,7 @@ export async function removeTrees(): Promise<void> {
 export interface Import {
   /** The file, relative to the tree. */
   readonly from: string;
-  /** As the file names it. */
+  /** The module name in the import. */
   readonly module: string;
   readonly isBuiltin: boolean;
 }
@@ -51,14 +51,16 @@ export interface Findings {
   readonly imports: readonly Import[];
 }
 
-/** What dependency-cruiser finds in each of the trees, and the names of all the rules it looks for. */
+/** dependency-cruiser's findings in each tree, and the names of all its rules. */
 export async function cruise(...trees: string[]): Promise<{ rules: readonly string[]; findings: readonly Findings[] }> {
   return JSON.parse(await run(process.execPath, [join(__dirname, 'cruise.js'), ...trees], repository)) as Awaited<
     ReturnType<typeof cruise>
   >;
 }
 
-/** What a program prints. One that finds fault says so by its exit code, too: only printing nothing is a failure. */
+/**
+ * The output of a program. Programs with findings also exit with an error code, so only an empty output is a failure.
+ */
 export async function run(program: string, args: readonly string[], cwd: string): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile(program, args, { cwd, maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {

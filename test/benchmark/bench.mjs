@@ -1,6 +1,6 @@
 /**
- * `npm run bench`, or `npm run bench -- messages` for one of them. With `--write` what is committed is brought up to date
- * (results.json, and results.md from it), with `--check` it fails where we have become slower than that.
+ * `npm run bench` runs all benchmarks, `npm run bench -- messages` one of them. `--write` updates the committed results
+ * (results.json and results.md); `--check` fails if the API is slower than those.
  */
 import { parseArgs } from 'node:util';
 import { measureGrowth } from './growth.mjs';
@@ -29,9 +29,9 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     check: { type: 'boolean', default: false },
-    /** Growth also to ten million animals. */
+    /** Also measures growth to ten million animals. */
     huge: { type: 'boolean', default: false },
-    /** Of the soak. */
+    /** Duration of the soak. */
     minutes: { type: 'string', default: '2' },
     write: { type: 'boolean', default: false },
   },

@@ -1,4 +1,4 @@
-/** Preloaded, it lets a process collect all of its garbage when it is told to by SIGUSR2. */
+/** Preloaded into a process, so that SIGUSR2 makes it collect all of its garbage. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 

@@ -18,7 +18,7 @@ const EXPLAINED = [
   'auto_explain.log_level=notice',
 ];
 
-/** Pages of 100, and one animal; the deep ones begin in the middle of the table. */
+/** Pages of 100, and one animal. Deep pages begin in the middle of the table. */
 const KINDS = {
   'first page': { query: () => ({}), path: () => '' },
   'deep page': { query: (after) => ({ after }), path: (_middle, cursor) => `&cursor=${cursor}` },
@@ -30,7 +30,7 @@ const KINDS = {
   'by id': { query: (id) => ({ ids: [id] }), path: (middle) => `&id=${middle}` },
 };
 
-/** What a read costs where there are more and more animals: PostgreSQL's part by its own word, and all of it over HTTP. */
+/** Measures reads while the number of animals grows: PostgreSQL's own figures, and the time over HTTP. */
 export async function measureGrowth({ huge }) {
   const store = await openStore();
   const keys = [createKey(store.env)];
@@ -56,7 +56,7 @@ export async function measureGrowth({ huge }) {
   return results;
 }
 
-/** Of our own statement for this query, once it is prepared: milliseconds, and pages of PostgreSQL's that it touches. */
+/** The service's prepared statement for this query: milliseconds, and PostgreSQL pages that it reads. */
 async function explained(url, query) {
   const options = encodeURIComponent(EXPLAINED.map((setting) => `-c ${setting}`).join(' '));
   const source = await openDataSource({ connectionString: `${url}&options=${options}`, max: 1 });
@@ -76,7 +76,7 @@ async function explained(url, query) {
   };
 }
 
-/** Where a page that ends with this animal ends. */
+/** The cursor of a page that ends with this animal. */
 async function cursorOf({ origin }, key, id) {
   const address = `${origin}/v1/pets?limit=1&id=${id}&id=${id + 1n}`;
   const { headers } = await fetch(address, { headers: { authorization: `Bearer ${key}` } });

@@ -13,7 +13,7 @@ const FULL = 65_000;
 const filled = (unit, begin, end) => begin + unit.repeat(Math.floor((FULL - begin.length) / unit.length)) + end;
 const keys = Array.from({ length: 5_000 }, (_, index) => `"k${index}":1`).join(',');
 
-/** What costs the most, by what it is. */
+/** The most expensive requests, by name. */
 const ATTACKS = {
   'small integers': { body: filled('1,', '{"name":"x","categoryId":1,"x":[', '1]}') },
   'long integers': { body: filled('9223372036854775807,', '{"name":"x","categoryId":1,"x":[', '1]}') },
@@ -30,7 +30,7 @@ const ATTACKS = {
   'a long path': { path: `/${'%41'.repeat(2_500)}` },
 };
 
-/** How long a good client waits at the most while others send what costs the most. */
+/** Measures how long a good client waits at most while others send the most expensive requests. */
 export async function measureHostile() {
   const folder = mkdtempSync(join(tmpdir(), 'adoption-store-bench-'));
   const env = { PATH: process.env.PATH, DATA_DIR: folder, LOG_LEVEL: 'error' };

@@ -6,18 +6,18 @@ import { ANIMALS, withKeys, WORKLOADS } from './workloads.mjs';
 const ACCOUNTS = 1_000;
 const LIST = 'list 20';
 const MANY = `${LIST}, ${ACCOUNTS} accounts`;
-/** So few a minute that Redis decides nothing ahead. */
+/** So close to the limit that Redis is asked about each request. */
 const FEW = 16_000;
 const MANY_WITH_FEW = `${MANY}, ${FEW} a minute`;
 const IN_PROCESS = 'in process';
 const EXPERT = 'the expert’s process';
-/** Accounts differ by less than one window does from the next. */
+/** The difference between accounts is smaller than the difference between windows. */
 const MORE_WINDOWS = 3 * WINDOWS;
 
 /**
- * The same service counting in process and in Redis, where there is one: asked for each workload with one key, and for
- * lists of 20 with those of many accounts, and of many that may send but so many a minute. By workload and connections.
- * What many accounts cost the expert's is beside it.
+ * Compares the same service counting in process and in Redis, if available: each workload with one key, and lists of 20
+ * with the keys of many accounts, with and without a low limit. The cost of many accounts for the expert's service is
+ * measured too.
  */
 export async function compareServices(redisUrl) {
   const store = await openStore();
@@ -33,9 +33,9 @@ export async function compareServices(redisUrl) {
     );
   const oneKey = (workload) => kindsOf(workload, withKeys(WORKLOADS[workload], keys.slice(0, 1)));
   const { [LIST]: list, ...others } = WORKLOADS;
-  // Keys that haven't come for a second are looked up first: what is compared is how it goes on.
+  // The first request of a key looks the key up, so one second runs before each window.
   const goingOn = { before: 1 };
-  // One service's side by side in time.
+  // The variants of one service are measured next to each other in time.
   const oneAndMany = Object.fromEntries(
     Object.entries(withExpert).flatMap(([name, service]) => [
       [`${LIST}; ${name}`, { service, requests: withKeys(list, keys.slice(0, 1)) }],

@@ -22,8 +22,8 @@ const nothingStored = {
 };
 
 /**
- * What a decision of the request counter costs, by itself and within a request. Redis is the one of REDIS_URL, or a
- * redis-server of its own on this machine; without either only this process is measured.
+ * Measures the cost of a decision of the request counter, alone and within a request. Redis is the one of REDIS_URL, or
+ * a new redis-server on this machine. Without either, only the in-process counter is measured.
  */
 export async function measureLimiter() {
   const rows = await measureInProcess();
@@ -36,7 +36,7 @@ export async function measureLimiter() {
   return services;
 }
 
-/** The kinds take turns, so that whatever else the machine does meets each of them. */
+/** The variants take turns, so that other work on the machine affects all of them. */
 async function measureInProcess() {
   const kinds = {
     'in process, admitted': { requesters: accounts, limits: plenty },

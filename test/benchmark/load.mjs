@@ -9,15 +9,15 @@ import autocannon from 'autocannon';
 const run = promisify(execFile);
 
 /**
- * wrk where it is installed, as it takes a fraction of a core. autocannon takes as much as what it loads: on few cores it
- * holds a fast service back, and the ratios come out smaller than they are.
+ * wrk if it is installed, because it uses a fraction of a core. autocannon uses as much CPU as the service under test:
+ * on few cores it slows a fast service down, and the ratios look smaller than they are.
  */
 const HAS_WRK = spawnSync('wrk', ['--version']).error === undefined;
 export const TOOL = HAS_WRK ? 'wrk' : 'autocannon';
 
 /**
- * Sends a service any of `requests`, each `{ method, path, key, body }`, for so many seconds. Its requests a second,
- * latencies in milliseconds, and its processor's time for each request in microseconds.
+ * Sends any of `requests`, each `{ method, path, key, body }`, to a service for `seconds`. Returns the requests per
+ * second, the latencies in milliseconds, and the service's CPU time per request in microseconds.
  */
 export async function load({ origin, pid }, requests, { connections, seconds }) {
   const before = cpuSeconds(pid);
@@ -27,7 +27,7 @@ export async function load({ origin, pid }, requests, { connections, seconds }) 
   return { rate: count / duration, p50, p99, cpu };
 }
 
-/** What a slow service still works on when its clients have gone would be in the way of whoever is loaded next. */
+/** Waits until the service is idle: its remaining work would slow down the next one. */
 async function calm(pid) {
   for (let looks = 0; looks < 50; looks++) {
     const before = cpuSeconds(pid);
@@ -36,13 +36,13 @@ async function calm(pid) {
   }
 }
 
-/** Of the process alone with all its threads, from /proc; 100 ticks a second. */
+/** CPU time of the process with all its threads, from /proc; 100 ticks a second. */
 export function cpuSeconds(pid) {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-/** Megabytes it holds now, and has ever held. */
+/** Megabytes of memory that it uses now, and its maximum so far. */
 export function memory(pid) {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const of = (field) => Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)[1]) / 1024;
@@ -76,7 +76,7 @@ async function wrk(origin, requests, connections, seconds) {
     list,
     requests.map(({ method, path, key, body = '' }) => `${method} ${path} ${key} ${body}\n`).join(''),
   );
-  // What is slow is not wrong: 2 s unless said.
+  // A slow service isn't a failing one, so the timeout is longer than the default of 2 s.
   const args = [
     '-t1',
     '--timeout=30s',
@@ -96,7 +96,7 @@ async function wrk(origin, requests, connections, seconds) {
   return { count, duration, p50, p99 };
 }
 
-/** Latencies are taken from each answer, as autocannon's own histogram has whole milliseconds. */
+/** Latencies are measured for each response, because autocannon's own histogram has whole milliseconds. */
 async function cannon(url, requests, connections, duration) {
   const latencies = [];
   const setupRequest = (request) => {

@@ -12,7 +12,7 @@ const SINGLE = 300;
 const MANY = 5_000;
 const SENDERS = 32;
 
-/** How soon a message is delivered on an idle machine, and how many a second one worker delivers. */
+/** Measures the time until delivery on an idle machine, and the deliveries a second of one worker. */
 export async function measureMessages() {
   const folder = mkdtempSync(join(tmpdir(), 'adoption-store-bench-'));
   const sink = await openSink();
@@ -48,7 +48,7 @@ async function deliverOneByOne(origin, key, sink) {
   for (let index = 0; index < SINGLE; index++) {
     const { id } = JSON.parse(await post(origin, key, `message ${index}`));
     const answeredAt = performance.now();
-    // It may well be faster than its own answer.
+    // The delivery may be faster than the response to the POST.
     latencies.push(Math.max(0, (await sink.receives(id)) - answeredAt));
     await pause(5);
   }
@@ -75,7 +75,7 @@ async function post(origin, key, message) {
   return text;
 }
 
-/** A mail server that takes everything and remembers when. */
+/** A mail server that accepts everything and records the times. */
 async function openSink() {
   const times = new Map();
   let count = 0;
@@ -97,7 +97,7 @@ async function openSink() {
   });
   server.listen(0, '127.0.0.1');
   await once(server.server, 'listening');
-  /** Waits for a message by its id, or for so many in all. */
+  /** Waits for a message by its id, or for a number of messages. */
   const receives = (what) =>
     new Promise((resolve) => {
       const check = () => {

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * The Node.js programs of BENCH_NODE, `20,/path/to/node`: a version is fetched as CI does it. Without it the one that
- * runs this.
+ * The Node.js programs of BENCH_NODE, such as `20,/path/to/node`. A version is downloaded, as in CI. Default: the
+ * running Node.js.
  */
 export function nodesAsked() {
   const asked = (process.env.BENCH_NODE ?? process.execPath).split(',');

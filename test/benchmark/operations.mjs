@@ -3,7 +3,7 @@ import { openStore } from './store.mjs';
 import { inTurns, median, middles, round } from './turns.mjs';
 import { ANIMALS, withKeys, WORKLOADS } from './workloads.mjs';
 
-/** What is watched, and what it is compared with. */
+/** The observed variants, and the baseline. */
 const NOTHING = { nothing: [], 'nothing, again': [] };
 const OPERATIONS = {
   ...NOTHING,
@@ -12,15 +12,16 @@ const OPERATIONS = {
   both: ['log', 'metrics'],
 };
 
-/** What logs and metrics cost. */
+/** Measures the cost of logs and metrics. */
 export const measureOperations = () => measureWatching(OPERATIONS);
 
-/** What it costs to note each key's requests by day. */
+/** Measures the cost of recording each key's daily usage. */
 export const measureUsage = () => measureWatching({ ...NOTHING, usage: ['usage'] });
 
 /**
- * What it costs to watch requests: the same service, watched and not, loaded in turns. What counts is the processor's time
- * for each request, of the process with all its threads: others on the machine change the rate, and that hardly.
+ * Measures the cost of observing requests: the same service with and without it, loaded in turns. The result is the CPU
+ * time per request of the process with all its threads, because other work on the machine changes the rate much more
+ * than the CPU time.
  */
 async function measureWatching(variants) {
   const store = await openStore();

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** The Redis of REDIS_URL, or one of its own that keeps nothing; undefined where there is none to be had. */
+/** The Redis of REDIS_URL, or a new one without persistence. Undefined if none is available. */
 export async function openRedis() {
   if (process.env.REDIS_URL !== undefined) return { url: process.env.REDIS_URL, close: () => undefined };
   if (spawnSync('redis-server', ['--version']).status !== 0) return undefined;

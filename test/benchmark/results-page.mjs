@@ -1,4 +1,4 @@
-/** What was set out for it: the least ratios of our rate to the expert's, by workload at 1, 32 and 256 connections. */
+/** Targets: the lowest ratios of our rate to the expert's, by workload and connections. */
 const LEAST = {
   'list 20': { 1: 0.95, 32: 2.5, 256: 2.6 },
   'mixed lists': { 32: 3, 256: 3 },
@@ -6,36 +6,90 @@ const LEAST = {
   POST: { 1: 0.9, 32: 1.7, 256: 2.2 },
   mix: { 32: 1.4, 256: 2 },
 };
-/** The longest of our p99, of the expert's. */
+/** Targets: the highest ratios of our p99 to the expert's, by connections. */
 const MOST_P99 = { 256: 0.8 };
-/** Ratios to the other peers, by connections; the one without takes them all. */
+/** Targets for the other peers, by connections. */
 const LEAST_OF_OTHERS = { 'typical, throttled': { 32: 8 } };
 const LEAST_WITH_REDIS = 0.75;
 const LEAST_WITH_MANY = 0.95;
 const MOST_START_UP = 1_500;
 const MOST_MEMORY = 160;
 
-/** results.md, of results.json. */
+/** Renders results.md from results.json. */
 export function render({ throughput = {}, limiter, growth, soak }) {
   const versions = Object.keys(throughput).sort((one, other) => Number.parseInt(one) - Number.parseInt(other));
   return [
-    '# What was measured',
-    '',
-    '`npm run bench -- throughput --write` (and `limiter`, `growth --huge`, `soak --minutes 20`) writes this page and',
-    'results.json; `npm run bench -- --check` fails where a ratio has fallen below 0.8 of it. Services are loaded in turns,',
-    'on one machine with PostgreSQL and what loads them, each once the one before has come to rest; a ratio is the middle',
-    'of those between neighbouring windows. A window is measured again where the host of a virtual machine has taken more',
-    'than 2 % of its processors’ time. Each has its default settings but for the access log, which is off. A **bold**',
-    'figure misses what was set out for it.',
-    '',
-    '- **expert**: Fastify and pg by hand, [expert.mjs](peers/expert.mjs); **sharing**: with queries shared as ours are',
-    '- **typical**: Nest on Express with TypeORM by the book, [typical.ts](peers/typical.ts); **throttled**: and its throttler',
-    '',
+    ...introduction,
+    ...versions.flatMap((version) => renderLosses(version, throughput[version])),
     ...versions.flatMap((version) => renderNode(version, throughput[version])),
     ...(limiter === undefined ? [] : renderLimiter(limiter)),
     ...(growth === undefined ? [] : renderGrowth(growth)),
     ...(soak === undefined ? [] : renderSoak(soak)),
   ].join('\n');
+}
+
+const introduction = [
+  '# Benchmark results',
+  '',
+  '## What was compared',
+  '',
+  'The API (**ours**) was measured against three services that serve the same lists, reads and additions of animals:',
+  '',
+  '- **expert**: Fastify and pg, written by hand for speed: only the catalogue, keys and counters in its memory, integers',
+  '  as doubles ([expert.mjs](peers/expert.mjs)). **sharing** is the same service with shared queries, as in the API.',
+  '- **typical**: Nest on Express with TypeORM, as their documentation shows it ([typical.ts](peers/typical.ts)).',
+  '  **throttled** adds Nest’s throttler.',
+  '',
+  '**Conditions.** Each service is one process with 10 pooled connections to the same PostgreSQL. PostgreSQL has its',
+  'default settings, `fsync` included, and `max_connections=100`. Each service has its default settings, but the access',
+  'log is off. The service, PostgreSQL and the load generator share one machine; each section names it.',
+  '',
+  '**Workloads**, on 10,000 animals and with one key that no limit stops:',
+  '',
+  '- **list 20**: the first page of 20. **list 100**: the first page of 100 available animals.',
+  '- **by id**: one animal at random. **POST**: adds an animal.',
+  '- **mix**: 40 % list 20, 20 % a list of 50 by status, 30 % by id, 10 % POST.',
+  '- **mixed lists**: twenty different lists. **deep page**: pages from the middle of a million animals.',
+  '',
+  '**Method.** The services are loaded in turns, each after the previous one is idle again. A ratio is the median of the',
+  'ratios between neighbouring windows. A window is repeated if the host of a virtual machine took more than 2 % of its',
+  'CPU time. A figure in **bold** misses its target.',
+  '',
+  '`npm run bench -- throughput --write` (and `limiter`, `growth --huge`, `soak --minutes 20`) writes this page and',
+  'results.json. `npm run bench -- --check` fails if a ratio falls below 0.8 of the one here.',
+  '',
+];
+
+/** The comparisons in which another service is better. */
+function renderLosses(version, { loads, memory, startUp }) {
+  const rows = Object.entries(loads).flatMap(([workload, byConnections]) =>
+    Object.entries(byConnections).map(([connections, of]) => ({ name: `${workload}, ${connections} connections`, of })),
+  );
+  const rates = rows.flatMap(({ name, of }) =>
+    Object.entries(of)
+      .filter(([, { ratio }]) => ratio < 1)
+      .map(([peer, { ratio }]) => `- ${name}: ${ratio} of the rate of ${peer}.`),
+  );
+  const latencies = rows
+    .filter(({ of }) => of.expert?.['p99 ratio'] > 1)
+    .map(({ name, of }) => `- ${name}: the p99 is ${of.expert['p99 ratio']} times the p99 of expert.`);
+  return [
+    `## Where we lose on Node.js ${version}`,
+    '',
+    ...[
+      ...rates,
+      ...latencies,
+      ...larger('Start to the first response', 'ms', startUp),
+      ...larger('Memory', 'MB', memory),
+    ],
+    '',
+  ];
+}
+
+function larger(name, unit, { ours, ...others } = {}) {
+  return Object.entries(others)
+    .filter(([, theirs]) => ours > theirs)
+    .map(([peer, theirs]) => `- ${name}: ${ours} ${unit}, ${peer} ${theirs} ${unit}.`);
 }
 
 function renderNode(version, run) {
@@ -59,14 +113,23 @@ function renderNode(version, run) {
   return [
     `## Throughput on Node.js ${version}`,
     '',
-    `${about(run)}, PostgreSQL ${postgres}. Our rate to each peer's, and our p99 to the expert's:`,
+    `${about(run)}, PostgreSQL ${postgres}. Our rate divided by each peer’s rate, and our p99 by the expert’s:`,
     '',
     ...table(['Workload', 'Connections', ...peers.map((peer) => `÷ ${peer}`), 'p99 ÷ expert'], ratios),
     ...[...renderStarts(startUp), ...renderMemory(memory)],
-    '<details><summary>Each service by itself</summary>',
+    '<details><summary>Figures of each service</summary>',
     '',
     ...table(
-      ['Workload', 'Connections', 'Service', 'A second', 'In each window', 'p50 ms', 'p99 ms', 'CPU µs each'],
+      [
+        'Workload',
+        'Connections',
+        'Service',
+        'Requests/s',
+        'Requests/s in each window',
+        'p50 ms',
+        'p99 ms',
+        'CPU µs per request',
+      ],
       each,
     ),
     '</details>',
@@ -83,14 +146,14 @@ function leastOf(peer, workload, connections) {
 function renderStarts(startUp) {
   if (startUp === undefined) return [];
   const { ours, ...others } = startUp;
-  const row = ['Start to the first answer, ms', judged(ours, { most: MOST_START_UP }), ...Object.values(others)];
+  const row = ['Start to the first response, ms', judged(ours, { most: MOST_START_UP }), ...Object.values(others)];
   return table(['', 'ours', ...Object.keys(others)], [row]);
 }
 
 function renderMemory({ ours, ...others }) {
   return table(
     ['', 'ours', ...Object.keys(others)],
-    [['Most memory (RSS) under load, MB', judged(ours, { most: MOST_MEMORY }), ...Object.values(others)]],
+    [['Highest memory use (RSS) under load, MB', judged(ours, { most: MOST_MEMORY }), ...Object.values(others)]],
   );
 }
 
@@ -102,12 +165,12 @@ function renderLimiter(run) {
       ? judged(ratios['to one key'], { least: name.includes('expert') ? undefined : LEAST_WITH_MANY })
       : '',
   ]);
-  const figures = ['A second', 'p50 ms', 'p99 ms', 'CPU µs each', '÷ in process', '÷ one key'];
+  const figures = ['Requests/s', 'p50 ms', 'p99 ms', 'CPU µs per request', '÷ in process', '÷ one key'];
   const head = ['Workload', 'Connections', 'Counted in', ...figures];
   return [
     '## Limiter',
     '',
-    `${about(run)}, Node.js ${run.node}. With the key of one account, or of as many as it says; Redis is asked about each request of those that may send but 16,000 a minute. What is said of 1,000 accounts is of three times as many windows, each after a second of the same that is not counted, as keys that have not come for a while are looked up first:`,
+    `${about(run)}, Node.js ${run.node}. The requests use the key of one account, or the keys of 1,000 accounts. Accounts with 16,000 requests a minute are so close to their limit that Redis is asked about each request. Rows with 1,000 accounts have three times as many windows, each after one second that is not counted, because the first request of a key looks the key up:`,
     '',
     ...table(head, rows),
   ];
@@ -121,9 +184,9 @@ function renderGrowth(run) {
       ...Object.values(figures),
     ]),
   );
-  const head = ['Animals', 'Read', 'PostgreSQL ms', 'Pages touched', 'p50 ms', 'p99 ms'];
+  const head = ['Animals', 'Read', 'PostgreSQL ms', 'Pages read', 'p50 ms', 'p99 ms'];
   const how =
-    'Pages of 100, deep ones from the middle on; PostgreSQL by EXPLAIN ANALYZE, the rest over HTTP by one client:';
+    'Pages of 100; deep pages begin in the middle. PostgreSQL’s figures are from EXPLAIN ANALYZE, the others from one HTTP client:';
   return ['## Growth', '', `${about(run)}, Node.js ${run.node}. ${how}`, '', ...table(head, rows)];
 }
 
@@ -133,8 +196,8 @@ function renderSoak(run) {
     ...[name, ...Object.values(figures)],
     verdict === 'flat' ? verdict : `**${verdict}**`,
   ]);
-  const how = `${minutes} minutes of the mix at 32 connections, ${run.figures['a second']} requests a second:`;
-  const head = ['', 'Least', 'Middle', 'Most', 'Growth a minute', 'Verdict'];
+  const how = `${minutes} minutes of the mix at 32 connections, ${run.figures['a second']} requests/s:`;
+  const head = ['', 'Lowest', 'Median', 'Highest', 'Growth per minute', 'Verdict'];
   return ['## Soak', '', `${about(run)}, Node.js ${run.node}. ${how}`, '', ...table(head, rows)];
 }
 

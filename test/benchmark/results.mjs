@@ -10,7 +10,7 @@ import { SECONDS, WINDOWS } from './turns.mjs';
 const at = (name) => join(import.meta.dirname, name);
 const SLOWER = 0.8;
 
-/** Keeps what was measured in results.json, and writes results.md anew. Of throughput, each Node.js by itself. */
+/** Stores the results in results.json and renders results.md. Throughput is stored by Node.js version. */
 export function keep(name, figures) {
   const results = kept();
   const about = { date: new Date().toISOString().slice(0, 10), machine: machine(), seconds: SECONDS, windows: WINDOWS };
@@ -25,7 +25,7 @@ export function keep(name, figures) {
   execFileSync('npx', ['prettier', '--write', at('results.json'), at('results.md')], { stdio: 'ignore' });
 }
 
-/** Measures a few ratios to the expert again; says which have fallen below four fifths of what is kept. */
+/** Measures a few ratios to the expert again, and reports those below 0.8 of the stored ones. */
 export async function check() {
   const committed = kept().throughput ?? {};
   const version = Object.keys(committed).find((each) => majorOf(each) === majorOf(process.versions.node));
@@ -52,7 +52,7 @@ function kept() {
   return existsSync(at('results.json')) ? JSON.parse(readFileSync(at('results.json'), 'utf8')) : {};
 }
 
-/** Never its name. */
+/** The machine without its name. */
 function machine() {
   const cores = cpus();
   const memory = `${Math.round(totalmem() / 2 ** 30)} GB`;

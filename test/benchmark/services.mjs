@@ -6,26 +6,26 @@ import ts from 'typescript';
 
 const root = join(import.meta.dirname, '../..');
 
-/** What the start script gives Node.js. */
+/** The Node.js flags of the start script. */
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const flags = /exec node (.*?)\s*apps\//.exec(scripts['start:api'])[1].split(' ').filter(Boolean);
 
-/** The API as a process of its own, once it is ready; on another Node.js where `node` names its program. */
+/** Starts the API as a separate process and waits until it is ready. `node` is the Node.js program to use. */
 export function startApi(env, node) {
   return start({ program: 'apps/api/dist/main.js', env, ready: /Address {2}(\S+)\/v1/, node, flags });
 }
 
-/** The worker likewise. */
+/** Starts the worker in the same way. */
 export function startWorker(env) {
   return start({ program: 'apps/worker/dist/main.js', env, ready: /health at (\S+)\/readyz/ });
 }
 
-/** The portal likewise. */
+/** Starts the portal in the same way. */
 export function startPortal(env) {
   return start({ program: 'apps/portal/dist/main.js', env, ready: /Portal {3}(\S+)/ });
 }
 
-/** The API with only what is named watched, see watched.mjs. */
+/** Starts the API with only the given observers, see watched.mjs. */
 export function startWatched(watched, env) {
   return start({ program: 'test/benchmark/watched.mjs', env, ready: /Address {2}(\S+)\/v1/, args: watched });
 }
@@ -39,20 +39,20 @@ const PEERS = {
 
 export const peerNames = Object.keys(PEERS);
 
-/** Another's service, see peers/. */
+/** Starts one of the compared services, see peers/. */
 export function startPeer(name, env, node) {
   const { program, args } = PEERS[name];
   return start({ program: program(), args, env, ready: /Address {2}(\S+)\/v1/, node });
 }
 
-/** A key that no limit stops. */
+/** Creates a key that no limit stops. */
 export function createKey(env) {
   const plan = ['--plan', 'enterprise', '--per-minute', '2000000000', '--per-day', '2000000000'];
   const args = [join(root, 'apps/cli/dist/keys.js'), 'create', '--email', 'bench@example.com', ...plan];
   return execFileSync(process.execPath, args, { env, encoding: 'utf8' }).trim();
 }
 
-/** Node.js before 22 takes no TypeScript, and none takes decorators. */
+/** Compiled here, because Node.js before 22 doesn't run TypeScript, and no version runs decorators. */
 function compileTypical() {
   const source = readFileSync(join(import.meta.dirname, 'peers/typical.ts'), 'utf8');
   const { outputText } = ts.transpileModule(source, {

@@ -33,7 +33,7 @@ const PROCESSES = {
   worker: { start: startWorker, use: () => delay(2_000) },
 };
 
-/** What an operator plans with: bytes of a row with its indexes, connections and memory of a process, bytes of a log line. */
+/** Measures figures for planning: bytes of a row with its indexes, connections and memory of a process, bytes of a log line. */
 export async function measureSizing() {
   const store = await openStore();
   const rows = {};

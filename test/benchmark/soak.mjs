@@ -10,13 +10,13 @@ import { ANIMALS, withKeys, WORKLOADS } from './workloads.mjs';
 const { fetch } = globalThis;
 
 const EVERY = 10;
-/** Of the time, in which code is compiled and pools are filled. */
+/** The share of the time in which code is compiled and pools are filled. */
 const WARM_UP = 0.2;
-/** What it may grow by within an hour, of what it holds, and still be called flat: more than is noise. */
+/** Memory is flat if it grows by less than this share within an hour; less is noise. */
 const FLAT = 0.1;
 const HELD = { 'RSS, MB': ({ rss }) => rss, 'heap without garbage, MB': ({ heap }) => heap };
 
-/** Whether memory stays flat under a mixed load that asks as much as is answered. */
+/** Measures whether memory stays flat under a closed-loop mixed load. */
 export async function measureSoak({ minutes }) {
   const store = await openStore();
   await store.fill(ANIMALS);
@@ -31,7 +31,7 @@ export async function measureSoak({ minutes }) {
     rates.push((await load(service, requests, { connections: 32, seconds: EVERY })).rate);
     const minute = (performance.now() - startedAt) / 60_000;
     const rss = memory(service.pid).now;
-    // What is garbage is no growth, however much of it is there.
+    // Garbage isn't growth, so it is collected first.
     process.kill(service.pid, 'SIGUSR2');
     await after(500);
     samples.push({ minute, rss, heap: await heapOf(metrics) });
@@ -56,13 +56,13 @@ export async function measureSoak({ minutes }) {
   return result;
 }
 
-/** Megabytes that JavaScript's values take, as the service tells. */
+/** Megabytes of JavaScript values, from the service's metrics. */
 async function heapOf(metrics) {
   const text = await (await fetch(metrics)).text();
   return Number(/^nodejs_heap_size_used_bytes (\S+)/m.exec(text)[1]) / 2 ** 20;
 }
 
-/** Theil and Sen's: the middle slope between any two points, which no garbage collection upsets. */
+/** The Theil–Sen estimator: the median slope between any two points, which garbage collections don't distort. */
 function slopeOf(points) {
   const slopes = points.flatMap(([x, y], index) =>
     points.slice(index + 1).map(([later, value]) => (value - y) / (later - x)),

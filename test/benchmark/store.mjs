@@ -8,7 +8,7 @@ import { openInfrastructure } from '@adoption-store/infrastructure';
 import { migrate } from '@adoption-store/infrastructure/testing';
 import pg from 'pg';
 
-/** A PostgreSQL for one benchmark, which forgets nothing when the power goes: its schema, and a folder that goes with it. */
+/** A durable PostgreSQL for one benchmark, with the schema, in a temporary folder. */
 export async function openStore() {
   const folder = mkdtempSync(join(tmpdir(), 'adoption-store-bench-'));
   const server = await openEmbeddedPostgres({ dataDirectory: folder, settings: { max_connections: '100' } });
@@ -24,7 +24,7 @@ export async function openStore() {
     client,
     url,
     env,
-    /** What a service is started with to be compared: nothing is logged, and nobody waits for its end. */
+    /** Settings of the compared services: no logs, and no lame-duck time. */
     settings: { ...env, PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'error', ACCESS_LOG: 'off', LAME_DUCK: '0s' },
     fill: (animals) => fill(client, animals),
     async close() {
@@ -35,7 +35,7 @@ export async function openStore() {
   };
 }
 
-/** Until there are so many animals, a third of them in each status. */
+/** Adds animals up to that number, a third in each status. */
 async function fill(client, animals) {
   await client.query(`
     INSERT INTO animals (name, category_id, status)
@@ -44,7 +44,7 @@ async function fill(client, animals) {
   await client.query('VACUUM ANALYZE animals');
 }
 
-/** So many keys that no limit stops but those given, each of an account of its own. */
+/** Opens that many accounts with a key each. Only the given limits apply. */
 export async function openAccounts({ url }, count, limits = {}) {
   const { ports, close } = await openInfrastructure({ databaseUrl: url, poolSize: 10 });
   const { openAccount, issueKey } = createApplication(ports);

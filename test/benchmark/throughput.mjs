@@ -15,7 +15,7 @@ const MILLION = 1_000_000;
 const STARTS = 5;
 const asked = (name, all) => process.env[name]?.split(',').filter(Boolean) ?? all;
 
-/** Our service beside those that others would write, on each Node.js that is asked for: by its version. */
+/** Compares the API with the peers on each requested Node.js. The results are by version. */
 export async function measureThroughput() {
   const results = {};
   for (const { program, version } of nodesAsked()) {
@@ -29,7 +29,7 @@ export async function measureThroughput() {
   return results;
 }
 
-/** As much of it as tells whether we have become slower. */
+/** A short measurement that is enough to detect a slowdown. */
 export async function measureShortly() {
   const workloads = ['list 20', 'list 100', 'by id', 'POST', 'mix'];
   return measureOn(process.execPath, { connections: [32], peers: ['expert'], workloads });
@@ -54,7 +54,7 @@ async function measureOn(node, { connections, peers, workloads }) {
       connections,
     );
   }
-  // A peer's cursor is the same as any other's.
+  // The cursors of all peers are the same.
   const withCursors = async (name, requestsOf) => {
     const ours = withKeys(await requestsOf(services.ours, keys[0]), keys);
     const theirs = peers.length === 0 ? [] : withKeys(await requestsOf(services[peers[0]], keys[0]), keys);
@@ -80,7 +80,7 @@ function kindsOf(services, requestsOf) {
 }
 
 async function measureLoad(workload, kinds, connections) {
-  // So that nobody's code is cold.
+  // A first round warms up every service's code.
   await inTurns(kinds, { connections: 32, windows: 1 });
   const byConnections = {};
   for (const each of connections) {
@@ -102,7 +102,9 @@ async function measureLoad(workload, kinds, connections) {
   return byConnections;
 }
 
-/** Milliseconds from the start of a process to its first answer to a request with a key, on a database that is there. */
+/**
+ * Milliseconds from the start of a process to its first response to an authenticated request, on an existing database.
+ */
 async function measureStarts(starts, key) {
   const times = Object.fromEntries(Object.keys(starts).map((name) => [name, []]));
   for (let start = 0; start < STARTS; start++) {

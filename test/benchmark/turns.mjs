@@ -6,9 +6,9 @@ export const SECONDS = number('BENCH_SECONDS', 3);
 export const WINDOWS = number('BENCH_WINDOWS', 5);
 
 /**
- * Loads each of `kinds`, `{ service, requests }` by name, in turns, so that whatever else the machine does meets them all.
- * Gives what each window came to. A ratio is one between neighbours in time. `before` is for so many seconds ahead of each
- * window that aren't counted.
+ * Loads each of `kinds`, `{ service, requests }` by name, in turns, so that other work on the machine affects all of
+ * them. Returns the results of each window. A ratio is between neighbours in time. `before` is the number of seconds
+ * before each window that aren't counted.
  */
 export async function inTurns(kinds, { connections, seconds = SECONDS, windows = WINDOWS, before = 0 }) {
   const results = Object.fromEntries(Object.keys(kinds).map((name) => [name, []]));
@@ -21,18 +21,18 @@ export async function inTurns(kinds, { connections, seconds = SECONDS, windows =
   return results;
 }
 
-/** Each window begins with another, so that whatever comes in waves meets them all. */
+/** Each window starts with another service, so that periodic disturbances affect all of them. */
 function turned(entries, window) {
   const begin = window % entries.length;
   return [...entries.slice(begin), ...entries.slice(0, begin)];
 }
 
-/** The middle of each figure over all windows. */
+/** The median of each figure over all windows. */
 export function middles(results) {
   return Object.fromEntries(Object.keys(results[0]).map((field) => [field, round(median(results.map(of(field))))]));
 }
 
-/** The middle of the ratios within each window. */
+/** The median of the ratios within each window. */
 export function ratio(results, others, field = 'rate') {
   return round(median(results.map((each, window) => each[field] / others[window][field])), 3);
 }

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 
-/** Share of the processors' time that a virtual machine's host may have given to others meanwhile. */
+/** Share of the CPU time that a virtual machine's host may have taken away. */
 const MOST_STOLEN = 0.02;
 const MOST_TRIES = 10;
 
 /**
- * What `measure` comes to while the machine has its processors to itself: where its host has taken them away it is
- * measured again, ten times at the most. Such windows came to half as much, whoever was loaded.
+ * Measures while the machine has its CPUs to itself. If the host took CPU time away, it measures again, at most ten
+ * times. Such windows showed half the rate, for every service.
  */
 export async function undisturbed(measure) {
   for (let tries = 1; ; tries++) {
@@ -18,7 +18,7 @@ export async function undisturbed(measure) {
   }
 }
 
-/** Ticks of all processors, from /proc/stat (proc(5)); none where there is no such file. */
+/** Ticks of all CPUs from /proc/stat (proc(5)). Empty without that file. */
 function processorTimes() {
   const [cpu = ''] = read('/proc/stat').split('\n');
   const ticks = cpu.split(/\s+/).slice(1, 9).map(Number);

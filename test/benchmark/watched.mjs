@@ -1,4 +1,4 @@
-/** The API as its main program serves it, but that only what is named in the arguments is watched: log, metrics, usage. */
+/** The API with only the observers named in the arguments: log, metrics, usage. */
 import { ApiMetrics, createApi } from '@adoption-store/api';
 import { createApplication } from '@adoption-store/domain';
 import { openInfrastructure } from '@adoption-store/infrastructure';
@@ -24,7 +24,7 @@ process.once('SIGTERM', () => {
   void api.close().then(close);
 });
 
-/** Nothing is noted of any request. */
+/** Usage records that record nothing. */
 function unrecorded(usage) {
   return { record: () => undefined, list: usage.list.bind(usage), forget: usage.forget.bind(usage) };
 }

@@ -2,7 +2,7 @@ import { URL } from 'node:url';
 
 const { fetch } = globalThis;
 
-/** What is asked of a service that has so many animals, as many requests as it takes to be told apart. */
+/** The requests of each workload on that many animals, as many as needed to be distinguishable. */
 export const ANIMALS = 10_000;
 const BODY = '{"name":"Luna","categoryId":3}';
 
@@ -27,7 +27,7 @@ export const WORKLOADS = {
   ],
 };
 
-/** Twenty different lists: of each status and none, short and long, from the middle on, and of named animals. */
+/** Twenty different lists: with and without a status, short and long, deep, and of given ids. */
 export async function mixedLists(service, key) {
   const deep = await deepPages(service, key);
   const some = Array.from({ length: 10 }, (_, index) => `id=${index * 900 + 7}`);
@@ -41,12 +41,12 @@ export async function mixedLists(service, key) {
   ].map((query) => get(`/v1/pets${query}`));
 }
 
-/** The same with a key each. */
+/** The same requests with a key each. */
 export function withKeys(requests, keys) {
   return keys.flatMap((key) => requests.map((request) => ({ ...request, key })));
 }
 
-/** The deeper half of all pages of 100, as a client comes to know them: each from the `Link` of the one before. */
+/** The deeper half of all pages of 100. A client gets each page's address from the `Link` of the previous one. */
 export async function deepPages({ origin }, key) {
   const pages = [];
   for (let path = '/v1/pets?limit=100'; path !== undefined; path = pages.at(-1)?.path) {

@@ -20,7 +20,7 @@ if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for 
       const url = new URL(request.url());
       if (url.protocol !== 'data:') origins.add(url.origin);
     });
-    // Chromium reports what the Content-Security-Policy has stopped on the console, too.
+    // Chromium also reports violations of the Content-Security-Policy on the console.
     page.on('console', (message) => {
       if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
     });
@@ -45,7 +45,7 @@ if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for 
     await page.locator('.auth-btn-wrapper .btn-done').click();
   }
 
-  /** The status and the body that the page shows of the answer. */
+  /** The status and body of the response that the page shows. */
   async function execute(block: Locator): Promise<{ status: string; body: string }> {
     await block.locator('.execute').click();
     const answer = block.locator('.live-responses-table');
@@ -67,7 +67,7 @@ if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for 
     ]);
   });
 
-  it('marks what is deprecated and what is not settled', async () => {
+  it('marks deprecated operations and those that may still change', async () => {
     const markOf = (id: string) => operation(id).locator('.mark').allInnerTexts();
     expect(await markOf('getPet')).toEqual(['deprecated, removed on 2030-12-05']);
     expect(await markOf('placeOrder')).toEqual(['beta']);

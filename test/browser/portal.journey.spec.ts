@@ -53,11 +53,11 @@ const PASSWORD = 'three unrelated words';
 
     afterEach(() => {
       expect([api.stderr, portal.process.stderr]).toEqual(['', '']);
-      // Not in the log either.
+      // The log must not contain them either.
       for (const text of [...keys, PASSWORD]) expect(portal.process.stdout).not.toContain(text);
     });
 
-    /** Goes on from where the focus is, as somebody does who has no mouse. */
+    /** Moves the focus with the Tab key, as a person without a mouse would. */
     async function tabTo(target: Locator): Promise<void> {
       for (let presses = 0; presses < 60; presses += 1) {
         await page.keyboard.press('Tab');
@@ -71,7 +71,7 @@ const PASSWORD = 'three unrelated words';
       await page.keyboard.type(text);
     };
 
-    /** Presses Enter where the focus is, and waits for the page it leads to. */
+    /** Presses Enter at the focus, and waits for the next page. */
     const enter = async (heading: RegExp): Promise<void> => {
       await page.keyboard.press('Enter');
       await page.getByRole('heading', { level: 1, name: heading }).waitFor();
@@ -87,14 +87,14 @@ const PASSWORD = 'three unrelated words';
       return key;
     };
 
-    /** The figure of one of the meters. */
+    /** The figure of one meter. */
     const figure = (heading: string): Locator =>
       page
         .locator('.meter', { has: page.getByRole('heading', { name: heading }) })
         .locator('strong')
         .first();
 
-    it('gets from signing up to a first successful call in at most four pages', async () => {
+    it('gets from sign-up to a first successful call in at most four pages', async () => {
       await page.goto(`${portal.origin}/sign-up`);
       await write('E-mail address', EMAIL);
       await write('Password', PASSWORD);
@@ -110,7 +110,7 @@ const PASSWORD = 'three unrelated words';
       expect(pages).toBeLessThanOrEqual(4);
     });
 
-    it('doesn’t see the key’s text again', async () => {
+    it('never sees the key’s text again', async () => {
       await page.goto(`${portal.origin}/keys`);
       const [key = ''] = keys;
       expect(await page.content()).toContain(key.slice(-4));
@@ -142,7 +142,7 @@ const PASSWORD = 'three unrelated words';
       expect(await statusWith(keys[0] ?? '')).toBe(200);
     });
 
-    it('revokes a key after a second look, and it is refused', async () => {
+    it('revokes a key after a confirmation, and it is refused', async () => {
       const [old = '', key = ''] = keys;
       await page.goto(`${portal.origin}/keys`);
       await tabTo(page.getByRole('link', { name: `Revoke “shop website” (ending ${key.slice(-4)})` }));
@@ -155,7 +155,7 @@ const PASSWORD = 'three unrelated words';
       expect(await statusWith(old)).toBe(200);
     });
 
-    it('runs the programs of the quickstart as they stand', async () => {
+    it('runs the programs of the quickstart unchanged', async () => {
       const folder = await temporaryFolder();
       try {
         await page.goto(`${portal.origin}/quickstart`);
@@ -180,7 +180,7 @@ const PASSWORD = 'three unrelated words';
     it('adds an animal to the catalogue', async () => {
       await page.goto(`${portal.origin}/catalogue`);
       await write('Name', 'Rex <b>');
-      await write('Category’s number', '9223372036854775807');
+      await write('Category number', '9223372036854775807');
       await enter(/^Catalogue$/);
       expect(await page.getByRole('row', { name: /Rex <b> Available 9223372036854775807/ }).count()).toBe(1);
     });

@@ -36,12 +36,12 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
       runPortal(database.url),
       chromium.launch({ ...(executablePath && { executablePath }), args: ['--no-sandbox'] }),
     ]);
-    // Each in a context of its own.
+    // Each has its own browser context.
     [visitor, member] = await Promise.all([browser.newPage(), browser.newPage()]);
     for (const page of [visitor, member]) {
-      // Chromium reports what the Content-Security-Policy has stopped on the console, too.
+      // Chromium also reports violations of the Content-Security-Policy on the console.
       page.on('console', (message) => {
-        // A form that was refused is answered with 422, a page that isn't there with 404.
+        // A refused form is answered with 422, a missing page with 404.
         if (['error', 'warning'].includes(message.type()) && !message.text().includes('Failed to load resource'))
           complaints.push(message.text());
       });
@@ -65,7 +65,7 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
     expect(complaints).toEqual([]);
   });
 
-  /** Keys in all states, a month of use, a ban, and animals. */
+  /** Adds keys in all states, a month of usage, a ban, and animals. */
   async function fillIn(): Promise<ApiKey> {
     const config = { databaseUrl: database.url, poolSize: 5 };
     const { ports, close } = await openInfrastructure(config);
@@ -91,13 +91,13 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
     for (let day = 0; day < 30; day += 1)
       for (let request = (day * 7) % 23; request >= 0; request -= 1)
         ports.usage.record({ accountId, keyId: website.id }, request % 9 !== 8, later(now, -day * DAY));
-    // Sixty that its plan has room for, and fifty more that have it banned; two minutes' worth, should one end within.
+    // Sixty requests within the plan, and fifty more that ban the key. Twice as many, in case a minute ends in between.
     const { plan } = account;
     const caller: Caller = { account, key: website, accountId, keyId: website.id, plan, limits: limitsOf(plan) };
     for (let request = 0; request < 170; request += 1) await application.meterRequest.execute(caller);
     for (const name of ['Luna', 'Rex', 'Mia who was found by the river one morning in March'])
       await application.addAnimal.execute({ name, categoryId: 9_223_372_036_854_775_807n });
-    // All that is known is written then.
+    // Closing writes all pending records.
     await close();
     return website;
   }
@@ -106,7 +106,7 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
     await page.goto(portal.origin + path);
   };
 
-  /** The page in both colour schemes, on a phone and on a desktop, with all that it can unfold. */
+  /** Checks the page in both colour schemes, on a phone and on a desktop, with everything unfolded. */
   async function look(page: Page): Promise<void> {
     await bringAxe(page);
     for (const summary of await page.locator('summary').all()) await summary.click();
@@ -138,17 +138,17 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
     '/nowhere',
   ];
 
-  it.each(PUBLIC)('can be used by everybody: %s', async (path) => {
+  it.each(PUBLIC)('is accessible: %s', async (path) => {
     await open(visitor, path);
     await look(visitor);
   });
 
-  it.each(OWN)('can be used by everybody: %s', async (path) => {
+  it.each(OWN)('is accessible: %s', async (path) => {
     await open(member, path);
     await look(member);
   });
 
-  it.each(['rotate', 'revoke'])('can be used by everybody: /keys/…/%s', async (step) => {
+  it.each(['rotate', 'revoke'])('is accessible: /keys/…/%s', async (step) => {
     await open(member, `/keys/${key.id}/${step}`);
     await look(member);
   });
@@ -157,7 +157,7 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
     { path: '/sign-up', button: 'Create the account', fields: ['email', 'password'] },
     { path: '/sign-in', button: 'Sign in', fields: [] },
     { path: '/reset-password', button: 'Set the password', fields: [] },
-  ])('tells what is wrong so that everybody finds it: $path', async ({ path, button, fields }) => {
+  ])('reports problems accessibly: $path', async ({ path, button, fields }) => {
     const page = visitor;
     await open(page, path);
     await page.getByRole('main').getByRole('button', { name: button }).click();
@@ -174,7 +174,7 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
     await look(page);
   });
 
-  it('tells what is wrong with an animal beside its field', async () => {
+  it('shows a problem of an animal beside its field', async () => {
     const page = member;
     await open(page, '/catalogue');
     await page.getByRole('button', { name: 'Add it' }).click();
@@ -182,7 +182,7 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
     await look(page);
   });
 
-  it('shows a new key that is copied by a button', async () => {
+  it('shows a new key with a button that copies it', async () => {
     await member.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     const page = member;
     await open(page, '/keys');
@@ -199,11 +199,11 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
       await open(visitor, path);
       await open(visitor, '/reset-password#t0k3n');
       await visitor.waitForURL(`${portal.origin}/reset-password`);
-      expect(await visitor.getByLabel('Token from the mail').inputValue()).toBe('t0k3n');
+      expect(await visitor.getByLabel('Token from the e-mail').inputValue()).toBe('t0k3n');
     },
   );
 
-  it('tells of a ban and of refusals in words', async () => {
+  it('shows a ban and refusals in words', async () => {
     const page = member;
     await open(page, '/usage');
     const text = await page.getByRole('main').innerText();
@@ -211,7 +211,7 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
     expect(text).toMatch(/Refused today\s+[1-9]/);
   });
 
-  it('weighs less than 50 kB with all it needs, and is rendered in less than 30 ms', async () => {
+  it('has less than 50 kB with all its files, and is rendered in less than 30 ms', async () => {
     const cookie = (await member.context().cookies()).map(({ name, value }) => `${name}=${value}`).join('; ');
     const get = async (path: string) => {
       const begun = performance.now();
@@ -221,7 +221,7 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
     const rows: Record<string, { bytes: number; ms: number }> = {};
     for (const path of [...PUBLIC.slice(3), ...OWN, `/keys/${key.id}/rotate`, `/keys/${key.id}/revoke`]) {
       const times: number[] = [];
-      // What else the machine does isn't the page's: the best of as many as it takes.
+      // Other work on the machine only adds time, so the best of several attempts counts.
       for (let time = 0; time < 5 || (time < 50 && Math.min(...times) >= MOST_MILLISECONDS); time += 1) {
         times.push((await get(path)).time);
       }

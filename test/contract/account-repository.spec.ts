@@ -26,7 +26,7 @@ describe.each(everyAdapter)('an account repository (%s)', (_name, open) => {
     expect(await accounts.findById(opened.id)).toEqual(opened);
   });
 
-  it('says undefined of an address without an account', async () => {
+  it('returns undefined for an address without an account', async () => {
     expect(await accounts.findByEmail('nobody@example.com')).toBeUndefined();
   });
 
@@ -41,7 +41,7 @@ describe.each(everyAdapter)('an account repository (%s)', (_name, open) => {
     expect(all.map(({ id }) => id)).toEqual(all.map(({ id }) => id).sort((one, other) => (one < other ? -1 : 1)));
   });
 
-  it('lists a part of the accounts, by where it begins and how many', async () => {
+  it('lists a part of the accounts, by start and size', async () => {
     const added = [];
     for (let index = 0; index < 4; index += 1) {
       added.push(await accounts.open({ email: `${randomUUID()}@example.com`, plan: { name: 'free' }, createdAt }));
@@ -51,7 +51,7 @@ describe.each(everyAdapter)('an account repository (%s)', (_name, open) => {
     expect(await accounts.list({ after: added[3]?.id, limit: 2 })).toEqual([]);
   });
 
-  it('leaves an account that is there as it is', async () => {
+  it('leaves an existing account unchanged', async () => {
     const first = await accounts.open({ email: 'twice@example.com', plan: { name: 'pro' }, createdAt });
     const second = await accounts.open({ email: 'twice@example.com', plan: { name: 'free' }, createdAt: instant(1) });
     expect(second).toEqual(first);
@@ -74,12 +74,12 @@ describe.each(everyAdapter)('an account repository (%s)', (_name, open) => {
     expect(await accounts.findByEmail(bystander.email)).toEqual(bystander);
   });
 
-  it('changes no plan, and opens nothing, where there is no account', async () => {
+  it('changes no plan, and opens no account, if there is none', async () => {
     expect(await accounts.changePlan('nobody@example.com', { name: 'pro' })).toBeUndefined();
     expect(await accounts.findByEmail('nobody@example.com')).toBeUndefined();
   });
 
-  it('leaves an account on one whole plan, however many race to change it', async () => {
+  it('leaves an account on one complete plan, however many changes race', async () => {
     const email = `${randomUUID()}@example.com`;
     await accounts.open({ email, plan: { name: 'free' }, createdAt });
     const plans = Array.from({ length: 30 }, (_, index): Plan =>
@@ -89,7 +89,7 @@ describe.each(everyAdapter)('an account repository (%s)', (_name, open) => {
     expect(plans).toContainEqual((await accounts.findByEmail(email))?.plan);
   });
 
-  it('opens one account for one address, however many race for it', async () => {
+  it('opens one account for one address, however many calls race', async () => {
     const opened = await Promise.all(
       Array.from({ length: 50 }, () => accounts.open({ email: 'race@example.com', plan: { name: 'free' }, createdAt })),
     );

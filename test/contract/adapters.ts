@@ -8,7 +8,7 @@ export interface Adapters {
   close(): Promise<void>;
 }
 
-/** Every set of adapters there is; each port's contract is proven against all of them. */
+/** Every set of adapters. The contract of each port is tested against all of them. */
 export const everyAdapter: readonly (readonly [name: string, open: () => Promise<Adapters>])[] = [
   ['in memory', () => Promise.resolve({ ports: inMemoryPorts(), close: () => Promise.resolve() })],
   ['PostgreSQL', openPostgres],

@@ -12,7 +12,7 @@ import { openDataSource, PostgresAnimalRepository } from '@adoption-store/infras
 import fc from 'fast-check';
 import { type Adapters, everyAdapter, openPostgres } from './adapters.js';
 
-/** Without what lets those who ask at the same time share. */
+/** The repository without the sharing of concurrent calls. */
 async function openUncoalesced(): Promise<Adapters> {
   const postgres = await openPostgres();
   const dataSource = await openDataSource({ connectionString: postgres.url, max: 20 });
@@ -40,7 +40,7 @@ describe.each([...everyAdapter, ['PostgreSQL, each by itself', openUncoalesced] 
       animals.add(newAnimal({ name: 'Luna', categoryId: 1n, ...input }));
     const idsOf = (found: readonly Animal[]) => found.map(({ id }) => id);
 
-    it('gives back what was added, with an id of its own', async () => {
+    it('returns the stored animal under a new id', async () => {
       const [one, other] = [await add({ name: ' Łuna 🐈 ', categoryId: INT64_MIN, status: 'sold' }), await add()];
       expect(one).toEqual({ id: one.id, name: ' Łuna 🐈 ', categoryId: INT64_MIN, status: 'sold' });
       expect(typeof one.id).toBe('bigint');
@@ -48,12 +48,12 @@ describe.each([...everyAdapter, ['PostgreSQL, each by itself', openUncoalesced] 
       expect(await animals.findById(one.id)).toEqual(one);
     });
 
-    it('says undefined of an animal that is not there', async () => {
+    it('returns undefined for an unknown animal', async () => {
       expect(await animals.findById(INT64_MAX as AnimalId)).toBeUndefined();
       expect(await animals.findById(-1n as AnimalId)).toBeUndefined();
     });
 
-    it('keeps every int64 and every name to the letter', async () => {
+    it('keeps every int64 and every name exactly', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.bigInt({ min: INT64_MIN, max: INT64_MAX }),
@@ -92,7 +92,7 @@ describe.each([...everyAdapter, ['PostgreSQL, each by itself', openUncoalesced] 
       expect(await animals.list({ ids: [], limit: 100 })).toEqual([]);
     });
 
-    it('gives each of many who ask at once the page that they ask for', async () => {
+    it('gives each of many concurrent readers the page it asked for', async () => {
       const added: Animal[] = [];
       for (let index = 0; index < 30; index += 1) added.push(await add({ status: PET_STATUSES[index % 3] }));
       const pageOf = fc.record({
@@ -112,7 +112,7 @@ describe.each([...everyAdapter, ['PostgreSQL, each by itself', openUncoalesced] 
       );
     });
 
-    it('gives every one of many racing callers an animal of its own', async () => {
+    it('gives each of many concurrent callers a new animal', async () => {
       const added = await Promise.all(Array.from({ length: 200 }, (_, index) => add({ name: `racer ${index}` })));
       expect(added.map(({ name }) => name)).toEqual(added.map((_, index) => `racer ${index}`));
       expect(new Set(idsOf(added)).size).toBe(200);
@@ -120,7 +120,7 @@ describe.each([...everyAdapter, ['PostgreSQL, each by itself', openUncoalesced] 
       expect(new Set(found.map(({ name }) => name)).size).toBe(200);
     });
 
-    it('shows a walk by pages every animal that was there throughout exactly once, whatever is added meanwhile', async () => {
+    it('returns every animal that existed throughout exactly once in a walk by pages, whatever is added meanwhile', async () => {
       const there = await Promise.all(Array.from({ length: 60 }, () => add({ status: 'pending' })));
       let isWalking = true;
       const adding = Array.from({ length: 4 }, async () => {

@@ -53,7 +53,7 @@ const LISTENERS = `
   FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN key_changes' AND state = 'idle'`;
 const listeners = async (): Promise<number> => (await query(`SELECT pid ${LISTENERS}`)).length;
 
-/** Lets a key in, which is when an instance begins to listen; when it does, it forgets what it has held until then. */
+/** Authenticates a key, after which an instance begins to listen. When it listens, it drops its cache. */
 async function startFollowing(issuer: Instance, instance: Instance): Promise<void> {
   expect(await outcomeOf(instance, (await issue(issuer)).text)).toBe('free');
   await until(async () => (await listeners()) === 1);
@@ -65,7 +65,7 @@ const outcomeOf = ({ authenticate }: Instance, text: string): Promise<string> =>
     (error: unknown) => (error as { code?: string }).code ?? String(error),
   );
 
-/** Asks until the outcome is there, and gives the milliseconds after which it was last asked for in vain. */
+/** Repeats until the outcome is there. Returns the milliseconds until the last attempt without it. */
 async function lastInVain(instance: Instance, text: string, outcome: string): Promise<number> {
   const start = performance.now();
   for (let inVain = 0; ;) {
@@ -78,12 +78,12 @@ async function lastInVain(instance: Instance, text: string, outcome: string): Pr
 }
 
 describe.each([
-  ['as the database notifies of it', ''],
+  ['with notifications', ''],
   [
-    'where every notification is lost',
+    'if every notification is lost',
     'ALTER TABLE api_keys DISABLE TRIGGER USER; ALTER TABLE accounts DISABLE TRIGGER USER',
   ],
-])('what one instance changes acts on another within a second, %s:', (_how, sabotage) => {
+])('a change of one instance takes effect on another within a second, %s:', (_how, sabotage) => {
   let one: Instance;
   let other: Instance;
   beforeEach(async () => {
@@ -116,14 +116,14 @@ describe.each([
     expect(await lastInVain(other, old.text, 'expired_api_key')).toBeLessThan(SECOND);
   });
 
-  it('a key that is there no more', async () => {
+  it('a deleted key', async () => {
     const { key, text } = await issue(one);
     expect(await outcomeOf(other, text)).toBe('free');
     await query(`DELETE FROM api_keys WHERE id = ${key.id}`);
     expect(await lastInVain(other, text, 'invalid_api_key')).toBeLessThan(SECOND);
   });
 
-  it('a new key, also one that somebody has tried before', async () => {
+  it('a new key, even if it was tried before', async () => {
     const account = await one.openAccount.execute({ email: EMAIL });
     const { cryptography, clock, apiKeys } = one.ports;
     const text = generateKeyText('live', cryptography);
@@ -175,9 +175,9 @@ describe.each([
   });
 });
 
-it('a notification acts long before the second is over, and again after the connection it came by was cut', async () => {
+it('a notification takes effect long before the second is over, and again after its connection was cut', async () => {
   const [one, other] = [await openInstance(), await openInstance()];
-  /** Misses are never asked about again before their second is over: only a notification can be faster. */
+  /** Missing keys are looked up again only after their second, so an earlier success must come from a notification. */
   const missedFor = async (): Promise<number> => {
     const { cryptography, clock, apiKeys } = one.ports;
     const text = generateKeyText('live', cryptography);
@@ -189,7 +189,7 @@ it('a notification acts long before the second is over, and again after the conn
     await lastInVain(other, text, 'free');
     return performance.now() - start;
   };
-  /** What else the machine does only adds to a time. */
+  /** Other work on the machine only adds time. */
   const bestOfThree = async () => Math.min(await missedFor(), await missedFor(), await missedFor());
   await startFollowing(one, other);
   expect(await bestOfThree()).toBeLessThan(0.8 * SECOND);
@@ -208,14 +208,14 @@ describe('between an instance and its database', () => {
     instance = await openInstance(proxy.url);
   });
 
-  it('1,000 requests with one key cost no queries but those of the background', async () => {
+  it('1,000 requests with one key need only the background’s queries', async () => {
     await startFollowing(instance, instance);
     const { text } = await issue(instance);
     expect(await outcomeOf(instance, text)).toBe('free');
     const [before, start] = [proxy.queries, performance.now()];
     for (let request = 0; request < 1_000; request += 1) await instance.authenticate.execute(text);
     const seconds = (performance.now() - start) / SECOND;
-    // Four confirmations a second, and one write of last uses every other second.
+    // Four refreshes a second, and one write of last uses every two seconds.
     expect(proxy.queries - before).toBeLessThanOrEqual(2 + 5 * seconds);
   });
 
@@ -230,7 +230,7 @@ describe('between an instance and its database', () => {
     expect(proxy.queries - before).toBeLessThanOrEqual(25);
   });
 
-  it('a cut refuses every key as unavailable after at most a second, and ends by itself', async () => {
+  it('after a cut every key is refused as unavailable within a second, and recovers by itself', async () => {
     const { text } = await issue(instance);
     const unknown = generateKeyText('live', instance.ports.cryptography);
     expect(await outcomeOf(instance, text)).toBe('free');
@@ -243,7 +243,7 @@ describe('between an instance and its database', () => {
     expect(await outcomeOf(instance, unknown)).toBe('invalid_api_key');
   });
 
-  it('a key revoked while it was cut is refused from the first answer on', async () => {
+  it('a key revoked during a cut is refused from the first answer on', async () => {
     const { key, text } = await issue(instance);
     expect(await outcomeOf(instance, text)).toBe('free');
     proxy.cut();
@@ -260,7 +260,7 @@ describe('between an instance and its database', () => {
   });
 });
 
-it('no text of a key gets into the database, nor a hash into its notifications', async () => {
+it('no key text is written to the database, and no hash to its notifications', async () => {
   const listener = new pg.Client(database.url);
   const instance = await openInstance();
   await listener.connect();
@@ -293,10 +293,10 @@ it('no text of a key gets into the database, nor a hash into its notifications',
   expect(told.filter((payload) => !/^(key|account) \d+$/.test(payload))).toEqual([]);
 });
 
-/** What precedes the last byte of every answer, ReadyForQuery (PostgreSQL's manual, 54.7). */
+/** The bytes before the last byte of every answer, ReadyForQuery (PostgreSQL's manual, 54.7). */
 const READY = Buffer.from([0x5a, 0, 0, 0, 5]);
 
-/** A TCP proxy before the database that counts queries, and can be cut. */
+/** A TCP proxy to the database that counts queries and can be cut. */
 class DatabaseProxy {
   queries = 0;
   mostAtOnce = 0;

@@ -52,20 +52,20 @@ describe.each(everyAdapter)('an API key repository (%s)', (_name, open) => {
     expect(await keys.findById(key.id)).toEqual({ account, key });
   });
 
-  it('says undefined of a key that is not there', async () => {
+  it('returns undefined for an unknown key', async () => {
     expect(await keys.findByHash(draft().hash)).toBeUndefined();
     expect(await keys.findById(INT64_MAX as ApiKeyId)).toBeUndefined();
     expect(await keys.revoke(INT64_MAX as ApiKeyId, now)).toBeUndefined();
     expect(await keys.replace(INT64_MAX as ApiKeyId, draft(), now)).toBeUndefined();
   });
 
-  it('adds no key to an account that is not there', async () => {
+  it('adds no key to an unknown account', async () => {
     const orphan = draft({ accountId: INT64_MAX as AccountId });
     await expect(keys.add(orphan)).rejects.toMatchObject({ code: 'not_found' });
     expect(await keys.findByHash(orphan.hash)).toBeUndefined();
   });
 
-  it('adds keys up to as many that are active, however many race', async () => {
+  it('never adds more active keys than allowed, however many calls race', async () => {
     const { id: accountId } = await openAccount();
     await keys.add(draft({ accountId, expiresAt: now }));
     const revoked = await keys.add(draft({ accountId }));
@@ -108,7 +108,7 @@ describe.each(everyAdapter)('an API key repository (%s)', (_name, open) => {
     expect(await part(undefined, { after: first?.id })).toEqual(added.slice(1));
   });
 
-  it('adds keys up to as many a UTC day, however many race', async () => {
+  it('never adds more keys a UTC day than allowed, however many calls race', async () => {
     const { id: accountId } = await openAccount();
     const yesterday = later(now, -DAY);
     for (let made = 0; made < 3; made += 1) await keys.add(draft({ accountId, createdAt: yesterday }));
@@ -129,7 +129,7 @@ describe.each(everyAdapter)('an API key repository (%s)', (_name, open) => {
     });
   });
 
-  it('deletes the keys that ended until an instant, in whatever order they replaced each other, and no other', async () => {
+  it('deletes the keys that ended up to an instant, in any order of replacement, and no others', async () => {
     const { id: accountId } = await openAccount();
     const longAgo = later(now, -1_000 * DAY);
     const until = later(longAgo, HOUR);
@@ -148,7 +148,7 @@ describe.each(everyAdapter)('an API key repository (%s)', (_name, open) => {
     expect(next.id > lasting.id).toBe(true);
   });
 
-  it('lists of an account the keys that are active at an instant, and nobody else’s', async () => {
+  it('lists only the account’s own keys that are active at an instant', async () => {
     const { id: accountId } = await openAccount();
     const lasting = await keys.add(draft({ accountId }));
     const ending = await keys.add(draft({ accountId, expiresAt: later(now, 1) }));
@@ -160,11 +160,11 @@ describe.each(everyAdapter)('an API key repository (%s)', (_name, open) => {
     expect(await keys.listActive(accountId, later(now, 1))).toEqual([lasting]);
   });
 
-  it('lists of an account the keys that are over, the last to end first, part by part and each once', async () => {
+  it('lists an account’s past keys, the latest end first, part by part and each once', async () => {
     const { id: accountId } = await openAccount();
     const over: ApiKey[] = [];
     for (let minutes = 0; minutes < 7; minutes += 1) {
-      // Two at a time end together, by turns as they expire and as they are revoked first.
+      // Two keys end at each instant; one expires and one is revoked first.
       const endsAt = later(now, -Math.floor(minutes / 2) * MINUTE);
       const isRevoked = minutes % 3 === 0;
       const key = await keys.add(draft({ accountId, expiresAt: isRevoked ? later(now, HOUR) : endsAt }));
@@ -195,21 +195,21 @@ describe.each(everyAdapter)('an API key repository (%s)', (_name, open) => {
     expect(await keys.findById(id)).toMatchObject({ key: { revokedAt: now } });
   });
 
-  it('calls a key revoked from the revocation on, whatever a clock says', async () => {
+  it('treats a revoked key as revoked, whatever a clock says', async () => {
     const { id } = await keys.add(draft());
     await keys.revoke(id, later(now, HOUR));
     const found = await keys.findById(id);
     expect(found && keyState(found.key, now)).toBe('revoked');
   });
 
-  it('ends a key that is replaced without an overlap from then on, whatever a clock says', async () => {
+  it('ends a key that is replaced without an overlap at once, whatever a clock says', async () => {
     const { id } = await keys.add(draft());
     await keys.replace(id, draft(), now);
     const found = await keys.findById(id);
     expect(found && keyState(found.key, later(now, -HOUR))).toBe('expired');
   });
 
-  it('replaces a key: the new one is there, the old one ends', async () => {
+  it('replaces a key: the new one exists, the old one ends', async () => {
     const { id } = await keys.add(draft());
     const endsAt = later(now, HOUR);
     const replacement = await keys.replace(id, draft({ name: 'new' }), endsAt);
@@ -235,7 +235,7 @@ describe.each(everyAdapter)('an API key repository (%s)', (_name, open) => {
     expect(await keys.replace(id, draft(), now)).toBeUndefined();
   });
 
-  it('takes a key back that nobody has seen', async () => {
+  it('revokes a key that nobody has seen', async () => {
     const key = await keys.add(draft());
     await keys.takeBack(key.id, now);
     await keys.takeBack(key.id, later(now, HOUR));
@@ -261,7 +261,7 @@ describe.each(everyAdapter)('an API key repository (%s)', (_name, open) => {
     },
   );
 
-  it('takes back no replacement but the one that was made', async () => {
+  it('takes back only the replacement that was made', async () => {
     const [old, other] = [await keys.add(draft()), await keys.add(draft())];
     const added = await keys.replace(old.id, draft(), later(now, HOUR));
     await keys.takeBack(other.id, now, old);
@@ -270,7 +270,7 @@ describe.each(everyAdapter)('an API key repository (%s)', (_name, open) => {
     });
   });
 
-  it('lets one of many racing replacements win, and adds nothing for the others', async () => {
+  it('lets one of many concurrent replacements win, and adds nothing for the others', async () => {
     const racing = await openAccount();
     const { id } = await keys.add(draft({ accountId: racing.id }));
     const replaced = await Promise.all(
@@ -280,7 +280,7 @@ describe.each(everyAdapter)('an API key repository (%s)', (_name, open) => {
     expect(await keys.list(racing.id)).toHaveLength(2);
   });
 
-  it('shows whoever made a change that change at once', async () => {
+  it('shows each change at once to the instance that made it', async () => {
     const owner = await openAccount();
     const newKey = draft({ accountId: owner.id });
     const replacement = draft({ accountId: owner.id });
@@ -297,7 +297,7 @@ describe.each(everyAdapter)('an API key repository (%s)', (_name, open) => {
     expect(await keys.findByHash(newKey.hash)).toMatchObject({ key: { revokedAt: now } });
   });
 
-  it('gives each of many who ask at once their own key, or none', async () => {
+  it('gives each of many concurrent callers its own key, or none', async () => {
     const added = await Promise.all(Array.from({ length: 150 }, () => keys.add(draft())));
     const hashes = added.flatMap(({ hash }) => [hash, draft().hash]);
     const found = await Promise.all(hashes.map(async (hash) => keys.findByHash(hash)));
@@ -305,7 +305,7 @@ describe.each(everyAdapter)('an API key repository (%s)', (_name, open) => {
     expect(new Set(found.filter((_, index) => index % 2 === 1))).toEqual(new Set([undefined]));
   });
 
-  it('records the latest use of a key within seconds, in whatever order they are told', async () => {
+  it('records the latest use of a key within seconds, in any order of reports', async () => {
     const [one, other, unused] = [await keys.add(draft()), await keys.add(draft()), await keys.add(draft())];
     for (const minutes of [1, 3, 2]) keys.recordUse(one.id, later(now, minutes * MINUTE));
     keys.recordUse(other.id, now);
@@ -319,7 +319,7 @@ describe.each(everyAdapter)('an API key repository (%s)', (_name, open) => {
     expect(await keys.findById(one.id)).toMatchObject({ key: { lastUsedAt: later(now, 3 * MINUTE) } });
   });
 
-  it('leaves the old key as it was where its replacement cannot be added', async () => {
+  it('leaves the old key unchanged if its replacement cannot be added', async () => {
     const taken = await keys.add(draft());
     const old = await keys.add(draft());
     await expect(keys.replace(old.id, draft({ hash: taken.hash }), now)).rejects.toThrow();

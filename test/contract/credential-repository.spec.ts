@@ -176,7 +176,7 @@ describe.each(everyAdapter)('a credential repository (%s)', (_name, open) => {
       return credentials.resetPassword({ tokenHash: link.tokenHash, passwordHash: 'owner', at });
     };
 
-    it('is proven by the first reset, which revokes what was made before it, at every holder of a copy', async () => {
+    it('is proven by the first reset, which revokes every earlier key in every cache', async () => {
       const account = await opened();
       const [key, gone] = [await ports.apiKeys.add(newKey(account)), await ports.apiKeys.add(newKey(account))];
       const bystander = await ports.apiKeys.add(newKey(await opened()));
@@ -207,7 +207,7 @@ describe.each(everyAdapter)('a credential repository (%s)', (_name, open) => {
       expect(await ports.apiKeys.findByHash(key.hash)).toMatchObject({ key: { revokedAt: undefined } });
     });
 
-    it('is proven by a mailed link, once, however many race with it; keys and password stay', async () => {
+    it('is proven once by a mailed link, however many calls race; keys and password stay', async () => {
       const account = await opened('hash');
       const key = await ports.apiKeys.add(newKey(account));
       const [proof, other] = [newReset(account), newReset(account)];
@@ -221,7 +221,7 @@ describe.each(everyAdapter)('a credential repository (%s)', (_name, open) => {
       expect(await ports.apiKeys.findByHash(key.hash)).toMatchObject({ key: { revokedAt: undefined } });
     });
 
-    it('is proven by no link that has expired, is another’s, resets a password, or was taken back', async () => {
+    it('is not proven by a link that has expired, is another’s, resets a password, or was taken back', async () => {
       const [account, bystander] = [await opened(), await opened()];
       const [expired, usable, taken, link] = [
         newReset(account),
@@ -252,7 +252,7 @@ describe.each(everyAdapter)('a credential repository (%s)', (_name, open) => {
       expect(await credentials.forgetResets(early)).toBe(0);
     });
 
-    it('that is proven by a reset leaves no key of before, however many are issued and rotated meanwhile', async () => {
+    it('that is proven by a reset keeps no earlier key, however many are issued and rotated meanwhile', async () => {
       for (let round = 0; round < 5; round += 1) {
         const account = await opened();
         const { credentialVersion: version } = account;
@@ -281,7 +281,7 @@ describe.each(everyAdapter)('a credential repository (%s)', (_name, open) => {
   describe('closing', () => {
     const closing = ({ id }: Account, current = 'hash') => credentials.close({ accountId: id, current, at: NOW });
 
-    it('happens where the password is still the one it was decided on', async () => {
+    it('happens only if the password is still the checked one', async () => {
       const account = await opened('hash');
       expect(await closing(account, 'another')).toBe(false);
       expect(await credentials.findById(account.id)).toEqual({ account, passwordHash: 'hash' });
@@ -289,7 +289,7 @@ describe.each(everyAdapter)('a credential repository (%s)', (_name, open) => {
       expect(await closing(account)).toBe(false);
     });
 
-    it('leaves nothing that finds the account, and gives its address back', async () => {
+    it('makes the account unfindable, and frees its address', async () => {
       const account = await opened();
       const reset = newReset(account);
       await credentials.addReset(reset, 3);
@@ -305,7 +305,7 @@ describe.each(everyAdapter)('a credential repository (%s)', (_name, open) => {
       expect(anew.id).not.toBe(account.id);
     });
 
-    it('revokes every key at once, for whoever has just let it in, too; one revoked before keeps its instant', async () => {
+    it('revokes every key at once, in every cache too; an earlier revocation keeps its instant', async () => {
       const account = await opened();
       const [first, second] = [await ports.apiKeys.add(newKey(account)), await ports.apiKeys.add(newKey(account))];
       await ports.apiKeys.revoke(first.id, instant(1));
@@ -315,7 +315,7 @@ describe.each(everyAdapter)('a credential repository (%s)', (_name, open) => {
       expect(await ports.apiKeys.findById(first.id)).toMatchObject({ key: { revokedAt: instant(1) } });
     });
 
-    it('leaves no key that works, however many are issued and rotated meanwhile', async () => {
+    it('leaves no working key, however many are issued and rotated meanwhile', async () => {
       for (let round = 0; round < 5; round += 1) {
         const account = await opened();
         const old = await Promise.all(Array.from({ length: 8 }, () => ports.apiKeys.add(newKey(account))));
@@ -332,7 +332,7 @@ describe.each(everyAdapter)('a credential repository (%s)', (_name, open) => {
       }
     });
 
-    it('and a reset that race end with the account closed or with the new password, never with half of both', async () => {
+    it('racing with a reset leaves the account closed or with the new password, never a mixture', async () => {
       for (let round = 0; round < 5; round += 1) {
         const account = await opened();
         const reset = newReset(account);

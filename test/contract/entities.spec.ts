@@ -16,7 +16,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** What `typeorm schema:log` prints: the statements that would make the database what the entities say. */
+/** The output of `typeorm schema:log`: the statements that would change the database into the entities' schema. */
 async function differences(): Promise<readonly string[]> {
   const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
   return upQueries.map(({ query }) => query);

@@ -41,7 +41,7 @@ describe.each(everyAdapter)('idempotency records (%s)', (_name, open) => {
   const answering = (answer: string) => () => Promise.resolve(answer);
   const never = () => Promise.reject(new Error('it has run'));
 
-  it('gives the recorded answer to the letter, with the fingerprint it was asked with, and runs nothing', async () => {
+  it('returns the recorded answer exactly, with its request’s fingerprint, and runs nothing', async () => {
     const key = newKey();
     const answer = '{"body":"Łuna 🐈\\u0000\\n"}';
     expect(await ask(key, answering(answer), { fingerprint: 'first' })).toEqual({
@@ -52,7 +52,7 @@ describe.each(everyAdapter)('idempotency records (%s)', (_name, open) => {
     expect(await ask(key, never, { fingerprint: 'second' })).toEqual({ answer, fingerprint: 'first', isReplay: true });
   });
 
-  it('tells accounts and keys apart', async () => {
+  it('distinguishes accounts and keys', async () => {
     const key = newKey();
     await ask(key, answering('one'));
     expect(await ask(key, answering('two'), { by: other })).toMatchObject({ answer: 'two', isReplay: false });
@@ -60,7 +60,7 @@ describe.each(everyAdapter)('idempotency records (%s)', (_name, open) => {
     expect(await ask(key, never)).toMatchObject({ answer: 'one' });
   });
 
-  it('keeps what the work has done together with its answer', async () => {
+  it('stores the work’s changes together with its answer', async () => {
     const key = newKey();
     const { answer } = await ask(key, async () =>
       String((await ports.animals.add(newAnimal({ name: 'Luna', categoryId: 1n }))).id),
@@ -68,7 +68,7 @@ describe.each(everyAdapter)('idempotency records (%s)', (_name, open) => {
     expect(await ports.animals.findById(BigInt(answer) as AnimalId)).toMatchObject({ name: 'Luna' });
   });
 
-  it('undoes all that the work has done where it fails, and leaves the key free', async () => {
+  it('undoes all changes of failed work, and leaves the key free', async () => {
     const key = newKey();
     const { id: animalId } = await ports.animals.add(newAnimal({ name: 'Milo', categoryId: 1n }));
     const messageId = newMessageId(ports.cryptography);
@@ -89,7 +89,7 @@ describe.each(everyAdapter)('idempotency records (%s)', (_name, open) => {
     expect(await ask(key, answering('afterwards'))).toMatchObject({ answer: 'afterwards', isReplay: false });
   });
 
-  it('lets one of many that ask at once do the work; the others wait for its answer', async () => {
+  it('runs the work of one of many concurrent callers; the others wait for its answer', async () => {
     const key = newKey();
     let runs = 0;
     const asking = Array.from({ length: 8 }, (_, index) =>
@@ -105,7 +105,7 @@ describe.each(everyAdapter)('idempotency records (%s)', (_name, open) => {
     expect(answers.filter(({ isReplay }) => !isReplay)).toHaveLength(1);
   });
 
-  it('lets the next do the work where the first of many fails', async () => {
+  it('runs the work of the next caller if the first one fails', async () => {
     const key = newKey();
     let runs = 0;
     const asking = Array.from({ length: 5 }, () =>
@@ -121,7 +121,7 @@ describe.each(everyAdapter)('idempotency records (%s)', (_name, open) => {
     expect(await ask(key, never)).toMatchObject({ answer: 'done' });
   });
 
-  it('answers anew what is old enough to be forgotten, whether or not it has been', async () => {
+  it('runs a request again once its answer has expired, whether or not it was deleted', async () => {
     const key = newKey();
     await ask(key, answering('old'));
     expect(await ask(key, never, { now: later(NOW, DAY - 1) })).toMatchObject({ answer: 'old' });
@@ -134,7 +134,7 @@ describe.each(everyAdapter)('idempotency records (%s)', (_name, open) => {
     expect(await ask(key, never, { now })).toMatchObject({ answer: 'new', fingerprint: 'anew', isReplay: true });
   });
 
-  it('forgets what was answered until an instant, and only that', async () => {
+  it('deletes the answers up to an instant, and no others', async () => {
     await records.forget(later(NOW, 100 * DAY));
     const times = [0, 1, 2].map((milliseconds) => later(NOW, milliseconds));
     const asked = times.map((now) => ({ key: newKey(), now }));

@@ -50,7 +50,7 @@ describe.each(everyAdapter)('a message queue (%s)', (_name, open) => {
   const statusOf = async ({ accountId, id }: Message) => (await messages.findById(accountId, id))?.status;
 
   describe('a retry', () => {
-    it('queues a failed message as if nobody had tried to send it, and says that it had failed', async () => {
+    it('queues a failed message as if it had never been tried, and reports that it had failed', async () => {
       const message = await add(await openAccount());
       await messages.postpone(await claimOne(message.id), NOW);
       await messages.markFailed(await claimOne(message.id));

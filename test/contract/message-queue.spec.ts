@@ -45,7 +45,7 @@ describe.each(everyAdapter)('a message queue (%s)', (_name, open) => {
     account = await openAccount(adapters.ports);
   });
   afterAll(() => adapters.close());
-  // Each test begins with nothing to be done.
+  // Each test begins without due messages.
   afterEach(async () => {
     for (const { id } of await claim({ now: instant(Date.UTC(2100, 0)) })) await messages.markSent(id);
   });
@@ -60,13 +60,13 @@ describe.each(everyAdapter)('a message queue (%s)', (_name, open) => {
   };
   const statusOf = async (id: MessageId) => (await messages.findById(account.id, id))?.status;
 
-  it('gives back what was added, queued', async () => {
+  it('returns the added message, queued', async () => {
     const message = await add();
     expect(message).toEqual({ id: message.id, accountId: account.id, text: 'Hello', status: 'queued', createdAt: NOW });
     expect(await messages.findById(account.id, message.id)).toEqual(message);
   });
 
-  it('deletes what was written until an instant once it is sent or has failed, in portions, and nothing that is queued', async () => {
+  it('deletes sent and failed messages up to an instant in batches, and never a queued one', async () => {
     const old = later(NOW, -HOUR);
     const [sent, failed, queued, young] = [
       await add('sent', old),
@@ -84,7 +84,7 @@ describe.each(everyAdapter)('a message queue (%s)', (_name, open) => {
     expect([await statusOf(queued.id), await statusOf(young.id)]).toEqual(['queued', 'sent']);
   });
 
-  it('hands the trace it was queued in to whoever claims it', async () => {
+  it('passes the trace of its queueing to the claimer', async () => {
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     const id = newMessageId(adapters.ports.cryptography);
     const message = await messages.add({ id, accountId: account.id, text: 'Hello', createdAt: NOW, traceparent });
@@ -95,7 +95,7 @@ describe.each(everyAdapter)('a message queue (%s)', (_name, open) => {
     expect((await claimOne()).traceparent).toBeUndefined();
   });
 
-  it('says undefined of a message that is another account’s, or not there', async () => {
+  it('returns undefined for another account’s message and for an unknown one', async () => {
     const { id } = await add();
     const other = await openAccount(adapters.ports);
     expect(await messages.findById(other.id, id)).toBeUndefined();
@@ -105,7 +105,7 @@ describe.each(everyAdapter)('a message queue (%s)', (_name, open) => {
     }
   });
 
-  it('keeps every text to the letter, and gives it so to whoever claims it', async () => {
+  it('keeps every text exactly, for readers and claimers', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'binary', minLength: 1, maxLength: 200 }), async (drawn) => {
         const text = drawn.replace(/\p{Surrogate}|\0/gu, '?');
@@ -129,13 +129,13 @@ describe.each(everyAdapter)('a message queue (%s)', (_name, open) => {
     expect(await claimOne()).toMatchObject({ text: longest });
   });
 
-  it('refuses a second message of one id, and keeps the first', async () => {
+  it('refuses a second message with the same id, and keeps the first', async () => {
     const { id } = await add('first');
     await expect(messages.add({ id, accountId: account.id, text: 'second', createdAt: NOW })).rejects.toThrow();
     expect(await messages.findById(account.id, id)).toMatchObject({ text: 'first' });
   });
 
-  it('hands out what is due, those due longest first and no more than asked for', async () => {
+  it('claims due messages, the longest due first, and no more than asked for', async () => {
     const at = (milliseconds: number) => later(NOW, milliseconds);
     const second = await add('second', at(-5));
     const first = await add('first', at(-HOUR));
@@ -148,7 +148,7 @@ describe.each(everyAdapter)('a message queue (%s)', (_name, open) => {
     expect(idsOf(await claim({ now: at(1) }))).toEqual([notYet.id]);
   });
 
-  it('hands out a message again only once its claim has run out, under the next claim', async () => {
+  it('claims a message again only after its claim has expired, with the next claim number', async () => {
     const { id } = await add();
     let now = NOW;
     for (const number of [1, 2, 3]) {
@@ -159,7 +159,7 @@ describe.each(everyAdapter)('a message queue (%s)', (_name, open) => {
     expect(await statusOf(id)).toBe('queued');
   });
 
-  it('hands out a postponed message when it is due again, in the order of that', async () => {
+  it('claims a postponed message when it is due again, in that order', async () => {
     const [one, other] = [await add('one', later(NOW, -2)), await add('other', later(NOW, -1))];
     const [claimOfOne, claimOfOther] = await claim();
     if (claimOfOne === undefined || claimOfOther === undefined) throw new Error('two messages were due');
@@ -172,7 +172,7 @@ describe.each(everyAdapter)('a message queue (%s)', (_name, open) => {
     ]);
   });
 
-  it('hands out a released message at once, without a failed attempt', async () => {
+  it('claims a released message at once, without a failed attempt', async () => {
     const { id } = await add();
     await messages.release(await claimOne(), NOW);
     expect(await claim()).toMatchObject([{ id, number: 2, failures: 0 }]);
@@ -181,7 +181,7 @@ describe.each(everyAdapter)('a message queue (%s)', (_name, open) => {
   it.each([
     ['sent', (claimed: Claim) => messages.markSent(claimed.id)],
     ['failed', (claimed: Claim) => messages.markFailed(claimed)],
-  ])('never hands out again what has been %s', async (status, end) => {
+  ])('never claims a message again once it has been %s', async (status, end) => {
     const { id } = await add();
     await end(await claimOne());
     expect(await statusOf(id)).toBe(status);
@@ -189,7 +189,7 @@ describe.each(everyAdapter)('a message queue (%s)', (_name, open) => {
     expect(await messages.backlog()).toEqual({ queued: 0, oldest: undefined });
   });
 
-  it('does nothing for a claim that another has followed, but for the message having been sent', async () => {
+  it('ignores a claim that a later one has followed, except when the message was sent', async () => {
     const { id } = await add();
     const stale = await claimOne();
     const now = later(NOW, MINUTE);
@@ -206,14 +206,14 @@ describe.each(everyAdapter)('a message queue (%s)', (_name, open) => {
     expect(await claim({ now: later(now, HOUR) })).toEqual([]);
   });
 
-  it('believes whoever has sent a message that another gave up', async () => {
+  it('marks a message sent even if another worker gave it up', async () => {
     const { id } = await add();
     await messages.markFailed(await claimOne());
     await messages.markSent(id);
     expect(await statusOf(id)).toBe('sent');
   });
 
-  it('says how many messages wait, claimed ones included, and since when', async () => {
+  it('reports how many messages wait, including claimed ones, and since when', async () => {
     expect(await messages.backlog()).toEqual({ queued: 0, oldest: undefined });
     await add('younger', later(NOW, -MINUTE));
     await add('older', later(NOW, -HOUR));
@@ -223,7 +223,7 @@ describe.each(everyAdapter)('a message queue (%s)', (_name, open) => {
     expect(await messages.backlog()).toEqual({ queued: 1, oldest: later(NOW, -MINUTE) });
   });
 
-  it('never hands one message to two of many who claim at once, and leaves none out', async () => {
+  it('never gives one message to two concurrent claimers, and leaves none out', async () => {
     const added: Message[] = [];
     while (added.length < 2_000) {
       const portion = Array.from({ length: 100 }, (_, index) => add('Hello', later(NOW, -added.length - index)));
@@ -239,12 +239,12 @@ describe.each(everyAdapter)('a message queue (%s)', (_name, open) => {
       }
     });
     await Promise.all(claimers);
-    // Whoever came while the others held the last ones has gone away with none.
+    // A claim that came while others held the last ones has returned none.
     claimed.push(...idsOf(await claim()));
     expect(claimed.sort()).toEqual(idsOf(added).sort());
   });
 
-  it('never hands a claim that has run out on to two of many who claim at once', async () => {
+  it('never gives an expired claim to two concurrent claimers', async () => {
     await Promise.all(Array.from({ length: 300 }, () => add()));
     const lost = await claim();
     const now = later(NOW, MINUTE);
@@ -254,7 +254,7 @@ describe.each(everyAdapter)('a message queue (%s)', (_name, open) => {
     expect(new Set(claimed.map(({ number }) => number))).toEqual(new Set([2]));
   });
 
-  it('tells whoever watches of each new message, until that is ended', async () => {
+  it('notifies watchers of each new message, until they stop', async () => {
     const calls = [0, 0];
     const watched = (index: 0 | 1) => async () => {
       const before = calls[index] ?? 0;
@@ -262,7 +262,7 @@ describe.each(everyAdapter)('a message queue (%s)', (_name, open) => {
       await until(() => (calls[index] ?? 0) > before);
     };
     const ends = [0, 1].map((index) => messages.watch(() => (calls[index] = (calls[index] ?? 0) + 1)));
-    // Until it listens, it may miss some.
+    // It may miss messages until it listens.
     if (_name === 'PostgreSQL') await until(() => calls.every((count) => count > 0));
     await watched(0)();
     await watched(1)();
@@ -295,7 +295,7 @@ describe('messages in PostgreSQL', () => {
     return ports;
   }
 
-  /** Counts the calls of one who watches, from when it is listening on. */
+  /** Counts the calls of a watcher, from when it listens. */
   async function watch({ messages }: Ports) {
     let calls = 0;
     const end = messages.watch(() => (calls += 1));
@@ -311,14 +311,14 @@ describe('messages in PostgreSQL', () => {
     FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN message_queued' AND state = 'idle'`;
   const listeners = async () => (await client.query(`SELECT ${LISTENERS}`)).rowCount;
 
-  it('are told of across instances, also after the connection that it came by was cut', async () => {
+  it('are notified across instances, even after the connection was cut', async () => {
     const [writer, worker] = [await openInstance(), await openInstance()];
     const { id } = await openAccount(writer);
     const watching = await watch(worker);
     await addTo(writer, id);
     const before = await watching.heard(1);
     await client.query(`SELECT pg_terminate_backend(pid) ${LISTENERS}`);
-    // What was added in between nobody has told of: having missed anything is a call as well.
+    // No notification came for messages added in between, but a gap is reported as a call too.
     const again = await watching.heard(before);
     expect(await listeners()).toBe(1);
     await addTo(writer, id);
@@ -327,7 +327,7 @@ describe('messages in PostgreSQL', () => {
     await until(async () => (await listeners()) === 0);
   });
 
-  it('are listened for by nobody but those who watch, whose connections go with the instance', async () => {
+  it('are listened for only by watchers, whose connections end with the instance', async () => {
     const [writer, worker] = [await openInstance(), await openInstance()];
     await addTo(writer, (await openAccount(writer)).id);
     await writer.messages.claim({ limit: 1, now: NOW, until: later(NOW, MINUTE) });
@@ -338,7 +338,7 @@ describe('messages in PostgreSQL', () => {
     await until(async () => (await listeners()) === 0);
   });
 
-  it('are told of within milliseconds', async () => {
+  it('are notified within milliseconds', async () => {
     const ports = await openInstance();
     const { id } = await openAccount(ports);
     const watching = await watch(ports);
@@ -350,11 +350,12 @@ describe('messages in PostgreSQL', () => {
       while (watching.calls() === before) await new Promise(setImmediate);
       waits.push(performance.now() - start);
     }
-    // Not the median: what else the machine does only adds. Who looked once a second would be there in time once of 20.
+    // Not the median, because other work on the machine only adds time. Polling once a second would be this fast once
+    // in 20 times.
     expect(waits.sort((one, other) => one - other)[6]).toBeLessThan(50);
   });
 
-  it('are told of once for all that one transaction queues, and not at all where it is rolled back', async () => {
+  it('are notified once per transaction, and not after a rollback', async () => {
     const ports = await openInstance();
     const { id } = await openAccount(ports);
     const watching = await watch(ports);
@@ -372,14 +373,14 @@ describe('messages in PostgreSQL', () => {
     await insert('three ');
     await client.query('COMMIT');
     await watching.heard(1);
-    // Notifications come in the order of their transactions.
+    // Notifications arrive in the order of their transactions.
     await addTo(ports, id);
     await watching.heard(2);
     expect(watching.calls()).toBe(3);
     expect(await ports.messages.backlog()).toMatchObject({ queued: 201 });
   });
 
-  it('of an account that is not there are not stored, and nobody is told', async () => {
+  it('of an unknown account are not stored, and cause no notification', async () => {
     const ports = await openInstance();
     const { id } = await openAccount(ports);
     const watching = await watch(ports);
@@ -389,7 +390,7 @@ describe('messages in PostgreSQL', () => {
     expect(await watching.heard(1)).toBe(2);
   });
 
-  it('are claimed by a look at the due ones alone, however many there are', async () => {
+  it('are claimed by reading only due ones, however many there are', async () => {
     const { id } = await openAccount(await openInstance());
     await client.query(
       `INSERT INTO messages (id, account_id, text, status, claims, due_at, created_at)
@@ -400,7 +401,7 @@ describe('messages in PostgreSQL', () => {
     await client.query('ANALYZE messages');
     const { messages } = await openInstance();
     expect(await messages.claim({ limit: 10, now: NOW, until: later(NOW, MINUTE) })).toHaveLength(10);
-    // Its statistics are visible after its connections are closed.
+    // PostgreSQL's statistics include a connection after it is closed.
     await closers.pop()?.();
     const { rows } = await client.query<{ scanned: string; fetched: string }>(
       `SELECT seq_tup_read AS scanned, idx_tup_fetch AS fetched FROM pg_stat_user_tables WHERE relname = 'messages'`,
@@ -409,7 +410,7 @@ describe('messages in PostgreSQL', () => {
     expect(Number(rows[0]?.fetched)).toBeLessThan(100);
   });
 
-  it('that are being settled hold nobody up who claims others', async () => {
+  it('that are being settled don’t delay the claims of others', async () => {
     const ports = await openInstance();
     const { id: accountId } = await openAccount(ports);
     const [held, free] = [await addTo(ports, accountId), await addTo(ports, accountId, 'Hello', later(NOW, 1))];

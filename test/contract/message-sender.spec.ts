@@ -7,7 +7,7 @@ import fc from 'fast-check';
 
 const CREATED = instant(Date.UTC(2026, 0, 1, 12, 0, 0));
 const TIMEOUT = 5 * SECOND;
-/** Text that an address may contain and that a header would read differently. */
+/** Characters that an address may contain and that a header would interpret. */
 const STRANGE = ['<', '>', '"', ',', ';', ':', '\\', '(', ')', '[', ']', '=', '?', 'é', '🐈'];
 let sink: SmtpSink;
 let sender: SmtpMessageSender;
@@ -40,7 +40,7 @@ function message(changes: Partial<ClaimedMessage> = {}): ClaimedMessage {
   };
 }
 
-/** The mail that comes of a message. */
+/** Sends a message and returns the received mail. */
 async function deliver(changes: Partial<ClaimedMessage> = {}): Promise<ReceivedMail> {
   await sender.send(message(changes), TIMEOUT);
   const mail = sink.received.at(-1);
@@ -51,7 +51,7 @@ async function deliver(changes: Partial<ClaimedMessage> = {}): Promise<ReceivedM
 const idsReceived = () => sink.received.map((mail) => mail.header('X-Message-Id')).sort();
 
 describe('a message sent by SMTP', () => {
-  it('says whose it is, when it was written and which it is', async () => {
+  it('names its account, its time and its id', async () => {
     const { id } = message();
     const mail = await deliver({ id });
     expect(mail).toMatchObject({ from: 'no-reply@shop.example', to: ['store@example.com'], body: 'Hello' });
@@ -85,7 +85,7 @@ describe('a message sent by SMTP', () => {
     expect((await deliver({ text })).body).toBe(text);
   });
 
-  it('keeps every text to the letter', async () => {
+  it('keeps every text exactly', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'binary', minLength: 1, maxLength: 500 }), async (drawn) => {
         const text = drawn.replace(/\p{Surrogate}|\0/gu, '?');
@@ -95,7 +95,7 @@ describe('a message sent by SMTP', () => {
     );
   });
 
-  it('goes to the store alone, under headers that no address and no text adds to', async () => {
+  it('goes only to the store, and no address or text can add headers', async () => {
     const { headers } = await deliver();
     const names = headers.map(([name]) => name).sort();
     const strange = fc
@@ -119,7 +119,7 @@ describe('a message sent by SMTP', () => {
     );
   });
 
-  it('takes its id’s domain from the sender’s address, with or without a name', async () => {
+  it('uses the domain of the sender’s address for its id, with or without a name', async () => {
     sender.close();
     sender = newSender('"Shop, the @ one" <no-reply@mail.shop.example>');
     const { id } = message();
@@ -129,7 +129,7 @@ describe('a message sent by SMTP', () => {
   });
 });
 
-it('the server is logged in to as its URL says', async () => {
+it('the URL’s credentials are used to log in', async () => {
   sender.close();
   const smtpUrl = sink.url.replace('//', '//shop:p%40ss%3A%2F@');
   sender = new SmtpMessageSender({ smtpUrl, from: 'no-reply@shop.example', to: 'store@example.com' });
@@ -147,7 +147,7 @@ describe('a message that can’t be delivered', () => {
     ['the server is closing', { at: 'data', by: 421 }, /421/],
     ['the connection is refused', { at: 'greeting', by: 554 }, /554/],
     ['the connection is cut before an answer', { at: 'data', by: 'cutting' }, /closed|ECONNRESET/],
-  ] as const)('is reported where %s, and the next one is sent', async (_what, trouble, reason) => {
+  ] as const)('is reported if %s, and the next one is sent', async (_what, trouble, reason) => {
     await deliver();
     sink.cut();
     sink.trouble = trouble;
@@ -159,7 +159,7 @@ describe('a message that can’t be delivered', () => {
   });
 
   it.each(['greeting', 'recipient', 'data'] as const)(
-    'is given up in time where the server hangs at the %s, and its connection with it',
+    'is given up in time if the server hangs at the %s, with its connection',
     async (at) => {
       sink.trouble = { at, by: 'hanging' };
       const start = performance.now();
@@ -168,12 +168,12 @@ describe('a message that can’t be delivered', () => {
       sink.resume();
       const next = await deliver({ text: 'next' });
       expect(sink.connections).toBe(2);
-      // A server that has the whole mail already can't be kept from delivering it.
+      // A server that already has the complete mail can't be prevented from delivering it.
       if (at !== 'data') expect(sink.received).toEqual([next]);
     },
   );
 
-  it('is given up in time also while it waits for a connection, and is not sent later', async () => {
+  it('is given up in time even while it waits for a connection, and is not sent later', async () => {
     sink.trouble = { at: 'recipient', by: 'hanging' };
     const start = performance.now();
     const sent = await Promise.allSettled(Array.from({ length: 20 }, () => sender.send(message(), 100)));
@@ -184,7 +184,7 @@ describe('a message that can’t be delivered', () => {
     expect(sink.received.map(({ body }) => body)).toEqual(['next']);
   });
 
-  it('is reported while the server is away, and sent once it is back', async () => {
+  it('is reported while the server is down, and sent once it is back', async () => {
     await deliver();
     await sink.close();
     await expect(sender.send(message(), TIMEOUT)).rejects.toThrow('ECONNREFUSED');
@@ -193,7 +193,7 @@ describe('a message that can’t be delivered', () => {
     expect(sink.received).toHaveLength(2);
   });
 
-  it('is reported where the sender is closed meanwhile, and after that', async () => {
+  it('is reported if the sender is closed meanwhile, and afterwards', async () => {
     sink.trouble = { at: 'data', by: 'hanging' };
     const sending = sender.send(message(), TIMEOUT);
     await Promise.all([expect(sending).rejects.toThrow(), closeOnceOffered()]);
@@ -206,7 +206,7 @@ describe('a message that can’t be delivered', () => {
 });
 
 describe('many messages at once', () => {
-  it('go by as many connections as there may be, which are kept, and each once', async () => {
+  it('use at most the allowed connections, which are kept, and are sent once each', async () => {
     const messages = Array.from({ length: 500 }, () => message());
     await Promise.all(messages.map((each) => sender.send(each, TIMEOUT)));
     expect(idsReceived()).toEqual(messages.map(({ id }) => id).sort());
@@ -214,7 +214,7 @@ describe('many messages at once', () => {
     expect(sink.connections).toBe(4);
   });
 
-  it('are all sent although connections are cut among them, but for those that say so', async () => {
+  it('are all sent although connections are cut, except those reported as failed', async () => {
     const sent: string[] = [];
     const lanes = Array.from({ length: 4 }, async () => {
       for (let index = 0; index < 50; index += 1) {
@@ -242,7 +242,7 @@ describe('an instance', () => {
     expect([...written.splice(0), ...sink.received.map(({ body }) => body)]).toEqual(['Hi']);
   });
 
-  it('reports what the function throws', async () => {
+  it('reports the function’s error', async () => {
     const delivery = () => {
       throw new Error('the disk is full');
     };
@@ -251,7 +251,7 @@ describe('an instance', () => {
     });
   });
 
-  it('that was told no way delivers nothing, and says so', async () => {
+  it('without a delivery delivers nothing, and says so', async () => {
     await withInstance(undefined, async (messageSender) => {
       await expect(messageSender.send(message(), TIMEOUT)).rejects.toThrow('this process delivers no messages');
     });
@@ -271,8 +271,8 @@ describe('an instance', () => {
   }
 });
 
-describe('a mail server whose certificate nobody vouches for', () => {
-  it('is sent nothing, and the reason says why', async () => {
+describe('a mail server with an untrusted certificate', () => {
+  it('receives nothing, and the reason is logged', async () => {
     const stranger = await SmtpSink.open(true);
     const unsafe = new SmtpMessageSender({ smtpUrl: stranger.url, from: 'a@shop.example', to: 'store@example.com' });
     await expect(unsafe.send(message(), TIMEOUT)).rejects.toThrow(/certificate/);
@@ -281,7 +281,7 @@ describe('a mail server whose certificate nobody vouches for', () => {
     await stranger.close();
   });
 
-  it('is sent no link that resets a password, and the reason says why', async () => {
+  it('receives no link that resets a password, and the reason is logged', async () => {
     const stranger = await SmtpSink.open(true);
     const events: string[] = [];
     const link = (token: string) => `https://portal.example.com/link#${token}`;

@@ -32,13 +32,13 @@ type Operation =
     }
   | { readonly kind: 'expire'; readonly placedUntil: Instant; readonly limit: number; readonly at: Instant };
 
-/** An operation, and the orders it says it has placed or ended. */
+/** An operation, and the orders that it reports as placed or ended. */
 interface Done {
   readonly operation: Operation;
   readonly changed: readonly Order[];
 }
 
-/** The store from outside, said once more and as plainly as can be. */
+/** A model of the store, as simple as possible. */
 interface Store {
   readonly accounts: readonly AccountId[];
   readonly pets: ReadonlyMap<AnimalId, PetStatus>;
@@ -53,7 +53,7 @@ const petStatusAfter: Record<Order['status'], PetStatus> = {
   expired: 'available',
 };
 
-/** What the operation has to change if nothing else happens; only the id of a new order is the store's to choose. */
+/** The changes that the operation must make if it runs alone. Only the id of a new order is chosen by the store. */
 function changesOf({ pets, orders }: Store, { operation, changed }: Done): readonly Order[] {
   const { at } = operation;
   if (operation.kind === 'place') {
@@ -84,7 +84,10 @@ function apply({ accounts, pets, orders }: Store, changed: readonly Order[]): St
   };
 }
 
-/** The store after the operations in some order, one after another, in which each changes what it says; if there is one. */
+/**
+ * Finds an order of the operations in which each, one after another, makes the changes it reports. Returns the store
+ * after them, or undefined.
+ */
 function explain(store: Store, done: readonly Done[]): Store | undefined {
   if (done.length === 0) return store;
   for (const next of done) {
@@ -120,7 +123,7 @@ async function run(operation: Operation): Promise<Done> {
   return { operation, changed: changed === undefined ? [] : [changed] };
 }
 
-/** A store with two accounts and three animals of its own. */
+/** A store with two new accounts and three new animals. */
 async function open(): Promise<Store> {
   const emails = [randomUUID(), randomUUID()].map((name) => `${name}@example.com`);
   const opened = emails.map((email) => ports.accounts.open({ email, plan: { name: 'free' }, createdAt: noon }));
@@ -132,7 +135,7 @@ async function open(): Promise<Store> {
   };
 }
 
-/** The store as it is in the database. */
+/** The state of the store in the database. */
 async function look({ accounts, pets }: Store): Promise<Store> {
   const [animals, ...lists] = await Promise.all([
     ports.animals.list({ ids: [...pets.keys()], limit: 100 }),
@@ -149,7 +152,7 @@ const few = fc.nat({ max: 2 });
 const placing = fc.record({ kind: fc.constant('place' as const), account: fc.nat({ max: 1 }), pet: few });
 const ending = fc.record({
   kind: fc.constant('end' as const),
-  /** Among those there are, 0 being the newest. */
+  /** An existing order, 0 is the newest. */
   order: fc.nat({ max: 3 }),
   isOwn: fc.integer({ min: 0, max: 5 }).map((number) => number > 0),
   outcome: fc.constantFrom<OrderOutcome>('completed', 'cancelled', 'cancelled'),
@@ -162,7 +165,7 @@ const expiring = fc.record({
 type ValueOf<Values> = Values extends fc.Arbitrary<infer Value> ? Value : never;
 type Step = ValueOf<typeof placing | typeof ending | typeof expiring>;
 
-// At most one expiry a round: two share what is due, which no sequence of the two need explain.
+// At most one expiry per round: two would share the due orders, which no sequence has to explain.
 const rounds = fc.array(
   fc.oneof(
     fc.array<Step>(fc.oneof(placing, ending), { minLength: 1, maxLength: 4 }),
@@ -173,7 +176,7 @@ const rounds = fc.array(
   { minLength: 2, maxLength: 8 },
 );
 
-/** What the step means where the store is as it is; nothing where there is no such order yet. */
+/** The operations of the step in the current state. Empty if there is no such order yet. */
 function operationsOf(step: Step, store: Store, now: Instant, at: Instant): readonly Operation[] {
   if (step.kind === 'expire') return [{ ...step, placedUntil: later(now, -step.minutes * MINUTE), at }];
   if (step.kind === 'place') {
@@ -188,12 +191,12 @@ function operationsOf(step: Step, store: Store, now: Instant, at: Instant): read
 
 it('changes orders and animals, however many do so at once, as if one did after another', async () => {
   const history = async (steps: readonly (readonly Step[])[]) => {
-    // What an earlier history has left would be due in this one.
+    // Orders of an earlier history would be due in this one.
     await ports.orders.expire({ placedUntil: later(noon, HOUR), at: noon, limit: 1_000 });
     let store = await open();
     for (const [minute, round] of steps.entries()) {
       const now = later(noon, minute * MINUTE);
-      // Each at a time of its own, by which it is told whose change it was.
+      // Each has its own time, which identifies its changes.
       const operations = round.flatMap((step, index) => operationsOf(step, store, now, later(now, index)));
       const done = await Promise.all(operations.map(run));
       const explained = explain(store, done);

@@ -69,7 +69,7 @@ describe.each(everyAdapter)('an order repository (%s)', (_name, open) => {
   beforeEach(async () => {
     [accountId, other] = [await openAccount(store), await openAccount(store)];
   });
-  // Expiry asks for no account: nothing of one test is due in the next.
+  // Expiry covers all accounts, so no order of one test may be due in the next.
   afterEach(() => expire(later(noon, 1_000 * HOUR), 1_000));
   afterAll(() => adapters.close());
 
@@ -79,14 +79,14 @@ describe.each(everyAdapter)('an order repository (%s)', (_name, open) => {
     orders.end({ accountId: by, id, outcome, at });
   const expire = (placedUntil: Instant, limit = 100, at = later(noon, HOUR)) =>
     orders.expire({ placedUntil, at, limit });
-  /** An order for an animal of its own. */
+  /** Places an order for a new animal. */
   async function placed(createdAt = noon, by = accountId): Promise<Order> {
     const order = await place(await addAnimal(store), createdAt, by);
     if (order === undefined) throw new Error('the animal is not available');
     return order;
   }
 
-  it('gives back what was placed, with an id of its own, and reserves the animal', async () => {
+  it('returns the placed order under a new id, and reserves the animal', async () => {
     const [animalId, bystander] = [await addAnimal(store), await addAnimal(store)];
     const order = await place(animalId);
     expect(order).toEqual({
@@ -114,7 +114,7 @@ describe.each(everyAdapter)('an order repository (%s)', (_name, open) => {
     },
   );
 
-  it('places no order for an animal that is not there', async () => {
+  it('places no order for an unknown animal', async () => {
     expect(await place(INT64_MAX as AnimalId)).toBeUndefined();
     expect(await place(-1n as AnimalId)).toBeUndefined();
     expect(await orders.list({ accountId, limit: 1 })).toEqual([]);
@@ -140,13 +140,13 @@ describe.each(everyAdapter)('an order repository (%s)', (_name, open) => {
     expect(await statusOf(store, animalId)).toBe(petStatusAfter[outcome]);
   });
 
-  it('ends no order that is not there', async () => {
+  it('ends no unknown order', async () => {
     expect(await end(INT64_MAX as OrderId, 'cancelled')).toBeUndefined();
     expect(await orders.findById(accountId, INT64_MAX as OrderId)).toBeUndefined();
     expect(await orders.findById(accountId, -1n as OrderId)).toBeUndefined();
   });
 
-  it('takes a new order for an animal whose order came to nothing, and none once it is sold', async () => {
+  it('accepts a new order for an animal after a cancelled one, and none once it is sold', async () => {
     const animalId = await addAnimal(store);
     for (const outcome of ['cancelled', 'expired', 'completed'] as const) {
       const order = await place(animalId);
@@ -160,7 +160,7 @@ describe.each(everyAdapter)('an order repository (%s)', (_name, open) => {
     ]);
   });
 
-  it('keeps another account’s order out of sight and out of reach', async () => {
+  it('hides another account’s order, and never changes it', async () => {
     const order = await placed();
     expect(await orders.findById(other, order.id)).toBeUndefined();
     expect(await orders.list({ accountId: other, limit: 10 })).toEqual([]);
@@ -191,7 +191,7 @@ describe.each(everyAdapter)('an order repository (%s)', (_name, open) => {
     expect(await orders.list({ accountId, status: 'placed', after: first, limit: 1 })).toEqual([all[4]]);
   });
 
-  it('shows a walk by pages every order that was there throughout exactly once, whatever happens meanwhile', async () => {
+  it('returns every order that existed throughout exactly once in a walk by pages, whatever happens meanwhile', async () => {
     const there = await manyTimes(60, () => placed());
     let isWalking = true;
     const placing = manyTimes(4, async () => {
@@ -215,7 +215,7 @@ describe.each(everyAdapter)('an order repository (%s)', (_name, open) => {
   });
 
   describe('expiry', () => {
-    it('takes what was placed at that instant or before, of any account, and nothing later', async () => {
+    it('expires orders placed at or before that instant, of any account, and no later ones', async () => {
       const due = [await placed(later(noon, -HOUR)), await placed(noon), await placed(noon, other)];
       const young = await placed(later(noon, 1));
       const at = later(noon, HOUR);
@@ -232,7 +232,7 @@ describe.each(everyAdapter)('an order repository (%s)', (_name, open) => {
       expect(await expire(noon)).toEqual([]);
     });
 
-    it('takes the oldest first and no more than asked for', async () => {
+    it('expires the oldest first, and no more than asked for', async () => {
       const due: Order[] = [];
       for (let index = 0; index < 5; index++) due.push(await placed(later(noon, index * MINUTE)));
       expect(sortedIdsOf(await expire(later(noon, HOUR), 2))).toEqual(idsOf(due.slice(0, 2)));
@@ -240,7 +240,7 @@ describe.each(everyAdapter)('an order repository (%s)', (_name, open) => {
       expect(sortedIdsOf(await expire(later(noon, HOUR), 2))).toEqual(idsOf(due.slice(4)));
     });
 
-    it('is shared by workers that run at once: each order expires once, and all of them', async () => {
+    it('is shared by concurrent workers: every order expires, each once', async () => {
       const due = await manyTimes(100, () => placed());
       const expired = await manyTimes(20, () => expire(noon, 10));
       for (const some of expired) expect(some.length).toBeLessThanOrEqual(10);
@@ -253,7 +253,7 @@ describe.each(everyAdapter)('an order repository (%s)', (_name, open) => {
     const placeAtMost = (animalId: AnimalId, mostPlaced: number, by = accountId) =>
       orders.place({ accountId: by, animalId, createdAt: noon }, mostPlaced);
 
-    it('admits exactly as many of racing orders for different animals, and reserves no other animal', async () => {
+    it('admits exactly that many of concurrent orders for different animals, and reserves no other animal', async () => {
       const animals = await manyTimes(40, () => addAnimal(store));
       const racers = await Promise.allSettled(animals.map((animalId) => placeAtMost(animalId, 7)));
       const refused = racers.flatMap((each): unknown[] => (each.status === 'rejected' ? [each.reason] : []));
@@ -279,7 +279,7 @@ describe.each(everyAdapter)('an order repository (%s)', (_name, open) => {
   });
 
   describe('under a race', () => {
-    it('places one order of 50 racers for one animal, round after round', async () => {
+    it('places one of 50 concurrent orders for one animal, in every round', async () => {
       for (let round = 0; round < 40; round++) {
         const animalId = await addAnimal(store);
         const racers = await manyTimes(50, (index) => place(animalId, noon, index % 2 ? accountId : other));
@@ -289,7 +289,7 @@ describe.each(everyAdapter)('an order repository (%s)', (_name, open) => {
       }
     });
 
-    it('places an order for each animal that racers want', async () => {
+    it('places one order for each animal of a race', async () => {
       const animals = await manyTimes(20, () => addAnimal(store));
       const racers = await manyTimes(200, (index) => place(animals[(index * 7) % 20] ?? (0n as AnimalId)));
       const won = racers.filter(isOrder);
@@ -297,7 +297,7 @@ describe.each(everyAdapter)('an order repository (%s)', (_name, open) => {
       expect(won).toHaveLength(20);
     });
 
-    it('ends an order once, and the animal agrees with how', async () => {
+    it('ends an order once, and the animal’s status matches', async () => {
       for (let round = 0; round < 60; round++) {
         const { id, animalId } = await placed();
         const racers = await Promise.all([
@@ -326,7 +326,7 @@ describe.each(everyAdapter)('an order repository (%s)', (_name, open) => {
       }
     });
 
-    it('sells no animal by an order that was cancelled, though others are waiting for it', async () => {
+    it('never sells an animal by a cancelled order, even while others wait for it', async () => {
       for (let round = 0; round < 60; round++) {
         const { id, animalId } = await placed();
         const [again] = await Promise.all([
@@ -391,7 +391,7 @@ describe('an order repository (PostgreSQL), whatever goes wrong', () => {
     expect(await statusOf(store, animalId)).toBe('pending');
   });
 
-  it('leaves alone an animal that was ordered anew while the end of its old order was waiting', async () => {
+  it('leaves an animal alone that was ordered again while the end of its old order waited', async () => {
     const { dataSource } = database;
     const animalId = await addAnimal(store);
     const old = await store.orders.place({ accountId, animalId, createdAt: noon });
@@ -419,7 +419,7 @@ describe('an order repository (PostgreSQL), whatever goes wrong', () => {
     }
   });
 
-  it('lets no order expire that somebody is just ending, and doesn’t wait for it', async () => {
+  it('never expires an order that is just being ended, and doesn’t wait for it', async () => {
     const [one, two] = [await addAnimal(store), await addAnimal(store)];
     const held = await store.orders.place({ accountId, animalId: one, createdAt: noon });
     const due = await store.orders.place({ accountId, animalId: two, createdAt: noon });

@@ -49,7 +49,7 @@ describe('argon2', () => {
     const hash = await hasher.hash(PASSWORD);
     const times = { there: Infinity, missing: Infinity };
     const ratio = () => times.missing / times.there;
-    // Other work on the machine only adds to a time, so take the shortest of many rounds.
+    // Other work on the machine only adds time, so the shortest of many rounds counts.
     for (let round = 0; round < 80 && (round < 8 || ratio() < 0.5 || ratio() > 2); round += 1) {
       for (const [name, against] of [['there', hash] as const, ['missing', undefined] as const]) {
         const start = performance.now();

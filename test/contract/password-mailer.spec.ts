@@ -27,7 +27,7 @@ afterEach(async () => {
 
 const token = 'x'.repeat(43);
 
-it.each(['dev@example.com', 'a,b;c@example.com'])('mails the link to %s alone, and until when', async (email) => {
+it.each(['dev@example.com', 'a,b;c@example.com'])('mails the link only to %s, with its expiry', async (email) => {
   mailer.send({ email, token, expiresAt: EXPIRES });
   await until(() => sink.received.length === 1);
   const [mail] = sink.received;
@@ -38,7 +38,7 @@ it.each(['dev@example.com', 'a,b;c@example.com'])('mails the link to %s alone, a
   expect(events).toEqual([]);
 });
 
-it('mails the link that proves an address, and what to do for an owner who has opened no account', async () => {
+it('mails the link that proves an address, with advice for an owner who opened no account', async () => {
   mailer.sendProof({ email: 'dev@example.com', token, expiresAt: EXPIRES });
   await until(() => sink.received.length === 1);
   const [mail] = sink.received;
@@ -48,20 +48,20 @@ it('mails the link that proves an address, and what to do for an owner who has o
   expect(mail?.body).toContain('If it was not you, do not confirm it.');
 });
 
-it('tells the operator what could not be sent, and neither to whom nor the token', async () => {
+it('reports a failed mail to the operator, without recipient and token', async () => {
   sink.trouble = { at: 'recipient', by: 550 };
   mailer.send({ email: 'dev@example.com', token, expiresAt: EXPIRES });
   await until(() => events.length === 1);
   expect(events[0]).toBe('A mail that resets a password could not be sent (EENVELOPE 550).');
 });
 
-it('sends what is on its way when it is closed', async () => {
+it('sends mails in progress when it is closed', async () => {
   mailer.send({ email: 'dev@example.com', token, expiresAt: EXPIRES });
   await mailer.close();
   expect(sink.received).toHaveLength(1);
 });
 
-it('closes within two seconds where the mail server says nothing', async () => {
+it('closes within two seconds if the mail server doesn’t answer', async () => {
   sink.trouble = { at: 'data', by: 'hanging' };
   mailer.send({ email: 'dev@example.com', token, expiresAt: EXPIRES });
   await until(() => sink.offered === 1);

@@ -33,18 +33,18 @@ import {
 import type pg from 'pg';
 
 const ROWS = 100_000;
-/** Rows that a statement may read: the largest portions are 1,000. */
+/** Most rows that a statement may read: the largest batches have 1,000. */
 const MOST = 2_000;
-/** After so many runs PostgreSQL may plan a prepared statement without its values. */
+/** Runs after which PostgreSQL may plan a prepared statement without its values. */
 const RUNS = 7;
-/** Of all tables the only small ones: both hold but the last two days' and are read as a whole at each start. */
+/** The only small tables: they hold the counts and bans of the last days, or are read completely at each start. */
 const SMALL_TABLES = ['key_bans', 'migrations', 'request_counts'];
-/** No use case's: the portal's one secret is asked for by its primary key alone. */
+/** Not used by a use case: the portal reads its one secret by primary key. */
 const OTHERS_TABLES = ['secrets'];
 
 /**
- * One account has most of everything, as a partner would, and another came late; most animals that
- * are available are among the last, as those before them are sold.
+ * One account has most of the rows, like a large partner, and another was opened late. Most available animals are among
+ * the last, because earlier ones are sold.
  */
 const FILL = `
   SET session_replication_role = replica;
@@ -98,7 +98,7 @@ beforeAll(async () => {
     SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY relname`);
   const names = rows.map(({ relname }) => relname);
   tables = new Set(names.filter((name) => ![...SMALL_TABLES, ...OTHERS_TABLES].includes(name)));
-  // Purging empties tables. An autovacuum that noticed would have them read as a whole, rightly.
+  // Purging empties tables. After an autovacuum PostgreSQL would correctly read them completely.
   await query(names.map((name) => `ALTER TABLE ${name} SET (autovacuum_enabled = off);`).join(''));
 });
 afterAll(() => database.drop());
@@ -116,7 +116,10 @@ interface Surroundings {
   readonly hasher: PredictablePasswordHasher;
 }
 
-/** How each use case goes well and in vain. One that is new has to be added here, or this isn't a program. */
+/**
+ * Runs each use case successfully and unsuccessfully. A new use case must be added here, otherwise this doesn't
+ * compile.
+ */
 function everyUseCase(application: Application, { clock, sender, mailer, hasher }: Surroundings, run: number) {
   const name = `run-${run}`;
   const email = `${name}@example.com`;
@@ -199,7 +202,7 @@ function everyUseCase(application: Application, { clock, sender, mailer, hasher 
     openAccount: () => application.openAccount.execute({ email, plan: plan('free') }),
     changePlan: () => application.changePlan.execute({ email: 'account-3@example.com', plan: plan('pro') }),
     getAccount: () => application.getAccount.execute(newcomer),
-    // A list of all, which nothing makes cheaper.
+    // A list of all rows can't be made cheaper.
     listAccounts: async () => undefined,
     issueKey: async () => {
       await key('issue');
@@ -211,7 +214,7 @@ function everyUseCase(application: Application, { clock, sender, mailer, hasher 
       await application.takeBackKey.execute(await application.rotateKey.execute({ id: old.id }));
     },
     revokeKey: async () => application.revokeKey.execute({ id: (await key('revoke')).key.id }),
-    // Of all accounts it is a list of all keys, which nothing makes cheaper.
+    // Without an account it is a list of all keys, which can't be cheaper.
     listKeys: () => application.listKeys.execute({ email: 'account-3@example.com' }),
     getKey: () => application.getKey.execute({ accountId: partner, id: 11n }),
     showKeys: async () => {
@@ -228,7 +231,7 @@ function everyUseCase(application: Application, { clock, sender, mailer, hasher 
     },
     signIn: async () => {
       await signUp('sign-in');
-      // Rehashed, as the parameters have changed.
+      // Rehashes, because the parameters have changed.
       hasher.generation += 1;
       for (const each of ['sign-in', 'nobody']) {
         await application.signIn.execute({ email: `${each}-${email}`, password });
@@ -266,7 +269,7 @@ function everyUseCase(application: Application, { clock, sender, mailer, hasher 
     closeAccount: async () => {
       const { id: accountId } = await signUp('close');
       await application.issueKey.execute({ accountId, name });
-      // On a connection of its own: what fills the table is no statement of the service.
+      // On another connection, because filling the table is not the service's statement.
       await query(`
         INSERT INTO api_keys (account_id, hash, ending, created_at, expires_at)
         SELECT ${accountId}, encode(sha256(('${name}-' || n)::bytea), 'hex'), 'abcd', now(), now() - interval '1 day'
@@ -308,7 +311,7 @@ function everyUseCase(application: Application, { clock, sender, mailer, hasher 
   } satisfies Record<keyof Application, () => Promise<unknown>>;
 }
 
-/** From the start of a process to its end. One connection, so that it comes to know its statements. */
+/** From the start of a process to its end. It uses one connection, so that statements are planned repeatedly. */
 async function normalWork(only?: keyof Application): Promise<void> {
   const { ports, isReady, close } = await openInfrastructure({
     databaseUrl: explainingUrl(database.url),
@@ -348,7 +351,7 @@ describe('of all the statements that the service sends', () => {
     const statements = await statementsDuring(() => normalWork());
 
     expect(costsOf(statements)).toEqual([]);
-    // Those of migrations, triggers and constraints are among them.
+    // Includes the statements of migrations, triggers and constraints.
     const seen = new Set(statements.map(({ text }) => text));
     for (const table of [...tables, ...SMALL_TABLES])
       expect([...seen].filter((text) => text.includes(table))).not.toEqual([]);

@@ -15,7 +15,7 @@ describe.each(everyAdapter.slice(1))('any history of requests (%s)', (_name, ope
 
   const steps = fc.array(
     fc.record({
-      // Now and then a clock that lags.
+      // Sometimes the clock is behind.
       passes: fc.oneof(
         { weight: 8, arbitrary: fc.integer({ min: 0, max: 20 * SECOND }) },
         { weight: 2, arbitrary: fc.integer({ min: -30 * SECOND, max: 0 }) },
@@ -48,7 +48,7 @@ describe.each(everyAdapter.slice(1))('any history of requests (%s)', (_name, ope
         const request = { requester: sources[source], limits: { ...limits, perDay }, now };
         const method = isLook ? 'look' : 'count';
         const [actual, expected] = [await opened.counter[method](request), await model[method](request)];
-        // Of an address the day doesn't count.
+        // Addresses have no daily limit.
         if (source === 'address') expect(actual).toMatchObject({ outcome: expected.outcome, minute: expected.minute });
         else expect(actual).toEqual(expected);
       }

@@ -48,7 +48,7 @@ describe('a request counter in this process', () => {
   afterEach(() => Promise.all(stores.splice(0).map((store) => store.close())));
   afterAll(() => database.close());
 
-  /** Only what belongs to an account and a key that are there is kept. */
+  /** Counts are stored only for an existing account and key. */
   async function storedRequester() {
     const { dataSource } = database;
     const account = await new TypeOrmAccountRepository(dataSource).open({
@@ -87,7 +87,7 @@ describe('a request counter in this process', () => {
     return rows[0]?.day_used;
   };
 
-  it('goes on from the highest counts of decisions made elsewhere, in whatever order they come', async () => {
+  it('continues from the highest counts of decisions made elsewhere, in any order', async () => {
     const counter = startByHand().counter;
     const usage = { minuteStart: noon, minuteUsed: 5, dayStart: midnight, dayUsed: 50 };
     const next = { ...usage, minuteStart: later(noon, MINUTE), minuteUsed: 1, dayUsed: 51 };
@@ -106,7 +106,7 @@ describe('a request counter in this process', () => {
     ]);
   });
 
-  it('goes on after a restart with the day’s counts, until the day is over', async () => {
+  it('continues after a restart with the day’s counts, until the day is over', async () => {
     const before = await start();
     await send(before.counter, 7, noon);
     await before.close();
@@ -119,7 +119,7 @@ describe('a request counter in this process', () => {
     await nextDay.close();
   });
 
-  it('goes on after a restart with the bans, and their doubling', async () => {
+  it('continues after a restart with the bans, and their doubling', async () => {
     const limits = { perMinute: 1, perDay: 1_000 };
     const before = await start();
     await send(before.counter, 51, noon, limits);
@@ -133,7 +133,7 @@ describe('a request counter in this process', () => {
     await after.close();
   });
 
-  it('admits exactly what is left of the minute and the day to parallel requests after a restart', async () => {
+  it('admits exactly the rest of the minute and the day to parallel requests after a restart', async () => {
     const before = await start();
     await send(before.counter, 7, noon);
     await before.close();
@@ -146,14 +146,14 @@ describe('a request counter in this process', () => {
     await after.close();
   });
 
-  it('starts without reading what is stored, however much that is', async () => {
+  it('starts without reading the stored counts, however many there are', async () => {
     await database.dataSource.transaction(async (manager) => {
       await manager.query('LOCK TABLE request_counts, key_bans IN ACCESS EXCLUSIVE MODE');
       await (await start()).close();
     });
   });
 
-  it('does not begin the day of an account anew whose counts can’t be read', async () => {
+  it('does not restart the day of an account with unreadable counts', async () => {
     const before = await start();
     await send(before.counter, 7, noon);
     await before.close();
@@ -165,7 +165,7 @@ describe('a request counter in this process', () => {
     expect(await dayUsed(counter, noon)).toBe(8);
   });
 
-  it('forgets at the most what was counted since the last flush when it is killed', async () => {
+  it('loses at most the counts since the last flush when it is killed', async () => {
     const killed = startByHand();
     await send(killed.counter, 7, noon);
     await killed.store.flush();
@@ -175,7 +175,7 @@ describe('a request counter in this process', () => {
     await Promise.all([killed.store.close(), next.store.close()]);
   });
 
-  it('keeps what it counts within a second', async () => {
+  it('stores its counts within a second', async () => {
     const running = await start();
     await send(running.counter, 7, noon);
     const startedAt = performance.now();
@@ -184,7 +184,7 @@ describe('a request counter in this process', () => {
     await running.close();
   });
 
-  it('writes nothing where nothing has changed', async () => {
+  it('writes nothing without changes', async () => {
     const { counter, store } = startByHand();
     await send(counter, 1, noon);
     await store.flush();
@@ -203,7 +203,7 @@ describe('a request counter in this process', () => {
     expect(await storedDayUsed()).toBe(5);
   });
 
-  it('does not let an instance whose clock lags bring yesterday’s count back', async () => {
+  it('does not bring yesterday’s count back through an instance whose clock is behind', async () => {
     const [ahead, behind] = [startByHand(), startByHand()];
     await send(ahead.counter, 2, later(midnight, DAY));
     await send(behind.counter, 9, later(midnight, DAY - 1));
@@ -212,13 +212,13 @@ describe('a request counter in this process', () => {
     expect(await storedDayUsed()).toBe(2);
   });
 
-  it('is not in the way of several instances that write at once', async () => {
+  it('allows several instances to write at once', async () => {
     const requesters = await Promise.all(Array.from({ length: 20 }, storedRequester));
     const events: string[] = [];
     const instances = [1, 2, 3, 4].map(() => startByHand((event) => events.push(event)));
     for (let round = 0; round < 10; round++) {
       for (const [index, { counter }] of instances.entries()) {
-        // Each in an order of its own.
+        // Each writes in another order.
         const inOrder = [...requesters.slice(index * 5), ...requesters.slice(0, index * 5)].reverse();
         await Promise.all(inOrder.map((each) => counter.count({ requester: each, limits: free, now: noon })));
       }
@@ -228,7 +228,7 @@ describe('a request counter in this process', () => {
     expect(events).toEqual([]);
   });
 
-  it('decides on while the database is away, and keeps the counts when it is back', async () => {
+  it('continues to decide while the database is down, and stores the counts when it is back', async () => {
     const events: string[] = [];
     const { counter, store } = startByHand((event) => events.push(event));
     await send(counter, 3, noon);
@@ -244,7 +244,7 @@ describe('a request counter in this process', () => {
     expect(events.at(-1)).toBe('Request counts are saved again.');
   });
 
-  it('keeps the others’ counts though an account is gone', async () => {
+  it('stores the other counts even if an account was deleted', async () => {
     const events: string[] = [];
     const { counter, store } = startByHand((event) => events.push(event));
     await send(counter, 3, noon);
@@ -258,7 +258,7 @@ describe('a request counter in this process', () => {
       readonly days?: readonly Instant[];
       readonly bans?: readonly (readonly [at: Instant, until: Instant])[];
     }
-    /** Puts these in place of what is stored, each of an account and key of its own. */
+    /** Replaces the stored rows by these, each with a new account and key. */
     async function store({ days = [], bans = [] }: Kept) {
       const { dataSource } = database;
       await dataSource.query('TRUNCATE request_counts, key_bans');
@@ -292,7 +292,7 @@ describe('a request counter in this process', () => {
       }
     };
 
-    it('clears the counts of days that passed a day ago, and only those', async () => {
+    it('deletes the counts of days that ended a day ago, and only those', async () => {
       const days = [-2, -1, 0, 1].map((day) => later(midnight, day * DAY));
       await store({ days });
       expect(await purgeAt(later(midnight, DAY - 1))).toBe(1);
@@ -302,7 +302,7 @@ describe('a request counter in this process', () => {
       expect(await purgeAt(later(midnight, DAY))).toBe(0);
     });
 
-    it('clears the bans that have mattered to nobody for a day, and only those', async () => {
+    it('deletes the bans that have been irrelevant for a day, and only those', async () => {
       const short = [noon, later(noon, 5 * MINUTE)] as const;
       const long = [noon, later(noon, 3 * DAY)] as const;
       const further = [later(noon, 1), later(noon, HOUR)] as const;
@@ -316,7 +316,7 @@ describe('a request counter in this process', () => {
       expect((await stored()).bans).toEqual([]);
     });
 
-    it('clears however much there is', async () => {
+    it('deletes any number of rows', async () => {
       const { dataSource } = database;
       await store({ days: [noon] });
       await dataSource.query(`
@@ -329,7 +329,7 @@ describe('a request counter in this process', () => {
       expect((await stored()).days).toEqual([noon]);
     });
 
-    it('changes no decision of a process that starts after it, though its clock lags by a day', async () => {
+    it('changes no decision of a process that starts later, even if its clock is a day behind', async () => {
       const limits = { perMinute: 1, perDay: 1_000 };
       for (const passed of [SECOND, HOUR, 12 * HOUR - 1, 12 * HOUR, DAY - 1, DAY]) {
         requester = await storedRequester();
@@ -349,7 +349,7 @@ describe('a request counter in this process', () => {
       }
     });
 
-    it('leaves alone what is just being written, and does not wait for it', async () => {
+    it('skips rows that are just being written, and does not wait for them', async () => {
       const days = [later(midnight, -5 * DAY), later(midnight, -5 * DAY)];
       await store({ days });
       await database.dataSource.transaction(async (manager) => {
@@ -360,7 +360,7 @@ describe('a request counter in this process', () => {
     });
   });
 
-  it('holds addresses for two minutes and accounts for two days at the most', async () => {
+  it('keeps addresses for at most two minutes, and accounts for at most two days', async () => {
     const counter = startByHand().counter;
     for (let second = 0; second < 600; second++) {
       const limits = { perMinute: 60, perDay: Infinity };
@@ -379,7 +379,7 @@ describe('a request counter in this process', () => {
     const counter = startByHand().counter;
     for (let day = 0; day < 5; day++) {
       const now = later(noon, day * DAY);
-      // Others make it forget who hasn't come for long.
+      // Others make it forget requesters that were not counted for long.
       await counter.count({ requester: newRequester(), limits: free, now });
       await counter.count({ requester, limits: free, now });
     }
@@ -387,7 +387,7 @@ describe('a request counter in this process', () => {
     expect((await counter.count({ requester: another, limits: free, now: later(noon, 4 * DAY) })).day.used).toBe(2);
   });
 
-  it('forgets also after its clock was far ahead and has been set right', async () => {
+  it('drops entries even after its clock was far ahead and was corrected', async () => {
     const counter = startByHand().counter;
     const times = [later(noon, 300 * DAY), ...Array.from({ length: 600 }, (_, second) => later(noon, second * SECOND))];
     for (const now of times) {

@@ -88,7 +88,7 @@ const openServer = redisServerFor('what happens when Redis is lost');
 
   describe('where an API key sends one request upon the other,', () => {
     const limits = { perMinute: 1_000_000, perDay: 10_000_000 };
-    /** As many at a time, again and again until `count` are sent. */
+    /** Sends that many requests, several at a time. */
     async function send(counter: RequestCounter, count: number, changes: Partial<CountedRequest> = {}) {
       const verdicts: Verdict[] = [];
       for (let sent = 0; sent < count; sent += 25) {
@@ -108,13 +108,13 @@ const openServer = redisServerFor('what happens when Redis is lost');
       expect(sent.flat().filter(({ outcome }) => outcome === 'admitted')).toHaveLength(40_000);
     });
 
-    it('tells at once what is used', async () => {
+    it('reports the used count at once', async () => {
       const counter = await openShared();
       await send(counter, 100, { limits });
       expect(await usedOf(counter)).toEqual([100, 100]);
     });
 
-    it('begins a minute anew, and goes on with the day', async () => {
+    it('starts a new minute, and continues the day', async () => {
       const counter = await openShared();
       await send(counter, 2_000, { limits });
       const next = later(noon, MINUTE);
@@ -124,10 +124,10 @@ const openServer = redisServerFor('what happens when Redis is lost');
       expect([minute.used, day.used]).toEqual([1, 2_001]);
     });
 
-    it('goes on from the highest count that it has told of once Redis is killed', async () => {
+    it('continues from the highest reported count once Redis is killed', async () => {
       const { counter } = await open();
       let highest = 0;
-      /** So that several calls are under way at a time. */
+      /** So that several calls are in progress at the same time. */
       const sendApart = async (turns: number) => {
         for (let sent = 0; sent < 100; sent++) {
           const { minute } = await counter.count(request({ limits }));
@@ -141,7 +141,7 @@ const openServer = redisServerFor('what happens when Redis is lost');
       expect((await counter.look(request({ limits }))).minute.used).toBeGreaterThan(highest);
     });
 
-    it('obeys a changed plan at once', async () => {
+    it('applies a changed plan at once', async () => {
       const counter = await openShared();
       await send(counter, 2_000, { limits });
       const [verdict] = await send(counter, 1, { limits: free });
@@ -177,7 +177,7 @@ const openServer = redisServerFor('what happens when Redis is lost');
     expect(await askRedis(redis.url, 'DBSIZE')).toBe('0');
   });
 
-  it('decides in this process once Redis is killed, from where Redis stood, and returns by itself', async () => {
+  it('decides in process once Redis is killed, from Redis’ last counts, and returns by itself', async () => {
     const { counter, fallbacks } = await open();
     for (let sent = 0; sent < 58; sent++) await counter.count(request());
     await redis.kill();
@@ -198,7 +198,7 @@ const openServer = redisServerFor('what happens when Redis is lost');
     expect(fallbacks()).toBe(4);
   });
 
-  it('goes on from the request after the last that it has told of once Redis is killed', async () => {
+  it('continues with the request after the last reported one once Redis is killed', async () => {
     const { counter, fallbacks } = await open(TIMEOUT);
     const limits = { perMinute: 1_000_000, perDay: 2_000_000 };
     for (let sent = 0; sent < 90; sent++) await counter.count(request({ limits }));
@@ -207,7 +207,7 @@ const openServer = redisServerFor('what happens when Redis is lost');
     expect([minute.used, day.used, fallbacks()]).toEqual([91, 91, 1]);
   });
 
-  it('decides in this process once Redis is frozen, waits for it but once, and returns by itself', async () => {
+  it('decides in process once Redis is frozen, waits for it only once, and returns by itself', async () => {
     const { counter, fallbacks } = await open();
     await counter.count(request());
     redis.freeze();
@@ -227,12 +227,12 @@ const openServer = redisServerFor('what happens when Redis is lost');
     expect(fallbacks()).toBe(60);
   });
 
-  it('decides in this process while Redis can be reached but refuses to write', async () => {
+  it('decides in process while Redis is reachable but refuses writes', async () => {
     const { counter, fallbacks } = await open();
     await counter.count(request());
     await askRedis(redis.url, 'REPLICAOF 127.0.0.1 1');
     expect((await counter.count(request())).minute.used).toBe(2);
-    // Often enough for several attempts to come back.
+    // Enough turns for several attempts to fail.
     for (let turn = 0; turn < 100; turn++) await nextTurn();
     expect((await counter.count(request())).minute.used).toBe(3);
     expect([fallbacks(), events]).toEqual([2, [expect.stringContaining('READONLY')]]);
@@ -241,7 +241,7 @@ const openServer = redisServerFor('what happens when Redis is lost');
     expect((await counter.count(request())).minute.used).toBe(2);
   });
 
-  it('does not take Redis for lost where this process itself was busy', async () => {
+  it('does not consider Redis lost because this process was busy', async () => {
     const { counter, fallbacks } = await open();
     await counter.count(request());
     const pending = counter.count(request());
@@ -262,7 +262,7 @@ const openServer = redisServerFor('what happens when Redis is lost');
     });
   });
 
-  it('clears what PostgreSQL holds, and decides as before, with Redis and without', async () => {
+  it('purges PostgreSQL’s rows, and decides as before, with Redis and without', async () => {
     const { counter } = await open(TIMEOUT);
     const { dataSource } = database;
     const purge = async () => {

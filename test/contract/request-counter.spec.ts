@@ -75,7 +75,7 @@ describe.each(everyAdapter)('a request counter (%s)', (_name, open) => {
     }
   });
 
-  it('starts a minute anew with its first millisecond, not before', async () => {
+  it('starts a new minute with its first millisecond, not before', async () => {
     const last = later(noon, MINUTE - 1);
     expect(admitted(await countTimes(61, noon))).toBe(60);
     expect((await count(last)).outcome).toBe('rate_limited');
@@ -86,7 +86,7 @@ describe.each(everyAdapter)('a request counter (%s)', (_name, open) => {
     });
   });
 
-  it('starts a day anew with its first millisecond, not before', async () => {
+  it('starts a new day with its first millisecond, not before', async () => {
     const limits = { perMinute: 60, perDay: 2 };
     const last = later(midnight, DAY - 1);
     await countTimes(2, noon, { limits });
@@ -98,7 +98,7 @@ describe.each(everyAdapter)('a request counter (%s)', (_name, open) => {
     });
   });
 
-  it('tells with every decision what clients see: limit, used, reset and when to come back', async () => {
+  it('reports limit, used count, reset and retry time with every decision', async () => {
     const now = later(noon, 12_345);
     const first = await count(now);
     expect(first).toEqual({
@@ -136,7 +136,7 @@ describe.each(everyAdapter)('a request counter (%s)', (_name, open) => {
     expect(verdicts.at(-1)).toMatchObject({ outcome: 'key_banned', day: { used: 1 } });
   });
 
-  it('lets a key in again with the millisecond in which its ban ends', async () => {
+  it('admits a key again in the millisecond in which its ban ends', async () => {
     await ban(noon);
     expect((await count(later(noon, 5 * MINUTE - 1), { limits: once })).outcome).toBe('key_banned');
     expect(await count(later(noon, 5 * MINUTE), { limits: once })).toMatchObject({
@@ -183,7 +183,7 @@ describe.each(everyAdapter)('a request counter (%s)', (_name, open) => {
     expect((await count(noon, { requester: newRequester(), limits })).outcome).toBe('admitted');
   });
 
-  it('decides what very many send at the same time as if each had come alone', async () => {
+  it('decides very many concurrent requests as if each had come alone', async () => {
     const accounts = Array.from({ length: 1_200 }, () => ({ requester: newRequester(), limits: once }));
     const addresses = Array.from({ length: 100 }, () => ({
       requester: { address: randomUUID() },
@@ -199,7 +199,7 @@ describe.each(everyAdapter)('a request counter (%s)', (_name, open) => {
     expect(addressesWere).toEqual(new Set(['admitted,admitted,rate_limited']));
   });
 
-  it('obeys a changed plan at once, with the counts it has', async () => {
+  it('applies a changed plan at once, and keeps the counts', async () => {
     const pro = limitsOf({ name: 'pro' });
     await countTimes(70, noon, { limits: pro });
     expect(await count(noon)).toMatchObject({ outcome: 'rate_limited', minute: { limit: 60, used: 70 } });
@@ -217,7 +217,7 @@ describe.each(everyAdapter)('a request counter (%s)', (_name, open) => {
     expect(admitted(await countTimes(10, later(noon, MINUTE), address))).toBe(5);
   });
 
-  it('keeps its windows where a clock lags behind', async () => {
+  it('keeps its windows when a clock is behind', async () => {
     const limits = { perMinute: 2, perDay: 5 };
     const nextDay = later(midnight, DAY);
     await countTimes(2, nextDay, { limits });
@@ -241,7 +241,7 @@ describe.each(everyAdapter)('a request counter (%s)', (_name, open) => {
     expect(await opened.counter.purge(later(noon, 3 * DAY))).toBe(0);
   });
 
-  it('spends nothing when it is only looked at', async () => {
+  it('counts nothing for a look', async () => {
     const looks = await Promise.all(Array.from({ length: 200 }, () => look(noon, { limits: once })));
     expect(new Set(looks.map(({ outcome }) => outcome))).toEqual(new Set(['admitted']));
     expect(await count(noon, { limits: once })).toMatchObject({ outcome: 'admitted', minute: { used: 1 } });

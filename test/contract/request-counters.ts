@@ -23,7 +23,7 @@ export const DAY = 24 * HOUR;
 export const midnight = instant(Date.UTC(2026, 0, 1));
 export const noon = later(midnight, 12 * HOUR);
 export const free = limitsOf({ name: 'free' });
-/** Long enough for a loaded machine: what these suites prove isn't how fast Redis is, but the last one. */
+/** Long enough for a loaded machine: only the last of these suites tests how fast Redis is. */
 export const TIMEOUT = 20_000;
 
 export interface Opened {
@@ -104,7 +104,7 @@ export const everyAdapter: readonly Adapter[] = [
       ] satisfies Adapter[])),
 ];
 
-/** Lets what is under way go on. */
+/** Lets work in progress continue. */
 export async function nextTurn(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 5));
 }

@@ -39,14 +39,14 @@ async function backends(): Promise<readonly number[]> {
   return rows.map(({ pid }) => pid);
 }
 
-it('reads that are sent together share a connection', async () => {
+it('concurrent reads share a connection', async () => {
   const id = await open(10);
   const found = await Promise.all(Array.from({ length: 16 }, () => animals.findById(id)));
   expect(found.map((animal) => animal?.id)).toEqual(found.map(() => id));
   expect(await backends()).toHaveLength(1);
 });
 
-it('a write has its turn at the only connection while reads go on', async () => {
+it('a write gets its turn on the only connection while reads continue', async () => {
   const id = await open(1);
   let isReading = true;
   const readers = Array.from({ length: 4 }, async () => {
@@ -58,7 +58,7 @@ it('a write has its turn at the only connection while reads go on', async () => 
   expect(added.name).toBe('Milo');
 });
 
-it('a read goes on where its connection, used or not, was lost', async () => {
+it('a read survives the loss of its connection, used or unused', async () => {
   const id = await open(10);
   await animals.findById(id);
   const [lost] = await backends();
@@ -68,7 +68,7 @@ it('a read goes on where its connection, used or not, was lost', async () => {
 });
 
 it.each(['read', 'added'])(
-  'what is %s too late is refused in time, and its connection is not used again',
+  'an animal %s too late is refused in time, and the connection is not used again',
   async (what) => {
     const id = await open(10);
     const before = await backends();
@@ -79,19 +79,19 @@ it.each(['read', 'added'])(
     const late = what === 'read' ? animals.findById(id) : animals.add(newAnimal({ name: 'Late', categoryId: 1n }));
     await expect(late).rejects.toMatchObject({ code: 'service_unavailable' });
     expect(performance.now() - begun).toBeLessThan(2_000);
-    // The server gives the statement up, too, before there is room for it.
+    // The server also ends the statement before there is room for it.
     await until(async () => !(await backends()).some((pid) => before.includes(pid)));
     await locker.end();
     expect(await animals.list({ limit: 10 })).toMatchObject([{ id }]);
   },
 );
 
-it('what is listed after a commit, a rollback or a deletion elsewhere is never the page of before', async () => {
+it('a list after a commit, a rollback or a deletion elsewhere is never the old page', async () => {
   const first = await open(10);
   const shared = new CoalescingAnimalRepository(new PostgresAnimalRepository(dataSource));
   const other = new pg.Client(database.url);
   await other.connect();
-  // Many at once, so that they share what was read.
+  // Many at once, so that they share a read.
   const list = async () => {
     const pages = await Promise.all(Array.from({ length: 8 }, () => shared.list({ limit: 100 })));
     for (const page of pages) expect(page).toEqual(pages[0]);
@@ -113,7 +113,7 @@ it('what is listed after a commit, a rollback or a deletion elsewhere is never t
   await other.end();
 });
 
-it('a page that is asked for again is not read again until something was committed', async () => {
+it('a repeated page is not read again until a commit', async () => {
   await open(10);
   const shared = new CoalescingAnimalRepository(new PostgresAnimalRepository(dataSource));
   const list = async () => (await Promise.all(Array.from({ length: 4 }, () => shared.list({ limit: 100 })))).at(-1);

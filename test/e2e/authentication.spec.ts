@@ -6,14 +6,14 @@ import { expectError, expectHeadError } from '../support/expectations.js';
 import { bearer, rawHead, sendOnce } from '../support/pets-client.js';
 import { type RawResponse, request } from '../support/raw-http.js';
 
-// RFC 6750 §3: no error attribute where no credentials were sent.
+// RFC 6750 §3: no error attribute if the request has no credentials.
 const CHALLENGE = /^Bearer realm="[^"]+"$/;
 const INVALID_TOKEN = /^Bearer realm="[^"]+", error="invalid_token"$/;
 const cryptography = new PredictableCryptography();
 
 const api = useApi();
 
-// Each test in a minute of its own: none spends another's quota.
+// Each test has its own minute, so that no test uses up another's quota.
 beforeEach(() => {
   api.clock.advance(MINUTE);
 });
@@ -119,13 +119,13 @@ describe('a request is answered 401 invalid_api_key to', () => {
   });
 });
 
-/** The key with one character of its random part changed, its checksum left alone. */
+/** Changes one character of the key's random part and keeps the checksum. */
 function withOtherSecret(key: string): string {
   const place = 'aas_live_'.length + 3;
   return `${key.slice(0, place)}${key[place] === 'x' ? 'y' : 'x'}${key.slice(place + 1)}`;
 }
 
-describe('a good key is taken', () => {
+describe('a valid key is accepted', () => {
   it.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('after the scheme %s', async (scheme) => {
     expect(await list({ Authorization: `${scheme} ${api.key}` })).toMatchObject({ status: 200 });
   });
@@ -146,7 +146,7 @@ describe('a good key is taken', () => {
 });
 
 describe('a key that has ended', () => {
-  it('is taken up to the last millisecond before its expiry', async () => {
+  it('is accepted up to the last millisecond before its expiry', async () => {
     const { account } = await api.openKey();
     const expiresAt = later(api.clock.now(), HOUR);
     const { text } = await api.application.issueKey.execute({ accountId: account.id, expiresAt });
@@ -173,7 +173,7 @@ describe('a key that has ended', () => {
     expect(response.headers['www-authenticate']).toMatch(INVALID_TOKEN);
   });
 
-  it('leaves the other keys of its account alone', async () => {
+  it('does not affect the other keys of its account', async () => {
     const { account, id } = await api.openKey();
     const { text } = await api.application.issueKey.execute({ accountId: account.id });
     await api.application.revokeKey.execute({ id });
@@ -182,7 +182,7 @@ describe('a key that has ended', () => {
 });
 
 describe('a rotated key', () => {
-  it('works beside the new one to the last millisecond of 24 hours', async () => {
+  it('works beside the new one until the last millisecond of 24 hours', async () => {
     const { id, key } = await api.openKey();
     const { text } = await api.application.rotateKey.execute({ id });
     expect(text).not.toBe(key);
@@ -200,7 +200,7 @@ describe('a rotated key', () => {
     expect(await list(bearer(text))).toMatchObject({ status: 200 });
   });
 
-  it('ends after an overlap of its own', async () => {
+  it('ends after a given overlap', async () => {
     const { id, key } = await api.openKey();
     await api.application.rotateKey.execute({ id, overlap: HOUR });
     api.clock.advance(HOUR - 1);
@@ -217,7 +217,7 @@ describe('a rotated key', () => {
   });
 });
 
-describe('401 comes before anything is said of', () => {
+describe('401 is answered before anything is revealed about', () => {
   it.each([
     ['an unknown path', 'GET', '/v2/cats'],
     ['the root', 'GET', '/'],

@@ -8,7 +8,7 @@ import { useApi } from '../support/api.js';
 
 const EXAMPLES = join(__dirname, '../../packages/client/examples');
 
-/** What each example prints, one after the other, in a store that has Bella, Luna and Milo. */
+/** The output of each example, in order, in a store with Bella, Luna and Milo. */
 const OUTPUTS: Readonly<Record<string, RegExp>> = {
   'pages.ts': /^1 Bella\n2 Luna\n3 Milo\n$/,
   'quick-start.ts':
@@ -19,7 +19,7 @@ const OUTPUTS: Readonly<Record<string, RegExp>> = {
 
 const api = useApi();
 
-it('every example does what it says, on the built package', async () => {
+it('every example works with the built package', async () => {
   for (const name of ['Bella', 'Luna', 'Milo'])
     await api.application.addAnimal.execute({ name, categoryId: 1n, status: 'available' });
   const outputs: Record<string, unknown> = {};
@@ -31,16 +31,19 @@ it('every example does what it says, on the built package', async () => {
   );
 });
 
-it('every example is among them', () => {
+it('every example is tested', () => {
   expect(readdirSync(EXAMPLES).sort()).toEqual(Object.keys(OUTPUTS).sort());
 });
 
-it('the README shows one of them, word for word', () => {
+it('the README shows one of them unchanged', () => {
   const shown = readFileSync(join(EXAMPLES, '../README.md'), 'utf8');
   expect(shown).toContain(`\`\`\`ts\n${readFileSync(join(EXAMPLES, 'quick-start.ts'), 'utf8')}\`\`\`\n`);
 });
 
-/** Runs it as its own program. Node.js 20 reads no TypeScript, and a module from stdin finds the workspace's packages. */
+/**
+ * Runs the example as a separate program. Node.js 20 can't run TypeScript, and a module from stdin resolves the
+ * workspace's packages.
+ */
 async function outputOf(example: string): Promise<{ stdout: string; stderr: string }> {
   const { outputText } = ts.transpileModule(readFileSync(join(EXAMPLES, example), 'utf8'), {
     compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext },

@@ -6,7 +6,7 @@ import { useApi } from '../support/api.js';
 
 const api = useApi();
 
-// Each test in a minute of its own: none spends another's quota.
+// Each test has its own minute, so that no test uses up another's quota.
 beforeEach(() => {
   api.clock.advance(MINUTE);
 });
@@ -16,7 +16,7 @@ const MAX_INT64 = 2n ** 63n - 1n;
 const storeOf = (options: Partial<ClientOptions> = {}) =>
   new AdoptionStore({ baseUrl: `${api.origin}/v1`, apiKey: api.key, ...options });
 
-/** `fetch`, except that the answers to the first requests are lost on their way, and this happens in their place. */
+/** A `fetch` that loses the responses to the first requests and returns these results instead. */
 function losing(...instead: readonly (() => Response)[]): NonNullable<ClientOptions['fetch']> {
   const left = [...instead];
   return async (url, init) => {
@@ -35,7 +35,7 @@ const named = async (name: string): Promise<Pet[]> =>
   (await all(storeOf().pets({ limit: 100 }))).filter((pet) => pet.name === name);
 
 describe('pets', () => {
-  it('walks 250 animals, each once and in order', async () => {
+  it('iterates over 250 animals, each once and in order', async () => {
     const ids: bigint[] = [];
     for (let count = 0; count < 250; count += 1) {
       const { id } = await api.application.addAnimal.execute({ name: 'Walker', categoryId: 1n, status: 'pending' });
@@ -45,7 +45,7 @@ describe('pets', () => {
     expect(walked.filter(({ name }) => name === 'Walker').map(({ id }) => id)).toEqual(ids);
   });
 
-  it('gives one page, and later the next', async () => {
+  it('returns one page, and later the next', async () => {
     const store = storeOf();
     for (const name of ['One', 'Two', 'Three']) await store.createPet({ name, categoryId: 7n, status: 'sold' });
     const first = await store.pets({ status: 'sold', limit: 2 }).page();
@@ -75,7 +75,7 @@ describe('orders', () => {
     expect(await all(store.pets({ id: [petId] }))).toMatchObject([{ status: 'sold' }]);
   });
 
-  it('are walked over all pages', async () => {
+  it('are iterated over all pages', async () => {
     const store = storeOf({ apiKey: (await api.openKey()).key });
     const placed = [];
     for (let count = 0; count < 5; count += 1) {
@@ -96,12 +96,12 @@ describe('messages', () => {
 });
 
 describe('limits', () => {
-  it('are told in numbers', async () => {
+  it('are returned as numbers', async () => {
     const store = storeOf({ apiKey: (await api.openKey('free')).key });
     expect(await store.getRateLimit()).toMatchObject({ plan: 'free', minute: { limit: 60, remaining: 60 }, ban: null });
   });
 
-  it('are waited out, as Retry-After says', async () => {
+  it('are waited for as long as Retry-After says', async () => {
     api.clock.set(instant((Math.ceil(api.clock.now() / MINUTE) + 1) * MINUTE + 18_000));
     const { key } = await api.openKey(plan('enterprise', { perMinute: 2, perDay: 100 }));
     const waits: number[] = [];
@@ -118,7 +118,7 @@ describe('limits', () => {
     expect(waits).toEqual([42_000]);
   });
 
-  it('are not waited out where that takes too long', async () => {
+  it('are not waited for if that takes too long', async () => {
     const { key } = await api.openKey(plan('enterprise', { perMinute: 5, perDay: 1 }));
     const store = storeOf({ apiKey: key, wait: () => Promise.reject(new Error('waited')) });
     await store.pets().page();
@@ -135,7 +135,7 @@ describe('limits', () => {
     const controller = new AbortController();
     const fetched: ClientOptions['fetch'] = async (url, init) => {
       const response = await fetch(url, init);
-      // Once the client is waiting, for up to a minute of real time.
+      // Abort while the client waits, which could last up to a minute.
       if (response.status === 429)
         setTimeout(() => {
           controller.abort(new Error('enough'));
@@ -158,7 +158,7 @@ describe('a POST whose answer was lost', () => {
         throw new TypeError('fetch failed');
       },
     ],
-  ])('is sent again and happens once: %s', async (name, instead) => {
+  ])('is sent again and runs once: %s', async (name, instead) => {
     const waits: number[] = [];
     const store = storeOf({
       fetch: losing(instead, instead),
@@ -173,14 +173,14 @@ describe('a POST whose answer was lost', () => {
 });
 
 describe('a refusal', () => {
-  it('is an ApiError with what the API said, and the id its log has', async () => {
+  it('is an ApiError with the API’s code and message, and the request id of its log', async () => {
     const store = storeOf();
     const error: unknown = await store.placeOrder({ petId: MAX_INT64 }).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toMatchObject({ code: 'not_found', status: 404, requestId: expect.stringMatching(/\S/) });
   });
 
-  it('of a wrong key says nothing of the key', async () => {
+  it('of a wrong key does not contain the key', async () => {
     const store = storeOf({ apiKey: `${api.key.slice(0, -1)}!` });
     const error = await store.getRateLimit().catch((reason: unknown) => reason as ApiError);
     expect(error).toMatchObject({ code: 'invalid_api_key', status: 401 });
@@ -188,7 +188,7 @@ describe('a refusal', () => {
   });
 });
 
-it('follows a link to the API alone', async () => {
+it('follows links to the API only', async () => {
   const asked: string[] = [];
   const store = storeOf({
     fetch: async (url, init) => {

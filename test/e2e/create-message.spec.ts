@@ -10,7 +10,7 @@ const HELLO = '{"message":"Is Luna still there?"}';
 
 const api = useApi();
 
-// Each test in a minute of its own: none spends another's quota.
+// Each test has its own minute, so that no test uses up another's quota.
 beforeEach(() => {
   api.clock.advance(MINUTE);
 });
@@ -18,7 +18,7 @@ beforeEach(() => {
 const queued = async () => (await api.application.deliverMessages.backlog()).queued;
 
 describe('POST /v1/messages answers 202', () => {
-  it('with the message, which is queued, its properties in this order, and nothing else', async () => {
+  it('with the queued message, its properties in this order, and nothing else', async () => {
     const now = new Date(api.clock.now()).toISOString();
     const response = await postMessage(api, HELLO);
     const { id } = messageOf(response, 202);
@@ -29,14 +29,14 @@ describe('POST /v1/messages answers 202', () => {
     );
   });
 
-  it('with a Location that is absolute and leads to the message', async () => {
+  it('with an absolute Location that leads to the message', async () => {
     const response = await postMessage(api, HELLO);
     const { id } = messageOf(response, 202);
     expect(response.headers['location']).toBe(`${api.origin}${MESSAGES}/${id}`);
     expect(await get(api, `${MESSAGES}/${id}`)).toMatchObject({ status: 200, body: response.body });
   });
 
-  it('with ids of their own for messages alike that are sent at once', async () => {
+  it('with different ids for equal messages sent at once', async () => {
     const before = await queued();
     const responses = await Promise.all(Array.from({ length: 20 }, () => postMessage(api, HELLO)));
     expect(new Set(responses.map((response) => messageOf(response, 202).id)).size).toBe(20);
@@ -59,20 +59,20 @@ describe('POST /v1/messages answers 202', () => {
     ['what looks like SQL', "'); DROP TABLE messages; --"],
     ['what looks like markup', '<script>alert(1)</script>'],
     ['what looks like an escape', '\\u0000'],
-  ])('with exactly the text that was sent: %s', async (_case, text) => {
+  ])('with exactly the sent text: %s', async (_case, text) => {
     const { id, message } = messageOf(await writeMessage(api, text), 202);
     expect(message).toBe(text);
     expect(messageOf(await get(api, `${MESSAGES}/${id}`)).message).toBe(text);
   });
 
-  it('and takes no notice of unknown properties, an id and a status among them', async () => {
+  it('and ignores unknown properties, including an id and a status', async () => {
     const body = '{"id":"msg_mine","status":"sent","createdAt":"x","accountId":1,"text":"y","message":"x"}';
     const message = messageOf(await postMessage(api, body), 202);
     expect(message).toMatchObject({ message: 'x', status: 'queued' });
     expect(message.id).not.toBe('msg_mine');
   });
 
-  it('and leaves it to be delivered, from the address of the account', async () => {
+  it('and queues it for delivery from the account’s address', async () => {
     const { account, key } = await api.openKey();
     const { id } = messageOf(await writeMessage(api, 'Hello', key), 202);
     while ((await api.application.deliverMessages.execute()).mayHaveMore);

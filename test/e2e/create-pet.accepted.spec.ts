@@ -10,12 +10,12 @@ const LUNA = '{"name":"Luna","categoryId":1}';
 
 const api = useApi();
 
-// Each test in a minute of its own: none spends another's quota.
+// Each test has its own minute, so that no test uses up another's quota.
 beforeEach(() => {
   api.clock.advance(MINUTE);
 });
 
-/** The animal of a 201, once the list has shown the very same bytes. */
+/** The animal of a 201. The list must contain the same bytes. */
 async function expectCreated(response: RawResponse): Promise<Pet> {
   expect(response).toMatchObject({ status: 201, headers: { 'content-type': JSON_CONTENT_TYPE } });
   const pet = JSON.parse(response.body) as Pet;
@@ -24,13 +24,13 @@ async function expectCreated(response: RawResponse): Promise<Pet> {
 }
 
 describe('POST /v1/pets answers 201', () => {
-  it('with the animal as it is stored, and nothing else', async () => {
+  it('with the stored animal, and nothing else', async () => {
     const pet = await expectCreated(await createPet(api, '{"name":"Luna","categoryId":12,"status":"pending"}'));
     expect(pet).toStrictEqual({ id: pet.id, name: 'Luna', categoryId: 12, status: 'pending' });
     expect(pet.id).toBeGreaterThan(0);
   });
 
-  it('with a Location that is absolute and leads to the animal', async () => {
+  it('with an absolute Location that leads to the animal', async () => {
     const response = await createPet(api, LUNA);
     const { id } = await expectCreated(response);
     expect(response.headers['location']).toBe(`${api.origin}/v1/pets/${id}`);
@@ -43,17 +43,17 @@ describe('POST /v1/pets answers 201', () => {
     expect(second.id).toBeGreaterThan(first.id);
   });
 
-  it('with ids of their own for animals added at once', async () => {
+  it('with different ids for animals added at once', async () => {
     const responses = await Promise.all(Array.from({ length: 20 }, () => createPet(api, LUNA)));
     const pets = await Promise.all(responses.map(expectCreated));
     expect(new Set(pets.map(({ id }) => id)).size).toBe(20);
   });
 
-  it('with the status available where none is given', async () => {
+  it('with the status available by default', async () => {
     expect(await expectCreated(await createPet(api, LUNA))).toMatchObject({ status: 'available' });
   });
 
-  it.each([...PET_STATUSES])('with the status %s where that is given', async (status) => {
+  it.each([...PET_STATUSES])('with the given status %s', async (status) => {
     const body = JSON.stringify({ name: 'Luna', categoryId: 1, status });
     expect(await expectCreated(await createPet(api, body))).toMatchObject({ status });
   });

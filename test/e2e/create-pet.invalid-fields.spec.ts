@@ -6,13 +6,13 @@ import { createPet } from '../support/pets-client.js';
 
 const api = useApi();
 
-// Each test in a minute of its own: none spends another's quota.
+// Each test has its own minute, so that no test uses up another's quota.
 beforeEach(() => {
   api.clock.advance(MINUTE);
 });
 
 afterEach(async () => {
-  // Nothing is stored by a refused request.
+  // A refused request stores nothing.
   expect(await api.application.listAnimals.execute()).toEqual({ items: [], next: undefined });
 });
 

@@ -61,7 +61,7 @@ describe('the description', () => {
     for (const { url } of servers) expect(url).toMatch(/\/v1$/);
   });
 
-  it('names and groups the operations', () => {
+  it('has names and groups for the operations', () => {
     expect(operations.map(({ name, operationId, tags }) => [name, operationId, ...tags])).toEqual([
       ['GET /pets', 'listPets', 'Pets'],
       ['POST /pets', 'createPet', 'Pets'],
@@ -77,7 +77,7 @@ describe('the description', () => {
     ]);
   });
 
-  it('has the methods that the API has at each path, and no others', async () => {
+  it('has exactly the API’s methods at each path', async () => {
     for (const [path, methods] of Object.entries(paths)) {
       const target = `/v1${path.replace(/\{\w+\}/, '1')}`;
       const { headers } = await request(api, target, {
@@ -96,7 +96,7 @@ describe('the description', () => {
     }
   });
 
-  it.each(fieldsOfBodies)('has no $field of a body of $path that nobody judges', async ({ path, field, example }) => {
+  it.each(fieldsOfBodies)('has no unvalidated $field in a body of $path', async ({ path, field, example }) => {
     const headers = { Authorization: `Bearer ${api.key}`, 'Content-Type': 'application/json' };
     const body = JSON.stringify({ ...example, [field]: {} });
     const { status, body: answer } = await request(api, path, { method: 'POST', headers, body });
@@ -107,7 +107,7 @@ describe('the description', () => {
     expect(fieldsOfBodies.map(({ field }) => field)).toEqual(expect.arrayContaining(['name', 'petId', 'message']));
   });
 
-  it('requires of an animal and of a refusal what the requirements do', () => {
+  it('requires the same properties of an animal and an error as the original document', () => {
     expect(components.schemas).toMatchObject({
       NewPet: { required: ['name', 'categoryId'] },
       PetStatus: { enum: ['available', 'pending', 'sold'] },
@@ -119,7 +119,7 @@ describe('the description', () => {
     expect(components.schemas['ErrorCode']?.enum).toEqual(Object.keys(errorStatuses).sort());
   });
 
-  it('marks the deprecated operation, with the date of the code, and those that are not settled', () => {
+  it('marks the deprecated operation with the code’s date, and those that may still change', () => {
     const marks = operations.map((each) => [
       each.operationId,
       each.deprecated,
@@ -142,7 +142,7 @@ describe('the description', () => {
     ]);
   });
 
-  it('tells the limits of the plans', () => {
+  it('shows the limits of the plans', () => {
     const { perMinute, perDay } = limitsOf(plan('business'));
     expect(info.description).toContain(
       `| business | ${perMinute.toLocaleString('en')} | ${perDay.toLocaleString('en')} |`,
@@ -150,7 +150,7 @@ describe('the description', () => {
   });
 });
 
-describe('an answer is held to the description, which sees', () => {
+describe('a response is checked against the description, which detects', () => {
   const withBody = (response: RawResponse, change: (body: string) => string): RawResponse => ({
     ...response,
     body: change(response.body),
@@ -172,7 +172,7 @@ describe('an answer is held to the description, which sees', () => {
   const refusal = () => get(api, '/v1/pets?limit=0');
   const problems = (response: RawResponse) => problemsOf('GET', '/v1/pets', response);
 
-  it('nothing wrong in what the API answers', async () => {
+  it('no fault in the API’s own responses', async () => {
     expect(problems(await list())).toEqual([]);
     expect(problems(await refusal())).toEqual([]);
     expect(nextPageOf(await list())).toBeDefined();

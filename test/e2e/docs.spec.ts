@@ -31,12 +31,12 @@ describe.each([
   ['/docs/swagger-ui.css', 'text/css; charset=utf-8'],
   ['/docs/swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
 ])('%s', (path, type) => {
-  it('is there without a key, and may load nothing from elsewhere', async () => {
+  it('needs no key, and may load nothing from other hosts', async () => {
     expectPage(await send(path), type);
     expectPage(await send(`${path}?x=1`), type);
   });
 
-  it('is sent once to whoever keeps it', async () => {
+  it('is not sent again to a client that has it', async () => {
     const { body, headers } = await send(path);
     const etag = headers['etag'] ?? '';
     expect(etag).toMatch(/^"[\w-]{22}"$/);
@@ -81,7 +81,7 @@ describe('beside the pages', () => {
 });
 
 describe('the committed description', () => {
-  it('is the one that is served; `npm run openapi -w @adoption-store/api` writes it', async () => {
+  it('equals the served one; `npm run openapi -w @adoption-store/api` writes it', async () => {
     const committed = readFileSync(join(__dirname, '../../apps/api/openapi.json'), 'utf8');
     expect(committed).toBe(descriptionText());
     expect((await send('/openapi.json')).body).toBe(committed);

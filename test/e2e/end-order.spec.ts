@@ -24,7 +24,7 @@ const ENDINGS = [
 
 const api = useApi();
 
-// Each test in a minute of its own: none spends another's quota.
+// Each test has its own minute, so that no test uses up another's quota.
 beforeEach(() => {
   api.clock.advance(MINUTE);
 });
@@ -150,7 +150,7 @@ describe.each(ENDINGS)('POST /v1/store/orders/{orderId}/$ending', ({ ending, sta
   });
 });
 
-/** The one answer of 200 among those of 409. */
+/** The only 200 among the 409s. */
 function expectOneWinner(responses: readonly RawResponse[]): Order {
   const [winner, ...others] = [...responses].sort((one, other) => one.status - other.status);
   for (const response of others) expectError(response, 409, 'order_final');
@@ -172,8 +172,8 @@ describe('of completing and cancelling an order at once', () => {
   );
 });
 
-describe('an order that nobody ends', () => {
-  it('stays placed until a millisecond before its 48 hours are over', async () => {
+describe('an order that is neither completed nor cancelled', () => {
+  it('stays placed until the last millisecond of its 48 hours', async () => {
     const order = await placeOrder(api);
     api.clock.advance(ORDER_TTL - 1);
     await api.application.expireOrders.execute();
@@ -181,7 +181,7 @@ describe('an order that nobody ends', () => {
     expect(await petStatus(api, order.petId)).toBe('pending');
   });
 
-  it('is expired with them, and its animal can be ordered again', async () => {
+  it('expires after 48 hours, and its animal can be ordered again', async () => {
     const order = await placeOrder(api);
     api.clock.set(later(api.clock.now(), ORDER_TTL));
     await api.application.expireOrders.execute();
@@ -191,7 +191,7 @@ describe('an order that nobody ends', () => {
     expect(orderOf(await orderPet(api, order.petId), 201).id).toBeGreaterThan(order.id);
   });
 
-  it('leaves those alone that have ended', async () => {
+  it('never changes an order that has ended', async () => {
     const completed = orderOf(await end(api, 'complete', (await placeOrder(api)).id));
     const cancelled = orderOf(await end(api, 'cancel', (await placeOrder(api)).id));
     api.clock.advance(ORDER_TTL);

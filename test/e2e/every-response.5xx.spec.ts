@@ -15,7 +15,7 @@ const LUNA = '{"name":"Luna","categoryId":1}';
 
 type Ports = Parameters<typeof createApplication>[0];
 
-/** The answer of an application that breaks in the way `ports` says. */
+/** The response of an application that is broken by `ports`. */
 async function answerOf(
   breakIt: (ports: Ports) => Partial<Ports>,
   path: string,
@@ -52,18 +52,18 @@ function expectInternalError(response: RawResponse): void {
   expect(JSON.stringify(response)).not.toMatch(/hunter2|password|\bat \w+|node_modules|\.ts\b|\.js\b/);
 }
 
-describe('a defect is answered 500 internal_error, and nothing of the inside is told,', () => {
+describe('a defect is answered 500 internal_error without internals', () => {
   const broken = brokenAnimals(new Error(SECRET));
 
-  it('where listing fails', async () => {
+  it('if listing fails', async () => {
     expectInternalError(await answerOf(broken, '/v1/pets'));
   });
 
-  it('where adding fails', async () => {
+  it('if adding fails', async () => {
     expectInternalError(await answerOf(broken, '/v1/pets', { method: 'POST', body: LUNA }));
   });
 
-  it('where getting fails', async () => {
+  it('if getting fails', async () => {
     expectInternalError(await answerOf(broken, '/v1/pets/1'));
   });
 
@@ -75,7 +75,7 @@ describe('a defect is answered 500 internal_error, and nothing of the inside is 
     ['POST', `${ORDERS}/1/cancel`, ''],
     ['POST', MESSAGES, '{"message":"Hello"}'],
     ['GET', `${MESSAGES}/msg_x`, ''],
-  ])('where %s %s fails', async (method, path, body) => {
+  ])('if %s %s fails', async (method, path, body) => {
     const fail = () => Promise.reject(new Error(SECRET));
     const orders = { place: fail, findById: fail, list: fail, end: fail, expire: fail };
     const breakIt = ({ messages }: Ports) => ({
@@ -85,7 +85,7 @@ describe('a defect is answered 500 internal_error, and nothing of the inside is 
     expectInternalError(await answerOf(breakIt, path, { method, body }));
   });
 
-  it('where authentication fails, which lets nobody in', async () => {
+  it('if authentication fails, which admits no request', async () => {
     const findByHash = () => Promise.reject(new Error(SECRET));
     const breakIt = ({ apiKeys }: Ports) => ({ apiKeys: Object.assign(apiKeys, { findByHash }) });
     expectInternalError(await answerOf(breakIt, '/v1/pets'));
@@ -99,21 +99,21 @@ describe('a defect is answered 500 internal_error, and nothing of the inside is 
     ['is a text', SECRET],
     ['is undefined', undefined],
     ['is null', null],
-  ])('where what is thrown %s', async (_case, error) => {
+  ])('if the thrown value %s', async (_case, error) => {
     expectInternalError(await answerOf(brokenAnimals(error), '/v1/pets'));
   });
 
   it.each([
     ['has a field that is no integer', { id: 1n, name: 'Luna', categoryId: SECRET, status: 'available' }],
     ['lacks a field', { id: 1n, name: SECRET }],
-  ])('where an animal that was stored %s', async (_case, animal) => {
+  ])('if a stored animal %s', async (_case, animal) => {
     const list = () => Promise.resolve([animal as never]);
     const breakIt = ({ animals }: Ports) => ({ animals: Object.assign(animals, { list }) });
     expectInternalError(await answerOf(breakIt, '/v1/pets'));
   });
 });
 
-describe('while the database is gone the answer is 503 service_unavailable with Retry-After', () => {
+describe('while the database is down the answer is 503 service_unavailable with Retry-After', () => {
   let api: TestApi;
   let server: pg.Client;
   let database: string;
@@ -133,7 +133,7 @@ describe('while the database is gone the answer is 503 service_unavailable with 
     await api.close();
   });
 
-  // The service reconnects by itself, so nobody may connect before everybody is thrown out.
+  // The service reconnects by itself, so connections are forbidden before the existing ones are terminated.
   async function closeDatabase(): Promise<void> {
     await server.query(`ALTER DATABASE ${database} ALLOW_CONNECTIONS false`);
     const others = 'SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1';
@@ -164,16 +164,16 @@ describe('while the database is gone the answer is 503 service_unavailable with 
     expectUnavailable(await postMessage(api, '{"message":"Hello"}'));
   });
 
-  it('without a word on what is behind the service', async () => {
+  it('without naming the dependency', async () => {
     const message = expectError(await get(api, '/v1/pets'), 503, 'service_unavailable');
     expect(message).not.toMatch(/database|postgres|sql|connect|ECONN/i);
   });
 
-  it('but 401 still to who sends no key', async () => {
+  it('but still 401 without a key', async () => {
     expectError(await request(api, '/v1/pets'), 401, 'missing_api_key');
   });
 
-  it('until it is back, when the service goes on by itself', async () => {
+  it('until it is back, and the service recovers by itself', async () => {
     await server.query(`ALTER DATABASE ${database} ALLOW_CONNECTIONS true`);
     const response = await get(api, '/v1/pets');
     expect(response).toMatchObject({ status: 200 });

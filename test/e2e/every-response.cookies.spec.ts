@@ -8,7 +8,7 @@ interface Route {
   readonly url: string;
 }
 
-/** A hook that lists routes, each with a path that leads to it. */
+/** A hook that collects the routes, each with a path that matches it. */
 const listingIn =
   (routes: Route[]) =>
   ({ method, url }: { readonly method: string | readonly string[]; readonly url: string }) => {
@@ -19,7 +19,7 @@ const apiRoutes: Route[] = [];
 const portal = usePortal({ onRoute: listingIn(portalRoutes) });
 const gone = usePortal();
 
-/** RFC 9111 §3: an answer that a cache may store, as it doesn't say that it must not. */
+/** RFC 9111 §3: whether a cache may store the response, because no-store is missing. */
 const isStorable = (headers: Headers) => !/\bno-store\b/.test(headers.get('cache-control') ?? '');
 
 describe('no answer that a cache may keep has a cookie,', () => {
@@ -37,7 +37,7 @@ describe('no answer that a cache may keep has a cookie,', () => {
     const cookies = new Map(person.cookies);
     const found = [];
     for (const { method, url } of routes.filter((route) => route.url !== '/sign-out')) {
-      // As a browser comes with everything that it may have, and with nothing but the session.
+      // With everything that a browser may send, and with only the session.
       for (const more of [
         [],
         [

@@ -5,7 +5,7 @@ import { finalize, type Observable } from 'rxjs';
 import { useApi } from '../support/api.js';
 import { sendRaw } from '../support/raw-http.js';
 
-/** What a plugin of Fastify's and an interceptor of Nest's have seen of the answers. */
+/** The responses that a Fastify plugin and a Nest interceptor have seen. */
 const seen = { sent: [] as number[], responded: [] as number[], intercepted: 0 };
 
 class CountingInterceptor implements NestInterceptor {
@@ -45,7 +45,7 @@ const own = () => ['Host: a', `Authorization: Bearer ${api.key}`];
 const post = (body: string) =>
   lines('POST /v1/pets HTTP/1.1', ...own(), JSON_TYPE, `Content-Length: ${body.length}`) + body;
 
-/** [what is sent, its status, whether it comes as far as a handler] */
+/** [request bytes, expected status, whether a handler is reached] */
 const ANSWERS: Readonly<Record<string, readonly [bytes: () => string, status: number, isHandled: boolean]>> = {
   'a list': [() => lines('GET /v1/pets HTTP/1.1', ...own()), 200, true],
   'a head': [() => lines('HEAD /v1/rate_limit HTTP/1.1', ...own(), 'Connection: close'), 200, true],

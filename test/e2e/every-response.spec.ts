@@ -25,11 +25,11 @@ beforeAll(async () => {
   ({ id: petId } = await api.application.addAnimal.execute({ name: 'Luna', categoryId: 1n }));
   ({ id: orderId } = await placeOrder(api));
   ({ id: messageId } = messageOf(await writeMessage(api, 'Hello'), 202));
-  // It takes its time: the other tests go on meanwhile.
+  // This takes seconds, so the other tests run meanwhile.
   unfinished = sendOnce(api, 'GET /v1/pets HTTP/1.1\r\nHost: localhost\r\nX-Unfinis');
 });
 
-// Each test in a minute of its own: none spends another's quota.
+// Each test has its own minute, so that no test uses up another's quota.
 beforeEach(() => {
   api.clock.advance(MINUTE);
 });
@@ -39,7 +39,7 @@ const send = (requestLine: string, ...headers: readonly string[]) =>
 const sendWithoutKey = (requestLine: string, ...headers: readonly string[]) =>
   sendOnce(api, rawHead(api, `${requestLine} HTTP/1.1`, headers, ['Host: localhost']));
 
-/** A response of each kind, to a request that may carry one more header. */
+/** A response of each kind. The request may have one more header. */
 const RESPONSES: readonly (readonly [string, number, (header: string) => Promise<RawResponse>])[] = [
   ['a list', 200, (header) => send('GET /v1/pets', header)],
   ['an animal', 200, (header) => send(`GET /v1/pets/${petId}`, header)],
@@ -84,7 +84,7 @@ function postTo(path: string, body: string, ...headers: readonly string[]): Prom
   return sendOnce(api, `${head}${body}`);
 }
 
-/** The body of an order that comes too late. */
+/** The body of an order for an animal that is already ordered. */
 async function orderedPet(): Promise<string> {
   return `{"petId":${(await placeOrder(api)).petId}}`;
 }
@@ -143,21 +143,24 @@ describe('an X-Request-Id', () => {
   });
 });
 
-/** The last of so many requests of a new key. */
+/** Sends that many requests of a new key, and returns the last response. */
 async function overLimits(count: number): Promise<RawResponse> {
   const { key } = await api.openKey('free');
   for (let sent = 1; sent < count; sent += 1) await request(api, '/v1/pets', { headers: bearer(key) });
   return request(api, '/v1/pets', { headers: bearer(key) });
 }
 
-/** The answer to the second request of a key whose day has room for one. */
+/** The second response to a key whose daily limit is one. */
 async function overDay(): Promise<RawResponse> {
   const { key } = await api.openKey(plan('enterprise', { perMinute: 10, perDay: 1 }));
   await request(api, '/v1/pets', { headers: bearer(key) });
   return request(api, '/v1/pets', { headers: bearer(key) });
 }
 
-/** A request for each code of the registry; `internal_error` and `service_unavailable` have every-response.5xx. */
+/**
+ * A request for each code of the registry. Those for `internal_error` and `service_unavailable` are in
+ * every-response.5xx.
+ */
 const REQUESTS: Readonly<
   Record<Exclude<ErrorCode, 'internal_error' | 'service_unavailable'>, () => Promise<RawResponse>>
 > = {

@@ -18,7 +18,7 @@ beforeEach(() => {
 const stranger = (forwardedFor: string) =>
   request(trusting, '/v1/pets', { headers: { 'x-forwarded-for': forwardedFor } });
 
-/** The limit's remainder after a request from each of these. */
+/** The remaining requests after a request with each of these headers. */
 async function remainders(...forwardedFor: readonly string[]): Promise<number[]> {
   const left: number[] = [];
   for (const each of forwardedFor) left.push(Number((await stranger(each)).headers['x-ratelimit-remaining']));
@@ -48,23 +48,23 @@ describe('X-Forwarded-For of a trusted proxy', () => {
     expect(await remainders('127.0.0.1', garbage, `192.0.2.1, ${garbage}`)).toEqual([59, 58, 57]);
   });
 
-  it('has no bucket of its own for each garbage', async () => {
+  it('gets no bucket of its own for invalid text', async () => {
     for (let count = 0; count < 60; count += 1) await stranger(`garbage-${count}`);
     expectError(await stranger('another'), 429, 'rate_limited');
   });
 
-  it('is the same with a port and without', async () => {
+  it('is the same with and without a port', async () => {
     expect(await remainders('192.0.2.5', '192.0.2.5:1', '192.0.2.5:65535')).toEqual([59, 58, 57]);
     expect(await remainders('2001:db8::1', '[2001:db8::2]', '[2001:db8::3]:443')).toEqual([59, 58, 57]);
   });
 
-  it('is the address nearest to the trusted ones, whatever stands before it', async () => {
+  it('is the address nearest to the trusted ones, whatever precedes it', async () => {
     expect(await remainders('192.0.2.6', 'garbage, 192.0.2.6', '192.0.2.7, 192.0.2.6')).toEqual([59, 58, 57]);
   });
 });
 
 describe('X-Forwarded-Host and -Proto', () => {
-  it('of a trusted proxy are what links are built on', async () => {
+  it('of a trusted proxy are used for links', async () => {
     const answer = await add(trusting, 'X-Forwarded-Host: pets.example:8443', 'X-Forwarded-Proto: HTTPS');
     expect(answer.headers['location']).toMatch(/^https:\/\/pets\.example:8443\/v1\/pets\/\d+$/);
   });
@@ -81,7 +81,7 @@ describe('X-Forwarded-Host and -Proto', () => {
     },
   );
 
-  it('of anybody else are not used', async () => {
+  it('of other senders are not used', async () => {
     const answer = await add(plain, 'X-Forwarded-Host: evil.example', 'X-Forwarded-Proto: https');
     expect(answer.headers['location']).toMatch(/^http:\/\/(?!evil)[\w.:-]+\/v1\/pets\/\d+$/);
     const list = await request(plain, '/v1/pets?limit=1', {

@@ -13,7 +13,7 @@ beforeAll(async () => {
   message = messageOf(await writeMessage(api, 'Is Luna still there?'), 202);
 });
 
-// Each test in a minute of its own: none spends another's quota.
+// Each test has its own minute, so that no test uses up another's quota.
 beforeEach(() => {
   api.clock.advance(MINUTE);
 });
@@ -24,7 +24,7 @@ afterEach(() => {
 
 const statusOf = async ({ id }: Message) => messageOf(await get(api, `${MESSAGES}/${id}`)).status;
 
-/** Each message that is due is tried once. */
+/** Attempts each due message once. */
 async function deliver(): Promise<void> {
   while ((await api.application.deliverMessages.execute()).mayHaveMore);
 }

@@ -17,7 +17,7 @@ beforeAll(async () => {
   order = await placeOrder(api);
 });
 
-// Each test in a minute of its own: none spends another's quota.
+// Each test has its own minute, so that no test uses up another's quota.
 beforeEach(() => {
   api.clock.advance(MINUTE);
 });
@@ -67,7 +67,7 @@ describe('GET /v1/store/orders/{orderId} answers 200', () => {
 });
 
 describe('GET /v1/store/orders/{orderId} answers 404 not_found', () => {
-  it("to another account's order, as to one that nobody has", async () => {
+  it("to another account's order, as to an unknown one", async () => {
     const { key } = await api.openKey();
     const message = expectError(await get(api, `${ORDERS}/${order.id}`, key), 404, 'not_found');
     const unknown = expectError(await get(api, `${ORDERS}/999999`, key), 404, 'not_found');

@@ -24,13 +24,13 @@ beforeAll(async () => {
   await client.end();
 });
 
-// Each test in a minute of its own: none spends another's quota.
+// Each test has its own minute, so that no test uses up another's quota.
 beforeEach(() => {
   today = later(today, MINUTE);
   api.clock.set(today);
 });
 
-/** The targets of a Link header, by their relation. */
+/** The targets of a Link header by relation. */
 function linksOf({ headers }: RawResponse): Readonly<Record<string, string>> {
   const links = [...(headers['link'] ?? '').matchAll(/<([^>]*)>; rel="([^"]*)"/g)];
   return Object.fromEntries(links.map(([, target = '', relation = '']) => [relation, target] as const));

@@ -13,14 +13,14 @@ const metrics = new ApiMetrics(() => ({
   dependencies: new Map(),
 }));
 const api = useApi({ metrics });
-/** How many requests for the list have been counted by this status. */
+/** The number of list requests that were counted with this status. */
 async function counted(status: number): Promise<number> {
   const { body: text } = await metrics.page();
   const line = new RegExp(`_count\\{[^}]*route="/v1/pets",status="${status}"[^}]*\\} (\\d+)`).exec(text);
   return Number(line?.[1] ?? 0);
 }
 
-it('a request whose client has hung up is counted as 499, once, and not as served', async () => {
+it('a request whose client disconnected is counted once as 499, and not as served', async () => {
   const client = new pg.Client(api.databaseUrl);
   await client.connect();
   expect((await get(api, '/v1/pets')).status).toBe(200);

@@ -60,7 +60,7 @@ describe.each(PATHS)('%s', (path) => {
     expect(await remaining(bearer(api.key))).toBe(999_999);
   });
 
-  it("is judged by HTTP's rules all the same", async () => {
+  it("is still checked by HTTP's rules", async () => {
     const [response] = await sendRaw(api, `GET ${path} HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n`);
     expectError(response, 400, 'bad_request');
   });
@@ -73,19 +73,19 @@ describe.each(PATHS)('%s', (path) => {
 describe("an API that can't serve", () => {
   const api = useApi({ isReady: () => Promise.resolve(false) });
 
-  it('is not ready, and lives', async () => {
+  it('is not ready, but lives', async () => {
     expect(await request(api, '/readyz')).toMatchObject({ status: 503, body: 'not ready\n' });
     expect(await request(api, '/livez')).toMatchObject({ status: 200 });
   });
 });
 
-describe('an API that has been told to end', () => {
+describe('an API that is stopping', () => {
   const ending = new AbortController();
   const api = useApi({ ending: ending.signal });
 
   const headOf = (path: string, headers: readonly string[] = []) => rawHead(api, `GET ${path} HTTP/1.1`, headers);
 
-  it('is not ready any more, though it lives and serves, and asks every client to leave its connection', async () => {
+  it('is not ready, but lives and serves, and closes each connection after its response', async () => {
     const [before] = await sendRaw(api, headOf('/v1/pets'));
     expect(before?.headers).toMatchObject({ connection: 'keep-alive' });
     ending.abort();
@@ -100,7 +100,7 @@ describe('an API that has been told to end', () => {
       [400, 'nonsense\r\n\r\n'],
     ];
     for (const [status, bytes] of cases) {
-      // Until the server has closed the connection.
+      // Reads until the server has closed the connection.
       const responses = await sendRaw(api, bytes, Infinity);
       expect(responses).toMatchObject([{ status, headers: { connection: 'close' } }]);
     }
@@ -127,7 +127,7 @@ describe('readiness', () => {
     await database.drop();
   });
 
-  it('is that of the database: it goes and comes with it, and is told within half a second', async () => {
+  it('follows the database, and is reported within half a second', async () => {
     const infrastructure = await openInfrastructure({ databaseUrl: gate.url, poolSize: 2 });
     api = await startApi({ isReady: infrastructure.isReady });
     const { host, port } = api;
@@ -135,7 +135,7 @@ describe('readiness', () => {
     expect(await request(api, path)).toMatchObject({ status: 200 });
     gate.freeze();
     const before = performance.now();
-    // However many ask: they cost no more than one query.
+    // Any number of concurrent probes costs at most one query.
     const asked = await Promise.all(Array.from({ length: 50 }, () => request({ host, port }, path)));
     expect(new Set(asked.map(({ status }) => status))).toEqual(new Set([503]));
     expect(performance.now() - before).toBeLessThan(1_000);

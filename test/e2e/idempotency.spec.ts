@@ -13,7 +13,7 @@ import { addPet, ORDERS, orderOf, petStatus, placeOrder } from '../support/store
 
 const api = useApi();
 
-// Each test in a minute of its own: none spends another's quota.
+// Each test has its own minute, so that no test uses up another's quota.
 beforeEach(() => {
   api.clock.advance(MINUTE);
 });
@@ -30,7 +30,7 @@ interface Sent {
   readonly apiKey?: string;
 }
 
-/** POST with an Idempotency-Key; an animal with a body of its own unless said otherwise. */
+/** POST with an Idempotency-Key. Default: a new animal. */
 function post(key: string, { path = '/v1/pets', body = LUNA, apiKey = api.key }: Sent = {}): Promise<RawResponse> {
   const headers = { ...bearer(apiKey), 'Content-Type': 'application/json', 'Idempotency-Key': key };
   return request(api, path, { method: 'POST', headers, body });
@@ -41,7 +41,7 @@ const MILO = '{"name":"Milo","categoryId":9223372036854775807}';
 
 const animals = async () => (await walkPages(api, '?limit=100')).flat().length;
 
-/** Everything of the answer that must be the same each time. */
+/** The parts of a response that must be the same each time. */
 function lasting({ status, body, headers }: RawResponse) {
   return { status, body, location: headers['location'], type: headers['content-type'] };
 }
@@ -62,7 +62,7 @@ const OPERATIONS: readonly (readonly [name: string, status: number, () => Promis
 ];
 
 describe.each(OPERATIONS)('%s under an Idempotency-Key', (_name, status, prepare) => {
-  it('is done once, and answered the same byte for byte', async () => {
+  it('runs once, and is answered with the same bytes', async () => {
     const [key, sent] = [newKey(), await prepare()];
     const first = await post(key, sent);
     expect(first).toMatchObject({ status, headers: { 'content-type': JSON_CONTENT_TYPE } });
@@ -70,7 +70,7 @@ describe.each(OPERATIONS)('%s under an Idempotency-Key', (_name, status, prepare
     expectReplay(await post(key, sent), first);
   });
 
-  it('is answered in the very bytes that it is answered in without one', async () => {
+  it('is answered with the same bytes as without a key', async () => {
     const shape = (body: string) => body.replace(/\d{1,6}|msg_\w+/g, '#');
     const [one, other] = [await prepare(), await prepare()];
     const headers = { ...bearer(api.key), 'Content-Type': 'application/json' };
@@ -79,7 +79,7 @@ describe.each(OPERATIONS)('%s under an Idempotency-Key', (_name, status, prepare
     expect(shape((await post(newKey(), one)).body)).toBe(shape(without.body));
   });
 
-  it('is done once, however many send it at once', async () => {
+  it('runs once, however many are sent at once', async () => {
     const [key, sent] = [newKey(), await prepare()];
     const answers = await Promise.all(Array.from({ length: 30 }, () => post(key, sent)));
     expect(new Set(answers.map((each) => JSON.stringify(lasting(each)))).size).toBe(1);
@@ -87,7 +87,7 @@ describe.each(OPERATIONS)('%s under an Idempotency-Key', (_name, status, prepare
     expect(answers.filter(({ headers }) => !('idempotent-replayed' in headers))).toHaveLength(1);
   });
 
-  it('is refused where the key was used with another body', async () => {
+  it('is refused if the key was used with another body', async () => {
     const [key, sent] = [newKey(), await prepare()];
     await post(key, sent);
     const body = sent.path === MESSAGES ? '{"message":"another"}' : '{"name":"Milo","categoryId":1,"petId":1}';
@@ -96,7 +96,7 @@ describe.each(OPERATIONS)('%s under an Idempotency-Key', (_name, status, prepare
 });
 
 describe('an Idempotency-Key', () => {
-  it('adds one animal to the store, whatever is repeated', async () => {
+  it('adds one animal to the store, however often it is repeated', async () => {
     const before = await animals();
     const key = newKey();
     await Promise.all(Array.from({ length: 10 }, () => post(key)));
@@ -122,7 +122,7 @@ describe('an Idempotency-Key', () => {
     expect(stranger.headers).not.toHaveProperty('idempotent-replayed');
   });
 
-  it('keeps what the use case has refused', async () => {
+  it('stores the use case’s refusal', async () => {
     const [key, petId] = [newKey(), await addPet(api)];
     const { id } = orderOf(await post(newKey(), { path: ORDERS, body: `{"petId":${petId}}` }), 201);
     const late = await post(key, { path: ORDERS, body: `{"petId":${petId}}` });
@@ -163,7 +163,7 @@ describe('an Idempotency-Key', () => {
     expect(anew.headers).not.toHaveProperty('idempotent-replayed');
   });
 
-  it('spares no quota: each repetition counts, and has headers of its own', async () => {
+  it('saves no quota: each repetition counts, and has its own headers', async () => {
     const key = newKey();
     const { key: apiKey } = await api.openKey('free');
     const answers = [await post(key, { apiKey }), await post(key, { apiKey })];
@@ -197,7 +197,7 @@ describe('an Idempotency-Key', () => {
     expectReplay(await post(key), first);
   });
 
-  it('is tested here on every POST there is', () => {
+  it('is tested here with every POST', () => {
     const { controllers = [] } = ApiModule.of({ application: createApplication(inMemoryPorts()) } as ApiParts);
     const handlers = controllers.flatMap(({ prototype }) =>
       Object.values(Object.getOwnPropertyDescriptors(prototype as object)).map(({ value }) => value as object),
@@ -207,7 +207,7 @@ describe('an Idempotency-Key', () => {
     );
   });
 
-  it('means nothing to an operation that only reads', async () => {
+  it('is ignored by operations that only read', async () => {
     const headers = { ...bearer(api.key), 'Idempotency-Key': newKey() };
     for (const limit of [1, 1]) {
       const response = await request(api, `/v1/pets?limit=${limit}`, { headers });
@@ -220,12 +220,12 @@ describe('an Idempotency-Key', () => {
 });
 
 describe('a unique violation within a transaction', () => {
-  it('is the refusal that it is without an Idempotency-Key, and is kept', async () => {
+  it('is the same refusal as without an Idempotency-Key, and is stored', async () => {
     const client = new pg.Client(api.databaseUrl);
     await client.connect();
     try {
       const { petId } = await placeOrder(api);
-      // As nothing here leaves it: the index alone forbids a second order.
+      // An impossible state, in which only the index forbids a second order.
       await client.query("UPDATE animals SET status = 'available' WHERE id = $1", [petId]);
       const sent = { path: ORDERS, body: `{"petId":${petId}}` };
       const key = newKey();
@@ -239,8 +239,8 @@ describe('a unique violation within a transaction', () => {
   });
 });
 
-describe('a write that is under way when its 503 is sent', () => {
-  it('is found by its Idempotency-Key, and done once', async () => {
+describe('a write in progress when its 503 is sent', () => {
+  it('is found by its Idempotency-Key, and runs once', async () => {
     const client = new pg.Client(api.databaseUrl);
     await client.connect();
     try {

@@ -9,7 +9,7 @@ const RUNS = 60;
 
 const api = useApi();
 
-// Each test in a minute of its own: none spends another's quota.
+// Each test has its own minute, so that no test uses up another's quota.
 beforeEach(() => {
   api.clock.advance(MINUTE);
 });
@@ -105,7 +105,7 @@ describe('a name', () => {
   });
 });
 
-describe('whatever bytes a body is made of', () => {
+describe('any bytes in a body', () => {
   it('the answer is 201 or a 400 of the registry', async () => {
     const bodies = fc.oneof(
       fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),

@@ -5,12 +5,12 @@ import { expectError } from '../support/expectations.js';
 import { bearer, rawHead, sendOnce } from '../support/pets-client.js';
 import { request, type RawResponse } from '../support/raw-http.js';
 
-/** How often in a minute a key may ask how it stands. */
+/** Requests for its limits that a key may send in a minute. */
 const ASKING_LIMIT = 60;
 
 const api = useApi();
 
-// Each test starts at midnight of a day of its own.
+// Each test starts at midnight of its own day.
 beforeEach(() => {
   api.clock.set(later(startOf(DAY, api.clock.now()), DAY));
 });
@@ -42,7 +42,7 @@ describe('GET /v1/rate_limit', () => {
     expect((await ask(key)).status).toBe(200);
   });
 
-  it('is answered to a banned key, whose refusals here ban nobody', async () => {
+  it('answers a banned key; its refusals here cause no ban', async () => {
     const { key } = await api.openKey('free');
     await times(120, () => list(key));
     expectError(await list(key), 429, 'key_banned');
@@ -92,7 +92,7 @@ it.each([90_000, 60_000, 59_999, 1_001, 1_000, 999, 1])(
   },
 );
 
-it('a day that is spent begins anew when Retry-After says so', async () => {
+it('an exhausted day resets when Retry-After says so', async () => {
   const { key } = await api.openKey({ name: 'enterprise', perMinute: 10, perDay: 10 });
   api.clock.advance(DAY - 1_500);
   const refused = (await times(11, () => list(key))).at(-1);
@@ -116,7 +116,7 @@ describe('a token', () => {
     expect(expectError(await withToken(token), 401, 'invalid_api_key')).toMatch(/must be "Bearer/);
   });
 
-  it('of 256 characters is looked at', async () => {
+  it('of 256 characters is looked up', async () => {
     expect(expectError(await withToken('a'.repeat(256)), 401, 'invalid_api_key')).toMatch(/not valid/);
   });
 });

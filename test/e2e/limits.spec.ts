@@ -7,7 +7,7 @@ import { request, type RawResponse } from '../support/raw-http.js';
 
 const api = useApi({ trustProxy: ['127.0.0.1'] });
 
-// Each test starts at midnight of a day of its own.
+// Each test starts at midnight of its own day.
 beforeEach(() => {
   api.clock.set(later(startOf(DAY, api.clock.now()), DAY));
 });
@@ -27,7 +27,7 @@ const shown = (response: RawResponse | undefined) =>
   ['limit', 'remaining', 'reset'].map((name) => Number(response?.headers[`x-ratelimit-${name}`]));
 
 describe('an answer tells', () => {
-  it('the limit, what is left and when the minute starts anew', async () => {
+  it('the limit, the requests left and the minute’s reset', async () => {
     const { key } = await api.openKey('free');
     const midnight = api.clock.now() / SECOND;
     expect(shown(await list(key))).toEqual([60, 59, midnight + 60]);
@@ -36,7 +36,7 @@ describe('an answer tells', () => {
     expect(shown(await list(key))).toEqual([60, 59, midnight + 120]);
   });
 
-  it('both windows in the words of the IETF draft', async () => {
+  it('both windows in the IETF draft’s headers', async () => {
     const { key } = await api.openKey('pro');
     api.clock.advance(20 * SECOND);
     const { headers } = await list(key);
@@ -95,7 +95,7 @@ describe('a key over its limits', () => {
     expect((await list(key)).status).toBe(200);
   });
 
-  it('is refused before anything else of the request is looked at', async () => {
+  it('is refused before any other check of the request', async () => {
     const { key } = await api.openKey('free');
     await times(60, () => list(key));
     expectError(await list(key, '/v1/unknown'), 429, 'rate_limited');
@@ -122,8 +122,8 @@ describe('a key over its limits', () => {
   });
 });
 
-describe('a key that goes on after its refusals', () => {
-  it('is banned with the 50th for five minutes, alone of its account', async () => {
+describe('a key that continues after refusals', () => {
+  it('is banned with the 50th refusal for five minutes, without the other keys of its account', async () => {
     const { account, key } = await api.openKey('free');
     const { text: other } = await api.application.issueKey.execute({ accountId: account.id });
     const responses = await times(110, () => list(key));
@@ -158,13 +158,13 @@ describe('requests without a valid key', () => {
     expectError(await stranger('2001:db8:0:1::1'), 401, 'missing_api_key');
   });
 
-  it('touch no key’s quota, nor are valid ones from their address refused', async () => {
+  it('use no key’s quota, and never cause refusals of valid requests from their address', async () => {
     const { key } = await api.openKey('free');
     await times(61, () => request(api, '/v1/pets'));
     expect(shown(await list(key)).slice(0, 2)).toEqual([60, 59]);
   });
 
-  it('are counted against the connection’s address where no proxy is trusted', async () => {
+  it('are counted against the connection’s address if no proxy is trusted', async () => {
     const plain = await startApi();
     const send = (number: number) =>
       request(plain, '/v1/pets', { headers: { 'x-forwarded-for': `192.0.2.${number}` } });
@@ -175,7 +175,7 @@ describe('requests without a valid key', () => {
 });
 
 describe('GET /v1/rate_limit', () => {
-  it('tells plan, windows and ban, and spends nothing', async () => {
+  it('shows plan, windows and ban, and counts nothing', async () => {
     const { key } = await api.openKey('free');
     const midnight = api.clock.now() / SECOND;
     await times(2, () => list(key));
@@ -192,7 +192,7 @@ describe('GET /v1/rate_limit', () => {
     }
   });
 
-  it('answers a caller who has nothing left, and one who is banned', async () => {
+  it('answers callers without requests left, and banned ones', async () => {
     const { key } = await api.openKey('free');
     await times(60, () => list(key));
     expect(JSON.parse((await list(key, '/v1/rate_limit')).body)).toMatchObject({ minute: { remaining: 0 }, ban: null });

@@ -19,7 +19,7 @@ beforeAll(async () => {
   const place = async () => {
     const { id } = await placeOrder(api, key);
     ids.push(id);
-    // Between each two orders there is one of another account.
+    // An order of another account between every two orders.
     await placeOrder(api, other);
     return id;
   };
@@ -34,7 +34,7 @@ beforeAll(async () => {
   orders = await Promise.all(ids.map(async (id) => orderOf(await get(api, `${ORDERS}/${id}`, key))));
 });
 
-// Each test in a minute of its own: none spends another's quota.
+// Each test has its own minute, so that no test uses up another's quota.
 beforeEach(() => {
   api.clock.advance(MINUTE);
 });

@@ -19,7 +19,7 @@ beforeAll(async () => {
   ids = items.map(({ id }) => Number(id));
 });
 
-// Each test in a minute of its own: none spends another's quota.
+// Each test has its own minute, so that no test uses up another's quota.
 beforeEach(() => {
   api.clock.advance(MINUTE);
 });

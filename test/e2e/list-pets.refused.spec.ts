@@ -15,7 +15,7 @@ beforeAll(async () => {
   cursor = nextPageOf(await listPets(api, '?limit=100'))?.searchParams.get('cursor') ?? '';
 });
 
-// Each test in a minute of its own: none spends another's quota.
+// Each test has its own minute, so that no test uses up another's quota.
 beforeEach(() => {
   api.clock.advance(MINUTE);
 });

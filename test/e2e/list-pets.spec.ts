@@ -20,7 +20,7 @@ beforeAll(async () => {
   ids = added;
 });
 
-// Each test in a minute of its own: none spends another's quota.
+// Each test has its own minute, so that no test uses up another's quota.
 beforeEach(() => {
   api.clock.advance(MINUTE);
 });

@@ -20,7 +20,7 @@ import {
 
 const api = useApi();
 
-// Each test in a minute of its own: none spends another's quota.
+// Each test has its own minute, so that no test uses up another's quota.
 beforeEach(() => {
   api.clock.advance(MINUTE);
 });
@@ -81,14 +81,14 @@ describe('POST /v1/store/orders answers 201', () => {
     }
   });
 
-  it('and takes no notice of unknown properties, an id, a status or an account among them', async () => {
+  it('and ignores unknown properties, including an id, a status and an account', async () => {
     const petId = await addPet(api);
     const response = await postOrder(api, `{"id":7,"status":"completed","accountId":9,"createdAt":0,"petId":${petId}}`);
     expect(orderOf(response, 201)).toMatchObject({ petId, status: 'placed' });
   });
 });
 
-/** Animals with the greatest and the least id there can be. */
+/** Inserts animals with the greatest and the least possible id. */
 async function insertAnimals(): Promise<void> {
   const client = new pg.Client(api.databaseUrl);
   await client.connect();
@@ -104,7 +104,7 @@ describe('POST /v1/store/orders, however many race,', () => {
   const ofStatus = (responses: readonly RawResponse[], status: number) =>
     responses.filter((response) => response.status === status);
 
-  it('is answered 201 once for one animal, and 409 pet_not_available to all others', async () => {
+  it('is answered 201 once for one animal, and 409 pet_not_available for all others', async () => {
     const petId = await addPet(api);
     const { key } = await api.openKey();
     const responses = await Promise.all(

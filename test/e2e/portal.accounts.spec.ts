@@ -5,7 +5,7 @@ import { PASSWORD, usePortal } from '../support/portal-visitor.js';
 const portal = usePortal();
 
 describe('signing up', () => {
-  it('leads to the keys, signed in', async () => {
+  it('leads to the keys page with a session', async () => {
     const visitor = await portal.signedUp();
     const { status, text } = await visitor.get('/keys');
     expect(status).toBe(200);
@@ -25,7 +25,7 @@ describe('signing up', () => {
     expect(visitor.cookies.has('session')).toBe(false);
   });
 
-  it('takes over nobody’s account', async () => {
+  it('never takes over an existing account', async () => {
     const { email } = await portal.signedUp();
     const visitor = portal.visitor();
     await visitor.get('/sign-up');
@@ -36,7 +36,7 @@ describe('signing up', () => {
 });
 
 describe('signing in', () => {
-  it('answers a wrong password and an unknown address alike', async () => {
+  it('answers a wrong password and an unknown address in the same way', async () => {
     const { email } = await portal.signedUp();
     const answers = [];
     for (const tried of [email, 'unknown-1@example.com']) {
@@ -50,7 +50,7 @@ describe('signing in', () => {
     expect(answers[1]).toEqual(answers[0]);
   });
 
-  it('begins a session of another id than the browser came with, which ends', async () => {
+  it('begins a session with a new id, and ends the browser’s previous one', async () => {
     const { email } = await portal.signedUp();
     const attacker = await portal.signedUp();
     const planted = attacker.cookies.get('session') ?? '';
@@ -63,7 +63,7 @@ describe('signing in', () => {
     expect((await attacker.get('/account')).headers.get('location')).toBe('/sign-in');
   });
 
-  it('leads to the page that was wanted', async () => {
+  it('leads to the requested page', async () => {
     const { email } = await portal.signedUp();
     const visitor = portal.visitor();
     const refused = await visitor.get('/catalogue?status=sold');
@@ -85,7 +85,7 @@ describe('signing in', () => {
     },
   );
 
-  it('is refused for a while after ten attempts at one account, whoever makes them, and says for how long', async () => {
+  it('is refused for a while after ten attempts at one account from anywhere, and says for how long', async () => {
     const { email } = await portal.signedUp();
     const answers = [];
     for (let attempt = 0; attempt < 11; attempt += 1) {
@@ -101,11 +101,11 @@ describe('signing in', () => {
     expect(answers[10]?.text).toContain('Try again in 15 minutes');
   });
 
-  it('is refused for a while after sixty attempts from one address, at whatever accounts', async () => {
+  it('is refused for a while after sixty attempts from one address, at any accounts', async () => {
     const visitor = portal.visitor();
     await visitor.get('/sign-in');
     const statuses = [];
-    // What can't be a password costs no hash.
+    // A text that can't be a password isn't hashed.
     const password = 'x'.repeat(200);
     for (let attempt = 0; attempt < 61; attempt += 1) {
       statuses.push((await visitor.post('/sign-in', { email: `nobody-${attempt}@example.com`, password })).status);
@@ -115,7 +115,7 @@ describe('signing in', () => {
 });
 
 describe('a session', () => {
-  it('ends by signing out, whoever still has its cookie', async () => {
+  it('ends at sign-out, even for holders of its cookie', async () => {
     const visitor = await portal.signedUp();
     const session = visitor.cookies.get('session') ?? '';
     await visitor.get('/account');
@@ -125,7 +125,7 @@ describe('a session', () => {
     expect((await visitor.get('/keys')).headers.get('location')).toBe('/sign-in');
   });
 
-  it('ends when its account’s password is changed, but where that is done', async () => {
+  it('ends when the account’s password is changed in another browser', async () => {
     const here = await portal.signedUp();
     const there = portal.visitor();
     await there.get('/sign-in');
@@ -140,7 +140,7 @@ describe('a session', () => {
     expect((await there.get('/keys')).headers.get('location')).toBe('/sign-in');
   });
 
-  it('lasts while it is used, up to half an hour apart, and twelve hours in all', async () => {
+  it('lasts while it is used at least every half hour, and at most twelve hours', async () => {
     const visitor = await portal.signedUp();
     for (let spell = 0; spell < 24; spell += 1) {
       expect((await visitor.get('/plan')).status).toBe(200);
@@ -153,7 +153,7 @@ describe('a session', () => {
     expect((await idle.get('/plan')).status).toBe(303);
   });
 
-  it('is nothing that visitors have', async () => {
+  it('is never given to visitors', async () => {
     const visitor = portal.visitor();
     for (const path of ['/', '/sign-in', '/sign-up']) await visitor.get(path);
     expect([...visitor.cookies.keys()]).toEqual(['csrf']);
@@ -161,7 +161,7 @@ describe('a session', () => {
 });
 
 describe('an account', () => {
-  it('is closed by its password alone, with its keys and sessions', async () => {
+  it('can be closed only with its password, with its keys and sessions', async () => {
     const visitor = await portal.signedUp();
     const key = await visitor.issueKey();
     await visitor.get('/account');

@@ -25,7 +25,7 @@ describe('a form', () => {
     expect((await visitor.get('/account')).status).toBe(200);
   });
 
-  it('that was refused for its token is sent again with what was typed, but for passwords', async () => {
+  it('refused for its token can be sent again with its values, except passwords', async () => {
     const visitor = await portal.signedUp();
     const typed = { name: 'Rex <b>"1"</b>', categoryId: '7', status: 'pending' };
     const refused = await visitor.post('/catalogue?status=sold', { ...typed, _csrf: 'too old' });
@@ -45,7 +45,7 @@ describe('a form', () => {
     expect(password.text).not.toContain('another pass phrase');
   });
 
-  it('whose session has ended is kept until its person is signed in again', async () => {
+  it('of an ended session can be sent after signing in again', async () => {
     const visitor = await portal.signedUp();
     await visitor.get('/catalogue');
     portal.clock.advance(31 * MINUTE);
@@ -90,7 +90,7 @@ describe('every page', () => {
     },
   );
 
-  it('has no script or style of its own in it', async () => {
+  it('has no inline script or style', async () => {
     const visitor = await portal.signedUp();
     for (const path of ['/keys', '/usage', '/plan', '/quickstart', '/catalogue', '/account']) {
       const { text } = await visitor.get(path);
@@ -98,7 +98,7 @@ describe('every page', () => {
     }
   });
 
-  it('names its files by their content, so that browsers keep them', async () => {
+  it('names its files by their content, so that browsers can cache them', async () => {
     const { text } = await portal.visitor().get('/');
     const [address = ''] = /\/public\/style\.css\?[\w-]+/.exec(text) ?? [];
     const file = await fetch(portal.origin + address);
@@ -107,7 +107,7 @@ describe('every page', () => {
     expect((await fetch(`${portal.origin}/public/style.css`)).headers.get('cache-control')).toBe('no-cache');
   });
 
-  it('where people come by TLS, gives cookies that go nowhere else', async () => {
+  it('over TLS, sets cookies that are sent only over TLS', async () => {
     const visitor = portal.visitor();
     await visitor.get('/sign-up');
     const { headers } = await visitor.post('/sign-up', { email: 'tls@example.com', password: PASSWORD });
@@ -122,13 +122,13 @@ describe('every page', () => {
 });
 
 describe('without the database', () => {
-  it('people are told to come back, and nothing of the inside', async () => {
+  it('the page asks people to come back, and reveals no internals', async () => {
     const visitor = gone.visitor();
     await visitor.get('/sign-up');
     gone.loseDatabase();
     const { status, headers, text } = await visitor.post('/sign-up', { email: 'gone@example.com', password: PASSWORD });
     expect([status, headers.get('retry-after')]).toEqual([503, '5']);
-    expect(text).toContain('Not available just now');
+    expect(text).toContain('Temporarily unavailable');
     expect(text).not.toContain('ECONN');
   });
 });

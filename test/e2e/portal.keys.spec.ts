@@ -26,7 +26,7 @@ const call = async (key: string) => {
 const keysOf = async (email: string) => (await portal.application.listKeys.execute({ email })).map(({ key }) => key);
 
 describe('a key', () => {
-  it('opens the API, is rotated, and is revoked for good', async () => {
+  it('opens the API, can be rotated, and is revoked for good', async () => {
     const visitor = await portal.signedUp();
     const text = await visitor.issueKey({ name: 'laptop', expiresIn: '30' });
     expect(await call(text)).toBe(200);
@@ -43,7 +43,7 @@ describe('a key', () => {
     expect([await call(text), await call(replacement)]).toEqual([401, 401]);
   });
 
-  it('is shown once: neither a reload nor its page tells it again, and no second one is made', async () => {
+  it('is shown once: neither a reload nor its page shows it again or makes a second one', async () => {
     const visitor = await portal.signedUp();
     await visitor.get('/keys');
     const form = visitor.token;
@@ -53,7 +53,7 @@ describe('a key', () => {
     const again = await visitor.post('/keys', { _csrf: form });
     expect([again.status, again.headers.get('location')]).toEqual([303, '/keys']);
     const page = await visitor.get('/keys');
-    expect(page.text).toContain('was sent before');
+    expect(page.text).toContain('already sent');
     expect(page.text).not.toContain(keyIn(shown));
     expect(await keysOf(visitor.email)).toHaveLength(1);
   });
@@ -67,7 +67,7 @@ describe('a key', () => {
     expect(await keysOf(visitor.email)).toHaveLength(1);
   });
 
-  it('of somebody else is not there', async () => {
+  it('of another account is not found', async () => {
     const owner = await portal.signedUp();
     const text = await owner.issueKey();
     const [key] = await keysOf(owner.email);
@@ -92,7 +92,7 @@ describe('a key', () => {
     },
   );
 
-  it('is not made beyond what an account may have, which the page says', async () => {
+  it('is not made at the account’s limit, and the page says so', async () => {
     const visitor = await portal.signedUp();
     const accountId = (await portal.application.listAccounts.execute()).find(
       ({ email }) => email === visitor.email,
@@ -105,7 +105,7 @@ describe('a key', () => {
     expect(text).toContain('revoke one first');
   });
 
-  it('is not made beyond what an account may make in a day, which the page says', async () => {
+  it('is not made at the daily limit, and the page says so', async () => {
     const visitor = await portal.signedUp();
     await ask(
       portal.databaseUrl,
@@ -121,7 +121,7 @@ describe('a key', () => {
     expect(keyIn({ status, text, headers: new Headers() })).toBe('');
   });
 
-  it('stands in no address and no line of the log, nor does a password', async () => {
+  it('never appears in an address or the log, nor does a password', async () => {
     lines.length = 0;
     const visitor = await portal.signedUp();
     const key = await visitor.issueKey();
@@ -137,7 +137,7 @@ describe('a key', () => {
 });
 
 describe('the other pages', () => {
-  it('are there, on the account’s own figures', async () => {
+  it('show the account’s own figures', async () => {
     const visitor = await portal.signedUp();
     for (const path of ['/usage', '/plan', '/quickstart', '/catalogue', '/account']) {
       expect([path, (await visitor.get(path)).status]).toEqual([path, 200]);
@@ -145,7 +145,7 @@ describe('the other pages', () => {
     expect((await visitor.get('/quickstart')).text).toContain('http://api.example.com');
   });
 
-  it('show an animal that has been added by hand', async () => {
+  it('show an animal that was added by a form', async () => {
     const visitor = await portal.signedUp();
     await visitor.get('/catalogue');
     const refused = await visitor.post('/catalogue', { name: 'Bär <b>', categoryId: 'one', status: 'pending' });
@@ -157,7 +157,7 @@ describe('the other pages', () => {
     expect(text).not.toContain('Bär <b>');
   });
 
-  it('walk through all animals, page by page', async () => {
+  it('show all animals, page by page', async () => {
     const visitor = await portal.signedUp();
     const names = Array.from({ length: 45 }, (_, index) => `sold-${index}.`);
     for (const name of names) await portal.application.addAnimal.execute({ name, categoryId: 1n, status: 'sold' });

@@ -3,7 +3,7 @@ import { PASSWORD, usePortal, type Visitor } from '../support/portal-visitor.js'
 import { ask } from '@adoption-store/test-support';
 
 const PAST_KEYS = 100_000;
-/** Keys of one statement: a statement that takes too long is ended. */
+/** Keys in one statement, which has a time limit. */
 const AT_ONCE = 2_000;
 const ROUNDS = 15;
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
   for (const each of [owner, other]) await each.issueKey({ name: 'the one in use' });
   const now = new Date(portal.clock.now());
   for (let made = 0; made < PAST_KEYS; made += AT_ONCE) {
-    // Half of them were revoked, half have expired. As many were used each day as can be made in a day.
+    // Half of them were revoked, half have expired. Each day has usage of as many keys as an account can make in a day.
     await ask(
       portal.databaseUrl,
       `WITH added AS (
@@ -47,7 +47,7 @@ const keysPages = async (person: Person) => {
 };
 
 describe(`with ${PAST_KEYS} past keys of one account`, () => {
-  it('every page of every account takes less than 100 ms (p95), also while many load them', async () => {
+  it('every page of every account takes less than 100 ms (p95), even while many load them', async () => {
     const times = new Map<string, number[]>();
     for (const [name, person] of Object.entries({ owner, other })) {
       const pages = [...(await keysPages(person)), '/usage', '/plan', '/quickstart', '/catalogue', '/account'];
@@ -63,7 +63,7 @@ describe(`with ${PAST_KEYS} past keys of one account`, () => {
       }
     }
     const p95 = new Map([...times].map(([page, each]) => [page, percentile95(each)]));
-    // What a page takes that asks the database for no more than who is signed in: the machine may be busy with others.
+    // The baseline is a page that only looks up the session, because the machine may be busy.
     const plain = p95.get('other /plan') ?? 0;
     expect([...p95].filter(([, milliseconds]) => milliseconds - plain >= 100)).toEqual([]);
 
@@ -73,7 +73,7 @@ describe(`with ${PAST_KEYS} past keys of one account`, () => {
     expect(together.map(({ status }) => status)).toEqual(together.map(() => 200));
   });
 
-  it('past keys are shown page by page, the last to end first', async () => {
+  it('past keys are shown page by page, the latest end first', async () => {
     const seen: string[] = [];
     let next: string | undefined = '/keys';
     for (let page = 0; page < 5 && next !== undefined; page += 1) {
@@ -90,7 +90,7 @@ describe(`with ${PAST_KEYS} past keys of one account`, () => {
     expect(seen).toEqual(newest);
   });
 
-  it('the address of a page that nobody was given is that of the first one', async () => {
+  it('an invented page address leads to the first page', async () => {
     for (const past of ['x', '-', '1-', '99999999999999999999-1', '1-99999999999999999999999', '%00']) {
       const { status, text } = await owner.get(`/keys?past=${past}`);
       expect([past, status]).toEqual([past, 200]);
@@ -98,7 +98,7 @@ describe(`with ${PAST_KEYS} past keys of one account`, () => {
     }
   });
 
-  it('a key is made, and the account is closed, in time', async () => {
+  it('making a key and closing the account finish in time', async () => {
     const key = await owner.issueKey();
     expect(key).toMatch(/^aas_live_/);
     await owner.get('/account');

@@ -6,7 +6,7 @@ import { usePortal, type Visitor } from '../support/portal-visitor.js';
 const OWNERS = 'the owner’s own pass phrase';
 const portal = usePortal();
 
-/** What the owner of the address finds in the mailbox. */
+/** The mails with proofs to that address. */
 const proofsTo = (email: string) => portal.mailer.proofs.filter((mail) => mail.email === email);
 
 async function answerTo(key: string, path = '/v1/pets', init: RequestInit = {}) {
@@ -15,7 +15,7 @@ async function answerTo(key: string, path = '/v1/pets', init: RequestInit = {}) 
   return { status: response.status, body: (await response.json()) as { readonly code?: string } };
 }
 
-/** The token; the mail goes out after the answer. */
+/** Returns the token. The mail is sent after the response. */
 async function resetMailedTo(email: string): Promise<string> {
   const visitor = portal.visitor();
   const before = portal.mailer.sent.length;
@@ -35,8 +35,8 @@ async function reset(email: string, password = OWNERS): Promise<Visitor> {
   return owner;
 }
 
-describe('an account that a stranger opened with somebody else’s address', () => {
-  it('is its owner’s alone once the owner has reset the password: keys, sessions and links of before are void', async () => {
+describe('an account that a stranger opened with another person’s address', () => {
+  it('belongs only to the owner after a password reset: earlier keys, sessions and links are void', async () => {
     const stranger = await portal.signedUp();
     const key = await stranger.issueKey();
     expect((await answerTo(key)).status).toBe(200);
@@ -50,7 +50,7 @@ describe('an account that a stranger opened with somebody else’s address', () 
     expect((await owner.post('/confirm-address', { token: mail?.token ?? '' })).status).toBe(422);
   });
 
-  it('reads and cancels no order of the owner’s by the key that was made before, in use throughout', async () => {
+  it('never reads or cancels the owner’s orders with an earlier key, even one in constant use', async () => {
     const stranger = await portal.signedUp();
     const key = await stranger.issueKey();
     const owner = await reset(stranger.email);
@@ -68,7 +68,7 @@ describe('an account that a stranger opened with somebody else’s address', () 
     expect((await answerTo(own, `/v1/store/orders/${id}`)).body).toMatchObject({ status: 'placed' });
   });
 
-  it('loses nothing more by a second reset', async () => {
+  it('loses nothing by a second reset', async () => {
     const { email } = await portal.signedUp();
     const owner = await reset(email);
     const key = await owner.issueKey();
@@ -78,7 +78,7 @@ describe('an account that a stranger opened with somebody else’s address', () 
 });
 
 describe('an address', () => {
-  it('is unproven to its holder until the form behind the mailed link is sent; to look at the page proves nothing', async () => {
+  it('is unproven until the form of the mailed link is sent; opening the page proves nothing', async () => {
     const visitor = await portal.signedUp();
     const [mail, ...others] = proofsTo(visitor.email);
     expect(others).toEqual([]);
@@ -94,7 +94,7 @@ describe('an address', () => {
     expect((await reader.post('/confirm-address', { token: mail?.token ?? '' })).status).toBe(422);
   });
 
-  it('that was proven by the link keeps its keys when the password is reset', async () => {
+  it('that was proven by the link keeps its keys after a password reset', async () => {
     const visitor = await portal.signedUp();
     const key = await visitor.issueKey();
     await visitor.get('/confirm-address');
@@ -104,7 +104,7 @@ describe('an address', () => {
     expect((await answerTo(key)).status).toBe(200);
   });
 
-  it('is proven by no token that is made up, empty, old, or another account’s reset', async () => {
+  it('is not proven by an invented, empty or old token, or by another account’s reset', async () => {
     const visitor = await portal.signedUp();
     const { email } = await portal.signedUp();
     const token = proofsTo(visitor.email)[0]?.token ?? '';
@@ -122,12 +122,14 @@ describe('an address', () => {
     ).toBeUndefined();
   });
 
-  it('gets the link again, three a day at the most', async () => {
+  it('gets at most three links a day', async () => {
     const visitor = await portal.signedUp();
     for (let click = 0; click < 5; click += 1) {
       await visitor.get('/account');
       expect((await visitor.post('/account/proof')).headers.get('location')).toBe('/account');
-      expect((await visitor.get('/account')).text).toContain(click < 2 ? 'on its way' : 'No other mail was sent');
+      expect((await visitor.get('/account')).text).toContain(
+        click < 2 ? 'sent you another link' : 'No e-mail was sent',
+      );
     }
     expect(proofsTo(visitor.email)).toHaveLength(3);
     await visitor.get('/confirm-address');
@@ -138,7 +140,7 @@ describe('an address', () => {
   });
 });
 
-it('issues no key to a session whose password was reset while its form was under way', async () => {
+it('issues no key to a session whose password was reset while its form was in progress', async () => {
   const { email } = await portal.signedUp();
   const before = (await portal.application.listAccounts.execute()).find((each) => each.email === email);
   if (before === undefined) throw new Error('there is no account');

@@ -7,7 +7,7 @@ const NEWER = 'the newer secret, of 32 characters';
 
 const portal = usePortal({ secrets: [FORMER] });
 
-describe('what the portal signs', () => {
+describe('a signature of the portal', () => {
   it.each(['x', 'a\u0000b', 'x'.repeat(3_000)])(
     'for a form is worth nothing as a session, and no cookie that was chosen is used for it (%#)',
     async (chosen) => {
@@ -15,7 +15,7 @@ describe('what the portal signs', () => {
       visitor.cookies.set('csrf', encodeURIComponent(chosen));
       expect((await visitor.get('/sign-in')).status).toBe(200);
       const cookie = decodeURIComponent(visitor.cookies.get('csrf') ?? '');
-      // A hash may have hyphens of its own.
+      // The hash may contain hyphens.
       const [person = '', salt = '', ...rest] = visitor.token.split('-');
       const hash = rest.join('-');
       expect(hash).not.toBe('');
@@ -47,10 +47,10 @@ describe('what the portal signs', () => {
   });
 });
 
-describe('where people come by TLS', () => {
+describe('over TLS', () => {
   const secure = usePortal({ portalUrl: 'https://portal.example.com' });
 
-  it('every cookie is one that no other host can plant', async () => {
+  it('no other host can set any cookie', async () => {
     const lines: string[] = [];
     const visitor = secure.visitor();
     const keep = ({ headers }: { readonly headers: Headers }) => lines.push(...headers.getSetCookie());

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { MINUTE } from '@adoption-store/domain';
 import { PASSWORD, usePortal, type Visitor } from '../support/portal-visitor.js';
 
-/** Many more than the suite runs, such as 10000, with `SESSION_ROUNDS`. */
+/** Rounds. `SESSION_ROUNDS` can be much larger, such as 10000. */
 const ROUNDS = Number(process.env['SESSION_ROUNDS'] ?? 36);
 const AT_ONCE = 6;
 const NEXT = 'quite another pass phrase';
@@ -12,7 +12,7 @@ const portal = usePortal();
 
 type Person = Visitor & { readonly email: string };
 
-/** What ends a person's sessions; who does it may go on with a session of its own. */
+/** The actions that end a person's sessions. The browser that does it may continue with a new session. */
 const ENDS = {
   'signing out': (person: Person) => person.post('/sign-out'),
   'changing the password': (person: Person) => person.post('/account/password', { current: PASSWORD, next: NEXT }),
@@ -33,7 +33,7 @@ function tabOf(person: Person): Visitor {
   return tab;
 }
 
-/** A form whose end comes only when it is told to. */
+/** A form that is sent completely only when `finish` is called. */
 function slowForm(tab: Visitor, path: string): { finish: () => Promise<number> } {
   const body = new URLSearchParams({ _csrf: tab.token, name: 'slow' }).toString();
   const sent = request(`${portal.origin}${path}`, {
@@ -64,7 +64,7 @@ function slowForm(tab: Visitor, path: string): { finish: () => Promise<number> }
   };
 }
 
-/** The status once it is something else than that the service is too busy. */
+/** Repeats until the status isn't the one of a busy service. */
 async function statusOf(send: () => Promise<{ readonly status: number }>): Promise<number> {
   for (let tries = 0; tries < 20; tries += 1) {
     const { status } = await send();
@@ -73,7 +73,7 @@ async function statusOf(send: () => Promise<{ readonly status: number }>): Promi
   throw new Error('the portal answered 503 twenty times');
 }
 
-/** The sessions that live on and shouldn't. Undefined where the portal was too busy to end them, and said so. */
+/** The sessions that wrongly still work. Undefined if the portal was too busy and answered so. */
 async function round(kind: keyof typeof ENDS, person: Person): Promise<readonly string[] | undefined> {
   const tabs = Array.from({ length: 6 }, () => tabOf(person));
   const [first, second, third, form, password, slow] = tabs as [Visitor, Visitor, Visitor, Visitor, Visitor, Visitor];

@@ -8,7 +8,7 @@ const portal = usePortal();
 const WRONG = 'not the right pass phrase';
 const NEXT = 'quite another pass phrase';
 
-/** Of so many tries, ten are judged. */
+/** The expected statuses of that many attempts, of which ten are checked. */
 const tenJudged = (tries: number) => Array.from({ length: tries }, (_, index) => (index < 10 ? 422 : 429));
 
 async function signIn(visitor: Visitor, email: string, password = WRONG): Promise<number> {
@@ -16,7 +16,7 @@ async function signIn(visitor: Visitor, email: string, password = WRONG): Promis
   return (await visitor.post('/sign-in', { email, password })).status;
 }
 
-/** From a browser and an address that nobody has used before. */
+/** A guess from a new browser with a new address. */
 const guess = (email: string, password = WRONG) => signIn(portal.visitor(), email, password);
 
 async function times<Result>(count: number, work: (index: number) => Promise<Result>): Promise<Result[]> {
@@ -25,7 +25,7 @@ async function times<Result>(count: number, work: (index: number) => Promise<Res
   return results;
 }
 
-/** Somebody in whose account nobody is signed in. */
+/** A person with an account, signed in nowhere. */
 async function owner(): Promise<Visitor & { readonly email: string }> {
   const visitor = await portal.signedUp();
   await visitor.get('/account');
@@ -44,7 +44,7 @@ async function tokenMailedTo(email: string): Promise<string> {
 }
 
 describe('a wrong password', () => {
-  it('counts against the account that is guessed at, whoever is signed in meanwhile', async () => {
+  it('counts against the guessed account, even while its owner is signed in', async () => {
     const { email } = await owner();
     const sessions = await times(3, () => portal.signedUp());
     const statuses = await times(12, async (index) => {
@@ -56,7 +56,7 @@ describe('a wrong password', () => {
     expect(await guess(email, PASSWORD)).toBe(429);
   });
 
-  it('counts before it is judged: of forty at once, ten are', async () => {
+  it('counts before it is checked: of forty concurrent ones, ten are checked', async () => {
     const { email } = await owner();
     const visitors = Array.from({ length: 40 }, () => portal.visitor());
     await Promise.all(visitors.map((visitor) => visitor.get('/sign-in')));
@@ -92,14 +92,14 @@ describe('a wrong password', () => {
     },
   );
 
-  it('counts, a right one does not', async () => {
+  it('counts, and a right one does not', async () => {
     const { email } = await owner();
     await times(9, () => guess(email));
     expect(await times(5, () => guess(email, PASSWORD))).toEqual(Array(5).fill(303));
     expect(await times(2, () => guess(email))).toEqual([422, 429]);
   });
 
-  it('counts where a session is known, too: for changing it and for closing the account together', async () => {
+  it('counts in a session too: for changing it and for closing the account together', async () => {
     const visitor = await portal.signedUp();
     const statuses = await times(12, async (index) => {
       await visitor.get('/account');
@@ -110,22 +110,22 @@ describe('a wrong password', () => {
   });
 });
 
-describe('nobody locks another out', () => {
-  it('a browser that has signed in before is counted apart from strangers', async () => {
+describe('no visitor locks another out', () => {
+  it('a browser that has signed in before is counted separately from strangers', async () => {
     const visitor = await owner();
     expect(await times(11, () => guess(visitor.email))).toEqual(tenJudged(11));
     expect(await signIn(visitor, visitor.email, PASSWORD)).toBe(303);
   });
 
-  it('nor by using up the address that they share', async () => {
+  it('not even by using up a shared address', async () => {
     const visitor = await owner();
-    // What can't be a password costs no hash.
+    // A text that can't be a password isn't hashed.
     const statuses = await times(61, (index) => signIn(visitor, `nobody-${index}@example.com`, 'x'.repeat(200)));
     expect(statuses.at(-1)).toBe(429);
     expect(await signIn(visitor, visitor.email, PASSWORD)).toBe(303);
   });
 
-  it('that browser has ten wrong tries of its own, and only it is locked then', async () => {
+  it('a known browser has ten attempts of its own, and only it is then locked', async () => {
     const visitor = await owner();
     expect(await times(11, () => signIn(visitor, visitor.email))).toEqual(tenJudged(11));
     expect(await signIn(visitor, visitor.email, PASSWORD)).toBe(429);
@@ -148,7 +148,7 @@ describe('nobody locks another out', () => {
     expect(statuses).toEqual(tenJudged(12));
   });
 
-  it('a device cookie is over after a year, and once the password is another', async () => {
+  it('a device cookie ends after a year, and when the password changes', async () => {
     const [early, changed] = [await owner(), await owner()];
     portal.clock.advance(366 * DAY);
     const elsewhere = portal.visitor();
@@ -162,7 +162,7 @@ describe('nobody locks another out', () => {
     expect(await signIn(elsewhere, changed.email, NEXT)).toBe(303);
   });
 
-  it('a reset by mail starts its owner’s count anew, and makes that browser known', async () => {
+  it('a reset by mail resets its owner’s count, and makes that browser known', async () => {
     const { email } = await owner();
     await times(10, () => guess(email));
     const token = await tokenMailedTo(email);
@@ -176,10 +176,10 @@ describe('nobody locks another out', () => {
   });
 });
 
-describe('every form there is', () => {
+describe('every form', () => {
   const passing = (answers: readonly Answer[]) => answers.filter(({ status }) => status !== 429).length;
 
-  /** Of a person, who may move between addresses; of others at their address it takes nothing. */
+  /** Counted by account: a change of address doesn't help, and other people at the address aren't affected. */
   async function byAccount(path: string, most: number): Promise<void> {
     const [person, other] = [await portal.signedUp(), await portal.signedUp()];
     await person.get('/account');
@@ -189,7 +189,7 @@ describe('every form there is', () => {
     expect((await other.from('2001:db8:3:0::1').post(path)).status).not.toBe(429);
   }
 
-  /** Of an address, whatever it names and whoever is signed in; another address isn't concerned. */
+  /** Counted by address, whatever account is named or signed in. Other addresses aren't affected. */
   async function byAddress(path: string): Promise<void> {
     const throwaway = await portal.signedUp();
     await throwaway.get('/account');
@@ -200,7 +200,7 @@ describe('every form there is', () => {
     portal.clock.advance(15 * MINUTE);
   }
 
-  /** Of the account that it names, from wherever, and whoever is signed in. */
+  /** Counted by the named account, from any address and any session. */
   async function byNamedAccount(path: string): Promise<void> {
     const { email } = await owner();
     const throwaway = await portal.signedUp();
@@ -219,7 +219,7 @@ describe('every form there is', () => {
       await byAddress(path);
       await byNamedAccount(path);
     },
-    // Refused it would keep a session alive. Each needs one, so that signing in bounds it.
+    // A refused sign-out would keep a session alive. Each needs a session, so the limit on sign-ins bounds it.
     '/sign-out': () => Promise.resolve(),
     '/forgotten-password': async (path) => {
       await byAddress(path);
@@ -236,13 +236,13 @@ describe('every form there is', () => {
     '/catalogue': (path) => byAccount(path, 30),
   };
 
-  it('is among those whose bound is proven here', () => {
+  it('has a limit that is tested here', () => {
     expect([...portal.forms].sort()).toEqual(Object.keys(BOUNDS).sort());
   });
 
   it.each(Object.entries(BOUNDS))('%s is bounded', (path, prove) => prove(path));
 
-  it('of one person counts together with all others of theirs', async () => {
+  it('of one person counts together with all their other forms', async () => {
     const person = await portal.signedUp();
     await person.get('/account');
     const paths = ['/keys/1/revoke', '/keys/1/rotate', '/catalogue'];
@@ -252,7 +252,7 @@ describe('every form there is', () => {
   });
 });
 
-/** On the same database. */
+/** A second portal on the same database. */
 async function secondPortal(): Promise<Pick<TestPortal, 'origin' | 'close'>> {
   const { application, clock } = portal;
   return startPortal({ application, clock, trustProxy: ['127.0.0.1'] });

@@ -11,7 +11,7 @@ const portal = usePortal();
 const opened = new Set<Client>();
 let addresses = 0;
 
-/** A connection on which a request was begun. */
+/** A connection with an unfinished request. */
 class Client {
   answer = '';
   readonly closed: Promise<unknown>;
@@ -37,7 +37,7 @@ afterEach(() => {
 
 const newAddress = () => `198.51.100.${(addresses += 1)}`;
 
-/** Sends the head of a form of 30 bytes, and as much of its body. */
+/** Sends the head of a form of 30 bytes, and the given part of its body. */
 function begin(address: string, { path = '/sign-in', method = 'POST', type = FORM, body = 'email=' } = {}): Client {
   const client = new Client(connect(Number(new URL(portal.origin).port), '127.0.0.1'));
   const head = [
@@ -53,7 +53,7 @@ function begin(address: string, { path = '/sign-in', method = 'POST', type = FOR
 const fill = (addressOf: (index: number) => string, options = {}) =>
   Array.from({ length: MOST }, (_, index) => begin(addressOf(index), options));
 
-/** Whether one more body of the address is waited for: it is answered at once where it is not. */
+/** Whether a further body of the address is refused: then the response comes at once. */
 async function isRefused(address: string): Promise<boolean> {
   const form = await fetch(`${portal.origin}/sign-in`, {
     method: 'POST',
@@ -64,7 +64,7 @@ async function isRefused(address: string): Promise<boolean> {
   return form.status === 429;
 }
 
-it('of one address 32 unfinished bodies are waited for, and one more is 429 at once on a connection that is closed', async () => {
+it('one address may have 32 unfinished bodies; one more is 429 at once, and its connection is closed', async () => {
   const address = newAddress();
   const held = fill(() => address);
   await until(() => isRefused(address));
@@ -80,7 +80,7 @@ it('of one address 32 unfinished bodies are waited for, and one more is 429 at o
   expect(held.map(({ status }) => status)).toEqual(held.map(() => undefined));
 });
 
-it('an address that holds 32 bodies can still load pages, and others can send forms', async () => {
+it('an address with 32 unfinished bodies can still load pages, and others can send forms', async () => {
   const address = newAddress();
   fill(() => address);
   await until(() => isRefused(address));
@@ -89,13 +89,13 @@ it('an address that holds 32 bodies can still load pages, and others can send fo
   expect(await isRefused(newAddress())).toBe(false);
 });
 
-it('the addresses of one IPv6 network of 64 bits count together, as for forms', async () => {
+it('the addresses of one IPv6 /64 network count together, as for forms', async () => {
   fill((index) => `2001:db8:0:7::${(index + 1).toString(16)}`);
   await until(() => isRefused('2001:db8:0:7:ffff::1'));
   expect(await isRefused('2001:db8:0:8::1')).toBe(false);
 });
 
-it('a body that is finished makes room', async () => {
+it('a finished body makes room', async () => {
   const address = newAddress();
   const held = fill(() => address);
   await until(() => isRefused(address));
@@ -104,18 +104,18 @@ it('a body that is finished makes room', async () => {
   expect(await isRefused(address)).toBe(false);
 });
 
-it('a connection that is lost makes room', async () => {
+it('a lost connection makes room', async () => {
   const address = newAddress();
   const held = fill(() => address);
   await until(() => isRefused(address));
   for (const { socket } of held) socket.resetAndDestroy();
   await until(async () => !(await isRefused(address)));
-  // Every one of them: as many can be held again.
+  // All of them are released: the same number can be open again.
   fill(() => address);
   await until(() => isRefused(address));
 });
 
-it('a body that is cut for its time makes room', async () => {
+it('a body that times out makes room', async () => {
   const address = newAddress();
   const held = fill(() => address);
   await until(() => isRefused(address));
@@ -141,7 +141,7 @@ it.each([
   expect(await isRefused(address)).toBe(false);
 });
 
-it('a request that is malformed from its first chunk on, or is lost at once, holds no room', async () => {
+it('a request with a malformed first chunk, or lost at once, takes no room', async () => {
   const address = newAddress();
   const head = `POST /sign-in HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: ${address}\r\nContent-Type: ${FORM}\r\n`;
   for (const bytes of [

@@ -48,7 +48,7 @@ describe('a target with a fragment', () => {
     expectError(answer, 400, 'bad_request');
   });
 
-  it('changes nobody’s answers', async () => {
+  it('never changes another caller’s response', async () => {
     const plain = ['/v1/pets', '/v1/pets?', '/v1/store/orders', '/v1/store/orders?'];
     for (const name of ['Luna', 'Milo', 'Nala']) await api.application.addAnimal.execute({ name, categoryId: 1n });
     const { key } = await api.openKey('business');

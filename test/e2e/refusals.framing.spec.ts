@@ -13,17 +13,17 @@ const JSON_TYPE = 'Content-Type: application/json';
 
 const api = useApi();
 
-// Each test in a minute of its own: none spends another's quota.
+// Each test has its own minute, so that no test uses up another's quota.
 beforeEach(() => {
   api.clock.advance(MINUTE);
 });
 
 afterEach(async () => {
-  // Nothing is stored by a refused request.
+  // A refused request stores nothing.
   expect(await api.application.listAnimals.execute()).toEqual({ items: [], next: undefined });
 });
 
-/** Exactly one answer, this refusal, and then the connection is closed. */
+/** Expects exactly one response, this error, and a closed connection. */
 async function expectOnly(bytes: string | Buffer, status: number, code: ErrorCode): Promise<string> {
   const responses = await sendRaw(api, bytes, Infinity);
   expect(responses).toHaveLength(1);
@@ -148,7 +148,7 @@ describe('a body whose length is in doubt is answered 400 bad_request:', () => {
   });
 });
 
-describe('what is not HTTP/1.1 is answered 400 bad_request:', () => {
+describe('a request that is not HTTP/1.1 is answered 400 bad_request:', () => {
   it.each([
     ['HTTP/0.9', 'GET /v1/pets\r\n\r\n'],
     ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],

@@ -29,7 +29,7 @@ beforeAll(async () => {
   await placeOrder(api);
 });
 
-// Each test in a minute of its own: none spends another's quota.
+// Each test has its own minute, so that no test uses up another's quota.
 beforeEach(() => {
   api.clock.advance(MINUTE);
 });
@@ -112,7 +112,7 @@ describe('a path nothing is at is answered 404 not_found:', () => {
     expectHeadError(await send('HEAD', '/v1/cats'), 404);
   });
 
-  it('whatever body is sent', async () => {
+  it('any body', async () => {
     const headers = { ...bearer(api.key), 'Content-Type': 'text/plain' };
     expectError(await request(api, '/v1/cats', { method: 'POST', headers, body: '{' }), 404, 'not_found');
   });
@@ -123,7 +123,7 @@ function isKnown(method: string): boolean {
 }
 
 describe.each(PATHS)('$path', ({ path, allowed }) => {
-  // HEAD, whose answers have no body, and CONNECT, which has no path, are below.
+  // HEAD, whose responses have no body, and CONNECT, which has no path, are tested below.
   const refused = METHODS.filter((method) => !['CONNECT', 'HEAD', ...allowed].includes(method));
 
   it.each(refused)('answers 405 method_not_allowed and Allow to %s', async (method) => {

@@ -7,7 +7,7 @@ import { type RawResponse, sendRaw } from '../support/raw-http.js';
 const REQUEST_ID = 'the-client_s-own-id';
 const POST = 'POST /v1/pets HTTP/1.1';
 
-/** Requests that never end, but for the one that is meant to be answered at once. */
+/** Requests that never end, except one that must be answered at once. */
 const UNFINISHED = {
   'the request line': () => 'GET /v1/pe',
   'the headers': () => 'GET /v1/pets HTTP/1.1\r\nHost: localhost\r\nX-Unfinis',
@@ -27,7 +27,7 @@ const api = useApi();
 let outcomes: ReadonlyMap<string, Promise<Outcome>>;
 
 beforeAll(async () => {
-  // All at once, so that the suite takes as long as one of them.
+  // All run at once, so that the suite takes as long as one of them.
   outcomes = new Map(Object.entries(UNFINISHED).map(([what, bytes]) => [what, outcomeOf(bytes())]));
 });
 

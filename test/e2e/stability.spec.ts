@@ -19,7 +19,7 @@ beforeAll(async () => {
   messageId = messageOf(await writeMessage(api, 'Hello'), 202).id;
 });
 
-// Each test in a minute of its own: none spends another's quota.
+// Each test has its own minute, so that no test uses up another's quota.
 beforeEach(() => {
   api.clock.advance(MINUTE);
 });
@@ -88,7 +88,7 @@ describe('X-Stability is absent from the answer to', () => {
 });
 
 describe('the stability of a controller', () => {
-  it('can be read of it by whoever describes the interface', () => {
+  it('can be read from it', () => {
     expect([StoreOrdersController, MessagesController, PetsController].map(stabilityOf)).toEqual([
       'beta',
       'experimental',

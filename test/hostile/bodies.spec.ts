@@ -5,7 +5,7 @@ const ORDERS = '/v1/store/orders';
 const MESSAGES = '/v1/messages';
 const JSON_TYPE = 'Content-Type: application/json';
 
-/** An animal that is sound but for one more property. */
+/** A valid animal with one additional property. */
 const pet = (value: string | Buffer, name = '"x"') =>
   post(
     PETS,
@@ -23,7 +23,7 @@ const utf16 = (text: string, isBigEndian = false) => {
   return isBigEndian ? bytes.swap16() : bytes;
 };
 
-/** Bytes that are not UTF-8, in the hexadecimal digits they are sent in. */
+/** Bytes that are not UTF-8, in hexadecimal. */
 const NOT_UTF8 = {
   'the first byte of two alone': 'c3',
   'the first of two and a letter': 'c341',
@@ -47,7 +47,7 @@ const NOT_UTF8 = {
   'a letter of GB 18030': '81308130',
 };
 
-/** What JSON.parse or other parsers take, or took once. */
+/** Texts that JSON.parse or other parsers accept, or once accepted. */
 const NO_JSON = [
   '{]',
   '{"a"}',
@@ -163,7 +163,7 @@ const NOT_INTEGERS = [
   '"1n"',
 ];
 
-/** Short, and yet its own. */
+/** A short and distinctive name. */
 function nameOf(value: string): string {
   return value.length > 40 ? `${value.slice(0, 20)}… of ${value.length} characters` : value;
 }

@@ -14,7 +14,7 @@ const coded = (...codings: readonly string[]) =>
     codings.map((coding) => `Transfer-Encoding:${coding}`),
     `${SIZE}\r\n${BODY}\r\n${END}`,
   );
-/** What a proxy that reads the framing another way would take for the next request. */
+/** A request that a proxy would see if it parsed the framing differently. */
 const SMUGGLED = lines('GET /v1/smuggled HTTP/1.1', 'Host: pets.example');
 
 describeHostile({

@@ -1,4 +1,4 @@
-/** `npm run fuzz -- --runs N`: so many hostile requests to the API. */
+/** `npm run fuzz -- --runs N` sends N hostile requests to the API. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -6,11 +6,11 @@ import { API, createDatabase, KEYS, run, Running, type TestDatabase } from '@ado
 import { parseResponses, type RawResponse, request } from '../support/raw-http.js';
 import { type Connection, hostileConnection } from './requests.js';
 
-/** Requests to be answered; more take longer and prove more. */
+/** The number of requests. More take longer and prove more. */
 const REQUESTS = Number(process.env['FUZZ_RUNS'] ?? 10_000);
 const AT_ONCE = 64;
 const TIMEOUT = 12_000;
-/** After so many milliseconds without an answer a client closes its half; later where it has got no answer at all. */
+/** Milliseconds without a response after which a client half-closes; the second one if it got no response at all. */
 const SILENCES = [100, 5_000];
 const SUCCESSES = new Set([200, 201, 202, 204]);
 
@@ -22,7 +22,7 @@ let key: string;
 beforeAll(async () => {
   database = await createDatabase();
   const settings = { DATABASE_URL: database.url, HOST: '127.0.0.1', PORT: '0', ADDRESS_LIMIT: '1000000' };
-  // 503 would be told from a defect no more.
+  // Defects would be hidden among intended 503s.
   api = new Running(API, [], { ...settings, LOG_LEVEL: 'error' });
   const [, address = ''] = await api.prints(/Address {2}(\S+)\/v1/);
   target = { host: '127.0.0.1', port: Number(new URL(address).port) };
@@ -39,7 +39,7 @@ const counts = new Map<number, number>();
 let answered = 0;
 let slowest = 0;
 
-/** Sends everything, closes its half once the answers have come, and gives all that comes until the server has closed. */
+/** Sends everything, half-closes after the responses, and returns everything received until the server closes. */
 function exchange({ pieces, requests = Infinity }: Connection, silent: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const startedAt = performance.now();
@@ -56,7 +56,7 @@ function exchange({ pieces, requests = Infinity }: Connection, silent: number): 
       silence.refresh();
       if (parseResponses(Buffer.concat(chunks), false).length >= requests) end();
     });
-    // What is written to a server that has answered and closed already is no failure.
+    // Writing to a server that has already answered and closed is not a failure.
     socket.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE' && error.code !== 'ECONNRESET') reject(error);
     });
@@ -82,7 +82,7 @@ async function write(socket: ReturnType<typeof connect>, pieces: readonly Buffer
   }
 }
 
-/** That an answer keeps the contract, whatever was asked. */
+/** Checks that a response keeps the contract, whatever the request was. */
 function judge({ status, headers, body }: RawResponse, mayLackBody: boolean): void {
   counts.set(status, (counts.get(status) ?? 0) + 1);
   answered += 1;
@@ -115,7 +115,7 @@ async function judgeConnection(connection: Connection): Promise<void> {
   for (const response of responses) judge(response, sent.includes('HEAD '));
   if (responses.length === 0 && /\S/.test(sent.toString('latin1'))) throw new Error(`no answer to ${shown(sent)}`);
   const last = responses.at(-1);
-  // A refusal of what the parser can't go on from ends the connection.
+  // An error after which the parser can't continue ends the connection.
   const isCut = last?.headers['connection'] === 'close' && last.status >= 400;
   if (connection.requests !== undefined && responses.length !== connection.requests && !isCut) {
     const statuses = responses.map(({ status }) => status).join();
@@ -128,7 +128,7 @@ function shown(bytes: Buffer): string {
 }
 
 it(
-  `answers ${REQUESTS} hostile requests as the contract has it, and goes on`,
+  `answers ${REQUESTS} hostile requests according to the contract, and keeps running`,
   async () => {
     const connections = fc.array(hostileConnection(key), { minLength: 1, maxLength: AT_ONCE, size: 'max' });
     for (let round = 0; answered < REQUESTS; round += 1) {

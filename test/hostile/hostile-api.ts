@@ -4,22 +4,22 @@ import { API, createDatabase, KEYS, run, Running, type TestDatabase } from '@ado
 import { expectError, expectHeadError, expectLimitHeaders } from '../support/expectations.js';
 import { CUT, exchange, type Part, type RawResponse } from '../support/raw-http.js';
 
-/** What an answer should be: the code of a refusal, the status of a success, or that of a refusal of HEAD. */
+/** The expected response: an error's code, a success's status, or the status of an error to HEAD. */
 type Expected = ErrorCode | number;
 
-/** What is sent, in parts of which each is a packet, and every answer to it; `{key}` stands for a good key. */
+/** The parts to send, each as one packet, and every expected response. `{key}` stands for a valid key. */
 export type Case = readonly [name: string, expected: Expected | readonly Expected[], ...parts: readonly Part[]];
 
 const HOST = 'Host: pets.example';
 const KEY = 'Authorization: Bearer {key}';
 const JSON_TYPE = 'Content-Type: application/json';
 
-/** A request line and headers of one's own, byte for byte. */
+/** A request line and headers, byte for byte. */
 export function lines(...all: readonly string[]): string {
   return `${all.join('\r\n')}\r\n\r\n`;
 }
 
-/** With Host and key; only the target and further headers are odd. */
+/** A GET with Host and key. Only the target and the further headers are unusual. */
 export function get(target: string, ...headers: readonly string[]): string {
   return ask('GET', target, ...headers);
 }
@@ -28,19 +28,19 @@ export function ask(method: string, target: string, ...headers: readonly string[
   return lines(`${method} ${target} HTTP/1.1`, HOST, KEY, ...headers);
 }
 
-/** As JSON of known length, unless the headers say otherwise. */
+/** A POST of JSON with a known length, unless the headers say otherwise. */
 export function post(target: string, body: string | Buffer, ...headers: readonly string[]): Buffer {
   const bytes = Buffer.from(body);
   const framing = headers.length > 0 ? headers : [JSON_TYPE, `Content-Length: ${bytes.length}`];
   return Buffer.concat([Buffer.from(ask('POST', target, ...framing), 'latin1'), bytes]);
 }
 
-/** The head of a POST that is framed by these headers, and then these bytes. */
+/** The head of a POST with these framing headers, followed by these bytes. */
 export function framed(headers: readonly string[], bytes: string, target = '/v1/pets'): string {
   return `${ask('POST', target, JSON_TYPE, ...headers)}${bytes}`;
 }
 
-/** Each case against a process of its own, which is there before and after, and has logged no defect. */
+/** Runs each case against a separate process that must keep running and log no defect. */
 export function describeHostile(groups: Readonly<Record<string, readonly Case[]>>): void {
   const target = { host: '127.0.0.1', port: 0 };
   let database: TestDatabase;

@@ -4,14 +4,14 @@ import { startService } from '../support/faults.js';
 
 const SMALL = 8 * 1024;
 const LARGE = 64 * 1024;
-/** The large bodies have 8 times the bytes: 8 is linear, 64 is quadratic. */
+/** The large bodies have 8 times the bytes: a linear cost is 8, a quadratic one 64. */
 const MOST = 12;
 const ROUNDS = 7;
 const REQUESTS_A_ROUND = 6;
 
 const HEAD = '{"categoryId":1,"x":';
 
-/** An animal without a name, so that it is read whole and then refused, and the database has no part in the cost. */
+/** An animal without a name: it is parsed completely and then refused, so the cost has no database part. */
 const filled = (begin: string, unit: (index: number) => string, end: string) => (size: number) => {
   const units: string[] = [];
   let length = HEAD.length + begin.length + end.length + 1;
@@ -65,7 +65,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Seconds of CPU time that the API has used: what others do on the machine isn't in it. */
+/** CPU seconds of the API. Other processes on the machine don't affect it. */
 async function used(): Promise<number> {
   const page = await (await fetch(metrics)).text();
   return Number(/^process_cpu_seconds_total (\S+)$/m.exec(page)?.[1]);

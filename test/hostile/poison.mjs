@@ -1,4 +1,4 @@
-/** `npm run poison -- --runs N`: so many requests that try to spoil the answers of others. */
+/** `npm run poison -- --runs N` sends N requests that try to change the responses of others. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

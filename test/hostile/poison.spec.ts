@@ -14,9 +14,9 @@ import {
 import { parseResponses, type RawResponse, request, type Target } from '../support/raw-http.js';
 import { poison, Random, type Known } from './poisons.js';
 
-/** Requests to be answered; more take longer and prove more. */
+/** The number of requests. More take longer and prove more. */
 const REQUESTS = Number(process.env['POISON_RUNS'] ?? 3_000);
-/** Requests from one comparison with the database to the next. */
+/** Requests between two comparisons with the database. */
 const ROUND = 1_000;
 const KEYS_AT_ONCE = 4;
 const CONNECTIONS = 8;
@@ -74,7 +74,7 @@ afterAll(async () => {
 const counts = new Map<number, number>();
 let slowest = 0;
 
-/** Sends requests one behind the other on one connection, and gives the answers until the server closes. */
+/** Sends pipelined requests on one connection, and returns the responses until the server closes. */
 function pipeline(target: Target, bytes: Buffer, count: number): Promise<RawResponse[]> {
   return new Promise((resolve, reject) => {
     const startedAt = performance.now();
@@ -101,7 +101,7 @@ function pipeline(target: Target, bytes: Buffer, count: number): Promise<RawResp
   });
 }
 
-/** What the replicas have logged. */
+/** The logs of the replicas. */
 function logs(): string {
   return replicas.map(({ stdout }) => stdout.slice(-3_000)).join('\n');
 }
@@ -120,7 +120,7 @@ async function attack(random: Random, known: Known, count: number): Promise<void
   }
 }
 
-/** What is there, to be asked for. */
+/** Reads the existing ids. */
 async function look(): Promise<Known> {
   const column = async (text: string) => (await client.query<{ id: string }>(text)).rows.map(({ id }) => id);
   return {
@@ -140,7 +140,7 @@ const ORDER = `SELECT id::float8, animal_id::float8 AS "petId", status, ${TIME('
   ${TIME('updated_at')} AS "updatedAt" FROM orders`;
 const MESSAGE = `SELECT id, text AS message, status, ${TIME('created_at')} AS "createdAt" FROM messages`;
 
-/** The plain answers of every operation that reads, as the database has them. */
+/** Compares the normal responses of every read operation with the database. */
 async function compare({ pets, orders, messages }: Known): Promise<number> {
   const [pet = '1'] = pets;
   let compared = 0;
@@ -197,7 +197,7 @@ async function messagesOf(ids: readonly string[], account: unknown): Promise<(re
   return found === undefined ? [] : [[`/v1/messages/${found.id}`, found]];
 }
 
-/** The plain answers of what writes. */
+/** Compares the normal responses of write operations. */
 async function compareWrites(target: Target, key: string): Promise<number> {
   const post = async (path: string, body: object, status: number) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
@@ -222,7 +222,7 @@ async function compareWrites(target: Target, key: string): Promise<number> {
 }
 
 it(
-  `gives everybody the plain answers while ${REQUESTS} requests try to spoil them`,
+  `gives everybody the normal responses while ${REQUESTS} requests try to change them`,
   async () => {
     const random = new Random(Number(process.env['POISON_SEED'] ?? 1));
     let compared = 0;

@@ -1,11 +1,11 @@
-/** Ids of what is there. */
+/** Existing ids. */
 export interface Known {
   readonly pets: readonly string[];
   readonly orders: readonly string[];
   readonly messages: readonly string[];
 }
 
-/** The same numbers for the same seed (mulberry32). */
+/** Returns the same numbers for the same seed (mulberry32). */
 export class Random {
   constructor(private state: number) {}
 
@@ -87,7 +87,7 @@ const HEADERS = [
   'Content-Type: text/plain',
 ];
 
-/** A request that tries to be kept as another one's answer, and whose connection goes on. */
+/** A request that tries to be cached as another request's response. Its connection stays open. */
 export function poison(random: Random, key: string, known: Known): Buffer {
   return random.below(5) === 0 ? write(random, key, known) : read(random, key, known);
 }

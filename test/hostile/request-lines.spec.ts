@@ -5,7 +5,7 @@ const HOST = 'Host: pets.example';
 const KEY = 'Authorization: Bearer {key}';
 const line = (text: string) => lines(text, HOST, KEY);
 
-/** First words of other protocols, in the hexadecimal digits they are sent in. */
+/** First bytes of other protocols, in hexadecimal. */
 const PROTOCOLS = {
   'TLS 1.3': '16030100f8010000f40303000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f',
   'TLS 1.0': '1603000032010000000301',
@@ -48,7 +48,7 @@ const TEXTS = {
   JSON: '{"method":"GET","path":"/v1/pets"}\r\n\r\n',
 };
 
-/** A good request, cut off. */
+/** A valid request, cut off. */
 const CUTS = ['G', 'GET', 'GET ', 'GET /', 'GET /v1/pets', 'GET /v1/pets ', 'GET /v1/pets HT', 'GET /v1/pets HTTP/1.1'];
 const HEAD_CUTS = [
   '\r',

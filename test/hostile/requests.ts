@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 
-/** What is sent on one connection, in so many pieces; after the last one the client has no more to say. */
+/** The pieces that are sent on one connection. The client sends nothing after the last one. */
 export interface Connection {
   readonly pieces: readonly Buffer[];
-  /** Whether each request is sound HTTP, however absurd, so that each has an answer. */
+  /** The number of requests that are valid HTTP, however absurd, and so get a response each. */
   readonly requests: number | undefined;
 }
 
@@ -89,7 +89,7 @@ const path = fc.oneof(
   nasty.map((id) => `/v1/messages/${raw(id)}`),
   nasty.map((junk) => `/${raw(junk)}`),
 );
-/** Without what would end the target. */
+/** Without characters that would end the target. */
 function raw(text: string): string {
   return text.replace(/[\s\p{Cc}]/gu, '+');
 }
@@ -160,7 +160,7 @@ const body = fc.oneof(
 );
 
 const small = fc.integer({ min: 1, max: 200 });
-/** Operations that do what they are for, as far as there is such an animal or order. */
+/** Normal operations, if such an animal or order exists. */
 const operation = fc.oneof(
   small.map((id) => ['GET', `/v1/pets?limit=5&status=available&id=${id}`, ''] as const),
   small.map((id) => ['GET', `/v1/store/orders/${id}`, ''] as const),
@@ -170,7 +170,7 @@ const operation = fc.oneof(
   small.map((id) => ['POST', '/v1/messages', `{"message":"Hello ${id}"}`] as const),
 );
 
-/** One request that is framed as HTTP wants it. */
+/** One request with valid framing. */
 function soundRequest(key: string, isLast: boolean): fc.Arbitrary<Buffer> {
   return fc.oneof({ weight: 2, arbitrary: oddRequest(key, isLast) }, goodRequest(key, isLast));
 }
@@ -232,7 +232,7 @@ const CHANGES: readonly Change[] = [
 ];
 const change = fc.tuple(fc.constantFrom(...CHANGES), fc.nat(1_000_000), fc.nat(255));
 
-/** What a hostile or broken client may send. The key is a good one. */
+/** A connection of a hostile or broken client. The key is valid. */
 export function hostileConnection(key: string): fc.Arbitrary<Connection> {
   const sound = fc
     .tuple(fc.array(soundRequest(key, false), { maxLength: 30 }), soundRequest(key, true))

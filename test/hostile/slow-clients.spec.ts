@@ -7,7 +7,7 @@ import { get } from '../support/pets-client.js';
 import { parseResponses } from '../support/raw-http.js';
 
 const EACH_KIND = 100;
-/** What a slow client sends, a byte at a time, and never to its end. */
+/** Requests that a slow client sends byte by byte and never completes. */
 const KINDS = {
   'its headers': (key: string) => `GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nX-Slow: `,
   'its body': (key: string) =>
@@ -16,7 +16,7 @@ const KINDS = {
     `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1000\r\n`,
 };
 
-// Slow headers are refused before authentication, which counts against the one address that all come from.
+// Slow headers are refused before authentication and count against their address, which is the same for all here.
 const api = useApi({}, { addressLimit: 1_000 });
 
 class SlowClient {

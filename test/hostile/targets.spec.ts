@@ -5,7 +5,7 @@ const ids = (count: number, id: (index: number) => bigint | number | string) =>
 const cursor = (text: string) => `/v1/pets?cursor=${Buffer.from(text).toString('base64url')}`;
 const body = '{"name":"Luna","categoryId":1}';
 
-/** Ids that no operation may take for one. */
+/** Texts that no operation may accept as an id. */
 const MALFORMED_IDS = ['1%20', '+1', '%2D', '--1', '-0x1', '1e0', '1_0', '0b1', '%D9%A1', '1%00', '%0A1', '1,1'];
 const READING = ['/v1/pets/', '/v1/store/orders/', '/v1/messages/'];
 const ENDING = ['complete', 'cancel'];

@@ -9,7 +9,7 @@ import { request, sendRaw } from '../support/raw-http.js';
 const CHUNKS = 65_000;
 const MEGABYTE = 1_024 * 1_024;
 const MOST_MEGABYTES = 64;
-/** How long honest requests are sent meanwhile: until those with the chunks have been given up. */
+/** Honest requests are sent this long: until the chunked ones have timed out. */
 const ATTACK_MS = 9_000;
 
 let database: TestDatabase;
@@ -25,7 +25,7 @@ beforeAll(async () => {
   target = { host: '127.0.0.1', port: Number(new URL(address).port) };
   const plan = ['--plan', 'enterprise', '--per-minute', '1000000', '--per-day', '1000000'];
   key = (await run(KEYS, ['create', '--email', 'chunks@example.com', ...plan], settings)).stdout.trim();
-  // The heap of a process that serves has its working size before anything is measured.
+  // First the heap grows to its normal working size.
   for (let round = 0; round < 200; round += 1) await Promise.all(Array.from({ length: 60 }, add));
 });
 
@@ -60,7 +60,7 @@ async function attack(bytes: Buffer): Promise<Socket> {
   return socket;
 }
 
-it('a body of 2,000 chunks of a byte is taken as what it is', async () => {
+it('a body of 2,000 one-byte chunks is accepted', async () => {
   const body = `{"name":"Luna","categoryId":1,"x":"${'x'.repeat(2_000)}"}`;
   const chunks = [...body].map((byte) => `1\r\n${byte}\r\n`).join('');
   const bytes = `${head('Transfer-Encoding: chunked')}${chunks}0\r\n\r\n`;
@@ -68,12 +68,12 @@ it('a body of 2,000 chunks of a byte is taken as what it is', async () => {
   expect(answer).toMatchObject({ status: 201 });
 });
 
-/** A bound of a hang, as a busy machine is slow by itself: with a Buffer a chunk it was 12 s and 107 s. */
+/** Only detects a hang, because a busy machine is slow by itself. With a Buffer per chunk it was 12 s and 107 s. */
 const TIMEOUT_MS = 10_000;
 
-// With a Buffer a chunk they took 1,357 and 3,710 MB.
+// With a Buffer per chunk they took 1,357 and 3,710 MB.
 it.each([60, 600])(
-  `%i bodies of 65,000 chunks of a byte take at most ${MOST_MEGABYTES} MB, and hold up no honest request`,
+  `%i bodies of 65,000 one-byte chunks take at most ${MOST_MEGABYTES} MB, and delay no honest request`,
   async (count) => {
     const bytes = Buffer.from(`${head('Transfer-Encoding: chunked')}${'1\r\n \r\n'.repeat(CHUNKS)}0\r\n\r\n`);
     const before = await memory();

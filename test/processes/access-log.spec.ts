@@ -73,7 +73,7 @@ describe('each request is one line of JSON', () => {
     const { api, origin, target } = await startApi();
     pid = api.child.pid;
     first = await call(`${origin}/v1/pets?limit=1`, { traceparent: TRACEPARENT });
-    // However few there are, they are there soon.
+    // Even a few lines must be written soon.
     await api.prints(/"msg":"request"/);
     await call(`${origin}/v1/pets/99`, { traceparent: 'nonsense', 'x-request-id': 'unknown-pet' });
     await fetch(`${origin}/v1/pets`, { headers: { 'x-request-id': 'stranger' } });
@@ -117,7 +117,7 @@ describe('each request is one line of JSON', () => {
       msg: 'request',
     });
     expect(Math.abs(Number(line?.['time']) - Date.now())).toBeLessThan(60_000);
-    // The request's id is what a client is given; whose trace it is, the client knows.
+    // The response has the request's id. The client already knows its own trace.
     expect(first.headers.get('traceparent')).toBeNull();
   });
 
@@ -132,31 +132,31 @@ describe('each request is one line of JSON', () => {
     expect(lineOf(id)).toMatchObject({ ...expected, trace_id: expect.stringMatching(/^[0-9a-f]{32}$/) });
   });
 
-  it('also one that can’t be read, of which only the answer is known', () => {
+  it('even for an unparsable request, with only its response', () => {
     const unread = lines.filter(({ method }) => method === undefined);
     expect(unread).toEqual([expect.objectContaining({ route: '*', status: 400, request_id: expect.any(String) })]);
   });
 
-  it('in a trace of its own where it brings none', () => {
+  it('in a new trace if it has none', () => {
     const traces = lines.map(({ trace_id }) => trace_id).filter((id) => id !== TRACE);
     expect(new Set(traces).size).toBe(traces.length);
   });
 
-  it('without the key that somebody sends as its id', () => {
+  it('without a key that a client sends as its id', () => {
     expect(JSON.stringify(lines)).not.toContain(key);
     expect(lineOf('redacted')).toMatchObject({ status: 400 });
   });
 
-  it('but not those for health, of which there is one every few seconds', () => {
+  it('except health checks', () => {
     expect(lines.filter(({ route }) => /livez|readyz/.test(String(route)))).toEqual([]);
   });
 
-  it('and none is lost or torn when the service ends', () => {
+  it('and no line is lost or cut when the service stops', () => {
     const logged = lines.map(({ request_id }) => String(request_id)).filter((id) => id.startsWith('many-'));
     expect(logged.sort()).toEqual([...MANY].sort());
   });
 
-  it('whose trace goes on in the line of its message’s delivery', async () => {
+  it('whose trace continues in the line of its message’s delivery', async () => {
     const worker = new Running(WORKER, [], { DATABASE_URL: database.url, WORKER_PORT: '0' });
     running.push(worker);
     await worker.prints(/"outcome":"sent"/);
@@ -167,7 +167,7 @@ describe('each request is one line of JSON', () => {
 });
 
 describe('with ACCESS_LOG=off', () => {
-  it('only what fails is logged, and whose request it was', async () => {
+  it('only failures are logged, with the request’s id', async () => {
     const other = await createDatabase();
     const { api, origin } = await startApi({ ACCESS_LOG: 'off', DATABASE_URL: other.url });
     expect((await fetch(`${origin}/v1/pets`)).status).toBe(401);
@@ -188,15 +188,15 @@ describe('with ACCESS_LOG=off', () => {
   });
 });
 
-it('is written for people where a terminal reads it', async () => {
-  // util-linux's: what it runs has a terminal of its own.
+it('is formatted for people on a terminal', async () => {
+  // util-linux' script runs a program with its own terminal.
   const terminal = spawn('script', ['-qefc', `exec ${process.execPath} ${API}`, '/dev/null'], {
     env: { PATH: process.env['PATH'], DATABASE_URL: database.url, PORT: '0', METRICS_PORT: '0', HOST: '127.0.0.1' },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   let output = '';
   terminal.stdout.on('data', (chunk) => (output += String(chunk)));
-  await until(() => output.includes('Then:') && output.includes('counted by this instance'));
+  await until(() => output.includes('Then:') && output.includes('each instance counts requests by itself'));
   terminal.kill('SIGTERM');
   await once(terminal, 'exit');
   expect(output).toMatch(/INFO.*: .*Server listening/);

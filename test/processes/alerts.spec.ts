@@ -30,7 +30,7 @@ const prometheus = folderOf(SUITE, 'prometheus', 'prometheus', 'promtool');
 const alertmanager = folderOf(SUITE, 'prometheus-alertmanager', 'prometheus-alertmanager');
 const openRedis = redisServerFor(SUITE);
 
-/** Prometheus asks every 10 s. ALERT_INTERVAL=10s measures that; a second saves the time of a test. */
+/** Prometheus scrapes every 10 s in production; ALERT_INTERVAL=10s measures that. The default keeps the test short. */
 const INTERVAL = process.env['ALERT_INTERVAL'] ?? '1s';
 
 interface Notification {
@@ -55,7 +55,7 @@ const isInstalled = prometheus !== undefined && alertmanager !== undefined && op
   let folder: { readonly path: string; remove(): Promise<void> };
   let processes: Record<'api' | 'lonelyApi' | 'worker' | 'otherWorker', Running>;
   const programs: ChildProcess[] = [];
-  /** The milliseconds at which each alert arrived, on the clock of `performance.now()`, and its runbook section. */
+  /** The arrival time of each alert (`performance.now()`), and its runbook section. */
   const arrived = new Map<string, { readonly at: number; readonly runbook: string | undefined }>();
 
   function launch(program: string, args: readonly string[], environment: NodeJS.ProcessEnv = {}): void {
@@ -131,7 +131,7 @@ const isInstalled = prometheus !== undefined && alertmanager !== undefined && op
     const isUp = async () => {
       const query = `http://127.0.0.1:${port}/api/v1/query?query=sum(up)`;
       const ask = async () => (await fetch(query)).json() as Promise<Answer>;
-      // Until it is ready, it answers in plain text.
+      // Before it is ready, it answers in plain text.
       const answer = await ask().catch((): Answer => ({}));
       return answer.data?.result[0]?.value[1] === '4';
     };
@@ -146,7 +146,7 @@ const isInstalled = prometheus !== undefined && alertmanager !== undefined && op
     await Promise.all([redis.close(), sink.close(), folder.remove(), database.drop()]);
   });
 
-  it('tells of a stopped PostgreSQL, Redis and worker and of a refusing mail server within 90 s, each with its section of the runbook', async () => {
+  it('reports a stopped PostgreSQL, Redis or worker and a refusing mail server within 90 s, with the runbook’s section', async () => {
     expect([...arrived.keys()]).toEqual([]);
     const begun = performance.now();
     gate.shut();

@@ -31,7 +31,7 @@ beforeAll(async () => {
   await end(api, 'cancel', (await placeOrder(api)).id);
   await placeOrder(api);
   for (let count = 0; count < 3; count += 1) await post('/v1/messages', '{"message":"Größe 🐈"}', `message ${count}`);
-  // Uses of keys are written up to a second after the requests; the backup is compared with what stands in the end.
+  // Uses of keys are written up to a second after the requests. The backup is compared with the final state.
   await until(
     async () => {
       const unused = await ask(api.databaseUrl, 'SELECT FROM api_keys WHERE last_used_at IS NULL');
@@ -50,9 +50,9 @@ afterAll(async () => {
 });
 
 whenInstalled('a backup, restored into an empty server,', () => {
-  it('has the same rows, and goes on counting where they end', async () => {
+  it('has the same rows and sequence positions', async () => {
     const database = await restored(saved);
-    // These are written once a second, and so perhaps after the backup.
+    // These are written once a second, so perhaps after the backup.
     const exceptions = ['request_counts', 'usage_by_day'];
     expect(await emptyServer.contentsOf(database, exceptions)).toEqual(
       await server.contentsOf(nameOf(api.databaseUrl), exceptions),
@@ -65,7 +65,7 @@ whenInstalled('a backup, restored into an empty server,', () => {
     });
   });
 
-  it('takes the API keys that were issued before, and repeats no POST that had an Idempotency-Key', async () => {
+  it('accepts earlier API keys, and repeats no POST with an Idempotency-Key', async () => {
     await servedFrom(await restored(saved), async (again) => {
       const first = await post('/v1/messages', '{"message":"Größe 🐈"}', 'message 0');
       const replayed = await request(again, '/v1/messages', {
@@ -77,7 +77,7 @@ whenInstalled('a backup, restored into an empty server,', () => {
     });
   });
 
-  it('has all that was acknowledged before it began, and each order with its animal, though writes went on', async () => {
+  it('has every write acknowledged before it began, and each order with its animal, while writes continued', async () => {
     let isOver = false;
     const writers = Array.from({ length: 4 }, async () => {
       while (!isOver) expect(orderOf(await orderPet(api, await addPet(api)), 201).status).toBe('placed');
@@ -99,9 +99,9 @@ whenInstalled('a backup, restored into an empty server,', () => {
 });
 
 whenInstalled('the contract suite of every port', () => {
-  it('passes on a database that was restored', async () => {
+  it('pass on a restored database', async () => {
     const database = await restored(saved);
-    // The suites count what they find, so they get what was restored without its rows: tables, indexes, triggers.
+    // The suites count rows, so they get a restored database without rows: tables, indexes, triggers.
     await emptyServer.ask(
       database,
       `DO $$ BEGIN EXECUTE (SELECT 'TRUNCATE ' || string_agg(quote_ident(tablename), ', ') || ' RESTART IDENTITY'
@@ -115,7 +115,7 @@ whenInstalled('the contract suite of every port', () => {
     const args = [
       join(__dirname, '../../node_modules/jest/bin/jest.js'),
       '--json',
-      // They wait for what is written every few seconds.
+      // The excluded tests wait for periodic writes.
       '--testNamePattern=^(?!.*records the latest use)',
       'contract/.*-repository',
       'contract/idempotency',
@@ -133,13 +133,13 @@ whenInstalled('the contract suite of every port', () => {
 });
 
 whenInstalled('backup.sh', () => {
-  it('leaves a file that only its owner may read, and its SHA-256', async () => {
+  it('writes a file that only its owner can read, and its SHA-256', async () => {
     expect((await stat(saved)).mode & 0o777).toBe(0o600);
     const { stdout } = await execute('sha256sum', ['--check', `${basename(saved)}.sha256`], {}, folder.path);
     expect(stdout).toBe('store.dump: OK\n');
   });
 
-  it('replaces no other backup', async () => {
+  it('never replaces another backup', async () => {
     const { code, stderr } = await run('backup.sh', api.databaseUrl, saved);
     expect({ code, stderr }).toEqual({
       code: 1,
@@ -147,7 +147,7 @@ whenInstalled('backup.sh', () => {
     });
   });
 
-  it('leaves nothing behind when it fails, and tells no password', async () => {
+  it('leaves no file behind when it fails, and reveals no password', async () => {
     const file = join(folder.path, 'failed.dump');
     const { code, stdout, stderr } = await run('backup.sh', 'postgres://store:s%33cret@127.0.0.1:1/store', file);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -169,9 +169,9 @@ whenInstalled('backup.sh', () => {
     await expectNothingOf('foreign');
   });
 
-  it('leaves nothing behind when the disk has no room for it, and says so', async () => {
+  it('leaves no file behind when the disk is full, and says so', async () => {
     const file = join(folder.path, 'full.dump');
-    // No file of more than 8 blocks of 1,024 bytes can be written.
+    // Limits files to 8 blocks of 1,024 bytes.
     const command = `trap '' XFSZ; ulimit -f 8; exec "$0" '${file}'`;
     const script = join(__dirname, '../../docker/backup.sh');
     const environment = { PATH: `${bin ?? ''}:${process.env['PATH'] ?? ''}`, DATABASE_URL: api.databaseUrl };
@@ -181,7 +181,7 @@ whenInstalled('backup.sh', () => {
     await expectNothingOf('full');
   });
 
-  it('leaves nothing behind when the disk turns out to be full only at the end', async () => {
+  it('leaves no file behind when the disk gets full at the end', async () => {
     const file = join(folder.path, 'late.dump');
     const programs = join(folder.path, 'programs');
     await mkdir(programs);
@@ -195,7 +195,7 @@ whenInstalled('backup.sh', () => {
     await expectNothingOf('late');
   });
 
-  it.each(['backup.sh', 'restore.sh'])('%s says which setting is missing', async (script) => {
+  it.each(['backup.sh', 'restore.sh'])('%s names a missing setting', async (script) => {
     const { code, stderr } = await runScript(bin, script, {}, 'file');
     expect({ code, stderr }).toMatchObject({ code: 78, stderr: expect.stringContaining('DATABASE_URL must name') });
   });
@@ -205,14 +205,14 @@ async function expectNothingOf(file: string): Promise<void> {
   expect((await readdir(folder.path)).filter((name) => name.startsWith(file))).toEqual([]);
 }
 
-/** The name of a new database of the empty server, with what was saved in it. */
+/** Restores the backup into a new database of the empty server and returns its name. */
 async function restored(file: string): Promise<string> {
   const database = await emptyServer.createDatabase();
   expect(await run('restore.sh', emptyServer.urlOf(database), file)).toMatchObject({ code: 0, stderr: '' });
   return database;
 }
 
-/** The API on a copy of the database. */
+/** Runs the API on a copy of the database. */
 async function servedFrom(database: string, work: (api: TestApi) => Promise<void>): Promise<void> {
   process.env['TEST_POSTGRES_URL'] = emptyServer.urlOf('postgres');
   process.env['TEST_DATABASE_TEMPLATE'] = database;

@@ -26,7 +26,7 @@ afterAll(async () => {
   await Promise.all([database.drop(), folder.remove()]);
 });
 
-it('BAN_REFUSALS, BAN_SECONDS and BAN_SECONDS_MAX say when the API bans a key, and for how long', async () => {
+it('BAN_REFUSALS, BAN_SECONDS and BAN_SECONDS_MAX set when the API bans a key, and for how long', async () => {
   const clock = new ProcessClock(folder.path, NOON);
   const settings = { DATABASE_URL: database.url };
   const plan = ['--plan', 'enterprise', '--per-minute', '1', '--per-day', '1'];
@@ -36,7 +36,7 @@ it('BAN_REFUSALS, BAN_SECONDS and BAN_SECONDS_MAX say when the API bans a key, a
   const started = await startService({ ...settings, ...bans, ...clock.environment });
   service = started.service;
 
-  /** What the requests are answered, with the seconds to wait where the key is banned. */
+  /** The codes of the responses, with the seconds to wait if the key is banned. */
   const answers = async (count: number) => {
     const all = [];
     for (let sent = 0; sent < count; sent += 1) {
@@ -53,6 +53,6 @@ it('BAN_REFUSALS, BAN_SECONDS and BAN_SECONDS_MAX say when the API bans a key, a
   clock.set(later(NOON, 70 * SECOND));
   expect(await answers(4)).toEqual([...refused, 'key_banned for 140']);
   clock.set(later(NOON, HOUR));
-  // Twice as long would be 280.
+  // Doubled, it would be 280.
   expect(await answers(4)).toEqual([...refused, 'key_banned for 150']);
 });

@@ -35,7 +35,7 @@ afterAll(async () => {
 const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
 function send(key: string, index: number): Promise<{ status: number; body: string }> {
-  // Wherever a careless client puts it: the headers, the path, the query.
+  // Everywhere a careless client could put its key: the headers, the path, the query.
   const path = [`/v1/pets`, `/v1/pets/${key}`, `/v1/pets?limit=${key}`, `/v1/${key}`][index % 4];
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${key}`, 'x-request-id': key, traceparent: key };
@@ -63,7 +63,7 @@ async function everyRow(): Promise<string> {
   return JSON.stringify(dumps);
 }
 
-it('shows none of 10,000 keys in its log, its refusals or its database', async () => {
+it('never shows any of 10,000 keys in its log, its errors or its database', async () => {
   const { stdout } = await run(KEYS, ['create', '--email', 'canary@example.com', '--plan', 'business'], {
     DATABASE_URL: database.url,
   });

@@ -30,7 +30,7 @@ interface Line {
 }
 const [INFO, ERROR] = [30, 50];
 
-/** What a process has logged of its dependencies, in order. */
+/** The changes of dependencies in a process' log, in order. */
 function changesIn({ stdout }: Running): readonly Line[] {
   const lines = stdout.split('\n').filter((line) => line.startsWith('{'));
   return lines.map((line) => JSON.parse(line) as Line).filter(({ dependency }) => dependency !== undefined);
@@ -41,7 +41,7 @@ async function gaugeOf(metrics: string, dependency: string): Promise<string | un
   return new RegExp(`^dependency_up{dependency="${dependency}"} (\\d)$`, 'm').exec(page)?.[1];
 }
 
-/** Milliseconds until each process has logged so many changes. */
+/** Waits until each process has logged that many changes. Returns the milliseconds. */
 async function logged(processes: readonly Running[], count: number): Promise<number> {
   const begun = performance.now();
   await until(() => processes.every((each) => changesIn(each).length >= count));
@@ -81,7 +81,7 @@ describe('each process that loses PostgreSQL', () => {
     gate.freeze();
     const noticed = await logged(processes, 1);
     expect(await gauges()).toEqual(['0', '0']);
-    // Long enough for a second line, were there one for each attempt.
+    // Long enough for a second line, if each attempt were logged.
     const begun = performance.now();
     await until(() => performance.now() - begun > 2_000);
     gate.thaw();
@@ -93,7 +93,7 @@ describe('each process that loses PostgreSQL', () => {
         expect.objectContaining({ level: INFO, dependency: 'postgresql', msg: 'PostgreSQL is back' }),
       ]);
     }
-    // The figure is 950 ms. The rest is for other suites that take the processor meanwhile.
+    // The target is 950 ms. The rest is for other suites that use the CPU meanwhile.
     expect(noticed).toBeLessThan(2_000);
   });
 
@@ -127,7 +127,7 @@ const openssl = folderOf('why Redis is lost', 'openssl', 'openssl');
     return (server.address() as AddressInfo).port;
   }
 
-  /** A TLS server with a certificate that nobody has signed. */
+  /** A TLS server with a self-signed certificate. */
   async function selfSigned(): Promise<number> {
     const [key, cert] = [join(folder.path, 'key.pem'), join(folder.path, 'certificate.pem')];
     const args = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-subj', '/CN=localhost'];

@@ -31,7 +31,7 @@ afterAll(async () => {
   await Promise.all([tree.remove(), data.remove()]);
 });
 
-/** What developers have: the sources, and the packages of node_modules, of which ours are the copies. */
+/** Copies the repository as a developer has it: the sources, and node_modules with links to the copied workspaces. */
 async function copyRepository(copy: string): Promise<void> {
   const isMade = (path: string) => ['node_modules', 'dist', '.turbo'].includes(basename(path));
   for (const part of ['apps', 'packages', 'tsconfig.base.json'])

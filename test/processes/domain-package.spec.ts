@@ -10,7 +10,7 @@ import { temporaryFolder } from '@adoption-store/test-support';
 const DOMAIN = join(__dirname, '../../packages/domain');
 const PACKAGE = 'node_modules/@adoption-store/domain';
 
-// What another app would do with the package: every port in memory, one use case after the other.
+// A program like another app of the package: every port in memory, one use case after the other.
 const PROGRAM = `
   import { createApplication } from '@adoption-store/domain';
   import { inMemoryPorts } from '@adoption-store/domain/testing';
@@ -36,7 +36,7 @@ beforeAll(async () => {
 
 afterAll(() => folder.remove());
 
-it('brings nothing along but itself', () => {
+it('has no dependencies', () => {
   const installed = execFileSync('ls', [join(folder.path, 'node_modules')], { encoding: 'utf8' });
   expect(installed.trim()).toBe('@adoption-store');
   const files = execFileSync('find', ['.', '-type', 'f'], { cwd: join(folder.path, PACKAGE), encoding: 'utf8' });

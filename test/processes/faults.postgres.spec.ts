@@ -13,7 +13,7 @@ import { type Answer, isSuccess, Load, type LoadKeys } from '../support/load.js'
 import { PostgresServer } from '../support/postgres.js';
 import { Running, until, WORKER } from '@adoption-store/test-support';
 
-/** Milliseconds that a fault lasts at least: longer than anything is waited for. */
+/** Shortest duration of a fault in milliseconds, longer than any timeout. */
 const FAULT = 2_500;
 
 describe('one API and one worker, through every fault of their PostgreSQL,', () => {
@@ -53,7 +53,7 @@ describe('one API and one worker, through every fault of their PostgreSQL,', () 
     return losses;
   }
 
-  /** The messages that were accepted are delivered, by the worker that was there from the beginning. */
+  /** Expects that the original worker delivers the accepted messages. */
   async function workerGoesOn(): Promise<void> {
     await until(async () => (await server.ask(`SELECT FROM messages WHERE status = 'queued' LIMIT 1`)).length === 0);
     expect(worker.child.exitCode).toBeNull();
@@ -61,13 +61,13 @@ describe('one API and one worker, through every fault of their PostgreSQL,', () 
 
   const isFailure = (answer: Answer) => answer.status === 503;
 
-  /** A load, before, during and after the fault; `end` returns when the database answers again. */
+  /** A load before, during and after the fault. `end` returns when the database answers again. */
   async function goThrough(name: string, begin: () => Promise<unknown>, end: () => Promise<unknown>): Promise<void> {
     load = new Load(origin, keys, pets).start({ readers: 4, writers: 6, strangers: 1 });
     await load.answered(100, isSuccess);
     const begun = performance.now();
     await begin();
-    // More than there are connections, so that some wait for one.
+    // More than the connections, so that some wait for one.
     const crowd = load.burst(50);
     await load.answered(20, isFailure);
     await until(() => performance.now() - begun > FAULT);
@@ -125,7 +125,7 @@ describe('one API and one worker, through every fault of their PostgreSQL,', () 
   it('out of connections', async () => {
     const others: pg.Client[] = [];
     const takeAll = async () => {
-      // Those of the API too, which then gets no new ones.
+      // Includes the API's connections; it then gets no new ones.
       for (;;) {
         try {
           others.push(await server.connect('postgres'));
@@ -139,7 +139,7 @@ describe('one API and one worker, through every fault of their PostgreSQL,', () 
   });
 
   describe('single connections killed all the time,', () => {
-    /** One after the other, and now and then all at once. */
+    /** Kills connections one after the other, and sometimes all at once. */
     async function killConnections(count: number): Promise<void> {
       const killer = await server.connect();
       const kill = (limit: number) =>
@@ -156,7 +156,7 @@ describe('one API and one worker, through every fault of their PostgreSQL,', () 
       await killer.end();
     }
 
-    it('fails no read', async () => {
+    it('never fails a read', async () => {
       load = new Load(origin, keys, pets).start({ readers: 16 });
       await load.answered(100);
       await killConnections(100);
@@ -165,7 +165,7 @@ describe('one API and one worker, through every fault of their PostgreSQL,', () 
       expect(load.answers.filter((answer) => !isSuccess(answer))).toEqual([]);
     });
 
-    it('loses no acknowledged write, and is told by 503 alone', async () => {
+    it('loses no acknowledged write, and fails only with 503', async () => {
       load = new Load(origin, keys, pets).start({ writers: 12, readers: 2 });
       await load.answered(100);
       await killConnections(100);

@@ -51,7 +51,7 @@ const openRedis = redisServerFor('an API that loses its Redis');
     return ((await response.json()) as { day: { used: number } }).day.used;
   }
 
-  /** How often this process has found its Redis back again. */
+  /** The number of times that this process has found its Redis back. */
   const returns = () => api.stdout.split('Redis is back').length - 1;
 
   async function goThrough(name: string, begin: () => unknown, end: () => unknown): Promise<void> {
@@ -60,7 +60,7 @@ const openRedis = redisServerFor('an API that loses its Redis');
     await load.answered(200);
     await begin();
     await load.answered(400);
-    // Those that were under way when Redis was lost may have been counted there, too, and are counted here.
+    // Requests in progress at the loss may have been counted in Redis too, and are counted here again.
     const sent = load.answers.length;
     expect(await usedToday(key)).toBeGreaterThanOrEqual(sent);
     const before = returns();
@@ -85,8 +85,8 @@ const openRedis = redisServerFor('an API that loses its Redis');
     );
   });
 
-  it('killed by SIGKILL: of the first 1,000 requests 99 in a hundred are answered within 50 ms', async () => {
-    // Other suites run beside this one and take the processor for longer than that: once of three times will do.
+  it('killed by SIGKILL: 99 % of the first 1,000 requests are answered within 50 ms', async () => {
+    // Other suites use the CPU meanwhile, so one good result of three is enough.
     const p99s: number[] = [];
     while (p99s.length < 3 && !p99s.some((p99) => p99 < 50)) p99s.push(await p99AfterKill());
     expect(Math.min(...p99s)).toBeLessThan(50);

@@ -15,9 +15,9 @@ import {
 import { isSuccess, Load } from '../support/load.js';
 import { urlOfCluster } from '../support/postgres.js';
 
-/** How often the API is killed with each database; more take longer and prove more. */
+/** Kills of the API with each database. More take longer and prove more. */
 const ROUNDS = Number(process.env['FAULT_ROUNDS'] ?? 2);
-/** So many writes are acknowledged before each kill, and some more are under way. */
+/** Acknowledged writes before each kill. Some more are in progress. */
 const WRITES = 100;
 
 let cleanUps: (() => Promise<unknown>)[] = [];
@@ -59,7 +59,7 @@ it.each([
     let origin = await start();
     const client = new pg.Client(url);
     await client.connect();
-    // Before the service, which ends the database of its own once nobody uses it.
+    // Closed before the service, which stops its own database after its last user.
     cleanUps.push(() => client.end());
     const keys = await issueKeys(settings, client);
     const pets = await addPets(client, 200 * ROUNDS + 1_000);
@@ -85,7 +85,7 @@ it.each([
   30_000 + ROUNDS * 10_000,
 );
 
-it('an API starts the killed PostgreSQL of its own again, and loses no acknowledged write', async () => {
+it('an API restarts its killed PostgreSQL, and loses no acknowledged write', async () => {
   const { settings, url } = await embedded();
   const { service, origin } = await startService(settings);
   cleanUps.push(() => service.stop());

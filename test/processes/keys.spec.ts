@@ -32,7 +32,7 @@ const DAY = 24 * 60 * 60 * 1_000;
 const keys = (...args: string[]) => run(KEYS, args, { DATABASE_URL: database.url });
 const accounts = (...args: string[]) => run(ACCOUNTS, args, { DATABASE_URL: database.url });
 
-/** The rows of the list, by the names of its columns. */
+/** The rows of the list, by column name. */
 async function list(...args: string[]): Promise<Readonly<Record<string, string>>[]> {
   const { code, stdout } = await keys('list', ...args);
   expect(code).toBe(0);
@@ -56,10 +56,10 @@ async function answerTo(key: string): Promise<string> {
   return ((await response.json()) as { code: string }).code;
 }
 
-/** That the running service, which was not the one to make the change, has the answer within a second of it. */
+/** Expects that the running service, which did not make the change, gives this answer within a second. */
 async function becomes(key: string, answer: string): Promise<void> {
   const deadline = Date.now() + 1_000;
-  // Asked twenty times a second: an account of the plan free has sixty requests a minute.
+  // At most twenty requests, because the free plan allows only sixty a minute.
   while ((await answerTo(key)) !== answer && Date.now() < deadline) await delay(50);
   expect(await answerTo(key)).toBe(answer);
 }
@@ -70,7 +70,7 @@ async function idOf(key: string): Promise<string> {
 }
 
 describe('keys create', () => {
-  it('prints a key alone that the running service takes at once', async () => {
+  it('prints only a key, which the running service accepts at once', async () => {
     expect(await answerTo(await create('--email', 'dev@example.com', '--plan', 'free'))).toBe('ok');
   });
 
@@ -88,20 +88,20 @@ describe('keys create', () => {
     );
   });
 
-  it('adds a key to an account that is there', async () => {
+  it('adds a key to an existing account', async () => {
     const [one, other] = [await create('--email', 'two@example.com'), await create('--email', 'TWO@example.com')];
     expect(one).not.toBe(other);
     expect((await keys('list', '--email', 'two@example.com')).stdout.trim().split('\n')).toHaveLength(3);
   });
 
-  it('does not change the plan of an account that is there', async () => {
+  it('does not change the plan of an existing account', async () => {
     await create('--email', 'stays@example.com', '--plan', 'free');
     const { code, stdout, stderr } = await keys('create', '--email', 'stays@example.com', '--plan', 'pro');
     expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
-    expect(stderr).toContain('free (60 a minute, 1000 a day); `accounts plan` changes it');
+    expect(stderr).toContain('free (60 a minute, 1000 a day); `accounts plan` can change it');
   });
 
-  it('makes a key that expires after as many days as it was given', async () => {
+  it('creates a key that expires after the given number of days', async () => {
     const before = Date.now();
     await create('--email', 'month@example.com', '--expires-in', '30');
     await create('--email', 'decade@example.com', '--expires-in', '3650');
@@ -130,7 +130,7 @@ describe('accounts plan', () => {
     expect(await answerTo(key)).toBe('ok');
   });
 
-  it('of an address without an account says so and exits with 1', async () => {
+  it('for an address without an account says so and exits with 1', async () => {
     const { code, stdout, stderr } = await accounts('plan', 'ghost@example.com', 'pro');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toBe('no account has the address ghost@example.com\n');
@@ -148,7 +148,7 @@ describe('accounts list', () => {
 });
 
 describe('keys list', () => {
-  it('says of each key whether it works', async () => {
+  it('shows whether each key works', async () => {
     const [active, rotated, over, revoked] = [
       await create('--email', 'states@example.com'),
       await create('--email', 'states@example.com'),
@@ -179,7 +179,7 @@ describe('keys list', () => {
 });
 
 describe('keys revoke and rotate', () => {
-  it('a revoked key is refused by a service that has just let it in, within a second', async () => {
+  it('a revoked key is refused within a second by a service that has just accepted it', async () => {
     const key = await create('--email', 'revoked@example.com');
     expect(await answerTo(key)).toBe('ok');
     expect(await keys('revoke', await idOf(key))).toMatchObject({ code: 0 });
@@ -202,14 +202,14 @@ describe('keys revoke and rotate', () => {
     await becomes(key, 'expired_api_key');
   });
 
-  it.each(['revoke', 'rotate'])('%s of a key that is not there says so and exits with 1', async (command) => {
+  it.each(['revoke', 'rotate'])('%s of an unknown key says so and exits with 1', async (command) => {
     const { code, stdout, stderr } = await keys(command, '999999');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain('999999');
   });
 });
 
-/** A command as a shell runs it, with what the shell makes of its output. */
+/** Runs a command in a shell, which can redirect its output. */
 function inShell(command: string, url = database.url) {
   const env = { PATH: process.env['PATH'], KEYS, ACCOUNTS, NODE: process.execPath, DATABASE_URL: url };
   const { status, stdout, stderr } = spawnSync('sh', ['-c', command], { env, encoding: 'utf8' });
@@ -228,24 +228,22 @@ describe('a key that can’t be shown', () => {
     expect(stdout).toBe('');
     const [key, ...more] = await list('--email', email);
     expect([key?.['STATE'], more]).toEqual(['revoked', []]);
-    expect(stderr).toBe(
-      `key ${key?.['ID']} (${key?.['KEY']}) could not be shown (${reason}), so it is revoked again\n`,
-    );
+    expect(stderr).toBe(`key ${key?.['ID']} (${key?.['KEY']}) could not be shown (${reason}), so it was revoked\n`);
   });
 
-  it('as its reader has gone is revoked again, and the command says so', async () => {
+  it('because its reader has gone is revoked, and the command says so', async () => {
     const { stderr } = inShell('{ "$NODE" "$KEYS" create --email gone@example.com; echo "code $?" >&2; } | true');
-    expect(stderr).toMatch(/^key \d+ \(….{4}\) could not be shown \(EPIPE\), so it is revoked again\ncode 1\n$/);
+    expect(stderr).toMatch(/^key \d+ \(….{4}\) could not be shown \(EPIPE\), so it was revoked\ncode 1\n$/);
     expect((await list('--email', 'gone@example.com')).map(({ STATE }) => STATE)).toEqual(['revoked']);
   });
 
-  it.each(['>/dev/full', '>&-'])('in place of another (%s) leaves that one as it was', async (redirection) => {
+  it.each(['>/dev/full', '>&-'])('in place of another (%s) leaves that one unchanged', async (redirection) => {
     const email = redirection === '>&-' ? 'unseen@example.com' : 'full@example.com';
     const old = await create('--email', email, '--expires-in', '30');
     const [before] = await list('--email', email);
     const { code, stderr } = inShell(`"$NODE" "$KEYS" rotate ${await idOf(old)} --overlap 0 ${redirection}`);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^key \d+ .* so it is revoked again; key \d+ \(….{4}\) goes on as it was\n$/);
+    expect(stderr).toMatch(/^key \d+ .* so it was revoked; key \d+ \(….{4}\) is unchanged\n$/);
     expect(await list('--email', email)).toEqual([before, expect.objectContaining({ STATE: 'revoked' })]);
     expect(await answerTo(old)).toBe('ok');
     expect(await keys('rotate', await idOf(old))).toMatchObject({ code: 0 });
@@ -290,7 +288,7 @@ describe('an account whose address is unproven', () => {
       await ask(database.url, `DELETE FROM api_keys WHERE id = ${ID}`);
   });
 
-  it('is called unproven in every list where there is SMTP', async () => {
+  it('is shown as unproven in every list with SMTP', async () => {
     await withMail(KEYS, 'create', '--email', email, '--unproven');
     expect((await withMail(ACCOUNTS, 'list')).stdout).toMatch(/^\d+ +stranger@example\.com \(unproven\) +free/m);
     expect((await withMail(KEYS, 'list', '--email', email)).stdout).toMatch(
@@ -299,14 +297,14 @@ describe('an account whose address is unproven', () => {
     expect((await withMail(ACCOUNTS, 'plan', email, 'pro', '--unproven')).stdout).toContain(`${email} (unproven)`);
   });
 
-  it('is as any other where there is no SMTP', async () => {
+  it('is shown like any other without SMTP', async () => {
     await create('--email', email);
     expect(await accounts('plan', email, 'free')).toMatchObject({ code: 0 });
     expect((await accounts('list')).stdout).not.toContain('unproven');
     expect((await keys('list')).stdout).not.toContain('unproven');
   });
 
-  it('is none that the operator has opened', async () => {
+  it('is never one that the operator opened', async () => {
     expect(await withMail(KEYS, 'create', '--email', 'customer@example.com')).toMatchObject({ code: 0 });
     expect(await withMail(KEYS, 'create', '--email', 'customer@example.com')).toMatchObject({ code: 0 });
     expect(await withMail(ACCOUNTS, 'plan', 'customer@example.com', 'pro')).toMatchObject({ code: 0 });
@@ -349,14 +347,14 @@ describe('a long list', () => {
     expect(new Set(ids).size).toBe(ROWS + 1);
   });
 
-  it.each(['"$KEYS" list', '"$ACCOUNTS" list'])('(%s) ends quietly where nobody reads on', (program) => {
+  it.each(['"$KEYS" list', '"$ACCOUNTS" list'])('(%s) ends quietly if its reader has gone', (program) => {
     const { stdout, stderr } = inShell(`{ "$NODE" ${program}; echo "code $?" >&2; } | head -1`, long.url);
     expect(stdout).toMatch(/^ID .*\n$/);
     expect(stderr).toBe('code 0\n');
   });
 
   it.each(['"$KEYS" list', '"$ACCOUNTS" list', '"$ACCOUNTS" plan many@example.com free'])(
-    '(%s) or a short answer on a full disk says so',
+    '(%s) or a short result on a full disk says so',
     (program) => {
       expect(inShell(`"$NODE" ${program} >/dev/full`, long.url)).toEqual({
         code: 1,

@@ -27,7 +27,7 @@ afterAll(async () => {
   await Promise.all([database.drop(), folder.remove()]);
 });
 
-it('a key’s last use is kept to the minute, through kill -9 and through an end that is asked for', async () => {
+it('a key’s last use is kept to the minute, through kill -9 and a normal stop', async () => {
   const clock = new ProcessClock(folder.path, START);
   const settings = { DATABASE_URL: database.url };
   const create = async (email: string) => (await run(KEYS, ['create', '--email', email], settings)).stdout.trim();
@@ -39,7 +39,7 @@ it('a key’s last use is kept to the minute, through kill -9 and through an end
       (await fetch(`${origin}${path}`, { headers: { authorization: `Bearer ${used}` } })).status;
     return { service, use };
   };
-  /** The last use of either key, as the operator's list has it. */
+  /** The last use of both keys in the operator's list. */
   const lastUses = async () => {
     const { stdout } = await run(KEYS, ['list'], settings);
     const lastUseOf = (key: string) =>
@@ -63,12 +63,12 @@ it('a key’s last use is kept to the minute, through kill -9 and through an end
   clock.set(next);
   const second = await start();
   expect(await lastUses()).toEqual(at(START));
-  // A request that is refused is a use as well.
+  // An answered request is a use, whatever its status.
   expect(await second.use('/v1/pets/999999')).toBe(404);
   await second.service.stop();
   expect(await lastUses()).toEqual(at(next));
 
-  // A clock that is behind takes nothing back.
+  // A clock that is behind doesn't lower the time.
   clock.set(START);
   const third = await start();
   expect(await third.use()).toBe(200);

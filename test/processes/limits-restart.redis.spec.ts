@@ -10,7 +10,7 @@ import {
 } from '@adoption-store/test-support';
 import { startService } from '../support/faults.js';
 
-// As the compose file has it.
+// The settings of the compose file.
 const openRedis = redisServerFor('counts that survive their Redis', { appendonly: 'yes' });
 
 (openRedis ? describe : describe.skip)('counts in a Redis that keeps an append-only file', () => {
@@ -28,7 +28,7 @@ const openRedis = redisServerFor('counts that survive their Redis', { appendonly
     await database.drop();
   });
 
-  it('survive its SIGKILL and that of every instance: the day goes on, and so does the ban', async () => {
+  it('survive its SIGKILL and that of every instance: the day’s counts and the ban continue', async () => {
     const settings = { DATABASE_URL: database.url, REDIS_URL: redis?.url ?? '', BAN_REFUSALS: '3' };
     const first = await startService(settings);
     started.push(first.service);

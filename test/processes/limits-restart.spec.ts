@@ -32,7 +32,7 @@ async function keptCounts(): Promise<{ used: number; bans: number }> {
   return rows[0] ?? { used: 0, bans: 0 };
 }
 
-it('keeps the day’s counts and the bans through kill -9, but for its last second', async () => {
+it('keeps the day’s counts and the bans through kill -9, except for the last second', async () => {
   const first = await startService();
   await client.connect();
   const create = [
@@ -59,7 +59,7 @@ it('keeps the day’s counts and the bans through kill -9, but for its last seco
     'key_banned',
   ]);
 
-  // Written every half second; the rest is for a loaded machine.
+  // Written every half second. The rest is for a loaded machine.
   const deadline = performance.now() + 5_000;
   let kept = await keptCounts();
   while ((kept.used < 10 || kept.bans < 1) && performance.now() < deadline) kept = await keptCounts();

@@ -33,7 +33,7 @@ it('the log has no Authorization header, key, body or query, whatever is sent an
   gate.shut();
   while (!(await statuses()).has(503));
   const { stdout: output, stderr } = await service.stop();
-  // The rest is the welcome, which shows how a key is sent.
+  // The rest is the welcome text, which shows how to send a key.
   const log = output
     .split('\n')
     .filter((line) => line.startsWith('{'))

@@ -48,7 +48,7 @@ const rowOf = ({ id, createdAt }: Message, status: string) =>
   `${id}  writer@example.com  ${status.padEnd(6)}  ${new Date(createdAt).toISOString()}`;
 
 describe('messages list', () => {
-  it('shows those that have failed, or those of an account, and never their text', async () => {
+  it('shows failed messages, or those of an account, and never their text', async () => {
     const [one, other] = [await failed(), await queued(later(NOVEMBER, 1))];
     const failing = await messages('list', '--failed');
     expect(failing).toMatchObject({ code: 0, stderr: '' });
@@ -87,7 +87,7 @@ describe('messages retry', () => {
     await sink.close();
   });
 
-  it('takes each that it may, says which it may not, and exits with 1 then', async () => {
+  it('retries each allowed message, names the others, and then exits with 1', async () => {
     const [one, other] = [await failed(), await queued()];
     const { code, stdout, stderr } = await messages('retry', other.id, one.id, `msg_${'0'.repeat(24)}`);
     expect({ code, stdout }).toEqual({ code: 1, stdout: `message ${one.id} is queued again\n` });
@@ -103,7 +103,7 @@ describe('messages retry', () => {
     expect(finished.map(({ stderr }) => stderr)).toContain(`message ${message.id} has not failed: it is queued\n`);
   });
 
-  it('takes all that have failed and were written since a time', async () => {
+  it('retries all failed messages created since a time', async () => {
     const [before, since, after] = [
       await failed(later(NOVEMBER, -1)),
       await failed(),

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { API, createDatabase, KEYS, run, Running, type TestDatabase } from '@adoption-store/test-support';
 
 const RACERS = 50;
-/** Animals raced for; more take longer and prove more. */
+/** Animals with a race. More take longer and prove more. */
 const ROUNDS = Number(process.env['ORDER_ROUNDS'] ?? 100);
 
 describe('two replicas on one PostgreSQL', () => {
@@ -44,7 +44,7 @@ describe('two replicas on one PostgreSQL', () => {
     });
   }
 
-  /** How many of the racers were told that the animal is theirs, and that it isn't. */
+  /** The number of clients that got the animal, and of those that didn't. */
   async function race(round: number): Promise<{ readonly won: number; readonly lost: number }> {
     const added = await post(origins[round % 2], '/v1/pets', '{"name":"Luna","categoryId":1}');
     const order = `{"petId":${/"id":(\d+)/.exec(added.text)?.[1]}}`;
@@ -73,7 +73,7 @@ describe('two replicas on one PostgreSQL', () => {
     30_000 + ROUNDS * 200,
   );
 
-  it('place exactly as many orders as an account may have at a time', async () => {
+  it('place exactly as many orders as an account may have', async () => {
     const client = new pg.Client(database.url);
     await client.connect();
     await client.query(`UPDATE orders SET status = 'cancelled' WHERE status = 'placed'`);

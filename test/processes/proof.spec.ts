@@ -30,7 +30,7 @@ async function answersTo(key: string): Promise<number[]> {
   return Promise.all(origins.map(async (origin) => (await fetch(`${origin}/v1/pets`, { headers })).status));
 }
 
-it('the first reset by mail revokes the keys of before, on every replica within a second', async () => {
+it('the first reset by mail revokes the earlier keys, on every replica within a second', async () => {
   const email = 'owner@example.com';
   const stranger = new Visitor(portal.origin, '2001:db8::1');
   await stranger.get('/sign-up');

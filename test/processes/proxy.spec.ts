@@ -1,36 +1,27 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import {
-  createDatabase,
-  folderOf,
-  freePort,
-  type Running,
-  type TestDatabase,
-  until,
-} from '@adoption-store/test-support';
+import { createDatabase, freePort, type Running, type TestDatabase } from '@adoption-store/test-support';
 import { addPets, issueKeys, startService } from '../support/faults.js';
 import { isSuccess, Load, type LoadKeys } from '../support/load.js';
+import { metricsIn, ruleExpressions } from '../support/promql.js';
+import { HAPROXY, Proxy } from '../support/proxy.js';
 
-const folder = folderOf('the proxy', 'haproxy', 'haproxy');
-const config = join(__dirname, '../../docker/haproxy.cfg');
+const PORTAL_NAME = 'portal.example.com';
 
 let database: TestDatabase;
 let client: pg.Client;
-let proxy: ChildProcess;
+let proxy: Proxy;
 let origin: string;
-let portalOrigin: string;
 /** Where the proxy looks for the portal. */
 let upstreamOrigin: string;
 let keys: LoadKeys;
 const ports: number[] = [];
 const instances: Running[] = [];
 
-/** Stays at its address when it is replaced, as a container keeps its name. */
+/** An instance keeps its address when it is replaced, as a container keeps its name. */
 async function startInstance(index: number): Promise<void> {
   const { service } = await startService({
     DATABASE_URL: database.url,
@@ -47,14 +38,14 @@ async function endInstance(index: number): Promise<void> {
   expect(await instances[index]?.stop('SIGTERM')).toMatchObject({ code: 0 });
 }
 
-/** How many are open, as Linux tells (proc(5), /proc/net/tcp); elsewhere they may be any number. */
+/** The open connections, from Linux (proc(5), /proc/net/tcp). Elsewhere the number is unknown. */
 function connectionsTo(port: number): number {
   if (process.platform !== 'linux') return Infinity;
   const remoteAndState = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')} 01`;
   return readFileSync('/proc/net/tcp', 'utf8').split(` ${remoteAndState} `).length - 1;
 }
 
-/** Sends the target as it is written. */
+/** Sends the target unchanged. */
 function get(at: string, target: string, headers: Record<string, string> = {}) {
   const { hostname: host, port } = new URL(at);
   return new Promise<{ status: number; type: string; id: string; body: string }>((resolve, reject) => {
@@ -71,13 +62,13 @@ function get(at: string, target: string, headers: Record<string, string> = {}) {
   });
 }
 
-/** With a key that nobody has. */
+/** Sends a request with an unknown key. */
 async function asStranger(forwardedFor: string): Promise<number> {
   const headers = { authorization: 'Bearer nobody', 'x-forwarded-for': forwardedFor };
   return (await fetch(`${origin}/v1/pets`, { headers })).status;
 }
 
-(folder === undefined ? describe.skip : describe)('the API behind the proxy of the compose file', () => {
+(HAPROXY === undefined ? describe.skip : describe)('the API behind the proxy of the compose file', () => {
   beforeAll(async () => {
     database = await createDatabase();
     client = new pg.Client(database.url);
@@ -85,34 +76,26 @@ async function asStranger(forwardedFor: string): Promise<number> {
     ports.push(await freePort(), await freePort());
     await Promise.all([startInstance(0), startInstance(1)]);
     keys = await issueKeys({ DATABASE_URL: database.url }, client);
-    const address = `127.0.0.1:${await freePort()}`;
-    origin = `http://${address}`;
-    const portalAddress = `127.0.0.1:${await freePort()}`;
-    portalOrigin = `http://${portalAddress}`;
     upstreamOrigin = `http://127.0.0.1:${await freePort()}`;
-    const PORTAL = new URL(upstreamOrigin).host;
-    const [API_1, API_2] = ports.map((port) => `127.0.0.1:${port}`);
-    proxy = spawn(join(folder ?? '', 'haproxy'), ['-db', '-f', config], {
-      env: { PROXY_ADDRESS: address, PROXY_PORTAL_ADDRESS: portalAddress, API_1, API_2, PORTAL },
-      stdio: 'ignore',
+    const [API_1 = '', API_2 = ''] = ports.map((port) => `127.0.0.1:${port}`);
+    proxy = await Proxy.start({
+      API_1,
+      API_2,
+      PORTAL: new URL(upstreamOrigin).host,
+      PORTAL_URL: `https://${PORTAL_NAME}/`,
     });
-    await until(async () =>
-      fetch(`${origin}/v1/pets`).then(
-        ({ status }) => status === 401,
-        () => false,
-      ),
-    );
+    ({ origin } = proxy);
+    await proxy.hasServers('api', 2);
   });
 
   afterAll(async () => {
-    proxy.kill('SIGKILL');
-    await once(proxy, 'exit');
+    await proxy.stop();
     await Promise.all(instances.map((instance) => instance.stop()));
     await client.end();
     await database.drop();
   });
 
-  it('fails no request while one instance after the other is replaced', async () => {
+  it('fails no request while the instances are replaced one by one', async () => {
     const load = new Load(origin, keys, await addPets(client, 20_000)).start({ readers: 6, writers: 6 });
     await load.answered(200);
     for (const index of [0, 1]) {
@@ -126,7 +109,7 @@ async function asStranger(forwardedFor: string): Promise<number> {
     expect(await load.losses(client)).toEqual({ lost: [], doubled: [] });
   });
 
-  it('fails no request that could be sent to another when one is killed, and sends nothing twice that may have happened', async () => {
+  it('fails no request that another instance can take when one is killed, and never repeats one that may have run', async () => {
     const load = new Load(origin, keys, await addPets(client, 20_000)).start({ readers: 6, writers: 6 });
     await load.answered(200);
     const connections = connectionsTo(ports[0] ?? 0);
@@ -135,14 +118,14 @@ async function asStranger(forwardedFor: string): Promise<number> {
     await load.stop();
     const failed = load.answers.filter((answer) => !isSuccess(answer));
     expect(failed.map(({ what }) => what)).not.toContain('read');
-    // At most one write for each connection that the proxy had to it, idle ones included: it hasn't noticed yet.
+    // At most one write for each connection that the proxy had to it, including idle ones: it has not noticed yet.
     expect(connections).toBeGreaterThan(0);
     expect(failed.length).toBeLessThanOrEqual(connections);
     expect(await load.losses(client)).toEqual({ lost: [], doubled: [] });
     await startInstance(0);
   });
 
-  it('counts strangers by the address that the proxy sees, whatever they claim', async () => {
+  it('counts strangers by the address that the proxy sees, whatever address they claim', async () => {
     const statuses = [];
     for (let turn = 0; turn < 20; turn += 1) statuses.push(await asStranger(`203.0.113.${turn}`));
     expect(statuses).toContain(429);
@@ -168,8 +151,8 @@ async function asStranger(forwardedFor: string): Promise<number> {
       `http://proxy/${page}`,
     ]),
   )('keeps %s from clients, as the API refuses', async (target) => {
-    for (const each of [origin, portalOrigin]) {
-      const response = await get(each, target.replace('http://proxy', each));
+    for (const host of [new URL(origin).host, PORTAL_NAME]) {
+      const response = await get(origin, target.replace('http://proxy', `http://${host}`), { host });
       expect(response).toMatchObject({ status: 404, type: 'application/json; charset=utf-8' });
       expect(JSON.parse(response.body)).toEqual({ code: 'not_found', message: 'no such path', status: 404 });
       expect(response.id).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
@@ -182,17 +165,25 @@ async function asStranger(forwardedFor: string): Promise<number> {
   ])('gives a request the id it came with: %s', async (_which, id, expected) => {
     const headers = { 'x-request-id': id };
     for (const target of ['/livez', '/v1/pets']) expect((await get(origin, target, headers)).id).toMatch(expected);
-    expect((await get(portalOrigin, '/', headers)).id).toMatch(expected);
+    expect((await get(origin, '/', { ...headers, host: PORTAL_NAME })).id).toMatch(expected);
   });
 
-  it('tells the API who the client is, and nothing that the client says of it', async () => {
+  it('tells Prometheus each metric of its own that the alert rules name', async () => {
+    const expressions = ruleExpressions(join(__dirname, '../../docker/prometheus/alerts.yml'));
+    const names = expressions.flatMap(metricsIn).filter((name) => name.startsWith('haproxy_'));
+    expect(names.length).toBeGreaterThanOrEqual(3);
+    const told = await (await fetch(proxy.metrics)).text();
+    expect(names.filter((name) => !told.includes(`\n${name}{`))).toEqual([]);
+  });
+
+  it('passes only its own view of the client to the API', async () => {
     const upstream = createServer((request, response) => {
       response.end(JSON.stringify(request.headers));
     });
     upstream.listen(Number(new URL(upstreamOrigin).port), '127.0.0.1');
     try {
       const claimed = {
-        host: 'shop.example.com',
+        host: PORTAL_NAME.toUpperCase(),
         forwarded: 'for=203.0.113.1',
         'x-forwarded-for': '203.0.113.1',
         'x-forwarded-host': 'evil.example.com',
@@ -200,12 +191,12 @@ async function asStranger(forwardedFor: string): Promise<number> {
         'x-forwarded-port': '1',
         'x-real-ip': '203.0.113.1',
       };
-      await until(async () => (await get(portalOrigin, '/')).status === 200);
-      const told = JSON.parse((await get(portalOrigin, '/', claimed)).body) as Record<string, string>;
+      await proxy.hasServers('portal', 1);
+      const told = JSON.parse((await get(origin, '/', claimed)).body) as Record<string, string>;
       const forwarding = Object.entries(told).filter(([name]) => /^(?:x-)?forwarded|^x-real/.test(name));
       expect(Object.fromEntries(forwarding)).toEqual({
         'x-forwarded-for': '127.0.0.1',
-        'x-forwarded-host': 'shop.example.com',
+        'x-forwarded-host': PORTAL_NAME.toUpperCase(),
         'x-forwarded-proto': 'http',
       });
     } finally {
@@ -214,7 +205,7 @@ async function asStranger(forwardedFor: string): Promise<number> {
     }
   });
 
-  it('refuses as the API does while no instance is ready', async () => {
+  it('answers with the API’s errors while no instance is ready', async () => {
     await Promise.all(instances.map((instance) => instance.stop()));
     const response = await fetch(`${origin}/v1/pets`);
     expect(response.status).toBe(503);

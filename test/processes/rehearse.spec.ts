@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { folderOf, KEYS, MIGRATE, run, temporaryFolder } from '@adoption-store/test-support';
@@ -37,7 +38,7 @@ afterAll(async () => {
 });
 
 whenInstalled('rehearse.sh', () => {
-  it('restores, counts and serves a backup as a role that may only create databases, and leaves no database', async () => {
+  it('restores, counts and serves a backup as a role that may only create databases, and leaves no database and no process', async () => {
     const { code, stdout, stderr } = await rehearse(saved, { API_KEY: key });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^public\.animals 300$/m);
@@ -92,5 +93,7 @@ function rehearse(file: string, environment = {}) {
 }
 
 async function expectNoRehearsal(): Promise<void> {
+  const processes = execFileSync('ps', ['axeww', '-o', 'args='], { encoding: 'utf8' }).split('\n');
+  expect(processes.filter((each) => /DATABASE_URL=\S*\/rehearsal_/.test(each))).toEqual([]);
   expect(await server.ask('postgres', `SELECT datname FROM pg_database WHERE datname LIKE 'rehearsal%'`)).toEqual([]);
 }

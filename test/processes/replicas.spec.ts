@@ -13,7 +13,7 @@ import {
 
 const MINUTE = 60_000;
 const REQUESTS = 5_000;
-/** How often each plan is put to the test; more take longer and prove more. */
+/** Rounds for each plan. More take longer and prove more. */
 const ROUNDS = Number(process.env['LIMIT_ROUNDS'] ?? 1);
 
 const openRedis = redisFor('two replicas that share their limits');
@@ -39,7 +39,7 @@ const openRedis = redisFor('two replicas that share their limits');
     await database.drop();
   });
 
-  /** The answer's status; an unknown path is counted as any is, and costs the database nothing. */
+  /** The response's status. An unknown path is counted too, and needs no database. */
   function send(origin: string, key: string): Promise<number> {
     return new Promise((resolve, reject) => {
       request(`${origin}/v1/unknown`, { agent, headers: { authorization: `Bearer ${key}` } }, (response) => {
@@ -52,7 +52,7 @@ const openRedis = redisFor('two replicas that share their limits');
     });
   }
 
-  /** Until so much of the minute is left that one round ends within it. */
+  /** Waits until enough of the minute is left for one round. */
   async function minuteWithRoom(): Promise<void> {
     while (MINUTE - (Date.now() % MINUTE) < 20_000) await new Promise((resolve) => setTimeout(resolve, 100));
   }
@@ -77,7 +77,7 @@ const openRedis = redisFor('two replicas that share their limits');
       expect(statuses.filter((status) => status === 404)).toHaveLength(limit);
       expect(statuses.filter((status) => status === 429)).toHaveLength(REQUESTS - limit);
     },
-    // It may have to wait for a minute with room first.
+    // It may have to wait for a new minute first.
     2 * MINUTE,
   );
 });

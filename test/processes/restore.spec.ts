@@ -18,7 +18,7 @@ const DEFAULT_PRIVILEGES = `
 
 let server: WholePostgres;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-/** A store with two roles, and a third that may read animals. */
+/** A store with two roles, and a third role that may read animals. */
 let store: string;
 let saved: string;
 
@@ -42,34 +42,34 @@ afterAll(async () => {
 });
 
 whenInstalled('restore.sh', () => {
-  it('restores as a role that may do nothing but own the tables, where a superuser owns database and schema', async () => {
+  it('restores as a role that only owns the tables, in a superuser’s database and schema', async () => {
     const database = await prepared();
     await server.ask(database, 'ALTER SCHEMA public OWNER TO postgres');
     expect(await restore(database, saved)).toMatchObject({ code: 0, stderr: '' });
     expect(await server.contentsOf(database)).toEqual(await server.contentsOf(store));
     const owners = `SELECT DISTINCT tableowner AS owner FROM pg_tables WHERE schemaname = 'public'`;
     expect(await server.ask(database, owners)).toEqual([{ owner: 'store_owner' }]);
-    // Nothing is left for the next start to do.
+    // The next start has nothing to change.
     expect(await runProgram(MIGRATE, [], { DATABASE_URL: server.urlOf(database, 'store_a') })).toMatchObject({
       code: 0,
     });
   });
 
-  it('keeps what was granted, for tables to come as well', async () => {
+  it('keeps grants, for later tables too', async () => {
     const database = await prepared();
     expect(await restore(database, saved)).toMatchObject({ code: 0 });
     expect(await server.ask(database, PRIVILEGES)).toEqual(await server.ask(store, PRIVILEGES));
     expect(await server.ask(database, DEFAULT_PRIVILEGES)).toEqual(await server.ask(store, DEFAULT_PRIVILEGES));
     expect(await askAs('reader', database, 'SELECT name FROM animals')).toEqual([{ name: 'Luna' }]);
     await expect(askAs('reader', database, 'SELECT status FROM animals')).rejects.toThrow('permission denied');
-    // A database whose roles were not prepared gets the same from the backup.
+    // A database without prepared roles gets the same privileges from the backup.
     const bare = await server.createDatabase('store_owner');
     expect(await restore(bare, saved)).toMatchObject({ code: 0, stderr: '' });
     expect(await server.ask(bare, PRIVILEGES)).toEqual(await server.ask(store, PRIVILEGES));
     expect(await server.ask(bare, DEFAULT_PRIVILEGES)).toEqual(await server.ask(store, DEFAULT_PRIVILEGES));
   });
 
-  it('changes nothing where a role that something is granted to is missing, unless grants are left out', async () => {
+  it('changes nothing if a role with grants is missing, unless grants are left out', async () => {
     const file = join(folder.path, 'unknown-role.dump');
     await server.ask(store, 'CREATE ROLE passing; GRANT SELECT ON orders TO passing');
     expect(await backup(store, file)).toMatchObject({ code: 0 });
@@ -86,10 +86,10 @@ whenInstalled('restore.sh', () => {
     expect(await server.ask(database, `${PRIVILEGES} LIMIT 1`)).toEqual([{ name: 'accounts', privileges: null }]);
   });
 
-  it('gathers statistics of the tables that were restored, and of no others', async () => {
+  it('collects statistics of the restored tables only', async () => {
     const database = await prepared();
     await server.ask(database, 'CREATE SCHEMA other; CREATE TABLE other.numbers AS SELECT 1 AS number');
-    // A superuser may gather those of every table.
+    // A superuser can collect the statistics of every table.
     expect(await runScript(bin, 'restore.sh', { DATABASE_URL: server.urlOf(database) }, saved)).toMatchObject({
       code: 0,
     });
@@ -142,7 +142,7 @@ whenInstalled('restore.sh', () => {
     await client.end();
   });
 
-  it('refuses a file that is not what was written', async () => {
+  it('refuses a file that has changed', async () => {
     const file = join(folder.path, 'damaged.dump');
     expect(await backup(store, file)).toMatchObject({ code: 0 });
     await appendFile(file, ' ');
@@ -155,7 +155,7 @@ whenInstalled('restore.sh', () => {
   });
 });
 
-/** A new database with the privileges of the store's roles. */
+/** Creates a database with the privileges of the store's roles. */
 async function prepared(): Promise<string> {
   const database = await server.createDatabase();
   await server.ask(database, ROLES);

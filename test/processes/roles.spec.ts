@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 
 describe('roles.sql', () => {
-  it('gives the services a role that does every operation and can change no table', async () => {
+  it('gives the services a role that can do every operation and change no table', async () => {
     await runAsAdministrator();
     expect(await run(MIGRATE, [], { DATABASE_URL: as('store_owner') })).toMatchObject({ code: 0, stderr: '' });
     const services = new Running(START, [], {
@@ -53,7 +53,7 @@ describe('roles.sql', () => {
     await expectNoChangeOfTables();
   });
 
-  it('lets a service start only once the schema is up to date, and says who is to migrate', async () => {
+  it('lets a service start only once the schema is up to date, and names the role that must migrate', async () => {
     await runAsAdministrator();
     const { code, stderr } = await run(MIGRATE, [], { DATABASE_URL: as('store_a') });
     expect(code).toBe(1);
@@ -77,7 +77,7 @@ describe('roles.sql', () => {
   });
 });
 
-/** As one who is no superuser, and lets the roles log in. */
+/** Runs the script as a role that isn't a superuser, and enables the logins. */
 async function runAsAdministrator(): Promise<void> {
   const name = new URL(database.url).pathname.slice(1);
   await ask(database.url, `CREATE ROLE store_admin LOGIN CREATEROLE; ALTER DATABASE ${name} OWNER TO store_admin`);

@@ -63,7 +63,7 @@ function send(instance: Instance, path: string, options: RequestOptions = {}) {
 
 const head = () => `GET /v1/pets?limit=100 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`;
 
-/** The end that the instance comes to, and how many milliseconds after the signal. */
+/** Stops the instance. Returns its exit and the milliseconds since the signal. */
 async function end({ process }: Instance, signal: NodeJS.Signals = 'SIGTERM') {
   const before = performance.now();
   const { code, stderr } = await process.stop(signal);
@@ -74,7 +74,7 @@ async function isReady(instance: Instance): Promise<boolean> {
   return (await request(instance, '/readyz')).status === 200;
 }
 
-/** Until nobody listens there any more. */
+/** Waits until connections are refused. */
 async function refusesConnections({ host, port }: Instance): Promise<void> {
   for (;;) {
     const socket = connect(port, host);
@@ -97,7 +97,7 @@ async function hold({ host, port }: Instance, bytes: string): Promise<Socket> {
 }
 
 describe('from SIGTERM on, an instance', () => {
-  it('is not ready, and serves for the time of LAME_DUCK all who have not noticed', async () => {
+  it('is not ready, and continues to serve every client for LAME_DUCK', async () => {
     const instance = await startInstance();
     expect(await isReady(instance)).toBe(true);
     const ended = end(instance);
@@ -114,7 +114,7 @@ describe('from SIGTERM on, an instance', () => {
     expect(took).toBeLessThan(10_000);
   });
 
-  it('takes no notice of further signals', async () => {
+  it('ignores further signals', async () => {
     const instance = await startInstance();
     const ended = end(instance);
     while (await isReady(instance));
@@ -125,7 +125,7 @@ describe('from SIGTERM on, an instance', () => {
     expect(await ended).toMatchObject({ code: 0 });
   });
 
-  it('finishes the requests it has begun, though it takes no new ones', async () => {
+  it('finishes the requests in progress, and accepts no new ones', async () => {
     const instance = await startInstance({ LAME_DUCK: '0s' });
     await client.query('BEGIN; LOCK TABLE messages IN ACCESS EXCLUSIVE MODE');
     const answers = Array.from({ length: 5 }, () => send(instance, '/v1/messages', { method: 'POST', body: HELLO }));
@@ -138,7 +138,7 @@ describe('from SIGTERM on, an instance', () => {
     expect(await ended).toMatchObject({ code: 0 });
   });
 
-  it('cuts no answer short, whatever else is sent on its connection', async () => {
+  it('never cuts a response, whatever else is sent on its connection', async () => {
     const names = Array.from({ length: 100 }, () => '🐈'.repeat(255));
     await client.query('INSERT INTO animals (name, category_id, status) SELECT unnest($1::text[]), 1, $2', [
       names,
@@ -151,18 +151,18 @@ describe('from SIGTERM on, an instance', () => {
     socket.pause();
     const ended = end(instance);
     while (await isReady(instance));
-    // It goes on as if nobody had asked it to leave.
+    // This client ignores the request to close the connection.
     const responses = await sendRaw(instance, head().repeat(3), Infinity);
     expect(responses).toMatchObject([{ status: 200, body: whole?.body, headers: { connection: 'close' } }]);
     expect(await ended).toMatchObject({ code: 0 });
-    // And this one only reads now.
+    // This client only reads now.
     let text = '';
     socket.on('data', (chunk) => (text += chunk.toString('latin1'))).resume();
     await once(socket, 'close');
     expect(Buffer.from(text.slice(text.indexOf('\r\n\r\n') + 4), 'latin1').toString()).toBe(whole?.body);
   });
 
-  it('forgets neither what a key has used nor when', async () => {
+  it('loses neither a key’s usage nor its last use', async () => {
     const { stdout } = await run(KEYS, ['create', '--email', 'b@example.com'], { DATABASE_URL: database.url });
     const instance = await startInstance({ LAME_DUCK: '0s' });
     for (let sent = 0; sent < 7; sent += 1)
@@ -180,7 +180,7 @@ describe('from SIGTERM on, an instance', () => {
 describe('an instance ends within SHUTDOWN_TIMEOUT', () => {
   const timeout = { LAME_DUCK: '0s', SHUTDOWN_TIMEOUT: '5s' };
 
-  it('with 0, whoever holds on to connections, used or unused or in the midst of a request', async () => {
+  it('with exit code 0, even if clients hold connections, used, unused or with an unfinished request', async () => {
     const instance = await startInstance(timeout);
     await hold(instance, '');
     const used = await hold(instance, head());
@@ -195,7 +195,7 @@ describe('an instance ends within SHUTDOWN_TIMEOUT', () => {
     expect(took).toBeLessThan(5_000);
   });
 
-  it('with 0 and at once where no connection has a request on it', async () => {
+  it('with exit code 0 and at once if no connection has a request', async () => {
     const instance = await startInstance({ LAME_DUCK: '0s' });
     await hold(instance, '');
     const used = await hold(instance, head());
@@ -205,7 +205,7 @@ describe('an instance ends within SHUTDOWN_TIMEOUT', () => {
     expect(took).toBeLessThan(4_000);
   });
 
-  it.each(['shut', 'freeze'] as const)('with 0 where the database is away (%s)', async (how) => {
+  it.each(['shut', 'freeze'] as const)('with exit code 0 if the database is down (%s)', async (how) => {
     const gate = await DatabaseGate.open(database.url);
     const instance = await startInstance({ LAME_DUCK: '0s', DATABASE_URL: gate.url });
     expect(await send(instance, '/v1/pets')).toMatchObject({ status: 200 });
@@ -223,14 +223,14 @@ describe('an instance ends within SHUTDOWN_TIMEOUT', () => {
     expect(took).toBeLessThan(4_000);
   });
 
-  it('also where LAME_DUCK is longer', async () => {
+  it('even if LAME_DUCK is longer', async () => {
     const { code, took } = await end(await startInstance({ LAME_DUCK: '5m', SHUTDOWN_TIMEOUT: '5s' }));
     expect(code).toBe(0);
     expect(took).toBeLessThan(5_000);
   });
 });
 
-/** Until so many statements wait for the table. */
+/** Waits until that many statements wait for the table. */
 async function untilWaiting(count: number): Promise<void> {
   const waiting = `SELECT FROM pg_locks WHERE relation = 'messages'::regclass AND NOT granted`;
   while ((await client.query(waiting)).rowCount !== count) await delay(5);

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { Balancer } from '../support/balancer.js';
 
-/** How often an instance is replaced; more takes longer and proves more. */
+/** Replacements of an instance. More take longer and prove more. */
 const ROLLOUTS = Number(process.env['ROLLOUTS'] ?? 3);
 const LANES = 8;
 const PAUSE_MS = 5;
@@ -47,12 +47,12 @@ async function originOf(instance: Running): Promise<string> {
   return (await instance.prints(/Address {2}(\S+)\/v1/))[1] ?? '';
 }
 
-/** Until the balancer sends it requests. */
+/** Starts an instance and waits until the balancer sends it requests. */
 async function startInstance(): Promise<void> {
   await balancer.add(await originOf(launch()));
 }
 
-/** Ends the oldest instance as an orchestrator does; how many milliseconds that took. */
+/** Stops the oldest instance as an orchestrator does. Returns the milliseconds that it took. */
 async function endOldest(): Promise<number> {
   const [oldest] = instances;
   if (oldest === undefined) throw new Error('there is no instance');
@@ -64,7 +64,7 @@ async function endOldest(): Promise<number> {
   return took;
 }
 
-/** Requests of all kinds, of which each lane sends one after the other. */
+/** Requests of all kinds. Each lane sends one after the other. */
 class Load {
   answered = 0;
   added = 0;
@@ -84,7 +84,7 @@ class Load {
     this.agent.destroy();
   }
 
-  /** Until so many more have been answered. */
+  /** Waits for that many more responses. */
   async goesOn(count: number): Promise<void> {
     const goal = this.answered + count;
     while (this.answered < goal) await delay(PAUSE_MS);
@@ -103,7 +103,7 @@ class Load {
     }
   }
 
-  /** The answer's status, or what failed. */
+  /** The response's status, or the error. */
   private send(isPost: boolean, isFresh: boolean): Promise<number | string> {
     const headers = { authorization: `Bearer ${this.key}`, 'content-type': 'application/json' };
     const body = isPost ? '{"name":"Luna","categoryId":1}' : undefined;
@@ -158,9 +158,9 @@ it(
   30_000 + ROLLOUTS * 15_000,
 );
 
-it('an instance serves on while a later version brings the schema up to date, and beside that version', async () => {
+it('an instance continues to serve while a later version migrates the schema, and next to that version', async () => {
   await load.goesOn(100);
-  // What a later version does at its start: the lock, then whatever its migration adds.
+  // Does what a later version does at its start: the lock, then a migration.
   await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
   const waiting = launch();
   await untilOneWaitsForTheLock();
@@ -172,7 +172,7 @@ it('an instance serves on while a later version brings the schema up to date, an
   await load.goesOn(200);
   expect(waiting.stdout).toBe('');
   await client.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]);
-  // An instance of the older version may also be started on the newer schema, as a rollback does.
+  // An instance of the older version may also be started on the newer schema, as in a rollback.
   await balancer.add(await originOf(waiting));
   await endOldest();
   await load.goesOn(200);

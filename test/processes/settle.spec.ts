@@ -50,7 +50,7 @@ beforeAll(async () => {
   saved = join(folder.path, 'store.dump');
   expect(await runScript(bin, 'backup.sh', { DATABASE_URL: api.databaseUrl }, saved)).toMatchObject({ code: 0 });
 
-  // What a restore of this backup undoes.
+  // A restore of this backup undoes these changes.
   await application.revokeKey.execute({ id: keys.revoked.id });
   await application.rotateKey.execute({ id: keys.rotated.id, overlap: 0 });
   await application.changePassword.execute({ accountId: changing.id, current: OLD, next: NEW });
@@ -94,7 +94,7 @@ whenInstalled('settle.sh', () => {
       expect(again.messageSender.delivered).toEqual([]);
       const animal = await again.application.addAnimal.execute({ name: 'Luna', categoryId: 1n, status: 'available' });
       expect(animal.id).toBeGreaterThan(1_000_000n);
-      // What it can't know stays as it was at the backup.
+      // Changes that the script cannot know stay undone.
       expect(await signIn(again, EMAILS.changing, OLD)).toBe(true);
       expect((await get(again, '/v1/rate_limit', keys.revoked.key)).status).toBe(200);
     });

@@ -46,7 +46,7 @@ async function startService(environment: Environment = {}) {
   return { service, origin };
 }
 
-/** Runs the curl line that was printed, as a newcomer pastes it. */
+/** Runs the printed curl command, as a new user would. */
 function pasteCurl(service: Running): string {
   const line = /^ *(curl .*)$/m.exec(service.stdout)?.[1] ?? '';
   return execFileSync('bash', ['-c', line.replace('curl', 'curl -sS')], { encoding: 'utf8' });
@@ -72,14 +72,14 @@ async function add(origin: string, key: string, name: string): Promise<void> {
 }
 
 describe('started on an empty data folder', () => {
-  it('serves animals to whoever pastes the printed curl line', async () => {
+  it('answers the printed curl command with animals', async () => {
     const { service } = await startService();
     const answer = pasteCurl(service);
     expect(answer).toMatch(/^HTTP\/1\.1 200 OK/);
     expect(answer).toContain('"status":"available"');
   });
 
-  it("answers the README's first call as the README says", async () => {
+  it("answers the README's first call as documented", async () => {
     const { origin } = await startService();
     const readme = readFileSync(join(__dirname, '../../README.md'), 'utf8');
     const example = /^## A first call\n+```sh\n([\s\S]*?)^```/m.exec(readme)?.[1] ?? '';
@@ -94,7 +94,7 @@ describe('started on an empty data folder', () => {
     expect(printed.trim().split('\n')).toEqual(promised);
   });
 
-  it('keeps the demo key where only its owner reads it, and logs no key', async () => {
+  it('stores the demo key readable only by its owner, and logs no key', async () => {
     const { service } = await startService({ LOG_LEVEL: 'trace' });
     expect(statSync(join(folder.path, 'demo-api-key')).mode & 0o777).toBe(0o600);
     expect(statSync(folder.path).mode & 0o077).toBe(0);
@@ -133,7 +133,7 @@ describe('started again on the same data folder', () => {
     expect(await names(second.origin, key)).toEqual([...['Luna', 'Milo', 'Nala', 'Rocky', 'Coco'], 'Kept']);
   });
 
-  it('has all that was acknowledged after kill -9 of everything', async () => {
+  it('has every acknowledged write after kill -9 of everything', async () => {
     const first = await startService();
     const key = keyOf(first.service);
     for (let index = 0; index < 20; index += 1) await add(first.origin, key, `acknowledged ${index}`);
@@ -146,7 +146,7 @@ describe('started again on the same data folder', () => {
   });
 
   it.each(['an empty file', 'a file that others may read', 'a link', 'a file of another user’s'])(
-    'makes a new demo key in place of %s',
+    'creates a new demo key instead of %s',
     async (what) => {
       const first = await startService();
       const key = keyOf(first.service);
@@ -175,7 +175,7 @@ describe('started again on the same data folder', () => {
     },
   );
 
-  it('makes a new demo key where the old one was revoked', async () => {
+  it('creates a new demo key if the old one was revoked', async () => {
     const first = await startService();
     const key = keyOf(first.service);
     await first.service.stop();
@@ -191,7 +191,7 @@ describe('started again on the same data folder', () => {
 describe('started by npm start', () => {
   const WORKER_READY = /^The worker is ready: .* health at (\S+)$/m;
 
-  /** In a process group of its own, as a terminal starts it. */
+  /** Starts everything in its own process group, as a terminal does. */
   async function startAll() {
     const settings = {
       DATA_DIR: folder.path,
@@ -213,7 +213,7 @@ describe('started by npm start', () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
   }
 
-  it('API, worker and portal run on one database, and what both print can be read', async () => {
+  it('API, worker and portal run on one database with readable output', async () => {
     const { launcher, health, services } = await startAll();
     expect([...services.keys()].sort()).toEqual(['api', 'cli', 'portal', 'worker']);
     expect(pasteCurl(launcher)).toMatch(/^HTTP\/1\.1 200 OK/);
@@ -238,7 +238,7 @@ describe('started by npm start', () => {
     expect(launcher.stderr).toBe('');
   });
 
-  it('one Ctrl-C ends everything, also where npm passes it on once more', async () => {
+  it('one Ctrl-C ends everything, even if npm sends it again', async () => {
     const { launcher } = await startAll();
     process.kill(-(launcher.child.pid ?? 0), 'SIGINT');
     expect(await launcher.stop('SIGINT')).toMatchObject({ code: 0, stderr: '' });
@@ -246,7 +246,7 @@ describe('started by npm start', () => {
     expect(processesOf(folder.path)).toEqual([]);
   });
 
-  it('SIGTERM to the launcher alone ends everything', async () => {
+  it('SIGTERM only to the launcher ends everything', async () => {
     const { launcher } = await startAll();
     expect(await launcher.stop('SIGTERM')).toMatchObject({ code: 0, stderr: '' });
     expect([...servicesOf(folder.path)]).toEqual([]);
@@ -265,13 +265,13 @@ describe('started by npm start', () => {
   });
 
   it.each(['api', 'portal', 'worker'])(
-    'the others end with a killed %s, as is said, and the exit code tells',
+    'the others end with a killed %s, with a message and an exit code',
     async (name) => {
       const { launcher, services } = await startAll();
       killAll([services.get(name) ?? 0]);
       expect(await launcher.finished()).toMatchObject({
         code: 128 + 9,
-        stderr: `the ${name} was ended by SIGKILL, so everything ends\n`,
+        stderr: `the ${name} was ended by SIGKILL, so all services stop\n`,
       });
       await nothingIsLeft();
     },
@@ -283,7 +283,7 @@ describe('started by npm start', () => {
     await nothingIsLeft();
   });
 
-  it("a port in use for the worker's health is told in one sentence, and ends everything", async () => {
+  it("a port in use for the worker's health is reported in one sentence, and ends everything", async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as { port: number };
@@ -297,12 +297,12 @@ describe('started by npm start', () => {
     const { code, stderr } = await run(START, [], settings);
     taken.close();
     expect(code).toBe(1);
-    expect(stderr).toBe(`port ${port} of 127.0.0.1 is in use by another program; WORKER_PORT names another one\n`);
+    expect(stderr).toBe(`port ${port} of 127.0.0.1 is in use by another program; set WORKER_PORT to another one\n`);
     expect([...servicesOf(folder.path)]).toEqual([]);
     expect(processesOf(folder.path)).toEqual([]);
   });
 
-  it('every wrong setting of every service is told before any has started', async () => {
+  it('every wrong setting of every service is reported before any service starts', async () => {
     const wrong = { BAN_REFUSALS: '0', PORTAL_SECRET: 'short', ORDER_TTL: 'never' };
     const { code, stdout, stderr } = await run(START, [], { DATA_DIR: folder.path, PORT: '0', ...wrong });
     expect({ code, stdout }).toEqual({ code: 78, stdout: '' });
@@ -310,30 +310,30 @@ describe('started by npm start', () => {
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
-  it('an address for mailed links is asked for before any has started', async () => {
+  it('a missing address for mailed links is reported before any service starts', async () => {
     const mail = { SMTP_URL: 'smtp://localhost', MAIL_FROM: 'a@example.com', STORE_EMAIL: 'b@example.com' };
     const { code, stdout, stderr } = await run(START, [], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/x', ...mail });
     expect({ code, stdout }).toEqual({ code: 78, stdout: '' });
-    expect(stderr).toContain('PORTAL_URL must be set where SMTP_URL and DATABASE_URL are');
+    expect(stderr).toContain('PORTAL_URL must be set if SMTP_URL and DATABASE_URL are');
   });
 
-  it('an empty portal-secret of a full disk, as the version before left it, keeps nothing from starting', async () => {
+  it('an empty portal-secret that an earlier version left on a full disk does not prevent a start', async () => {
     await writeFile(join(folder.path, 'portal-secret'), '', { mode: 0o600 });
     await startAll();
   });
 
-  it('wrong settings of the worker are told with exit code 78', async () => {
+  it('wrong settings of the worker end it with exit code 78', async () => {
     // The portal needs no recipient.
     const mail = { SMTP_URL: 'smtp://localhost', MAIL_FROM: 'store@example.com' };
     const { code, stderr } = await run(START, [], { DATA_DIR: folder.path, PORT: '0', PORTAL_PORT: '0', ...mail });
     expect(code).toBe(78);
-    expect(stderr).toContain('STORE_EMAIL must be set where SMTP_URL is');
+    expect(stderr).toContain('STORE_EMAIL must be set if SMTP_URL is');
     expect(processesOf(folder.path)).toEqual([]);
   });
 });
 
 describe('started with DATABASE_URL', () => {
-  it('by npm start, needs nothing more than that', async () => {
+  it('by npm start, needs no other setting', async () => {
     const database = await createDatabase();
     const settings = { DATABASE_URL: database.url, PORT: '0', PORTAL_PORT: '0', WORKER_PORT: '0' };
     const launcher = new Running(START, [], settings);
@@ -343,7 +343,7 @@ describe('started with DATABASE_URL', () => {
     await database.drop();
   });
 
-  it('portals know each other’s sessions without PORTAL_SECRET, which is in no log and no backup role’s sight', async () => {
+  it('portals share sessions without PORTAL_SECRET, and no log or backup role sees the secret', async () => {
     const database = await createDatabase();
     const portals = await Promise.all([1, 2].map(() => runPortal(database.url, { LOG_LEVEL: 'trace' })));
     started.push(...portals.map(({ process }) => process));
@@ -375,7 +375,7 @@ describe('started with DATABASE_URL', () => {
     await database.drop();
   });
 
-  it('runs whole as a role that may do nothing but own its database', async () => {
+  it('runs completely as a role that only owns its database', async () => {
     const database = await createDatabase();
     const role = `plain_${randomBytes(6).toString('hex')}`;
     const name = new URL(database.url).pathname.slice(1);
@@ -434,7 +434,7 @@ describe('refuses to start, in one clear sentence, with', () => {
     taken.close();
     expect(code).toBe(1);
     expect(sentence(stderr)).toEqual([
-      `port ${port} of 127.0.0.1 is in use by another program; PORT names another one`,
+      `port ${port} of 127.0.0.1 is in use by another program; set PORT to another one`,
     ]);
     expect(processesOf(folder.path)).toEqual([]);
   });
@@ -442,7 +442,7 @@ describe('refuses to start, in one clear sentence, with', () => {
   it('an address that is not of this machine', async () => {
     const { code, stderr } = await run(API, [], { DATA_DIR: folder.path, PORT: '0', HOST: '192.0.2.1' });
     expect(code).toBe(1);
-    expect(sentence(stderr)).toEqual(['192.0.2.1 is not an address of this machine; HOST names the one to listen on']);
+    expect(sentence(stderr)).toEqual(['192.0.2.1 is not an address of this machine; set HOST to one that is']);
   });
 
   it('a data folder that is a file', async () => {

@@ -39,7 +39,7 @@ async function startApi(endpoint: string): Promise<{ api: Running; origin: strin
     OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
     OTEL_EXPORTER_OTLP_HEADERS: 'x-collector-key=collector-secret',
     OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
-    // Nothing goes out before the end: what comes then was flushed.
+    // Spans are sent only at the end, so received spans prove the flush.
     OTEL_BSP_SCHEDULE_DELAY: '3600000',
     LAME_DUCK: '0s',
   });
@@ -83,7 +83,7 @@ describe('with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
       collector.spans.filter((each) => each.parentSpanId === spanId && each.traceId === traceId);
   });
 
-  it('a request is a span of the trace it was sent in, below the step that sent it', () => {
+  it('a request is a span of its client’s trace, below the client’s span', () => {
     expect(spanOf('GET /v1/pets')).toMatchObject({
       service: 'adoption-store-api',
       traceId: TRACE,
@@ -100,7 +100,7 @@ describe('with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     });
   });
 
-  it('a request without a trace begins one; a refusal is no error', () => {
+  it('a request without a trace begins one; a refusal is not an error', () => {
     const span = spanOf('GET /v1/pets/{petId}');
     expect(span.traceId).toMatch(/^(?!0af7)[0-9a-f]{32}$/);
     expect(span.parentSpanId ?? '').toBe('');
@@ -108,7 +108,7 @@ describe('with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     expect(spanOf('GET *').attributes).toMatchObject({ 'http.route': '*', 'http.response.status_code': 404 });
   });
 
-  it('what a request asks the database are spans below its own', () => {
+  it('a request’s queries are child spans', () => {
     expect(children(spanOf('POST /v1/pets'))).toContainEqual(
       expect.objectContaining({
         kind: CLIENT,
@@ -124,7 +124,7 @@ describe('with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     );
   });
 
-  it('the delivery of a message goes on with the trace that queued it, in another process', () => {
+  it('the delivery of a message continues the trace that queued it, in another process', () => {
     const queued = spanOf('POST /v1/messages');
     expect(queued.traceId).toBe(TRACE);
     expect(spanOf('deliver message')).toMatchObject({
@@ -136,7 +136,7 @@ describe('with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     });
   });
 
-  it('no key, body, value or query is told', () => {
+  it('no key, body, value or query is exported', () => {
     expect(collector.spans.length).toBeGreaterThan(5);
     expect(collector.raw).not.toMatch(/aas_live|canary|77123456789|99123456789|limit=7|collector-secret/);
   });
@@ -147,7 +147,7 @@ describe('with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
   });
 });
 
-it('a collector that is away delays neither requests nor the end', async () => {
+it('an unreachable collector delays neither requests nor the shutdown', async () => {
   const { api, origin } = await startApi(`http://127.0.0.1:${await freePort()}`);
   const response = await fetch(`${origin}/v1/pets`, { headers: { authorization: `Bearer ${key}` } });
   expect(response.status).toBe(200);
@@ -156,7 +156,7 @@ it('a collector that is away delays neither requests nor the end', async () => {
   expect(performance.now() - before).toBeLessThan(5_000);
 });
 
-it('without it nothing of OpenTelemetry is loaded', async () => {
+it('without it OpenTelemetry is not loaded', async () => {
   const settings = { DATABASE_URL: database.url, PORT: '0', HOST: '127.0.0.1', NODE_DEBUG: 'module,esm' };
   const api = new Running(API, [], settings);
   await api.prints(/Address/);

@@ -14,7 +14,7 @@ import {
   WORKER,
 } from '@adoption-store/test-support';
 
-/** How much the workers go through when they are killed; more takes longer and proves more. */
+/** Messages that the workers process while they are killed. More take longer and prove more. */
 const MESSAGES = Number(process.env['MESSAGE_COUNT'] ?? 200);
 const KILLS = Number(process.env['MESSAGE_KILLS'] ?? 2);
 const CONCURRENCY = 8;
@@ -31,7 +31,7 @@ const agent = new Agent({ keepAlive: true, maxSockets: 32 });
 beforeAll(async () => {
   database = await createDatabase();
   client = new pg.Client(database.url);
-  // Connections are cut here, this one too.
+  // The tests cut connections, including this one.
   client.on('error', () => undefined);
   await client.connect();
   api = new Running(API, [], { DATABASE_URL: database.url, PORT: '0', HOST: '127.0.0.1' });
@@ -125,7 +125,7 @@ const logOf = (worker: StartedWorker) =>
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
 describe('a worker', () => {
-  it('delivers by e-mail what the API has accepted, which is then sent', async () => {
+  it('delivers accepted messages by e-mail and marks them sent', async () => {
     const worker = await startWorker(byMail());
     expect(worker.process.stdout).toContain('messages go to store@example.com');
     const id = await write('Is Luna still there?');
@@ -137,9 +137,9 @@ describe('a worker', () => {
     expect(logOf(worker)).toEqual([expect.objectContaining({ message: id, attempt: 1, outcome: 'sent' })]);
   });
 
-  it('writes messages to its log where there is no mail server, whatever the level of the log', async () => {
+  it('writes messages to its log without a mail server, whatever the log level', async () => {
     const worker = await startWorker({ LOG_LEVEL: 'error' });
-    expect(worker.process.stdout).toContain('messages are written to this log, for want of SMTP_URL');
+    expect(worker.process.stdout).toContain('messages are written to this log, because SMTP_URL is not set');
     const id = await write('Is Milo still there?');
     await becomesSent(id);
     const { stdout } = await worker.process.stop('SIGTERM');
@@ -161,7 +161,7 @@ describe('a worker', () => {
     expect(stdout).not.toContain('Is anybody there?');
   });
 
-  it('sends a hundred at a time where it is told to', async () => {
+  it('sends a hundred at a time if configured so', async () => {
     sink.trouble = { at: 'data', by: 'hanging' };
     const { process: worker } = await startWorker({ ...byMail(), DELIVERY_CONCURRENCY: '100' });
     const ids = await writeMany(1_000);
@@ -180,13 +180,13 @@ describe('a worker', () => {
     expect(sink.received).toEqual([]);
   });
 
-  it('goes on after the loss of all its connections to the database', async () => {
+  it('continues after the loss of all its database connections', async () => {
     const worker = await startWorker(byMail());
     await client.query(
       'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
     );
     const ids = [];
-    // The API has lost its own, too.
+    // The API has lost its connections too.
     await until(async () => (await call('GET', '/pets')).status === 200);
     for (let index = 0; index < 20; index += 1) ids.push(await write(`message ${index}`));
     await becomesSent(...ids);
@@ -194,7 +194,7 @@ describe('a worker', () => {
     expect(worker.process.child.exitCode).toBeNull();
   });
 
-  it('lets an order expire that is left for longer than ORDER_TTL; its animal is available again', async () => {
+  it('expires an order after ORDER_TTL; its animal is available again', async () => {
     await startWorker({ ORDER_TTL: '1s' });
     const { id: petId } = await answer<{ id: number }>(201, 'POST', '/pets', { name: 'Luna', categoryId: 1 });
     const order = await answer<{ id: number; status: string }>(201, 'POST', '/store/orders', { petId });
@@ -206,7 +206,7 @@ describe('a worker', () => {
 });
 
 describe('its clean-up', () => {
-  it('deletes old messages and keys, says how many, and one kind that fails holds up no other', async () => {
+  it('deletes old messages and keys, reports how many, and one failing kind does not stop the others', async () => {
     await client.query('ALTER TABLE password_resets RENAME TO hidden');
     try {
       await client.query(`
@@ -236,7 +236,7 @@ describe('its clean-up', () => {
 });
 
 describe('its health and metrics', () => {
-  it('say that it lives and is ready, and what it has done', async () => {
+  it('report that it lives and is ready, and its work', async () => {
     const { health } = await startWorker(byMail());
     const id = await write('counted');
     await becomesSent(id);
@@ -260,13 +260,13 @@ describe('its health and metrics', () => {
     );
   });
 
-  it('are all there is', async () => {
+  it('are its only pages', async () => {
     const { health } = await startWorker();
     for (const path of ['/', '/v1/pets', '/metrics/x']) expect((await fetch(health + path)).status).toBe(404);
     expect((await fetch(`${health}/livez`, { method: 'POST' })).status).toBe(404);
   });
 
-  it('say that it is not ready from the moment on that it is told to stop', async () => {
+  it('report that it is not ready as soon as it must stop', async () => {
     sink.trouble = { at: 'data', by: 'hanging' };
     const { process: worker, health } = await startWorker(byMail());
     const id = await write('the last one');
@@ -281,7 +281,7 @@ describe('its health and metrics', () => {
 });
 
 describe('a worker that is ended while it delivers', () => {
-  it('finishes the message it is sending, hands back the rest, and exits with 0', async () => {
+  it('finishes the message it is sending, releases the rest, and exits with 0', async () => {
     sink.trouble = { at: 'data', by: 'hanging' };
     const ids = await writeMany(5);
     const { process: worker, health } = await startWorker({ ...byMail(), DELIVERY_CONCURRENCY: '1' });
@@ -291,7 +291,7 @@ describe('a worker that is ended while it delivers', () => {
     sink.resume();
     expect(await worker.finished()).toMatchObject({ code: 0, stderr: '' });
     expect(sink.received).toHaveLength(1);
-    // At once, not when the lease of half a minute is over.
+    // At once, not after the lease of half a minute.
     const before = performance.now();
     await startWorker(byMail());
     await becomesSent(...ids);
@@ -303,7 +303,7 @@ describe('a worker that is ended while it delivers', () => {
     ['10 s', 10_000, {}],
     ['SHUTDOWN_TIMEOUT', 5_000, { SHUTDOWN_TIMEOUT: '5s' }],
   ])(
-    'exits with 0 within %s even where the mail server hangs, and the message is not lost',
+    'exits with 0 within %s even if the mail server hangs, and the message is not lost',
     async (_, limit, settings) => {
       sink.trouble = { at: 'data', by: 'hanging' };
       const { process: worker } = await startWorker({ ...byMail(), MESSAGE_LEASE: '1h', ...settings });
@@ -317,7 +317,7 @@ describe('a worker that is ended while it delivers', () => {
     },
   );
 
-  it('by SIGKILL leaves its messages to another one, once the lease is over', async () => {
+  it('by SIGKILL leaves its messages to another one after the lease', async () => {
     sink.trouble = { at: 'recipient', by: 'hanging' };
     const killed = await startWorker({ ...byMail(), MESSAGE_LEASE: '2s' });
     const id = await write('survives');
@@ -331,11 +331,11 @@ describe('a worker that is ended while it delivers', () => {
 });
 
 describe('two workers', () => {
-  it('never send one message at the same time, nor twice', async () => {
+  it('never send the same message twice', async () => {
     sink.trouble = { at: 'data', by: 'hanging' };
     await Promise.all([startWorker(byMail()), startWorker(byMail())]);
     const ids = await writeMany(300);
-    // All lanes of both have one in hand.
+    // All lanes of both workers are sending a message.
     await until(() => sink.offered === 2 * CONCURRENCY);
     sink.resume();
     await becomesSent(...ids);
@@ -348,7 +348,7 @@ describe('two workers', () => {
       const settings = { ...byMail(), MESSAGE_LEASE: '3s', DELIVERY_CONCURRENCY: String(concurrency) };
       const pair = await Promise.all([startWorker(settings), startWorker(settings)]);
       const ids: string[] = [];
-      /** How many mails had come before each crash, and once another worker had taken its place. */
+      /** The number of mails before each crash, and after another worker took over. */
       const crashes: { readonly before: number; readonly after: number }[] = [];
       for (let kill = 0; kill < KILLS; kill += 1) {
         const wave = Math.ceil((MESSAGES - ids.length) / (KILLS - kill));
@@ -380,7 +380,7 @@ describe('two workers', () => {
       expect(unexplained).toEqual([]);
       const duplicates = all.length - ids.length;
       if (KILLS > 2) console.log(`${ids.length} messages, ${KILLS} SIGKILLs: ${duplicates} sent again`);
-      // Each lane of a killed worker may have sent one that it had no time left to record.
+      // Each lane of a killed worker may have sent one message that it could not record.
       expect(duplicates).toBeLessThanOrEqual(KILLS * concurrency);
     },
     60_000 + KILLS * 10_000 + MESSAGES * 20,

@@ -14,25 +14,25 @@ import { InMemoryMessageSender, ManualClock } from '@adoption-store/domain/testi
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { createDatabase } from '@adoption-store/test-support';
 
-/** The API on a database of its own, served over real HTTP; only its clock is set by hand. */
+/** The API with its own database, served over real HTTP. Only its clock is set by hand. */
 export interface TestApi {
   readonly host: string;
   readonly port: number;
-  /** Such as `http://127.0.0.1:41234`. */
+  /** For example `http://127.0.0.1:41234`. */
   readonly origin: string;
   readonly application: Application;
   readonly clock: ManualClock;
-  /** Takes the messages that `application.deliverMessages` delivers. */
+  /** Receives the messages that `application.deliverMessages` delivers. */
   readonly messageSender: InMemoryMessageSender;
   readonly databaseUrl: string;
-  /** A working API key of an account whose limits no suite reaches. */
+  /** A valid API key of an account with limits that no suite reaches. */
   readonly key: string;
-  /** A new key of a new account. */
+  /** Creates a key of a new account. */
   openKey(of?: FixedPlanName | Plan): Promise<{ account: Account; id: bigint; key: string }>;
   close(): Promise<void>;
 }
 
-/** The API for a whole suite: it is there from before the first test until after the last. */
+/** Starts the API before a suite's first test and stops it after the last. */
 export function useApi(options?: Partial<ApiOptions>, rules?: ApplicationOptions): TestApi {
   const api = {} as TestApi;
   beforeAll(async () => {

@@ -11,8 +11,8 @@ interface Upstream {
 }
 
 /**
- * A load balancer as orchestrators have them: it asks its upstreams for /readyz again and again, and sends each request
- * to one that was ready when last asked. It tries nothing twice, so that whatever an upstream fails, its client sees.
+ * A load balancer like those of orchestrators: it polls /readyz of its upstreams and sends each request to one that was
+ * ready at the last poll. It never retries, so its client sees every failure of an upstream.
  */
 export class Balancer {
   private readonly upstreams: Upstream[] = [];
@@ -39,7 +39,7 @@ export class Balancer {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Until the upstream is ready. */
+  /** Waits until the upstream is ready. */
   async add(origin: string): Promise<void> {
     const upstream: Upstream = { origin, agent: new Agent({ keepAlive: true }), isReady: false };
     while (!upstream.isReady) await poll(upstream);
@@ -67,7 +67,7 @@ export class Balancer {
     }
     const { connection, ...headers } = incoming.headers;
     const { method = 'GET', url = '/' } = incoming;
-    // A client's fresh connection is one of the upstream's, too.
+    // A new connection of the client needs a new one to the upstream.
     const agent = connection === 'close' ? false : upstream.agent;
     const forwarded = request(upstream.origin + url, { method, headers, agent }, (response) => {
       const { connection: _hop, 'keep-alive': _byHop, ...rest } = response.headers;

@@ -7,9 +7,9 @@ import { promisify } from 'node:util';
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
 /**
- * The browser of this machine.
+ * The Chromium of this machine.
  *
- * @returns undefined where there is none; under REQUIRE_CHROMIUM, which CI sets, that is an error.
+ * @returns undefined if there is none; with REQUIRE_CHROMIUM, as in CI, that is an error.
  */
 export function findChromium(): string | undefined {
   const found = [process.env['CHROMIUM'] ?? '', ...PLACES].find(isExecutable);
@@ -27,7 +27,7 @@ function isExecutable(file: string): boolean {
   }
 }
 
-/** The page as it stands once its scripts have run. */
+/** The page's DOM after its scripts have run. */
 export async function dumpDom(chromium: string, url: string): Promise<string> {
   const profile = mkdtempSync(join(tmpdir(), 'adoption-store-chromium-'));
   const flags = [

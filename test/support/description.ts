@@ -18,7 +18,7 @@ interface Header {
 
 interface Response {
   readonly headers: Named<Header | Reference>;
-  /** Absent where the answer has no body. */
+  /** Absent if the response has no body. */
   readonly content?: { readonly 'application/json': { readonly schema: Schema } };
 }
 
@@ -31,9 +31,9 @@ interface Description {
   readonly components: Named<Named<unknown>>;
 }
 
-/** Beside the API: health, the description and its page have suites of their own. */
+/** Pages outside the API. Health, the description and its page have their own suites. */
 const BESIDE = /^\/(?:livez|readyz|openapi\.json|docs|docs\/[\w.-]+)$/;
-/** What HTTP itself says of any message. */
+/** Headers that HTTP defines for any message. */
 const GENERIC: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
@@ -55,7 +55,7 @@ const operations = Object.entries(paths).map(([path, methods]) => ({
 const allow: Header = { required: true, schema: { type: 'string', pattern: '^[A-Z]+(?:, [A-Z]+)*$' } };
 const withAllow = { ...withHeaders(), Allow: allow } as unknown as Response['headers'];
 
-/** What is answered where no operation is asked for. OpenAPI has no place for it. */
+/** Responses to requests that match no operation. OpenAPI can't describe them. */
 const elsewhere: Named<Response> = {
   ...Object.fromEntries(
     Object.values(refusalResponses as unknown as Named<Response>).map((each) => [statusOf(each), each]),
@@ -74,7 +74,7 @@ function statusOf(response: Response): number {
 const ajv = new Ajv2020({ strictTypes: false, strictRequired: false });
 formats.default(ajv, ['date-time', 'uri']);
 ajv.addKeyword({ keyword: 'int64', validate: (_is: boolean, value: unknown) => isInt64(exact(value)) });
-// Where OpenAPI keeps schemas, and nothing that judges.
+// The place of schemas in OpenAPI; it validates nothing.
 ajv.addKeyword('components');
 ajv.addSchema({
   $id: ROOT,
@@ -85,7 +85,7 @@ ajv.addSchema({
   },
 });
 
-/** Throws where an answer has a status, a header or a property that the description doesn't have. */
+/** Throws if a response has a status, a header or a property that the description lacks. */
 export function expectDescribed(bytes: string | Buffer, responses: readonly RawResponse[]): void {
   const lines = requestLines(bytes.toString('latin1'));
   for (const response of responses) {
@@ -99,18 +99,18 @@ export function expectDescribed(bytes: string | Buffer, responses: readonly RawR
   }
 }
 
-/** What is asked for. The bytes may hold more requests than one, or a body that looks like one. */
+/** The request lines in these bytes, which may contain several requests, or a body that looks like one. */
 function requestLines(bytes: string): readonly (readonly [method: string, target: string])[] {
   const found = [...bytes.matchAll(/ (\S+) HTTP\/\d\.\d\r?$/gm)].flatMap(({ 1: target = '', index }) => {
     const word = /\S*$/.exec(bytes.slice(Math.max(0, index - LONGEST_METHOD), index))?.[0] ?? '';
-    // A request may come right behind a body.
+    // A request may directly follow a body.
     const behind = /[A-Z]*$/.exec(word)?.[0] ?? '';
     return [word, behind].map((method) => [method, target] as const);
   });
   return found.length === 0 ? [['', '/']] : found;
 }
 
-/** In what the answer differs from the description. */
+/** The differences between the response and the description. */
 export function problemsOf(method: string, target: string, response: RawResponse): readonly string[] {
   const path = pathOf(routableUrl(target));
   if (BESIDE.test(path)) return [];
@@ -164,9 +164,9 @@ function schemaProblems(schema: Schema, value: unknown, what: string): readonly 
 }
 
 /**
- * The schema as answers are held to it: no property but its own, and int64s to their last digit.
+ * The schema for checking responses: no other properties are allowed, and int64s are exact.
  *
- * @param isPart whether another schema adds to it.
+ * @param isPart whether another schema adds properties to it.
  */
 function closed({ $ref, format, type, ...rest }: Schema, isPart = false): Schema {
   const schema: Record<string, unknown> = Object.fromEntries(
@@ -194,7 +194,7 @@ function closedWithin(keyword: string, value: unknown): unknown {
   }
 }
 
-/** Integers as numbers, but for those that a number can't hold. No answer has any other number. */
+/** Integers as numbers, except those that a number can't hold. Responses have no other numbers. */
 function plain(value: JsonValue): unknown {
   switch (typeof value) {
     case 'bigint':

@@ -4,7 +4,7 @@ import type { RawResponse } from './raw-http.js';
 
 export const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
 
-/** Expects a refusal: these keys, this media type, nothing else. Gives its message. */
+/** Expects an error with exactly these properties and this media type. Returns its message. */
 export function expectError(response: RawResponse | undefined, status: number, code: ErrorCode): string {
   expect(response && describe(response)).toEqual({ status, contentType: JSON_CONTENT_TYPE, code });
   const body = JSON.parse(response?.body ?? '') as { readonly message: unknown };
@@ -15,20 +15,20 @@ export function expectError(response: RawResponse | undefined, status: number, c
   return String(body.message);
 }
 
-/** What a failed comparison should show. */
+/** The parts of a response that a failed comparison shows. */
 function describe({ status, headers, body }: RawResponse) {
   const code = /"code":"(\w+)"/.exec(body)?.[1] ?? body.slice(0, 200);
   return { status, contentType: headers['content-type'], code };
 }
 
-/** That the answer is to a HEAD request that is refused: the headers of an Error, and no body. */
+/** Expects an error response to HEAD: the headers of an Error, and no body. */
 export function expectHeadError(response: RawResponse, status: number): void {
   expect(response).toMatchObject({ status, body: '', headers: { 'content-type': JSON_CONTENT_TYPE } });
   expect(response.headers['x-request-id']).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
   expectLimitHeaders(response);
 }
 
-/** That the answer tells of the limits, in both notations and without contradiction. */
+/** Expects the limit headers in both notations, without contradiction. */
 export function expectLimitHeaders(response: RawResponse | undefined): void {
   const headers = response?.headers ?? {};
   const shown = ['limit', 'remaining', 'reset'].map((name) => headers[`x-ratelimit-${name}`]);

@@ -3,9 +3,9 @@ import type pg from 'pg';
 import { type Answer, isSuccess, type LoadKeys, slowest } from './load.js';
 import { API, type Environment, KEYS, run, Running } from '@adoption-store/test-support';
 
-/** Milliseconds within which everything is answered, whatever has failed. */
+/** Milliseconds within which every request is answered, whatever has failed. */
 const LONGEST_ANSWER = 2_000;
-/** Milliseconds within which everything works again once the database does. */
+/** Milliseconds within which everything works again after the database is back. */
 const LONGEST_RECOVERY = 1_000;
 
 export async function startService(environment: Environment): Promise<{ service: Running; origin: string }> {
@@ -21,7 +21,7 @@ export async function startService(environment: Environment): Promise<{ service:
   return { service, origin: (await service.prints(/Address {2}(\S+)\/v1/))[1] ?? '' };
 }
 
-/** A key that no load exhausts, and one that was revoked. */
+/** A key that no load exhausts, and a revoked one. */
 export async function issueKeys(environment: Environment, client: pg.Client): Promise<LoadKeys> {
   const plan = ['--plan', 'enterprise', '--per-minute', '2000000000', '--per-day', '2000000000'];
   const [key = '', revoked = ''] = await Promise.all(
@@ -45,7 +45,7 @@ export async function addPets(client: pg.Client, count: number): Promise<Iterato
   return rows.map(({ id }) => Number(id)).values();
 }
 
-/** That each answer came in time, was one that was asked for or 503 with Retry-After, and let nobody in who may not. */
+/** Expects that each response was in time, was an expected one or 503 with Retry-After, and admitted no invalid key. */
 export function expectBoundedAnswers(answers: readonly Answer[]): void {
   expect(answers.filter((answer) => !isAllowed(answer)).slice(0, 5)).toEqual([]);
   expect(slowest(answers)).toBeLessThan(LONGEST_ANSWER);
@@ -56,7 +56,9 @@ function isAllowed({ what, status, retryAfter, body }: Answer): boolean {
   return what === 'stranger' ? status === 401 : status >= 200 && status < 300;
 }
 
-/** That from a second on after the database's return nothing fails; the milliseconds that it took. */
+/**
+ * Expects no failure later than a second after the database's return. Returns the milliseconds that the recovery took.
+ */
 export function expectRecovery(answers: readonly Answer[], back: number): number {
   const failed = answers.filter((answer) => answer.begin >= back && answer.status === 503);
   const took = Math.round(failed.reduce((most, { end }) => Math.max(most, end - back), 0));
@@ -64,7 +66,7 @@ export function expectRecovery(answers: readonly Answer[], back: number): number
   return took;
 }
 
-/** For whoever asks for more rounds, and so for the figures. */
+/** Prints the figures if more than one round was requested. */
 export function tell(fault: string, figures: string): void {
   if (process.env['FAULT_ROUNDS'] !== undefined) console.log(`${fault}: ${figures}`);
 }

@@ -3,24 +3,24 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { until } from '@adoption-store/test-support';
 
-/** Milliseconds that a client of the load waits from one answer to its next request. */
+/** Milliseconds between a response and the next request of a client. */
 const BREATH = 5;
 
-/** Milliseconds after which no answer is waited for. */
+/** Milliseconds after which a client gives a request up. */
 const HANG = 5_000;
 
 export interface Answer {
   readonly what: 'read' | 'write' | 'stranger';
-  /** 0 where there was none. */
+  /** 0 if there was no response. */
   readonly status: number;
   readonly retryAfter: string | undefined;
   readonly body: string;
-  /** On the clock of `performance.now`. */
+  /** Time of `performance.now()`. */
   readonly begin: number;
   readonly end: number;
 }
 
-/** One write, and the row that there is once it has happened. */
+/** One write, and the row that it creates. */
 interface Write {
   readonly path: string;
   readonly body: string;
@@ -31,9 +31,9 @@ interface Write {
 }
 
 export interface Lost {
-  /** Rows of writes that were acknowledged and are not there. */
+  /** Rows of acknowledged writes that are missing. */
   readonly lost: readonly string[];
-  /** Rows that are there twice, though they were written under an Idempotency-Key. */
+  /** Rows that exist twice although they were written under an Idempotency-Key. */
   readonly doubled: readonly string[];
 }
 
@@ -41,23 +41,26 @@ let writesBegun = 0;
 
 export interface LoadKeys {
   readonly key: string;
-  /** One that was revoked. */
+  /** A revoked key. */
   readonly revoked: string;
 }
 
-/** Clients that go on reading and writing, whatever they are answered. */
+/** Clients that keep reading and writing, whatever the responses are. */
 export class Load {
   readonly answers: Answer[] = [];
   private readonly writes: Write[] = [];
-  private readonly agent = new Agent({ keepAlive: true, maxSockets: 64 });
   private readonly lanes: Promise<void>[] = [];
   private isStopping = false;
 
-  /** @param pets animals that are free, for one order each. */
+  /**
+   * @param pets animals that are free, for one order each.
+   * @param agent one of `node:https` for an origin with TLS.
+   */
   constructor(
     private readonly origin: string,
     private readonly keys: LoadKeys,
     private readonly pets: Iterator<number>,
+    private readonly agent = new Agent({ keepAlive: true, maxSockets: 64 }),
   ) {}
 
   start({ readers = 0, writers = 0, strangers = 0 }): this {
@@ -68,25 +71,25 @@ export class Load {
     return this;
   }
 
-  /** Until so many more answers have come. */
+  /** Waits for that many more responses. */
   async answered(count: number, isCounted: (answer: Answer) => boolean = () => true): Promise<void> {
     const from = this.answers.length;
     await until(() => this.answers.slice(from).filter(isCounted).length >= count);
   }
 
-  /** Until it has had an answer to everything. */
+  /** Stops, and waits for all responses. */
   async stop(): Promise<void> {
     this.isStopping = true;
     await Promise.all(this.lanes);
     this.agent.destroy();
   }
 
-  /** Answers to so many reads at once. */
+  /** The responses to that many concurrent reads. */
   async burst(count: number): Promise<readonly Answer[]> {
     return Promise.all(Array.from({ length: count }, () => this.read('/v1/pets?limit=5')));
   }
 
-  /** Sends what was not acknowledged, yet may have happened, once more: all that bears an Idempotency-Key. */
+  /** Repeats the unacknowledged writes that have an Idempotency-Key. */
   async retryAt(origin: string): Promise<readonly Answer[]> {
     const unknown = this.writes.filter((write) => !write.isAcknowledged && write.idempotencyKey !== undefined);
     const retrying = new Load(origin, this.keys, this.pets);
@@ -99,7 +102,7 @@ export class Load {
     return this.writes.filter(({ isAcknowledged }) => isAcknowledged).length;
   }
 
-  /** What the database tells of the writes. */
+  /** Compares the writes with the database. */
   async losses(client: pg.Client): Promise<Lost> {
     const counts = new Map<string, number>();
     const { rows } = await client.query<{ row: string; count: number }>(`
@@ -131,7 +134,7 @@ export class Load {
     return this.send('GET', path, { authorization: `Bearer ${key}` }, what);
   }
 
-  /** Every other one under an Idempotency-Key. */
+  /** Every second write has an Idempotency-Key. */
   private nextWrite(lane: number): Write {
     const text = `write ${(writesBegun += 1)}`;
     const idempotencyKey = writesBegun % 2 === 0 ? text : undefined;
@@ -198,7 +201,6 @@ export function isSuccess({ status }: Answer): boolean {
   return status >= 200 && status < 300;
 }
 
-/** Milliseconds. */
 export function slowest(answers: readonly Answer[]): number {
   return Math.round(answers.reduce((most, { begin, end }) => Math.max(most, end - begin), 0));
 }

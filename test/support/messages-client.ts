@@ -21,7 +21,7 @@ export function postMessage(
   return request(api, MESSAGES, { method: 'POST', headers: { ...bearer(api.key), ...headers }, body });
 }
 
-/** Sends the text, with the key of the suite unless another is given. */
+/** Sends the text. Default key: the suite's. */
 export function writeMessage(api: TestApi, message: string, key: string = api.key): Promise<RawResponse> {
   return postMessage(api, JSON.stringify({ message }), { 'Content-Type': 'application/json', ...bearer(key) });
 }

@@ -5,10 +5,10 @@ import type { Environment, Finished } from '@adoption-store/test-support';
 
 const DOCKER = join(__dirname, '../../docker');
 
-/** Creates the roles of the store's database, where they are missing. */
+/** Creates the database roles that don't exist yet. */
 export const ROLES = readFileSync(join(DOCKER, 'roles.sql'), 'utf8');
 
-/** Runs a script of docker/ with PostgreSQL's programs of the folder `bin`. */
+/** Runs a script of docker/ with PostgreSQL's programs from the folder `bin`. */
 export function runScript(
   bin: string | undefined,
   script: string,
@@ -19,7 +19,7 @@ export function runScript(
   return execute(join(DOCKER, script), args, { PATH, ...environment });
 }
 
-/** Runs any program, with no settings but the ones given. */
+/** Runs a program with only the given settings. */
 export function execute(
   program: string,
   args: readonly string[],

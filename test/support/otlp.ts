@@ -9,7 +9,7 @@ export interface ReceivedSpan {
   readonly spanId: string;
   readonly parentSpanId: string | undefined;
   readonly name: string;
-  /** Of OTLP: 2 is a server's, 3 a client's, 5 a consumer's. */
+  /** OTLP's numbers: 2 is a server span, 3 a client span, 5 a consumer span. */
   readonly kind: number;
   readonly isError: boolean;
   readonly attributes: Readonly<Record<string, string | number>>;
@@ -20,7 +20,7 @@ interface Attribute {
   readonly value: { readonly stringValue?: string; readonly intValue?: number | string };
 }
 
-/** As https://opentelemetry.io/docs/specs/otlp/ has it in JSON. */
+/** The JSON of https://opentelemetry.io/docs/specs/otlp/. */
 interface ExportRequest {
   readonly resourceSpans: readonly {
     readonly resource: { readonly attributes: readonly Attribute[] };
@@ -33,12 +33,12 @@ interface ExportRequest {
   }[];
 }
 
-/** A collector that keeps what it is sent over OTLP/HTTP. */
+/** A collector that stores the spans it receives over OTLP/HTTP. */
 export class OtlpCollector {
   readonly spans: ReceivedSpan[] = [];
-  /** All that came, as it came. */
+  /** Everything received, unchanged. */
   raw = '';
-  /** Each request's headers. */
+  /** The headers of each request. */
   readonly headers: Readonly<Record<string, unknown>>[] = [];
   private readonly server = createServer((request, response) => {
     void text(request).then((body) => {

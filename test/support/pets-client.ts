@@ -13,12 +13,12 @@ export function bearer(key: string): Record<string, string> {
   return { Authorization: `Bearer ${key}` };
 }
 
-/** GET of a path, with the key of the suite unless another is given. */
+/** GET of a path. Default key: the suite's. */
 export function get(api: TestApi, path: string, key: string = api.key): Promise<RawResponse> {
   return request(api, path, { headers: bearer(key) });
 }
 
-/** @param query such as `?limit=5` */
+/** @param query for example `?limit=5` */
 export function listPets(api: TestApi, query = ''): Promise<RawResponse> {
   return get(api, `/v1/pets${query}`);
 }
@@ -32,7 +32,7 @@ export function createPet(
   return request(api, '/v1/pets', { method: 'POST', headers: { ...bearer(api.key), ...headers }, body });
 }
 
-/** A request line and headers of one's own, with `Host` and the key unless told otherwise. */
+/** A request line and headers. `Host` and the key are added unless they are given. */
 export function rawHead(
   api: TestApi,
   requestLine: string,
@@ -42,7 +42,7 @@ export function rawHead(
   return `${[requestLine, ...standard, ...headers].join('\r\n')}\r\n\r\n`;
 }
 
-/** The only answer to these bytes. */
+/** Sends the bytes and returns the only response. */
 export async function sendOnce(api: TestApi, bytes: string | Buffer): Promise<RawResponse> {
   const [response] = await sendRaw(api, bytes);
   if (!response) throw new Error('the connection was closed without an answer');
@@ -59,12 +59,12 @@ export function idsOf(response: RawResponse): readonly number[] {
   return petsOf(response).map(({ id }) => id);
 }
 
-/** The digits of each categoryId as they were sent, which a double could not hold. */
+/** The digits of each categoryId as they were sent; a double could not hold them. */
 export function categoryIdsOf(body: string): readonly string[] {
   return [...body.matchAll(/"categoryId":([^,}]+)/g)].map(([, digits]) => digits ?? '');
 }
 
-/** Where the `Link` header says the next page is. */
+/** The address of the next page from the `Link` header. */
 export function nextPageOf({ headers }: RawResponse): URL | undefined {
   const { link } = headers;
   if (link === undefined) return undefined;
@@ -72,7 +72,7 @@ export function nextPageOf({ headers }: RawResponse): URL | undefined {
   return new URL(link.slice(1, link.indexOf('>')));
 }
 
-/** The answers from the first page to the last, by the `Link` headers alone. */
+/** All pages from the first to the last, by following the `Link` headers. */
 export async function walk(api: TestApi, first: string, key?: string): Promise<readonly RawResponse[]> {
   const responses: RawResponse[] = [];
   for (let path: string | undefined = first; path !== undefined;) {

@@ -5,7 +5,7 @@ export interface RunningPortal {
   readonly origin: string;
 }
 
-/** The portal as its users meet it: a process of its own, on that database. Nothing listens where it sends its mail. */
+/** Starts the portal as a separate process on that database. Its mail server doesn't exist. */
 export async function runPortal(databaseUrl: string, settings: Environment = {}): Promise<RunningPortal> {
   const port = String(await freePort());
   const process = new Running(PORTAL, [], {

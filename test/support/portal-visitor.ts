@@ -7,19 +7,19 @@ import { type TestPortal, startPortal } from './portal.js';
 
 export const PASSWORD = 'a fairly long pass phrase';
 
-/** Portal and API on one database, and people who use them; only their clock is set by hand. */
+/** The portal and the API on one database, with visitors. Only their clock is set by hand. */
 export interface VisitedPortal extends TestPortal {
   /** The API's address. */
   readonly api: string;
   readonly application: Application;
   readonly clock: ManualClock;
-  /** Somebody's browser; each has an address of its own. */
+  /** A new browser with its own address. */
   visitor(): Visitor;
-  /** One that has just signed up. */
+  /** A visitor who has just signed up. */
   signedUp(): Promise<Visitor & { readonly email: string }>;
 }
 
-/** The portal for a whole suite: it is there from before the first test until after the last. */
+/** Starts the portal before a suite's first test and stops it after the last. */
 export function usePortal(options?: Partial<PortalOptions>): VisitedPortal {
   const portal = {} as VisitedPortal;
   beforeAll(async () => {
@@ -61,7 +61,7 @@ export interface Answer {
   readonly text: string;
 }
 
-/** A browser without JavaScript: it keeps cookies, and sends back the token of the page it has seen last. */
+/** A browser without JavaScript. It stores cookies, and sends back the CSRF token of the last page. */
 export class Visitor {
   readonly cookies = new Map<string, string>();
   token = '';
@@ -71,7 +71,7 @@ export class Visitor {
     private address: string,
   ) {}
 
-  /** The same browser, elsewhere. */
+  /** The same browser with another address. */
   from(address: string): this {
     this.address = address;
     return this;
@@ -99,7 +99,7 @@ export class Visitor {
     return { status: response.status, headers: response.headers, text };
   }
 
-  /** A new key's text, as its page shows it once. */
+  /** Creates a key and returns its text, which the page shows once. */
   async issueKey(fields: Readonly<Record<string, string>> = {}): Promise<string> {
     await this.get('/keys');
     return keyIn(await this.post('/keys', fields));

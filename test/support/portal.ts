@@ -4,7 +4,7 @@ import { InMemoryPasswordMailer } from '@adoption-store/domain/testing';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { createDatabase, DatabaseGate } from '@adoption-store/test-support';
 
-/** The portal on a database of its own, served over real HTTP; only its mail is kept here. */
+/** The portal with its own database, served over real HTTP. Its mail is stored here. */
 export interface TestPortal {
   readonly origin: string;
   readonly application: Application;
@@ -12,9 +12,9 @@ export interface TestPortal {
   readonly clock: Clock;
   readonly mailer: InMemoryPasswordMailer;
   readonly databaseUrl: string;
-  /** Every path that takes forms. */
+  /** Every path that accepts forms. */
   readonly forms: readonly string[];
-  /** From then on the database is gone. */
+  /** Makes the database unavailable from now on. */
   loseDatabase(): void;
   close(): Promise<void>;
 }
@@ -58,7 +58,7 @@ export async function startPortal(options: Partial<PortalOptions> = {}): Promise
   };
 }
 
-/** Reads the tree of routes that Fastify prints: each line is indented by four characters for each one above it. */
+/** Parses the tree of routes that Fastify prints: each level is indented by four characters. */
 function pathsOf(tree: string, method: string): readonly string[] {
   const above: string[] = [];
   return tree.split('\n').flatMap((line) => {

@@ -7,7 +7,7 @@ import pg from 'pg';
 
 type Cluster = Awaited<ReturnType<typeof prepareCluster>>;
 
-/** A PostgreSQL that the suite may harm, at an address that stays the same when it is started again. */
+/** A PostgreSQL that the suite may damage. It keeps its address when it is restarted. */
 export class PostgresServer {
   private constructor(
     private readonly folder: Awaited<ReturnType<typeof temporaryFolder>>,
@@ -27,7 +27,7 @@ export class PostgresServer {
     return this.urlOf('store');
   }
 
-  /** Until it answers. */
+  /** Starts it and waits until it answers. */
   async startAgain(): Promise<void> {
     const { isRunning, failure } = await startServer(this.cluster, { fsync: 'off', max_connections: '40' });
     await until(async () => {
@@ -39,7 +39,7 @@ export class PostgresServer {
     });
   }
 
-  /** As an operator does for a restart: every connection is ended, and what was committed is written. */
+  /** Stops it like an operator for a restart: connections are ended, and commits are written. */
   async stop(): Promise<void> {
     await this.end('SIGINT');
   }
@@ -48,10 +48,10 @@ export class PostgresServer {
     await this.end('SIGKILL');
   }
 
-  /** Connections stay open, and nothing answers. */
+  /** Connections stay open but get no answers. */
   async freeze(): Promise<void> {
     const server = await this.server();
-    // First, so that it begets no more of those that are to follow.
+    // The postmaster is stopped first, so that it starts no more processes.
     process.kill(server, 'SIGSTOP');
     for (const pid of familyOf(server)) process.kill(pid, 'SIGSTOP');
   }
@@ -60,7 +60,7 @@ export class PostgresServer {
     for (const pid of familyOf(await this.server())) process.kill(pid, 'SIGCONT');
   }
 
-  /** Runs one statement on a connection of its own. */
+  /** Runs one statement on a new connection. */
   async ask<Row>(statement: string, database = 'store', parameters: readonly unknown[] = []): Promise<readonly Row[]> {
     const client = await this.connect(database);
     try {
@@ -72,7 +72,7 @@ export class PostgresServer {
 
   async connect(database = 'store'): Promise<pg.Client> {
     const client = new pg.Client(this.urlOf(database));
-    // The suite ends servers; without a listener that would end the suite.
+    // The suite stops servers. Without a listener the lost connection would end the suite.
     client.on('error', () => undefined);
     await client.connect();
     return client;
@@ -88,7 +88,7 @@ export class PostgresServer {
     return urlOfCluster(this.folder.path, database);
   }
 
-  /** Until all its processes are gone; those that a killed one leaves behind end by themselves. */
+  /** Ends it and waits until all its processes are gone; orphans of a killed one end by themselves. */
   private async end(signal: NodeJS.Signals): Promise<void> {
     const server = await this.server();
     const family = familyOf(server);
@@ -101,18 +101,18 @@ export class PostgresServer {
   }
 }
 
-/** Where the PostgreSQL of a data folder is. */
+/** The URL of the PostgreSQL of a data folder. */
 export function urlOfCluster(dataDirectory: string, database: string): string {
   const query = new URLSearchParams({ host: join(dataDirectory, 'socket'), port: '5432', user: 'postgres' });
   return `postgres:///${database}?${query.toString()}`;
 }
 
-/** A process and those it has begotten. */
+/** A process and its descendants. */
 function familyOf(parent: number): readonly number[] {
   return [...living()].filter(([pid, itsParent]) => pid === parent || itsParent === parent).map(([pid]) => pid);
 }
 
-/** Every process's parent; but for zombies, whom nobody may ever reap. */
+/** The parent of every process, except zombies, which may never be reaped. */
 function living(): ReadonlyMap<number, number> {
   const lines = execFileSync('ps', ['-eo', 'pid=,ppid=,stat='], { encoding: 'utf8' }).trim().split('\n');
   const processes = lines.map((line) => line.trim().split(/\s+/)).filter(([, , state = '']) => !state.startsWith('Z'));

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { parser } from '@prometheus-io/lezer-promql';
 import { parse } from 'yaml';
 
-/** What Grafana puts into an expression before Prometheus sees it. */
+/** Grafana replaces this variable before Prometheus sees the expression. */
 const GRAFANA = /\$__rate_interval/g;
 
-/** The names of the metrics an expression asks for. @throws Error where it isn't PromQL. */
+/** The names of the metrics in an expression. @throws Error if it isn't PromQL. */
 export function metricsIn(expression: string): readonly string[] {
   const text = expression.replace(GRAFANA, '5m');
   const names: string[] = [];
@@ -28,7 +28,7 @@ export function dashboardExpressions(file: string): readonly string[] {
   return [...panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)), ...ofVariables];
 }
 
-/** Every expression of a file of Prometheus' rules. */
+/** Every expression of a Prometheus rules file. */
 export function ruleExpressions(file: string): readonly string[] {
   const { groups } = parse(readFileSync(file, 'utf8')) as {
     readonly groups: readonly { readonly rules: readonly { readonly expr: string }[] }[];

@@ -4,7 +4,7 @@ import type { RawResponse } from './raw-response.js';
 
 export type { RawResponse };
 
-/** Milliseconds. What is answered at all is answered long before. */
+/** Longest wait for a response, in milliseconds. */
 const LONGEST_SILENCE = 5_000;
 
 export interface Target {
@@ -13,16 +13,17 @@ export interface Target {
 }
 
 /**
- * Sends the bytes as they are and reads until the server closes, or until `count` answers are complete. Fails where the
- * interface description doesn't have one of them.
+ * Sends the bytes unchanged and reads until the server closes, or until `count` responses are complete. Fails if the
+ * OpenAPI description doesn't contain a response.
  */
 export async function sendRaw(target: Target, bytes: string | Buffer, count = 1): Promise<RawResponse[]> {
-  const responses = await sendAny(target, bytes, count);
+  const responses = await sendUndescribed(target, bytes, count);
   expectDescribed(bytes, responses);
   return responses;
 }
 
-async function sendAny(target: Target, bytes: string | Buffer, count: number): Promise<RawResponse[]> {
+/** The same of a server that isn't the API, whose answers no description has. */
+export async function sendUndescribed(target: Target, bytes: string | Buffer, count = 1): Promise<RawResponse[]> {
   const socket = connect(target.port, target.host);
   const chunks: Buffer[] = [];
   try {
@@ -46,14 +47,14 @@ async function sendAny(target: Target, bytes: string | Buffer, count: number): P
   }
 }
 
-/** As the last part: the client closes its half once the requests before are answered, amid the one that is under way. */
+/** As the last part: the client half-closes after the earlier responses, in the middle of the current request. */
 export const CUT = Symbol('the client closes its half');
 
 export type Part = string | Buffer | typeof CUT;
 
 /**
- * Sends the parts, each on its own, and closes its half when so many answers have come. Reads until the server closes;
- * what came must be whole answers and nothing else.
+ * Sends the parts separately, and half-closes after `count` responses. Reads until the server closes. Everything
+ * received must be complete responses.
  */
 export async function exchange(target: Target, count: number, parts: readonly Part[]): Promise<RawResponse[]> {
   const socket = connect({ port: target.port, host: target.host, allowHalfOpen: true, noDelay: true });
@@ -91,7 +92,7 @@ export async function exchange(target: Target, count: number, parts: readonly Pa
   }
 }
 
-/** The answers so far, of which the last one may be to a HEAD. */
+/** The number of responses so far. The last one may be to a HEAD. */
 function countOf(bytes: Buffer): number {
   try {
     return parseResponses(bytes, true).length;
@@ -100,7 +101,7 @@ function countOf(bytes: Buffer): number {
   }
 }
 
-/** A part a turn of the event loop, so that they aren't joined to one packet. */
+/** One part per turn of the event loop, so that they aren't combined into one packet. */
 function sendInTurn(socket: Socket, [part, ...others]: readonly (string | Buffer)[], done: () => void): void {
   if (part !== undefined) socket.write(part, 'latin1');
   if (others.length === 0) done();
@@ -113,7 +114,7 @@ export interface RequestOptions {
   readonly body?: string | Buffer;
 }
 
-/** One well-formed request, its target and body sent byte for byte. */
+/** Sends one well-formed request, with target and body byte for byte. */
 export async function request(target: Target, path: string, options: RequestOptions = {}): Promise<RawResponse> {
   const { method = 'GET', headers = {}, body = '' } = options;
   const bytes = Buffer.from(body);
@@ -131,8 +132,8 @@ export async function request(target: Target, path: string, options: RequestOpti
 }
 
 /**
- * The complete responses at the start of what came. Of an answer to HEAD it is known only at the
- * end that it is complete without its body.
+ * The complete responses at the start of the received bytes. Only the end of the connection shows that a response to
+ * HEAD is complete without a body.
  */
 export function parseResponses(bytes: Buffer, isEnd: boolean): RawResponse[] {
   const responses: RawResponse[] = [];

@@ -1,7 +1,7 @@
 export interface RawResponse {
   readonly status: number;
-  /** Names in lower case; a header sent more than once is joined by ", ". */
+  /** Names are in lower case. Repeated headers are joined by ", ". */
   readonly headers: Readonly<Record<string, string>>;
-  /** The body's bytes, chunking undone. */
+  /** The body's bytes without chunking. */
   readonly body: string;
 }

@@ -14,13 +14,13 @@ export interface Order {
 
 export const ORDERS = '/v1/store/orders';
 
-/** A new animal; its id. */
+/** Adds an animal and returns its id. */
 export async function addPet(api: TestApi, status: PetStatus = 'available'): Promise<number> {
   const { id } = await api.application.addAnimal.execute({ name: 'Luna', categoryId: 1n, status });
   return Number(id);
 }
 
-/** What GET /v1/pets says of the animal now. */
+/** The animal's status in GET /v1/pets. */
 export async function petStatus(api: TestApi, petId: number): Promise<string | undefined> {
   return petsOf(await get(api, `/v1/pets?id=${petId}`))[0]?.status;
 }
@@ -34,19 +34,19 @@ export function postOrder(
   return request(api, ORDERS, { method: 'POST', headers: { ...bearer(api.key), ...headers }, body });
 }
 
-/** Orders the animal, with the key of the suite unless another is given. */
+/** Orders the animal. Default key: the suite's. */
 export function orderPet(api: TestApi, petId: number, key: string = api.key): Promise<RawResponse> {
   return postOrder(api, `{"petId":${petId}}`, { 'Content-Type': 'application/json', ...bearer(key) });
 }
 
-/** An order of a new animal. */
+/** Places an order for a new animal. */
 export async function placeOrder(api: TestApi, key?: string): Promise<Order> {
   return orderOf(await orderPet(api, await addPet(api), key), 201);
 }
 
 export type Ending = 'complete' | 'cancel';
 
-/** Completes or cancels the order, with the key of the suite unless another is given. */
+/** Completes or cancels the order. Default key: the suite's. */
 export function end(
   api: TestApi,
   ending: Ending,
@@ -56,7 +56,7 @@ export function end(
   return request(api, `${ORDERS}/${orderId}/${ending}`, { method: 'POST', headers: bearer(key) });
 }
 
-/** @param query such as `?limit=5` */
+/** @param query for example `?limit=5` */
 export function listOrders(api: TestApi, query = '', key?: string): Promise<RawResponse> {
   return get(api, `${ORDERS}${query}`, key);
 }

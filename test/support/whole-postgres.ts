@@ -13,8 +13,8 @@ const NOBODY = 65_534;
 const isRoot = process.getuid?.() === 0;
 
 /**
- * A PostgreSQL from the same folder as pg_dump, which saves no server that is newer than itself; the suites' own comes
- * without one.
+ * A PostgreSQL from the same folder as pg_dump, which can't save a newer server. The suites' own PostgreSQL has no
+ * pg_dump.
  */
 export class WholePostgres {
   private databases = 0;
@@ -64,14 +64,14 @@ export class WholePostgres {
     return `postgres:///${database}?${query.toString()}`;
   }
 
-  /** The name of a new, empty database. */
+  /** Creates an empty database and returns its name. */
   async createDatabase(owner = 'postgres'): Promise<string> {
     const database = `store_${(this.databases += 1)}`;
     await this.ask('postgres', `CREATE DATABASE ${database} OWNER ${owner}`);
     return database;
   }
 
-  /** Every table's rows and every sequence's position, but for `exceptions`. */
+  /** The rows of every table and the position of every sequence, without `exceptions`. */
   async contentsOf(database: string, exceptions: readonly string[] = []): Promise<Readonly<Record<string, unknown>>> {
     const relations = await this.ask<{ name: string }>(
       database,

@@ -5,15 +5,15 @@ import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
 export class ApiContext {
   constructor(
     readonly clock: Clock,
-    /** Address clients reach the service at, without `/v1`; otherwise it is taken from each request. */
+    /** Address at which clients reach the service, without `/v1`. By default it is taken from each request. */
     private readonly publicUrl: string | undefined,
-    /** Where defects are told. */
+    /** The log for defects. */
     readonly logger: FastifyBaseLogger,
   ) {}
 
-  /** Such as `https://api.example.com`, to build absolute links on. */
+  /** The base of absolute links, such as `https://api.example.com`. */
   origin({ protocol, host, socket }: FastifyRequest): string {
-    // HTTP/1.0 may come without a Host.
+    // HTTP/1.0 requests may have no Host header.
     return this.publicUrl ?? `${protocol}://${host || `${socket.localAddress}:${socket.localPort}`}`;
   }
 }

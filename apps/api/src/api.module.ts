@@ -26,7 +26,7 @@ export interface ApiParts {
 @Module({})
 export class ApiModule {
   static of({ application, context, routes, storage }: ApiParts): DynamicModule {
-    // The limit is the plan's, so the throttler's own number is never asked.
+    // The throttler requires a limit but never uses it: the plan's limits apply.
     const throttlers = [{ name: 'plan', ttl: MINUTE, limit: 0 }];
     return {
       module: ApiModule,
@@ -42,7 +42,7 @@ export class ApiModule {
         { provide: ApiContext, useValue: context },
         { provide: RouteTable, useValue: routes },
         Idempotency,
-        // In this order: who it is, then how much is left.
+        // The order matters: authentication first, then the limits.
         { provide: APP_GUARD, useClass: BearerAuthGuard },
         { provide: APP_GUARD, useClass: PlanThrottlerGuard },
         { provide: APP_FILTER, useClass: ErrorFilter },

@@ -30,24 +30,24 @@ export { ApiMetrics };
 export interface ApiOptions {
   readonly application: Application;
   readonly clock: Clock;
-  /** Whether requests can be served, which an orchestrator asks. */
+  /** Whether the API can serve requests; the readiness probe of an orchestrator uses it. */
   readonly isReady: () => Promise<boolean>;
-  /** Aborted once the API is to end: from then on it tells everybody to look for another one. */
+  /** Aborted when the API must stop. From then on every response closes its connection. */
   readonly ending?: AbortSignal | undefined;
   readonly publicUrl?: string | undefined;
-  /** Nothing is logged without it. */
+  /** Without it nothing is logged. */
   readonly log?: Log | undefined;
-  /** Whether each request is logged, too. */
+  /** Whether each request is logged. */
   readonly logRequests?: boolean | undefined;
   readonly metrics?: ApiMetrics | undefined;
   readonly tracing?: Tracing | undefined;
-  /** Networks whose X-Forwarded-For is believed; none unless given. */
+  /** Trusted proxies: X-Forwarded-For is used only from these networks. Default: none. */
   readonly trustProxy?: readonly string[] | undefined;
-  /** Adds plugins, hooks and interceptors before there are routes. */
+  /** Adds plugins, hooks and interceptors before the routes are registered. */
   readonly configure?: ((api: NestFastifyApplication) => void) | undefined;
 }
 
-/** The API, ready to listen: what serve-api.ts serves and the tests call. */
+/** The API, ready to listen. serve-api.ts and the tests use it. */
 export async function createApi({
   trustProxy,
   configure,
@@ -71,7 +71,7 @@ export async function createApi({
   const turns = new ReadingTurns();
   const adapter = new FastifyAdapter({
     rewriteUrl: (request: { url?: string | undefined }) => routableUrl(request.url ?? ''),
-    // A parameter is judged by its operation, however long it is; the URL as a whole is bounded.
+    // The operation validates the parameter's length. The URL as a whole is bounded.
     routerOptions: { maxParamLength: 16_384 },
     genReqId: requestId,
     trustProxy: trustProxy === undefined ? false : [...trustProxy],
@@ -99,7 +99,7 @@ export async function createApi({
   );
   configure?.(api);
   await api.init();
-  // Behind Nest's own, so that what they refuse meets its filter.
+  // Registered after Nest's routes, so that Nest's filter handles their errors.
   serveDocs(fastify);
   serveHealth(
     (path, get) => {

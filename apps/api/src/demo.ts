@@ -11,14 +11,14 @@ const DEMO_ANIMALS = [
   { name: 'Coco', categoryId: 3n, status: 'sold' },
 ] as const;
 
-/** A handful of animals for a newcomer to look at, where the store has none. */
+/** Adds a few animals if the store has none. */
 export async function seedAnimals({ listAnimals, addAnimal }: Application): Promise<void> {
   const { items } = await listAnimals.execute({ limit: 1 });
   if (items.length > 0) return;
   for (const animal of DEMO_ANIMALS) await addAnimal.execute(animal);
 }
 
-/** The demo account's key, made once and kept beside the data, readable to its owner alone. */
+/** The demo account's key. It is created once and stored next to the data; only its owner can read the file. */
 export async function demoKey(application: Application, dataDirectory: string): Promise<string> {
   const file = join(dataDirectory, 'demo-api-key');
   const kept = (await readSecretFile(file))?.trim();

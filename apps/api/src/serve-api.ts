@@ -15,12 +15,12 @@ import { createApi } from './create-api.js';
 import { demoKey, seedAnimals } from './demo.js';
 import { ApiMetrics } from './observability/api-metrics.js';
 
-/** Connections that wait to be accepted. One more is tried again by its client's kernel, seconds later. */
+/** Connections that wait to be accepted. A client's kernel retries a further one, seconds later. */
 const BACKLOG = 4_096;
 
-const ALONE = 'limits are counted by this instance alone; with REDIS_URL all instances count together';
+const ALONE = 'each instance counts requests by itself; set REDIS_URL so that all instances count together';
 
-/** Serves the API; what it returns ends it. */
+/** Starts the API. The returned function stops it. */
 export async function serveApi(settings: Values<typeof apiSettings>, told: AbortSignal): Promise<() => Promise<void>> {
   const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory, PORT: port, HOST: host } = settings;
   const log = await openLog({ service: 'api', level: settings.LOG_LEVEL });
@@ -73,9 +73,9 @@ export async function serveApi(settings: Values<typeof apiSettings>, told: Abort
       throw explainListenError(error, { host, port, hostSetting: 'HOST', portSetting: 'PORT' });
     });
     pages = await servePages({ '/metrics': () => metrics.page() }, metricsAddress(settings));
-    const address = settings.PUBLIC_URL ?? localAddress(host, Number(new URL(await api.getUrl()).port));
-    console.log(welcome(address, pages.address, key));
-    log.logger.info(`Server listening at ${address}`);
+    const listening = localAddress(host, Number(new URL(await api.getUrl()).port));
+    console.log(welcome(settings.PUBLIC_URL ?? listening, pages.address, key));
+    log.logger.info(`Server listening at ${listening}`);
     if (!isEmbedded && settings.REDIS_URL === undefined) log.logger.warn(ALONE);
     return async () => {
       const times = { lameDuck: settings.LAME_DUCK, all: settings.SHUTDOWN_TIMEOUT - CLOSING_TIME };
@@ -92,7 +92,7 @@ function metricsAddress({ METRICS_HOST: host, METRICS_PORT: port }: Values<typeo
   return { host, port, hostSetting: 'METRICS_HOST', portSetting: 'METRICS_PORT' };
 }
 
-/** Without a key of its own, as with a database that was given, it tells how to make one. */
+/** Without a demo key, as with a given database, it says how to create a key. */
 function welcome(address: string, metrics: string, key: string | undefined): string {
   const first =
     key === undefined

@@ -21,19 +21,19 @@ const EXIT_USAGE = 64; // EX_USAGE of sysexits.h
 
 export class UsageError extends Error {}
 
-/** The work of a command. Its result is printed. */
+/** A command's work. Its result is printed. */
 export type Command = (application: Application, surroundings: Surroundings) => Promise<Output>;
 
 export interface Surroundings {
   readonly now: () => Instant;
-  /** An account as it is shown: by its address, and whether that is unproven, where addresses can be proven. */
+  /** An account's e-mail address, followed by "(unproven)" if addresses can be proven and this one is not. */
   readonly nameOf: (account: Account) => string;
 }
 
-/** The commands of a program, by their names: each reads the arguments that follow its own. */
+/** The commands of a program by name. Each parses the arguments after its name. */
 export type Commands = Readonly<Record<string, (args: string[]) => Command>>;
 
-/** Runs the command that the program's arguments name; its exit code says how that went. */
+/** Runs the command that the program's arguments name, and sets the exit code. */
 export async function runCommand(commands: Commands, usage: string): Promise<void> {
   surviveFailedWrites();
   loadEnvFile();
@@ -62,7 +62,7 @@ async function run(command: Command): Promise<void> {
       keyEnvironment: settings.KEY_ENVIRONMENT,
       provesAddresses: settings.SMTP_URL !== undefined,
     });
-    // Printed while the store is open: what can't be shown is taken back.
+    // Printed while the store is open, so that a key that can't be shown can be revoked.
     await show(
       await command(application, {
         now: () => ports.clock.now(),
@@ -80,7 +80,7 @@ function complain(error: unknown, usage: string): number {
   const isUsage = error instanceof UsageError || (error instanceof DomainError && error.kind === 'invalid');
   const text = error instanceof Error ? error.message : String(error);
   const isUnproven = error instanceof DomainError && error.code === 'address_unproven';
-  const message = isUnproven ? `${text}; --unproven does it nevertheless` : text;
+  const message = isUnproven ? `${text}; pass --unproven to do it anyway` : text;
   process.stderr.write(isUsage ? `${message}\n\n${usage}` : `${message}\n`);
   if (isUsage) return EXIT_USAGE;
   return error instanceof ConfigError ? EXIT_CONFIG : 1;
@@ -93,7 +93,7 @@ export function addressOf(email: string | undefined): string {
   return asUsage(() => emailAddress(email));
 }
 
-/** The plan of that name, with the two numbers of an enterprise plan. */
+/** The plan of that name; an enterprise plan takes its two limits from the options. */
 export function planOf(name: string, values: OptionValues): Plan {
   return asUsage(() => plan(name as PlanName, limitsIn(values)));
 }
@@ -106,9 +106,10 @@ export function limitsIn(values: OptionValues): Partial<PlanLimits> {
 }
 
 /**
- * @param options those that take a text.
- * @param positionals what each argument that isn't an option is called; with `…` behind the last there may be any number.
- * @param switches options that take nothing.
+ * @param options names of the options that take a value.
+ * @param positionals names of the positional arguments, for error messages. If the last one ends in `…`, any number may
+ * follow.
+ * @param switches names of the options without a value.
  */
 export function parse(
   args: string[],
@@ -136,7 +137,7 @@ export function parse(
   return { values, positionals: parsed.positionals, isOn: (name: string) => parsed.values[name] === true };
 }
 
-/** Every error in the arguments is an error of usage. */
+/** Turns any error of `work` into a usage error. */
 export function asUsage<Result>(work: () => Result): Result {
   try {
     return work();

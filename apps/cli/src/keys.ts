@@ -53,7 +53,7 @@ await runCommand({ create, list, revoke, rotate }, USAGE);
 function create(args: string[]): Command {
   const options = ['email', 'plan', 'per-minute', 'per-day', 'name', 'expires-in'];
   const { values, isOn } = parse(args, options, [], ['unproven']);
-  // Before an account is opened for a key that can't be made.
+  // Checked first, so that no account is opened for a key that can't be made.
   const name = asUsage(() => keyName(values['name']));
   const email = addressOf(values['email']);
   const asked = values['plan'] === undefined ? undefined : planOf(values['plan'], values);
@@ -65,10 +65,10 @@ function create(args: string[]): Command {
     throw new UsageError(`--expires-in must be 1 to ${LONGEST_LIFE} days`);
   }
   return async ({ openAccount, issueKey }, { now }) => {
-    // The address and the plan are fine by themselves, so that what is left to be wrong is that they don't go together.
+    // The address and the plan are each valid here, so an error means that they don't match.
     const account = await openAccount
       .execute({ email, plan: asked, isUnprovenFine: isOn('unproven') })
-      .catch(adding('`accounts plan` changes it'));
+      .catch(adding('`accounts plan` can change it'));
     const expiresAt = days === undefined ? undefined : later(now(), days * DAY);
     return issueKey.execute({ accountId: account.id, name, expiresAt });
   };
@@ -125,7 +125,7 @@ function timeOr(otherwise: string, time: Instant | undefined): string {
   return time === undefined ? otherwise : new Date(time).toISOString();
 }
 
-/** Says besides what is wrong what to do about it. */
+/** Adds advice to the message of an invalid-input error. */
 function adding(advice: string): (error: unknown) => never {
   return (error) => {
     if (error instanceof DomainError && error.kind === 'invalid') throw new UsageError(`${error.message}; ${advice}`);

@@ -2,7 +2,7 @@ import { ConfigError, EXIT_CONFIG, loadEnvFile, readSettings, storeSettings } fr
 import { openDatabase } from '@adoption-store/embedded-postgres';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 
-// Services do this when they start, too. As a job of its own it fails before a rollout has begun, not within it.
+// The services migrate at their start too. As a separate job, a failed migration stops a rollout before it begins.
 try {
   loadEnvFile();
   const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory } = readSettings(storeSettings, process.env);

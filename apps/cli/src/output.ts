@@ -2,18 +2,20 @@ import { fstatSync, statSync } from 'node:fs';
 import { devNull } from 'node:os';
 import type { Application, IssuedKey } from '@adoption-store/domain';
 
-/** Rows read, and printed, at a time: however long a list is, the memory it takes stays the same. */
+/** Rows that are read and printed at a time, so that the memory use doesn't grow with the list. */
 const PART = 1_000;
 
-/** The output of a command: one text, several texts, or a key, which is shown once. */
+/** The output of a command: a text, several texts, or a key that is shown once. */
 export type Output = string | AsyncIterable<string> | IssuedKey;
 
-/** A failed write is told to the caller of `write`; without a listener its event would end the process. */
+/**
+ * `write` reports a failed write to its callback. Without a listener, the stream's 'error' event would end the process.
+ */
 export function surviveFailedWrites(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 }
 
-/** @throws Error with one clear sentence where it can't be written. */
+/** @throws Error with one sentence if the output can't be written. */
 export async function show(output: Output, { takeBackKey }: Application): Promise<void> {
   if (typeof output !== 'string' && 'key' in output) {
     await showKey(output, takeBackKey);
@@ -22,7 +24,7 @@ export async function show(output: Output, { takeBackKey }: Application): Promis
   try {
     for await (const text of typeof output === 'string' ? [output] : output) await write(text);
   } catch (error) {
-    // The reader has seen enough, as `head` has.
+    // The reader has closed the pipe, as `head` does.
     if (codeOf(error) === 'EPIPE') return;
     if (isSystemError(error)) throw new Error(`the output could not be written (${codeOf(error)})`, { cause: error });
     throw error;
@@ -37,16 +39,16 @@ async function showKey(issued: IssuedKey, takeBackKey: Application['takeBackKey'
     const { id, ending } = issued.key;
     const failure = `key ${id} (…${ending}) could not be shown (${codeOf(error)})`;
     await takeBackKey.execute(issued).catch((cause: unknown) => {
-      throw new Error(`${failure}, and not be revoked either (${codeOf(cause)}): \`keys revoke ${id}\` does it`, {
+      throw new Error(`${failure}, and could not be revoked (${codeOf(cause)}): run \`keys revoke ${id}\``, {
         cause,
       });
     });
-    const oldKey = issued.previous && `; key ${issued.previous.id} (…${issued.previous.ending}) goes on as it was`;
-    throw new Error(`${failure}, so it is revoked again${oldKey ?? ''}`, { cause: error });
+    const oldKey = issued.previous && `; key ${issued.previous.id} (…${issued.previous.ending}) is unchanged`;
+    throw new Error(`${failure}, so it was revoked${oldKey ?? ''}`, { cause: error });
   }
 }
 
-/** All items there are, read a part at a time. */
+/** All items, read one part at a time. */
 export async function* inParts<Item, Id>(
   read: (part: { readonly after: Id | undefined; readonly limit: number }) => Promise<readonly Item[]>,
   idOf: (item: Item) => Id,
@@ -60,7 +62,7 @@ export async function* inParts<Item, Id>(
   }
 }
 
-/** Columns are as wide as what has been printed of them needs. */
+/** Prints a table. Each column is as wide as its longest cell so far. */
 export async function* table(
   heads: readonly string[],
   parts: AsyncIterable<readonly (readonly string[])[]>,
@@ -90,7 +92,7 @@ function write(text: string): Promise<void> {
   });
 }
 
-/** Whether standard output is the null device, which Node.js opens in place of an output that was closed. */
+/** Whether standard output is the null device. Node.js opens it in place of a closed output. */
 function goesNowhere(): boolean {
   const output = fstatSync(process.stdout.fd);
   return output.isCharacterDevice() && output.rdev === statSync(devNull).rdev;

@@ -12,7 +12,7 @@ import {
   workerSettings,
 } from '@adoption-store/config';
 
-/** Each is started once the one before it is there: what they print stays readable, and one of them makes the database. */
+/** Started one after the other, so that their output stays readable and only one of them creates the database. */
 const SERVICES = ['api', 'portal', 'worker'];
 
 judgeSettings();
@@ -26,7 +26,7 @@ for (const service of SERVICES) await start(service);
 const codes = await Promise.all(ends);
 process.exit(codes.find((code) => code !== 0) ?? 0);
 
-/** Those of every service, before any of them has started. */
+/** Checks the settings of every service before any of them starts. */
 function judgeSettings(): void {
   try {
     loadEnvFile();
@@ -41,7 +41,7 @@ function judgeSettings(): void {
 async function start(service: string): Promise<void> {
   if (stopping.signal.aborted) return;
   const program = fileURLToPath(new URL(`../../${service}/dist/main.js`, import.meta.url));
-  // By the channel the services notice when this process is killed.
+  // The services notice through the IPC channel when this process is killed.
   const child = spawn(process.execPath, [...process.execArgv, program], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
@@ -56,20 +56,20 @@ async function untilReady(child: ChildProcess): Promise<void> {
   if (message !== READY) await untilReady(child);
 }
 
-/** Its exit code, as a shell counts signals. The others end with it. */
+/** The service's exit code, with signals counted as a shell does. The other services are stopped when one ends. */
 async function endOf(service: string, child: ChildProcess): Promise<number> {
   const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
-  // Else it has said itself why.
+  // A service that exits by itself prints the reason.
   if (signal !== null && !stopping.signal.aborted)
-    console.error(`the ${service} was ended by ${signal}, so everything ends`);
+    console.error(`the ${service} was ended by ${signal}, so all services stop`);
   stop();
-  // Told to stop before it could listen to that: nothing was open yet.
+  // The signal arrived before the service could handle it; nothing was open yet.
   if (signal === 'SIGINT' || signal === 'SIGTERM') return 0;
   return code ?? 128 + constants.signals[signal ?? 'SIGKILL'];
 }
 
 function stop(): void {
   stopping.abort();
-  // As by Ctrl-C, which is what it mostly is: nothing stands before them that would need time to turn away.
+  // SIGINT, as for Ctrl-C: no load balancer stands in front of these services, so none needs the lame-duck time.
   for (const child of running) child.kill('SIGINT');
 }

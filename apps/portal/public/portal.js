@@ -1,7 +1,7 @@
-// Each page works without this.
+// Every page works without this script.
 
 for (const button of document.querySelectorAll('[data-copy]')) {
-  // Only pages that are served over TLS, or by this machine, may write to the clipboard.
+  // Browsers allow the clipboard only on pages from https or localhost.
   if (!navigator.clipboard) break;
   const text = document.getElementById(button.dataset.copy).textContent;
   const label = button.firstChild;
@@ -17,7 +17,7 @@ for (const button of document.querySelectorAll('[data-copy]')) {
   });
 }
 
-// The token of the mail's link stands behind the #, which browsers send nowhere; nor is it to stay in the history.
+// The token of a mailed link is after the #, which browsers don't send. It is removed from the history here.
 const token = document.querySelector('[data-from-hash]');
 
 function takeToken() {
@@ -28,7 +28,7 @@ function takeToken() {
 
 if (token) {
   takeToken();
-  // Of a link that is opened where the page is open already.
+  // A link may be opened in a tab that already shows the page.
   addEventListener('hashchange', takeToken);
 }
 

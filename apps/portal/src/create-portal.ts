@@ -33,32 +33,32 @@ import { PortalModule } from './portal.module.js';
 export interface PortalOptions {
   readonly application: Application;
   readonly clock: Clock;
-  /** The first signs, all verify; each of 32 characters or more. */
+  /** The first secret signs, all of them verify. Each has at least 32 characters. */
   readonly secrets: readonly string[];
   /** The API's address, without `/v1`. */
   readonly apiUrl: string;
-  /** Address people reach the portal at, where that is known. */
+  /** The address at which people reach the portal, if it is known. */
   readonly portalUrl?: string | undefined;
-  /** Whether pages can be served, which an orchestrator asks. */
+  /** Whether the portal can serve pages; the readiness probe of an orchestrator uses it. */
   readonly isReady: () => Promise<boolean>;
-  /** Aborted once the portal is to end: from then on it tells everybody to look for another one. */
+  /** Aborted when the portal must stop. From then on every response closes its connection. */
   readonly ending?: AbortSignal | undefined;
-  /** Nothing is logged without it. */
+  /** Without it nothing is logged. */
   readonly log?: Log | undefined;
-  /** Whether each request is logged, too. */
+  /** Whether each request is logged. */
   readonly logRequests?: boolean | undefined;
-  /** Networks whose X-Forwarded-For is believed; none unless given. */
+  /** Trusted proxies: X-Forwarded-For is used only from these networks. Default: none. */
   readonly trustProxy?: readonly string[] | undefined;
-  /** Told of each route there is. */
+  /** Called for each route. */
   readonly onRoute?: ((route: RouteOptions) => void) | undefined;
 }
 
-// An unfinished request is given up after so long, as by the API; Node looks for them this often.
+// Longest time for a request to arrive, as in the API, and the interval at which Node checks for late ones.
 const REQUEST_TIMEOUT_MS = 8_000;
 const TIMEOUT_CHECK_MS = 500;
 const MAX_FORM_BYTES = 16 * 1_024;
 
-// Nothing of a page comes from elsewhere, no script or style stands in it, and its forms are sent here alone.
+// Pages load nothing from other hosts, contain no inline scripts or styles, and send forms only to the portal.
 const CONTENT_SECURITY_POLICY = {
   useDefaults: false,
   directives: {
@@ -73,23 +73,23 @@ const CONTENT_SECURITY_POLICY = {
   },
 };
 
-/** The portal, ready to listen: what main.ts serves and the tests call. */
+/** The portal, ready to listen. main.ts and the tests use it. */
 export async function createPortal(options: PortalOptions): Promise<NestFastifyApplication> {
   const { application, clock, secrets, apiUrl, portalUrl, log, trustProxy } = options;
   const adapter = new FastifyAdapter({
     ...(log && { loggerInstance: log.logger, childLoggerFactory: (logger: FastifyBaseLogger) => logger }),
     logController: new LogController({ disableRequestLogging: true }),
-    // Nest's middleware engine; nothing here is a middleware.
+    // Disables Nest's middleware engine; the portal has no middleware.
     skipMiddie: true,
     genReqId: () => randomUUID(),
     trustProxy: trustProxy === undefined ? false : [...trustProxy],
     return503OnClosing: false,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    // Given as the server is made, or it stays at a minute, which Node then takes for the whole request.
+    // Set when the server is created; otherwise the minute that is the default would bound the whole request.
     http: { headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: TIMEOUT_CHECK_MS },
-    // A malformed URL reaches no exception filter.
+    // A malformed URL doesn't reach the exception filters.
     frameworkErrors: (_error: Error, _request: FastifyRequest, reply: FastifyReply) => {
-      // No hook counts its body, which is not waited for.
+      // No hook counts this body, so the connection is closed instead of waiting for it.
       void reply.code(400).header('connection', 'close').type('text/plain; charset=utf-8').send('bad request\n');
     },
   });
@@ -112,7 +112,7 @@ export async function createPortal(options: PortalOptions): Promise<NestFastifyA
     done();
   });
   boundUnfinishedBodies(fastify, REQUEST_TIMEOUT_MS);
-  // Hooks that are added later reach this scope all the same, so its routes say that they are the same for everybody.
+  // Hooks that are added later also apply to this scope, so its routes are marked as needing no session.
   await fastify.register((scope, _options, done) => {
     scope.addHook('onRoute', (route) => {
       route.config = { ...route.config, isForEverybody: true };
@@ -147,7 +147,7 @@ export async function createPortal(options: PortalOptions): Promise<NestFastifyA
   return portal.init();
 }
 
-/** Of source and build alike. */
+/** Works for sources and compiled files alike. */
 function folder(name: string): string {
   return fileURLToPath(new URL(`../${name}`, import.meta.url));
 }

@@ -16,7 +16,7 @@ import { createPortal } from './create-portal.js';
 
 await runService((environment) => readSettings(portalSettings, environment), start);
 
-/** Serves the portal; what it returns ends it. */
+/** Starts the portal. The returned function stops it. */
 async function start(settings: Values<typeof portalSettings>, told: AbortSignal): Promise<() => Promise<void>> {
   const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory, PORTAL_PORT: port, PORTAL_HOST: host } = settings;
   const log = await openLog({ service: 'portal', level: settings.LOG_LEVEL });
@@ -61,11 +61,11 @@ async function start(settings: Values<typeof portalSettings>, told: AbortSignal)
   }
 }
 
-/** Undefined where no mail server is known. */
+/** Undefined if no mail server is set. */
 function passwordMail(settings: Values<typeof portalSettings>) {
   const { SMTP_URL: smtpUrl, MAIL_FROM: from, PORTAL_URL: url, PORTAL_HOST: host, PORTAL_PORT: port } = settings;
   if (smtpUrl === undefined || from === undefined) return undefined;
-  // Behind the #, which no server and no log is told.
+  // The token is after the #, so that no server and no log receives it.
   const linkTo = (page: string) => (token: string) => `${url ?? localAddress(host, port)}/${page}#${token}`;
   return { smtpUrl, from, resetUrl: linkTo('reset-password'), proofUrl: linkTo('confirm-address') };
 }

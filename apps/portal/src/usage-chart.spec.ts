@@ -5,8 +5,8 @@ import { chartOf } from './usage-chart.js';
 const daysOf = (...uses: readonly (readonly [admitted: number, refused: number])[]): readonly DayOfUsage[] =>
   uses.map(([admitted, refused], index) => ({ day: instant(index * DAY), admitted, refused }));
 
-describe('The chart of the use by day', () => {
-  it('stands the refused on the admitted, up to a round number', () => {
+describe('the chart of usage by day', () => {
+  it('stacks the refused on the admitted, up to a round number', () => {
     const chart = chartOf(daysOf([0, 0], [600, 200]));
     expect(chart.top).toBe(800);
     expect(chart.days.map(({ x, width, admitted, refused }) => ({ x, width, admitted, refused }))).toEqual([
@@ -26,7 +26,7 @@ describe('The chart of the use by day', () => {
     [81, 100],
     [100_000, 100_000],
     [100_001, 200_000],
-  ])('whose highest day has %d is as high as %d, half of which is whole', (most, top) => {
+  ])('whose highest day has %d ends at %d, an even number', (most, top) => {
     expect(chartOf(daysOf([most, 0])).top).toBe(top);
     expect(Number.isInteger(top / 2)).toBe(true);
   });

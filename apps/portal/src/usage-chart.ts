@@ -1,12 +1,12 @@
 import type { DayOfUsage } from '@adoption-store/domain';
 
-/** One day's bars, in per cent of the chart's width and height; `y` from the top, as SVG has it. */
+/** One day's bars, in per cent of the chart's width and height. `y` is measured from the top, as in SVG. */
 export interface ChartDay {
   readonly day: DayOfUsage;
   readonly x: string;
   readonly width: string;
   readonly admitted: Bar;
-  /** Stands on the admitted. */
+  /** Stacked on the admitted. */
   readonly refused: Bar;
 }
 
@@ -17,13 +17,13 @@ export interface Bar {
 
 export interface Chart {
   readonly days: readonly ChartDay[];
-  /** The value at the chart's full height: a round number with a whole half, at least 4. */
+  /** The value at the chart's full height: an even round number, at least 4. */
   readonly top: number;
 }
 
 const SHARE_OF_BAR = 0.72;
 
-/** The geometry of a bar chart, percentages only: so it fits every width, and its lines and patterns aren't stretched. */
+/** The geometry of a bar chart in percentages, so that it fits every width without stretching lines and patterns. */
 export function chartOf(days: readonly DayOfUsage[]): Chart {
   const top = roundUp(Math.max(0, ...days.map(({ admitted, refused }) => admitted + refused)));
   const slot = 100 / days.length;

@@ -29,8 +29,8 @@ const aKey = (of: Partial<ApiKey> & { readonly id: ApiKeyId }): ApiKey => ({
   ...of,
 });
 
-describe('What the pages say', () => {
-  it('gives times in UTC, for machines too', () => {
+describe('the pages’ helpers', () => {
+  it('give times in UTC, machine-readable too', () => {
     expect(viewHelpers.dateTime(now)).toBe('<time datetime="2026-11-21T12:29:00.000Z">21 Nov 2026, 12:29 UTC</time>');
     expect(viewHelpers.date(now)).toBe('<time datetime="2026-11-21T12:29:00.000Z">21 Nov 2026</time>');
   });
@@ -42,11 +42,11 @@ describe('What the pages say', () => {
     [MINUTE + 1, 'in 2 minutes'],
     [2 * HOUR, 'in 2 hours'],
     [2 * DAY, 'in 2 days'],
-  ])('never has somebody come too early: %d ms are %s', (milliseconds, text) => {
+  ])('round a wait up: %d ms are %s', (milliseconds, text) => {
     expect(viewHelpers.until(later(now, milliseconds), now)).toBe(text);
   });
 
-  it('tells until when a key works: until it is revoked or expires, whichever is first', () => {
+  it('give the end of a key: its revocation or its expiry, whichever is first', () => {
     const end = (revokedAt: Instant | undefined, expiresAt: Instant | undefined) =>
       viewHelpers.endOf(aKey({ id: 1n as ApiKeyId, revokedAt, expiresAt }));
     expect(end(undefined, undefined)).toBeUndefined();
@@ -55,7 +55,7 @@ describe('What the pages say', () => {
     expect(end(later(now, 3), later(now, 2))).toBe(now + 2);
   });
 
-  it('tells nobody of an enterprise plan’s limits but whose plan it is', () => {
+  it('show an enterprise plan’s limits only to its own account', () => {
     const limits = { perMinute: 5, perDay: 7 };
     expect(viewHelpers.plansBeside(plan('free')).map(({ limits: shown }) => shown?.perDay)).toEqual([
       1_000,

@@ -40,7 +40,7 @@ export const viewHelpers = {
 
   number: (value: number): string => NUMBER.format(value),
 
-  /** Such as `3 requests`. */
+  /** For example `3 requests`. */
   count: (value: number, one: string, many = `${one}s`): string =>
     `${NUMBER.format(value)} ${value === 1 ? one : many}`,
 
@@ -54,7 +54,7 @@ export const viewHelpers = {
 
   dayOfMonth: (at: Instant): string => DAY_OF_MONTH.format(at),
 
-  /** Such as `in 4 minutes`; rounded up, so that nobody comes too early. */
+  /** For example `in 4 minutes`. Rounded up, so that nobody comes too early. */
   until(at: Instant, now: Instant): string {
     const left = Math.max(0, at - now);
     if (left < MINUTE) return `in ${viewHelpers.count(Math.ceil(left / 1_000), 'second')}`;
@@ -63,13 +63,13 @@ export const viewHelpers = {
     return `in ${viewHelpers.count(Math.ceil(left / DAY), 'day')}`;
   },
 
-  /** How a person recognises a key. */
+  /** The name of a key for people. */
   keyTitle: (key: ApiKey): string =>
     key.name === undefined ? `the key ending ${key.ending}` : `“${key.name}” (ending ${key.ending})`,
 
   endOf,
 
-  /** In per cent, 100 at the most; a plan may have become smaller than what is used. */
+  /** In per cent, at most 100: a plan change can put the limit below the used count. */
   shareUsed: ({ used, limit }: QuotaWindow): number => Math.min(100, (100 * used) / limit),
 
   total: (days: readonly DayOfUsage[]): { readonly admitted: number; readonly refused: number } => ({
@@ -77,7 +77,7 @@ export const viewHelpers = {
     refused: days.reduce((sum, { refused }) => sum + refused, 0),
   }),
 
-  /** All there are, in their order; enterprise's limits are told only to those who have them. */
+  /** All plans in order. Enterprise limits are shown only to an account that has them. */
   plansBeside: (own: Plan): readonly ShownPlan[] =>
     PLAN_NAMES.map((name) => ({
       name,

@@ -1,34 +1,36 @@
 import type { Account, AccountUsage, Animal, ApiKey, PetStatus, ShownKeys } from '@adoption-store/domain';
 
-/** The problems of a form: a message for each field by its name, and `form` for a problem of the whole form. */
+/** The messages about a form by field, and `form` for a problem of the whole form. */
 export type Problems = Readonly<Record<string, string>>;
 
 /** The properties of every page. */
 export interface Frame {
-  /** Of the person who is signed in. */
+  /** The account of the signed-in person. */
   readonly account?: Account | undefined;
-  /** For the hidden field `_csrf` of every form; pages without forms have it too, for the button that signs out. */
+  /** For the hidden field `_csrf` of every form. Every page has it, because of the button that signs out. */
   readonly csrf: string;
-  /** Such as `https://api.example.com`: the API's address, without `/v1`. */
+  /** The API's address without `/v1`, such as `https://api.example.com`. */
   readonly api: string;
   /** Whether passwords can be reset by e-mail. */
   readonly canReset: boolean;
-  /** The address of each file of `public/`, by its name; it changes with the file, so that browsers may keep it. */
+  /**
+   * The address of each file of `public/` by name. It changes with the file, so that browsers can cache it for ever.
+   */
   readonly files: Readonly<Record<string, string>>;
   /** A confirmation, shown once at the top of the page. */
   readonly notice?: string | undefined;
 }
 
-/** A form that is shown again with what was written into it, never with a password. */
+/** A form that is shown again with its values, without passwords. */
 export interface Form {
   readonly values: Readonly<Record<string, string>>;
   readonly problems: Problems;
 }
 
-/** A form whose token was refused: a button sends it again to `action`, with a token of now. */
+/** A form whose token was refused. A button sends it again to `action`, with a new token. */
 export interface RefusedForm {
   readonly action: string;
-  /** A password has to be typed again. */
+  /** Passwords have to be typed again. */
   readonly fields: readonly {
     readonly name: string;
     readonly label: string;
@@ -38,53 +40,53 @@ export interface RefusedForm {
 }
 
 /**
- * The properties of each template of `views/`, beside those of the frame. A page is `<name>.eta`; `layout.eta` frames it.
- * The names are also the pages' addresses, but where the comment says otherwise.
+ * The properties of each template of `views/`, in addition to the frame's. A page is `<name>.eta`; `layout.eta` frames
+ * it. The name is also the page's address, unless a comment says otherwise.
  */
 export interface Views {
-  /** `/`: what this is, for whoever isn't signed in; whoever is goes to `/keys`. */
+  /** `/`: the introduction, for visitors who aren't signed in. Others are redirected to `/keys`. */
   readonly home: object;
   /** POST /sign-up: `email`, `password`. */
   readonly 'sign-up': Form;
   /** POST /sign-in: `email`, `password`. */
   readonly 'sign-in': Form;
-  /** POST /forgotten-password: `email`. `isSent` once it was posted, whether or not there is such an account. */
+  /** POST /forgotten-password: `email`. `isSent` after it was posted, whether or not there is such an account. */
   readonly 'forgotten-password': Form & { readonly isSent: boolean };
   /**
-   * POST /reset-password: `token`, `password`. The token comes in the mail's link behind the `#`, so that no server and no
-   * log sees it: a script puts it into the field, and without JavaScript the person pastes it.
+   * POST /reset-password: `token`, `password`. The token is in the mailed link after the `#`, so that no server and no
+   * log receives it. A script puts it into the field; without JavaScript the person pastes it.
    */
   readonly 'reset-password': Form;
-  /** POST /confirm-address: `token`, which comes as that of `reset-password` does. */
+  /** POST /confirm-address: `token`, which is in the mailed link as for `reset-password`. */
   readonly 'confirm-address': Form;
   /**
-   * The forms of `/account`: POST /account/password (`current`, `next`), POST /account/close (`password`), each of which
-   * shows its own problems, and POST /account/proof.
+   * The forms of `/account`: POST /account/password (`current`, `next`) and POST /account/close (`password`), each with
+   * its own problems, and POST /account/proof.
    */
   readonly account: { readonly password: Form; readonly close: Form };
   /**
-   * POST /keys: `name` (may be empty), `expiresIn` (days, may be empty). `older` is the address of the page with the next
-   * keys that are over, `isLater` says that this is such a page; `now` tells why each of them is.
+   * POST /keys: `name` (may be empty), `expiresIn` (days, may be empty). `older` is the address of the next page of
+   * past keys; `isLater` marks such a page. `now` is needed for the state of each past key.
    */
   readonly keys: Form &
     Omit<ShownKeys, 'next'> & { readonly older: string | undefined; readonly isLater: boolean; readonly now: number };
-  /** The answer to POST /keys and POST /keys/{id}/rotate: the one sight of a key's text. */
+  /** The answer to POST /keys and POST /keys/{id}/rotate. It is the only page that shows a key's text. */
   readonly 'new-key': { readonly text: string; readonly key: ApiKey; readonly replaced?: ApiKey | undefined };
-  /** `/keys/{id}/rotate`; POST there: `overlap` (hours, 0 to 720, 24 unless changed). */
+  /** `/keys/{id}/rotate`; POST there: `overlap` (hours, 0 to 720, default 24). */
   readonly 'rotate-key': Form & { readonly key: ApiKey };
-  /** `/keys/{id}/revoke`, the second look; POST there. */
+  /** `/keys/{id}/revoke`, the confirmation; POST there. */
   readonly 'revoke-key': { readonly key: ApiKey };
   readonly usage: { readonly usage: AccountUsage; readonly now: number };
   readonly plan: object;
   readonly quickstart: object;
-  /** `/catalogue?status=&cursor=`; POST /catalogue adds one: `name`, `categoryId`, `status`. */
+  /** `/catalogue?status=&cursor=`; POST /catalogue adds an animal: `name`, `categoryId`, `status`. */
   readonly catalogue: Form & {
     readonly animals: readonly Animal[];
     readonly status?: PetStatus | undefined;
     /** The address of the next page. */
     readonly next?: string | undefined;
   };
-  /** Any refusal: 403, 404, 429, 500, 503. `message` is a sentence for a person. */
+  /** Errors: 403, 404, 429, 500, 503. `message` is a sentence for people. */
   readonly error: {
     readonly status: number;
     readonly title: string;

@@ -14,7 +14,7 @@ export class Loops {
     private readonly log: Logger,
     private readonly metrics: WorkerMetrics,
   ) {
-    // Each loop listens to it, and there may be a hundred: that is no leak.
+    // Each loop adds a listener, and there may be a hundred, so Node's warning about a leak is disabled.
     setMaxListeners(0, this.stopping.signal);
   }
 
@@ -22,22 +22,22 @@ export class Loops {
     return this.stopping.signal.aborted;
   }
 
-  /** Loops of one name fail and recover together, in the log. */
+  /** Starts a loop. Loops with the same name share their failure and recovery in the log. */
   start(name: string, { work, rest }: Pick<Repeated, 'work' | 'rest'>): void {
     const onSuccess = () => {
-      if (this.failing.delete(name)) this.log.info({ loop: name }, 'it works again');
+      if (this.failing.delete(name)) this.log.info({ loop: name }, 'the loop works again');
     };
     const onFailure = (error: unknown) => {
       this.metrics.loopFailures.inc({ loop: name });
       if (this.failing.has(name)) return;
       this.failing.add(name);
-      this.log.error({ loop: name, reason: reasonOf(error) }, 'it failed and is tried again until it works');
+      this.log.error({ loop: name, reason: reasonOf(error) }, 'the loop failed and is retried until it works');
     };
     this.metrics.loopFailures.inc({ loop: name }, 0);
     this.running.push(repeat({ work, rest, onSuccess, onFailure }, this.stopping.signal));
   }
 
-  /** Each ends what it is at, begins nothing new, and is waited for. */
+  /** Stops all loops and waits for them. Each finishes its current work and starts no more. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await Promise.all(this.running);
@@ -48,7 +48,7 @@ export function every(milliseconds: number): Repeated['rest'] {
   return (signal) => pause(milliseconds, signal);
 }
 
-/** Its message alone: the rest of an error may hold what was sent, or where to. */
+/** Only the message: other fields of an error may contain the message that was sent or its recipient. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

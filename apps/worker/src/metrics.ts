@@ -12,20 +12,13 @@ const WAITING_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 60,
 export class WorkerMetrics {
   private readonly metrics = new Metrics();
 
-  readonly ordersExpired = this.metrics.counter(
-    'adoption_store_orders_expired_total',
-    'Orders that nobody has ended in time',
-  );
-  readonly purged = this.metrics.counter(
-    'adoption_store_purged_total',
-    'What was cleared away once it had run out, by its kind',
-    ['kind'],
-  );
-  readonly loopFailures = this.metrics.counter(
-    'adoption_store_loop_failures_total',
-    'Failed rounds, by what was tried',
-    ['loop'],
-  );
+  readonly ordersExpired = this.metrics.counter('adoption_store_orders_expired_total', 'Orders that have expired');
+  readonly purged = this.metrics.counter('adoption_store_purged_total', 'Expired records that were deleted, by kind', [
+    'kind',
+  ]);
+  readonly loopFailures = this.metrics.counter('adoption_store_loop_failures_total', 'Failed rounds of each loop', [
+    'loop',
+  ]);
 
   private readonly deliveries = this.metrics.counter(
     'adoption_store_message_deliveries_total',
@@ -64,7 +57,7 @@ export class WorkerMetrics {
     this.deliveries.inc({ outcome });
   }
 
-  /** The sender, timed. */
+  /** The sender, with its attempts timed. */
   timing(sender: MessageSender): MessageSender {
     return {
       send: async (message, timeout) => {
@@ -75,7 +68,7 @@ export class WorkerMetrics {
     };
   }
 
-  /** Where the database doesn't answer, all but the queue's is told. */
+  /** If the database doesn't answer, the page has all metrics except the queue's. */
   async page(messages: DeliverMessages): Promise<Page> {
     const backlog = await within(SCRAPE_TIMEOUT_MS, messages.backlog());
     const now = this.clock.now();

@@ -1,4 +1,4 @@
-/** So many milliseconds, or until the signal is aborted. */
+/** Resolves after that many milliseconds, or when the signal is aborted. */
 export function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return either(signal, (done) => {
     const timer = setTimeout(done, milliseconds);
@@ -19,7 +19,9 @@ export async function within<Result>(milliseconds: number, work: Promise<Result>
   }
 }
 
-/** Wakes one of those who wait for it. A ring that nobody waits for is kept for who comes next; two are kept as one. */
+/**
+ * Wakes one waiter per ring. A ring without a waiter is kept for the next one; further rings until then are ignored.
+ */
 export class Bell {
   private isRung = false;
   private readonly waiting = new Set<() => void>();
@@ -41,7 +43,7 @@ export class Bell {
   }
 }
 
-/** Until `done` is called or the signal is aborted; either way what `begin` gives is called then. */
+/** Resolves when `done` is called or the signal is aborted. Then the function that `begin` returned is called. */
 function either(signal: AbortSignal, begin: (done: () => void) => () => void): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) {

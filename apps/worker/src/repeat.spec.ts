@@ -10,7 +10,7 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-/** Repeats until stopped; what each round does is decided beforehand. */
+/** Repeats until stopped, with the given result for each round. */
 function repeating(...rounds: (boolean | Error)[]) {
   const stopping = new AbortController();
   const told: string[] = [];
@@ -39,8 +39,8 @@ function repeating(...rounds: (boolean | Error)[]) {
   };
 }
 
-describe('what is repeated', () => {
-  it('goes on at once while there may be more, and then rests', async () => {
+describe('a repeated task', () => {
+  it('continues at once while there may be more, and then rests', async () => {
     const { begun, stop } = repeating(true, true, false, false);
     await jest.advanceTimersByTimeAsync(999);
     expect(begun()).toBe(3);
@@ -49,7 +49,7 @@ describe('what is repeated', () => {
     await stop();
   });
 
-  it('outlives every failure, and pauses 250 ms after the first, then twice as long, up to 5 s', async () => {
+  it('continues after every failure, with pauses from 250 ms that double up to 5 s', async () => {
     const failure = new Error('no database');
     const { begun, told, stop } = repeating(...Array.from({ length: 8 }, () => failure));
     const pauses: number[] = [];
@@ -64,7 +64,7 @@ describe('what is repeated', () => {
     await stop();
   });
 
-  it('pauses no longer than at first after a failure that follows a success', async () => {
+  it('starts with the shortest pause again after a success', async () => {
     const failure = new Error('no database');
     const { begun, stop } = repeating(failure, failure, true, failure, false);
     await jest.advanceTimersByTimeAsync(750);
@@ -74,7 +74,7 @@ describe('what is repeated', () => {
     await stop();
   });
 
-  it('ends at once when it is stopped, at rest and in a pause alike, and leaves no timer', async () => {
+  it('ends at once when it is stopped, during a rest or a pause, and leaves no timer', async () => {
     for (const { stop, begun } of [repeating(false), repeating(new Error('no database'))]) {
       await jest.advanceTimersByTimeAsync(0);
       await stop();
@@ -87,14 +87,14 @@ describe('what is repeated', () => {
 describe('a bell', () => {
   const never = new AbortController().signal;
 
-  /** The numbers of the waiters that have been woken, of so many. */
+  /** The numbers of the waiters that were woken, out of `count`. */
   function waiters(bell: Bell, count: number): number[] {
     const woken: number[] = [];
     for (let index = 0; index < count; index += 1) void bell.heard(never).then(() => woken.push(index));
     return woken;
   }
 
-  it('wakes one of those who wait for each time it rings', async () => {
+  it('wakes one waiter for each ring', async () => {
     const bell = new Bell();
     const woken = waiters(bell, 3);
     bell.ring();
@@ -103,7 +103,7 @@ describe('a bell', () => {
     expect(woken).toEqual([0, 1]);
   });
 
-  it('is heard once by who comes after it rang, however often it did', async () => {
+  it('wakes the next waiter once, however often it rang before', async () => {
     const bell = new Bell();
     bell.ring();
     bell.ring();
@@ -112,7 +112,7 @@ describe('a bell', () => {
     expect(woken).toEqual([0]);
   });
 
-  it('does not spend a ring on one who has given up', async () => {
+  it('does not spend a ring on a waiter that has given up', async () => {
     const bell = new Bell();
     const stopping = new AbortController();
     const gaveUp = bell.heard(stopping.signal);
@@ -125,8 +125,8 @@ describe('a bell', () => {
   });
 });
 
-describe('what must end within a time', () => {
-  it('gives its result, or nothing where it fails or takes longer, and leaves no timer', async () => {
+describe('work with a time limit', () => {
+  it('gives its result, or nothing if it fails or takes longer, and leaves no timer', async () => {
     expect(await within(500, Promise.resolve('answer'))).toBe('answer');
     expect(await within(500, Promise.reject<string>(new Error('no database')))).toBeUndefined();
     const late = within(500, new Promise<string>(() => undefined));

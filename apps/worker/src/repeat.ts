@@ -4,15 +4,17 @@ const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5_000;
 
 export interface Repeated {
-  /** Resolves to whether there may be more to do at once. */
+  /** Returns whether there may be more work immediately. */
   readonly work: () => Promise<boolean>;
-  /** Waits until it is worth looking again. */
+  /** Waits until the next round is due. */
   readonly rest: (signal: AbortSignal) => Promise<void>;
   readonly onSuccess: () => void;
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Does the work again and again until the signal is aborted. After a failure it pauses, twice as long after each more. */
+/**
+ * Repeats the work until the signal is aborted. After a failure it pauses, for twice as long after each further one.
+ */
 export async function repeat({ work, rest, onSuccess, onFailure }: Repeated, signal: AbortSignal): Promise<void> {
   let failures = 0;
   while (!signal.aborted) {

@@ -1,7 +1,7 @@
 import type { ClaimedMessage, MessageSender } from '@adoption-store/domain';
 import { parseTraceparent, type Tracing } from '@adoption-store/telemetry';
 
-/** Each delivery is a step of the trace in which its message was queued. */
+/** Makes each delivery a span of the trace in which its message was queued. */
 export class TracingMessageSender implements MessageSender {
   constructor(
     private readonly sender: MessageSender,
@@ -25,7 +25,7 @@ export class TracingMessageSender implements MessageSender {
       await span.run(() => this.sender.send(message, timeout));
       span.end({}, false);
     } catch (error) {
-      // Its message may tell the mail server's user, or whom a message was for.
+      // The error's message may contain the mail server's user or the recipient.
       span.end({ 'error.type': error instanceof Error ? error.name : 'error' }, true);
       throw error;
     }

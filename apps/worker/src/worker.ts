@@ -22,7 +22,7 @@ import { WorkerMetrics } from './metrics.js';
 import { Bell, within } from './pauses.js';
 import { TracingMessageSender } from './tracing-message-sender.js';
 
-/** Delivers messages, expires orders and clears away; what it returns ends it. */
+/** Starts the loops that deliver messages, expire orders and delete old rows. The returned function stops them. */
 export async function startWorker(settings: Values<typeof workerSettings>): Promise<() => Promise<void>> {
   const { logger: log } = await openLog({ service: 'worker', level: settings.LOG_LEVEL });
   const tracing = await openTracing('worker', settings.OTEL_EXPORTER_OTLP_ENDPOINT);
@@ -83,7 +83,7 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
       loops.start('deliver messages', {
         async work() {
           const { mayHaveMore } = await deliverMessages.execute(onDelivery, () => loops.areStopping);
-          // So that as many lanes are awake as there is work for.
+          // Wakes another lane, so that as many lanes work as there is work for.
           if (mayHaveMore) ring();
           return mayHaveMore;
         },
@@ -109,15 +109,17 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
       });
     }
     const unwatch = deliverMessages.watch(ring);
-    // Nobody is told when a message that was postponed is due again, or whose worker was killed.
+    // No notification arrives when a postponed message is due again, or when a killed worker's claim expires.
     const timer = setInterval(ring, SECOND);
 
     const way =
-      mail === undefined ? 'messages are written to this log, for want of SMTP_URL' : `messages go to ${mail.to}`;
+      mail === undefined
+        ? 'messages are written to this log, because SMTP_URL is not set'
+        : `messages go to ${mail.to}`;
     console.log(`The worker is ready: ${way}, health at ${health.address}/readyz`);
     return async () => {
       clearInterval(timer);
-      // A mail server that hangs isn't waited for any longer: others send the message once its lease is over.
+      // A mail server that hangs isn't waited for longer. Another worker sends the message once its lease has expired.
       await within(settings.SHUTDOWN_TIMEOUT - CLOSING_TIME, Promise.all([loops.stop(), unwatch()]));
       await close();
       health.close();
@@ -129,7 +131,7 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
   }
 }
 
-/** Delivery without a mail server. It is no matter of the log's level: these messages are nowhere else. */
+/** Delivery without a mail server. It logs at any log level, because the messages are stored nowhere else. */
 function writeTo(log: Logger): (message: ClaimedMessage) => void {
   const always = log.child({}, { level: 'info' });
   return ({ id, from, text, traceparent }) => {
@@ -147,7 +149,7 @@ function logDelivery(log: Logger, delivery: Delivery): void {
   }
 }
 
-/** Of which trace, as the API has logged it. */
+/** The trace's id, as the API logged it. */
 function traceOf(traceparent: string | undefined): { readonly trace_id?: string } {
   const trace = parseTraceparent(traceparent);
   return trace === undefined ? {} : { trace_id: trace.traceId };

@@ -1,4 +1,4 @@
-// A message to the store. With an Idempotency-Key of one's own it is sent once even if the program is started again.
+// Sends a message to the store. With its own Idempotency-Key it is sent once, even if the program is started again.
 import { AdoptionStore } from '@adoption-store/client';
 
 const { API_URL: baseUrl = 'http://localhost:3000/v1', API_KEY: apiKey = '' } = process.env;

@@ -1,4 +1,4 @@
-// An animal is ordered and adopted; whoever comes second is told.
+// Orders an animal and completes the order. If another client ordered it first, the API answers 409.
 import { AdoptionStore, ApiError } from '@adoption-store/client';
 
 const { API_URL: baseUrl = 'http://localhost:3000/v1', API_KEY: apiKey = '' } = process.env;

@@ -1,4 +1,4 @@
-// Page by page, as a page with a "more" button needs it: `next` may be kept and used later, by another instance, too.
+// Page by page, as a page with a "more" button needs it. `next` can be stored and used later, by another process too.
 import { AdoptionStore } from '@adoption-store/client';
 
 const { API_URL: baseUrl = 'http://localhost:3000/v1', API_KEY: apiKey = '' } = process.env;

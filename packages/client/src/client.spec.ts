@@ -14,7 +14,9 @@ interface Sent {
 
 type Step = Response | Error | (() => Response);
 
-/** A client whose requests get these answers, one after the other, the last for ever; and what it does meanwhile. */
+/**
+ * A client whose requests get these answers in turn, the last one repeatedly, and a record of its requests and waits.
+ */
 function clientOf(steps: readonly Step[], options: Partial<ClientOptions> = {}) {
   const sent: Sent[] = [];
   const waits: number[] = [];
@@ -51,14 +53,14 @@ const errorOf = async (promise: Promise<unknown>): Promise<ApiError> => {
   return error;
 };
 
-describe('trying again', () => {
-  it.each([429, 503])('waits after a %i for as long as Retry-After says', async (status) => {
+describe('retries', () => {
+  it.each([429, 503])('wait after a %i as long as Retry-After says', async (status) => {
     const { store, sent, waits } = clientOf([refusal(status, { 'Retry-After': '7' }), pet()]);
     await expect(store.pets().page()).resolves.toMatchObject({ items: [{ id: 2n ** 63n - 1n }] });
     expect({ waits, tries: sent.length }).toEqual({ waits: [7000], tries: 2 });
   });
 
-  it('understands a date, which a proxy may write', async () => {
+  it('understand a date, which a proxy may send', async () => {
     const date = new Date(Date.now() + 20_000).toUTCString();
     const { store, waits } = clientOf([refusal(503, { 'Retry-After': date }), pet()]);
     await store.pets().page();
@@ -67,7 +69,7 @@ describe('trying again', () => {
     expect(waits[0]).toBeLessThanOrEqual(20_000);
   });
 
-  it('waits at random, within bounds that double, where nothing says how long', async () => {
+  it('wait a random time within doubling bounds if there is no Retry-After', async () => {
     const { store, waits } = clientOf([DISCONNECTED], { maxTries: 8 });
     await errorOf(store.pets().page());
     expect(waits).toHaveLength(7);
@@ -77,25 +79,25 @@ describe('trying again', () => {
     expect(new Set(waits).size).toBeGreaterThan(1);
   });
 
-  it('gives up after so many tries', async () => {
+  it('stop after the configured number of tries', async () => {
     const { store, sent } = clientOf([refusal(503, { 'Retry-After': '1' })], { maxTries: 3 });
     await expect(errorOf(store.getRateLimit())).resolves.toMatchObject({ status: 503, retryAfter: 1 });
     expect(sent).toHaveLength(3);
   });
 
-  it('does not wait longer in all than it may, and says at once how long it would have been', async () => {
+  it('never wait longer in total than configured, and report the missing time immediately', async () => {
     const { store, sent, waits } = clientOf([refusal(429, { 'Retry-After': '40' })]);
     await expect(errorOf(store.getRateLimit())).resolves.toMatchObject({ status: 429, retryAfter: 40 });
     expect({ waits, tries: sent.length }).toEqual({ waits: [40_000], tries: 2 });
   });
 
-  it.each([400, 401, 404, 409, 500])('takes a %i for an answer', async (status) => {
+  it.each([400, 401, 404, 409, 500])('never repeat a request after a %i', async (status) => {
     const { store, sent } = clientOf([refusal(status)]);
     await expect(errorOf(store.getRateLimit())).resolves.toMatchObject({ status });
     expect(sent).toHaveLength(1);
   });
 
-  it('sends a POST again with the same Idempotency-Key, and the next POST with another', async () => {
+  it('repeat a POST with the same Idempotency-Key; the next POST has another', async () => {
     const { store, sent } = clientOf([DISCONNECTED, refusal(503), pet()]);
     await store.createPet({ name: 'Luna', categoryId: 1n });
     await store.createPet({ name: 'Luna', categoryId: 1n });
@@ -104,7 +106,7 @@ describe('trying again', () => {
     expect(keys).toEqual([keys[0], keys[0], keys[0], expect.not.stringMatching(String(keys[0]))]);
   });
 
-  it("sends the caller's Idempotency-Key", async () => {
+  it("use the caller's Idempotency-Key", async () => {
     const { store, sent } = clientOf([pet()]);
     await store.completeOrder(5n, { idempotencyKey: 'mine' });
     expect(sent.map(({ url, headers }) => [url, headers.get('Idempotency-Key')])).toEqual([
@@ -112,7 +114,7 @@ describe('trying again', () => {
     ]);
   });
 
-  it('starts again where the connection breaks in the middle of an answer', async () => {
+  it('repeat a request whose connection breaks in the middle of the response', async () => {
     const broken = () => new Response(new ReadableStream({ pull: () => Promise.reject(DISCONNECTED) }));
     const { store, sent } = clientOf([broken, pet()]);
     await store.pets().page();
@@ -121,7 +123,7 @@ describe('trying again', () => {
 });
 
 describe('aborting', () => {
-  it('ends the wait at once, with the reason that was given', async () => {
+  it('ends the wait at once, with the given reason', async () => {
     const controller = new AbortController();
     const store = new AdoptionStore({
       baseUrl: BASE,
@@ -136,7 +138,7 @@ describe('aborting', () => {
     await expect(store.pets({}, { signal: controller.signal }).page()).rejects.toThrow('enough');
   });
 
-  it('is not taken for a broken connection', async () => {
+  it('is not treated as a broken connection', async () => {
     const { store, sent } = clientOf([DISCONNECTED]);
     const options = { signal: AbortSignal.abort(new Error('enough')) };
     await expect(store.createPet({ name: 'Luna', categoryId: 1n }, options)).rejects.toThrow('enough');
@@ -172,13 +174,13 @@ describe('pages', () => {
     },
   );
 
-  it('leaves out what is undefined', async () => {
+  it('leave undefined parameters out of the query', async () => {
     const { store, sent } = clientOf([pet()]);
     await store.pets(Object.assign({ limit: 1 }, { status: undefined } as object)).page();
     expect(sent[0]?.url).toBe(`${BASE}/pets?limit=1`);
   });
 
-  it('fetches no page before it is wanted', async () => {
+  it('are fetched only when they are needed', async () => {
     const { store, sent } = clientOf([pet({ Link: '<?cursor=a>; rel="next"' })]);
     const pets = store.pets();
     expect(sent).toHaveLength(0);
@@ -188,7 +190,7 @@ describe('pages', () => {
 });
 
 describe('an error', () => {
-  it('says what the API said', async () => {
+  it('has the API’s code, message and status', async () => {
     const { store } = clientOf([refusal(404, { 'Retry-After': '3' })]);
     await expect(errorOf(store.getOrder(1n))).resolves.toMatchObject({
       name: 'ApiError',
@@ -201,16 +203,16 @@ describe('an error', () => {
   });
 
   it.each([
-    ['a page in place of a refusal', 502, '<h1>Bad Gateway</h1>'],
-    ['a page in place of an answer', 200, '<h1>Log in</h1>'],
+    ['a page instead of an error', 502, '<h1>Bad Gateway</h1>'],
+    ['a page instead of a result', 200, '<h1>Log in</h1>'],
     ['JSON of another shape', 500, '{"error":"?"}'],
     ['null', 500, 'null'],
-  ])('is unexpected_response where there is %s', async (_, status, body) => {
+  ])('is unexpected_response for %s', async (_, status, body) => {
     const { store } = clientOf([new Response(body, { status })]);
     await expect(errorOf(store.getRateLimit())).resolves.toMatchObject({ code: 'unexpected_response', status });
   });
 
-  it('is network_error where there is no answer, and has its cause', async () => {
+  it('is network_error without a response, and has the cause', async () => {
     const { store } = clientOf([DISCONNECTED]);
     await expect(errorOf(store.getRateLimit())).resolves.toMatchObject({
       code: 'network_error',
@@ -221,14 +223,14 @@ describe('an error', () => {
 });
 
 describe('the key', () => {
-  it('is sent, to the API alone, with no cookies and through no redirect', async () => {
+  it('is sent only to the API, without cookies and never through a redirect', async () => {
     const { store, sent } = clientOf([pet()]);
     await store.pets().page();
     expect(sent[0]?.headers.get('Authorization')).toBe(`Bearer ${KEY}`);
     expect(sent[0]?.init).toMatchObject({ redirect: 'error', credentials: 'omit' });
   });
 
-  it('is in nothing that is printed', async () => {
+  it('never appears in printed output', async () => {
     const echo = JSON.stringify({ code: 'invalid_api_key', message: `there is no key ${KEY}`, status: 401 });
     const { store } = clientOf([new Response(echo, { status: 401 })]);
     const error = await errorOf(store.getRateLimit());
@@ -238,7 +240,7 @@ describe('the key', () => {
     expect(error.message).toBe('there is no key …');
   });
 
-  it.each(['', 'aas live', 'aas_live\n', 'ключ'])('is refused as %j, unquoted', (apiKey) => {
+  it.each(['', 'aas live', 'aas_live\n', 'ключ'])('is refused as %j, without being quoted', (apiKey) => {
     expect(() => new AdoptionStore({ baseUrl: BASE, apiKey })).toThrow(new TypeError('apiKey is not an API key'));
   });
 

@@ -18,33 +18,35 @@ export type OrderQuery = NonNullable<operations['listOrders']['parameters']['que
 type QueryValue = string | number | bigint | readonly bigint[] | undefined;
 
 /**
- * The Animal Adoption Store API. Every int64 is a bigint, exact both ways. Each method rejects with an `ApiError`, after
- * trying again what may pass: 429, 503 and a broken connection.
+ * The client of the Animal Adoption Store API. Every int64 is an exact bigint in both directions. Requests that failed
+ * with 429, 503 or a broken connection are retried; then the method rejects with an `ApiError`.
  */
 export class AdoptionStore {
   readonly #transport: Transport;
 
-  /** @throws TypeError where the address isn't https (or localhost), or the key can't be one. */
+  /** @throws TypeError if the address isn't https (or localhost), or the key isn't valid. */
   constructor(options: ClientOptions) {
     this.#transport = new Transport(options);
   }
 
-  /** The animals, by id: `for await` walks all of them, `.page()` fetches one page. Of some ids: `{ id: [1n, 2n] }`. */
+  /**
+   * The animals, by id: `for await` iterates over all of them, `.page()` fetches one page. By id: `{ id: [1n, 2n] }`.
+   */
   pets(query: PetQuery = {}, options?: CallOptions): Pages<Pet> {
     return this.#list('/pets', query, options);
   }
 
-  /** Adds an animal, `available` unless said otherwise. */
+  /** Adds an animal. Its status is `available` by default. */
   createPet(pet: NewPet, options?: PostOptions): Promise<Pet> {
     return this.#post('/pets', pet, options);
   }
 
-  /** The account's orders, by id: `for await` walks all of them, `.page()` fetches one page. (Beta.) */
+  /** The account's orders, by id: `for await` iterates over all of them, `.page()` fetches one page. (Beta.) */
   orders(query: OrderQuery = {}, options?: CallOptions): Pages<Order> {
     return this.#list('/store/orders', query, options);
   }
 
-  /** Orders an available animal, which turns `pending`. (Beta.) */
+  /** Orders an available animal. The animal becomes `pending`. (Beta.) */
   placeOrder(order: NewOrder, options?: PostOptions): Promise<Order> {
     return this.#post('/store/orders', order, options);
   }
@@ -54,12 +56,12 @@ export class AdoptionStore {
     return this.#get(`/store/orders/${orderId}`, options);
   }
 
-  /** Completes an order: its animal is adopted, and `sold`. (Beta.) */
+  /** Completes an order. The animal becomes `sold`. (Beta.) */
   completeOrder(orderId: bigint, options?: PostOptions): Promise<Order> {
     return this.#post(`/store/orders/${orderId}/complete`, undefined, options);
   }
 
-  /** Cancels an order: its animal is `available` again. (Beta.) */
+  /** Cancels an order. The animal becomes `available` again. (Beta.) */
   cancelOrder(orderId: bigint, options?: PostOptions): Promise<Order> {
     return this.#post(`/store/orders/${orderId}/cancel`, undefined, options);
   }
@@ -74,7 +76,7 @@ export class AdoptionStore {
     return this.#get(`/messages/${encodeURIComponent(messageId)}`, options);
   }
 
-  /** How the caller stands; asking costs no quota. */
+  /** The caller's plan and remaining requests. This costs no quota. */
   getRateLimit(options?: CallOptions): Promise<RateLimit> {
     return this.#get('/rate_limit', options);
   }
@@ -86,7 +88,7 @@ export class AdoptionStore {
     return new Pages(this.#transport, url, options);
   }
 
-  // The API's own tests hold its answers to the description, so its word is taken for their type.
+  // The API's tests check its answers against the description, so the client doesn't validate them again.
   async #get<Result>(path: string, options?: CallOptions): Promise<Result> {
     return (await this.#transport.get(this.#transport.at(path), options)).body as Result;
   }

@@ -13,13 +13,13 @@ export interface paths {
         };
         /**
          * List animals
-         * @description Lists animals by their identifiers, ascending. The next page is at the address in the `Link` header, for as long as there is one.
+         * @description Lists animals by their identifiers, ascending. If there is another page, the `Link` header has its address.
          */
         get: operations["listPets"];
         put?: never;
         /**
          * Add an animal
-         * @description Adds an animal. Any status may be given; properties that are not listed here are ignored.
+         * @description Adds an animal. Any status is allowed. Properties that are not listed here are ignored.
          */
         post: operations["createPet"];
         delete?: never;
@@ -38,7 +38,7 @@ export interface paths {
         /**
          * Get an animal
          * @deprecated
-         * @description Deprecated: it is removed on 5 December 2030 and answers 410 from then on. List the animals by `status` instead, or one of them by `id`: `GET /pets?status=available`, `GET /pets?id=1`.
+         * @description Deprecated: it will be removed on 5 December 2030 and then answers 410. List animals by `status` or `id` instead: `GET /pets?status=available`, `GET /pets?id=1`.
          */
         get: operations["getPet"];
         put?: never;
@@ -58,13 +58,13 @@ export interface paths {
         };
         /**
          * List orders
-         * @description Lists the account's orders by their identifiers, ascending. Pages are as those of the animals.
+         * @description Lists the account's orders by their identifiers, ascending. Pages work as for animals.
          */
         get: operations["listOrders"];
         put?: never;
         /**
          * Place an order
-         * @description Orders an animal, which turns `pending`. However many ask for it at once, one order is placed; the others get 409 `pet_not_available`. An account that has as many orders placed as it may, 100 unless the service is set otherwise, gets 409 `too_many_orders`.
+         * @description Orders an animal, which becomes `pending`. Of concurrent requests for one animal one places the order; the others get 409 `pet_not_available`. An account at its limit of placed orders, 100 by default, gets 409 `too_many_orders`.
          */
         post: operations["placeOrder"];
         delete?: never;
@@ -104,7 +104,7 @@ export interface paths {
         put?: never;
         /**
          * Complete an order
-         * @description The animal is adopted, and `sold`.
+         * @description The animal becomes `sold`.
          */
         post: operations["completeOrder"];
         delete?: never;
@@ -124,7 +124,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel an order
-         * @description The animal is `available` again.
+         * @description The animal becomes `available` again.
          */
         post: operations["cancelOrder"];
         delete?: never;
@@ -144,7 +144,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message
-         * @description Queues a message to the store. It is delivered soon after, at least once.
+         * @description Queues a message to the store. It is delivered soon afterwards, at least once.
          */
         post: operations["queueMessage"];
         delete?: never;
@@ -162,7 +162,7 @@ export interface paths {
         };
         /**
          * Get a message
-         * @description Gets one of the account's messages, to see whether it has been sent.
+         * @description Gets one of the account's messages with its delivery status.
          */
         get: operations["getMessage"];
         put?: never;
@@ -181,8 +181,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get how you stand
-         * @description Tells the plan and what is left of it. It costs no quota, and answers also where none is left; a key may ask 60 times a minute.
+         * Get the limits
+         * @description Gets the plan, the requests used and left, and the ban. It costs no quota, and works without any quota left; a key may send it 60 times a minute.
          */
         get: operations["getRateLimit"];
         put?: never;
@@ -223,7 +223,7 @@ export interface components {
          */
         NewPet: {
             /**
-             * @description The animal's name. It is kept exactly as it is sent, and must not be white space alone.
+             * @description The animal's name. It is stored exactly as sent, and must not be only white space.
              * @example Luna
              */
             name: string;
@@ -237,12 +237,12 @@ export interface components {
             status?: components["schemas"]["PetStatus"];
         };
         /**
-         * @description Whether the animal can be adopted. Of a new animal it is `available` unless given.
+         * @description Whether the animal can be adopted. The default for a new animal is `available`.
          * @enum {string}
          */
         PetStatus: "available" | "pending" | "sold";
         /**
-         * @description The body of every refusal.
+         * @description The body of every error.
          * @example {
          *       "code": "not_found",
          *       "message": "there is no such animal",
@@ -251,18 +251,18 @@ export interface components {
          */
         Error: {
             code: components["schemas"]["ErrorCode"];
-            /** @description What was wrong, for people. It names the field and the rule. */
+            /** @description The error, for people. It names the field and the rule. */
             message: string;
             /** @description The HTTP status code. */
             status: number;
         };
         /**
-         * @description What was wrong, for programs. More codes may come; take an unknown one by its status.
+         * @description The error, for programs. More codes may be added; handle an unknown code by its status.
          * @enum {string}
          */
         ErrorCode: "bad_request" | "daily_quota_exceeded" | "expectation_failed" | "expired_api_key" | "gone" | "headers_too_large" | "idempotency_key_reused" | "internal_error" | "invalid_api_key" | "invalid_json" | "invalid_parameter" | "key_banned" | "method_not_allowed" | "missing_api_key" | "not_found" | "order_final" | "payload_too_large" | "pet_not_available" | "rate_limited" | "request_timeout" | "revoked_api_key" | "service_unavailable" | "too_many_orders" | "unsupported_media_type" | "uri_too_long";
         /**
-         * @description An order of one animal.
+         * @description An order for one animal.
          * @example {
          *       "id": 1,
          *       "petId": 1,
@@ -280,7 +280,7 @@ export interface components {
             id: bigint;
             /**
              * Format: int64
-             * @description Identifier of the animal that is ordered.
+             * @description Identifier of the ordered animal.
              * @example 1
              */
             petId: bigint;
@@ -307,13 +307,13 @@ export interface components {
         NewOrder: {
             /**
              * Format: int64
-             * @description Identifier of an animal that is available.
+             * @description Identifier of an available animal.
              * @example 1
              */
             petId: bigint;
         };
         /**
-         * @description How the order stands. All but `placed` are final.
+         * @description The status of the order. All except `placed` are final.
          * @enum {string}
          */
         OrderStatus: "placed" | "completed" | "cancelled" | "expired";
@@ -333,7 +333,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description What to tell the store.
+             * @description The text for the store.
              * @example Is Luna still there?
              */
             message: string;
@@ -353,18 +353,18 @@ export interface components {
          */
         NewMessage: {
             /**
-             * @description What to tell the store.
+             * @description The text for the store.
              * @example Is Luna still there?
              */
             message: string;
         };
         /**
-         * @description Whether the message is still `queued`, has been `sent`, or has `failed`: it is queued again only by the operator.
+         * @description Whether the message is still `queued`, has been `sent`, or has `failed`. Only the operator can queue a failed message again.
          * @enum {string}
          */
         MessageStatus: "queued" | "sent" | "failed";
         /**
-         * @description How the caller stands.
+         * @description The plan and limits of the caller.
          * @example {
          *       "plan": "pro",
          *       "minute": {
@@ -390,7 +390,7 @@ export interface components {
             plan: "free" | "pro" | "business" | "enterprise";
             minute: components["schemas"]["RateLimitWindow"];
             day: components["schemas"]["RateLimitWindow"];
-            /** @description Null where the key is not banned. */
+            /** @description Null if the key is not banned. */
             ban: null | {
                 /** @description When the ban ends, as a Unix timestamp in seconds. */
                 until: number;
@@ -404,7 +404,7 @@ export interface components {
             used: number;
             /** @description Requests left. */
             remaining: number;
-            /** @description When it starts anew, as a Unix timestamp in seconds. */
+            /** @description When the window resets, as a Unix timestamp in seconds. */
             reset: number;
         };
     };
@@ -559,7 +559,7 @@ export interface components {
                 };
             };
         };
-        /** @description The Expect header asks for what is not there. */
+        /** @description The Expect header is not supported. */
         ExpectationFailed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -580,7 +580,7 @@ export interface components {
                 };
             };
         };
-        /** @description Over a limit of the plan, or the key is banned for going on after that. */
+        /** @description A limit of the plan is exceeded, or the key is banned because it continued to send. */
         TooManyRequests: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -623,7 +623,7 @@ export interface components {
                 };
             };
         };
-        /** @description A defect of the service. It has been recorded. */
+        /** @description A defect of the service. It has been logged. */
         InternalError: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -644,7 +644,7 @@ export interface components {
                 };
             };
         };
-        /** @description Something behind the service is down. */
+        /** @description A dependency of the service is down. */
         ServiceUnavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -668,13 +668,13 @@ export interface components {
         };
     };
     parameters: {
-        /** @description Names the request in the answer and in our logs: 1 to 64 letters, digits, `-` and `_`. Anything else is replaced. */
+        /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
         RequestId: string;
-        /** @description Makes the request happen once, however often it is sent: for 24 hours the same key and body get the first answer again. */
+        /** @description The request runs once, however often it is sent: for 24 hours the same key and body get the first response again. */
         IdempotencyKey: string;
-        /** @description How many to list at the most. */
+        /** @description The most items on the page. */
         Limit: number;
-        /** @description Where the page begins. Take it from the `Link` header of the page before, and don't look into it. */
+        /** @description The position of the page. Use the `Link` header of the previous page; don't build or parse a cursor. */
         Cursor: string;
         /** @description Identifier of the order. */
         OrderId: bigint;
@@ -683,17 +683,17 @@ export interface components {
     headers: {
         /** @description The client's own, where it sent one that is fit to be one, or a new one. Quote it when you ask for help. */
         "X-Request-Id": string;
-        /** @description Requests that the window with the fewest left allows. That is the minute or the day. */
+        /** @description The limit of the window with the fewest requests left, the minute or the day. */
         "X-RateLimit-Limit": number;
         /** @description Requests left in that window. */
         "X-RateLimit-Remaining": number;
-        /** @description When that window starts anew, as a Unix timestamp in seconds. */
+        /** @description When that window resets, as a Unix timestamp in seconds. */
         "X-RateLimit-Reset": number;
         /** @description Both windows: requests allowed (`q`) and length in seconds (`w`), as in draft-ietf-httpapi-ratelimit-headers. */
         "RateLimit-Policy": string;
-        /** @description Both windows: requests left (`r`) and seconds until it starts anew (`t`). */
+        /** @description Both windows: requests left (`r`) and seconds until the reset (`t`). */
         RateLimit: string;
-        /** @description Seconds to wait. A request that is sent after them passes. */
+        /** @description Seconds to wait. A request after that time is accepted. */
         "Retry-After": number;
         /** @description How to authenticate (RFC 6750). */
         "WWW-Authenticate": string;
@@ -701,9 +701,9 @@ export interface components {
         Location: string;
         /** @description Absolute URL of the next page (`rel="next"`). Absent on the last page. */
         Link: string;
-        /** @description That this is the answer of an earlier request with the same Idempotency-Key; nothing has been done again. */
+        /** @description Present if this is the stored response to an earlier request with the same Idempotency-Key; nothing was done again. */
         "Idempotent-Replayed": "true";
-        /** @description That the operation is not settled yet, and how far from it. Absent where it is settled. */
+        /** @description The stability of an operation that may still change. Absent for a stable one. */
         "X-Stability": "beta" | "experimental";
     };
     pathItems: never;
@@ -713,17 +713,17 @@ export interface operations {
     listPets: {
         parameters: {
             query?: {
-                /** @description How many to list at the most. */
+                /** @description The most items on the page. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Only animals with this status. */
                 status?: components["schemas"]["PetStatus"];
-                /** @description Only these animals; repeat it for more than one, up to 100 times. Unknown ones are just not there. */
+                /** @description Only these animals. Repeat the parameter for several, up to 100 times. Unknown ids are left out. */
                 id?: bigint[];
-                /** @description Where the page begins. Take it from the `Link` header of the page before, and don't look into it. */
+                /** @description The position of the page. Use the `Link` header of the previous page; don't build or parse a cursor. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
-                /** @description Names the request in the answer and in our logs: 1 to 64 letters, digits, `-` and `_`. Anything else is replaced. */
+                /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -763,9 +763,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the request happen once, however often it is sent: for 24 hours the same key and body get the first answer again. */
+                /** @description The request runs once, however often it is sent: for 24 hours the same key and body get the first response again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Names the request in the answer and in our logs: 1 to 64 letters, digits, `-` and `_`. Anything else is replaced. */
+                /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -810,7 +810,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request in the answer and in our logs: 1 to 64 letters, digits, `-` and `_`. Anything else is replaced. */
+                /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -830,11 +830,11 @@ export interface operations {
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
-                    /** @description Since when the operation is deprecated (RFC 9745). */
+                    /** @description The date of the deprecation (RFC 9745). */
                     Deprecation?: "@1764892800";
-                    /** @description When the operation is removed (RFC 8594). */
+                    /** @description The date of the removal (RFC 8594). */
                     Sunset?: "Thu, 05 Dec 2030 00:00:00 GMT";
-                    /** @description What replaces the operation (`rel="successor-version"`), and this page (`rel="deprecation"`). */
+                    /** @description The replacement of the operation (`rel="successor-version"`), and this page (`rel="deprecation"`). */
                     Link?: string;
                     [name: string]: unknown;
                 };
@@ -855,11 +855,11 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     "X-Stability": components["headers"]["X-Stability"];
-                    /** @description Since when the operation is deprecated (RFC 9745). */
+                    /** @description The date of the deprecation (RFC 9745). */
                     Deprecation?: "@1764892800";
-                    /** @description When the operation is removed (RFC 8594). */
+                    /** @description The date of the removal (RFC 8594). */
                     Sunset?: "Thu, 05 Dec 2030 00:00:00 GMT";
-                    /** @description What replaces the operation (`rel="successor-version"`), and this page (`rel="deprecation"`). */
+                    /** @description The replacement of the operation (`rel="successor-version"`), and this page (`rel="deprecation"`). */
                     Link?: string;
                     [name: string]: unknown;
                 };
@@ -883,11 +883,11 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-Stability": components["headers"]["X-Stability"];
-                    /** @description Since when the operation is deprecated (RFC 9745). */
+                    /** @description The date of the deprecation (RFC 9745). */
                     Deprecation?: "@1764892800";
-                    /** @description When the operation is removed (RFC 8594). */
+                    /** @description The date of the removal (RFC 8594). */
                     Sunset?: "Thu, 05 Dec 2030 00:00:00 GMT";
-                    /** @description What replaces the operation (`rel="successor-version"`), and this page (`rel="deprecation"`). */
+                    /** @description The replacement of the operation (`rel="successor-version"`), and this page (`rel="deprecation"`). */
                     Link?: string;
                     [name: string]: unknown;
                 };
@@ -905,7 +905,7 @@ export interface operations {
             417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];
-            /** @description A defect of the service. It has been recorded. */
+            /** @description A defect of the service. It has been logged. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -915,11 +915,11 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-Stability": components["headers"]["X-Stability"];
-                    /** @description Since when the operation is deprecated (RFC 9745). */
+                    /** @description The date of the deprecation (RFC 9745). */
                     Deprecation?: "@1764892800";
-                    /** @description When the operation is removed (RFC 8594). */
+                    /** @description The date of the removal (RFC 8594). */
                     Sunset?: "Thu, 05 Dec 2030 00:00:00 GMT";
-                    /** @description What replaces the operation (`rel="successor-version"`), and this page (`rel="deprecation"`). */
+                    /** @description The replacement of the operation (`rel="successor-version"`), and this page (`rel="deprecation"`). */
                     Link?: string;
                     [name: string]: unknown;
                 };
@@ -932,7 +932,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Something behind the service is down. */
+            /** @description A dependency of the service is down. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -943,11 +943,11 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "Retry-After": components["headers"]["Retry-After"];
                     "X-Stability": components["headers"]["X-Stability"];
-                    /** @description Since when the operation is deprecated (RFC 9745). */
+                    /** @description The date of the deprecation (RFC 9745). */
                     Deprecation?: "@1764892800";
-                    /** @description When the operation is removed (RFC 8594). */
+                    /** @description The date of the removal (RFC 8594). */
                     Sunset?: "Thu, 05 Dec 2030 00:00:00 GMT";
-                    /** @description What replaces the operation (`rel="successor-version"`), and this page (`rel="deprecation"`). */
+                    /** @description The replacement of the operation (`rel="successor-version"`), and this page (`rel="deprecation"`). */
                     Link?: string;
                     [name: string]: unknown;
                 };
@@ -965,15 +965,15 @@ export interface operations {
     listOrders: {
         parameters: {
             query?: {
-                /** @description How many to list at the most. */
+                /** @description The most items on the page. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Only orders with this status. */
                 status?: components["schemas"]["OrderStatus"];
-                /** @description Where the page begins. Take it from the `Link` header of the page before, and don't look into it. */
+                /** @description The position of the page. Use the `Link` header of the previous page; don't build or parse a cursor. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
-                /** @description Names the request in the answer and in our logs: 1 to 64 letters, digits, `-` and `_`. Anything else is replaced. */
+                /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -1014,9 +1014,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the request happen once, however often it is sent: for 24 hours the same key and body get the first answer again. */
+                /** @description The request runs once, however often it is sent: for 24 hours the same key and body get the first response again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Names the request in the answer and in our logs: 1 to 64 letters, digits, `-` and `_`. Anything else is replaced. */
+                /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -1064,7 +1064,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request in the answer and in our logs: 1 to 64 letters, digits, `-` and `_`. Anything else is replaced. */
+                /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -1108,9 +1108,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the request happen once, however often it is sent: for 24 hours the same key and body get the first answer again. */
+                /** @description The request runs once, however often it is sent: for 24 hours the same key and body get the first response again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Names the request in the answer and in our logs: 1 to 64 letters, digits, `-` and `_`. Anything else is replaced. */
+                /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -1156,9 +1156,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the request happen once, however often it is sent: for 24 hours the same key and body get the first answer again. */
+                /** @description The request runs once, however often it is sent: for 24 hours the same key and body get the first response again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Names the request in the answer and in our logs: 1 to 64 letters, digits, `-` and `_`. Anything else is replaced. */
+                /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -1204,9 +1204,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the request happen once, however often it is sent: for 24 hours the same key and body get the first answer again. */
+                /** @description The request runs once, however often it is sent: for 24 hours the same key and body get the first response again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Names the request in the answer and in our logs: 1 to 64 letters, digits, `-` and `_`. Anything else is replaced. */
+                /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -1252,7 +1252,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request in the answer and in our logs: 1 to 64 letters, digits, `-` and `_`. Anything else is replaced. */
+                /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -1296,7 +1296,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request in the answer and in our logs: 1 to 64 letters, digits, `-` and `_`. Anything else is replaced. */
+                /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -1304,7 +1304,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description How the caller stands. */
+            /** @description The plan and limits of the caller. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

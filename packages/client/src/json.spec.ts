@@ -5,7 +5,7 @@ import { fromJson, toJson } from './json.js';
 
 const names = [...int64Properties];
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
-// An object literal's __proto__ is no property; the API has none of that name.
+// `__proto__` in an object literal sets the prototype, so it can't be used as a property name here.
 const otherName = fc.string().filter((name) => !int64Properties.has(name) && name !== '__proto__');
 const scalar = fc.oneof(
   fc.string(),
@@ -14,7 +14,7 @@ const scalar = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }),
 );
 
-/** Any JSON: int64 properties hold bigints or anything that is no integer, all others hold no bigints. */
+/** Any JSON value. Its int64 properties hold bigints or non-integers; no other property holds a bigint. */
 const { value: json } = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { depthSize: 'small' },
@@ -32,11 +32,11 @@ const { value: json } = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 }));
 
-/** A double's own text may be an integer, and -0's is 0. */
+/** A large double is written as an integer, and -0 as 0. */
 const positiveZero = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 describe('JSON', () => {
-  it('brings every int64 back exactly as it was, as a bigint', () => {
+  it('returns every int64 exactly, as a bigint', () => {
     fc.assert(
       fc.property(fc.constantFrom(...names), int64, (name, value) => {
         expect(toJson({ [name]: value })).toBe(`{"${name}":${value}}`);
@@ -45,7 +45,7 @@ describe('JSON', () => {
     );
   });
 
-  it('brings any value back as it was', () => {
+  it('returns any value unchanged', () => {
     fc.assert(
       fc.property(json, (value) => {
         const text = toJson(value);
@@ -54,7 +54,7 @@ describe('JSON', () => {
     );
   });
 
-  it('is what JSON.parse and JSON.stringify make of it where there is no int64', () => {
+  it('equals that of JSON.parse and JSON.stringify if there is no int64', () => {
     const plain = fc.dictionary(otherName, fc.oneof(scalar, fc.array(scalar)), { noNullPrototype: true });
     fc.assert(
       fc.property(plain, (value) => {
@@ -64,7 +64,7 @@ describe('JSON', () => {
     );
   });
 
-  it('takes only integers for int64, and only by their names', () => {
+  it('reads only integers of the int64 names as bigints', () => {
     expect(fromJson('{"id":"id","petId":null,"categoryId":1.5,"status":404,"list":[1]}')).toEqual({
       id: 'id',
       petId: null,

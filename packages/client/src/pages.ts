@@ -7,7 +7,7 @@ export interface Page<Item> {
   readonly next: string | undefined;
 }
 
-/** A list of the API's: `for await` walks all of it, `page` fetches one page of it. */
+/** A list of the API. `for await` iterates over all items; `page` fetches one page. */
 export class Pages<Item> implements AsyncIterable<Item> {
   readonly #transport: Transport;
   readonly #first: URL;
@@ -19,7 +19,7 @@ export class Pages<Item> implements AsyncIterable<Item> {
     this.#options = options;
   }
 
-  /** One page: the first, or the one at the `next` of the page before. */
+  /** One page: the first, or the one at a previous page's `next`. */
   async page(next?: string): Promise<Page<Item>> {
     const url = next === undefined ? this.#first : this.#own(next);
     const { body, headers } = await this.#transport.get(url, this.#options);
@@ -27,7 +27,7 @@ export class Pages<Item> implements AsyncIterable<Item> {
     return { items: body as readonly Item[], next: link === undefined ? undefined : this.#own(link).href };
   }
 
-  /** Every item, first to last; the next page is fetched once the one before is used up. */
+  /** Every item, in order. Each page is fetched when the previous one has been consumed. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
     for (let next: string | undefined; ;) {
       const page: Page<Item> = await this.page(next);
@@ -37,11 +37,11 @@ export class Pages<Item> implements AsyncIterable<Item> {
     }
   }
 
-  /** The key goes to the API and nowhere else, whatever a link says. */
+  /** Refuses a link to anywhere else: the key must only go to the API. */
   #own(link: string): URL {
     const url = URL.canParse(link, this.#first.href) ? new URL(link, this.#first) : undefined;
     if (url?.origin === this.#first.origin && url.pathname === this.#first.pathname) return url;
-    const message = `the next page is not at ${this.#first.origin}${this.#first.pathname}; it was not asked for`;
+    const message = `the next page is not at ${this.#first.origin}${this.#first.pathname}; it was not fetched`;
     throw new ApiError({ code: 'unexpected_response', message, status: 200 });
   }
 }

@@ -3,26 +3,26 @@ import { fromJson, toJson } from './json.js';
 import { jitter, retryAfterOf, wait } from './wait.js';
 
 export interface ClientOptions {
-  /** Where the API is, with its `/v1`, such as `https://api.adoption-store.example/v1`. */
+  /** Base address of the API including `/v1`, such as `https://api.adoption-store.example/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** How often a request is sent at the most, 1–; 5 unless given. */
+  /** Most times a request is sent, 1 or more. Default: 5. */
   readonly maxTries?: number;
-  /** Milliseconds that one call waits between its tries, in all, at the most; 60,000 unless given. */
+  /** Longest total wait of one call between its tries, in milliseconds. Default: 60,000. */
   readonly maxWait?: number;
-  /** Sends requests instead of the global `fetch`. */
+  /** Used instead of the global `fetch`. */
   readonly fetch?: (url: URL, init: RequestInit) => Promise<Response>;
-  /** Waits instead of a timer. It must reject when the signal is aborted. */
+  /** Used instead of a timer. It must reject when the signal is aborted. */
   readonly wait?: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
 }
 
 export interface CallOptions {
-  /** Ends the call, also while it waits. `AbortSignal.timeout(ms)` bounds how long it may take. */
+  /** Aborts the call, also while it waits. `AbortSignal.timeout(ms)` limits its duration. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface PostOptions extends CallOptions {
-  /** However often a POST with this key is sent, it happens once. A random one for each call unless given. */
+  /** A POST with this key happens once, however often it is sent. Default: a random key for each call. */
   readonly idempotencyKey?: string | undefined;
 }
 
@@ -37,10 +37,10 @@ interface Sending {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Sends requests with the key, and again where that is safe. */
+/** Sends requests with the API key, and retries those that can be repeated safely. */
 export class Transport {
   readonly base: URL;
-  // Private to the language, so that neither console.log nor JSON ever shows it.
+  // A private field of JavaScript, so that neither console.log nor JSON shows it.
   readonly #apiKey: string;
   readonly #maxTries: number;
   readonly #maxWait: number;
@@ -54,12 +54,12 @@ export class Transport {
     this.#apiKey = options.apiKey;
     this.#maxTries = options.maxTries ?? 5;
     this.#maxWait = options.maxWait ?? 60_000;
-    // Browsers insist on calling fetch as the window's.
+    // Browsers throw if `fetch` is called as a method of another object.
     this.#fetch = options.fetch ?? ((url, init) => fetch(url, init));
     this.#wait = options.wait ?? wait;
   }
 
-  /** @param url as the API gave it; nothing is sent anywhere but to the API. */
+  /** @param url built with `at`, or a link of the API that the caller has checked. */
   get(url: URL, { signal }: CallOptions = {}): Promise<Answer> {
     return this.#send({ url, init: { method: 'GET' }, signal });
   }
@@ -75,7 +75,7 @@ export class Transport {
     return new URL(`${this.base.pathname.replace(/\/$/, '')}${path}`, this.base);
   }
 
-  /** Every request may be sent again: a GET changes nothing, and each POST has its Idempotency-Key. */
+  /** Every request is safe to repeat: a GET changes nothing, and each POST has an Idempotency-Key. */
   async #send(sending: Sending): Promise<Answer> {
     let waited = 0;
     for (let tries = 1; ; tries += 1) {
@@ -93,13 +93,13 @@ export class Transport {
     let response: Response;
     let text: string;
     try {
-      // The API never redirects, and the key is nobody else's. It is also all that says who is asking: no cookies.
+      // The API never redirects, and no other server may get the key. No cookies: the key alone authenticates.
       const request = { ...init, headers, redirect: 'error', credentials: 'omit', signal: signal ?? null } as const;
       response = await this.#fetch(url, request);
       text = await response.text();
     } catch (error) {
       signal?.throwIfAborted();
-      const message = 'the request failed before it was answered';
+      const message = 'the connection failed before a complete response arrived';
       return new ApiError({ code: 'network_error', message, status: 0, cause: error });
     }
     const body = bodyOf(text);
@@ -114,7 +114,7 @@ export class Transport {
       // A server may quote the request in its answer.
       message: isOurs
         ? (said.message as string).replaceAll(this.#apiKey, '…')
-        : `an answer that is not the API's, of status ${status}`,
+        : `an unexpected response with status ${status}`,
       status,
       requestId: headers.get('X-Request-Id') ?? undefined,
       retryAfter: retryAfterOf(headers),
@@ -127,7 +127,7 @@ function baseOf(text: string): URL {
   const url = new URL(text);
   const isLocal = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLocal))
-    throw new TypeError('baseUrl must be https, except on localhost: whoever reads the key on its way could use it');
+    throw new TypeError('baseUrl must be https, except on localhost: the key would be readable on the network');
   return url;
 }
 

@@ -1,9 +1,9 @@
-/** Resolves after so many milliseconds; rejects at once with the signal's reason when it is aborted. */
+/** Resolves after that many milliseconds. Rejects with the signal's reason as soon as it is aborted. */
 export function wait(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = () => {
       clearTimeout(timer);
-      // An AbortSignal's reason is whatever was given to abort(); that is what fetch rejects with, too.
+      // The reason can be any value, and `fetch` rejects with it too.
       reject(signal?.reason as Error);
     };
     const timer = setTimeout(() => {
@@ -19,14 +19,14 @@ const FIRST_WAIT = 250;
 const LONGEST_WAIT = 8_000;
 
 /**
- * How long to wait after the nth try where the API didn't say: anything up to a bound that doubles each time, so that
- * clients who failed together don't come back together.
+ * The wait after the nth try if the API named none: a random time up to a bound that doubles each time, so that clients
+ * that failed together don't retry together.
  */
 export function jitter(tries: number): number {
   return Math.random() * Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** tries);
 }
 
-/** `Retry-After` in seconds: the API writes seconds, a proxy before it may write a date. */
+/** `Retry-After` in seconds. The API sends seconds; a proxy may send a date. */
 export function retryAfterOf(headers: Headers): number | undefined {
   const text = headers.get('Retry-After');
   if (text === null) return undefined;

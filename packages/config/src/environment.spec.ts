@@ -16,20 +16,20 @@ const faultsOf = (environment: Record<string, string>) => {
 };
 
 describe('settings', () => {
-  it('have values where the environment says nothing', () => {
+  it('have defaults', () => {
     const values = readSettings(settings, {});
     expect(values).toMatchObject({ PORT: 3000, HOST: 'localhost', LOG_LEVEL: 'info', DATABASE_URL: undefined });
     expect(values.DATA_DIR).toMatch(/\/\.data$/);
   });
 
-  it('take an empty variable for none', () => {
+  it('treat an empty variable as not set', () => {
     expect(readSettings(settings, { PORT: '', DATABASE_URL: '' })).toMatchObject({
       PORT: 3000,
       DATABASE_URL: undefined,
     });
   });
 
-  it('tell every fault at once and repeat no value', () => {
+  it('report every fault at once, and never repeat a value', () => {
     const faults = faultsOf({ PORT: 'secret', LOG_LEVEL: 'secret', PORTAL_SECRET: 'secret' });
     expect(faults).toHaveLength(3);
     expect(faults.join()).not.toContain('secret');
@@ -80,12 +80,12 @@ describe('settings', () => {
     ['MESSAGE_RETENTION', ['1d', '24h', '90d', '3650d'], ['23h', '3651d', '90']],
     ['ORDER_LIMIT', ['1', '100000'], ['0', '100001']],
     ['ORDER_TTL', ['1s', '30m', '48h', '365d'], ['0s', '366d', '48', '48 h', 'h', '1w', '-1s']],
-  ])('%s takes what fits and refuses the rest by name', (name, fitting, unfit) => {
+  ])('%s accepts valid values, and refuses others by name', (name, fitting, unfit) => {
     for (const value of fitting) expect(faultsOf({ [name]: value })).toEqual([]);
     for (const value of unfit) expect(faultsOf({ [name]: value })).toEqual([expect.stringMatching(`^${name} must be`)]);
   });
 
-  it('take a database without anything more', () => {
+  it('accept a database without any other setting', () => {
     for (const DATABASE_URL of ['postgres://a:b@c/d', 'postgresql:///d?host=/tmp']) {
       expect(faultsOf({ DATABASE_URL })).toEqual([]);
     }
@@ -94,25 +94,25 @@ describe('settings', () => {
     }
   });
 
-  it('take a mail server beside a database only with the portal’s address, which mailed links begin with', () => {
+  it('accept a mail server with a database only if the portal’s address is set, because mailed links start with it', () => {
     const mail = { SMTP_URL: 'smtp://localhost', MAIL_FROM: 'a@b', STORE_EMAIL: 'c@d' };
     const both = { ...mail, DATABASE_URL: 'postgres://a:b@c/d' };
     expect(faultsOf(mail)).toEqual([]);
-    expect(faultsOf(both)).toEqual(['PORTAL_URL must be set where SMTP_URL and DATABASE_URL are']);
+    expect(faultsOf(both)).toEqual(['PORTAL_URL must be set if SMTP_URL and DATABASE_URL are']);
     expect(faultsOf({ ...both, PORTAL_URL: 'https://portal.example.com' })).toEqual([]);
   });
 
-  it('read secrets in the order in which they are written', () => {
+  it('read secrets in the given order', () => {
     const [first, second] = ['x'.repeat(32), 'y'.repeat(33)];
     expect(readSettings(portalSettings, { PORTAL_SECRET: first }).PORTAL_SECRET).toEqual([first]);
     const both = readSettings(portalSettings, { PORTAL_SECRET: `${first}, ${second}` }).PORTAL_SECRET;
     expect(both).toEqual([first, second]);
   });
 
-  it('take a mail server only with a sender and a recipient', () => {
+  it('accept a mail server only with a sender and a recipient', () => {
     expect(faultsOf({ SMTP_URL: 'smtp://localhost' })).toEqual([
-      'MAIL_FROM must be set where SMTP_URL is',
-      'STORE_EMAIL must be set where SMTP_URL is',
+      'MAIL_FROM must be set if SMTP_URL is',
+      'STORE_EMAIL must be set if SMTP_URL is',
     ]);
     expect(faultsOf({ SMTP_URL: 'http://localhost', MAIL_FROM: 'a@b', STORE_EMAIL: 'c@d' })).toEqual([
       'SMTP_URL must be a URL that starts with smtp:// or smtps://',
@@ -134,11 +134,11 @@ describe('settings', () => {
     ...setting,
   }));
 
-  it.each(rows)('$name stands in .env.example with its default', ({ name, standard }) => {
+  it.each(rows)('$name is in .env.example with its default', ({ name, standard }) => {
     expect(file('.env.example')).toContain(`\n# ${name}=${standard}\n`);
   });
 
-  it.each(rows)('$name stands in the operator’s settings with its default and meaning', ({ name, standard, about }) => {
+  it.each(rows)('$name is in docker/settings.md with its default and meaning', ({ name, standard, about }) => {
     expect(file('docker/settings.md').replace(/ +/g, ' ')).toContain(
       `| \`${name}\` | ${standard && `\`${standard}\``} | ${about} |`.replace(/ +/g, ' '),
     );

@@ -1,18 +1,18 @@
-/** One setting: how its text is read, and its meaning in the table of settings. */
+/** One setting: how its text is parsed, and its description in the table of settings. */
 export interface Setting<Value> {
   /** The default; undefined makes the setting optional. */
   readonly default: string | undefined;
   readonly about: string;
-  /** The settings that, where all of them are set, can't do without this one. */
+  /** If all of these settings are set, this one is required. */
   readonly requiredBy?: readonly string[];
-  /** @throws Error whose message is the rule that was broken, such as "must be …". */
+  /** @throws Error whose message is the broken rule, such as "must be …". */
   readonly read: (text: string) => Value;
 }
 
 type ValueOf<Each> =
   Each extends Setting<infer Value> ? (Each extends { readonly default: string } ? Value : Value | undefined) : never;
 
-/** Every fault of the environment at once, a line each. */
+/** All faults of the environment, one per line. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 
@@ -24,13 +24,12 @@ export class ConfigError extends Error {
 /** The exit code of a configuration error (EX_CONFIG in sysexits.h). */
 export const EXIT_CONFIG = 78;
 
-/** The values of the settings. */
 export type Values<Settings extends Readonly<Record<string, Setting<unknown>>>> = {
   readonly [Name in keyof Settings]: ValueOf<Settings[Name]>;
 };
 
 /**
- * The settings' values. A variable that is set but empty counts as not set.
+ * Reads and validates the settings. A variable that is set but empty counts as not set.
  *
  * @throws ConfigError naming every fault.
  */
@@ -45,7 +44,7 @@ export function readSettings<Settings extends Readonly<Record<string, Setting<un
     const text = textOf(name) ?? setting.default;
     const { requiredBy = [] } = setting;
     if (text === undefined && requiredBy.length > 0 && requiredBy.every((each) => textOf(each) !== undefined))
-      faults.push(`${name} must be set where ${requiredBy.join(' and ')} ${requiredBy.length === 1 ? 'is' : 'are'}`);
+      faults.push(`${name} must be set if ${requiredBy.join(' and ')} ${requiredBy.length === 1 ? 'is' : 'are'}`);
     try {
       values[name] = text === undefined ? undefined : setting.read(text);
     } catch (error) {

@@ -2,20 +2,20 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { ConfigError, EXIT_CONFIG } from './environment.js';
 
-/** Milliseconds of SHUTDOWN_TIMEOUT that are left for closing, once nothing that is under way is waited for any more. */
+/** Milliseconds of SHUTDOWN_TIMEOUT that are reserved for closing connections after requests were drained. */
 export const CLOSING_TIME = 3_000;
 
 /** The message that a service sends to its parent process when it is ready. */
 export const READY = 'ready';
 
-/** Adds what `.env` says to the environment. */
+/** Adds the variables of `.env` to the environment. */
 export function loadEnvFile(): void {
   if (existsSync('.env')) process.loadEnvFile('.env');
 }
 
 /**
- * The life of a process that serves until it is told to stop: starts the service, and ends it by what `start` returns.
- * `told` is aborted with the signal's name at once. Why it couldn't start is told in one sentence.
+ * Runs a service: starts it, waits for a signal to stop, and calls the function that `start` returned. `told` is
+ * aborted as soon as the signal arrives; its reason is the signal's name. A failed start prints one sentence and exits.
  */
 export async function runService<Settings extends { readonly SHUTDOWN_TIMEOUT: number }>(
   read: (environment: NodeJS.ProcessEnv) => Settings,
@@ -24,14 +24,14 @@ export async function runService<Settings extends { readonly SHUTDOWN_TIMEOUT: n
   try {
     loadEnvFile();
     const settings = read(process.env);
-    // Before the start, so that a Ctrl-C while PostgreSQL is starting leaves none behind.
+    // Registered before the start, so that a Ctrl-C while PostgreSQL is starting leaves no server behind.
     const told = toldToStop(settings.SHUTDOWN_TIMEOUT);
     const close = await start(settings, told).catch((error: unknown) => {
-      // A Ctrl-C reaches whatever the start has run, too: that this fails then is no news.
+      // A Ctrl-C also reaches the child processes, so the start fails because of it. That isn't an error to report.
       if (told.aborted) process.exit(0);
       throw error;
     });
-    // Where whoever started it has gone meanwhile, it is told to stop: that the word gets lost is no failure.
+    // The parent may be gone. Then the channel's end already tells this process to stop, so a failed send is ignored.
     process.send?.(READY, undefined, undefined, () => undefined);
     if (!told.aborted) await once(told, 'abort');
     await close();
@@ -43,8 +43,8 @@ export async function runService<Settings extends { readonly SHUTDOWN_TIMEOUT: n
 }
 
 /**
- * The first signal to stop, or the end of a parent that holds a channel to us. npm passes on a Ctrl-C that the terminal
- * has already sent to everybody, so the ones after it mean nothing.
+ * Aborted at the first signal to stop, or when a parent with a channel to this process ends. npm forwards a Ctrl-C that
+ * the terminal already sent to every process, so later signals are ignored.
  */
 function toldToStop(timeout: number): AbortSignal {
   const told = new AbortController();
@@ -53,17 +53,17 @@ function toldToStop(timeout: number): AbortSignal {
     told.abort(signal);
   };
   for (const name of ['SIGINT', 'SIGTERM', 'disconnect'] as const) process.on(name, stop);
-  // The parent may be gone already.
+  // The parent may have ended before the listener was added.
   if (process.send !== undefined && !process.connected) stop();
   return told.signal;
 }
 
 function giveUp(timeout: number): void {
-  console.error(`the service did not end within ${timeout / 1_000} s of being told to, so it is ended now`);
+  console.error(`the service did not stop within ${timeout / 1_000} s of the signal, so it is killed now`);
   process.exit(1);
 }
 
-/** Where a service was to listen, and the names of the settings that say so. */
+/** The address a service listens on, and the names of the settings for it. */
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;
@@ -71,24 +71,24 @@ export interface ListenAddress {
   readonly portSetting: string;
 }
 
-/** Why a server can't listen there, as a sentence that says what to do about it. */
+/** An Error that says why the server can't listen there and which setting to change. */
 export function explainListenError(error: unknown, { host, port, hostSetting, portSetting }: ListenAddress): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   switch (code) {
     case 'EADDRINUSE':
-      return new Error(`port ${port} of ${host} is in use by another program; ${portSetting} names another one`);
+      return new Error(`port ${port} of ${host} is in use by another program; set ${portSetting} to another one`);
     case 'EACCES':
-      return new Error(`port ${port} of ${host} may not be opened by this user; ${portSetting} names another one`);
+      return new Error(`port ${port} of ${host} may not be opened by this user; set ${portSetting} to another one`);
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return new Error(`${host} is not an address of this machine; ${hostSetting} names the one to listen on`);
+      return new Error(`${host} is not an address of this machine; set ${hostSetting} to one that is`);
     default:
       return error;
   }
 }
 
-/** Where a person on this machine reaches what listens there. */
+/** The URL at which a browser on this machine reaches the service. */
 export function localAddress(host: string, port: number): string {
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;

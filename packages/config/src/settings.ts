@@ -187,7 +187,7 @@ export const workerSettings = {
   },
   MESSAGE_RETENTION: {
     default: '90d',
-    about: 'Time that a message is kept after it was sent or failed, `1d`–`3650d`',
+    about: 'Time that a sent or failed message is kept after its creation, `1d`–`3650d`',
     read: duration('1d', '3650d'),
   },
   ORDER_TTL: {

@@ -60,7 +60,7 @@ import { RenewSession } from './sessions/renew-session.js';
 import { ResumeSession } from './sessions/resume-session.js';
 import type { SessionRepository } from './sessions/session-repository.js';
 
-/** The ports of the domain. */
+/** The ports that the domain needs. */
 export interface Ports {
   readonly animals: AnimalRepository;
   readonly orders: OrderRepository;
@@ -72,7 +72,7 @@ export interface Ports {
   readonly attempts: AttemptCounter;
   readonly sessions: SessionRepository;
   readonly passwordHasher: PasswordHasher;
-  /** Without it nobody can reset a password, and no address is proven. */
+  /** Without it passwords can't be reset and addresses can't be proven. */
   readonly passwordMailer?: PasswordMailer | undefined;
   readonly requests: RequestCounter;
   readonly usage: UsageRecords;
@@ -82,17 +82,17 @@ export interface Ports {
 }
 
 export interface ApplicationOptions {
-  /** Which keys this deployment issues and takes; `live` unless given. */
+  /** The environment whose keys this deployment issues and accepts. Default: `live`. */
   readonly keyEnvironment?: KeyEnvironment;
-  /** Requests a minute that an address may send without a valid key; 60 unless given. */
+  /** Requests without a valid key that an address may send in a minute. Default: 60. */
   readonly addressLimit?: number;
-  /** Whether addresses are proven by mail, here or in another process; where mail can be sent from here unless given. */
+  /** Whether addresses are proven by mail, by this process or another. Default: whether this process can send mail. */
   readonly provesAddresses?: boolean;
-  /** Milliseconds that an order may stay `placed`; 48 hours unless given. */
+  /** Milliseconds that an order may stay `placed`. Default: 48 hours. */
   readonly orderTtl?: number;
-  /** Orders of one account that may be placed at the same time; 100 unless given. */
+  /** Orders that an account may have placed at the same time. Default: 100. */
   readonly orderLimit?: number;
-  /** Milliseconds that a message is kept once it is sent or has failed; 90 days unless given. */
+  /** Milliseconds that a sent or failed message is kept. Default: 90 days. */
   readonly messageRetention?: number;
   readonly delivery?: Partial<DeliveryPolicy>;
 }

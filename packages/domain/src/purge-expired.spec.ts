@@ -17,7 +17,7 @@ it('counts are cleared away by the counter that keeps them', async () => {
   expect(purge.mock.calls).toEqual([[clock.now()]]);
 });
 
-it('messages are deleted 90 days after they were written, once they are sent or have failed, and never while they are queued', async () => {
+it('sent and failed messages are deleted 90 days after they were created, and queued ones never', async () => {
   const { ports, clock, open, queueMessage, getMessage, purgeExpired } = setUp();
   const { id: accountId } = await open();
   const write = async () => (await queueMessage.execute({ accountId, text: 'Hello' })).id;
@@ -40,7 +40,7 @@ it('messages are deleted 90 days after they were written, once they are sent or 
   expect(await getMessage.execute({ accountId, id: young })).toMatchObject({ status: 'sent' });
 });
 
-it('keys are deleted 400 days after they were revoked or have expired, and never while they work', async () => {
+it('keys are deleted 400 days after they were revoked or expired, and active ones never', async () => {
   const { clock, open, issueKey, revokeKey, listKeys, authenticate, purgeExpired } = setUp();
   const { id: accountId } = await open();
   const lasting = await issueKey.execute({ accountId });
@@ -60,7 +60,7 @@ it('keys are deleted 400 days after they were revoked or have expired, and never
   expect(await authenticate.execute(lasting.text)).toMatchObject({ key: { id: lasting.key.id } });
 });
 
-it('an account makes 1,000 keys a UTC day at the most, rotations included', async () => {
+it('an account makes at most 1,000 keys a UTC day, rotations included', async () => {
   const { clock, open, issueKey, rotateKey, revokeKey } = setUp();
   clock.set(later(clock.now(), DAY - (clock.now() % DAY)));
   const { id: accountId } = await open();

@@ -9,11 +9,14 @@ import type { RequestCounter } from './quotas/request-counter.js';
 import type { UsageRecords } from './quotas/usage-records.js';
 import type { SessionRepository } from './sessions/session-repository.js';
 
-/** How long usage by day is kept: a year and a month, so that a month can be held against that of the year before. */
+/**
+ * How long daily usage is kept: a year and a month, so that a month can be compared with the same month of the year
+ * before.
+ */
 export const USAGE_TTL = 400 * DAY;
-/** How long a key is kept once it is over, which is as long as its usage. */
+/** How long a key is kept after it ended: as long as its usage. */
 export const PAST_KEY_TTL = USAGE_TTL;
-/** How long a message is kept once it is sent or has failed, counted from when it was written. */
+/** How long a sent or failed message is kept, counted from its creation. */
 export const DEFAULT_MESSAGE_RETENTION = 90 * DAY;
 
 export const PURGED_KINDS = [
@@ -28,7 +31,7 @@ export const PURGED_KINDS = [
 ] as const;
 export type PurgedKind = (typeof PURGED_KINDS)[number];
 
-/** Clears away what has run out, each kind by itself: one that can't be cleared away holds up no other. */
+/** Deletes expired records. Each kind is deleted separately, so that a failure with one doesn't stop the others. */
 export class PurgeExpired {
   constructor(
     private readonly requests: RequestCounter,
@@ -43,7 +46,7 @@ export class PurgeExpired {
     private readonly messageRetention: number,
   ) {}
 
-  /** How many of that kind were cleared away. */
+  /** Deletes the expired records of that kind. Returns their number. */
   async execute(kind: PurgedKind): Promise<number> {
     const now = this.clock.now();
     const purge: Readonly<Record<PurgedKind, () => Promise<number>>> = {

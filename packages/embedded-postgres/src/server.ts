@@ -9,18 +9,18 @@ import { isOurs, type Run, start } from './programs.js';
 /** PostgreSQL's settings, such as `{ fsync: 'off' }`. */
 export type Settings = Readonly<Record<string, string>>;
 
-/** Starts a server, which ends at once where another one holds the cluster. */
+/** Starts a server. It ends immediately if another server holds the cluster. */
 export async function startServer(cluster: Cluster, settings: Settings): Promise<Run> {
   const { programs, log, folder, socketFolder } = cluster;
   const fixed = { listen_addresses: '', port: String(PORT), unix_socket_permissions: '0700', TimeZone: 'UTC' };
   const args = ([data = '', socket = '']: readonly string[]) => {
-    // A list to PostgreSQL, in which a quoted name may hold commas.
+    // PostgreSQL reads this setting as a list; the quotes allow commas in a name.
     const all = { ...settings, ...fixed, unix_socket_directories: `"${socket.replaceAll('"', '""')}"` };
     return ['-D', data, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
   };
-  // After a crash the lock file's process id may be another program's, which PostgreSQL can't tell and would respect for
-  // ever. It excuses one id, meant for its starter's parent (miscinit.c, CreateLockFile). Removing the file instead could
-  // remove the lock of a server that has just started.
+  // After a crash another program may have the process id of the lock file. PostgreSQL can't tell and would wait for it
+  // for ever. It ignores one id, which is meant for the parent of its starter (miscinit.c, CreateLockFile). Removing
+  // the file instead could remove the lock of a server that has just started.
   const pid = await lockedBy(cluster);
   const env = pid === undefined || (await isServer(cluster, pid)) ? {} : { PG_GRANDPARENT_PID: String(pid) };
   return start(programs, 'postgres', log, [folder, socketFolder], args, { env });
@@ -34,7 +34,7 @@ export async function serverOf(cluster: Cluster): Promise<number | undefined> {
 
 async function lockedBy({ folder }: Cluster): Promise<number | undefined> {
   const content = await fs.readFile(join(folder, 'postmaster.pid'), 'utf8').catch((error: unknown) => {
-    // Where it can't be read, nobody knows whether a server runs.
+    // If the file can't be read, it is unknown whether a server runs.
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     return '';
   });
@@ -43,8 +43,8 @@ async function lockedBy({ folder }: Cluster): Promise<number | undefined> {
 }
 
 /**
- * Whether the process is a PostgreSQL of the cluster's own user: a lock file could name another's. A zombie isn't one:
- * under a first process that never reaps, as in many containers, it stays for ever.
+ * Whether the process is a PostgreSQL of the cluster's own user: the lock file could name another user's process. A
+ * zombie doesn't count: in a container whose first process never reaps children, it stays for ever.
  */
 async function isServer({ programs: { account } }: Cluster, pid: number): Promise<boolean> {
   if (!isAlive(pid)) return false;
@@ -57,12 +57,13 @@ async function isServer({ programs: { account } }: Cluster, pid: number): Promis
     const [, uid = '', rest = ''] = /^\s*(\d+)\s+(.*)$/s.exec(stdout) ?? [];
     return isOurs(Number(uid), account) && /^[^Z\s].*postgres/.test(rest);
   } catch {
-    // Gone in between, or hidden. To wait for a stranger costs a moment; to overlook a server could cost the data.
+    // The process has just ended, or is hidden. Waiting for a stranger costs a moment; missing a running server could
+    // cost the data.
     return true;
   }
 }
 
-/** False also where the process is another user's, and thus none of ours. */
+/** Also false for another user's process, which can't be ours. */
 export function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
@@ -72,12 +73,13 @@ export function isAlive(pid: number): boolean {
 }
 
 /**
- * Stops a server and waits until its process is gone.
- * @throws Error where it outlives every way of stopping it.
+ * Stops a server and waits until its process has ended.
+ *
+ * @throws Error if it doesn't end.
  */
 export async function stopServer(cluster: Cluster, pid: number | undefined): Promise<void> {
   if (pid === undefined) return;
-  // A fast shutdown, then an immediate one, which leaves recovery to the next start: 10 s for each.
+  // A fast shutdown, then an immediate one (the next start runs recovery): 10 s for each.
   for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
     try {
       process.kill(pid, signal);

@@ -1,4 +1,4 @@
-/** For suites and benchmarks: a server with settings of their own, and one that they may harm. */
+/** For tests and benchmarks that need their own settings, or a server that they can damage. */
 export { prepareCluster } from './cluster.js';
 export { type EmbeddedPostgres, openEmbeddedPostgres } from './embedded-postgres.js';
 export { startServer } from './server.js';

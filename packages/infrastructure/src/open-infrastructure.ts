@@ -25,57 +25,59 @@ import { systemClock } from './kernel/system-clock.js';
 export interface InfrastructureConfig {
   /** The PostgreSQL (14 or later) to use. */
   readonly databaseUrl: string;
-  /** Called once every connection is closed, also where the database can't be used. */
+  /** Called after every connection is closed, also if the database can't be used. */
   readonly closeDatabase?: () => Promise<void>;
-  /** Connections at the most, besides those that listen: for changed keys once somebody has called, and for messages. */
+  /**
+   * Most connections. Listening uses more: one for changed keys after the first authentication, and one for messages.
+   */
   readonly poolSize: number;
-  /** A Redis in which all instances count requests together; without it each counts for itself. */
+  /** A Redis in which all instances count requests together. Without it each instance counts by itself. */
   readonly redisUrl?: string | undefined;
-  /** How this process delivers messages, by e-mail or by telling a function; without it, it delivers none. */
+  /** How this process delivers messages: by e-mail, or by calling a function. Without it, it delivers none. */
   readonly delivery?: SmtpDelivery | ((message: ClaimedMessage) => void) | undefined;
-  /** How this process mails what resets a password; without it, nobody can reset one here. */
+  /** How this process mails password resets and address proofs. Without it, it mails none. */
   readonly passwordMail?: PasswordMail | undefined;
   readonly banPolicy?: BanPolicy | undefined;
-  /** Told what the operator should know, a sentence each. */
+  /** Called with sentences for the operator. */
   readonly onEvent?: (message: string) => void;
   /** Called once when a dependency is lost, and once when it is back. */
   readonly onDependency?: (change: DependencyChange) => void;
 }
 
-/** Each check signs in to the mail server, which may allow few sign-ins a minute. */
+/** Each check logs in to the mail server, which may allow few logins a minute. */
 const SMTP_POLL = { interval: 20_000, timeout: 5_000 };
 
-/** How things stand, for the operator's metrics. */
+/** The state of the process, for metrics. */
 export interface Readings {
-  /** Connections to PostgreSQL; `waiting` are the callers that wait for one. */
+  /** Connections to PostgreSQL; `waiting` counts the callers that wait for one. */
   readonly pool: { readonly idle: number; readonly used: number; readonly size: number; readonly waiting: number };
-  /** Requests that this process has decided by itself because Redis was lost. */
+  /** Requests that this process decided by itself because Redis was lost. */
   readonly limitFallbacks: number;
-  /** The dependencies that this process uses, and whether each of them answers. */
+  /** The dependencies of this process, and whether each answers. */
   readonly dependencies: ReadonlyMap<Dependency, boolean>;
 }
 
 export interface Infrastructure {
   readonly ports: Ports;
-  /** The signing key that all processes on this database share, by use. Generated once. */
+  /** The secret of that name, which all processes on this database share. It is generated once. */
   readonly secret: (name: string) => Promise<string>;
   /** Whether the database answers within half a second. Never rejects. */
   readonly isReady: () => Promise<boolean>;
   readonly read: () => Readings;
-  /** Closes every connection, then the database itself where that was asked for. */
+  /** Closes every connection, then the database itself if `closeDatabase` was given. */
   readonly close: () => Promise<void>;
 }
 
 /**
  * The domain's ports on a migrated PostgreSQL.
  *
- * @throws Error with one clear sentence where there is no database to be had.
+ * @throws Error with one sentence if the database can't be used.
  */
 export async function openInfrastructure(config: InfrastructureConfig): Promise<Infrastructure> {
   const { databaseUrl, closeDatabase, poolSize: max, redisUrl, delivery, passwordMail } = config;
   const { banPolicy: policy = DEFAULT_BAN_POLICY, onEvent = () => undefined, onDependency = () => undefined } = config;
   const connection = { connectionString: databaseUrl, max };
-  // Closed in the reverse order: each before what it needs.
+  // Closed in reverse order, so that each resource closes before those it uses.
   const opened: (() => unknown)[] = [() => closeDatabase?.()];
   const close = async () => {
     for (const closeOne of opened.splice(0).reverse()) await closeOne();
@@ -143,7 +145,7 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
 }
 
 function explained(error: unknown, databaseUrl: string, setting: string): Error {
-  // Never the user or the password.
+  // Without the user and the password.
   const { host, port, database } = new pg.Client(databaseUrl);
   const reasons: unknown[] = error instanceof AggregateError ? error.errors : [error];
   const reason = reasons.map((each) => (each instanceof Error ? each.message : String(each))).join('; ');
@@ -152,7 +154,7 @@ function explained(error: unknown, databaseUrl: string, setting: string): Error 
   });
 }
 
-// The mailers are loaded by whoever uses them alone: it takes a tenth of a second.
+// Loaded on demand, because loading the mailer takes a tenth of a second.
 
 async function openPasswordMailer(mail: PasswordMail, onEvent: (message: string) => void) {
   const { SmtpPasswordMailer } = await import('./accounts/smtp-password-mailer.js');

@@ -1,4 +1,4 @@
-/** Internals for the tests: a schema, and each adapter by itself. */
+/** Internals for tests: the schema, and each adapter separately. */
 export { Argon2PasswordHasher } from './accounts/argon2-password-hasher.js';
 export { SmtpPasswordMailer } from './accounts/smtp-password-mailer.js';
 export { TypeOrmAccountRepository } from './accounts/typeorm-account-repository.js';

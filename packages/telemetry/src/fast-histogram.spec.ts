@@ -5,7 +5,7 @@ import { FastHistogram } from './fast-histogram.js';
 
 const BUCKETS = [0.001, 0.25, 1, 10];
 
-it("tells Prometheus what prom-client's own would, whatever is observed", async () => {
+it("reports the same to Prometheus as prom-client's histogram, for any observations", async () => {
   const value = fc.oneof(fc.constantFrom(0, ...BUCKETS, 11), fc.double({ min: 0, max: 20, noNaN: true }));
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(fc.constantFrom('200', '503'), value)), async (observations) => {

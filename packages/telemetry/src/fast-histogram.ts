@@ -1,6 +1,6 @@
 type Labels = Readonly<Record<string, string>>;
 
-/** One combination of labels. Whoever observes keeps it, so that nothing is looked up or allocated. */
+/** One combination of labels. The observer keeps this object, so an observation needs no look-up and no allocation. */
 export class Series {
   readonly counts: number[];
   sum = 0;
@@ -14,14 +14,14 @@ export class Series {
 
   observe(value: number): void {
     let bucket = 0;
-    // From the left, as most of what is observed is small.
+    // Searched from the first bucket, because most observations are small.
     while (value > (this.bounds[bucket] ?? Infinity)) bucket += 1;
     this.counts[bucket] = (this.counts[bucket] ?? 0) + 1;
     this.sum += value;
   }
 }
 
-/** A Prometheus histogram whose observations cost some nanoseconds: prom-client's hash their labels each time. */
+/** A Prometheus histogram with very cheap observations: prom-client's own hashes the labels each time. */
 export class FastHistogram {
   readonly type = 'histogram';
   private readonly all: Series[] = [];
@@ -32,14 +32,14 @@ export class FastHistogram {
     private readonly bounds: readonly number[],
   ) {}
 
-  /** A new series; its labels must be no other one's. */
+  /** A new series. No other series may have the same labels. */
   series(labels: Labels): Series {
     const series = new Series(labels, this.bounds);
     this.all.push(series);
     return series;
   }
 
-  /** The method that prom-client's registry calls on each metric. */
+  /** prom-client's registry calls this method on each metric. */
   async get(): Promise<object> {
     const { name, help, type } = this;
     return { name, help, type, aggregator: 'sum', values: this.all.flatMap((series) => this.valuesOf(series)) };

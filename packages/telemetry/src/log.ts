@@ -1,26 +1,26 @@
 import { hostname } from 'node:os';
 import { destination, type DestinationStream, type Logger, pino } from 'pino';
 
-// POSIX writes so much into a pipe in one piece, so that no other process's line comes amid one of ours.
+// POSIX writes up to this many bytes to a pipe atomically, so lines of several processes don't mix.
 const PIPE_BUF = 4_096;
-/** Bytes that wait for a slow reader at the most; what is beyond them is lost. */
+/** Most bytes that wait for a slow reader. Further lines are dropped. */
 const BACKLOG = 16 * 1_024 * 1_024;
-/** Milliseconds that a gathered line waits at the most. */
+/** Longest time that a buffered line waits, in milliseconds. */
 const LONGEST_WAIT = 1_000;
 
 /** A service's log on standard output: JSON lines, or readable text if standard output is a terminal. */
 export interface Log {
   readonly logger: Logger;
   /**
-   * Writes a line of level info for next to nothing: lines are gathered, so that a SIGKILL takes those of the last second.
+   * Writes a line of level info cheaply: lines are buffered, so a SIGKILL loses those of the last second.
    *
-   * @param fields JSON properties, each with a comma before it.
+   * @param fields JSON properties, each preceded by a comma.
    */
   readonly gather: (fields: string) => void;
 }
 
 export interface LogOptions {
-  /** Which app it is: `name` in each line. */
+  /** The name of the app, `name` in each line. */
   readonly service: string;
   readonly level: string;
 }
@@ -70,12 +70,12 @@ export function logDependencies({ logger }: Pick<Log, 'logger'>): (change: Depen
 
 type Stream = DestinationStream & { readonly flushSync?: () => void };
 
-/** Never waits for whoever reads it. */
+/** Never waits for a slow reader. */
 function lines(): Stream {
   return destination({ dest: 1, sync: false, maxWrite: PIPE_BUF, maxLength: BACKLOG });
 }
 
-/** Undefined where an installation has left pino-pretty out, which is for developers. */
+/** Undefined if pino-pretty isn't installed: it is only for developers. */
 async function terminal(): Promise<Stream | undefined> {
   const pretty = await import('pino-pretty').catch(() => undefined);
   return pretty?.default({ sync: true, singleLine: true, ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss.l' });

@@ -6,7 +6,7 @@ import type { Page } from './pages.js';
 export interface Pool {
   readonly idle: number;
   readonly used: number;
-  /** Connections at the most. */
+  /** Most connections. */
   readonly size: number;
   /** Callers that wait for a connection. */
   readonly waiting: number;
@@ -21,12 +21,12 @@ export class Metrics {
     collectDefaultMetrics({ register: this.registry });
   }
 
-  /** In Prometheus' text format. */
+  /** The metrics in Prometheus' text format. */
   async page(): Promise<Page> {
     return { status: 200, body: await this.registry.metrics(), type: this.registry.contentType };
   }
 
-  /** @param collect sets what is counted elsewhere, whenever Prometheus asks. */
+  /** @param collect sets the value when Prometheus asks, for counts that are kept elsewhere. */
   counter<Label extends string = never>(
     name: string,
     help: string,
@@ -45,7 +45,7 @@ export class Metrics {
     return metric;
   }
 
-  /** @param collect as a counter's. */
+  /** @param collect sets the value when Prometheus asks. */
   gauge<Label extends string = never>(
     name: string,
     help: string,
@@ -67,10 +67,10 @@ export class Metrics {
     return new Histogram({ name, help, buckets, registers: this.registers });
   }
 
-  /** One for what happens ten thousand times a second. */
+  /** A histogram for events that happen thousands of times a second. */
   fastHistogram(name: string, help: string, buckets: readonly number[]): FastHistogram {
     const histogram = new FastHistogram(name, help, buckets);
-    // All that a registry asks of a metric is its name and what it stands at.
+    // A registry only uses a metric's name and its `get()`.
     this.registry.registerMetric(histogram as unknown as Metric);
     return histogram;
   }
@@ -82,7 +82,7 @@ export class Metrics {
       gauge.set({ state: 'idle' }, idle);
       gauge.set({ state: 'used' }, used);
     });
-    this.gauge('db_client_connection_max', 'Connections to PostgreSQL at the most', [], (gauge) => {
+    this.gauge('db_client_connection_max', 'Most connections to PostgreSQL', [], (gauge) => {
       gauge.set(read().size);
     });
     this.gauge('db_client_connection_pending_requests', 'Callers that wait for a connection', [], (gauge) => {

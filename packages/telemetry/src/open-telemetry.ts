@@ -22,7 +22,7 @@ import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trac
 import type { TraceContext } from './trace-context.js';
 import type { Span, SpanOptions, Tracing } from './tracing.js';
 
-/** Milliseconds. */
+/** Longest time, in milliseconds, to send the last spans at the end. */
 const LONGEST_GOODBYE = 1_000;
 const KINDS = { server: SpanKind.SERVER, consumer: SpanKind.CONSUMER } as const;
 
@@ -34,8 +34,8 @@ interface Query {
 }
 
 /**
- * OpenTelemetry's SDK, with what its standard variables say: the endpoint, headers and time limits of the exporter, the
- * sampler, the limits of spans and batches, the service's name and its resource's attributes.
+ * The OpenTelemetry SDK. Its standard environment variables set the exporter's endpoint, headers and timeouts, the
+ * sampler, the limits of spans and batches, and the service's name and attributes.
  */
 export function startOpenTelemetry(service: string): Tracing {
   const provider = new BasicTracerProvider({
@@ -61,7 +61,7 @@ export function startOpenTelemetry(service: string): Tracing {
         },
       };
     },
-    // A collector that is away holds nobody up.
+    // An unreachable collector must not delay the shutdown.
     close: () => Promise.race([provider.shutdown(), delay(LONGEST_GOODBYE, undefined, { ref: false })]),
   };
 }
@@ -73,7 +73,7 @@ function contextOf(parent: TraceContext | undefined) {
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true });
 }
 
-/** A step for each query that is part of a trace. Its text has parameters where its values are, which stay untold. */
+/** A span for each query of a trace. The SQL text has placeholders; the parameter values are never recorded. */
 function traceQueries(tracer: ReturnType<BasicTracerProvider['getTracer']>): void {
   const spans = new WeakMap<object, OtelSpan>();
   tracingChannel<unknown, Query>('adoption-store:query').subscribe({
@@ -93,7 +93,7 @@ function traceQueries(tracer: ReturnType<BasicTracerProvider['getTracer']>): voi
       const span = spans.get(query);
       if (query.error !== undefined) {
         span?.setStatus({ code: SpanStatusCode.ERROR });
-        // An error's message may repeat a value.
+        // Only the code: an error's message may contain a parameter value.
         span?.setAttribute('error.type', codeOf(query.error));
       }
       span?.end();
@@ -102,7 +102,7 @@ function traceQueries(tracer: ReturnType<BasicTracerProvider['getTracer']>): voi
   });
 }
 
-/** The SQLSTATE, Node's code, or what kind of error it is. */
+/** The SQLSTATE, Node's error code, or the error's class. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'error';
   return 'code' in error ? String(error.code) : error.name;

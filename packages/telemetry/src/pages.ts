@@ -6,7 +6,7 @@ import { explainListenError, type ListenAddress, localAddress } from '@adoption-
 export interface Page {
   readonly status: number;
   readonly body: string;
-  /** Plain text unless it is said. */
+  /** The content type. Default: plain text. */
   readonly type?: string;
 }
 
@@ -20,9 +20,9 @@ export interface PageServer {
 }
 
 /**
- * Serves what those who run the service ask for, each on a port that clients don't reach.
+ * Serves metrics and health pages for the operator, on a port that clients can't reach.
  *
- * @throws Error that says in a sentence why it can't listen there.
+ * @throws Error that says in one sentence why it can't listen there.
  */
 export async function servePages(pages: Pages, where: ListenAddress): Promise<PageServer> {
   const { host, port } = where;
@@ -50,5 +50,5 @@ export async function servePages(pages: Pages, where: ListenAddress): Promise<Pa
 async function pageAt(method: string | undefined, url: string | undefined, pages: Pages): Promise<Page> {
   const path = method === 'GET' || method === 'HEAD' ? (url?.split('?')[0] ?? '') : '';
   const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
-  return page === undefined ? { status: 404, body: `there is only ${Object.keys(pages).join(', ')}\n` } : page();
+  return page === undefined ? { status: 404, body: `try ${Object.keys(pages).join(', ')}\n` } : page();
 }

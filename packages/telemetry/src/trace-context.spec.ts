@@ -6,13 +6,13 @@ const SPAN = 'b7ad6b7169203331';
 const VALID = `00-${TRACE}-${SPAN}-01`;
 
 describe('a traceparent', () => {
-  it('says the trace, the step and whether it is sampled', () => {
+  it('names the trace, the span and whether it is sampled', () => {
     expect(parseTraceparent(VALID)).toEqual({ traceId: TRACE, spanId: SPAN, isSampled: true });
     expect(parseTraceparent(`00-${TRACE}-${SPAN}-00`)).toMatchObject({ isSampled: false });
     expect(parseTraceparent(`00-${TRACE}-${SPAN}-fe`)).toMatchObject({ isSampled: false });
   });
 
-  it('of a version to come is read as far as ours goes', () => {
+  it('of a later version is read as far as this version goes', () => {
     for (const later of [`01-${TRACE}-${SPAN}-01`, `fe-${TRACE}-${SPAN}-01-more`])
       expect(parseTraceparent(later)).toEqual({ traceId: TRACE, spanId: SPAN, isSampled: true });
   });
@@ -24,22 +24,22 @@ describe('a traceparent', () => {
     ['capitals', VALID.toUpperCase()],
     ['a trace id of zeros', `00-${'0'.repeat(32)}-${SPAN}-01`],
     ['a span id of zeros', `00-${TRACE}-${'0'.repeat(16)}-01`],
-    ['the version that is none', `ff-${TRACE}-${SPAN}-01`],
+    ['the invalid version ff', `ff-${TRACE}-${SPAN}-01`],
     ['a version of one digit', `0-${TRACE}-${SPAN}-01`],
     ['a short trace id', `00-${TRACE.slice(1)}-${SPAN}-01`],
     ['a long span id', `00-${TRACE}-${SPAN}0-01`],
-    ['more than our version has', `${VALID}-more`],
+    ['more fields than this version has', `${VALID}-more`],
     ['a dash at the end', `${VALID}-`],
-    ['a version to come with more that no dash begins', `01-${TRACE}-${SPAN}-01more`],
+    ['a later version with more text that no dash separates', `01-${TRACE}-${SPAN}-01more`],
     ['white space', ` ${VALID}`],
     ['a line feed at the end', `${VALID}\n`],
     ['two', `${VALID}, ${VALID}`],
     ['digits that are not hexadecimal', `00-${TRACE.replace('a', 'g')}-${SPAN}-01`],
-  ])('is none where it is %s', (_what, text) => {
+  ])('is ignored if it is %s', (_what, text) => {
     expect(parseTraceparent(text)).toBeUndefined();
   });
 
-  it('comes back as it was written', () => {
+  it('is written as it was read', () => {
     for (const isSampled of [true, false]) {
       const context = { traceId: TRACE, spanId: SPAN, isSampled };
       expect(parseTraceparent(formatTraceparent(context))).toEqual(context);
@@ -47,15 +47,15 @@ describe('a traceparent', () => {
   });
 });
 
-describe('the next step', () => {
-  it('is of the same trace, sampled as it was, under an id of its own', () => {
+describe('the next span', () => {
+  it('is in the same trace, with the same sampling, under a new id', () => {
     const parent = { traceId: TRACE, spanId: SPAN, isSampled: true };
     const next = continueTrace(parent);
     expect(next).toEqual({ ...parent, spanId: expect.stringMatching(/^[0-9a-f]{16}$/) });
     expect(next.spanId).not.toBe(SPAN);
   });
 
-  it('without one before it begins a new trace, and never the same twice', () => {
+  it('without a parent begins a new trace, never the same twice', () => {
     const steps = Array.from({ length: 10_000 }, () => continueTrace(undefined));
     expect(steps.filter((step) => parseTraceparent(formatTraceparent(step)) === undefined)).toEqual([]);
     expect(new Set(steps.map(({ traceId }) => traceId)).size).toBe(steps.length);

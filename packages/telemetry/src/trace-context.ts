@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** Where in which trace something happens (W3C Trace Context). */
+/** The position of a span in a trace (W3C Trace Context). */
 export interface TraceContext {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
@@ -14,7 +14,7 @@ const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9
 const LENGTH = 55;
 const SAMPLED = 1;
 
-/** The content of a `traceparent` header; undefined if its syntax is wrong. Only later versions may be longer. */
+/** Parses a `traceparent` header. Undefined if its syntax is wrong. Only later versions may be longer. */
 export function parseTraceparent(text: unknown): TraceContext | undefined {
   const match = typeof text === 'string' ? TRACEPARENT.exec(text) : null;
   if (match === null) return undefined;
@@ -27,7 +27,7 @@ export function formatTraceparent({ traceId, spanId, isSampled }: TraceContext):
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
 }
 
-/** The next step of a trace, or the first one of a new trace. */
+/** The next span of a trace, or the first span of a new trace. */
 export function continueTrace(parent: TraceContext | undefined): TraceContext {
   const spanId = randomHex(8);
   if (parent === undefined) return { traceId: randomHex(16), spanId, isSampled: false };

@@ -31,14 +31,14 @@ afterEach(() => {
   rmSync(root, { recursive: true });
 });
 
-it('tests run what was compiled from the sources as they are, whatever their times', () => {
+it('an up-to-date build is accepted, whatever the files’ times', () => {
   utimesSync(source, new Date(), new Date(Date.now() + 60_000));
   expect(() => {
     refuseStaleBuild(root);
   }).not.toThrow();
 });
 
-it('a source that was changed after it was compiled is refused, with the command to run', () => {
+it('a build older than a changed source is refused, with the command to run', () => {
   writeFileSync(source, 'export const answer = 2;\n');
   utimesSync(source, new Date(), new Date(Date.now() + 60_000));
   expect(() => {

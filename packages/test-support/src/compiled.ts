@@ -3,8 +3,8 @@ import { join, relative } from 'node:path';
 import ts from 'typescript';
 
 /**
- * The suites of processes run what was compiled. A stale build would let them pass or fail for another program than the
- * one in the sources, so the compiler itself is asked. Files that are newer but have the same text are not stale.
+ * Process tests run compiled code. With a stale build they would test another program than the sources, so the compiler
+ * is asked whether each build is current. A newer file with the same text isn't stale.
  *
  * @throws Error that names the first stale project and the command to run.
  */
@@ -18,7 +18,7 @@ export function refuseStaleBuild(root: string): void {
       const project = relative(root, next.project);
       throw new Error(`${project}: its sources were changed after they were compiled; run: npm run build`);
     }
-    // Newer files with the same text: only the times of the output are brought up to date.
+    // The text is the same and only the files' times differ, so the compiler updates the times of its output.
     next.done();
   }
 }

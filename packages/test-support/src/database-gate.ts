@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import pg from 'pg';
 
-/** A way to a database that can be shut, while the database itself goes on. */
+/** A proxy to a database that can be closed while the database runs. */
 export class DatabaseGate {
   private readonly sockets = new Set<Socket>();
   private isFrozen = false;
@@ -27,7 +27,7 @@ export class DatabaseGate {
     return `postgres://${user}@127.0.0.1:${(this.server.address() as AddressInfo).port}/${database}`;
   }
 
-  /** Nothing comes through any more, and nobody is told. */
+  /** Forwards nothing from now on. Connections stay open. */
   freeze(): void {
     this.isFrozen = true;
     for (const socket of this.sockets) socket.pause();
@@ -38,7 +38,7 @@ export class DatabaseGate {
     for (const socket of this.sockets) socket.resume();
   }
 
-  /** Connections are reset and refused, as by a server that is down. */
+  /** Connections are reset and refused, as if the server were down. */
   shut(): void {
     this.server.close();
     for (const socket of this.sockets) socket.destroy();

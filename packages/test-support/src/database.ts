@@ -7,14 +7,14 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** A database of the run's PostgreSQL: an empty one, or a copy of the one that TEST_DATABASE_TEMPLATE names. */
+/** Creates a database on the test run's PostgreSQL: empty, or a copy of the one that TEST_DATABASE_TEMPLATE names. */
 export async function createDatabase(): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   await asSuperuser(`CREATE DATABASE ${name} TEMPLATE ${process.env['TEST_DATABASE_TEMPLATE'] ?? 'template1'}`);
   return { url: urlOf(name), drop: () => asSuperuser(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
 }
 
-/** The rows of a statement, on a connection of its own. */
+/** Runs a statement on a new connection and returns its rows. */
 export async function ask<Row extends pg.QueryResultRow>(
   url: string,
   statement: string,
@@ -35,6 +35,6 @@ async function asSuperuser(statement: string): Promise<void> {
 
 function urlOf(database: string): string {
   const url = process.env['TEST_POSTGRES_URL'];
-  if (url === undefined) throw new Error("the run's PostgreSQL is not there: was Jest started without its config?");
+  if (url === undefined) throw new Error('TEST_POSTGRES_URL is not set: was Jest started without its config?');
   return url.replace(/^(\w+:\/\/[^/]*)\/[^?]*/, `$1/${database}`);
 }

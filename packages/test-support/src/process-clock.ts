@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Environment } from './processes.js';
 
-/** A clock that is set by hand, for processes: those that are started with its environment read it at every look. */
+/**
+ * A clock for other processes that is set by hand. A process that is started with its environment reads it at every
+ * use.
+ */
 export class ProcessClock {
   readonly environment: Environment;
   private readonly file: string;
@@ -16,7 +19,7 @@ export class ProcessClock {
   }
 
   set(now: number): void {
-    // Renamed, so that no process reads half of it.
+    // Renamed, so that no process reads a half-written file.
     writeFileSync(`${this.file}.next`, String(now));
     renameSync(`${this.file}.next`, this.file);
   }

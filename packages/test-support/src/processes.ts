@@ -20,7 +20,7 @@ export const ACCOUNTS = join(ROOT, 'apps/cli/dist/accounts.js');
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   readonly scripts: Readonly<Record<string, string>>;
 };
-/** Node.js options, as the scripts that start these programs give them. */
+/** The Node.js options of the npm scripts that start these programs. */
 const FLAGS: Readonly<Record<string, readonly string[]>> = {
   [API]: flagsOf('start:api'),
   [START]: flagsOf('start'),
@@ -40,7 +40,7 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** A process of ours as a user starts it, with no settings but the ones given. */
+/** A process started as a user would start it, with only the given settings. */
 export class Running {
   readonly child: ChildProcess;
   stdout = '';
@@ -54,7 +54,7 @@ export class Running {
   ) {
     this.child = spawn(process.execPath, [...(FLAGS[program] ?? []), program, ...args], {
       cwd: tmpdir(),
-      // A free port, as many run at a time. From Node.js 22 on, what one has compiled the others need not.
+      // Any free port, because many processes run at once. From Node.js 22 on they share their compile cache.
       env: { PATH: process.env['PATH'], METRICS_PORT: '0', NODE_COMPILE_CACHE: COMPILE_CACHE, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
       ...options,
@@ -63,7 +63,7 @@ export class Running {
     this.child.stderr?.on('data', (chunk) => (this.stderr += String(chunk)));
   }
 
-  /** Until standard output matches. */
+  /** Waits until standard output matches. */
   async prints(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const match = pattern.exec(this.stdout);
@@ -78,7 +78,7 @@ export class Running {
     return { code: this.child.exitCode, stdout: this.stdout, stderr: this.stderr };
   }
 
-  /** Sends the signal and waits for the end. */
+  /** Sends the signal and waits until the process has ended. */
   async stop(signal: NodeJS.Signals = 'SIGINT'): Promise<Finished> {
     this.child.kill(signal);
     return this.finished();
@@ -94,12 +94,12 @@ export async function temporaryFolder(): Promise<{ path: string; remove(): Promi
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** A TCP port nobody listens on just now. */
+/** A TCP port that is currently free. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
   server.close();
-  if (address === null || typeof address === 'string') throw new Error('no port was given');
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
   return address.port;
 }

@@ -3,17 +3,17 @@ import { delimiter, join } from 'node:path';
 
 const FOLDERS = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin', '/usr/sbin', '/usr/local/bin'];
 
-/** Debian keeps PostgreSQL's programs off the PATH, a folder for each version. */
+/** Debian keeps PostgreSQL's programs off the PATH, one folder per version. */
 const POSTGRES = '/usr/lib/postgresql';
 const postgresFolders = existsSync(POSTGRES)
   ? readdirSync(POSTGRES).map((version) => join(POSTGRES, version, 'bin'))
   : [];
 
 /**
- * The folder that has all of these programs, which aren't ours and don't come with npm.
+ * The folder with all of these programs. They are installed on the system, not by npm.
  *
- * @returns undefined, having said so, where there is none.
- * @throws Error where there is none and REQUIRE_PROGRAMS, which CI sets, says that there must be.
+ * @returns undefined, with a warning, if there is none.
+ * @throws Error if there is none and REQUIRE_PROGRAMS is set, as in CI.
  */
 export function folderOf(suite: string, debianPackage: string, ...programs: readonly string[]): string | undefined {
   const found = [...FOLDERS, ...postgresFolders].find((folder) =>

@@ -1,12 +1,12 @@
 import pg from 'pg';
 
-/** A statement as PostgreSQL has run it. */
+/** A statement and the plan with which PostgreSQL ran it. */
 export interface RunStatement {
   readonly text: string;
   readonly plan: PlanNode;
 }
 
-/** Of EXPLAIN's JSON what is asked here. */
+/** The fields of EXPLAIN's JSON that are used here. */
 interface PlanNode {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
@@ -22,20 +22,20 @@ const SETTINGS = {
   'auto_explain.log_min_duration': '0',
   'auto_explain.log_analyze': 'on',
   'auto_explain.log_timing': 'off',
-  // Statements of triggers and constraints too.
+  // Includes the statements of triggers and constraints.
   'auto_explain.log_nested_statements': 'on',
   'auto_explain.log_format': 'json',
-  // The plan goes to the client, and not to the server's log.
+  // The plan goes to the client instead of the server's log.
   'auto_explain.log_level': 'notice',
 };
 
-/** The database at `url`, with connections that report the plan of each of their statements. */
+/** The URL of the same database whose connections report the plan of every statement. */
 export function explainingUrl(url: string): string {
   const options = Object.entries(SETTINGS).map(([name, value]) => `-c ${name}=${value}`);
   return `${url}${url.includes('?') ? '&' : '?'}options=${encodeURIComponent(options.join(' '))}`;
 }
 
-/** Every statement that this process sends to an `explainingUrl` during `work`. */
+/** Every statement that this process sends to an `explainingUrl` while `work` runs. */
 export async function statementsDuring(work: () => Promise<unknown>): Promise<readonly RunStatement[]> {
   const statements: RunStatement[] = [];
   const client = pg.Client.prototype as { connect: (...parameters: unknown[]) => unknown };
@@ -58,8 +58,8 @@ export async function statementsDuring(work: () => Promise<unknown>): Promise<re
 }
 
 /**
- * The parts of a statement that cost more the larger one of `tables` is: reading it from end to end, reading more than
- * `most` of its rows, and sorting more than `most` rows.
+ * The parts of a statement that get more expensive as one of `tables` grows: a full scan, reading more than `most` of
+ * its rows, or sorting more than `most` rows.
  */
 export function growingCosts(
   { text, plan }: RunStatement,
@@ -79,7 +79,7 @@ export function growingCosts(
   return costs.map((cost) => `${cost}: ${text.replace(/\s+/g, ' ').trim()}`);
 }
 
-/** By a node, wanted or not; PostgreSQL gives the mean of its loops. */
+/** Rows that a node read, including those it filtered out. PostgreSQL reports the mean per loop. */
 function rowsRead(node: PlanNode): number {
   const unwanted = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
   return Math.round((node['Actual Rows'] + unwanted) * node['Actual Loops']);

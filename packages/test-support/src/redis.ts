@@ -9,17 +9,17 @@ const PROGRAM = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin', '/
   .map((folder) => join(folder, 'redis-server'))
   .find((path) => existsSync(path));
 
-/** A Redis that the suite may use but must not harm: the one of REDIS_URL, or one of its own. */
+/** A Redis for a suite that doesn't stop or damage it: the one of REDIS_URL, or a new one. */
 export interface TestRedis {
   readonly url: string;
   close(): Promise<void>;
 }
 
 /**
- * Opens a Redis, where there is one to be had.
+ * Opens a Redis.
  *
- * @returns undefined, having said so, where there is none.
- * @throws Error where there is none and REQUIRE_REDIS says that there must be.
+ * @returns undefined, with a warning, if none is available.
+ * @throws Error if none is available and REQUIRE_REDIS is set.
  */
 export function redisFor(suite: string): (() => Promise<TestRedis>) | undefined {
   const url = process.env['REDIS_URL'];
@@ -27,7 +27,7 @@ export function redisFor(suite: string): (() => Promise<TestRedis>) | undefined 
   return redisServerFor(suite);
 }
 
-/** As `redisFor`, for suites that kill it: always a server of their own. */
+/** Like `redisFor`, for suites that kill the server: always starts a new one. */
 export function redisServerFor(suite: string, settings: RedisSettings = {}): (() => Promise<RedisServer>) | undefined {
   if (PROGRAM !== undefined) return () => RedisServer.start(PROGRAM, settings);
   const reason = `${suite}: there is no redis-server on the PATH (Debian's redis-server has it)`;
@@ -36,10 +36,10 @@ export function redisServerFor(suite: string, settings: RedisSettings = {}): (()
   return undefined;
 }
 
-/** As redis-server takes them. */
+/** Settings of redis-server. */
 type RedisSettings = Readonly<Record<string, string>>;
 
-/** A Redis that keeps nothing unless its settings say so, at an address that stays the same when it is started again. */
+/** A Redis that stores nothing on disk by default. It keeps its address when it is restarted. */
 export class RedisServer implements TestRedis {
   private constructor(
     private readonly program: string,
@@ -68,7 +68,7 @@ export class RedisServer implements TestRedis {
     this.child = await launch(this.program, this.port, this.folder.path, this.settings);
   }
 
-  /** Connections stay open, and nothing answers. */
+  /** Connections stay open but get no answers. */
   freeze(): void {
     this.child.kill('SIGSTOP');
   }
@@ -87,7 +87,7 @@ async function launch(program: string, port: number, folder: string, own: RedisS
   const settings = { port: String(port), bind: '127.0.0.1', dir: folder, save: '', appendonly: 'no', ...own };
   const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  // A run that is cut short leaves no server behind.
+  // A test run that is interrupted leaves no server behind.
   const end = () => child.kill('SIGKILL');
   process.once('exit', end);
   child.once('exit', () => process.off('exit', end));
@@ -100,7 +100,7 @@ async function launch(program: string, port: number, folder: string, own: RedisS
   return child;
 }
 
-/** Asks Redis by hand what has an answer of one text, such as `PTTL key`: that text, without its mark. */
+/** Sends a Redis command with a one-line reply, such as `PTTL key`, and returns the reply without its type prefix. */
 export async function askRedis(url: string, command: string): Promise<string> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port || '6379'), hostname);

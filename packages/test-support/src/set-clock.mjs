@@ -1,4 +1,7 @@
-/** Loaded into a process before its program: there, the time is the one in the file that TEST_CLOCK names. */
+/**
+ * Loaded into a process before its program. It replaces the current time with the one in the file that TEST_CLOCK
+ * names.
+ */
 import { readFileSync } from 'node:fs';
 
 const file = process.env.TEST_CLOCK;

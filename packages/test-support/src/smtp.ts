@@ -4,35 +4,35 @@ import { buffer } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
 
 export interface ReceivedMail {
-  /** The envelope's addresses. */
+  /** The addresses of the envelope. */
   readonly from: string;
   readonly to: readonly string[];
-  /** In order, names in lower case, folding undone. */
+  /** In order, with lower-case names and unfolded values. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** The one header of that name. */
+  /** The value of the header. The mail must not have two of that name. */
   readonly header: (name: string) => string | undefined;
-  /** Decoded; what was sent, to the byte. */
+  /** The decoded body, byte for byte. */
   readonly body: string;
-  /** As it came over the wire. */
+  /** The bytes as received. */
   readonly raw: string;
 }
 
-/** How the sink treats a connection, a recipient and a whole mail until this is changed. */
+/** A fault of the sink: where it happens and what it does. */
 export interface Trouble {
   readonly at: 'greeting' | 'recipient' | 'data';
-  /** Refuse with an SMTP code, cut the connection, or say nothing. */
+  /** An SMTP code refuses, 'cutting' closes the connection, 'hanging' never answers. */
   readonly by: number | 'cutting' | 'hanging';
 }
 
-/** A mail server that keeps what it is sent. */
+/** A mail server for tests that stores the mail it receives. */
 export class SmtpSink {
   /** The mails that the sink has accepted. */
   readonly received: ReceivedMail[] = [];
-  /** Whole mails that it was handed, those it then refused included. */
+  /** Complete mails received, including those it then refused. */
   offered = 0;
-  /** Of those who have one; nobody needs to log in. */
+  /** Credentials of the clients that logged in; a login isn't required. */
   readonly logins: [name: string | undefined, password: string | null | undefined][] = [];
-  /** Connections, all and at the same time. */
+  /** Connections so far. */
   connections = 0;
   mostAtOnce = 0;
   trouble: Trouble | undefined;
@@ -44,7 +44,7 @@ export class SmtpSink {
     private readonly port: number,
   ) {}
 
-  /** @param withTls whether it offers STARTTLS, with a certificate that it has signed itself. */
+  /** @param withTls whether it offers STARTTLS, with a self-signed certificate. */
   static async open(withTls = false): Promise<SmtpSink> {
     const server = newServer(() => sink, withTls);
     const sink: SmtpSink = new SmtpSink(server, await listen(server, 0));
@@ -56,7 +56,7 @@ export class SmtpSink {
     return `smtp://127.0.0.1:${this.port}`;
   }
 
-  /** Ends, connections and all. */
+  /** Stops the server and cuts its connections. */
   async close(): Promise<void> {
     this.resume();
     const closed = new Promise<void>((resolve) => {
@@ -66,19 +66,18 @@ export class SmtpSink {
     await closed;
   }
 
-  /** Once closed. */
+  /** Starts the closed server again at the same port. */
   async startAgain(): Promise<void> {
     this.server = newServer(() => this);
     await listen(this.server, this.port);
     this.follow();
   }
 
-  /** Cuts every connection. */
   cut(): void {
     for (const socket of this.sockets.values()) socket.destroy();
   }
 
-  /** No more trouble; what hung goes on. */
+  /** Ends the fault; connections that hung continue. */
   resume(): void {
     this.trouble = undefined;
     for (const goOn of this.held.splice(0)) goOn();
@@ -145,7 +144,7 @@ function newServer(sink: () => SmtpSink, withTls = false): SMTPServer {
         .catch(callback);
     },
   });
-  // Of connections that were cut, by either side.
+  // Errors of connections that either side cut.
   server.on('error', () => undefined);
   return server;
 }

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { until } from './until.js';
 
-it('a wait ends, and says what it waited for: in words, or as the condition is written', async () => {
+it('a failed wait names what it waited for: the given words, or the condition’s source', async () => {
   const never = () => performance.now() < 0;
   await expect(until(never, { what: 'the end of time', within: 30 })).rejects.toThrow(
     'waited 30 ms in vain for: the end of time',

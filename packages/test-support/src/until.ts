@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Within a test's own 30 s, so that it is this that says what was missing. */
+/** Shorter than a test's own 30 s, so that this error is reported first. */
 const TIMEOUT = 20_000;
 
 /**
- * Waits for what a real process does by itself.
+ * Waits until a condition is true that another process brings about.
  *
- * @param what what is waited for, in words; the condition's own text unless given.
- * @throws Error that says what hasn't come about in time.
+ * @param what a description of the condition. Default: the condition's source.
+ * @throws Error that names the condition, if it isn't true in time.
  */
 export async function until(
   isTrue: () => boolean | Promise<boolean>,

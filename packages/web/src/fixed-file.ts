@@ -5,7 +5,7 @@ export const HTML = 'text/html; charset=utf-8';
 export const CSS = 'text/css; charset=utf-8';
 export const SCRIPT = 'text/javascript; charset=utf-8';
 
-/** A file that is the same for everybody until the next release. */
+/** A file that is the same for every client until the next release. */
 export interface FixedFile {
   readonly type: string;
   readonly body: Buffer;
@@ -24,7 +24,7 @@ export function sendFixedFile(request: FastifyRequest, reply: FastifyReply, file
   return reply.type(file.type).send(file.body);
 }
 
-/** RFC 9110 §13.1.2. */
+/** `If-None-Match`: RFC 9110 §13.1.2. */
 function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
   const known = ifNoneMatch?.split(',').map((each) => each.trim().replace(/^W\//, '')) ?? [];
   return known.includes(etag) || known.includes('*');

@@ -1,15 +1,15 @@
 import { isIP } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** RFC 9110 §7.2 and RFC 3986 §3.2.2, as far as names and addresses of servers go. */
+/** A host as in RFC 9110 §7.2 and RFC 3986 §3.2.2, without percent-encoding. */
 export const HOST = /^(?:\[[0-9a-f:.]{2,45}\]|[a-z0-9._~-]{1,255})(?::\d{1,5})?$/i;
 const PROTOCOL = /^https?$/i;
 const WITH_PORT = /^(?:\[([^\]]+)\]|(\d+\.\d+\.\d+\.\d+))(?::\d{1,5})?$/;
 
 /**
- * A hook for where proxies are trusted: of what they tell by X-Forwarded-For, -Host and -Proto only what is valid stays.
- * Fastify's `trustProxy` decides whose are used, and uses them as they came: garbage would be an address with limits of
- * its own, or part of a link.
+ * A hook for servers behind trusted proxies. It removes invalid values from X-Forwarded-For, -Host and -Proto.
+ * Fastify's `trustProxy` decides whose headers are used, but doesn't validate them: an invalid address would get limits
+ * of its own, and an invalid host would become part of a link.
  */
 export function dropInvalidForwarding(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   const { headers } = request.raw;
@@ -25,7 +25,7 @@ export function dropInvalidForwarding(request: FastifyRequest, _reply: FastifyRe
   }
 }
 
-/** The addresses nearest to us, up to the first text that is none: nobody vouches for what stands before that. */
+/** The addresses nearest to this server, up to the first invalid one: nothing before it can be trusted. */
 function validAddresses(list: string): readonly string[] {
   const addresses = list.split(',').map((each) => addressIn(each.trim()));
   return addresses.slice(addresses.lastIndexOf(undefined) + 1).filter((each) => each !== undefined);
@@ -37,7 +37,7 @@ function addressIn(text: string): string | undefined {
   return isIP(address) !== 0 && !address.includes('%') ? address : undefined;
 }
 
-/** Of several the last, which the nearest proxy has added; empty where that isn't as it should be. */
+/** The last value, which the nearest proxy added. Empty if it is invalid. */
 function lastOf(value: string | string[] | undefined, pattern: RegExp): string {
   const last = textOf(value).split(',').at(-1)?.trim() ?? '';
   return pattern.test(last) ? last : '';

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 type Get = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
-/** The pages for an orchestrator's probes, each served by `serve`. */
+/** Registers the pages for an orchestrator's probes with `serve`. */
 export function serveHealth(serve: (path: string, get: Get) => void, isReady: () => Promise<boolean>): void {
   serve(
     '/livez',

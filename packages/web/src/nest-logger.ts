@@ -1,7 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
 import type { FastifyBaseLogger } from 'fastify';
 
-/** Nest's own words, into the service's log. */
+/** Writes Nest's messages to the service's log. */
 export function nestLogger(log: FastifyBaseLogger): LoggerService {
   return {
     log: (message: unknown) => {

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const SWEEP_MS = 50;
 
-/** A server's connections, so that none of them keeps it from ending. */
+/** A server's open connections, so that an idle one can't delay the shutdown. */
 export class OpenConnections {
   private readonly sockets = new Set<Socket>();
 
@@ -16,23 +16,24 @@ export class OpenConnections {
   }
 
   /**
-   * Serves on for `lameDuck`, in which load balancers turn away, then runs `close`, which waits for the last connection.
+   * Continues to serve for `lameDuck`, until load balancers have noticed, then runs `close`, which waits for the last
+   * connection.
    *
-   * @param told to stop, by the signal that is the reason.
-   * @param times in milliseconds; `all` is for both.
+   * @param told aborted when the service must stop; the reason is the name of the signal.
+   * @param times in milliseconds; `all` bounds both phases together.
    */
   async end(
     told: AbortSignal,
     times: { readonly lameDuck: number; readonly all: number },
     close: () => Promise<void>,
   ): Promise<void> {
-    // After Ctrl-C there is no load balancer that needs the time.
+    // No load balancer needs the time after a Ctrl-C.
     const lameDuck = told.reason === 'SIGTERM' ? Math.min(times.lameDuck, times.all) : 0;
     await delay(lameDuck);
     await this.drain(times.all - lameDuck, close);
   }
 
-  /** Runs `close`. A request is given so many milliseconds to be answered. */
+  /** Runs `close`. Requests in progress have this many milliseconds to finish. */
   private async drain(milliseconds: number, close: () => Promise<void>): Promise<void> {
     const sweep = setInterval(() => {
       this.closeUnused();
@@ -50,7 +51,7 @@ export class OpenConnections {
 
   private closeUnused(): void {
     this.server.closeIdleConnections();
-    // Node takes a connection on which nothing has ever come for one with a request.
+    // Node treats a connection that never received a byte as active, so close it here.
     for (const socket of this.sockets) if (socket.bytesRead === 0) socket.destroy();
   }
 }

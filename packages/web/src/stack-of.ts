@@ -1,4 +1,4 @@
-/** Where it happened, and why. Nothing else of the error is for the log: a failed query carries its parameters. */
+/** The stack and the causes. Other fields aren't logged: the error of a failed query carries its parameters. */
 export function stackOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause === undefined

@@ -1,7 +1,7 @@
 import type { Application } from '@adoption-store/domain';
 import { type DynamicModule, Module } from '@nestjs/common';
 
-/** Every use case of the application, each under its own class. */
+/** Provides every use case of the application under its class. */
 @Module({})
 export class UseCasesModule {
   static of(application: Application): DynamicModule {

@@ -1,7 +1,7 @@
 /**
- * What an expert would write by hand for the catalogue alone: bare Fastify and pg, prepared statements, keys and counters
- * in memory, response schemas, and no more rules than the document has. Numbers are doubles. With `--sharing` reads that
- * arrive together share one query and the text of its page, and writes one transaction.
+ * A service written by hand for the catalogue only: bare Fastify and pg, prepared statements, keys and counters in
+ * memory, response schemas, and only the rules of the original document. Numbers are doubles. With `--sharing`,
+ * concurrent reads share one query and the text of its page, and concurrent writes share one transaction.
  */
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
@@ -68,7 +68,7 @@ const queries = {
   }),
 };
 
-/** Runs one batch at a time; what comes meanwhile is the next one. */
+/** Runs one batch at a time; items that arrive meanwhile are in the next one. */
 function batching(run, most = 256) {
   let waiting = [];
   let isRunning = false;
@@ -152,7 +152,7 @@ async function callerOf(authorization) {
   return caller;
 }
 
-/** Counts the request; the window with the fewest left, and whether there was room. */
+/** Counts the request. Returns the window with the fewest requests left, and whether there was room. */
 function count({ account, perMinute, perDay }) {
   const now = Date.now();
   const minute = Math.floor(now / 60_000);
@@ -175,7 +175,7 @@ function count({ account, perMinute, perDay }) {
 const writePage = fastJson({ type: 'array', items: pet });
 const texts = new WeakMap();
 
-/** Requests that share rows share the text of their page. */
+/** The JSON text of each page, shared by requests that share rows. */
 function textOf(rows, page, reply) {
   const text = texts.get(rows) ?? Buffer.from(writePage(page));
   texts.set(rows, text);

@@ -1,8 +1,8 @@
 /**
- * What teams ship for the catalogue by the book of Nest: Express, TypeORM repositories, DTOs with class-validator, a guard
- * that looks the key and its account up, each as its documentation shows it. Nothing is done to be slow, and nothing that
- * isn't in those chapters to be fast. With `--throttled` also the throttler's own guard and storage, with a limit that is
- * never reached. Numbers are doubles; a page goes on after the id in `cursor`. Compiled when it is started.
+ * The catalogue as a typical team writes it with Nest's documentation: Express, TypeORM repositories, DTOs with
+ * class-validator, and a guard that looks up the key and its account. It isn't slowed down on purpose, and has no
+ * optimisation that those chapters don't show. `--throttled` adds the throttler's guard and storage, with a limit that
+ * is never reached. Numbers are doubles; `cursor` is the last id of the previous page. It is compiled at its start.
  */
 import 'reflect-metadata';
 import { createHash } from 'node:crypto';
@@ -201,7 +201,7 @@ class PetsController {
   }
 }
 
-/** TypeORM gives the id of a bigint column as text. */
+/** TypeORM returns the id of a bigint column as text. */
 function present({ id, name, categoryId, status }: Animal) {
   return { id: Number(id), name, categoryId, status };
 }

@@ -9,7 +9,7 @@ import { RequestCounterStorage } from '../rate-limiting/request-counter.storage.
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by the guard, so never absent in a handler. */
+    /** Set by the guard, so every handler has it. */
     caller: Caller;
   }
 }
@@ -17,7 +17,7 @@ declare module 'fastify' {
 // The scheme is case-insensitive (RFC 9110 §11.1), then exactly one space and one token of at most 256 characters.
 const CREDENTIALS = /^bearer (?=.{1,256}$)([A-Za-z0-9\-._~+/]+={0,2})$/i;
 
-/** Lets requests with a valid key in. It stands before every route, the unknown ones too. */
+/** Requires a valid key for every route, including unknown ones. */
 @Injectable()
 export class BearerAuthGuard implements CanActivate {
   constructor(
@@ -33,7 +33,7 @@ export class BearerAuthGuard implements CanActivate {
       return true;
     } catch (error) {
       if (!isRefusal(error) || errorStatuses[error.code] !== 401) throw error;
-      // A request without a valid key counts against its address, and is refused for that where it has sent too many.
+      // A request without a valid key counts against its address. If the address is over its limit, the answer is 429.
       const verdict = await this.storage.count(addressOf(request));
       throw setLimitHeaders(http.getResponse<FastifyReply>(), verdict, this.storage.clock.now()) ?? error;
     }
@@ -45,7 +45,7 @@ function bearerToken({ headers, rawHeaders }: IncomingMessage): string {
   if (authorization === undefined) {
     throw new HttpRefusal('missing_api_key', 'the Authorization header is missing, it must be "Bearer <API key>"');
   }
-  // Node keeps the first of several and drops the others.
+  // Node keeps the first of several headers and drops the others.
   if (isRepeated(rawHeaders, 'authorization')) {
     throw new HttpRefusal('invalid_api_key', 'the Authorization header must be sent once');
   }

@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import { JSON_TYPE } from '../errors/error-codes.js';
 import { servePublicly } from '../routing/public-route.js';
 
-// Nothing of the page comes from elsewhere, and nothing of it goes elsewhere: a key is pasted into it.
+// The page loads nothing from other hosts and sends nothing to them, because users paste their key into it.
 const SECURITY = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
@@ -16,13 +16,13 @@ const SECURITY = {
   'x-content-type-options': 'nosniff',
 } as const;
 
-/** The interface description, and the page that shows it. Each is read when it is first asked for. */
+/** The OpenAPI description and its page. Each file is read at the first request. */
 export function serveDocs(fastify: FastifyInstance): void {
   const serve = (path: string, type: string, read: () => Promise<string | Buffer>) => {
     let file: FixedFile | undefined;
     servePublicly(fastify, path, async (request, reply) => {
       file ??= fixedFile(type, await read());
-      // It may be kept, and is asked for again before it is used: a new release is seen at once.
+      // Clients may store the page, but revalidate it at each use, so that a new release appears at once.
       reply.headers({ ...SECURITY, 'cache-control': 'public, no-cache' });
       return sendFixedFile(request, reply, file);
     });

@@ -10,7 +10,7 @@ const statusOfKind: Readonly<Record<DomainErrorKind, number>> = {
   unavailable: 503,
 };
 
-/** The codes of what HTTP itself can refuse, and their statuses. */
+/** The codes of HTTP's own errors, with their statuses. */
 const httpErrorStatuses = {
   bad_request: 400,
   invalid_json: 400,
@@ -30,7 +30,7 @@ const httpErrorStatuses = {
 
 export type ErrorCode = RequestErrorCode | keyof typeof httpErrorStatuses;
 
-/** The registry: every `code` an Error body can have, and its status. */
+/** The registry: every `code` of an Error body, with its status. */
 export const errorStatuses: Readonly<Record<ErrorCode, number>> = {
   ...(Object.fromEntries(Object.entries(domainErrorKinds).map(([code, kind]) => [code, statusOfKind[kind]])) as Record<
     RequestErrorCode,
@@ -39,7 +39,7 @@ export const errorStatuses: Readonly<Record<ErrorCode, number>> = {
   ...httpErrorStatuses,
 };
 
-/** A request refused by HTTP's rules, not by the domain's. */
+/** A request that breaks HTTP's rules, not the domain's. */
 export class HttpRefusal extends Error {
   override readonly name = 'HttpRefusal';
 
@@ -53,12 +53,15 @@ export class HttpRefusal extends Error {
   }
 }
 
-/** Whether it is for the caller: what only those can be refused with who manage an account is a defect here. */
+/**
+ * Whether the error may be shown to the API's caller. Account-management errors must never reach one, so they are
+ * defects here.
+ */
 export function isRefusal(error: unknown): error is HttpRefusal | (DomainError & { readonly code: RequestErrorCode }) {
   return error instanceof HttpRefusal || (error instanceof DomainError && error.code in domainErrorKinds);
 }
 
-/** The body of every refusal. */
+/** The body of every error response. */
 export interface ErrorBody {
   readonly code: ErrorCode;
   readonly message: string;

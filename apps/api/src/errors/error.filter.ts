@@ -13,7 +13,7 @@ import { RequestCounterStorage } from '../rate-limiting/request-counter.storage.
 const CHALLENGE = 'Bearer realm="animal-adoption-store"';
 const RETRY_AFTER_SECONDS = '1';
 
-/** The one place where errors become answers. */
+/** Turns every error into a response. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   constructor(
@@ -40,8 +40,8 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   /**
-   * A refusal from before the guards could decide counts against its address, and is another one where that has sent too
-   * many. What is our fault counts for nobody.
+   * An error that occurred before the guards counts against the sender's address; over the limit it becomes a 429.
+   * Errors of the server don't count.
    */
   private async judgeAddress(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     const address = addressOf(request);

@@ -4,14 +4,14 @@ import { routableUrl } from '../requests/request-target.js';
 import type { RouteTable } from '../routing/route-table.js';
 
 export interface ParserError {
-  /** The parser's own code, or Node's. */
+  /** The code of Node's HTTP parser, or of Node. */
   readonly code?: string;
-  /** The bytes that were being parsed; of a request that came in parts, the last part. */
+  /** The bytes that were parsed. If a request arrived in several packets, the last packet. */
   readonly rawPacket?: unknown;
   readonly bytesParsed?: unknown;
 }
 
-/** The error for a request that Node's parser could not read, or that did not arrive in time. */
+/** The error for a request that Node's parser could not parse, or that did not arrive in time. */
 export function refusalOfParser(error: ParserError, routes: RouteTable): HttpRefusal {
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':
@@ -34,7 +34,7 @@ function badRequest(): HttpRefusal {
   return new HttpRefusal('bad_request', 'the request is not valid HTTP/1.1');
 }
 
-/** A request line that is sound but for a method Node's parser doesn't know. */
+/** A valid request line, except that Node's parser doesn't know its method. */
 function unknownMethod(text: string, routes: RouteTable): HttpRefusal | undefined {
   const target = /^[\w!#$%&'*+.^`|~-]+ (\S+) HTTP\/1\.[01]\r?\n/.exec(text)?.[1];
   if (target === undefined) return undefined;
@@ -44,12 +44,12 @@ function unknownMethod(text: string, routes: RouteTable): HttpRefusal | undefine
   return new HttpRefusal('method_not_allowed', `the method is not known, only ${allow}`, { allow });
 }
 
-/** Whether the packet begins with a request line that is over the limit by itself. */
+/** Whether the packet begins with a request line that alone exceeds the limit. */
 function isLongLine({ rawPacket }: ParserError): boolean {
   return Buffer.isBuffer(rawPacket) && /^\S+ [^\r\n]*$/.test(rawPacket.toString('latin1', 0, MAX_URL_LENGTH));
 }
 
-/** The packet from the line on in which the parser gave up. */
+/** The packet, from the line at which the parser stopped. */
 function textOf({ rawPacket, bytesParsed }: ParserError): string {
   if (!Buffer.isBuffer(rawPacket)) return '';
   const text = rawPacket.toString('latin1');

@@ -17,16 +17,16 @@ import { type ParserError, refusalOfParser } from './parser-errors.js';
 import type { RequestCounterStorage } from '../rate-limiting/request-counter.storage.js';
 import type { RouteTable } from '../routing/route-table.js';
 
-// An unfinished request is given up after so long; Node looks for them this often.
+// Longest time for a request to arrive, and the interval at which Node checks for late ones.
 const REQUEST_TIMEOUT_MS = 8_000;
 const TIMEOUT_CHECK_MS = 500;
-// A connection that is closed while bytes are still coming is reset, and the answer with it (RFC 9112 §9.6).
+// Closing a connection while the client still sends would reset it and lose the response (RFC 9112 §9.6).
 const LINGER_MS = 1_000;
 const KNOWN_METHODS: ReadonlySet<string | undefined> = new Set(METHODS);
 
-/** Requests that Node would refuse with an empty body, or with none, get the same errors as all others. */
+/** Gives the Error body to requests that Node would answer with an empty body, or not at all. */
 export class SocketRefusals {
-  /** Bytes that arrive on these sockets are no longer requests. */
+  /** Bytes that arrive on these sockets don't belong to a request. */
   private readonly refused = new WeakSet<Socket>();
   private readonly latest = new WeakMap<Socket, { readonly request: FastifyRequest; readonly reply: FastifyReply }>();
 
@@ -47,17 +47,17 @@ export class SocketRefusals {
     };
     const listener: RequestListener = (request, response) => {
       const { socket, headers } = request;
-      // Behind the last answer of the connection.
+      // The connection has already had its last response.
       if (!socket.writable || this.refused.has(socket)) return;
-      // The following bytes are no request: the end of this one is unknown (framing.ts).
+      // The end of this request is unknown, so the following bytes can't be parsed (framing.ts).
       if (headers['transfer-encoding'] === '') this.refused.add(socket);
-      // RTSP's, which no router knows.
+      // Methods of RTSP, which the router doesn't know.
       if (!KNOWN_METHODS.has(request.method)) {
         this.refuseOnSocket(socket, new HttpRefusal('bad_request', 'the request is not valid HTTP/1.1'), request);
       } else handle(request, response);
     };
     const server = createServer(options, listener);
-    // framing.ts refuses it.
+    // framing.ts refuses the Expect header.
     server.on('checkExpectation', listener);
     server.on('connect', (request: IncomingMessage) => {
       const allow = this.routes.allMethods().join(', ');
@@ -67,18 +67,18 @@ export class SocketRefusals {
     return server;
   }
 
-  /** A Fastify `onRequest` hook: the request is the one at fault when the parser gives up within its body. */
+  /** A Fastify `onRequest` hook. It remembers the request that a later parser error belongs to. */
   onRequest(request: FastifyRequest, reply: FastifyReply): void {
     this.latest.set(request.raw.socket, { request, reply });
   }
 
-  /** Fastify's `clientErrorHandler`: a request could not be parsed, or did not come in time. */
+  /** Fastify's `clientErrorHandler`: a request could not be parsed, or did not arrive in time. */
   onClientError(error: ParserError, socket: Socket): void {
     if (error.code === 'ECONNRESET') {
       socket.destroy();
       return;
     }
-    // Bytes after a refusal make the parser fail again. Bytes after the last answer belong to no request.
+    // Bytes after a refusal fail again in the parser. Bytes after the last response belong to no request.
     if (this.refused.has(socket) || !socket.writable || error.code === 'HPE_CLOSED_CONNECTION') return;
     const refusal = refusalOfParser(error, this.routes);
     const { request, reply } = this.latest.get(socket) ?? {};
@@ -86,7 +86,7 @@ export class SocketRefusals {
     else {
       this.refused.add(socket);
       request.received?.breakOff(refusal);
-      // No request has two answers.
+      // A request that has been answered can't get a second response.
       if (reply?.raw.headersSent === true) this.endOnceAnswered(socket);
     }
   }
@@ -121,7 +121,7 @@ export class SocketRefusals {
     return [`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}`, ...lines, '', body].join('\r\n');
   }
 
-  /** The requests before are good and still being answered: their answers go first (RFC 9112 §9.3.2). */
+  /** Earlier requests are valid and may still be in progress, so their responses go first (RFC 9112 §9.3.2). */
   private endOnceAnswered(socket: Socket, lastWords = ''): void {
     const end = () => {
       if (socket.writable) socket.end(lastWords);

@@ -6,24 +6,24 @@ import { isRepeated } from '../authentication/bearer-auth.guard.js';
 import { HttpRefusal } from '../errors/error-codes.js';
 import { bodyOf } from '../requests/json-body.decorator.js';
 
-/** The result of a request: the JSON text of its answer, and the path of the new resource. */
+/** The result of a request: its JSON body, and the path of the new resource. */
 export interface Done {
   readonly body: string;
   readonly location?: string;
 }
 
-/** The stored part of an answer: the result, or the reason of the refusal. */
+/** The stored part of a response: the result, or the error. */
 type Answer = Done | { readonly code: DomainError['code']; readonly message: string };
 
-/** Errors that the use case would give again. All others may be different the next time. */
+/** Errors that a repeated request would get again. Other errors may not recur, so they aren't stored. */
 const KEPT: ReadonlySet<DomainErrorKind> = new Set(['not_found', 'conflict']);
 
-/** A request with an `Idempotency-Key` happens once, however often it is sent: its answer is kept and given again. */
+/** Runs a request with an `Idempotency-Key` once, however often it is sent: the response is stored and sent again. */
 @Injectable()
 export class Idempotency {
   constructor(private readonly answerOnce: AnswerOnce) {}
 
-  /** Does the work where it hasn't been done. What it returns is the body; the rest is told. */
+  /** Runs `work` unless it has already been done. Returns the body, and sets status and headers. */
   async once(request: FastifyRequest, reply: FastifyReply, work: () => Promise<Done>): Promise<string> {
     const key = request.headers['idempotency-key'];
     const { body, location } = await (key === undefined ? work() : this.underKey(String(key), request, reply, work));

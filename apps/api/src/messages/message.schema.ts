@@ -18,7 +18,7 @@ const text: Described = {
   type: 'string',
   minLength: 1,
   maxLength: MAX_MESSAGE_LENGTH,
-  description: 'What to tell the store.',
+  description: 'The text for the store.',
   examples: [QUEUED.message],
 };
 
@@ -35,6 +35,6 @@ export const messageSchemas = new ResourceSchemas({
   NewMessage: object('A message to queue.', { message: text }, { message: QUEUED.message }),
   MessageStatus: oneOf(
     MESSAGE_STATUSES,
-    'Whether the message is still `queued`, has been `sent`, or has `failed`: it is queued again only by the operator.',
+    'Whether the message is still `queued`, has been `sent`, or has `failed`. Only the operator can queue a failed message again.',
   ),
 });

@@ -4,7 +4,7 @@ import { messageSchemas, type PresentedMessage } from './message.schema.js';
 
 const write = messageSchemas.serialiser('Message');
 
-/** The public view of a message: a Message, as JSON. */
+/** The JSON of a message: a Message. */
 export function presentMessage({ id, text, status, createdAt }: Message): string {
   const presented: PresentedMessage = { id, message: text, status, createdAt: isoTime(createdAt) };
   return write(presented);

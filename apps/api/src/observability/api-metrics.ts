@@ -4,10 +4,10 @@ import { Metrics, type Page, type Series } from '@adoption-store/telemetry';
 import { NO_ROUTE, type Observe, type RequestObserver, type SocketAnswer } from './request-observers.js';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-// The methods of OpenTelemetry's conventions. A client may send any other, and each would be a series of its own.
+// The methods of OpenTelemetry's conventions. Clients can send any other method, which would create a new series each.
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);
 const OTHER = '_OTHER';
-/** The plan of an address that has sent no valid key. */
+/** The plan shown for an address without a valid key. */
 const NO_PLAN = 'none';
 
 /** The API's metrics for Prometheus. */
@@ -15,7 +15,7 @@ export class ApiMetrics implements RequestObserver {
   private readonly metrics = new Metrics();
   private readonly requests = this.metrics.fastHistogram(
     'http_server_request_duration_seconds',
-    'From the arrival of a request to the end of its answer',
+    'Time from the arrival of a request to the end of its response',
     SECONDS,
   );
   private readonly seriesByRoute = new Map<string, Map<string, Map<number, Series>>>();
@@ -36,7 +36,7 @@ export class ApiMetrics implements RequestObserver {
         }
       },
     );
-    const fallbacks = 'Requests that this process has decided by itself because Redis was lost';
+    const fallbacks = 'Requests that this process decided by itself because Redis was lost';
     this.metrics.counter('adoption_store_limit_fallbacks_total', fallbacks, [], (counter) => {
       counter.inc(read().limitFallbacks);
     });
@@ -54,7 +54,7 @@ export class ApiMetrics implements RequestObserver {
     };
   }
 
-  /** How long it took nobody knows, as it never was a request. */
+  /** The duration is unknown, because no request was parsed. */
   onSocketAnswer({ method = OTHER, status }: SocketAnswer): void {
     (this.seriesOf(NO_ROUTE).get(method)?.get(status) ?? this.newSeries(NO_ROUTE, method, status)).observe(0);
   }
@@ -68,7 +68,7 @@ export class ApiMetrics implements RequestObserver {
     return entryOf(this.seriesByRoute, route, () => new Map<string, Map<number, Series>>());
   }
 
-  /** The first of its kind; methods that share a name share their series. */
+  /** Adds the series of a route, method and status. Unknown methods share one series. */
   private newSeries(route: string, method: string, status: number): Series {
     const shown = METHODS.has(method) ? method : OTHER;
     const byStatus = entryOf(this.seriesOf(route), shown, () => new Map<number, Series>());

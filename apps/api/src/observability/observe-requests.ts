@@ -3,15 +3,15 @@ import { type Observe, type RequestObserver, shownRoute } from './request-observ
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** On the clock of `performance.now()`; undefined once the request has been told of. */
+    /** Time of `performance.now()`. Undefined once the request has been reported. */
     startedAt: number | undefined;
   }
 }
 
-/** The status by which a request is logged and counted whose client has hung up, as by nginx. */
+/** The status for logs and metrics of a request whose client disconnected, as in nginx. */
 const ABANDONED = 499;
 
-/** Calls the observers once for each request: after its response, or when its client has hung up. */
+/** Calls the observers once for each request: after its response, or when its client disconnects. */
 export function observeRequests(fastify: FastifyInstance, observers: readonly RequestObserver[]): void {
   if (observers.length === 0) return;
   const byRoute = new Map<string, readonly Observe[]>();
@@ -27,7 +27,7 @@ export function observeRequests(fastify: FastifyInstance, observers: readonly Re
     done();
   });
   const end = (request: FastifyRequest, status: number) => {
-    // Its client may have hung up before.
+    // The client has disconnected, so the request is already reported.
     if (request.startedAt === undefined) return;
     notify(request, status, performance.now() - request.startedAt);
     request.startedAt = undefined;

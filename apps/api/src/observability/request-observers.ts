@@ -1,19 +1,19 @@
 import type { FastifyRequest } from 'fastify';
 
-/** Called after the answer has been sent, `milliseconds` after the request arrived. */
+/** Called after the response has been sent, `milliseconds` after the request arrived. */
 export type Observe = (request: FastifyRequest, status: number, milliseconds: number) => void;
 
-/** A request that no route ever saw: it was answered on its connection. */
+/** A request that reached no route, because it was answered on its connection. */
 export interface SocketAnswer {
   readonly requestId: string;
-  /** Undefined where not even that could be read. */
+  /** Undefined if the method could not be parsed. */
   readonly method: string | undefined;
   readonly status: number;
 }
 
-/** Watches what the API answers. */
+/** Observes the API's responses. */
 export interface RequestObserver {
-  /** Called once for each route, so that what can be prepared is. */
+  /** Called once for each route, so that work can be done in advance. */
   readonly forRoute: (route: string) => Observe;
   readonly onSocketAnswer: (answer: SocketAnswer) => void;
 }
@@ -21,7 +21,7 @@ export interface RequestObserver {
 /** The handler of requests that match no route. */
 export const NO_ROUTE = '*';
 
-/** As the documentation writes it, such as `/v1/pets/{petId}`. */
+/** The route as the documentation writes it, such as `/v1/pets/{petId}`. */
 export function shownRoute(url: string): string {
   return url.includes('*') ? NO_ROUTE : url.replace(/:(\w+)/g, '{$1}');
 }

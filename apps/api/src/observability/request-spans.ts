@@ -3,8 +3,8 @@ import type { FastifyInstance } from 'fastify';
 import { shownRoute } from './request-observers.js';
 
 /**
- * A span for each request. Neither path nor query are told, as a careless client's key may be in them: the route says
- * which operation it is, and the request's id leads to its line in the log.
+ * Creates a span for each request. Path and query are never recorded, because a careless client may put its key into
+ * them. The route names the operation, and the request's id leads to its log line.
  */
 export function traceRequests(fastify: FastifyInstance, tracing: Tracing): void {
   fastify.addHook('onRequest', (request, _reply, done) => {

@@ -3,18 +3,18 @@ import type { FastifyRequest } from 'fastify';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Its step of a trace, once somebody has asked (`traceOf`) or it is being traced. */
+    /** The trace context; set at the first use of `traceOf`, or when the request is traced. */
     trace?: TraceContext;
     span?: Span;
   }
 }
 
-/** The step of a trace that the request is: of the client's trace where it has sent one, else of a new one. */
+/** The trace context of the request: in the client's trace if it sent one, otherwise in a new one. */
 export function traceOf(request: FastifyRequest): TraceContext {
   return (request.trace ??= continueTrace(parseTraceparent(request.headers['traceparent'])));
 }
 
-/** A careless client may send its key as its request id: that is given back to it, and to nobody else. */
+/** A careless client may send its key as the request id. Only that client gets it back; the log doesn't show it. */
 export function loggedId(requestId: string): string {
   return requestId.startsWith('aas_') ? 'redacted' : requestId;
 }

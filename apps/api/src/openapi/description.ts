@@ -14,37 +14,39 @@ const rows = FIXED_PLANS.map((name) => {
   return `| ${name} | ${perMinute.toLocaleString('en')} | ${perDay.toLocaleString('en')} |`;
 });
 
-const INTRODUCTION = `Lists, adds and fetches animals for adoption, and takes orders of them.
+const INTRODUCTION = `Lists, adds and fetches animals for adoption, and takes orders for them.
 
 ## Authentication
-Every request carries \`Authorization: Bearer <API_KEY>\`. A missing or invalid key is answered 401.
+Send \`Authorization: Bearer <API_KEY>\` with every request. A missing or invalid key is answered with 401.
 
 ## Errors
-Every refusal has the same body, \`{"code": …, "message": …, "status": …}\`. Programs go by \`code\`, people read \`message\`.
+Every error has the same body, \`{"code": …, "message": …, "status": …}\`. \`code\` is for programs, \`message\` for people.
 
 ## Numbers
-An int64 is exact to its last digit, both ways. Clients whose numbers are doubles must parse it as a big integer.
+An int64 is exact to its last digit, in requests and responses. Clients whose numbers are doubles must parse it as a big
+integer.
 
 ## Pages
-A list is a bare array. Where another page follows, the \`Link\` header has its address (\`rel="next"\`).
+A list is a bare array. If there is another page, the \`Link\` header has its address (\`rel="next"\`).
 
 ## Limits
 | Plan | Requests a minute | Requests a day |
 | --- | --- | --- |
 ${rows.join('\n')}
-| enterprise | its own | its own |
+| enterprise | custom | custom |
 
-Every answer says in \`X-RateLimit-*\` how many requests are left. Over a limit the answer is 429; wait for the seconds in
-\`Retry-After\`, and back off exponentially: whoever goes on regardless is banned for a while.
+The \`X-RateLimit-*\` headers of every response say how many requests are left. Over a limit the status is 429. Then wait
+for the seconds in \`Retry-After\`, and back off exponentially. A key that continues to send is banned for a while.
 
 ## Repeating a request
-A POST with an \`Idempotency-Key\` happens once, however often it is sent.
+A POST with an \`Idempotency-Key\` runs once, however often it is sent.
 
 ## Stability
-The version is part of the path, \`/v1\`. An operation marked \`beta\` or \`experimental\` may still change; its answers say
-so in \`X-Stability\`. One that is deprecated says since when and until when, in \`Deprecation\` and \`Sunset\`.`;
+The version is part of the path, \`/v1\`. An operation marked \`beta\` or \`experimental\` may still change; its
+responses have the header \`X-Stability\`. The responses of a deprecated one have its dates in \`Deprecation\` and
+\`Sunset\`.`;
 
-/** The interface description, OpenAPI 3.1. What the code knows is taken from it, so that the two can't differ. */
+/** The OpenAPI 3.1 description. Values that the code knows are taken from the code, so that the two can't differ. */
 export const description: Described = {
   openapi: '3.1.0',
   info: {
@@ -57,13 +59,13 @@ export const description: Described = {
   servers: [
     { url: './v1', description: 'This server' },
     { url: 'https://api.adoption-store.example/v1', description: 'Production' },
-    { url: 'https://api.staging.adoption-store.example/v1', description: 'Staging; it has keys of its own' },
+    { url: 'https://api.staging.adoption-store.example/v1', description: 'Staging, with its own keys' },
   ],
   tags: [
     { name: 'Pets', description: 'The animals.' },
     { name: 'Store', description: 'Orders of animals.' },
     { name: 'Messages', description: 'Messages to the store.' },
-    { name: 'Limits', description: 'What the plan allows, and what is left of it.' },
+    { name: 'Limits', description: 'The limits of the plan, and the requests left.' },
   ],
   security: [{ bearerAuth: [] }],
   paths,
@@ -89,7 +91,7 @@ export const description: Described = {
   },
 };
 
-/** As it is served, and committed. */
+/** The text that is served, and committed as openapi.json. */
 export function descriptionText(): string {
   return `${JSON.stringify(description, null, 2)}\n`;
 }

@@ -5,7 +5,7 @@ import { MAX_BODY_BYTES } from '../requests/request-body.js';
 import { type HeaderName, withHeaders } from './headers.js';
 import { type Described, json, object, ref, schemaRef } from './schema.js';
 
-/** The meaning of each code, which is also an example of its message. The compiler requires a line for each. */
+/** The meaning of each code, which is also an example of its message. The compiler requires one for each. */
 const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   invalid_parameter: `limit must be an integer from 1 to ${MAX_PAGE_SIZE}, given once`,
   idempotency_key_reused: 'this Idempotency-Key was used for another request',
@@ -38,13 +38,13 @@ const CODES = Object.keys(errorStatuses).sort() as ErrorCode[];
 
 export const errorSchemas: Readonly<Record<string, Described>> = {
   Error: object(
-    'The body of every refusal.',
+    'The body of every error.',
     {
       code: schemaRef('ErrorCode'),
       message: {
         type: 'string',
         minLength: 1,
-        description: 'What was wrong, for people. It names the field and the rule.',
+        description: 'The error, for people. It names the field and the rule.',
       },
       status: { type: 'integer', minimum: 400, maximum: 599, description: 'The HTTP status code.' },
     },
@@ -52,7 +52,7 @@ export const errorSchemas: Readonly<Record<string, Described>> = {
   ),
   ErrorCode: {
     type: 'string',
-    description: 'What was wrong, for programs. More codes may come; take an unknown one by its status.',
+    description: 'The error, for programs. More codes may be added; handle an unknown code by its status.',
     enum: CODES,
   },
 };
@@ -61,7 +61,7 @@ function bodyOf(code: ErrorCode): Described {
   return { code, message: MEANINGS[code], status: errorStatuses[code] };
 }
 
-/** The refusals by status: the name of each as a component, when it comes, and what headers it has of its own. */
+/** The errors by status: component name, description, and headers of their own. */
 const REFUSALS = {
   400: ['BadRequest', 'The request breaks a rule of HTTP, of JSON or of this operation.'],
   401: [
@@ -75,19 +75,23 @@ const REFUSALS = {
   410: ['Gone', 'The operation has been removed.'],
   413: ['PayloadTooLarge', 'The body is too large.'],
   414: ['UriTooLong', 'The URL is too long.'],
-  417: ['ExpectationFailed', 'The Expect header asks for what is not there.'],
-  429: ['TooManyRequests', 'Over a limit of the plan, or the key is banned for going on after that.', 'Retry-After'],
+  417: ['ExpectationFailed', 'The Expect header is not supported.'],
+  429: [
+    'TooManyRequests',
+    'A limit of the plan is exceeded, or the key is banned because it continued to send.',
+    'Retry-After',
+  ],
   431: ['HeadersTooLarge', 'The headers are too large.'],
-  500: ['InternalError', 'A defect of the service. It has been recorded.'],
-  503: ['ServiceUnavailable', 'Something behind the service is down.', 'Retry-After'],
+  500: ['InternalError', 'A defect of the service. It has been logged.'],
+  503: ['ServiceUnavailable', 'A dependency of the service is down.', 'Retry-After'],
 } as const satisfies Readonly<Record<number, readonly [name: string, description: string, ...HeaderName[]]>>;
 
 export type RefusalStatus = keyof typeof REFUSALS;
 
-/** The errors that any request can get, whatever its operation. */
+/** The errors that every operation can return. */
 const ALWAYS: readonly RefusalStatus[] = [400, 401, 408, 413, 414, 417, 429, 431, 500, 503];
 
-/** The refusal with this status, as a response; beside what it has everywhere, with these headers. */
+/** The error response with this status. `own` has the headers besides the common ones. */
 export function refusal(status: RefusalStatus, own: Described = {}): Described {
   const [, description, ...headers] = REFUSALS[status];
   const codes = CODES.filter((code) => errorStatuses[code] === status);
@@ -101,14 +105,14 @@ export function refusal(status: RefusalStatus, own: Described = {}): Described {
   };
 }
 
-/** Those that operations share. A removed operation's is its own. */
+/** The errors that several operations share. 410 belongs to one operation only. */
 export const refusalResponses: Readonly<Record<string, Described>> = Object.fromEntries(
   (Object.keys(REFUSALS).map(Number) as RefusalStatus[])
     .filter((status) => status !== 410)
     .map((status) => [REFUSALS[status][0], refusal(status)]),
 );
 
-/** The refusals of an operation: those that any request can meet, and these. */
+/** The errors of an operation: those of every operation, and the given ones. */
 export function refusals(...own: readonly Exclude<RefusalStatus, 410>[]): Described {
   return Object.fromEntries([...ALWAYS, ...own].map((status) => [status, ref('responses', REFUSALS[status][0])]));
 }

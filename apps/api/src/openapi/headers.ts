@@ -4,35 +4,32 @@ const always = (description: string, schema: Described): Described => ({ descrip
 const integer = (minimum: number, example: number): Described => ({ type: 'integer', minimum, examples: [example] });
 const text = (example: string, more: Described = {}): Described => ({ type: 'string', ...more, examples: [example] });
 
-/** On every answer. */
+/** Headers of every response. */
 const common = {
   'X-Request-Id': always(
     "The client's own, where it sent one that is fit to be one, or a new one. Quote it when you ask for help.",
     text('order-66', { pattern: '^[A-Za-z0-9_-]{1,64}$' }),
   ),
   'X-RateLimit-Limit': always(
-    'Requests that the window with the fewest left allows. That is the minute or the day.',
+    'The limit of the window with the fewest requests left, the minute or the day.',
     integer(1, 300),
   ),
   'X-RateLimit-Remaining': always('Requests left in that window.', integer(0, 299)),
-  'X-RateLimit-Reset': always(
-    'When that window starts anew, as a Unix timestamp in seconds.',
-    integer(0, 1_795_262_460),
-  ),
+  'X-RateLimit-Reset': always('When that window resets, as a Unix timestamp in seconds.', integer(0, 1_795_262_460)),
   'RateLimit-Policy': always(
     'Both windows: requests allowed (`q`) and length in seconds (`w`), as in draft-ietf-httpapi-ratelimit-headers.',
     text('"minute";q=300;w=60, "day";q=10000;w=86400'),
   ),
   RateLimit: always(
-    'Both windows: requests left (`r`) and seconds until it starts anew (`t`).',
+    'Both windows: requests left (`r`) and seconds until the reset (`t`).',
     text('"minute";r=299;t=42, "day";r=9999;t=43242'),
   ),
 };
 
-/** Every header that an answer of the API can have, but for HTTP's own. */
+/** Every header of the API's responses, except HTTP's own. */
 export const headers = {
   ...common,
-  'Retry-After': always('Seconds to wait. A request that is sent after them passes.', integer(1, 42)),
+  'Retry-After': always('Seconds to wait. A request after that time is accepted.', integer(1, 42)),
   'WWW-Authenticate': always(
     'How to authenticate (RFC 6750).',
     text('Bearer realm="animal-adoption-store"', { pattern: '^Bearer realm="' }),
@@ -49,18 +46,18 @@ export const headers = {
   },
   'Idempotent-Replayed': {
     description:
-      'That this is the answer of an earlier request with the same Idempotency-Key; nothing has been done again.',
+      'Present if this is the stored response to an earlier request with the same Idempotency-Key; nothing was done again.',
     schema: { type: 'string', const: 'true' },
   },
   'X-Stability': {
-    description: 'That the operation is not settled yet, and how far from it. Absent where it is settled.',
+    description: 'The stability of an operation that may still change. Absent for a stable one.',
     schema: { type: 'string', enum: ['beta', 'experimental'] },
   },
 };
 
 export type HeaderName = keyof typeof headers;
 
-/** The headers of an answer: those of every answer, and these. */
+/** The headers of a response: the common ones, and the given ones. */
 export function withHeaders(...names: readonly HeaderName[]): Described {
   return Object.fromEntries([...Object.keys(common), ...names].map((name) => [name, ref('headers', name)]));
 }

@@ -1,21 +1,21 @@
 import { ANSWER_TTL, DEFAULT_PAGE_SIZE, HOUR, MAX_KEY_LENGTH, MAX_PAGE_SIZE } from '@adoption-store/domain';
 import { type Described, ref } from './schema.js';
 
-/** The parameters that more than one operation takes. */
+/** Parameters of more than one operation. */
 export const parameters = {
   RequestId: parameterIn(
     'header',
     'X-Request-Id',
-    'Names the request in the answer and in our logs: 1 to 64 letters, digits, `-` and `_`. Anything else is replaced.',
+    'Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced.',
     { type: 'string' },
   ),
   IdempotencyKey: parameterIn(
     'header',
     'Idempotency-Key',
-    `Makes the request happen once, however often it is sent: for ${ANSWER_TTL / HOUR} hours the same key and body get the first answer again.`,
+    `The request runs once, however often it is sent: for ${ANSWER_TTL / HOUR} hours the same key and body get the first response again.`,
     { type: 'string', minLength: 1, maxLength: MAX_KEY_LENGTH, examples: ['4f9c2a7e-adopt-luna'] },
   ),
-  Limit: parameterIn('query', 'limit', 'How many to list at the most.', {
+  Limit: parameterIn('query', 'limit', 'The most items on the page.', {
     type: 'integer',
     minimum: 1,
     maximum: MAX_PAGE_SIZE,
@@ -24,7 +24,7 @@ export const parameters = {
   Cursor: parameterIn(
     'query',
     'cursor',
-    "Where the page begins. Take it from the `Link` header of the page before, and don't look into it.",
+    "The position of the page. Use the `Link` header of the previous page; don't build or parse a cursor.",
     { type: 'string' },
   ),
   OrderId: parameterIn('path', 'orderId', 'Identifier of the order.', { type: 'integer', format: 'int64' }),

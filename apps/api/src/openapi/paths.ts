@@ -12,20 +12,20 @@ import { parameter, parameterIn } from './parameters.js';
 import { NOBODY_BANNED } from './rate-limit.js';
 import { type Described, json, schemaRef } from './schema.js';
 
-/** An operation's name, texts and marks, as the description has them, and what its parameters and answers are made of. */
+/** An operation's name, texts and labels, and the parts of its parameters and responses. */
 interface Operation extends Described {
-  /** Before those of every operation. */
+  /** Placed before the common parameters. */
   readonly parameters?: readonly Described[];
   readonly body?: Described;
-  /** 200 unless it is given. The others tell the address of what was made. */
+  /** Default: 200. With 201 and 202 the response has a Location header. */
   readonly status?: 201 | 202;
   readonly success: readonly [description: string, content: Described];
   readonly headers?: Described;
-  /** Beside those of every operation. */
+  /** Errors besides the common ones. */
   readonly refusals?: Described;
 }
 
-/** Describes operations of a tag, all equally settled. */
+/** Describes operations of one tag with the same stability. */
 function operations(tag: string, stability?: StabilityLevel) {
   function described(own: Operation, taken: readonly Described[], told: readonly HeaderName[]): Described {
     const { parameters = [], body, status, success, headers, refusals: others, ...marks } = own;
@@ -64,15 +64,15 @@ const message = (example: Described): Described => json(schemaRef('Message'), { 
 const { deprecation, sunset } = deprecationHeaders(getPetDeprecation);
 const sunsetDate = new Date(getPetDeprecation.sunset);
 
-/** The headers that announce the end of getPet; its own errors carry them too. */
+/** The headers that announce the removal of getPet. Its errors have them too. */
 const notice: Described = {
   Deprecation: {
-    description: 'Since when the operation is deprecated (RFC 9745).',
+    description: 'The date of the deprecation (RFC 9745).',
     schema: { type: 'string', const: deprecation },
   },
-  Sunset: { description: 'When the operation is removed (RFC 8594).', schema: { type: 'string', const: sunset } },
+  Sunset: { description: 'The date of the removal (RFC 8594).', schema: { type: 'string', const: sunset } },
   Link: {
-    description: 'What replaces the operation (`rel="successor-version"`), and this page (`rel="deprecation"`).',
+    description: 'The replacement of the operation (`rel="successor-version"`), and this page (`rel="deprecation"`).',
     schema: {
       type: 'string',
       pattern: '^<[^>]+>; rel="successor-version", <[^>]+>; rel="deprecation"; type="text/html"$',
@@ -100,15 +100,14 @@ export const paths: Described = {
       operationId: 'listPets',
       summary: 'List animals',
       description:
-        'Lists animals by their identifiers, ascending. The next page is at the address in the `Link` header, for as long ' +
-        'as there is one.',
+        'Lists animals by their identifiers, ascending. If there is another page, the `Link` header has its address.',
       parameters: [
         parameter('Limit'),
         parameterIn('query', 'status', 'Only animals with this status.', schemaRef('PetStatus')),
         {
           name: 'id',
           in: 'query',
-          description: `Only these animals; repeat it for more than one, up to ${MAX_IDS} times. Unknown ones are just not there.`,
+          description: `Only these animals. Repeat the parameter for several, up to ${MAX_IDS} times. Unknown ids are left out.`,
           style: 'form',
           explode: true,
           schema: { type: 'array', maxItems: MAX_IDS, items: { type: 'integer', format: 'int64' } },
@@ -121,7 +120,7 @@ export const paths: Described = {
     post: pets.post({
       operationId: 'createPet',
       summary: 'Add an animal',
-      description: 'Adds an animal. Any status may be given; properties that are not listed here are ignored.',
+      description: 'Adds an animal. Any status is allowed. Properties that are not listed here are ignored.',
       body: json(schemaRef('NewPet'), {
         'an animal': { name: 'Bella', categoryId: 1 },
         'with its status': { name: 'Bella', categoryId: 1, status: 'pending' },
@@ -135,8 +134,8 @@ export const paths: Described = {
       operationId: 'getPet',
       summary: 'Get an animal',
       description:
-        `Deprecated: it is removed on ${sunsetDate.toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })} ` +
-        'and answers 410 from then on. List the animals by `status` instead, or one of them by `id`: ' +
+        `Deprecated: it will be removed on ${sunsetDate.toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })} ` +
+        'and then answers 410. List animals by `status` or `id` instead: ' +
         '`GET /pets?status=available`, `GET /pets?id=1`.',
       deprecated: true,
       'x-deprecated-sunset': sunsetDate.toISOString().slice(0, 10),
@@ -150,7 +149,7 @@ export const paths: Described = {
     get: orders.get({
       operationId: 'listOrders',
       summary: 'List orders',
-      description: "Lists the account's orders by their identifiers, ascending. Pages are as those of the animals.",
+      description: "Lists the account's orders by their identifiers, ascending. Pages work as for animals.",
       parameters: [
         parameter('Limit'),
         parameterIn('query', 'status', 'Only orders with this status.', schemaRef('OrderStatus')),
@@ -163,9 +162,8 @@ export const paths: Described = {
       operationId: 'placeOrder',
       summary: 'Place an order',
       description:
-        'Orders an animal, which turns `pending`. However many ask for it at once, one order is placed; the others get ' +
-        '409 `pet_not_available`. An account that has as many orders placed as it may, 100 unless the service is set ' +
-        'otherwise, gets 409 `too_many_orders`.',
+        'Orders an animal, which becomes `pending`. Of concurrent requests for one animal one places the order; the others ' +
+        'get 409 `pet_not_available`. An account at its limit of placed orders, 100 by default, gets 409 `too_many_orders`.',
       body: json(schemaRef('NewOrder'), { 'an order': { petId: 1 } }),
       status: 201,
       success: ['The order has been placed.', order(PLACED)],
@@ -183,16 +181,16 @@ export const paths: Described = {
     }),
   },
   '/store/orders/{orderId}/complete': {
-    post: endOrder('completeOrder', 'Complete an order', 'The animal is adopted, and `sold`.', 'completed'),
+    post: endOrder('completeOrder', 'Complete an order', 'The animal becomes `sold`.', 'completed'),
   },
   '/store/orders/{orderId}/cancel': {
-    post: endOrder('cancelOrder', 'Cancel an order', 'The animal is `available` again.', 'cancelled'),
+    post: endOrder('cancelOrder', 'Cancel an order', 'The animal becomes `available` again.', 'cancelled'),
   },
   '/messages': {
     post: messages.post({
       operationId: 'queueMessage',
       summary: 'Send a message',
-      description: 'Queues a message to the store. It is delivered soon after, at least once.',
+      description: 'Queues a message to the store. It is delivered soon afterwards, at least once.',
       body: json(schemaRef('NewMessage'), { 'a message': { message: QUEUED.message } }),
       status: 202,
       success: ['The message has been queued.', message(QUEUED)],
@@ -202,7 +200,7 @@ export const paths: Described = {
     get: messages.get({
       operationId: 'getMessage',
       summary: 'Get a message',
-      description: "Gets one of the account's messages, to see whether it has been sent.",
+      description: "Gets one of the account's messages with its delivery status.",
       parameters: [parameterIn('path', 'messageId', 'Identifier of the message.', { type: 'string' })],
       success: ['The message.', message({ ...QUEUED, status: 'sent' })],
       refusals: refusals(404),
@@ -211,12 +209,12 @@ export const paths: Described = {
   '/rate_limit': {
     get: operations('Limits').get({
       operationId: 'getRateLimit',
-      summary: 'Get how you stand',
+      summary: 'Get the limits',
       description:
-        'Tells the plan and what is left of it. It costs no quota, and answers also where none is left; ' +
-        'a key may ask 60 times a minute.',
+        'Gets the plan, the requests used and left, and the ban. It costs no quota, and works without any quota left; ' +
+        'a key may send it 60 times a minute.',
       success: [
-        'How the caller stands.',
+        'The plan and limits of the caller.',
         json(schemaRef('RateLimit'), {
           'room left': NOBODY_BANNED,
           banned: { ...NOBODY_BANNED, ban: { until: 1_795_262_700 } },

@@ -13,13 +13,13 @@ export const NOBODY_BANNED = {
 
 export const rateLimitSchemas: Readonly<Record<string, Described>> = {
   RateLimit: object(
-    'How the caller stands.',
+    'The plan and limits of the caller.',
     {
       plan: oneOf(PLAN_NAMES, "The account's plan."),
       minute: schemaRef('RateLimitWindow'),
       day: schemaRef('RateLimitWindow'),
       ban: {
-        description: 'Null where the key is not banned.',
+        description: 'Null if the key is not banned.',
         oneOf: [
           { type: 'null' },
           { type: 'object', required: ['until'], properties: { until: unixSeconds('When the ban ends') } },
@@ -32,6 +32,6 @@ export const rateLimitSchemas: Readonly<Record<string, Described>> = {
     limit: count(1, 'Requests the plan allows.'),
     used: count(0, 'Requests admitted so far, of all keys of the account.'),
     remaining: count(0, 'Requests left.'),
-    reset: unixSeconds('When it starts anew'),
+    reset: unixSeconds('When the window resets'),
   }),
 };

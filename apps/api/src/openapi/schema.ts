@@ -1,4 +1,4 @@
-/** A JSON Schema, a response, an operation: what the description is made of. Linters and tests judge it, not the compiler. */
+/** A part of the description: a JSON Schema, a response, an operation. Linters and tests check it, not the compiler. */
 export type Described = Readonly<Record<string, unknown>>;
 
 export function ref(section: 'schemas' | 'parameters' | 'headers' | 'responses', name: string): Described {
@@ -9,7 +9,7 @@ export function schemaRef(name: string): Described {
   return ref('schemas', name);
 }
 
-/** An object that has all these properties. */
+/** An object that requires all these properties. */
 export function object(description: string, properties: Described, example?: Described): Described {
   const examples = example && [example];
   return { type: 'object', description, required: Object.keys(properties), properties, examples };
@@ -28,7 +28,7 @@ export function time(description: string): Described {
   return { type: 'string', format: 'date-time', description, examples: ['2026-11-21T12:00:00.000Z'] };
 }
 
-/** A JSON body, and examples of it by name. */
+/** A JSON body with named examples. */
 export function json(schema: Described, examples: Described): Described {
   const named = Object.entries(examples).map(([name, value]) => [name, { value }]);
   return { 'application/json': { schema, examples: Object.fromEntries(named) as Described } };

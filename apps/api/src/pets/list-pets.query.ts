@@ -15,7 +15,7 @@ import { int64From, IsInt64 } from '../requests/validation.js';
 /** The name of this list in its cursors. */
 export const PETS_CURSOR = 'pets';
 
-/** The query of GET /v1/pets, each parameter given once but for `id`. */
+/** The query of GET /v1/pets. Each parameter may occur once, except `id`. */
 export class ListPetsQuery implements ListAnimalsInput, ListQuery {
   @Limit()
   limit?: number;

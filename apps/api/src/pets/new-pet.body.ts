@@ -2,7 +2,7 @@ import type { NewAnimalInput, PetStatus } from '@adoption-store/domain';
 import type { Given } from '../requests/validation.js';
 import { petSchemas } from './pet.schema.js';
 
-/** NewPet. What a name may be is the domain's to say. */
+/** The body of POST /v1/pets. The domain validates the name. */
 export class NewPetBody implements Given<NewAnimalInput> {
   @petSchemas.field('NewPet')
   readonly name!: string;

@@ -10,7 +10,7 @@ const newPet = {
     minLength: 1,
     maxLength: MAX_NAME_LENGTH,
     pattern: String.raw`\S`,
-    description: "The animal's name. It is kept exactly as it is sent, and must not be white space alone.",
+    description: "The animal's name. It is stored exactly as sent, and must not be only white space.",
     examples: [LUNA.name],
   },
   categoryId: int64('Identifier of the category the animal belongs to.', 1),
@@ -26,7 +26,7 @@ export const petSchemas = new ResourceSchemas({
   Pet: {
     description: 'An animal.',
     allOf: [{ type: 'object', required: ['id'], properties: assigned }, schemaRef('NewPet')],
-    // A new animal may leave it out; one that is stored has it.
+    // Optional for a new animal, required for a stored one.
     required: ['status'],
     examples: [LUNA],
   },
@@ -37,5 +37,5 @@ export const petSchemas = new ResourceSchemas({
     properties: newPet,
     examples: [{ name: 'Bella', categoryId: 1 }],
   },
-  PetStatus: oneOf(PET_STATUSES, 'Whether the animal can be adopted. Of a new animal it is `available` unless given.'),
+  PetStatus: oneOf(PET_STATUSES, 'Whether the animal can be adopted. The default for a new animal is `available`.'),
 });

@@ -4,10 +4,10 @@ import { petSchemas } from './pet.schema.js';
 const write = petSchemas.serialiser('Pet');
 const writeAll = petSchemas.listSerialiser('Pet');
 
-/** Requests that arrive together share the page that is read, and its text. */
+/** The JSON text of each page, so that requests that share a page also share its text. */
 const textOfPage = new WeakMap<readonly Animal[], Buffer>();
 
-/** The public view of an animal: a Pet, as JSON. */
+/** The JSON of an animal: a Pet. */
 export function presentPet(animal: Animal): string {
   return write(animal);
 }

@@ -19,8 +19,8 @@ const MESSAGES: Readonly<Record<Exclude<Outcome, 'admitted'>, string>> = {
 };
 
 /**
- * The limit headers of every response: our own `X-RateLimit-*`, and the same decision as
- * draft-ietf-httpapi-ratelimit-headers has it.
+ * The limit headers of every response: `X-RateLimit-*`, and the headers of draft-ietf-httpapi-ratelimit-headers from
+ * the same decision.
  */
 export function limitHeaders(verdict: Verdict, now: Instant): Readonly<Record<string, string>> {
   const shown = shownWindow(verdict);
@@ -35,18 +35,18 @@ export function limitHeaders(verdict: Verdict, now: Instant): Readonly<Record<st
   };
 }
 
-/** Sets the limit headers and returns the refusal, or undefined where the request was admitted. */
+/** Sets the limit headers. Returns the error to throw, or undefined if the request was admitted. */
 export function setLimitHeaders(reply: FastifyReply, verdict: Verdict, now: Instant): HttpRefusal | undefined {
   reply.headers(limitHeaders(verdict, now));
   return refusalOf(verdict, now);
 }
 
-/** Whether the response has its limit headers already. */
+/** Whether the response already has its limit headers. */
 export function hasLimits(reply: FastifyReply): boolean {
   return reply.hasHeader('ratelimit');
 }
 
-/** The refusal of a verdict, or undefined where the request was admitted. */
+/** The error for a verdict, or undefined if the request was admitted. */
 export function refusalOf(verdict: Verdict, now: Instant): HttpRefusal | undefined {
   const { outcome } = verdict;
   if (outcome === 'admitted') return undefined;
@@ -56,12 +56,15 @@ export function refusalOf(verdict: Verdict, now: Instant): HttpRefusal | undefin
   });
 }
 
-/** When the window starts anew, in Unix seconds. */
+/** When the window ends, in Unix seconds. */
 export function resetSeconds({ resetsAt }: QuotaWindow): number {
   return Math.ceil(resetsAt / SECOND);
 }
 
-/** The address that requests without a valid key are counted against. An IPv6 client has a whole /64, so it counts as one. */
+/**
+ * The address to which requests without a valid key are counted. An IPv6 client has a whole /64, which counts as one
+ * address.
+ */
 export function addressOf({ ip }: Pick<FastifyRequest, 'ip'>): { readonly address: string } {
   return { address: normalizeIp(ip) };
 }

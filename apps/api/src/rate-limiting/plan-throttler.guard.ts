@@ -11,7 +11,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { setLimitHeaders } from './limit-headers.js';
 import { RequestCounterStorage } from './request-counter.storage.js';
 
-/** The throttler, by the plan of the caller: both windows in one step, and the headers from that same decision. */
+/** Nest's throttler with the caller's plan: both windows are decided in one step, which also gives the headers. */
 @Injectable()
 export class PlanThrottlerGuard extends ThrottlerGuard {
   constructor(

@@ -12,7 +12,7 @@ export class RateLimitController {
     private readonly context: ApiContext,
   ) {}
 
-  /** How the caller stands. It costs no quota: each key has a bucket of its own for asking. */
+  /** The caller's plan, limits and ban. It costs no quota: requests for it have a bucket of their own. */
   @Get()
   @SkipThrottle({ plan: true })
   async get(@Req() { caller }: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
@@ -31,7 +31,7 @@ export class RateLimitController {
   }
 }
 
-/** The public view of a window; `reset` is in Unix seconds. */
+/** The JSON of a window; `reset` is in Unix seconds. */
 function presentWindow(window: QuotaWindow) {
   return { limit: window.limit, used: window.used, remaining: remainingIn(window), reset: resetSeconds(window) };
 }

@@ -4,7 +4,7 @@ import type { ApiMetrics } from '../observability/api-metrics.js';
 
 type ThrottlerRecord = Awaited<ReturnType<ThrottlerStorage['increment']>>;
 
-/** The throttler's storage, which counts nothing itself: every decision is the domain's. */
+/** The throttler's storage. It counts nothing itself; the domain decides. */
 export class RequestCounterStorage implements ThrottlerStorage {
   constructor(
     private readonly meter: MeterRequest,
@@ -12,19 +12,19 @@ export class RequestCounterStorage implements ThrottlerStorage {
     private readonly metrics?: ApiMetrics,
   ) {}
 
-  /** Counts the request if there is room for it in both windows. */
+  /** Counts the request if both windows have room. */
   async count(source: Source): Promise<Verdict> {
     const verdict = await this.meter.execute(source);
     this.metrics?.countDecision(source, verdict);
     return verdict;
   }
 
-  /** How the windows stand; nothing is counted. */
+  /** The verdict that a request would get now, without counting one. */
   async look(source: Source): Promise<Verdict> {
     return this.meter.look(source);
   }
 
-  /** For the throttler's own guard: its tracker is counted as an address is, by the minute. Times are in seconds. */
+  /** For the throttler's own guard: its tracker is counted like an address, by the minute. Times are in seconds. */
   async increment(tracker: string): Promise<ThrottlerRecord> {
     const verdict = await this.count({ address: tracker });
     const now = this.clock.now();

@@ -7,11 +7,11 @@ import { HttpRefusal } from '../errors/error-codes.js';
 
 export const MAX_URL_LENGTH = 8 * 1024;
 
-// As Node reads it, which has answered it by now.
+// The pattern that Node uses; Node has already answered 100-continue.
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
 const REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** The client's own request id where it is fit to be one, or a new one. */
+/** The client's own request id if it is valid, otherwise a new one. */
 export function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const own = headers['x-request-id'];
   return typeof own === 'string' && REQUEST_ID.test(own) ? own : randomUUID();
@@ -21,20 +21,20 @@ export function fragmentRefusal(): HttpRefusal {
   return new HttpRefusal('bad_request', 'the URL must not have a fragment; a # that is data is written as %23');
 }
 
-/** Refuses a request whose line or Host header breaks HTTP's rules, before anything else is asked. */
+/** Refuses a request whose request line or Host header breaks HTTP's rules, before any other check. */
 export function checkFraming({ raw, originalUrl }: FastifyRequest): HttpRefusal | undefined {
   if (originalUrl.length > MAX_URL_LENGTH) {
     return new HttpRefusal('uri_too_long', `the URL must be at most ${MAX_URL_LENGTH} characters`);
   }
-  // RFC 9112 §3.2: no form of a target has one. Routers take it for a query, caches for nothing.
+  // RFC 9112 §3.2 allows no fragment. Routers would treat it as part of the query, and caches would ignore it.
   if (originalUrl.includes('#')) return fragmentRefusal();
   if (raw.httpVersionMajor !== 1) return new HttpRefusal('bad_request', 'the HTTP version must be 1.1 or 1.0');
   const { host, expect, 'transfer-encoding': coding } = raw.headers;
-  // Only Node 20's parser lets it pass. A proxy before us may see another end of the request (RFC 9112 §11.2).
+  // Only Node 20's parser accepts it. A proxy may see another end of the request (RFC 9112 §11.2).
   if (coding === '') {
     return new HttpRefusal('bad_request', 'the Transfer-Encoding header must not be empty', { connection: 'close' });
   }
-  // RFC 9112 §3.2: from HTTP/1.1 on, exactly one Host.
+  // RFC 9112 §3.2: HTTP/1.1 requires exactly one Host header.
   if (host === undefined) {
     const isOptional = raw.httpVersion === '1.0';
     return isOptional ? undefined : new HttpRefusal('bad_request', 'the Host header is missing');
@@ -48,10 +48,10 @@ export function checkFraming({ raw, originalUrl }: FastifyRequest): HttpRefusal 
   return undefined;
 }
 
-/** Fastify routes every method Node can parse, so that an unknown one meets the guards too; CONNECT has no path. */
+/** Routes every method that Node can parse, so that unknown ones reach the guards too. CONNECT has no path. */
 export function routeEveryMethod(fastify: FastifyInstance): void {
   for (const method of METHODS.filter((each) => each !== 'CONNECT')) {
-    // "No body" means that Fastify leaves it alone: it is read after the guards, by JsonBody.
+    // "No body" means that Fastify doesn't read it: JsonBody reads it after the guards.
     fastify.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   }
 }

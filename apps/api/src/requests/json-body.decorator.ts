@@ -10,8 +10,8 @@ const requestOf = createParamDecorator((_data: unknown, context: ExecutionContex
 );
 
 /**
- * The body as its class, of which only the exposed properties are ever looked at; or refused with the first rule that is
- * broken. Nothing of a body is looked at before the guards have let the request in.
+ * Injects the body as an instance of its class, with only the exposed properties, or refuses it with the first broken
+ * rule. The guards run before the body is read.
  */
 export function JsonBody<Body extends object>(type: Type<Body>): ParameterDecorator {
   const pipe: PipeTransform<FastifyRequest, Promise<Body>> = {
@@ -31,7 +31,7 @@ function objectFrom(bytes: Buffer): JsonObject {
   return value;
 }
 
-// RFC 9110 §8.3.1; whatever else the header says, the charset must be UTF-8, as RFC 8259 §8.1 has it.
+// RFC 9110 §8.3.1. RFC 8259 §8.1 requires UTF-8, so another charset is refused.
 const JSON_MEDIA_TYPE = /^application\/json\s*(?:;|$)/i;
 const CHARSET = /;\s*charset\s*=\s*("?)([^\s;"]*)\1\s*(?=;|$)/gi;
 

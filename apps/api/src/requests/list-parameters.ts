@@ -19,7 +19,7 @@ export function Limit(): PropertyDecorator {
   );
 }
 
-/** A query parameter that is one of these words. */
+/** A query parameter with one of these values. */
 export function OneOf(words: readonly string[]): PropertyDecorator {
   return applyDecorators(
     Expose(),
@@ -28,11 +28,11 @@ export function OneOf(words: readonly string[]): PropertyDecorator {
   );
 }
 
-/** The query parameter `cursor`, as the id the page before ended with. Other lists' cursors are refused. */
+/** The query parameter `cursor`, decoded to the last id of the previous page. Cursors of other lists are refused. */
 export function Cursor(resource: string): PropertyDecorator {
   return applyDecorators(
     Expose({ name: 'cursor' }),
-    // Not undefined where it can't be read: @IsOptional would let that through.
+    // An unreadable cursor becomes false, because undefined would count as absent.
     Transform(({ value }: { value: unknown }) =>
       value === undefined ? undefined : (decodeCursor(resource, value) ?? false),
     ),

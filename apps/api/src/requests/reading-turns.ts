@@ -1,26 +1,29 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Pieces of bodies in one turn of the event loop, which take some milliseconds; an honest client's body has few. */
+/**
+ * Most pieces of bodies in one turn of the event loop, a few milliseconds of work. A normal client's body has few
+ * pieces.
+ */
 const MOST_PIECES = 2_000;
 
 /**
- * Keeps bodies in tiny pieces from holding the event loop: one packet may have 10,000 of them, and hundreds of
- * connections may be read in the same turn. Where there are too many pieces, new connections wait, and one is read at a
- * time, the newest first.
+ * Prevents bodies in tiny pieces from blocking the event loop: one packet may have 10,000 of them, and hundreds of
+ * connections may be read in the same turn. If there are too many pieces, new connections wait and are then read one at
+ * a time, the newest first.
  */
 export class ReadingTurns {
-  /** Connections on which no request has come. */
+  /** Connections that have not sent a request yet. */
   private readonly unread = new Set<Socket>();
   private readonly waiting: Socket[] = [];
-  /** Of this turn. */
+  /** Pieces in this turn. */
   private pieces = 0;
   private isGoingOn = false;
 
   listenTo(server: Server): void {
     server.on('connection', (socket: Socket) => {
       this.unread.add(socket);
-      // Node begins to read it when this turn's callbacks are over, paused or not.
+      // Node starts reading after this turn's callbacks, even if the socket is paused now.
       if (this.isGoingOn) {
         process.nextTick(() => {
           this.keepWaiting(socket);
@@ -31,7 +34,7 @@ export class ReadingTurns {
     server.on('request', ({ socket }) => this.unread.delete(socket));
   }
 
-  /** A piece of a body has come. */
+  /** Called for each piece of a body. */
   count(): void {
     if (this.pieces === 0) {
       setImmediate(() => {
@@ -53,10 +56,10 @@ export class ReadingTurns {
   private goOn(): void {
     this.isGoingOn = true;
     const startedAt = performance.now();
-    // One that has been refused meanwhile, for its time, is read no more.
+    // A connection that timed out meanwhile is not read.
     while (this.waiting.at(-1)?.writable === false) this.waiting.pop();
     this.waiting.pop()?.resume();
-    // Bytes that have arrived on the connection are read first, and other work gets its turn in between.
+    // setImmediate: the connection's bytes are read first, and other work runs in between.
     setImmediate(() => {
       this.isGoingOn = this.waiting.length > 0;
       if (!this.isGoingOn) return;

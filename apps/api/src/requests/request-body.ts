@@ -3,24 +3,27 @@ import { HttpRefusal } from '../errors/error-codes.js';
 import type { ReadingTurns } from './reading-turns.js';
 
 export const MAX_BODY_BYTES = 64 * 1024;
-/** A body of that size may come in pieces of 8 bytes on average. Each piece costs a microsecond, whatever its size. */
+/**
+ * A body of the largest size may arrive in pieces of 8 bytes on average. Each piece costs a microsecond, whatever its
+ * size.
+ */
 export const MAX_BODY_PIECES = MAX_BODY_BYTES / 8;
-/** Of the buffer, where the body may be longer. */
+/** First size of the buffer, if the body may be longer. */
 const FIRST_BYTES = 1_024;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Undefined where the request has none. */
+    /** Undefined if the request has no body. */
     received: RequestBody | undefined;
   }
 }
 
 /**
- * The body of a request, read from the moment when its head has come: what Node holds of a body that nobody reads is a
- * Buffer for each piece. It is kept in one growing buffer, at most twice as long as what has come.
+ * The body of a request, read as soon as the head has arrived: Node would keep a Buffer for each piece of an unread
+ * body. It is stored in one growing buffer, at most twice as long as the received bytes.
  */
 export class RequestBody {
-  /** Why it will never be whole. */
+  /** The reason why the body can't be complete. */
   private failure: HttpRefusal | undefined;
   private breach: HttpRefusal | undefined;
   private readonly whole: Promise<Buffer>;
@@ -39,7 +42,7 @@ export class RequestBody {
         resolve(this.bytes.subarray(0, this.size));
       });
     });
-    // A body that nobody wants may fail, too.
+    // A body that no handler reads may fail too.
     this.whole.catch(() => undefined);
     request.on('error', () => {
       this.breakOff(new HttpRefusal('bad_request', 'the body was cut off'));
@@ -47,30 +50,32 @@ export class RequestBody {
     const length = Number(request.headers['content-length'] ?? FIRST_BYTES);
     this.bytes = Buffer.allocUnsafe(Math.min(length, FIRST_BYTES));
     if (length > MAX_BODY_BYTES) this.fail(tooLarge());
-    // A body that is too large is read and dropped. Closing amid a body would reset the connection and lose the
-    // answer. The request's timeout ends a body that never ends.
+    // A body that is too large is read and dropped: closing the connection in the middle of a body would reset it and
+    // lose the response. The request's timeout ends a body that never ends.
     request.on('data', (piece: Buffer) => {
       this.take(piece);
     });
-    // From the first read on, pieces are handed over as they come. Those of the first packet would be kept until then.
+    // After the first read, Node passes pieces on as they arrive. Without it, those of the first packet would be kept.
     request.read(0);
   }
 
   /**
-   * All of it.
+   * The complete body.
    *
-   * @throws HttpRefusal `payload_too_large` as soon as that is known, `bad_request` where the connection ends before.
+   * @throws HttpRefusal `payload_too_large` as soon as the size is known, `bad_request` if the connection ends early.
    */
   read(): Promise<Buffer> {
     return this.whole;
   }
 
-  /** Why the bytes on the connection are no body; undefined while they are, however large it is. */
+  /**
+   * The error if the bytes on the connection aren't a valid body. Undefined for a valid body, even if it is too large.
+   */
   get refusal(): HttpRefusal | undefined {
     return this.breach;
   }
 
-  /** Nothing more of it can be read from the connection. */
+  /** Ends the body: nothing more of it can be read. */
   breakOff(refusal: HttpRefusal): void {
     this.breach ??= refusal;
     this.fail(refusal);
@@ -87,7 +92,7 @@ export class RequestBody {
     if (this.failure !== undefined) return;
     this.pieces += 1;
     if (this.pieces > MAX_BODY_PIECES) {
-      // No client that means well sends so many, and to read on until it is answered would cost as much again.
+      // No well-behaved client sends so many pieces, and reading on until the response would double the cost.
       this.fail(new HttpRefusal('payload_too_large', `the body must come in at most ${MAX_BODY_PIECES} pieces`));
       this.request.socket.destroy();
     } else if (this.size + piece.length > MAX_BODY_BYTES) this.fail(tooLarge());

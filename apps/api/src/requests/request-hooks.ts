@@ -9,21 +9,22 @@ import type { SocketRefusals } from '../errors/socket-refusals.js';
 interface RequestHooks {
   readonly refusals: SocketRefusals;
   readonly turns: ReadingTurns;
-  /** Whether each answer is the last one of its connection. */
+  /** Whether each response must close its connection. */
   readonly isEnding: () => boolean;
 }
 
-/** The hooks that run for every request before its guards, and for every answer. */
+/** The hooks that run for every request before its guards, and for every response. */
 export function addRequestHooks(fastify: FastifyInstance, { refusals, turns, isEnding }: RequestHooks): void {
   fastify.decorateRequest('received', undefined);
   fastify.addHook('onRequest', (request, reply, done) => {
     refusals.onRequest(request, reply);
     if (hasBody(request.raw)) request.received = new RequestBody(request.raw, turns);
-    // On the answer from its beginning, so that refusals have them too.
+    // Set at the beginning, so that errors have them too.
     reply.headers({ 'content-type': JSON_TYPE, 'x-request-id': request.id });
     const { stability } = request.routeOptions.config;
     if (stability !== undefined) reply.header('x-stability', stability);
-    // Nothing is ever upgraded, yet Node drops what came in one packet with a request that asks for it.
+    // Node drops the bytes after a request that asks for an upgrade, so the connection is closed. Nothing is ever
+    // upgraded.
     if (/\bupgrade\b/i.test(request.headers.connection ?? '')) reply.header('connection', 'close');
     done(checkFraming(request));
   });
@@ -34,7 +35,7 @@ export function addRequestHooks(fastify: FastifyInstance, { refusals, turns, isE
       done(null, payload);
       return;
     }
-    // The bytes after the head are no HTTP, so the operation's own answer does not matter.
+    // The bytes after the head aren't valid HTTP, so this error replaces the operation's own response.
     const error = errorBody(refusal.code, refusal.message);
     reply.code(error.status).header('connection', 'close');
     done(null, JSON.stringify(error));

@@ -1,9 +1,9 @@
-/** Where requests go whose target no route could have; nothing but the catch-all is there. */
+/** The path for targets that no route can match. Only the catch-all route is there. */
 export const UNROUTABLE = '/-';
 
 /**
- * The path and query to route by. An absolute-form target is taken for its path (RFC 9112 §3.2.2). A target that
- * Fastify's router would answer by itself, before any guard, is sent to the catch-all instead.
+ * The path and query to use for routing. The path of an absolute-form target is used (RFC 9112 §3.2.2). A target that
+ * Fastify's router would answer itself, before any guard, is sent to the catch-all instead.
  */
 export function routableUrl(target: string): string {
   const url = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '');

@@ -6,7 +6,7 @@ const parse = (text: string) => parseJson(Buffer.from(text));
 const refusal = (rule: string | RegExp) =>
   expect.objectContaining({ code: 'invalid_json', message: expect.stringMatching(rule) });
 
-/** The result of JSON.parse, with integers as our parser returns them. */
+/** The result of JSON.parse, with integers as the strict parser returns them. */
 function expected(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(expected);
   if (typeof value === 'object' && value !== null) {
@@ -74,7 +74,7 @@ describe('a strict JSON parser', () => {
     ['-0', 0n],
     ['1E-2', 0.01],
     ['123456789012345678901', 123456789012345680000],
-  ])('tells %s from an integer of 64 bits', (text, value) => {
+  ])('distinguishes %s from an integer of 64 bits', (text, value) => {
     expect(parse(text)).toBe(value);
   });
 
@@ -120,7 +120,7 @@ describe('a strict JSON parser', () => {
     expect(() => parse(text)).toThrow(refusal(rule));
   });
 
-  it('takes what only looks like it', () => {
+  it('accepts text that only looks forbidden', () => {
     expect(parse('{"constructor":1,"prototype":{},"toString":"\\ud83d\\udc08"}')).toEqual({
       constructor: 1n,
       prototype: {},
@@ -139,7 +139,7 @@ describe('a strict JSON parser', () => {
     }
   });
 
-  it(`takes ${MAX_DEPTH} levels and no more`, () => {
+  it(`accepts ${MAX_DEPTH} levels and no more`, () => {
     const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
     expect(() => parse(nested(MAX_DEPTH))).not.toThrow();
     expect(() => parse(nested(MAX_DEPTH + 1))).toThrow(refusal('deeper than 16 levels'));
@@ -153,18 +153,18 @@ describe('a strict JSON parser', () => {
     ['a long number', (size) => '9'.repeat(size)],
     ['white space', (size) => `${' '.repeat(size)}x`],
     ['a long array', (size) => `[${'0,'.repeat(size / 2)}0]`],
-  ])('judges %s at a cost that grows with the bytes, not with their square', (_what, bodyOf) => {
+  ])('parses %s at a cost that grows linearly with the bytes', (_what, bodyOf) => {
     const bodies = [4_096, 65_536].map((size) => Buffer.from(bodyOf(size)));
     const costOf = (bytes: Buffer) => {
       const before = performance.now();
       try {
         parseJson(bytes);
       } catch {
-        // Refused or not, it has been read.
+        // A refused text has been parsed too.
       }
       return performance.now() - before;
     };
-    // Other work on the machine only adds to a time, so take the shortest of many rounds.
+    // Other work on the machine only adds time, so the shortest of many rounds counts.
     let [small, large] = [Infinity, Infinity];
     for (let round = 0; round < 500 && (round < 9 || large > 100 * small); round += 1) {
       const [smaller = NaN, larger = NaN] = bodies.map(costOf);

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { HttpRefusal } from '../errors/error-codes.js';
 
-/** A JSON value; a number that is written as an integer is a bigint, any other a number. */
+/** A JSON value. Numbers written as integers are bigints; others are numbers. */
 export type JsonValue = string | bigint | number | boolean | null | JsonValue[] | JsonObject;
 export interface JsonObject {
   [property: string]: JsonValue;
@@ -13,18 +13,18 @@ const MAX_INTEGER_LENGTH = 20;
 
 const ZERO = 0x30;
 const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
-// Anything from U+0020 on but the quote and the backslash, and escapes, whose check is left to JSON.parse.
+// Characters from U+0020 on except the quote and the backslash, and escapes, which JSON.parse validates.
 const STRING = /"[ !#-[\]-\uffff]*(?:\\.[ !#-[\]-\uffff]*)*"/y;
-// The characters that a string may hold only escaped, or not at all.
+// Characters that a string may contain only escaped, or not at all.
 const SPECIAL = /[^ !#-[\]-\uffff]/;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
- * The JSON text of a body, in one pass over it, so that its cost is linear whatever is sent. Stricter than JSON.parse:
- * integers keep all their digits; duplicate keys, prototype keys, U+0000, lone surrogates and bytes that aren't UTF-8
- * are refused, and so is nesting deeper than 16 levels.
+ * Parses the JSON text of a body in one pass, so that the cost is always linear. It is stricter than JSON.parse:
+ * integers keep all digits; duplicate keys, prototype keys, U+0000, lone surrogates, bytes that aren't UTF-8, and
+ * nesting deeper than 16 levels are refused.
  *
- * @throws HttpRefusal `invalid_json`, naming what was wrong.
+ * @throws HttpRefusal `invalid_json`, naming the fault.
  */
 export function parseJson(bytes: Buffer): JsonValue {
   if (!isUtf8(bytes)) throw refusal('is not valid UTF-8');
@@ -42,7 +42,7 @@ class Parser {
     return value;
   }
 
-  /** A value with the white space around it. */
+  /** A value and the white space around it. */
   private value(depth: number): JsonValue {
     this.skipWhiteSpace();
     const value = this.bareValue(depth);
@@ -127,7 +127,7 @@ class Parser {
   private number(): bigint | number {
     const digit = this.text.charCodeAt(this.position) - ZERO;
     const next = this.text[this.position + 1];
-    // The commonest number by far, and the one that fits into a body most often.
+    // A fast path for one-digit integers: the most common numbers, and those that fit into a body most often.
     if (digit >= 0 && digit <= 9 && (next === ',' || next === ']' || next === '}')) {
       this.position += 1;
       return BigInt(digit);

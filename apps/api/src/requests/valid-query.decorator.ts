@@ -3,13 +3,13 @@ import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/
 import type { FastifyRequest } from 'fastify';
 import { validated } from './validation.js';
 
-/** Query strings whose judgement is kept; there are few that many clients send. */
+/** Query strings whose result is cached. Many clients send the same few. */
 const MOST_KEPT = 1_000;
 const LONGEST_KEPT = 256;
 
 /**
- * The query as its class, or refused with the first rule that is broken. The same query string is judged once. The
- * judgement is kept by the text that was parsed for it, not by what a router has made of the request.
+ * Injects the query as an instance of its class, or refuses it with the first broken rule. A query string is validated
+ * once; the cache key is the text that was parsed, not the router's version of it.
  */
 export function ValidQuery<Query extends object>(type: Type<Query>): ParameterDecorator {
   const kept = new Map<string, Query>();

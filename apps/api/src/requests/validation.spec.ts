@@ -9,7 +9,7 @@ import { encodeCursor } from '../responses/next-page.js';
 import { HttpRefusal } from '../errors/error-codes.js';
 import { validated } from './validation.js';
 
-/** The properties that each class exposes. */
+/** The exposed properties of each class. */
 const EXPOSED = new Map<new () => object, readonly string[]>([
   [NewPetBody, ['name', 'categoryId', 'status']],
   [NewOrderBody, ['petId']],
@@ -18,7 +18,7 @@ const EXPOSED = new Map<new () => object, readonly string[]>([
   [ListOrdersQuery, ['limit', 'status', 'after']],
 ]);
 
-/** The values of JSON, with integers as our parser returns them, and those of a query string. */
+/** JSON values, with integers as the strict parser returns them, and query-string values. */
 const value = fc.oneof(
   fc.constantFrom('available', 'placed', 'sold', '', '1', '100', '101', null, true, 2n ** 63n - 1n, 2n ** 63n),
   fc.string(),
@@ -32,8 +32,8 @@ const value = fc.oneof(
 const names = ['name', 'categoryId', 'status', 'petId', 'message', 'id', 'limit', 'cursor', 'other', 'constructor'];
 const given = fc.record(Object.fromEntries(names.map((name) => [name, value])), { requiredKeys: [] });
 
-describe.each([...EXPOSED])('whatever is given for a %p', (type, exposed) => {
-  it('it is an object with exposed properties alone, or refused with the rule that is broken', () => {
+describe.each([...EXPOSED])('any input for a %p', (type, exposed) => {
+  it('becomes an object with only exposed properties, or is refused with the broken rule', () => {
     fc.assert(
       fc.property(given, (plain) => {
         try {

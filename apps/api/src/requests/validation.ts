@@ -4,10 +4,13 @@ import { plainToInstance } from 'class-transformer';
 import { ValidateBy, validateSync } from 'class-validator';
 import { HttpRefusal } from '../errors/error-codes.js';
 
-/** The properties of an input class. A class that forgets one does not compile. */
+/** The properties of an input class. A class that lacks one does not compile. */
 export type Given<Input> = { readonly [Property in keyof Required<Input>]: Input[Property] | undefined };
 
-/** A query or a JSON object as its class, of which only what it exposes is ever looked at; or refused with the first rule that is broken. */
+/**
+ * Converts a query or a JSON object to its class, with only the exposed properties, or refuses it with the first broken
+ * rule.
+ */
 export function validated<Wanted extends object>(type: Type<Wanted>, plain: object): Wanted {
   const object = plainToInstance(type, plain, { excludeExtraneousValues: true, exposeUnsetFields: false });
   const [error] = validateSync(object, { stopAtFirstError: true, forbidUnknownValues: false });
@@ -32,13 +35,13 @@ export function IsInt64(options: { readonly message?: string; readonly each?: bo
 
 const INTEGER = /^-?(?:0|[1-9]\d{0,18})$/;
 
-/** The integer a text writes in decimal digits, or undefined where it isn't one of 64 bits. */
+/** The integer of a decimal text, or undefined if it isn't a 64-bit integer. */
 export function int64From(text: unknown): bigint | undefined {
   const value = typeof text === 'string' && INTEGER.test(text) ? BigInt(text) : undefined;
   return isInt64(value) ? value : undefined;
 }
 
-/** An id in a path. What isn't one of 64 bits is nobody's, so it is not found rather than invalid. */
+/** An id in a path. An id outside 64 bits can't exist, so it is "not found" rather than invalid. */
 export function pathId(parameter: string): PipeTransform<string, bigint> {
   return {
     transform(text) {

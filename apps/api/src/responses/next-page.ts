@@ -1,21 +1,21 @@
 import { crc32 } from 'node:zlib';
 import { int64From } from '../requests/validation.js';
 
-/** Where a page of `resource` ended, as the opaque text clients hand back. */
+/** The end of a page of `resource`, as the opaque text that clients send back. */
 export function encodeCursor(resource: string, after: bigint): string {
   const place = `${resource}:${after}`;
-  // So that one that was cut short or mistyped is told from one of another place.
+  // The checksum detects a cursor that was cut or mistyped.
   return Buffer.from(`${place}:${crc32(place).toString(36)}`).toString('base64url');
 }
 
-/** The input of `encodeCursor`, or undefined if `encodeCursor` did not make the text. */
+/** Decodes a cursor. Undefined if `encodeCursor` did not create the text. */
 export function decodeCursor(resource: string, cursor: unknown): bigint | undefined {
   if (typeof cursor !== 'string') return undefined;
   const after = int64From(Buffer.from(cursor, 'base64url').toString('latin1').split(':')[1]);
   return after !== undefined && encodeCursor(resource, after) === cursor ? after : undefined;
 }
 
-/** A query parameter; one that is undefined was not asked for. */
+/** A query parameter. Undefined means that it was not given. */
 export type Parameter = readonly [name: string, value: string | number | bigint | undefined];
 
 /** The query of a list. */
@@ -25,9 +25,9 @@ export interface ListQuery {
 }
 
 /**
- * The `Link` header (RFC 8288) that leads from a page of the list at `address` to the next: the same query, further on.
+ * The `Link` header (RFC 8288) from a page of the list at `address` to the next page of the same query.
  *
- * @param next where the page of `resource` has ended.
+ * @param next the last id of this page.
  */
 export function nextPageLink(address: string, query: ListQuery, resource: string, next: bigint): string {
   const parameters: readonly Parameter[] = [...query.parameters(), ['cursor', encodeCursor(resource, next)]];

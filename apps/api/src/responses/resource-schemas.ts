@@ -13,16 +13,16 @@ interface ObjectOf {
 }
 
 /**
- * The schemas of a resource as the description has them, by their names there: what is written and what a body may hold
- * follows from them.
+ * The schemas of a resource by name, as in the OpenAPI description. The serialisers and the validation of bodies are
+ * derived from them.
  */
 export class ResourceSchemas {
   constructor(readonly described: Readonly<Record<string, Described>>) {}
 
   /**
-   * Writes objects as the schema has them and nothing else of them; bigints as integers, digit by digit.
+   * Writes objects with exactly the schema's properties. Bigints are written as integers with all digits.
    *
-   * @returns what throws where an object lacks what the schema requires.
+   * @returns a function that throws if an object lacks a required property.
    */
   serialiser(name: string): (resource: object) => string {
     return fastJson(this.written(name));
@@ -32,7 +32,7 @@ export class ResourceSchemas {
     return fastJson({ type: 'array', items: this.written(name) }) as (resources: readonly object[]) => string;
   }
 
-  /** Judges a property of a body's class by the property of the same name in the schema. */
+  /** Validates a property of a body's class with the property of the same name in the schema. */
   field(name: string): PropertyDecorator {
     const { properties, required } = this.objectOf(name);
     return (target, property) => {

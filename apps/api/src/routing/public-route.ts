@@ -4,8 +4,8 @@ import { errorBody } from '../errors/error-codes.js';
 const ALLOW = 'GET, HEAD, OPTIONS';
 
 /**
- * A page beside the API: a route that Nest doesn't know has none of its guards, so it needs no key and counts for
- * nothing.
+ * Serves a page outside the API. Nest doesn't know the route, so its guards don't run: the page needs no key and isn't
+ * counted.
  */
 export function servePublicly(
   fastify: FastifyInstance,
@@ -13,7 +13,7 @@ export function servePublicly(
   get: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>,
 ): void {
   fastify.all(path, async (request: FastifyRequest, reply: FastifyReply) => {
-    // Unless the page says otherwise.
+    // The default; a page may set another value.
     reply.header('cache-control', 'no-store');
     switch (request.method) {
       case 'GET':

@@ -1,10 +1,10 @@
 import { pathOf } from '../requests/request-target.js';
 
-/** Which methods each path has, so that a 405 can name them (RFC 9110 §15.5.6). */
+/** The methods of each path, so that a 405 can name them (RFC 9110 §15.5.6). */
 export class RouteTable {
   private readonly routes: { readonly path: RegExp; readonly methods: string[] }[] = [];
 
-  /** @param pattern a path whose parameters are written `:name`. */
+  /** @param pattern a path with parameters written as `:name`. */
   add(pattern: string, methods: readonly string[]): void {
     if (pattern.includes('*')) return;
     const path = new RegExp(`^${pattern.replace(/:\w+/g, '[^/]+')}$`);
@@ -13,7 +13,7 @@ export class RouteTable {
     else this.routes.push({ path, methods: [...methods] });
   }
 
-  /** The methods of the URL's path, in alphabetical order; none where no route has that path. */
+  /** The methods of the URL's path in alphabetical order. Empty if no route has that path. */
   methodsOf(url: string): readonly string[] {
     const path = pathOf(url);
     const methods = this.routes.find((route) => route.path.test(path))?.methods ?? [];

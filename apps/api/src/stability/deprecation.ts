@@ -1,6 +1,6 @@
 import { type Clock, type Instant, instant } from '@adoption-store/domain';
 
-/** That an operation is going away, and when. */
+/** The deprecation of an operation, and its end. */
 export interface Deprecation {
   readonly since: Instant;
   /** From this instant on the operation answers 410. */
@@ -24,7 +24,7 @@ export function isGone({ sunset }: Deprecation, clock: Clock): boolean {
 
 const headers = deprecationHeaders(getPetDeprecation);
 
-/** The headers of each answer of GET /v1/pets/{petId}, at the API's address `origin`: its end, and its replacement. */
+/** The headers of each response of GET /v1/pets/{petId}: its end and its replacement. `origin` is the API's address. */
 export function getPetDeprecationHeaders(origin: string, id: bigint | undefined): Record<string, string> {
   const successor = `<${origin}/v1/pets${id === undefined ? '' : `?id=${id}`}>; rel="successor-version"`;
   return { ...headers, link: `${successor}, <${origin}/docs>; rel="deprecation"; type="text/html"` };

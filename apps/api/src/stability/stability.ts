@@ -1,7 +1,7 @@
 import { SetMetadata } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 
-/** How likely an operation is to change; a stable one has no level. */
+/** How likely an operation is to change. A stable one has no level. */
 export type StabilityLevel = 'beta' | 'experimental';
 
 declare module 'fastify' {
@@ -10,23 +10,23 @@ declare module 'fastify' {
   }
 }
 
-/** The metadata's key on the controller. */
+/** The key of the metadata on the controller. */
 const STABILITY = 'stability';
 
-/** Marks every operation of a controller. */
+/** Sets the level of every operation of a controller. */
 export function Stability(level: StabilityLevel): ClassDecorator {
   const mark = RouteConfig({ stability: level });
   return (controller) => {
     SetMetadata(STABILITY, level)(controller);
     const methods = Object.getOwnPropertyDescriptors(controller.prototype as Record<string, unknown>);
-    // Fastify's configuration is per route, and a class decorator comes when all methods have theirs.
+    // Fastify's configuration is per route, and class decorators run after the methods' own.
     for (const [name, descriptor] of Object.entries(methods)) {
       if (name !== 'constructor') mark(controller.prototype as object, name, descriptor);
     }
   };
 }
 
-/** How far from settled the operations of a controller are. */
+/** The stability of the operations of a controller. */
 export function stabilityOf(controller: object): StabilityLevel | undefined {
   return Reflect.getMetadata(STABILITY, controller) as StabilityLevel | undefined;
 }

@@ -5,7 +5,7 @@ import type { ListQuery, Parameter } from '../responses/next-page.js';
 /** The name of this list in its cursors. */
 export const ORDERS_CURSOR = 'orders';
 
-/** The query of GET /v1/store/orders, each parameter given once. */
+/** The query of GET /v1/store/orders. Each parameter may occur once. */
 export class ListOrdersQuery implements Omit<ListOrdersInput, 'accountId'>, ListQuery {
   @Limit()
   limit?: number;

@@ -18,7 +18,7 @@ export const PLACED = {
 
 const order = {
   id: int64('Unique identifier, assigned by the service.', 1),
-  petId: int64('Identifier of the animal that is ordered.', 1),
+  petId: int64('Identifier of the ordered animal.', 1),
   status: schemaRef('OrderStatus'),
   createdAt: time('When the order was placed.'),
   updatedAt: time('When its status last changed.'),
@@ -26,11 +26,7 @@ const order = {
 
 /** The schema of Order. */
 export const orderSchemas = new ResourceSchemas({
-  Order: object('An order of one animal.', order, PLACED),
-  NewOrder: object(
-    'An order to place.',
-    { petId: int64('Identifier of an animal that is available.', 1) },
-    { petId: 1 },
-  ),
-  OrderStatus: oneOf(ORDER_STATUSES, 'How the order stands. All but `placed` are final.'),
+  Order: object('An order for one animal.', order, PLACED),
+  NewOrder: object('An order to place.', { petId: int64('Identifier of an available animal.', 1) }, { petId: 1 }),
+  OrderStatus: oneOf(ORDER_STATUSES, 'The status of the order. All except `placed` are final.'),
 });

@@ -5,7 +5,7 @@ import { orderSchemas, type PresentedOrder } from './order.schema.js';
 const write = orderSchemas.serialiser('Order');
 const writeAll = orderSchemas.listSerialiser('Order');
 
-/** The public view of an order: an Order, as JSON. */
+/** The JSON of an order: an Order. */
 export function presentOrder(order: Order): string {
   return write(jsonOf(order));
 }

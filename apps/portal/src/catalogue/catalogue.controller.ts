@@ -6,7 +6,7 @@ import { redirect } from '../http/notices.js';
 import { Pages, REFUSED } from '../http/pages.js';
 import type { Form } from '../views.js';
 
-/** The animals, for those who would rather look than call. */
+/** The animals as pages, for people who don't use the API. */
 @Controller('catalogue')
 export class CatalogueController {
   constructor(
@@ -41,7 +41,7 @@ export class CatalogueController {
       await this.showAnimals(request, reply, query, { values, problems });
       return;
     }
-    // A page that begins with it.
+    // Redirects to a page that starts with the new animal.
     redirect(reply, addressOf(added.status, added.id - 1n), 'animal-added');
   }
 

@@ -3,11 +3,11 @@ import type { FastifyInstance } from 'fastify';
 
 const HEALTH = ['/livez', '/readyz'];
 
-/** A line for each page that is asked for: of its address only what is the same for everybody. */
+/** Logs one line per request. It has the route, not the address, which may contain personal data. */
 export function logRequests(fastify: FastifyInstance, { logger }: Log): void {
   fastify.addHook('onResponse', (request, { statusCode: status, elapsedTime }, done) => {
     const { url: route = '*' } = request.routeOptions;
-    // Asked every few seconds by whoever watches over this process.
+    // Successful health checks aren't logged: probes repeat them every few seconds.
     if (status >= 500 || !HEALTH.includes(route)) {
       const duration = Math.round(elapsedTime * 1_000) / 1_000;
       logger.info({ request_id: request.id, method: request.method, route, status, duration_ms: duration }, 'request');

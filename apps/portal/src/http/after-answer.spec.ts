@@ -8,17 +8,17 @@ function open() {
   return { fastify, work: AfterAnswer.of(fastify), lines };
 }
 
-it('what fails is logged, and what comes after it is done nevertheless', async () => {
+it('a failed task is logged, and the next one still runs', async () => {
   const { fastify, work, lines } = open();
   const done: string[] = [];
   work.take('a reset', () => Promise.reject(new Error('the database is away')));
   work.take('a reset', async () => void done.push('second'));
   await fastify.close();
   expect(done).toEqual(['second']);
-  expect(lines).toEqual([expect.stringMatching(/"work":"a reset".*the database is away.*accepted has failed/)]);
+  expect(lines).toEqual([expect.stringMatching(/"work":"a reset".*the database is away.*an accepted task has failed/)]);
 });
 
-it('closing waits for what was taken, a piece at a time', async () => {
+it('closing waits for the accepted tasks, one after another', async () => {
   const { fastify, work } = open();
   let underWay = 0;
   const seen: number[] = [];
@@ -34,13 +34,13 @@ it('closing waits for what was taken, a piece at a time', async () => {
   expect(seen).toEqual([1, 1, 1]);
 });
 
-it('refuses what it could only do too late, and takes more as soon as it has room', async () => {
+it('refuses a task while its queue is full, and accepts more once it has room', async () => {
   const { fastify, work } = open();
   const nothing = () => Promise.resolve();
   for (let piece = 0; piece < 1_000; piece += 1) work.take('a reset', nothing);
   expect(() => {
     work.take('a reset', nothing);
-  }).toThrow('too much is waiting');
+  }).toThrow('too many tasks are waiting');
   await fastify.close();
   expect(() => {
     work.take('a reset', nothing);

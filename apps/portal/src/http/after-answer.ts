@@ -5,14 +5,14 @@ import { DomainError } from '@adoption-store/domain';
 /** The maximum number of waiting tasks: more would run too late to be useful. */
 const MOST = 1_000;
 
-/** Work whose length nobody may learn from an answer: it is done after it, a piece at a time. */
+/** Tasks that run after the response, one at a time, so that the response time doesn't reveal their duration. */
 export class AfterAnswer {
   private last: Promise<void> = Promise.resolve();
   private waiting = 0;
 
   private constructor(private readonly log: FastifyBaseLogger) {}
 
-  /** Closing the server waits for what was taken. */
+  /** Closing the server waits for the accepted tasks. */
   static of(fastify: FastifyInstance): AfterAnswer {
     const work = new AfterAnswer(fastify.log);
     fastify.addHook('onClose', () => work.last);
@@ -20,17 +20,17 @@ export class AfterAnswer {
   }
 
   /**
-   * Takes a piece of work; the operator is told where it fails.
+   * Accepts a task. A failure is logged.
    *
-   * @throws DomainError `service_unavailable` where too much is waiting already.
+   * @throws DomainError `service_unavailable` if the queue is full.
    */
   take(name: string, work: () => Promise<void>): void {
-    if (this.waiting >= MOST) throw new DomainError('service_unavailable', 'too much is waiting to be done');
+    if (this.waiting >= MOST) throw new DomainError('service_unavailable', 'too many tasks are waiting');
     this.waiting += 1;
     this.last = this.last
       .then(work)
       .catch((error: unknown) => {
-        this.log.error({ work: name, stack: stackOf(error) }, 'work that was accepted has failed');
+        this.log.error({ work: name, stack: stackOf(error) }, 'an accepted task has failed');
       })
       .finally(() => {
         this.waiting -= 1;

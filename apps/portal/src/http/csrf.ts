@@ -5,22 +5,22 @@ import { keysFor, signerFor } from './secrets.js';
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** For the hidden field of a form that is about to be shown. */
+    /** Returns a token for the hidden field of a form. */
     newFormToken: () => string;
   }
 }
 
 const COOKIE = 'csrf';
 
-/** The token of a form isn't one of this browser's for the person who is signed in now. */
+/** The form's token isn't one that this browser was given for the person who is signed in now. */
 export class FormRefused extends Error {
   override readonly name = 'FormRefused';
 }
 
-/** From now on a form is taken only with a token that this browser was given, for the same person. */
+/** Refuses a form without a token that this browser was given for the same person. */
 export function refuseForgedForms(fastify: FastifyInstance, secrets: readonly string[]): void {
   const signer = signerFor('form', secrets);
-  // One for each secret: the library signs with one key.
+  // One instance per secret, because the library signs with one key only.
   const tokens = keysFor('form', secrets).map((hmacKey) => new Tokens({ userInfo: true, hmacKey }));
   const secretOf = (request: FastifyRequest) => {
     const { valid, renew, value } = signer.unsign(request.cookies[cookieName(request, COOKIE)] ?? '');
@@ -44,7 +44,7 @@ export function refuseForgedForms(fastify: FastifyInstance, secrets: readonly st
   });
 }
 
-/** The value of that field in the submitted form. */
+/** The token in the submitted form. */
 export function formToken({ body }: Pick<FastifyRequest, 'body'>): string {
   const token = typeof body === 'object' && body !== null && '_csrf' in body ? body._csrf : undefined;
   return typeof token === 'string' ? token : '';

@@ -11,7 +11,7 @@ const CONTENT = /^(\d{1,19})\.(\d{1,10})\.(\d{1,15})\.([\w-]{22})$/;
 /** A browser in which somebody has signed in to an account before. */
 export interface Device {
   readonly accountId: AccountId;
-  /** Tells it from the account's other browsers. */
+  /** Distinguishes it from the account's other browsers. */
   readonly nonce: string;
 }
 
@@ -21,8 +21,8 @@ interface Remembered extends Device {
 }
 
 /**
- * Knows browsers again by a signed cookie, so that wrong guesses of strangers lock nobody else out (OWASP, Slow Down
- * Online Guessing Attacks with Device Cookies). It lets nobody in.
+ * Recognises browsers by a signed cookie, so that a stranger's wrong guesses lock out nobody else (OWASP, Slow Down
+ * Online Guessing Attacks with Device Cookies). The cookie doesn't sign anybody in.
  */
 export class Devices {
   constructor(
@@ -31,7 +31,7 @@ export class Devices {
     private readonly clock: Clock,
   ) {}
 
-  /** For the account that was just signed in to. A browser that is known keeps its count. */
+  /** Sets the cookie after a sign-in to this account. A browser that is already known keeps its counter. */
   remember(request: FastifyRequest, reply: FastifyReply, { id, credentialVersion }: Account): void {
     const known = this.read(request);
     const nonce = known?.accountId === id ? known.nonce : randomBytes(16).toString('base64url');
@@ -40,8 +40,8 @@ export class Devices {
   }
 
   /**
-   * The browser, where it has signed in to the account of that address with the password that the account still has:
-   * somebody who only knows an earlier one may hold any number of cookies.
+   * The browser, if it signed in to the account of that address with the current password. A person who only knows an
+   * earlier password could have any number of cookies, so older ones don't count.
    */
   async recognise(request: FastifyRequest, email: string): Promise<Device | undefined> {
     const known = this.read(request);

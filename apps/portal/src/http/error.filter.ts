@@ -12,18 +12,18 @@ import { askToSignIn, SignInNeeded } from './signed-in.guard.js';
 const EXPLANATIONS: Readonly<Record<number, readonly [title: string, message: string]>> = {
   400: ['That did not work', 'The request could not be understood.'],
   403: [
-    'This form is out of date',
-    'It was open for too long, or you have signed in or out meanwhile. Nothing was done. Look it over and send it again.',
+    'This form has expired',
+    'It was open for too long, or you signed in or out in the meantime. Nothing was saved. Check it and send it again.',
   ],
   404: ['Not found', 'There is no such page, or it is not yours.'],
-  413: ['Too much', 'The form that was sent is too large.'],
-  415: ['That did not work', 'Only forms are taken here.'],
-  500: ['Something went wrong', 'It is our fault and has been recorded. Try again later.'],
-  503: ['Not available just now', 'Try again in a moment.'],
+  413: ['Form too large', 'The form is too large.'],
+  415: ['That did not work', 'This page accepts only forms.'],
+  500: ['Something went wrong', 'This is an error on our side, and it has been logged. Try again later.'],
+  503: ['Temporarily unavailable', 'Try again in a moment.'],
 };
 const RETRY_AFTER_SECONDS = '5';
 
-/** The one place where errors become pages. */
+/** Turns every error into a page. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   constructor(private readonly pages: Pages) {}

@@ -15,14 +15,14 @@ import { fields } from './forms.js';
 import { isPublic, SignInNeeded } from './signed-in.guard.js';
 
 const QUARTER = 15 * MINUTE;
-/** Forms of visitors, from one address. */
+/** Forms from one address, without a session. */
 const BY_ADDRESS = { most: 60, within: QUARTER };
-/** Tries at one account, of strangers together and of each known browser by itself. */
+/** Attempts at one account: all unknown browsers together, and each known browser by itself. */
 const BY_ACCOUNT = { most: 10, within: QUARTER };
-/** Forms of one person; by hand nobody sends more. */
+/** Forms of one signed-in person. Nobody sends more by hand. */
 const BY_PERSON = { most: 30, within: MINUTE };
 
-/** The purpose of a form that is limited by more than its network address and its account. */
+/** How a form counts, if it has a limit besides those of its address and its account. */
 export type Attempt =
   /** Guesses the password of the account that the form names. */
   | 'sign-in'
@@ -33,7 +33,7 @@ export type Attempt =
   /** Never refused. */
   | 'uncounted';
 
-/** Marks a form that is no plain one. */
+/** Marks a form that has a special limit. */
 export const CountsAs = Reflector.createDecorator<Attempt>();
 
 interface Bucket extends AttemptLimit {
@@ -42,7 +42,7 @@ interface Bucket extends AttemptLimit {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The counters that its password was counted in, before the password is checked. */
+    /** The counter of this password guess, which is counted before the password is checked. */
     guess: string | undefined;
   }
 }
@@ -53,7 +53,7 @@ export class TooManyAttempts extends HttpException {
   }
 }
 
-/** Counts every form before it is taken: a visitor's by its address, another one by the account that is signed in. */
+/** Counts every form before it is processed: by account if the sender is signed in, otherwise by address. */
 @Injectable()
 export class FormThrottlerGuard implements CanActivate {
   constructor(
@@ -78,12 +78,12 @@ export class FormThrottlerGuard implements CanActivate {
     return true;
   }
 
-  /** The password was right, so the attempt at the account doesn't count. */
+  /** The password was right, so the attempt isn't counted. */
   async forgive({ guess }: FastifyRequest): Promise<void> {
     if (guess !== undefined) await this.limitAttempts.takeBack(guess);
   }
 
-  /** The account's owner isn't held back by what strangers have tried before. */
+  /** Resets an account's counters, so that earlier attempts by strangers don't delay its owner. */
   async forget({ id, email }: Account): Promise<void> {
     await this.limitAttempts.forget([`sign-in ${email}`, `reset ${email}`, `password ${id}`]);
   }
@@ -98,7 +98,7 @@ export class FormThrottlerGuard implements CanActivate {
       const email = readEmailAddress(fields(request.body, 'email').email);
       const device = email === undefined ? undefined : await this.devices.recognise(request, email);
       if (device !== undefined) {
-        // Right passwords, too, cost the time of a hash: the account's own people bound them.
+        // Right passwords cost a hash too, so they count against the account's own limit.
         const guess = { subject: `${attempt} ${device.accountId} ${device.nonce}`, ...BY_ACCOUNT };
         return { buckets: [byPerson(device.accountId)], guess };
       }

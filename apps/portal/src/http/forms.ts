@@ -3,7 +3,7 @@ import type { Form, Problems, RefusedForm } from '../views.js';
 
 export const EMPTY_FORM: Form = { values: {}, problems: {} };
 
-/** The texts of a form's fields; one that is missing is empty. */
+/** The values of a form's fields. A missing field is empty. */
 export function fields<Name extends string>(body: unknown, ...names: readonly Name[]): Readonly<Record<Name, string>> {
   const sent = new Map(Object.entries(typeof body === 'object' && body !== null ? body : {}));
   const texts = names.map((name) => {
@@ -14,10 +14,10 @@ export function fields<Name extends string>(body: unknown, ...names: readonly Na
 }
 
 /**
- * The message for the person that filled in the form, by broken rule.
+ * The messages for a refused form.
  *
- * @param fieldNames the form's fields, each by the name it has in the domain.
- * @throws what isn't one.
+ * @param fieldNames the form's field for each field name of the domain.
+ * @throws the error itself if it isn't about the input.
  */
 export function problemsOf(error: unknown, fieldNames: Readonly<Record<string, string>>): Problems {
   if (!(error instanceof DomainError) || (error.kind !== 'invalid' && error.kind !== 'conflict')) throw error;
@@ -30,28 +30,28 @@ function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
-/** A whole number as people write it into a form; undefined of anything else. */
+/** A whole number that a person typed. Undefined for anything else. */
 export function wholeNumber(text: string, least: number, most: number): number | undefined {
   const value = /^\d{1,9}$/.test(text.trim()) ? Number(text) : Number.NaN;
   return value >= least && value <= most ? value : undefined;
 }
 
-/** The fields that people fill in, with what each is called. Those of passwords are never kept. */
+/** The fields that people fill in, with their labels. Passwords are never kept. */
 const LABELS: Readonly<Record<string, string>> = {
   email: 'E-mail address',
   password: 'Password',
   current: 'Present password',
   next: 'New password',
-  token: 'Token from the mail',
+  token: 'Token from the e-mail',
   name: 'Name',
   expiresIn: 'Days until it expires',
   overlap: 'Hours of overlap',
-  categoryId: 'Category’s number',
+  categoryId: 'Category number',
   status: 'Status',
 };
 const PASSWORDS: ReadonlySet<string> = new Set(['password', 'current', 'next']);
 
-/** A form that was refused for its token, to be looked over and sent again. */
+/** A form whose token was refused, to be checked and sent again. */
 export function refusedForm(action: string, body: unknown): RefusedForm {
   const sent = fields(body, ...Object.keys(LABELS));
   const names = Object.keys(typeof body === 'object' && body !== null ? body : {});

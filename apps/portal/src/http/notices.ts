@@ -6,13 +6,13 @@ const NOTICES = {
   'signed-up': 'Your account is open. Generate a key, and you can call the API.',
   'signed-out': 'You are signed out.',
   'address-proven': 'Your e-mail address is confirmed.',
-  'proof-sent': 'A mail with another link is on its way to you.',
-  'proof-not-sent': 'No other mail was sent: your address is confirmed, or three links were mailed within a day.',
+  'proof-sent': 'We have sent you another link by e-mail.',
+  'proof-not-sent': 'No e-mail was sent: your address is already confirmed, or you have received three links today.',
   'password-changed': 'Your password is changed. All your other sessions have ended.',
   'password-reset': 'Your new password is set, and all your sessions have ended. Sign in with it.',
   'account-closed': 'Your account is closed, and its keys are revoked.',
-  'key-revoked': 'The key is revoked: nothing gets in with it any more.',
-  'form-sent-before': 'That form was sent before, so nothing was done again. A key’s text is shown once only.',
+  'key-revoked': 'The key is revoked. Requests with it are refused from now on.',
+  'form-sent-before': 'This form was already sent, so nothing was done again. A key is shown only once.',
   'animal-added': 'The animal is in the catalogue.',
 } as const;
 
@@ -21,7 +21,7 @@ export type Notice = keyof typeof NOTICES;
 const COOKIE = 'notice';
 const MAX_AGE = 60;
 
-/** RFC 9110 §15.4.4: what was posted isn't posted again by a reload. */
+/** RFC 9110 §15.4.4: after a redirect, a reload doesn't send the form again. */
 export function redirect(reply: FastifyReply, path: string, notice?: Notice): FastifyReply {
   if (notice !== undefined) {
     reply.setCookie(cookieName(reply.request, COOKIE), notice, { maxAge: MAX_AGE });

@@ -3,7 +3,7 @@ import { viewHelpers } from '../view-helpers.js';
 import type { Frame, Views } from '../views.js';
 import { takeNotice } from './notices.js';
 
-/** A form that was refused and is shown again. */
+/** The status of a refused form that is shown again. */
 export const REFUSED = 422;
 
 /** Renders the templates. */

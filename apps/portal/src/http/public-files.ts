@@ -8,7 +8,7 @@ const FOREVER = 'public, max-age=31536000, immutable';
 
 export interface PublicFile extends FixedFile {
   readonly name: string;
-  /** Another one whenever its content is. */
+  /** Changes whenever the content changes. */
   readonly address: string;
 }
 

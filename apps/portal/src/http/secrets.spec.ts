@@ -4,8 +4,8 @@ import { type Purpose, keysFor, signerFor } from './secrets.js';
 const PURPOSES: readonly Purpose[] = ['session', 'form', 'device'];
 const [OLD, NEW] = ['the former secret of 32 characters', 'the newer secret, of 32 characters'];
 
-describe('what the portal signs', () => {
-  it('for one purpose is worth nothing for another', () => {
+describe('a signature of the portal', () => {
+  it('for one purpose is invalid for another', () => {
     for (const purpose of PURPOSES) {
       const signed = signerFor(purpose, [NEW]).sign('value');
       const valid = PURPOSES.filter((each) => signerFor(each, [NEW]).unsign(signed).valid);
@@ -13,7 +13,7 @@ describe('what the portal signs', () => {
     }
   });
 
-  it('is signed with the first secret and taken from all of them', () => {
+  it('is made with the first secret and verified with all of them', () => {
     const signed = signerFor('session', [NEW, OLD]).sign('value');
     expect(signerFor('session', [NEW]).unsign(signed)).toMatchObject({ valid: true, value: 'value' });
     expect(signerFor('session', [OLD]).unsign(signed).valid).toBe(false);
@@ -22,7 +22,7 @@ describe('what the portal signs', () => {
     expect(signerFor('session', [NEW]).unsign(former).valid).toBe(false);
   });
 
-  it('is never signed with a secret itself', () => {
+  it('is never made with a secret itself', () => {
     const keys = PURPOSES.flatMap((purpose) => keysFor(purpose, [OLD, NEW]));
     expect(new Set([...keys, OLD, NEW]).size).toBe(keys.length + 2);
   });

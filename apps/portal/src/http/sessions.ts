@@ -13,14 +13,14 @@ import { signerFor } from './secrets.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The answer is the same for everybody: nobody's session is looked up for it. */
+    /** The response is the same for every visitor, so no session is looked up. */
     isForEverybody?: boolean;
   }
 
   interface FastifyRequest {
-    /** Of the person who is signed in. */
+    /** The account of the signed-in person. */
     account: Account | undefined;
-    /** Of the session that this person is signed in by. */
+    /** The session of the signed-in person. */
     sessionId: string | undefined;
   }
 }
@@ -34,7 +34,7 @@ interface UseCases {
 
 const COOKIE = 'session';
 
-/** Keeps the signed-in account of each browser. Only signing in and a change of the password give a browser a session's cookie. */
+/** The sessions of the browsers. Only signing in and changing the password set a session's cookie. */
 export class Sessions {
   private readonly signer: ReturnType<typeof signerFor>;
 
@@ -45,23 +45,23 @@ export class Sessions {
     this.signer = signerFor('session', secrets);
   }
 
-  /** From now on each request has the account of the person who is signed in. */
+  /** Adds the signed-in account to each request. */
   keep(fastify: FastifyInstance): void {
     fastify.decorateRequest('account', undefined);
     fastify.decorateRequest('sessionId', undefined);
-    // Once the body is there: a form that was sent slowly is judged by the session as it is at its end.
+    // After the body has arrived: a slowly sent form is checked against the session as it is at its end.
     fastify.addHook('preHandler', async (request) => {
       if (request.routeOptions.config.isForEverybody !== true) await this.resume(request);
     });
   }
 
-  /** With another token than the browser came with, which somebody may have planted or seen. */
+  /** The token is new, because somebody may have planted or seen the browser's earlier one. */
   async begin(request: FastifyRequest, reply: FastifyReply, account: Account): Promise<void> {
     const token = await this.useCases.beginSession.execute({ account, replacing: request.sessionId });
     this.give(request, reply, account, token);
   }
 
-  /** The session goes on with the password that was changed in it, unless it has ended meanwhile. */
+  /** Continues the session after its password change, unless it has ended meanwhile. */
   async renew(request: FastifyRequest, reply: FastifyReply, account: Account): Promise<void> {
     const { sessionId: id } = request;
     const token = id === undefined ? undefined : await this.useCases.renewSession.execute({ id, account });

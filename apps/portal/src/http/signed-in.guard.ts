@@ -10,7 +10,7 @@ const SIGN_IN = '/sign-in';
 const MAX_AGE = 600;
 const FIRST_PAGE = '/keys';
 
-/** Pages that are there for everybody. */
+/** Marks pages that need no session. */
 export const Public = () => SetMetadata(PUBLIC, true);
 
 export function isPublic(reflector: Reflector, context: ExecutionContext): boolean {
@@ -22,7 +22,7 @@ export class SignInNeeded extends Error {
   override readonly name = 'SignInNeeded';
 }
 
-/** Lets in who is signed in, to every page that isn't public. */
+/** Requires a session for every page that isn't public. */
 @Injectable()
 export class SignedInGuard implements CanActivate {
   constructor(private readonly reflector: Reflector) {}
@@ -34,14 +34,14 @@ export class SignedInGuard implements CanActivate {
   }
 }
 
-/** The account that is signed in, on a page that isn't public. */
+/** The signed-in account, on a page that isn't public. */
 export const SignedIn = createParamDecorator((_: unknown, context: ExecutionContext): Account => {
   const { account } = context.switchToHttp().getRequest<FastifyRequest>();
   if (account === undefined) throw new SignInNeeded();
   return account;
 });
 
-/** Off to the sign-in page, which leads back to the page that was wanted. */
+/** Redirects to the sign-in page, which leads back to the requested page. */
 export function askToSignIn(request: FastifyRequest, reply: FastifyReply): void {
   if (request.method === 'GET') {
     reply.setCookie(cookieName(request, COOKIE), request.url, { maxAge: MAX_AGE });
@@ -57,7 +57,7 @@ export function takeWantedPage(request: FastifyRequest, reply: FastifyReply): st
   return pathHere(wanted) ?? FIRST_PAGE;
 }
 
-/** Somebody else may have written that cookie: as browsers read it, it must lead to a page of ours. */
+/** Another site may have set that cookie, so the path must lead to a page of this portal as browsers resolve it. */
 export function pathHere(text: string): string | undefined {
   const here = 'http://portal.invalid';
   if (!text.startsWith('/') || !URL.canParse(text, here)) return undefined;

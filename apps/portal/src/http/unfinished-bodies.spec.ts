@@ -3,7 +3,7 @@ import { expect, it } from '@jest/globals';
 import fastify from 'fastify';
 import { boundUnfinishedBodies } from './unfinished-bodies.js';
 
-it('a request whose body has come whole takes no room while it is answered', async () => {
+it('a request counts only until its body has arrived', async () => {
   const server = fastify();
   const all = new EventEmitter().setMaxListeners(0);
   let answered = 0;
@@ -23,7 +23,7 @@ it('a request whose body has come whole takes no room while it is answered', asy
     Array.from({ length: 40 }, async () => {
       const headers = { 'content-type': 'application/json' };
       const { status } = await fetch(origin, { method: 'POST', headers, body: '{"a": 1}' });
-      // The others would wait for it in vain.
+      // Otherwise the other requests would wait for ever.
       if (status !== 200) void meet();
       return status;
     }),

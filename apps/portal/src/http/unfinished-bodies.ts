@@ -3,11 +3,11 @@ import { hasBody } from '@adoption-store/web';
 import { normalizeIp } from '@nestjs/throttler';
 import type { FastifyInstance } from 'fastify';
 
-/** Requests of one address whose bodies may be under way at the same time. */
+/** Requests with unfinished bodies that one address may have at the same time. */
 const MOST = 32;
 
 /**
- * Bounds the requests of an address whose body has not come whole: one more is 429, and its connection is closed.
+ * Limits the requests with unfinished bodies of one address. One more is refused with 429 and its connection closed.
  *
  * @param giveUpMs Milliseconds after which the server cuts an unfinished request.
  */
@@ -33,12 +33,12 @@ export function boundUnfinishedBodies(fastify: FastifyInstance, giveUpMs: number
     const forget = () => {
       if (bodies.delete(raw) && bodies.size === 0) unfinished.delete(address);
     };
-    // The body has come whole, or the request was answered or lost: one of Node's two events comes whatever happens.
+    // The body has arrived, or the request was answered or lost: in each case one of these two events fires.
     raw.once('close', forget);
     reply.raw.once('close', forget);
     done();
   });
-  // Don't wait for the body of a request that is already answered: the connection would be held without being counted.
+  // Don't wait for the body of an answered request: its connection would be open without being counted.
   fastify.addHook('onSend', ({ raw }, reply, _payload, done) => {
     if (hasBody(raw) && !raw.complete) reply.header('connection', 'close');
     done();

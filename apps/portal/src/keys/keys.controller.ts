@@ -29,7 +29,7 @@ import type { Form } from '../views.js';
 const LONGEST_LIFE = 3_650;
 const LONGEST_OVERLAP = 720;
 
-/** A person's keys; of whose account each must be is said with every step. */
+/** A person's keys. Every use case gets the account that must own the key. */
 @Controller('keys')
 export class KeysController {
   constructor(
@@ -154,8 +154,8 @@ export class KeysController {
   }
 
   /**
-   * A reload or a second click sends the form again: it doesn't make another key. Each form that is shown has a token of
-   * its own against forgery, which so tells one that was sent before.
+   * A reload or a second click sends the form again and must not make another key. Each form has its own CSRF token,
+   * which identifies a form that was already sent.
    */
   private async isFirst(request: FastifyRequest, reply: FastifyReply, { id: accountId }: Account): Promise<boolean> {
     const form = { accountId, key: `form ${formToken(request)}`, fingerprint: 'form' };
@@ -176,7 +176,7 @@ function idFrom(text: string): bigint | undefined {
   return id === undefined || id > INT64_MAX ? undefined : id;
 }
 
-/** An address that nobody was given is that of the first page. */
+/** An invalid address leads to the first page. */
 function placeFrom(text: string): PastKeyPlace | undefined {
   const [, time = '', key = ''] = /^(\d{1,15})-(\d+)$/.exec(text) ?? [];
   const id = idFrom(key);

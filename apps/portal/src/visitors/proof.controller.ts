@@ -6,9 +6,11 @@ import { redirect } from '../http/notices.js';
 import { Pages, REFUSED } from '../http/pages.js';
 import { Public, SignedIn } from '../http/signed-in.guard.js';
 
-const SPENT = 'This link is unknown, too old or was used before. Sign in to have another one sent.';
+const SPENT = 'This link is unknown, too old or was used before. Sign in to request another one.';
 
-/** Address that is proven by a mailed link. The link only opens the form: programs that read mail open links, too. */
+/**
+ * Proves an address with a mailed link. The link only opens the form, because programs that scan mail open links too.
+ */
 @Controller()
 export class ProofController {
   constructor(

@@ -12,7 +12,7 @@ import type { Problems } from '../views.js';
 
 const SPENT = 'This link is unknown, too old or was used before. Ask for another one.';
 
-/** A password that was forgotten, where mail can be sent. */
+/** Resets a forgotten password by mail. */
 @Public()
 @Controller()
 export class ResetController {
@@ -40,7 +40,7 @@ export class ResetController {
   ): Promise<void> {
     this.checkAvailable();
     const { email } = fields(body, 'email');
-    // Whether there is an account decides how long it takes, so the answer doesn't wait for it.
+    // The work takes longer if there is an account, so the response doesn't wait for it.
     this.afterAnswer.take('a password reset', () => this.requestPasswordReset.execute({ email }));
     await this.pages.show(request, reply, 'forgotten-password', { values: { email }, problems: {}, isSent: true });
   }

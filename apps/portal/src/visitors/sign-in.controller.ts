@@ -9,10 +9,10 @@ import { Pages, REFUSED } from '../http/pages.js';
 import { Sessions } from '../http/sessions.js';
 import { Public, takeWantedPage } from '../http/signed-in.guard.js';
 
-// The same for an address that has no account.
+// The same message is shown if there is no account.
 const WRONG = 'The e-mail address or the password is wrong.';
 
-/** How people get in and out. */
+/** Signing in and out. */
 @Public()
 @Controller()
 export class SignInController {
@@ -67,7 +67,7 @@ export class SignInController {
     redirect(reply, takeWantedPage(request, reply));
   }
 
-  // Refused it would keep the session alive.
+  // A refused sign-out would leave the session open.
   @Post('sign-out')
   @CountsAs('uncounted')
   async signOut(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {

@@ -2,14 +2,17 @@ import type { Account, AccountId, NewAccount } from './account.js';
 import type { ListPart } from './api-key-repository.js';
 import type { Plan } from './plan.js';
 
-/** Port: the accounts; those that are closed aren't there. Each method is atomic. */
+/** Port: the open accounts. A closed account is never returned. Each method is atomic. */
 export interface AccountRepository {
-  /** The account of that e-mail address, opened if there is none; racing callers get the same one. */
+  /**
+   * Returns the account of this e-mail address, and opens one if there is none. Concurrent callers get the same
+   * account.
+   */
   open(account: NewAccount): Promise<Account>;
   findByEmail(email: string): Promise<Account | undefined>;
   findById(id: AccountId): Promise<Account | undefined>;
-  /** All of them, ascending by id; of a part of them only that is read. */
+  /** All accounts, or the given part of them, ascending by id. Only that part is read from the store. */
   list(part?: ListPart<AccountId>): Promise<readonly Account[]>;
-  /** Puts the account of that address on the plan; of racing callers the last one's stays. Undefined where there is none. */
+  /** Changes the plan. With concurrent calls the last one wins. Undefined if no account has the address. */
   changePlan(email: string, plan: Plan): Promise<Account | undefined>;
 }

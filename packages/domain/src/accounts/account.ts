@@ -6,7 +6,7 @@ import type { Plan } from './plan.js';
 export type AccountId = Branded<bigint, 'AccountId'>;
 
 export interface NewAccount {
-  /** In lower case: an address opens one account however it is written. */
+  /** In lower case, so that each address opens one account, however it is written. */
   readonly email: string;
   readonly plan: Plan;
   readonly createdAt: Instant;
@@ -15,17 +15,17 @@ export interface NewAccount {
 export interface Account extends NewAccount {
   readonly id: AccountId;
   /**
-   * How often its password was set, changed or reset. A session keeps the version it was begun with, and ends once the
-   * account has another.
+   * Counts how often the password was set, changed or reset. A session stores the version it began with, and ends when
+   * the account has another.
    */
   readonly credentialVersion: number;
-  /** Since when it is known that the address is the holder's: by a link that was mailed to it, or a reset by mail. */
+  /** When the address was proven, by a mailed link or by a password reset. Undefined if it is unproven. */
   readonly provenAt: Instant | undefined;
 }
 
 /**
- * Whether the address is known to be the holder's. The operator answers for an account that the operator has opened, and
- * for which nobody has set a password yet: nobody else can have anything of it.
+ * Whether the address is known to belong to the holder. An account that the operator opened counts as proven until
+ * somebody sets its password: until then nobody else can use it.
  */
 export function isProven({ provenAt, credentialVersion }: Pick<Account, 'provenAt' | 'credentialVersion'>): boolean {
   return provenAt !== undefined || credentialVersion === 0;
@@ -46,8 +46,8 @@ const MAX_EMAIL_LENGTH = 254;
 const EMAIL = /^[^\s@\p{Cc}]{1,64}@[^\s@\p{Cc}]+\.[^\s@\p{Cc}]+$/u;
 
 /**
- * The placeholder for a closed account's address, so that the address is free again. It is never the address of an
- * account, because its domain has no dot. RFC 2606 reserves that domain for mail that is never delivered.
+ * The address of a closed account, so that the real address is free again. No open account can have it, because its
+ * domain has no dot. RFC 2606 reserves that domain; mail to it is never delivered.
  */
 export function closedEmail(id: AccountId): string {
   return `closed-${id}@invalid`;
@@ -57,12 +57,12 @@ export function isEmailAddress(text: string): boolean {
   return text.length <= MAX_EMAIL_LENGTH && EMAIL.test(text);
 }
 
-/** As the account of that address has it, if there is one; undefined of what can't be one's. */
+/** The address in the form that accounts store. Undefined if the text isn't an e-mail address. */
 export function readEmailAddress(text: string): string | undefined {
   return isEmailAddress(text) ? text.toLowerCase() : undefined;
 }
 
-/** @throws DomainError `invalid_parameter` unless it has the shape of an e-mail address. */
+/** @throws DomainError `invalid_parameter` if the text isn't an e-mail address. */
 export function emailAddress(text: string): string {
   if (!isEmailAddress(text)) {
     throw invalid('email', 'must be an e-mail address, such as dev@example.com');

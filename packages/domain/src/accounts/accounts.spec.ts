@@ -18,7 +18,7 @@ function setUp() {
 }
 
 describe('an account', () => {
-  it('is the same one however its address is written', async () => {
+  it('is the same however its address is written', async () => {
     const { openAccount } = setUp();
     const [one, other] = [
       await openAccount.execute({ email: EMAIL }),
@@ -33,7 +33,7 @@ describe('an account', () => {
     expect((await openAccount.execute({ email: 'pro@example.com', plan: plan('pro') })).plan).toEqual({ name: 'pro' });
   });
 
-  it('is not given out under another plan than it has', async () => {
+  it('is not opened again with a different plan', async () => {
     const { openAccount } = setUp();
     await openAccount.execute({ email: EMAIL });
     await expect(openAccount.execute({ email: EMAIL, plan: plan('pro') })).rejects.toMatchObject({
@@ -42,7 +42,7 @@ describe('an account', () => {
     });
   });
 
-  it('changes its plan when told to, for all of its keys and from the next request on', async () => {
+  it('changes its plan for all of its keys, from the next request on', async () => {
     const { issue, changePlan, authenticate } = setUp();
     const keys = [await issue(), await issue()];
     const changed = await changePlan.execute({ email: 'DEV@example.com', plan: plan('pro') });
@@ -50,7 +50,7 @@ describe('an account', () => {
     for (const { text } of keys) expect((await authenticate.execute(text)).account).toEqual(changed);
   });
 
-  it('that nobody has opened has no plan to change', async () => {
+  it('that does not exist cannot change its plan', async () => {
     const { changePlan, listKeys, openAccount } = setUp();
     await expect(changePlan.execute({ email: EMAIL, plan: plan('pro') })).rejects.toMatchObject({ code: 'not_found' });
     await expect(changePlan.execute({ email: 'dev', plan: plan('pro') })).rejects.toMatchObject({
@@ -88,7 +88,7 @@ describe('a key', () => {
     });
   });
 
-  it('says to the minute when it last let somebody in, and nothing of whom it refused', async () => {
+  it('records the minute of its last successful use, and no refused request', async () => {
     const { issue, authenticate, listKeys, revokeKey, clock } = setUp();
     const { text, key } = await issue();
     const lastUsedAt = async () => (await listKeys.execute())[0]?.key.lastUsedAt;
@@ -106,7 +106,7 @@ describe('a key', () => {
     expect(await lastUsedAt()).toBe(later(start, MINUTE));
   });
 
-  it('is kept as a hash alone', async () => {
+  it('is stored only as a hash', async () => {
     const { issue, listKeys } = setUp();
     const { text } = await issue();
     const kept = JSON.stringify(await listKeys.execute(), (_, value: unknown) =>
@@ -115,7 +115,7 @@ describe('a key', () => {
     expect(kept).not.toContain(text.slice(9, 41));
   });
 
-  it('that was never issued is refused, before any look-up where its checksum is wrong', async () => {
+  it('that was never issued is refused, without a look-up if its checksum is wrong', async () => {
     const { ports, authenticate } = setUp();
     let lookUps = 0;
     const counting = { ...ports.apiKeys, findByHash: () => Promise.resolve((lookUps += 1) && undefined) };
@@ -131,7 +131,7 @@ describe('a key', () => {
     expect(lookUps).toBe(1);
   });
 
-  it('is looked up and judged for each request', async () => {
+  it('is looked up and checked for each request', async () => {
     const { ports, authenticate, issue, clock } = setUp();
     const expiresAt = later(clock.now(), HOUR);
     const { text } = await issue({ expiresAt });
@@ -151,7 +151,7 @@ describe('a key', () => {
     });
   });
 
-  it('works up to its expiry and not from then on', async () => {
+  it('works until it expires, and never afterwards', async () => {
     const { issue, authenticate, clock } = setUp();
     const expiresAt = later(clock.now(), HOUR);
     const { text } = await issue({ expiresAt });
@@ -161,7 +161,7 @@ describe('a key', () => {
     await expect(authenticate.execute(text)).rejects.toMatchObject({ code: 'expired_api_key' });
   });
 
-  it('is not issued with an expiry that has passed, or a name nobody can read', async () => {
+  it('is not issued with a past expiry or an unreadable name', async () => {
     const { issue, clock } = setUp();
     await expect(issue({ expiresAt: clock.now() })).rejects.toMatchObject({ code: 'invalid_parameter' });
     expect(await issue({ expiresAt: later(clock.now(), 1) })).toMatchObject({ key: { expiresAt: clock.now() + 1 } });
@@ -191,7 +191,7 @@ describe('a key', () => {
     await expect(revokeKey.execute({ id: key.id })).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('both works for 24 hours beside the one that replaces it, then only the new one', async () => {
+  it('works for 24 hours beside its replacement, and then no more', async () => {
     const { issue, authenticate, rotateKey, clock } = setUp();
     const old = await issue({ name: 'ci' });
     const replacement = await rotateKey.execute({ id: old.key.id });
@@ -203,7 +203,7 @@ describe('a key', () => {
     await expect(authenticate.execute(replacement.text)).resolves.toBeDefined();
   });
 
-  it('never lives longer by being rotated', async () => {
+  it('never lives longer because it is rotated', async () => {
     const { issue, rotateKey, listKeys, clock } = setUp();
     const expiresAt = later(clock.now(), HOUR);
     const old = await issue({ expiresAt });
@@ -211,7 +211,7 @@ describe('a key', () => {
     expect((await listKeys.execute()).map(({ key }) => key.expiresAt)).toEqual([expiresAt, expiresAt]);
   });
 
-  it('is rotated once, and not after it was revoked', async () => {
+  it('is rotated only once, and never after it was revoked', async () => {
     const { issue, rotateKey, revokeKey } = setUp();
     const [once, revoked] = [await issue(), await issue()];
     await rotateKey.execute({ id: once.key.id });
@@ -249,7 +249,7 @@ describe('a key', () => {
     await expect(setUp().rotateKey.execute({ id: 1n, overlap })).rejects.toMatchObject({ code: 'invalid_parameter' });
   });
 
-  it('is shown while it works, and once it is over on a page of 25, the last to end first, however many there were', async () => {
+  it('is shown while it is active; past keys are shown in pages of 25, the latest end first', async () => {
     const { issue, showKeys, revokeKey, clock } = setUp();
     const { key: lasting } = await issue();
     const { accountId } = lasting;
@@ -275,7 +275,7 @@ describe('a key', () => {
     expect(walked).toEqual([past.slice(0, 25), past.slice(25, 50), past.slice(50)]);
   });
 
-  it('is got by its own account alone', async () => {
+  it('can be read only by its own account', async () => {
     const { issue, getKey, openAccount } = setUp();
     const { key } = await issue();
     const { id: accountId } = await openAccount.execute({ email: 'other@example.com' });

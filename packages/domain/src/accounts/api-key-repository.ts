@@ -7,18 +7,18 @@ export interface AccountKey {
   readonly key: ApiKey;
 }
 
-/** Whether the key is that account's; anybody's is, where it isn't said whose it must be. */
+/** Whether the key belongs to that account. True for every key if no account is given. */
 export function isTheirs({ account }: AccountKey, accountId: AccountId | undefined): boolean {
   return accountId === undefined || account.id === accountId;
 }
 
-/** Which part of a list: what follows that id, so many at the most; all of it where neither is given. */
+/** A part of a list: at most `limit` items after the id `after`. Without either, the whole list. */
 export interface ListPart<Id> {
   readonly after?: Id | undefined;
   readonly limit?: number | undefined;
 }
 
-/** Where a key stands among those that are over. */
+/** The position of a key in the list of past keys. */
 export interface PastKeyPlace {
   readonly endedAt: Instant;
   readonly id: ApiKeyId;
@@ -34,31 +34,36 @@ export interface PastKeysQuery {
 /** Port: the API keys. Each method is atomic. */
 export interface ApiKeyRepository {
   /**
-   * Adds the key, unless its account then had more than `mostActive` that are active at its creation, or more than
-   * `mostADay` that were made on that UTC day, however many race; or unless it hasn't the `version` of its credentials
-   * that the asker has seen: a request that was under way when the password was reset leaves no key behind.
+   * Adds the key. The checks and the insert are one step, so concurrent calls can't exceed a limit, and a request that
+   * was in progress when the password was reset can't leave a key behind.
    *
-   * @throws DomainError `not_found` where there is no such account it is closed, or has another version; `too_many_keys`.
+   * @param mostActive active keys that the account may have
+   * @param version the `credentialVersion` that the account must still have
+   * @param mostADay keys that the account may make on one UTC day
+   * @throws DomainError `not_found` if there is no such account, it is closed, or it has another version;
+   * `too_many_keys`.
    */
   add(key: NewApiKey, mostActive?: number, version?: number, mostADay?: number): Promise<ApiKey>;
   findByHash(hash: string): Promise<AccountKey | undefined>;
   findById(id: ApiKeyId): Promise<AccountKey | undefined>;
-  /** All keys, or one account's, ascending by id; of a part of them only that is read. */
+  /** All keys, or those of one account, ascending by id. Only the given part is read from the store. */
   list(accountId?: AccountId, part?: ListPart<ApiKeyId>): Promise<readonly AccountKey[]>;
   /** The account's keys that are active at that instant, ascending by id. */
   listActive(accountId: AccountId, at: Instant): Promise<readonly ApiKey[]>;
-  /** The account's keys that are over by `at`, the last to end first: at most `limit` of those that follow `before`. */
+  /**
+   * The account's keys that have ended by `at`, the latest end first: at most `limit` of those that follow `before`.
+   */
   listPast(query: PastKeysQuery): Promise<readonly ApiKey[]>;
-  /** Deletes the keys that ended until that instant, and what is kept of each; how many keys. */
+  /** Deletes the keys that ended at or before that instant, with their records. Returns the number of keys. */
   forgetPast(endedUntil: Instant): Promise<number>;
-  /** Marks the key revoked; one that already is keeps its first instant. Undefined where there is no such key. */
+  /** Revokes the key. A key that is already revoked keeps its first instant. Undefined if there is no such key. */
   revoke(id: ApiKeyId, at: Instant): Promise<ApiKey | undefined>;
   /**
-   * Adds the replacement and ends the old key as `endOfReplaced` says, both or neither. Undefined, and nothing changed, where
-   * the old key is unknown, replaced already, or revoked or expired at the replacement's creation, or the account hasn't
-   * that version: of racing callers one replaces it.
+   * Adds the replacement and ends the old key as `endOfReplaced` says: both or neither. With concurrent calls only one
+   * replaces the key. Returns undefined, and changes nothing, if the old key is unknown or already replaced, if it is
+   * revoked or expired when the replacement is created, or if the account has another version.
    *
-   * @throws DomainError `too_many_keys` as `add` does; the old key is then as it was.
+   * @throws DomainError `too_many_keys`, as `add` does; the old key is then unchanged.
    */
   replace(
     id: ApiKeyId,
@@ -68,14 +73,11 @@ export interface ApiKeyRepository {
     version?: number,
     mostADay?: number,
   ): Promise<ApiKey | undefined>;
-  /**
-   * Revokes a key that nobody has seen; a key that it has replaced has the end again that it had before. Both or
-   * neither.
-   */
+  /** Revokes a key that nobody has seen, and restores the previous end of the key that it replaced. Both or neither. */
   takeBack(id: ApiKeyId, at: Instant, replaced?: ApiKey): Promise<void>;
   /**
-   * Notes that the key was used at that instant; the latest one stays. Nobody waits for it and it never fails: reads
-   * show it within seconds, and a store that is lost before then loses it.
+   * Records that the key was used at that instant; the latest one is kept. It returns at once and never fails. Reads
+   * show it within seconds. A use that is not stored yet is lost if the process crashes.
    */
   recordUse(id: ApiKeyId, at: Instant): void;
 }

@@ -31,7 +31,7 @@ describe('a key’s text', () => {
     for (const count of counts.values()) expect(Math.abs(count - expected)).toBeLessThan(expected / 4);
   });
 
-  it('is told from any other text that differs in one character', () => {
+  it('is invalid when one character is changed', () => {
     const text = generateKeyText('live', cryptography);
     fc.assert(
       fc.property(

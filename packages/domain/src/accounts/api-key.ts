@@ -9,10 +9,10 @@ import { crc32 } from './crc32.js';
 export type ApiKeyId = Branded<bigint, 'ApiKeyId'>;
 
 export const KEY_ENVIRONMENTS = ['live', 'staging'] as const;
-/** Which deployment a key opens; it stands in the key's text. */
+/** The deployment that accepts the key. It is part of the key's text. */
 export type KeyEnvironment = (typeof KEY_ENVIRONMENTS)[number];
 
-/** A key as it is kept: the text itself never is, only its SHA-256. */
+/** A key as it is stored: only the SHA-256 of its text, never the text itself. */
 export interface NewApiKey {
   readonly accountId: AccountId;
   /** SHA-256 of the key's text, 64 hexadecimal digits. */
@@ -21,39 +21,43 @@ export interface NewApiKey {
   readonly ending: string;
   readonly name: string | undefined;
   readonly createdAt: Instant;
-  /** From this instant on the key is refused, by the clock of the process that is asked. */
+  /** The key is refused from this instant on, by the clock of the instance that checks it. */
   readonly expiresAt: Instant | undefined;
 }
 
 export interface ApiKey extends NewApiKey {
   readonly id: ApiKeyId;
-  /** When it was revoked, by the clock of the process that did it. The key is refused whatever the time is. */
+  /**
+   * When it was revoked, by the clock of the instance that did it. A revoked key is always refused, whatever the time.
+   */
   readonly revokedAt: Instant | undefined;
-  /** The key that was issued in its place, where it has been rotated. */
+  /** The key that replaced this one when it was rotated. */
   readonly replacedBy: ApiKeyId | undefined;
-  /** The last minute in which the key let somebody in, as far as that has been recorded yet. */
+  /** The latest recorded minute in which the key was used successfully. */
   readonly lastUsedAt: Instant | undefined;
 }
 
-/** Keys of one account that work at the same time, those included that go on beside their replacements. */
+/** Active keys that an account may have, including those that still work beside their replacements. */
 export const MOST_ACTIVE_KEYS = 25;
 
-/** Keys that an account may make on one UTC day, rotations included: what is kept of it stays bounded. */
+/** Keys that an account may make on one UTC day, rotations included, so that the stored rows stay bounded. */
 export const MOST_KEYS_A_DAY = 1_000;
 
 const SECRET_LENGTH = 32; // 32 · log2(62) = 190 bits
 const CHECKSUM_LENGTH = 6; // 62^6 > 2^32
 const KEY_TEXT = new RegExp(`^aas_([a-z]{1,16})_[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}$`);
 
-/** A new key's text: `aas_<environment>_`, 32 random base62 characters, 6 of CRC-32 of all that precedes. */
+/**
+ * A new key's text: `aas_<environment>_`, 32 random base62 characters, and 6 characters of CRC-32 of all that precedes.
+ */
 export function generateKeyText(environment: KeyEnvironment, cryptography: Cryptography): string {
   const text = `aas_${environment}_${randomBase62(SECRET_LENGTH, cryptography)}`;
   return text + checksum(text);
 }
 
 /**
- * The environment a key's text names, or undefined where its form or checksum is wrong: such a text was never a key,
- * so nobody needs to look it up.
+ * The environment in a key's text. Undefined if the form or the checksum is wrong: such a text was never issued, so it
+ * needs no look-up.
  */
 export function environmentOf(text: string): string | undefined {
   const environment = KEY_TEXT.exec(text)?.[1];
@@ -64,26 +68,26 @@ export function environmentOf(text: string): string | undefined {
 export type KeyState = 'active' | 'expired' | 'revoked';
 
 /**
- * A revocation is an event: it holds from when it is stored, and no clock is asked. `now` is only asked about an expiry,
- * which is a time that somebody named.
+ * A revocation applies as soon as it is stored, and compares no clock. `now` is used only for an expiry, which is a
+ * time that somebody chose.
  */
 export function keyState(key: Pick<ApiKey, 'expiresAt' | 'revokedAt'>, now: Instant): KeyState {
   if (key.revokedAt !== undefined) return key.revokedAt === key.expiresAt ? 'expired' : 'revoked';
   return (key.expiresAt ?? Infinity) <= now ? 'expired' : 'active';
 }
 
-/** The replaced key after a rotation at `now`. An end that is due at once is an event, as a revocation is. */
+/** The replaced key after a rotation at `now`. An end that is due immediately is stored as a revocation. */
 export function endOfReplaced(endsAt: Instant, now: Instant): Pick<ApiKey, 'expiresAt' | 'revokedAt'> {
   return { expiresAt: endsAt, revokedAt: endsAt <= now ? endsAt : undefined };
 }
 
-/** From when on the key is refused; undefined of one that works for ever. */
+/** The instant from which the key is refused. Undefined if it never ends. */
 export function endOf({ revokedAt, expiresAt }: Pick<ApiKey, 'expiresAt' | 'revokedAt'>): Instant | undefined {
   if (revokedAt === undefined || expiresAt === undefined) return revokedAt ?? expiresAt;
   return instant(Math.min(revokedAt, expiresAt));
 }
 
-/** The minute to record where the key is used now; undefined where that has been recorded already. */
+/** The minute to record when the key is used now. Undefined if that minute is already recorded. */
 export function unrecordedUse(key: Pick<ApiKey, 'lastUsedAt'>, now: Instant): Instant | undefined {
   const minute = startOf(MINUTE, now);
   return key.lastUsedAt === undefined || key.lastUsedAt < minute ? minute : undefined;

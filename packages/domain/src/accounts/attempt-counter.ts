@@ -1,14 +1,14 @@
 import type { Instant } from '../kernel/clock.js';
 
 export interface AttemptLimit {
-  /** Attempts that may lie within any span of time of that length. */
+  /** Attempts allowed within any span of that length. */
   readonly most: number;
   /** Milliseconds. */
   readonly within: number;
 }
 
 export interface CountedAttempt extends AttemptLimit {
-  /** SHA-256 of what is counted, as it may be an address that a stranger has typed. */
+  /** SHA-256 of the counted subject, because it may be an address that a stranger typed. */
   readonly subjectHash: string;
   readonly now: Instant;
 }
@@ -16,15 +16,15 @@ export interface CountedAttempt extends AttemptLimit {
 /** Port: counts attempts for all instances together. Each method is atomic. */
 export interface AttemptCounter {
   /**
-   * Counts an attempt, before anybody judges it: of N parallel ones exactly those for which there is room are counted.
-   * Undefined then; otherwise nothing is counted, and the instant at which there is room again.
+   * Counts an attempt before it is made: of N concurrent attempts, exactly as many as there is room for are counted.
+   * Returns undefined if it was counted; otherwise counts nothing and returns the instant at which there is room again.
    */
   count(attempt: CountedAttempt): Promise<Instant | undefined>;
-  /** Takes the latest attempt back. */
+  /** Removes the latest attempt. */
   takeBack(subjectHash: string): Promise<void>;
-  /** Takes every attempt back. */
+  /** Removes every attempt. */
   forget(subjectHash: string): Promise<void>;
-  /** Clears away attempts that no longer count at that instant; of how many subjects. */
+  /** Deletes attempts that no longer count at that instant. Returns the number of subjects. */
   purge(now: Instant): Promise<number>;
 }
 

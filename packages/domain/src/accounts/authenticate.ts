@@ -6,7 +6,7 @@ import type { AccountKey, ApiKeyRepository } from './api-key-repository.js';
 import type { Caller } from './caller.js';
 import { limitsOf } from './plan.js';
 
-/** Finds the caller that a key's text stands for. */
+/** Finds the caller of a key's text. */
 export class Authenticate {
   constructor(
     private readonly keys: ApiKeyRepository,

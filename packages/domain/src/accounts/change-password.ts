@@ -16,10 +16,10 @@ export class ChangePassword {
   ) {}
 
   /**
-   * The account as it is then, or undefined where the current password is another. Its sessions end with that, by its
-   * new `credentialVersion`; the one it was done in goes on with the version given here.
+   * Changes the password. All sessions end, because `credentialVersion` changes; the current session can be renewed
+   * with the returned account. Undefined if the current password is wrong.
    *
-   * @throws DomainError `invalid_parameter` where the next one can't be a password.
+   * @throws DomainError `invalid_parameter` if `next` can't be a password.
    */
   async execute({ accountId, current, next }: ChangePasswordInput): Promise<Account | undefined> {
     const password = passwordFrom(current);

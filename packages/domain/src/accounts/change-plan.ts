@@ -6,21 +6,21 @@ import type { Plan } from './plan.js';
 export interface ChangePlanInput {
   readonly email: string;
   readonly plan: Plan;
-  /** Whether the account may be one whose address isn't proven. */
+  /** Whether the account's address may be unproven. */
   readonly isUnprovenFine?: boolean | undefined;
 }
 
 export class ChangePlan {
-  /** @param provesAddresses whether mail can be sent, without which no address can be proven. */
+  /** @param provesAddresses whether mail can be sent. Without mail no address can be proven. */
   constructor(
     private readonly accounts: AccountRepository,
     private readonly provesAddresses: boolean,
   ) {}
 
   /**
-   * Puts an account on another plan, from its next request on; what it has used stays used.
+   * Puts an account on another plan from its next request on. Its used counts stay.
    *
-   * @throws DomainError `invalid_parameter`, `not_found` where nobody has that address, or `address_unproven`.
+   * @throws DomainError `invalid_parameter`, `not_found` if no account has that address, or `address_unproven`.
    */
   async execute({ email, plan, isUnprovenFine = false }: ChangePlanInput): Promise<Account> {
     const address = emailAddress(email);

@@ -31,7 +31,7 @@ describe('an account that is closed', () => {
     }
   });
 
-  it('has no key that works, nobody who can sign in, and is not there', async () => {
+  it('has no working key, accepts no sign-in, and is not found', async () => {
     const { signedUp, issueKey, closeAccount, authenticate, signIn, getAccount, listAccounts } = setUp();
     const { id } = await signedUp();
     const { text } = await issueKey.execute({ accountId: id });
@@ -43,7 +43,7 @@ describe('an account that is closed', () => {
     expect(await listAccounts.execute()).toEqual([]);
   });
 
-  it('gives its address back, to an account that has nothing of it', async () => {
+  it('frees its address for a new account, which inherits nothing', async () => {
     const { signedUp, closeAccount, signUp, listKeys, issueKey } = setUp();
     const { id } = await signedUp();
     await issueKey.execute({ accountId: id });
@@ -53,7 +53,7 @@ describe('an account that is closed', () => {
     expect(await listKeys.execute({ email: EMAIL })).toEqual([]);
   });
 
-  it('takes its tokens along', async () => {
+  it('has no usable tokens', async () => {
     const { signedUp, closeAccount, reset, resetPassword } = setUp();
     const { id } = await signedUp();
     const token = await reset();
@@ -61,7 +61,7 @@ describe('an account that is closed', () => {
     expect(await resetPassword.execute({ token, password: OTHER })).toBeUndefined();
   });
 
-  it('was closed by who knew its password', async () => {
+  it('can be closed only with its password', async () => {
     const { signedUp, openAccount, closeAccount, getAccount } = setUp();
     const account = await signedUp();
     const operators = await openAccount.execute({ email: 'operator@example.com' });

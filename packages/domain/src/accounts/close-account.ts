@@ -17,8 +17,8 @@ export class CloseAccount {
   ) {}
 
   /**
-   * Revokes all keys, forgets address and password, and ends all sessions, as the account isn't there any more. Its
-   * orders stay. False where the password is another.
+   * Revokes all keys, deletes the address and the password, and ends all sessions. The account's orders stay. False if
+   * the password is wrong.
    */
   async execute({ accountId, password: text }: CloseAccountInput): Promise<boolean> {
     const password = passwordFrom(text);

@@ -26,8 +26,8 @@ function setUp() {
   };
 }
 
-describe('who signs up', () => {
-  it('has an account on the free plan, and signs in with the password however the address is written', async () => {
+describe('signing up', () => {
+  it('opens an account on the free plan; its password signs in, however the address is written', async () => {
     const { signUp, signIn } = setUp();
     const account = await signUp.execute({ email: 'Dev@Example.com', password: PASSWORD });
     expect(account).toMatchObject({ email: EMAIL, plan: { name: 'free' } });
@@ -58,7 +58,7 @@ describe('who signs up', () => {
   it.each([
     ['11 characters', 'abcdefghijk'],
     ['129 characters', 'x'.repeat(129)],
-    ['what becomes shorter than 12 when it is composed', 'e\u0301'.repeat(11)],
+    ['text that is shorter than 12 once composed', 'e\u0301'.repeat(11)],
     ['the address itself', 'DEV@example.com'],
     ['one of the commonest', 'QwertyQwerty'],
     ['a lone surrogate', `\ud800${PASSWORD}`],
@@ -79,10 +79,10 @@ describe('signing in', () => {
   it.each([
     ['another password', OTHER, EMAIL],
     ['an unknown address', PASSWORD, 'nobody@example.com'],
-    ['what is no address', PASSWORD, 'dev'],
+    ['text that is not an address', PASSWORD, 'dev'],
     ['an account that has no password', PASSWORD, 'operator@example.com'],
     ['an account that was closed', PASSWORD, 'closed@example.com'],
-  ])('by %s is answered the same, after one verification', async (_what, password, email) => {
+  ])('fails in the same way with %s, after one verification', async (_what, password, email) => {
     const { signUp, signIn, signedUp, openAccount, closeAccount, ports } = setUp();
     await signedUp();
     await openAccount.execute({ email: 'operator@example.com' });
@@ -107,7 +107,7 @@ describe('signing in', () => {
     for (const email of [EMAIL, 'nobody@example.com']) expect(await signIn(PASSWORD, email)).toBeUndefined();
   });
 
-  it('hashes the password anew only once the parameters have changed, and ends no session by that', async () => {
+  it('rehashes the password only after the parameters changed, and ends no session', async () => {
     const { signIn, signedUp, ports } = setUp();
     const account = await signedUp();
     const kept = async () => (await ports.credentials.findById(account.id))?.passwordHash ?? '';
@@ -122,7 +122,7 @@ describe('signing in', () => {
 });
 
 describe('a password', () => {
-  it('is changed by who knows it, which ends all sessions but the one it was done in', async () => {
+  it('can be changed with the current one, which ends all other sessions', async () => {
     const { signedUp, changePassword, signIn, getAccount } = setUp();
     const { id, credentialVersion } = await signedUp();
     const changed = await changePassword.execute({ accountId: id, current: PASSWORD, next: OTHER });
@@ -132,7 +132,7 @@ describe('a password', () => {
     expect(await signIn(OTHER)).toEqual(changed);
   });
 
-  it('stays where the current one is wrong, or the next one can’t be one', async () => {
+  it('stays the same if the current one is wrong or the new one is refused', async () => {
     const { signedUp, changePassword, signIn } = setUp();
     const account = await signedUp();
     const accountId = account.id;
@@ -158,7 +158,7 @@ describe('a password', () => {
     expect(ports.passwordHasher.verifications).toBe(0);
   });
 
-  it('is reset by a token from a mail, once, which ends all sessions', async () => {
+  it('is reset once by a mailed token, which ends all sessions', async () => {
     const { signedUp, reset, resetPassword, signIn, ports } = setUp();
     const { credentialVersion } = await signedUp();
     const token = await reset();
@@ -179,7 +179,7 @@ describe('a password', () => {
     expect(await resetPassword.execute({ token, password: OTHER })).toBeUndefined();
   });
 
-  it('that can’t be one doesn’t spend the token', async () => {
+  it('that is refused does not use up the token', async () => {
     const { signedUp, reset, resetPassword } = setUp();
     await signedUp();
     const token = await reset();
@@ -189,7 +189,7 @@ describe('a password', () => {
     expect(await resetPassword.execute({ token, password: OTHER })).toBeDefined();
   });
 
-  it('takes back every token when it is changed', async () => {
+  it('invalidates every reset token when it is changed', async () => {
     const { signedUp, reset, resetPassword, changePassword } = setUp();
     const { id } = await signedUp();
     const token = await reset();
@@ -197,14 +197,14 @@ describe('a password', () => {
     expect(await resetPassword.execute({ token, password: PASSWORD })).toBeUndefined();
   });
 
-  it('is set for the first time in this way where the operator has opened the account', async () => {
+  it('is set for the first time by a reset if the operator opened the account', async () => {
     const { openAccount, reset, resetPassword, signIn } = setUp();
     await openAccount.execute({ email: EMAIL });
     expect(await resetPassword.execute({ token: await reset(), password: PASSWORD })).toBeDefined();
     expect(await signIn()).toBeDefined();
   });
 
-  it('can be reset for nobody without an account, who gets no mail and no other answer', async () => {
+  it('reset for an unknown address sends no mail and answers the same', async () => {
     const { requestPasswordReset, ports } = setUp();
     for (const email of ['nobody@example.com', 'dev']) await requestPasswordReset.execute({ email });
     expect(ports.passwordMailer.sent).toEqual([]);
@@ -218,7 +218,7 @@ describe('a password', () => {
     expect(findByEmail).not.toHaveBeenCalled();
   });
 
-  it('has strangers send three mails an hour to its account at the most', async () => {
+  it('reset sends an account at most three mails an hour', async () => {
     const { signedUp, reset, clock, ports } = setUp();
     await signedUp();
     for (let sent = 0; sent < 10; sent += 1) await reset();
@@ -228,7 +228,7 @@ describe('a password', () => {
     expect(ports.passwordMailer.sent).toHaveLength(MOST_RESETS + 1);
   });
 
-  it('can’t be reset where no mail can be sent, which can be asked', async () => {
+  it('can’t be reset if no mail can be sent, which is reported in advance', async () => {
     const { ports, requestPasswordReset } = setUp();
     expect(requestPasswordReset.isAvailable).toBe(true);
     const without = createApplication({ ...ports, passwordMailer: undefined }).requestPasswordReset;
@@ -236,7 +236,7 @@ describe('a password', () => {
     await expect(without.execute({ email: EMAIL })).rejects.toMatchObject({ code: 'service_unavailable' });
   });
 
-  it('is kept nowhere as it is written, nor is a token', async () => {
+  it('is never stored in plain text, nor is a token', async () => {
     const { signedUp, reset, ports } = setUp();
     const { id } = await signedUp();
     const token = await reset();
@@ -247,7 +247,7 @@ describe('a password', () => {
 });
 
 describe('keys of an account', () => {
-  it('are its own to list, rotate and revoke, and nobody else’s', async () => {
+  it('can be listed, rotated and revoked only by it', async () => {
     const { signedUp, openAccount, issueKey, listKeys, rotateKey, revokeKey, authenticate } = setUp();
     const accountId = (await signedUp()).id;
     const stranger = (await openAccount.execute({ email: 'other@example.com' })).id;
@@ -262,7 +262,7 @@ describe('keys of an account', () => {
     expect(await revokeKey.execute({ id: replacement.id, accountId })).toMatchObject({ id: replacement.id });
   });
 
-  it('are 25 that work at the most, those included that are being rotated', async () => {
+  it('are at most 25 active ones, those being rotated included', async () => {
     const { signedUp, issueKey, rotateKey, revokeKey } = setUp();
     const accountId = (await signedUp()).id;
     const issued = [];
@@ -279,7 +279,7 @@ describe('keys of an account', () => {
   });
 });
 
-it('what has run out is purged: tokens that expired, and usage older than 400 days', async () => {
+it('expired tokens and usage older than 400 days are purged', async () => {
   const { signedUp, reset, purgeExpired, clock, ports, issueKey } = setUp();
   const { id: accountId } = await signedUp();
   const { key } = await issueKey.execute({ accountId });

@@ -4,7 +4,7 @@ import type { AccountRepository } from './account-repository.js';
 export class GetAccount {
   constructor(private readonly accounts: AccountRepository) {}
 
-  /** Undefined where there is no such account, or it is closed. */
+  /** Undefined if there is no such account, or it is closed. */
   async execute(id: AccountId): Promise<Account | undefined> {
     return this.accounts.findById(id);
   }

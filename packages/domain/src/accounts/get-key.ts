@@ -11,7 +11,7 @@ export interface GetKeyInput {
 export class GetKey {
   constructor(private readonly keys: ApiKeyRepository) {}
 
-  /** @throws DomainError `not_found` where the account has no such key. */
+  /** @throws DomainError `not_found` if the account has no such key. */
   async execute({ id, accountId }: GetKeyInput): Promise<ApiKey> {
     const found = await this.keys.findById(id as ApiKeyId);
     if (found === undefined || !isTheirs(found, accountId)) {

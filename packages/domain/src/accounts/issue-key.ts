@@ -15,17 +15,17 @@ import type { ApiKeyRepository } from './api-key-repository.js';
 
 export interface IssueKeyInput {
   readonly accountId: AccountId;
-  /** The version that the account must still have, where somebody asks for it in a session; any unless given. */
+  /** The `credentialVersion` that the account must still have, for a request made in a session. Default: any. */
   readonly credentialVersion?: number | undefined;
   readonly name?: string | undefined;
   readonly expiresAt?: Instant | undefined;
 }
 
-/** A key just made, with the only sight of its text anybody gets. */
+/** A new key. Its text can't be read again. */
 export interface IssuedKey {
   readonly key: ApiKey;
   readonly text: string;
-  /** The key that it replaces, as that was before. */
+  /** The replaced key, as it was before. */
   readonly previous?: ApiKey;
 }
 
@@ -38,9 +38,10 @@ export class IssueKey {
   ) {}
 
   /**
-   * A new key of the account, which may have 25 that are active and make 1,000 a day.
+   * A new key of the account, which may have 25 active keys and make 1,000 a day.
    *
-   * @throws DomainError `invalid_parameter`, `not_found` where there is no such account or it has another version, or `too_many_keys`.
+   * @throws DomainError `invalid_parameter`, `not_found` if there is no such account or it has another version, or
+   * `too_many_keys`.
    */
   async execute(input: IssueKeyInput): Promise<IssuedKey> {
     const now = this.clock.now();

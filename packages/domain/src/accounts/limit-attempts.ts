@@ -10,19 +10,19 @@ export class LimitAttempts {
     private readonly clock: Clock,
   ) {}
 
-  /** Counts an attempt; the milliseconds until there is room again where there is none, and undefined where it may go on. */
+  /** Counts an attempt. Undefined if it is allowed; otherwise the milliseconds until there is room again. */
   async execute(subject: string, limit: AttemptLimit): Promise<number | undefined> {
     const now = this.clock.now();
     const until = await this.attempts.count({ subjectHash: this.cryptography.sha256(subject), ...limit, now });
     return until === undefined ? undefined : until - now;
   }
 
-  /** The attempt was right, so it doesn't count. */
+  /** Removes an attempt that succeeded, so that it doesn't count. */
   async takeBack(subject: string): Promise<void> {
     await this.attempts.takeBack(this.cryptography.sha256(subject));
   }
 
-  /** The count of each begins anew. */
+  /** Resets the counts of these subjects. */
   async forget(subjects: readonly string[]): Promise<void> {
     for (const subject of subjects) await this.attempts.forget(this.cryptography.sha256(subject));
   }

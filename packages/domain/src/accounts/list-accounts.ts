@@ -5,7 +5,7 @@ import type { ListPart } from './api-key-repository.js';
 export class ListAccounts {
   constructor(private readonly accounts: AccountRepository) {}
 
-  /** All accounts that are open, or a part of them, ascending by id. */
+  /** The open accounts, or a part of them, ascending by id. */
   async execute(part?: ListPart<AccountId>): Promise<readonly Account[]> {
     return this.accounts.list(part);
   }

@@ -15,8 +15,8 @@ export class ListKeys {
   ) {}
 
   /**
-   * All keys, or those of one account, by its id or its address, or a part of them, ascending by id; none where there is
-   * no such account.
+   * All keys, or those of one account (by id or address), or a part of them, ascending by id. Empty if there is no such
+   * account.
    *
    * @throws DomainError `invalid_parameter`
    */

@@ -6,14 +6,14 @@ import { describePlan, type Plan, samePlan } from './plan.js';
 
 export interface OpenAccountInput {
   readonly email: string;
-  /** The plan of a new account; the default is free. An existing account must have this plan already. */
+  /** The plan of a new account; the default is free. An existing account must already be on this plan. */
   readonly plan?: Plan | undefined;
-  /** Whether an account that is there may be one whose address isn't proven. */
+  /** Whether the address of an existing account may be unproven. */
   readonly isUnprovenFine?: boolean | undefined;
 }
 
 export class OpenAccount {
-  /** @param provesAddresses whether mail can be sent, without which no address can be proven. */
+  /** @param provesAddresses whether mail can be sent. Without mail no address can be proven. */
   constructor(
     private readonly accounts: AccountRepository,
     private readonly clock: Clock,
@@ -21,9 +21,9 @@ export class OpenAccount {
   ) {}
 
   /**
-   * The account of that address, opened if there is none.
+   * Returns the account of that address, and opens one if there is none.
    *
-   * @throws DomainError `invalid_parameter`, also where the account is there on another plan; `address_unproven`.
+   * @throws DomainError `invalid_parameter`, also if the account is on another plan; `address_unproven`.
    */
   async execute(input: OpenAccountInput): Promise<Account> {
     const account = await this.accounts.open({
@@ -33,7 +33,7 @@ export class OpenAccount {
     });
     if (this.provesAddresses && input.isUnprovenFine !== true) requireProven(account);
     if (input.plan !== undefined && !samePlan(account.plan, input.plan)) {
-      throw invalid('plan', `differs from what the account of ${account.email} is on: ${describePlan(account.plan)}`);
+      throw invalid('plan', `differs from the plan of the account ${account.email}: ${describePlan(account.plan)}`);
     }
     return account;
   }

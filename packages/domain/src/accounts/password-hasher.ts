@@ -2,10 +2,10 @@ import type { Password } from './password.js';
 
 /** Port: one-way hashes of passwords, slow on purpose. */
 export interface PasswordHasher {
-  /** Another one each time; it carries its salt and its parameters. */
+  /** The hash contains a new random salt and the parameters. */
   hash(password: Password): Promise<string>;
-  /** Whether the hash is the password's. Without a hash it isn't, which takes as long to find out. */
+  /** Whether the hash belongs to the password. Without a hash it returns false, after the same time. */
   verify(password: Password, hash: string | undefined): Promise<boolean>;
-  /** Whether the hash was made with other parameters than `hash` takes now. */
+  /** Whether the hash was made with other parameters than `hash` uses now. */
   isOutdated(hash: string): boolean;
 }

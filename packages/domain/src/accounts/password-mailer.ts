@@ -3,21 +3,21 @@ import type { Instant } from '../kernel/clock.js';
 /** A mail with a link that works once. */
 export interface PasswordResetMail {
   readonly email: string;
-  /** The token that `resetPassword` takes. */
+  /** The token for `resetPassword`. */
   readonly token: string;
   readonly expiresAt: Instant;
 }
 
-/** The token is what `proveAddress` takes. */
+/** A mail whose token is for `proveAddress`. */
 export type AddressProofMail = PasswordResetMail;
 
-/** Port: mails to people what resets their passwords and proves their addresses. */
+/** Port: sends people the links that reset their passwords and prove their addresses. */
 export interface PasswordMailer {
   /**
-   * Takes the mail for delivery. Nobody waits for that and it never fails, as either would tell a stranger who has an
-   * account: what can't be delivered the operator is told of, and the person asks again.
+   * Queues the mail. It returns at once and never fails, because either would tell a stranger whether there is an
+   * account. A mail that can't be delivered is reported to the operator, and the person can ask again.
    */
   send(mail: PasswordResetMail): void;
-  /** As `send` does. */
+  /** Returns at once and never fails, as `send`. */
   sendProof(mail: AddressProofMail): void;
 }

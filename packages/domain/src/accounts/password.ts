@@ -2,15 +2,16 @@ import { invalid } from '../kernel/errors.js';
 import { hasAtMostCodePoints, isStorable } from '../kernel/text.js';
 import type { Branded } from '../kernel/branded.js';
 
-/** A password as it is hashed: however its characters were composed, the same text is the same password. */
+/** A password in normalised form: the same text is the same password, however its characters are composed. */
 export type Password = Branded<string, 'Password'>;
 
 export const MIN_PASSWORD_LENGTH = 12;
 export const MAX_PASSWORD_LENGTH = 128;
 
 /**
- * The commonest of so many characters: what there is among the first 4,000 of the 100,000 that the UK's National Cyber
- * Security Centre has found most used, and in NordPass' lists of 2023 and 2024; the last line is more of the kind.
+ * Common passwords that are long enough to be accepted otherwise: those among the first 4,000 of the 100,000 most used
+ * that the UK's National Cyber Security Centre published, and those in NordPass' lists of 2023 and 2024. The last line
+ * has similar ones.
  */
 const COMMON_PASSWORDS = new Set(
   `q1w2e3r4t5y6 1qaz2wsx3edc 1q2w3e4r5t6y 1q2w3e4r5t6y7u8i9o0p qazwsxedcrfv 123qweasdzxc qwertyqwerty qwerty123456
@@ -23,7 +24,7 @@ const COMMON_PASSWORDS = new Set(
 );
 
 /**
- * A password to be: long rather than intricate, as NIST SP 800-63B (5.1.1.2) has it.
+ * A new password. The rules ask for length, not for kinds of characters, as NIST SP 800-63B (5.1.1.2) advises.
  *
  * @throws DomainError `invalid_parameter`, naming the rule.
  */
@@ -41,7 +42,7 @@ export function newPassword(text: string, email: string): Password {
   return password;
 }
 
-/** A password to check; undefined if the text cannot be a password. */
+/** A password to check. Undefined if the text can't be a password. */
 export function passwordFrom(text: string): Password | undefined {
   if (!hasAtMostCodePoints(text, MAX_PASSWORD_LENGTH) || !isStorable(text)) return undefined;
   return text.normalize('NFKC') as Password;

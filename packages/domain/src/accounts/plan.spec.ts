@@ -10,7 +10,7 @@ describe('a plan', () => {
     expect(limitsOf(plan(name))).toEqual({ perMinute, perDay });
   });
 
-  it('enterprise allows what it was given', () => {
+  it('enterprise allows the limits it was given', () => {
     expect(describePlan(plan('enterprise', { perMinute: 5, perDay: 7 }))).toBe('enterprise (5 a minute, 7 a day)');
   });
 

@@ -5,7 +5,7 @@ export interface PlanLimits {
   readonly perDay: number;
 }
 
-/** The plans whose limits are the same for everybody. */
+/** The plans whose limits are the same for every account. */
 const LIMITS_BY_PLAN = {
   free: { perMinute: 60, perDay: 1_000 },
   pro: { perMinute: 300, perDay: 10_000 },
@@ -46,7 +46,7 @@ export function limitsOf(plan: Plan): PlanLimits {
   return plan.name === 'enterprise' ? { perMinute: plan.perMinute, perDay: plan.perDay } : LIMITS_BY_PLAN[plan.name];
 }
 
-/** Such as `pro (300 a minute, 10000 a day)`. */
+/** For example `pro (300 a minute, 10000 a day)`. */
 export function describePlan(plan: Plan): string {
   const { perMinute, perDay } = limitsOf(plan);
   return `${plan.name} (${perMinute} a minute, ${perDay} a day)`;

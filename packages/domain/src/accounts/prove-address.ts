@@ -10,7 +10,7 @@ export class ProveAddress {
     private readonly clock: Clock,
   ) {}
 
-  /** The account whose address is proven by the token; undefined where the token is unknown, spent or expired. */
+  /** Proves the address of the token's account. Undefined if the token is unknown, used or expired. */
   async execute({ token }: { readonly token: string }): Promise<Account | undefined> {
     return this.credentials.proveAddress({ tokenHash: this.cryptography.sha256(token), at: this.clock.now() });
   }

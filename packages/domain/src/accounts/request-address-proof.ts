@@ -6,7 +6,10 @@ import type { CredentialRepository } from './credential-repository.js';
 import type { PasswordMailer } from './password-mailer.js';
 
 export const PROOF_TTL = DAY;
-/** Proofs of one account that can be used at the same time, and so mails that a stranger can have sent to an address in a day. */
+/**
+ * Usable proofs that an account may have at once. This also bounds the mails that a stranger can send to an address in
+ * a day.
+ */
 export const MOST_PROOFS = 3;
 const TOKEN_LENGTH = 43; // 43 · log2(62) = 256 bits
 
@@ -19,8 +22,8 @@ export class RequestAddressProof {
   ) {}
 
   /**
-   * Mails a token that proves the account's address, once and within a day. False, and nothing is mailed, where no mail can
-   * be sent, the address is proven already, or as many tokens as may be can still be used.
+   * Mails a token that proves the account's address once, within a day. False, and no mail, if mail isn't configured,
+   * the address is proven already, or the account has `MOST_PROOFS` usable tokens.
    */
   async execute(account: Account): Promise<boolean> {
     if (this.mailer === undefined || isProven(account)) return false;

@@ -7,7 +7,9 @@ import type { CredentialRepository } from './credential-repository.js';
 import type { PasswordMailer } from './password-mailer.js';
 
 export const RESET_TTL = HOUR;
-/** Resets of one account that can be used at the same time, and so mails that strangers can have sent to it in an hour. */
+/**
+ * Usable resets that an account may have at once. This also bounds the mails that a stranger can send to it in an hour.
+ */
 export const MOST_RESETS = 3;
 const TOKEN_LENGTH = 43; // 43 · log2(62) = 256 bits
 
@@ -25,10 +27,10 @@ export class RequestPasswordReset {
   }
 
   /**
-   * Mails a token that sets a password, once and within an hour, to the account of that address; also to one that the
-   * operator has opened and that has none yet. Says nothing of whether there is such an account.
+   * Mails a token that sets a password once, within an hour, to the account of that address, also if the operator
+   * opened it and it has no password yet. The result doesn't tell whether there is such an account.
    *
-   * @throws DomainError `service_unavailable` where it isn't available.
+   * @throws DomainError `service_unavailable` if mail isn't configured.
    */
   async execute(input: { readonly email: string }): Promise<void> {
     if (this.mailer === undefined) throw new DomainError('service_unavailable', 'no mail can be sent here');

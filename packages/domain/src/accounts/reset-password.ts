@@ -19,9 +19,9 @@ export class ResetPassword {
   ) {}
 
   /**
-   * The account, whose sessions all end with that; undefined where the token is unknown, spent or expired.
+   * Sets the password and ends all sessions of the account. Undefined if the token is unknown, used or expired.
    *
-   * @throws DomainError `invalid_parameter`; the token isn't spent then.
+   * @throws DomainError `invalid_parameter` for a refused password; the token stays usable.
    */
   async execute({ token, password }: ResetPasswordInput): Promise<Account | undefined> {
     const tokenHash = this.cryptography.sha256(token);

@@ -6,7 +6,7 @@ import { type ApiKeyRepository, isTheirs } from './api-key-repository.js';
 
 export interface RevokeKeyInput {
   readonly id: bigint;
-  /** The account that must own the key; any account may, unless given. */
+  /** The account that must own the key. Default: any account. */
   readonly accountId?: AccountId | undefined;
 }
 

@@ -11,11 +11,11 @@ const MOST_OVERLAP = 30 * DEFAULT_OVERLAP;
 
 export interface RotateKeyInput {
   readonly id: bigint;
-  /** The account that must own the key; any account may, unless given. */
+  /** The account that must own the key. Default: any account. */
   readonly accountId?: AccountId | undefined;
-  /** The version that the account must still have, where somebody asks for it in a session; any unless given. */
+  /** The `credentialVersion` that the account must still have, for a request made in a session. Default: any. */
   readonly credentialVersion?: number | undefined;
-  /** How long both keys work, in milliseconds: 0 to 30 days, 24 hours unless given. */
+  /** How long both keys work, in milliseconds: 0 to 30 days. Default: 24 hours. */
   readonly overlap?: number | undefined;
 }
 
@@ -28,10 +28,10 @@ export class RotateKey {
   ) {}
 
   /**
-   * A new key with the old one's name and expiry; the old one goes on for the overlap.
+   * A new key with the old one's name and expiry. The old one works until the overlap ends.
    *
-   * @throws DomainError `invalid_parameter`, `not_found` where no active key that hasn't been rotated yet has that id, or
-   * `too_many_keys` where the account would have more than 25 that are active, or have made more than 1,000 today.
+   * @throws DomainError `invalid_parameter`, `not_found` if no active key that isn't rotated yet has that id, or
+   * `too_many_keys` if the account would have more than 25 active keys or has made 1,000 today.
    */
   async execute(input: RotateKeyInput): Promise<IssuedKey> {
     const overlap = input.overlap ?? DEFAULT_OVERLAP;

@@ -3,25 +3,25 @@ import type { AccountId } from './account.js';
 import { type ApiKey, endOf } from './api-key.js';
 import type { ApiKeyRepository, PastKeyPlace } from './api-key-repository.js';
 
-/** Keys that are over on one page. */
+/** Past keys on one page. */
 export const PAST_KEYS_PAGE = 25;
 
 export interface ShowKeysInput {
   readonly accountId: AccountId;
-  /** Where the page before ended. */
+  /** The end of the previous page. */
   readonly before?: PastKeyPlace | undefined;
 }
 
 export interface ShownKeys {
-  /** The newest first. */
+  /** Newest first. */
   readonly active: readonly ApiKey[];
-  /** A page of those that are over, the last to end first. */
+  /** A page of past keys, the latest end first. */
   readonly past: readonly ApiKey[];
   /** The value of `before` for the next page; undefined on the last page. */
   readonly next: PastKeyPlace | undefined;
 }
 
-/** An account's keys as a page shows them: all that are active, and of the others a part, however many there were. */
+/** An account's keys as a page shows them: every active key, and one page of past keys. */
 export class ShowKeys {
   constructor(
     private readonly keys: ApiKeyRepository,
@@ -32,7 +32,7 @@ export class ShowKeys {
     const at = this.clock.now();
     const [active, found] = await Promise.all([
       this.keys.listActive(accountId, at),
-      // One more tells whether another page follows.
+      // One more item than a page shows whether another page follows.
       this.keys.listPast({ accountId, at, before, limit: PAST_KEYS_PAGE + 1 }),
     ]);
     const past = found.slice(0, PAST_KEYS_PAGE);

@@ -14,7 +14,10 @@ export class SignIn {
     private readonly hasher: PasswordHasher,
   ) {}
 
-  /** Undefined unless the password is the account's; where there is none, or it is closed, that takes as long to say. */
+  /**
+   * Undefined if the password is wrong. It takes the same time if there is no account, no password, or the account is
+   * closed.
+   */
   async execute(input: SignInInput): Promise<Account | undefined> {
     const password = passwordFrom(input.password);
     if (password === undefined) return undefined;

@@ -20,10 +20,10 @@ export class SignUp {
   ) {}
 
   /**
-   * A new account on the free plan, and a mail that proves its address. One that is there, whoever has opened it, is never
-   * taken over.
+   * Opens an account on the free plan and mails a link that proves its address. An existing account is never taken
+   * over.
    *
-   * @throws DomainError `invalid_parameter`, or `email_taken` where the address has an account.
+   * @throws DomainError `invalid_parameter`, or `email_taken` if the address has an account.
    */
   async execute(input: SignUpInput): Promise<Account> {
     const email = emailAddress(input.email);

@@ -8,7 +8,7 @@ export class TakeBackKey {
     private readonly clock: Clock,
   ) {}
 
-  /** Revokes a key whose text could not be shown to anybody; the key that it replaced goes on as it was. */
+  /** Revokes a key whose text could not be shown to anybody. The key that it replaced continues as before. */
   async execute({ key, previous }: IssuedKey): Promise<void> {
     await this.keys.takeBack(key.id, this.clock.now(), previous);
   }

@@ -11,7 +11,7 @@ export interface AnimalQuery {
   readonly limit: number;
 }
 
-/** Port: the animals. Each method is atomic; what it has acknowledged is durable. */
+/** Port: the animals. Each method is atomic, and a write is durable once its promise resolves. */
 export interface AnimalRepository {
   /** Stores the animal under a new id. */
   add(animal: NewAnimal): Promise<Animal>;

@@ -10,7 +10,7 @@ export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
 export type PetStatus = (typeof PET_STATUSES)[number];
 
 export interface NewAnimal {
-  /** 1–255 code points, not white space alone; kept exactly as given. */
+  /** 1–255 code points, not only white space. Stored exactly as given. */
   readonly name: string;
   readonly categoryId: CategoryId;
   readonly status: PetStatus;
@@ -29,7 +29,7 @@ export interface Animal extends NewAnimal {
 
 export const MAX_NAME_LENGTH = 255;
 
-/** The statuses that may follow each status. No other place has this rule. */
+/** The statuses that may follow each status. This is the only place with this rule. */
 const STATUSES_AFTER: Readonly<Record<PetStatus, readonly PetStatus[]>> = {
   available: ['pending'],
   pending: ['sold', 'available'],
@@ -46,7 +46,7 @@ export function statusesBefore(to: PetStatus): readonly PetStatus[] {
 }
 
 /**
- * An animal as it may enter the store; `status` is `available` unless given.
+ * Validates a new animal. `status` is `available` by default.
  *
  * @throws DomainError `invalid_parameter`, naming the field and the rule.
  */

@@ -85,7 +85,7 @@ describe('the catalogue', () => {
     await expect(getAnimal.execute(99n)).rejects.toMatchObject({ code: 'not_found', kind: 'not_found' });
   });
 
-  it('lists 20 animals unless another limit is given, and says where to go on', async () => {
+  it('lists 20 animals unless another limit is given, and returns where the next page begins', async () => {
     const { listAnimals } = await storeOf(21);
     const page = await listAnimals.execute();
     expect(page.items).toHaveLength(20);
@@ -93,7 +93,7 @@ describe('the catalogue', () => {
     expect(await listAnimals.execute({ after: page.next })).toMatchObject({ items: [{ id: 21n }], next: undefined });
   });
 
-  it('says of a page that is exactly full and the last one that nothing follows', async () => {
+  it('returns no next page after a last page that is exactly full', async () => {
     const { listAnimals } = await storeOf(20);
     expect((await listAnimals.execute()).next).toBeUndefined();
   });
@@ -103,7 +103,7 @@ describe('the catalogue', () => {
     await expect(listAnimals.execute({ limit })).rejects.toEqual(invalid('limit must be'));
   });
 
-  it('gives callers that share what was read one page', async () => {
+  it('gives one page to callers that share one read', async () => {
     const { animals } = inMemoryPorts();
     for (let added = 0; added < 3; added += 1) await animals.add(newAnimal(cat));
     const found = await animals.list({ limit: 3 });

@@ -9,9 +9,9 @@ export interface ListAnimalsInput {
   readonly status?: PetStatus | undefined;
   /** Only these animals, at most 100. */
   readonly ids?: readonly bigint[] | undefined;
-  /** Where the page before ended. */
+  /** The end of the previous page. */
   readonly after?: bigint | undefined;
-  /** 1–100, 20 unless given. */
+  /** 1–100. Default: 20. */
   readonly limit?: number | undefined;
 }
 

@@ -13,7 +13,7 @@ export interface AnswerOnceInput {
   readonly fingerprint: string;
 }
 
-/** Answers a request that a client may repeat, since it can't know whether the first one arrived. */
+/** Runs a request once, so that a client that doesn't know whether it arrived can safely repeat it. */
 export class AnswerOnce {
   constructor(
     private readonly records: IdempotencyRecords,
@@ -21,10 +21,10 @@ export class AnswerOnce {
   ) {}
 
   /**
-   * The answer of `work`, which runs once for each of an account's keys within 24 hours.
+   * Returns the answer of `work`, which runs once for each idempotency key of an account within 24 hours.
    *
-   * @throws DomainError `invalid_parameter`, `idempotency_key_reused` where the key was used for another request, and
-   * whatever `work` throws, which then has changed nothing.
+   * @throws DomainError `invalid_parameter`; `idempotency_key_reused` if the key was used for another request. An error
+   * of `work` is passed on, and `work` then has changed nothing.
    */
   async execute(
     { accountId, key, fingerprint }: AnswerOnceInput,

@@ -19,7 +19,7 @@ function openStore() {
 }
 
 describe('a request under an idempotency key', () => {
-  it('happens once, and is answered the same each time', async () => {
+  it('runs once, and gets the same answer each time', async () => {
     const { add, count } = openStore();
     expect(await add('key')).toEqual({ answer: '1', isReplay: false });
     expect(await add('key')).toEqual({ answer: '1', isReplay: true });
@@ -27,7 +27,7 @@ describe('a request under an idempotency key', () => {
     expect(await count()).toBe(2);
   });
 
-  it('happens once, however many send it at once', async () => {
+  it('runs once, however many are sent at the same time', async () => {
     const { add, count } = openStore();
     const answers = await Promise.all(Array.from({ length: 20 }, () => add('key')));
     expect(new Set(answers.map(({ answer }) => answer))).toEqual(new Set(['1']));
@@ -45,13 +45,13 @@ describe('a request under an idempotency key', () => {
     expect(await count()).toBe(1);
   });
 
-  it('is nobody else’s business: each account has its own keys', async () => {
+  it('is separate for each account', async () => {
     const { add } = openStore();
     await add('key');
     expect(await add('key', bob, 'add Milo')).toEqual({ answer: '2', isReplay: false });
   });
 
-  it('leaves nothing behind where it fails, and the key free', async () => {
+  it('changes nothing if it fails, and leaves the key free', async () => {
     const { answerOnce, addAnimal, add, count } = openStore();
     const failing = answerOnce.execute({ accountId: alice, key: 'key', fingerprint: 'x' }, async () => {
       await addAnimal.execute({ name: 'Luna', categoryId: 1n });
@@ -62,7 +62,7 @@ describe('a request under an idempotency key', () => {
     expect(await add('key')).toMatchObject({ isReplay: false });
   });
 
-  it('is remembered for 24 hours', async () => {
+  it('is replayed for 24 hours', async () => {
     const { add, clock } = openStore();
     await add('key');
     clock.advance(DAY - 1);
@@ -71,7 +71,7 @@ describe('a request under an idempotency key', () => {
     expect(await add('key', alice, 'add Milo')).toEqual({ answer: '2', isReplay: false });
   });
 
-  it('is forgotten for good once somebody clears away', async () => {
+  it('is deleted by a purge', async () => {
     const { add, clock, purgeExpired } = openStore();
     await add('old');
     clock.advance(1);

@@ -1,4 +1,4 @@
 declare const brand: unique symbol;
 
-/** A `Base` that can't be mixed up with another: an AnimalId is never taken for an AccountId. */
+/** A `Base` with a name for the compiler, so that an AnimalId can't be passed as an AccountId. */
 export type Branded<Base, Name extends string> = Base & { readonly [brand]: Name };

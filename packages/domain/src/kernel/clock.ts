@@ -3,7 +3,7 @@ import type { Branded } from './branded.js';
 /** Milliseconds since 1970-01-01T00:00:00Z. */
 export type Instant = Branded<number, 'Instant'>;
 
-/** Port: what time it is. The domain has no clock of its own. */
+/** Port: the current time. The domain has no clock of its own. */
 export interface Clock {
   now(): Instant;
 }
@@ -17,7 +17,7 @@ export function instant(milliseconds: number): Instant {
   return milliseconds as Instant;
 }
 
-/** When the latest UTC window of so many milliseconds began. */
+/** The start of the UTC window of that length (in milliseconds) that contains `now`. */
 export function startOf(length: number, now: Instant): Instant {
   return instant(now - (now % length));
 }

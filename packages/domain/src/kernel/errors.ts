@@ -1,4 +1,4 @@
-/** Every code a request can be refused with, and the kind of refusal it is. Adapters know the kinds, never HTTP's numbers. */
+/** Every error code of the API, with its kind. Adapters map the kinds; HTTP's status codes are unknown here. */
 export const domainErrorKinds = {
   invalid_parameter: 'invalid',
   idempotency_key_reused: 'invalid',
@@ -13,7 +13,7 @@ export const domainErrorKinds = {
   service_unavailable: 'unavailable',
 } as const;
 
-/** Refusals of account holders and operators; the API has no such operation, and none of these codes. */
+/** Error codes of account holders and operators. No operation of the API returns them. */
 export const managementErrorKinds = {
   email_taken: 'conflict',
   too_many_keys: 'conflict',
@@ -27,7 +27,7 @@ export type RequestErrorCode = keyof typeof domainErrorKinds;
 export type DomainErrorCode = keyof typeof kinds;
 export type DomainErrorKind = (typeof kinds)[DomainErrorCode];
 
-/** A broken rule. The message is for the caller: it names the field and the rule, and nothing of the inside. */
+/** A broken rule. The message is for the caller: it names the field and the rule, and never internals. */
 export class DomainError extends Error {
   override readonly name = 'DomainError';
 

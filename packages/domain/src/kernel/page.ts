@@ -10,14 +10,17 @@ export interface Page<Item extends { readonly id: bigint }> {
   readonly next: Item['id'] | undefined;
 }
 
-/** Callers that share what was read share its page, and what is made of that. */
+/**
+ * Pages by the array they were cut from: callers that share one read also share its page, and what is built from the
+ * page.
+ */
 const pages = new WeakMap<readonly unknown[], unknown>();
 
 /**
- * A page of what `read` gives, 20 items unless another limit is asked for. Pages are cut by id, not by position, so a
- * walk from `next` to `next` meets everything that was there throughout exactly once, whatever is added meanwhile.
+ * One page of what `read` returns; 20 items by default. Pages are cut by id, not by position. A walk along `next`
+ * therefore returns every item that existed throughout exactly once, even if items are added meanwhile.
  *
- * @throws DomainError `invalid_parameter` where the limit isn't 1–100.
+ * @throws DomainError `invalid_parameter` if the limit isn't 1–100.
  */
 export async function readPage<Item extends { readonly id: bigint }>(
   limit: number = DEFAULT_PAGE_SIZE,
@@ -26,7 +29,7 @@ export async function readPage<Item extends { readonly id: bigint }>(
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE_SIZE) {
     throw invalid('limit', `must be an integer from 1 to ${MAX_PAGE_SIZE}`);
   }
-  // One more than asked for tells whether another page follows.
+  // One more item than asked for shows whether another page follows.
   const found = await read(limit + 1);
   const page = (pages.get(found) as Page<Item> | undefined) ?? pageOf(found, limit);
   pages.set(found, page);

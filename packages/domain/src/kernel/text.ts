@@ -1,4 +1,4 @@
-/** Whether the text has at most so many Unicode code points. */
+/** Whether the text has at most `most` Unicode code points. */
 export function hasAtMostCodePoints(text: string, most: number): boolean {
   // A code point has at most two code units, so what follows can't change the answer.
   return [...text.slice(0, 2 * most + 1)].length <= most;
@@ -6,7 +6,7 @@ export function hasAtMostCodePoints(text: string, most: number): boolean {
 
 const LONE_SURROGATE_OR_NUL = /\p{Surrogate}|\0/u;
 
-/** Whether UTF-8 and PostgreSQL's text can hold it. */
+/** Whether UTF-8 and PostgreSQL's `text` can store it. */
 export function isStorable(text: string): boolean {
   return !LONE_SURROGATE_OR_NUL.test(text);
 }

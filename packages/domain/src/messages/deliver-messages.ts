@@ -4,11 +4,11 @@ import type { Backlog, ClaimedMessage, MessageQueue } from './message-queue.js';
 import type { MessageSender } from './message-sender.js';
 
 export interface DeliveryPolicy {
-  /** Milliseconds that a claim lasts, and so what a killed worker can delay a message by. */
+  /** Milliseconds that a claim lasts. If a worker is killed, its message waits at most this long. */
   readonly lease: number;
-  /** A message that couldn't be sent so many times has failed. */
+  /** Attempts after which a message has failed. */
   readonly attempts: number;
-  /** Messages claimed at once, which are then sent one by one. */
+  /** Messages claimed at once. They are then sent one by one. */
   readonly batch: number;
 }
 
@@ -17,17 +17,17 @@ export const DEFAULT_DELIVERY_POLICY: DeliveryPolicy = { lease: 30 * SECOND, att
 const FIRST_PAUSE = 5 * SECOND;
 const LONGEST_PAUSE = HOUR;
 
-/** The outcome of one attempt. A return value, because a mail server that is away is a normal case. */
+/** The outcome of one attempt. It is a return value, because an unreachable mail server is a normal case. */
 export type Delivery = Pick<ClaimedMessage, 'id' | 'traceparent'> & { readonly attempt: number } & (
     | { readonly outcome: 'sent' }
-    /** It will be tried again. */
+    /** The message will be tried again. */
     | { readonly outcome: 'postponed'; readonly reason: unknown }
     | { readonly outcome: 'failed'; readonly reason: unknown }
   );
 
 /**
- * Milliseconds until a message is tried again: 5 s after the first attempt, doubling up to an hour, and by up to half of
- * that less, so that what failed together isn't tried together.
+ * Milliseconds until the next attempt: 5 s after the first, doubling up to an hour. Up to half is subtracted at random,
+ * so that messages that failed together aren't retried together.
  *
  * @param random 0 to 1
  */
@@ -37,8 +37,8 @@ export function pauseAfter(attempt: number, random: number): number {
 }
 
 /**
- * Delivers the messages that are due, one batch a call. Each is recorded as sent before the next goes out, so a worker
- * that is killed leaves at most one that will be sent twice.
+ * Delivers the messages that are due, one batch per call. Each message is recorded as sent before the next is sent, so
+ * a killed worker leaves at most one message that is sent twice.
  */
 export class DeliverMessages {
   constructor(
@@ -52,9 +52,9 @@ export class DeliverMessages {
   /**
    * Claims a batch and sends it.
    *
-   * @param onDelivery told of each attempt as it ends.
-   * @param isStopping asked before each message; the rest of the batch is then handed back.
-   * @returns whether more may be due.
+   * @param onDelivery called after each attempt.
+   * @param isStopping called before each message; if true, the rest of the batch is released.
+   * @returns whether more messages may be due.
    */
   async execute(
     onDelivery: (delivery: Delivery) => void = () => undefined,
@@ -76,12 +76,12 @@ export class DeliverMessages {
     return { mayHaveMore: claimed.length === batch };
   }
 
-  /** How many messages wait to be sent, and since when. */
+  /** The number of queued messages, and when the oldest was created. */
   async backlog(): Promise<Backlog> {
     return this.messages.backlog();
   }
 
-  /** Calls back when there may be something to deliver. Gives what ends it. */
+  /** Calls `onQueued` when there may be something to deliver. Returns a function that stops watching. */
   watch(onQueued: () => void): () => Promise<void> {
     return this.messages.watch(onQueued);
   }

@@ -11,7 +11,7 @@ export interface GetMessageInput {
 export class GetMessage {
   constructor(private readonly messages: MessageQueue) {}
 
-  /** @throws DomainError `not_found`, also of another account's message. */
+  /** @throws DomainError `not_found`, also for another account's message. */
   async execute({ accountId, id }: GetMessageInput): Promise<Message> {
     const message = await this.messages.findById(accountId, id as MessageId);
     if (message === undefined) throw new DomainError('not_found', 'no message of this account has that id');

@@ -2,7 +2,7 @@ import type { Account, AccountId } from '../accounts/account.js';
 import type { Instant } from '../kernel/clock.js';
 import type { Message, MessageId, MessageStatus, NewMessage } from './message.js';
 
-/** One claim of a message. The next claim of the same message is another one. */
+/** One claim of a message. Each later claim of the same message has a higher number. */
 export interface Claim {
   readonly id: MessageId;
   /** 1 for the first claim of the message, then 2 … */
@@ -10,7 +10,7 @@ export interface Claim {
 }
 
 export interface ClaimedMessage extends NewMessage, Claim {
-  /** Attempts to send it that have failed so far. */
+  /** Failed attempts so far. */
   readonly failures: number;
   /** The account's e-mail address. */
   readonly from: string;
@@ -19,7 +19,7 @@ export interface ClaimedMessage extends NewMessage, Claim {
 export interface Backlog {
   /** Messages that are neither sent nor failed. */
   readonly queued: number;
-  /** When the oldest of them was written. */
+  /** When the oldest queued message was created. */
   readonly oldest: Instant | undefined;
 }
 
@@ -44,12 +44,12 @@ export interface AccountMessage {
 }
 
 /**
- * Port: the messages, each a job until it is sent or has failed. A message is due from its creation on, and not while
- * somebody holds a claim of it; a claim that isn't settled runs out, so that nothing is lost with whoever held it. Each
- * method is atomic; what it has acknowledged is durable.
+ * Port: the messages. Each is a job until it is sent or has failed. A message is due from its creation on, except while
+ * it is claimed. A claim expires if it isn't settled, so a crashed worker loses no message. Each method is atomic, and
+ * a write is durable once its promise resolves.
  */
 export interface MessageQueue {
-  /** Stores the message and queues it, both or neither; whoever watches is told. */
+  /** Stores the message and queues it: both or neither. Watchers are called. */
   add(message: NewMessage): Promise<Message>;
   findById(accountId: AccountId, id: MessageId): Promise<Message | undefined>;
   list(query: MessageQuery): Promise<readonly AccountMessage[]>;
@@ -60,28 +60,30 @@ export interface MessageQueue {
    */
   retry(id: MessageId, now: Instant): Promise<MessageStatus | undefined>;
   /**
-   * Claims at most `limit` messages that are due at `now`, those due longest first, until `until`: nobody else gets
-   * them before. However many claim at once, no message goes to two of them.
+   * Claims at most `limit` messages that are due at `now`, the longest due first, until `until`. No other caller gets
+   * them before then, and concurrent callers never get the same message.
    */
   claim(claim: {
     readonly limit: number;
     readonly now: Instant;
     readonly until: Instant;
   }): Promise<readonly ClaimedMessage[]>;
-  /** The message is sent, whatever has become of the claim meanwhile. */
+  /** Marks the message sent, even if the claim has expired or was followed by another. */
   markSent(id: MessageId): Promise<void>;
   /**
-   * Ends the claim after a failed attempt; the message is due again at `dueAt`. Nothing happens where the claim has been
-   * followed by another.
+   * Ends the claim after a failed attempt. The message is due again at `dueAt`. Does nothing if a later claim exists.
    */
   postpone(claim: Claim, dueAt: Instant): Promise<void>;
-  /** Ends the claim before any attempt; the message is due. Nothing happens where it has been followed by another. */
+  /** Ends the claim without an attempt; the message is due again. Does nothing if a later claim exists. */
   release(claim: Claim, now: Instant): Promise<void>;
-  /** The message is given up. Nothing happens where the claim has been followed by another. */
+  /** Gives the message up. Does nothing if a later claim exists. */
   markFailed(claim: Claim): Promise<void>;
   backlog(): Promise<Backlog>;
-  /** Deletes the messages that were written until that instant and are sent or have failed; how many. */
+  /** Deletes the sent and failed messages created at or before that instant. Returns their number. */
   forget(writtenUntil: Instant): Promise<number>;
-  /** Calls back soon after a message was queued, by whomever; it may be late or miss some. Gives what ends it. */
+  /**
+   * Calls back soon after any process queues a message. A call may be late or missing. Returns a function that stops
+   * watching.
+   */
   watch(onQueued: () => void): () => Promise<void>;
 }

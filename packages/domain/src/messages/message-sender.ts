@@ -5,7 +5,7 @@ export interface MessageSender {
   /**
    * Resolves once the message is delivered, within `timeout` milliseconds.
    *
-   * @throws Error where it can't be said to be: it may then be sent again, so each delivery carries the message's id.
+   * @throws Error if delivery isn't certain. The message may then be sent again, so each delivery carries its id.
    */
   send(message: ClaimedMessage, timeout: number): Promise<void>;
 }

@@ -6,7 +6,7 @@ import type { Cryptography } from '../kernel/cryptography.js';
 import { invalid } from '../kernel/errors.js';
 import { hasAtMostCodePoints, isStorable } from '../kernel/text.js';
 
-/** `msg_` and 24 base62 characters: 142 bits that nobody can guess. */
+/** `msg_` and 24 base62 characters: 142 unpredictable bits. */
 export type MessageId = Branded<string, 'MessageId'>;
 
 export const MESSAGE_STATUSES = ['queued', 'sent', 'failed'] as const;
@@ -17,10 +17,10 @@ export interface NewMessage {
   readonly id: MessageId;
   /** The account that wrote it. */
   readonly accountId: AccountId;
-  /** 1–4096 code points; kept exactly as given. */
+  /** 1–4096 code points. Stored exactly as given. */
   readonly text: string;
   readonly createdAt: Instant;
-  /** The step of a trace that queued it (W3C Trace Context), for whoever delivers it to go on from. */
+  /** The trace context of the request that queued it (W3C Trace Context). The delivery continues that trace. */
   readonly traceparent?: string | undefined;
 }
 

@@ -12,7 +12,7 @@ async function openStore(delivery: Partial<DeliveryPolicy> = {}) {
   const { id: accountId } = await application.openAccount.execute({ email: 'dev@example.com', plan: plan('free') });
   const queue = (text: string) => application.queueMessage.execute({ accountId, text });
   const statusOf = async (id: string) => (await application.getMessage.execute({ accountId, id })).status;
-  /** Delivers one batch; what it came to. */
+  /** Delivers one batch and returns the outcomes. */
   const deliver = async (isStopping?: () => boolean) => {
     const deliveries: Delivery[] = [];
     const { mayHaveMore } = await application.deliverMessages.execute((each) => deliveries.push(each), isStopping);
@@ -56,7 +56,7 @@ describe('a message', () => {
     await expect(queue('\udc00')).rejects.toMatchObject({ code: 'invalid_parameter' });
   });
 
-  it('is not found by another account, nor under an id that was never given', async () => {
+  it('is not found by another account, nor under an unknown id', async () => {
     const { queue, openAccount, getMessage, accountId } = await openStore();
     const { id } = await queue('Hello');
     const other = await openAccount.execute({ email: 'other@example.com', plan: plan('free') });
@@ -66,7 +66,7 @@ describe('a message', () => {
 });
 
 describe('delivering messages', () => {
-  it('sends what is queued, the oldest first, and each once', async () => {
+  it('sends each queued message once, the oldest first', async () => {
     const { queue, deliver, sender, statusOf, clock } = await openStore();
     const first = await queue('one');
     clock.advance(1);
@@ -84,14 +84,14 @@ describe('delivering messages', () => {
     expect(await deliver()).toEqual({ mayHaveMore: false, deliveries: [] });
   });
 
-  it('says after a full batch that there may be more', async () => {
+  it('reports after a full batch that more may be due', async () => {
     const { queue, deliver } = await openStore({ batch: 2 });
     for (const text of ['one', 'two', 'three']) await queue(text);
     expect((await deliver()).mayHaveMore).toBe(true);
     expect((await deliver()).mayHaveMore).toBe(false);
   });
 
-  it('tries again after a pause what could not be sent', async () => {
+  it('retries a failed message after a pause', async () => {
     const { queue, deliver, sender, statusOf, clock } = await openStore();
     const { id } = await queue('Hello');
     const reason = new Error('the mail server is away');
@@ -117,7 +117,7 @@ describe('delivering messages', () => {
     expect(earlier).toBeLessThan(40);
   });
 
-  it('gives a message up after the last attempt, and only then', async () => {
+  it('gives a message up only after the last attempt', async () => {
     const { queue, deliver, sender, statusOf, clock, deliverMessages } = await openStore();
     const { id } = await queue('Hello');
     sender.failure = new Error('no');
@@ -133,7 +133,7 @@ describe('delivering messages', () => {
     expect(await deliverMessages.backlog()).toEqual({ queued: 0, oldest: undefined });
   });
 
-  it('hands back what it has not begun when it is to stop, at no cost of an attempt', async () => {
+  it('releases the messages it has not begun when it stops, without counting an attempt', async () => {
     const { queue, deliver, sender } = await openStore();
     for (const text of ['one', 'two', 'three']) await queue(text);
     expect((await deliver(() => sender.delivered.length > 0)).deliveries).toHaveLength(1);
@@ -141,7 +141,7 @@ describe('delivering messages', () => {
     expect(sender.delivered.map(({ text }) => text).sort()).toEqual(['one', 'three', 'two']);
   });
 
-  it('begins nothing that it could not finish before its claim of 30 seconds runs out', async () => {
+  it('begins no message that it could not finish before its claim of 30 seconds expires', async () => {
     const { queue, deliver, sender, clock } = await openStore();
     for (const text of ['one', 'two', 'three', 'four']) await queue(text);
     sender.whileSending = (timeout) => {
@@ -151,7 +151,7 @@ describe('delivering messages', () => {
     expect((await deliver()).deliveries).toHaveLength(2);
   });
 
-  it('is called for whenever something is queued, until that is ended', async () => {
+  it('calls its watcher whenever a message is queued, until the watch is stopped', async () => {
     const { queue, deliverMessages } = await openStore();
     let calls = 0;
     const end = deliverMessages.watch(() => (calls += 1));
@@ -243,7 +243,7 @@ describe('a message that has failed', () => {
 });
 
 describe('the pause after a failed attempt', () => {
-  it('doubles from 5 seconds to an hour, less up to half of it', () => {
+  it('doubles from 5 seconds to an hour, minus up to half', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 100 }), fc.double({ min: 0, max: 1, noNaN: true }), (attempt, random) => {
         const longest = Math.min(5 * SECOND * 2 ** (attempt - 1), HOUR);

@@ -17,7 +17,7 @@ abstract class EndOrder {
     private readonly outcome: OrderOutcome,
   ) {}
 
-  /** @throws DomainError `not_found` where the account has no such order, `order_final` where it has ended already. */
+  /** @throws DomainError `not_found` if the account has no such order, `order_final` if it has already ended. */
   async execute({ accountId, id }: EndOrderInput): Promise<Order> {
     const order = { accountId, id: id as OrderId };
     const ended = await this.orders.end({ ...order, outcome: this.outcome, at: this.clock.now() });
@@ -28,14 +28,14 @@ abstract class EndOrder {
   }
 }
 
-/** The animal is adopted. */
+/** Completes an order: the animal is sold. */
 export class CompleteOrder extends EndOrder {
   constructor(orders: OrderRepository, clock: Clock) {
     super(orders, clock, 'completed');
   }
 }
 
-/** The animal is available again. */
+/** Cancels an order: its animal is available again. */
 export class CancelOrder extends EndOrder {
   constructor(orders: OrderRepository, clock: Clock) {
     super(orders, clock, 'cancelled');

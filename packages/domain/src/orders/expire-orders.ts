@@ -6,7 +6,7 @@ import type { OrderRepository } from './order-repository.js';
 export const DEFAULT_ORDER_TTL = 48 * HOUR;
 const MOST_AT_ONCE = 100;
 
-/** Ends the orders that nobody has ended in time; their animals are available again. */
+/** Expires the orders that are past their time to live. Their animals are available again. */
 export class ExpireOrders {
   constructor(
     private readonly orders: OrderRepository,
@@ -14,7 +14,7 @@ export class ExpireOrders {
     private readonly ttl: number,
   ) {}
 
-  /** The orders that have expired, at most 100: where it is that many, more may be due. */
+  /** The expired orders, at most 100 per call. If there are 100, more may be due. */
   async execute(): Promise<{ readonly expired: readonly Order[]; readonly mayHaveMore: boolean }> {
     const now = this.clock.now();
     const expired = await this.orders.expire({ placedUntil: later(now, -this.ttl), at: now, limit: MOST_AT_ONCE });

@@ -11,7 +11,7 @@ export interface GetOrderInput {
 export class GetOrder {
   constructor(private readonly orders: OrderRepository) {}
 
-  /** @throws DomainError `not_found`, also of another account's order. */
+  /** @throws DomainError `not_found`, also for another account's order. */
   async execute({ accountId, id }: GetOrderInput): Promise<Order> {
     const order = await this.orders.findById(accountId, id as OrderId);
     if (order === undefined) throw orderNotFound(id);

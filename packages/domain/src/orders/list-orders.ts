@@ -6,9 +6,9 @@ import type { OrderRepository } from './order-repository.js';
 export interface ListOrdersInput {
   readonly accountId: AccountId;
   readonly status?: OrderStatus | undefined;
-  /** Where the page before ended. */
+  /** The end of the previous page. */
   readonly after?: bigint | undefined;
-  /** 1–100, 20 unless given. */
+  /** 1–100. Default: 20. */
   readonly limit?: number | undefined;
 }
 

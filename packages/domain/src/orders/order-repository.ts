@@ -13,24 +13,24 @@ export interface OrderQuery {
 }
 
 /**
- * Port: the orders, and with each the status of its animal: both change in one step or neither does
- * (`petStatusOnceOrder`). Each method is atomic; what it has acknowledged is durable.
+ * Port: the orders, and the status of their animals. An order and its animal change together or not at all
+ * (`petStatusOnceOrder`). Each method is atomic, and a write is durable once its promise resolves.
  */
 export interface OrderRepository {
   /**
-   * Places an order and reserves the animal. Undefined, and nothing changed, where the animal is unknown or its status
-   * doesn't allow it: however many race for one animal, one places the order.
+   * Places an order and reserves the animal. Undefined, and nothing changed, if the animal is unknown or its status
+   * doesn't allow it. Of concurrent callers for one animal exactly one places the order.
    *
-   * @throws DomainError `too_many_orders`, and nothing changed, where the account has `mostPlaced` that are placed:
-   * however many of an account race, it never has more.
+   * @throws DomainError `too_many_orders`, and nothing changed, if the account has `mostPlaced` placed orders.
+   * Concurrent calls can't exceed that number.
    */
   place(order: NewOrder, mostPlaced?: number): Promise<Order | undefined>;
   findById(accountId: AccountId, id: OrderId): Promise<Order | undefined>;
   /** The account's matching orders, ascending by id. */
   list(query: OrderQuery): Promise<readonly Order[]>;
   /**
-   * Ends the account's order. Undefined, and nothing changed, where it has none of that id or it has ended already: of
-   * racing callers one ends it.
+   * Ends the account's order. Undefined, and nothing changed, if the account has no such order or it has already ended.
+   * Of concurrent callers one ends it.
    */
   end(ending: {
     readonly accountId: AccountId;
@@ -38,7 +38,10 @@ export interface OrderRepository {
     readonly outcome: OrderOutcome;
     readonly at: Instant;
   }): Promise<Order | undefined>;
-  /** Lets at most `limit` orders, of any account, expire that were placed at `placedUntil` or before; those it has. */
+  /**
+   * Expires at most `limit` orders of all accounts that were placed at or before `placedUntil`. Returns the expired
+   * ones.
+   */
   expire(expiry: {
     readonly placedUntil: Instant;
     readonly at: Instant;

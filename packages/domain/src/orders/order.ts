@@ -9,7 +9,7 @@ export type OrderId = Branded<bigint, 'OrderId'>;
 export const ORDER_STATUSES = ['placed', 'completed', 'cancelled', 'expired'] as const;
 export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
-/** How an order ends. Each is final. */
+/** The ways an order can end. Each is final. */
 export type OrderOutcome = Exclude<OrderStatus, 'placed'>;
 
 export interface NewOrder {
@@ -24,7 +24,7 @@ export interface Order extends NewOrder {
   readonly updatedAt: Instant;
 }
 
-/** Orders of one account that may be placed at the same time: nobody reserves the whole store. */
+/** Orders that an account may have placed at the same time, so that no account reserves the whole store. */
 export const DEFAULT_ORDER_LIMIT = 100;
 
 export function tooManyOrders(most: number): DomainError {
@@ -35,8 +35,8 @@ export function tooManyOrders(most: number): DomainError {
 }
 
 /**
- * The status of the animal after its order gets this status. Orders are the only way in which an animal in the store
- * changes its status, and each of these is a change that its own table allows.
+ * The status of the animal after its order gets this status. Only orders change the status of a stored animal, and each
+ * change is one that the animals' own table allows.
  */
 export const petStatusOnceOrder: Readonly<Record<OrderStatus, PetStatus>> = {
   placed: 'pending',

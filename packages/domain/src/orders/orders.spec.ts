@@ -54,7 +54,7 @@ describe('placing an order', () => {
     expect(await statusOf(animalId)).toBe(status);
   });
 
-  it('is refused beyond as many as an account may have placed at a time, until one has ended', async () => {
+  it('is refused at the account’s limit of placed orders, until one has ended', async () => {
     const { add, placeOrder, cancelOrder, statusOf } = openStore({ orderLimit: 2 });
     const order = async (accountId: AccountId) => placeOrder.execute({ accountId, animalId: (await add()).id });
     const [first] = [await order(alice), await order(alice)];
@@ -69,7 +69,7 @@ describe('placing an order', () => {
     expect(await placeOrder.execute({ accountId: alice, animalId })).toMatchObject({ animalId });
   });
 
-  it('is refused for the 101st at a time where nothing else is set', async () => {
+  it('is refused for the 101st placed order by default', async () => {
     const { add, placeOrder } = openStore();
     for (let placed = 0; placed < 100; placed += 1)
       await placeOrder.execute({ accountId: alice, animalId: (await add()).id });
@@ -115,7 +115,7 @@ describe.each([
     expect(await store.statusOf(animalId)).toBe(petStatus);
   });
 
-  it('is refused to another account, which can’t tell that the order is there', async () => {
+  it('is refused to another account as if the order did not exist', async () => {
     const { store, order, animalId } = await openPlaced();
     const refusal = { code: 'not_found', message: `no order of this account has the id ${order.id}` };
     await expect(store[useCase].execute({ accountId: bob, id: order.id })).rejects.toMatchObject(refusal);
@@ -124,7 +124,7 @@ describe.each([
   });
 });
 
-describe('an order nobody ends', () => {
+describe('an order that is neither completed nor cancelled', () => {
   it('expires 48 hours after it was placed, not before, and its animal is available again', async () => {
     const { add, placeOrder, expireOrders, statusOf, clock } = openStore();
     const { id: animalId } = await add();
@@ -138,7 +138,7 @@ describe('an order nobody ends', () => {
     expect((await placeOrder.execute({ accountId: bob, animalId })).status).toBe('placed');
   });
 
-  it('expires in portions of a hundred', async () => {
+  it('expires in batches of 100', async () => {
     const { add, placeOrder, expireOrders, clock } = openStore({ orderLimit: 1_000 });
     for (let count = 0; count < 150; count += 1) {
       await placeOrder.execute({ accountId: alice, animalId: (await add()).id });
@@ -150,7 +150,7 @@ describe('an order nobody ends', () => {
 });
 
 describe('the list of orders', () => {
-  it('holds the account’s own alone, by status where one is asked for, page by page', async () => {
+  it('holds only the account’s own orders, filtered by status, page by page', async () => {
     const { add, placeOrder, cancelOrder, listOrders } = openStore();
     const placed = [];
     for (const accountId of [alice, bob, alice, bob, alice]) {
@@ -174,7 +174,6 @@ describe('the list of orders', () => {
   });
 });
 
-/** A model of the store, as simple as possible. */
 interface Model {
   readonly animals: PetStatus[];
   readonly orders: { account: bigint; animal: number; status: OrderStatus; placedAt: number }[];
@@ -188,7 +187,7 @@ interface Store extends Application {
   readonly outcomes: string[];
 }
 
-/** The result of a call: the code of its refusal, or nothing. */
+/** The result of a call: 'done', or the code of its error. */
 async function outcomeOf(call: Promise<unknown>): Promise<string> {
   try {
     await call;
@@ -253,7 +252,7 @@ function expire(pause: number): Command {
   });
 }
 
-/** All that can be seen through the use cases. */
+/** Everything that the use cases show. */
 async function seen({ listAnimals, listOrders, outcomes }: Store): Promise<Model> {
   const animals = await listAnimals.execute({ limit: 100 });
   const orders = [];
@@ -276,7 +275,7 @@ describe('any history of the store', () => {
   const account = fc.constantFrom(alice, bob);
   const number = fc.integer({ min: 1, max: 6 });
 
-  it('goes as the model of it does (10,000 histories)', async () => {
+  it('matches the model (10,000 histories)', async () => {
     const history = fc.commands(
       [
         fc.constantFrom(...PET_STATUSES, 'available' as const).map(addAnimal),

@@ -20,14 +20,14 @@ export class PlaceOrder {
   ) {}
 
   /**
-   * @throws DomainError `too_many_orders` where the account has as many that are placed as it may, `not_found` where there
-   * is no such animal, `pet_not_available` where it can't be ordered.
+   * @throws DomainError `too_many_orders` if the account is at its limit of placed orders, `not_found` if there is no
+   * such animal, `pet_not_available` if it can't be ordered.
    */
   async execute({ accountId, animalId: id }: PlaceOrderInput): Promise<Order> {
     const animalId = id as AnimalId;
     const order = await this.orders.place({ accountId, animalId, createdAt: this.clock.now() }, this.limit);
     if (order !== undefined) return order;
-    // Asked only now: whoever comes in vain pays for it, and nobody else.
+    // This query only serves the error message, so only refused requests run it.
     if ((await this.animals.findById(animalId)) === undefined) {
       throw new DomainError('not_found', `no animal has the id ${id}`);
     }

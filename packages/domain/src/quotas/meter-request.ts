@@ -7,13 +7,16 @@ import type { UsageRecords } from './usage-records.js';
 /** Requests without a valid key that one address may send in a minute. */
 export const DEFAULT_ADDRESS_LIMIT = 60;
 
-/** How often in a minute a key may ask how it stands. */
+/** Requests for its limits that a key may send in a minute. */
 export const ASKING_LIMIT = 60;
 
-/** The sender of a request: a key's caller, or an address without a valid key. */
+/** The sender of a request: an authenticated caller, or an address without a valid key. */
 export type Source = Caller | { readonly address: string };
 
-/** Counts a request against its account's plan, or against its address, and says whether it may go on; notes what the key has used. */
+/**
+ * Counts a request against its account's plan or its address, decides whether it is admitted, and records the key's
+ * usage.
+ */
 export class MeterRequest {
   constructor(
     private readonly counter: RequestCounter,
@@ -22,7 +25,7 @@ export class MeterRequest {
     private readonly addressLimit: number,
   ) {}
 
-  /** A refusal is a verdict too, never an exception. */
+  /** A refusal is a verdict, not an exception. */
   async execute(source: Source): Promise<Verdict> {
     const request = this.requestOf(source);
     const verdict = await this.counter.count(request);
@@ -31,14 +34,17 @@ export class MeterRequest {
     return verdict;
   }
 
-  /** Counts that a key asks how it stands: in a bucket of its own, as it costs no quota and a banned key may ask too. */
+  /**
+   * Counts a request for the key's limits. It has its own bucket, because it costs no quota and a banned key may send
+   * it too.
+   */
   async countAsking({ keyId }: Caller): Promise<Verdict> {
     const requester = { address: `rate_limit of key ${keyId}` };
     const limits = { perMinute: ASKING_LIMIT, perDay: Infinity };
     return this.counter.count({ requester, limits, now: this.clock.now() });
   }
 
-  /** The verdict that a request would get now. Nothing is counted. */
+  /** The verdict that a request would get now, without counting one. */
   async look(source: Source): Promise<Verdict> {
     return this.counter.look(this.requestOf(source));
   }

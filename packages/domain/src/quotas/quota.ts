@@ -1,7 +1,7 @@
 import type { PlanLimits } from '../accounts/plan.js';
 import { DAY, HOUR, type Instant, instant, later, MINUTE, SECOND, startOf } from '../kernel/clock.js';
 
-/** How many requests have been admitted in the current UTC minute and UTC day. */
+/** Requests admitted in the current UTC minute and the current UTC day. */
 export interface Usage {
   /** Start of the minute that `minuteUsed` counts. */
   readonly minuteStart: Instant;
@@ -11,22 +11,22 @@ export interface Usage {
   readonly dayUsed: number;
 }
 
-/** How a key has been refused and banned so far. */
+/** The refusals and bans of a key so far. */
 export interface Refusals {
   /** Start of the minute that `count` counts. */
   readonly minuteStart: Instant;
   readonly count: number;
-  /** When the latest ban began and ends; both 0 where there was none. */
+  /** Start and end of the latest ban; both 0 if there was none. */
   readonly bannedAt: Instant;
   readonly bannedUntil: Instant;
 }
 
 export interface BanPolicy {
-  /** So many refusals of one key within one UTC minute ban it. */
+  /** Refusals of one key within one UTC minute that ban it. */
   readonly refusals: number;
-  /** Milliseconds of a first ban; each further one within a day is twice as long as the one before. */
+  /** Milliseconds of the first ban. Each further ban within a day is twice as long. */
   readonly firstBan: number;
-  /** Milliseconds of a ban at the most. */
+  /** The longest ban, in milliseconds. */
   readonly longestBan: number;
 }
 
@@ -35,20 +35,20 @@ export const DEFAULT_BAN_POLICY: BanPolicy = { refusals: 50, firstBan: 5 * MINUT
 export interface QuotaWindow {
   readonly limit: number;
   readonly used: number;
-  /** When it starts anew. */
+  /** When the window ends. */
   readonly resetsAt: Instant;
 }
 
 export const OUTCOMES = ['admitted', 'rate_limited', 'daily_quota_exceeded', 'key_banned'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** The verdict on a request, and the windows after it. */
+/** The decision about a request, and the windows after it. */
 export interface Verdict {
   readonly outcome: Outcome;
   readonly minute: QuotaWindow;
-  /** Its limit is Infinity where only minutes are counted. */
+  /** Its limit is Infinity for addresses, which are counted by the minute only. */
   readonly day: QuotaWindow;
-  /** When the key's ban ends, where it is banned. */
+  /** End of the key's ban; undefined if it isn't banned. */
   readonly bannedUntil: Instant | undefined;
 }
 
@@ -63,10 +63,10 @@ export interface Decision {
 }
 
 /**
- * Whether one more request has room in both windows. An admitted one is counted in both, a refused one in neither; too
- * many refusals of a key within a minute ban it.
+ * Decides whether both windows have room for one more request. An admitted request is counted in both windows, a
+ * refused one in neither. Too many refusals of a key within a minute ban it.
  *
- * @param refusals what is known of the key, or undefined where there is nothing to ban.
+ * @param refusals those of the key; undefined for an address, which is never banned.
  */
 export function decide(
   usage: Usage,
@@ -82,7 +82,7 @@ export function decide(
   const outcome = roomIn(current, limits);
   if (outcome === 'admitted') {
     const { minuteStart, minuteUsed, dayStart, dayUsed } = current;
-    // Written out, as this is done for every request.
+    // Written out instead of spread, because this runs for every request.
     const counted = { minuteStart, minuteUsed: minuteUsed + 1, dayStart, dayUsed: dayUsed + 1 };
     return { verdict: describe(outcome, counted, limits, undefined), usage: counted, refusals: known };
   }
@@ -95,31 +95,34 @@ export function decide(
   };
 }
 
-/** The verdict that a request would get now. Nothing is counted. */
+/** The verdict that a request would get now, without counting one. */
 export function verdictOn(usage: Usage, limits: PlanLimits, refusals: Refusals | undefined, now: Instant): Verdict {
   const current = currentUsage(usage, now);
   const bannedUntil = refusals !== undefined && refusals.bannedUntil > now ? refusals.bannedUntil : undefined;
   return describe(bannedUntil === undefined ? roomIn(current, limits) : 'key_banned', current, limits, bannedUntil);
 }
 
-/** The window to tell of: the one with the fewest left, the minute in a tie; of a refusal, the exhausted one that resets last. */
+/**
+ * The window that the headers show: the one with fewer requests left, or the minute if they are equal. For a refusal:
+ * the exhausted window that resets last.
+ */
 export function shownWindow({ outcome, minute, day }: Verdict): QuotaWindow {
   if (outcome !== 'admitted' && remainingIn(day) === 0) return day;
   return remainingIn(day) < remainingIn(minute) ? day : minute;
 }
 
-/** Never negative, though a plan may have become smaller than what is used. */
+/** Never negative: a plan change can put the limit below the used count. */
 export function remainingIn({ limit, used }: QuotaWindow): number {
   return Math.max(0, limit - used);
 }
 
-/** Whole seconds, 1 or more, after which a refused request has room again. */
+/** Whole seconds, at least 1, after which a refused request has room again. */
 export function retryAfter(verdict: Verdict, now: Instant): number {
   const until = verdict.bannedUntil ?? shownWindow(verdict).resetsAt;
   return Math.max(1, Math.ceil((until - now) / SECOND));
 }
 
-/** The usage in the windows of `now`. A clock that lags behind others doesn't bring a past window back. */
+/** The usage in the windows of `now`. A clock that is behind doesn't bring an earlier window back. */
 export function currentUsage(usage: Usage, now: Instant): Usage {
   const isMinute = now < usage.minuteStart + MINUTE;
   const isDay = now < usage.dayStart + DAY;

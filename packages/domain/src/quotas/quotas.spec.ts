@@ -22,7 +22,7 @@ import {
 const NOON = instant(Date.UTC(2026, 0, 1, 12));
 const LIMITS = { perMinute: 3, perDay: 5 };
 
-/** One requester's history, kept as an adapter keeps it. */
+/** One requester's history, stored as an adapter would store it. */
 class History {
   usage: Usage = NO_USAGE;
   refusals: Refusals = NO_REFUSALS;
@@ -51,14 +51,14 @@ class History {
 const outcomes = (verdicts: readonly Verdict[]) => verdicts.map(({ outcome }) => outcome);
 
 describe('the windows', () => {
-  it('admit exactly the minute’s limit, and anew from the next minute on', () => {
+  it('admit exactly the minute’s limit, and again in the next minute', () => {
     const history = new History();
     const lastMoment = instant(NOON + MINUTE - 1);
     expect(outcomes(history.times(4, lastMoment))).toEqual(['admitted', 'admitted', 'admitted', 'rate_limited']);
     expect(history.at(later(NOON, MINUTE)).outcome).toBe('admitted');
   });
 
-  it('admit exactly the day’s limit, and anew from the next UTC day on', () => {
+  it('admit exactly the day’s limit, and again on the next UTC day', () => {
     const history = new History();
     history.times(3, NOON);
     expect(outcomes(history.times(3, later(NOON, MINUTE)))).toEqual(['admitted', 'admitted', 'daily_quota_exceeded']);
@@ -66,7 +66,7 @@ describe('the windows', () => {
     expect(history.at(instant(Date.UTC(2026, 0, 2))).outcome).toBe('admitted');
   });
 
-  it('spend neither on a refused request', () => {
+  it('count a refused request in neither', () => {
     const history = new History();
     history.times(3, NOON);
     const [, refused] = history.times(2, NOON);
@@ -74,19 +74,19 @@ describe('the windows', () => {
     expect(refused?.day.used).toBe(3);
   });
 
-  it('are those of UTC and tell when they start anew', () => {
+  it('follow UTC, and report when they reset', () => {
     const { minute, day } = new History().at(instant(NOON + 34 * SECOND + 567));
     expect(minute).toEqual({ limit: 3, used: 1, resetsAt: NOON + MINUTE });
     expect(day).toEqual({ limit: 5, used: 1, resetsAt: Date.UTC(2026, 0, 2) });
   });
 
-  it('do not come back for a clock that lags behind', () => {
+  it('do not go back for a clock that is behind', () => {
     const history = new History();
     history.times(3, later(NOON, MINUTE));
     expect(history.at(instant(NOON + MINUTE - 1)).outcome).toBe('rate_limited');
   });
 
-  it('keep what is used when the plan changes', () => {
+  it('keep their counts when the plan changes', () => {
     const history = new History();
     history.times(3, NOON);
     history.change({ perMinute: 4, perDay: 100 });
@@ -123,7 +123,7 @@ describe('the windows', () => {
   });
 });
 
-describe('what is told', () => {
+describe('the reported window', () => {
   const window = (limit: number, used: number, resetsAt = NOON) => ({ limit, used, resetsAt });
   const verdict = (changes: Partial<Verdict>): Verdict => ({
     outcome: 'admitted',
@@ -138,9 +138,9 @@ describe('what is told', () => {
     ['the day where it has fewer left', { day: window(1_000, 995) }, 'day'],
     ['the minute in a tie', { minute: window(60, 1), day: window(1_000, 941) }, 'minute'],
     ['the minute in a tie at the very last request', { minute: window(60, 60), day: window(1_000, 1_000) }, 'minute'],
-    ['of a refusal the exhausted minute', { outcome: 'rate_limited', minute: window(60, 60) }, 'minute'],
+    ['the exhausted minute for a refusal', { outcome: 'rate_limited', minute: window(60, 60) }, 'minute'],
     [
-      'of a refusal with both exhausted the one that resets last',
+      'for a refusal with both exhausted, the one that resets last',
       { outcome: 'daily_quota_exceeded', minute: window(60, 60), day: window(1_000, 1_000) },
       'day',
     ],
@@ -154,13 +154,13 @@ describe('what is told', () => {
     [instant(NOON + 1), 60],
     [instant(NOON + 59 * SECOND), 1],
     [instant(NOON + MINUTE - 1), 1],
-  ])('of a refusal at %d is to wait %d s, after which there is room', (now, seconds) => {
+  ])('of a refusal at %d asks to wait %d s, after which there is room', (now, seconds) => {
     const refused = verdict({ outcome: 'rate_limited', minute: window(1, 1, later(NOON, MINUTE)) });
     expect(retryAfter(refused, now)).toBe(seconds);
     expect(now + seconds * SECOND).toBeGreaterThanOrEqual(NOON + MINUTE);
   });
 
-  it('by a look is what a request would be told, and spends nothing', () => {
+  it('without a request is the one that a request would get, and nothing is counted', () => {
     const history = new History();
     history.times(2, NOON);
     expect(verdictOn(history.usage, LIMITS, history.refusals, NOON)).toMatchObject({
@@ -179,20 +179,20 @@ describe('a ban', () => {
     return history;
   };
 
-  it('comes with the 50th refusal within a minute, for 5 minutes', () => {
+  it('starts with the 50th refusal within a minute, for 5 minutes', () => {
     const verdicts = exhausted().times(50, NOON);
     expect(new Set(outcomes(verdicts.slice(0, 49)))).toEqual(new Set(['daily_quota_exceeded']));
     expect(verdicts[49]).toMatchObject({ outcome: 'key_banned', bannedUntil: later(NOON, 5 * MINUTE) });
     expect(verdicts.slice(-1).map((verdict) => retryAfter(verdict, NOON))).toEqual([300]);
   });
 
-  it('does not come with 49 refusals in each of two minutes', () => {
+  it('does not start after 49 refusals in each of two minutes', () => {
     const history = exhausted();
     history.times(49, NOON);
     expect(outcomes(history.times(49, later(NOON, MINUTE)))).not.toContain('key_banned');
   });
 
-  it('ends when it was said to, however much is sent meanwhile', () => {
+  it('ends at the reported time, however many requests are sent meanwhile', () => {
     const history = exhausted();
     history.times(50, NOON);
     expect(new Set(outcomes(history.times(500, later(NOON, 4 * MINUTE))))).toEqual(new Set(['key_banned']));
@@ -200,7 +200,7 @@ describe('a ban', () => {
     expect(history.at(later(NOON, 5 * MINUTE)).outcome).toBe('daily_quota_exceeded');
   });
 
-  it('is twice as long each further time within a day, up to an hour, and short again after a day', () => {
+  it('doubles each time within a day, up to an hour, and starts at 5 minutes again after a day', () => {
     const history = exhausted();
     const lengths: number[] = [];
     let now = NOON;
@@ -241,7 +241,7 @@ describe('a ban', () => {
     expect(refusals).toEqual({ minuteStart: 0, count: 0, bannedAt: 0, bannedUntil: 0 });
   });
 
-  it('has the numbers it is given', () => {
+  it('follows its configured numbers', () => {
     const history = exhausted({ refusals: 2, firstBan: SECOND, longestBan: SECOND });
     expect(history.times(2, NOON)[1]).toMatchObject({ outcome: 'key_banned', bannedUntil: later(NOON, SECOND) });
   });
@@ -263,7 +263,7 @@ describe('metering', () => {
     expect(outcomes(verdicts)).toEqual(['admitted', 'admitted', 'admitted', 'rate_limited']);
   });
 
-  it('bans one key and leaves the others of its account alone', async () => {
+  it('bans one key, and not the others of its account', async () => {
     const { meterRequest, clock, keys } = await setUp();
     for (let count = 0; count < 60; count += 1) await meterRequest.execute(keys[0]);
     clock.advance(MINUTE);
@@ -271,7 +271,7 @@ describe('metering', () => {
     expect((await meterRequest.execute(keys[1])).outcome).toBe('admitted');
   });
 
-  it('counts an address by the minute alone and never bans it', async () => {
+  it('counts an address by the minute only, and never bans it', async () => {
     const { meterRequest, ports, clock } = await setUp();
     const record = jest.spyOn(ports.usage, 'record');
     const address = { address: '192.0.2.1' };

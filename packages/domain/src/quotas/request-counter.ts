@@ -9,28 +9,30 @@ export interface KeyRequester {
   readonly keyId: ApiKeyId;
 }
 
-/** The one that is counted: an account, whose keys share its windows while a ban hits one key, or an address without a key. */
+/**
+ * The counted subject: an account (its keys share its windows, a ban applies to one key), or an address without a key.
+ */
 export type Requester =
   | KeyRequester
-  /** An address, or another text that stands for a bucket, is counted by the minute alone and never banned. */
+  /** An address, or the name of another bucket. It is counted by the minute only and never banned. */
   | { readonly address: string };
 
 export interface CountedRequest {
   readonly requester: Requester;
-  /** The limits; `perDay` is Infinity for an address. */
+  /** `perDay` is Infinity for an address. */
   readonly limits: PlanLimits;
   readonly now: Instant;
 }
 
 /**
- * Port: counts requests and decides of each. However many ask at once, each decision is one atomic step (`decide` in
- * quota.ts says which), so that N against L left admit exactly min(N, L).
+ * Port: counts requests and decides about each (`decide` in quota.ts). Each decision is one atomic step, so that N
+ * concurrent requests against L left admit exactly min(N, L).
  */
 export interface RequestCounter {
-  /** Decides of a request and counts it if it is admitted. */
+  /** Decides about a request, and counts it if it is admitted. */
   count(request: CountedRequest): Promise<Verdict>;
-  /** The verdict that a request would get now. Nothing is counted. */
+  /** The verdict that a request would get now, without counting one. */
   look(request: CountedRequest): Promise<Verdict>;
-  /** Clears away stored counts and bans that no decision asks for anymore from `now` on; how many. */
+  /** Deletes stored counts and bans that no decision needs from `now` on. Returns their number. */
   purge(now: Instant): Promise<number>;
 }

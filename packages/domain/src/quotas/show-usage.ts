@@ -9,9 +9,9 @@ import { NO_USAGE, type QuotaWindow, verdictOn } from './quota.js';
 import type { RequestCounter } from './request-counter.js';
 import type { DayOfUsage, KeyDayOfUsage, UsageRecords } from './usage-records.js';
 
-/** Days that are shown, today's included. */
+/** Days shown, including today. */
 export const DAYS_SHOWN = 30;
-/** Keys that are over whose use is shown, those that ended last: what is read stays small, however many there were. */
+/** Past keys whose usage is shown, the latest ended first. The bound keeps the query small. */
 export const PAST_KEYS_SHOWN = 25;
 
 export interface KeyUsage {
@@ -23,20 +23,17 @@ export interface AccountUsage {
   readonly plan: Plan;
   readonly minute: QuotaWindow;
   readonly today: QuotaWindow;
-  /** Requests that were refused today for want of room or by a ban. */
+  /** Requests refused today by a limit or a ban. */
   readonly refusedToday: number;
-  /** Of the keys that are banned just now, and until when. */
+  /** The keys banned now, and the end of each ban. */
   readonly bans: readonly { readonly key: ApiKey; readonly until: Instant }[];
-  /** The last 30 UTC days, the oldest first, today's last; those without use too. */
+  /** The last 30 UTC days, oldest first, including days without usage. */
   readonly days: readonly DayOfUsage[];
-  /**
-   * The same by key, ascending by id: of those that are active, and of the 25 that ended last those that were used within
-   * these days.
-   */
+  /** The days by key, ascending by id: every active key, and of the 25 that ended last those used within these days. */
   readonly keys: readonly KeyUsage[];
 }
 
-/** How an account stands against its plan, and what it has used. */
+/** An account's use of its plan, now and over the last days. */
 export class ShowUsage {
   constructor(
     private readonly accounts: AccountRepository,
@@ -46,7 +43,7 @@ export class ShowUsage {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws DomainError `not_found` where there is no such account, or it is closed. */
+  /** @throws DomainError `not_found` if there is no such account, or it is closed. */
   async execute({ accountId }: { readonly accountId: AccountId }): Promise<AccountUsage> {
     const now = this.clock.now();
     const today = startOf(DAY, now);
@@ -66,7 +63,7 @@ export class ShowUsage {
     );
     const limits = limitsOf(account.plan);
     const looks = await Promise.all(
-      // The account's windows are the same by each of its keys, so one that is over will do.
+      // All keys of an account share its windows, so a past key shows them too.
       (active.length > 0 ? active : past.slice(0, 1)).map(async (key) => ({
         key,
         verdict: await this.requests.look({ requester: { accountId, keyId: key.id }, limits, now }),

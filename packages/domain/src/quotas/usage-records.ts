@@ -2,9 +2,9 @@ import type { AccountId } from '../accounts/account.js';
 import type { ApiKeyId } from '../accounts/api-key.js';
 import type { Instant } from '../kernel/clock.js';
 
-/** The outcomes of a UTC day's requests. */
+/** Outcomes of the requests of one UTC day. */
 export interface DayOfUsage {
-  /** Its start. */
+  /** The start of the day. */
   readonly day: Instant;
   readonly admitted: number;
   readonly refused: number;
@@ -19,20 +19,20 @@ export interface UsedKey {
   readonly keyId: ApiKeyId;
 }
 
-/** Port: how many requests of each key were admitted and refused, by UTC day. */
+/** Port: admitted and refused requests of each key, by UTC day. */
 export interface UsageRecords {
   /**
-   * Notes one request. Nobody waits for it and it never fails: reads show it within seconds, added to what all others
-   * have noted, and a process that is lost before then loses it.
+   * Records one request. It returns at once and never fails. Reads show it within seconds, added to the records of all
+   * instances. A record that is not stored yet is lost if the process crashes.
    */
   record(key: UsedKey, isAdmitted: boolean, at: Instant): void;
-  /** The account's days from that one on, those of its keys together, ascending. A day without use is absent. */
+  /** The account's days from `from` on, all keys together, ascending. Days without usage are left out. */
   listDays(accountId: AccountId, from: Instant): Promise<readonly DayOfUsage[]>;
   /**
-   * The account's days from that one on, of these keys or of all, ascending by day and key. A day on which a key wasn't
-   * used is absent.
+   * The account's days from `from` on, of the given keys or all keys, ascending by day and key. Days on which a key
+   * wasn't used are left out.
    */
   list(accountId: AccountId, from: Instant, keys?: readonly ApiKeyId[]): Promise<readonly KeyDayOfUsage[]>;
-  /** Forgets all days before that one; how many of how many keys. */
+  /** Deletes all days before that one. Returns the number of deleted records. */
   forget(before: Instant): Promise<number>;
 }

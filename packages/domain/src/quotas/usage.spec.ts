@@ -25,7 +25,7 @@ async function setUp() {
 }
 
 describe('usage', () => {
-  it('of this minute and today is what the limiter goes by', async () => {
+  it('of this minute and today matches the limiter’s counts', async () => {
     const { send, show, clock } = await setUp();
     await send(7);
     clock.advance(MINUTE);
@@ -38,7 +38,7 @@ describe('usage', () => {
     });
   });
 
-  it('is not spent by being shown, nor by a look at the limits', async () => {
+  it('is not increased by showing it or the limits', async () => {
     const { send, show, meterRequest, one } = await setUp();
     await send(1);
     await meterRequest.look(one);
@@ -47,7 +47,7 @@ describe('usage', () => {
     expect((await show()).days.at(-1)).toMatchObject({ admitted: 1, refused: 0 });
   });
 
-  it('tells refusals, and of each banned key until when', async () => {
+  it('includes refusals, and the end of each key’s ban', async () => {
     const { send, show, one, issue, clock } = await setUp();
     const other = await issue();
     await send(60 + 50, one);
@@ -60,7 +60,7 @@ describe('usage', () => {
     expect((await show()).bans).toEqual([]);
   });
 
-  it('tells of no ban of a key that is revoked', async () => {
+  it('includes no ban of a revoked key', async () => {
     const { send, show, one, issue, revokeKey, ports } = await setUp();
     await send(60 + 50);
     for (const { key } of [one, await issue()]) await revokeKey.execute({ id: key.id });
@@ -71,7 +71,7 @@ describe('usage', () => {
     expect(look).toHaveBeenCalledTimes(1);
   });
 
-  it('by day is that of the last 30 UTC days, of the account and of each key', async () => {
+  it('by day covers the last 30 UTC days, for the account and for each key', async () => {
     const { send, show, issue, one, clock, revokeKey } = await setUp();
     await send(3);
     await revokeKey.execute({ id: one.key.id });
@@ -101,7 +101,7 @@ describe('usage', () => {
     expect((await show()).keys.map(({ key }) => key.id - one.key.id)).toEqual([0n, 1n, 2n]);
   });
 
-  it('of an account without keys is none, and there is none of a closed one', async () => {
+  it('is empty for an account without keys, and not found for a closed one', async () => {
     const { openAccount, showUsage, closeAccount, account } = await setUp();
     const { id } = await openAccount.execute({ email: 'none@example.com', plan: plan('pro') });
     const { perMinute, perDay } = limitsOf(plan('pro'));

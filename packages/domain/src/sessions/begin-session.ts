@@ -8,9 +8,9 @@ const ID_LENGTH = 22; // 22 · log2(62) = 130 bits
 export const SESSION_TOKEN_LENGTH = 43; // 43 · log2(62) = 256 bits
 
 export interface BeginSessionInput {
-  /** As it was when its password was checked. */
+  /** The account as it was when its password was checked. */
   readonly account: Account;
-  /** The session that the browser had, which ends. */
+  /** The browser's previous session, which ends. */
   readonly replacing?: string | undefined;
 }
 
@@ -21,7 +21,9 @@ export class BeginSession {
     private readonly clock: Clock,
   ) {}
 
-  /** The session's token. Undefined where the account was closed, or its password was changed or reset, meanwhile. */
+  /**
+   * The new session's token. Undefined if the account was closed, or its password changed or reset, in the meantime.
+   */
   async execute({ account, replacing }: BeginSessionInput): Promise<string | undefined> {
     if (replacing !== undefined) await this.sessions.end(replacing);
     const token = randomBase62(SESSION_TOKEN_LENGTH, this.cryptography);

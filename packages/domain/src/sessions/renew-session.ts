@@ -7,7 +7,7 @@ import type { SessionRepository } from './session-repository.js';
 
 export interface RenewSessionInput {
   readonly id: string;
-  /** As the change of its password has left it. */
+  /** The account after its password change. */
   readonly account: Account;
 }
 
@@ -18,7 +18,7 @@ export class RenewSession {
     private readonly clock: Clock,
   ) {}
 
-  /** Another token for the session in which the password was changed. Undefined where the session has ended meanwhile. */
+  /** A new token for the session in which the password was changed. Undefined if the session has ended. */
   async execute({ id, account }: RenewSessionInput): Promise<string | undefined> {
     const token = randomBase62(SESSION_TOKEN_LENGTH, this.cryptography);
     const now = this.clock.now();

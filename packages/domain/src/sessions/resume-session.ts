@@ -4,7 +4,7 @@ import type { Cryptography } from '../kernel/cryptography.js';
 import { sessionEnd, usedSession } from './session.js';
 import type { SessionRepository } from './session-repository.js';
 
-/** Somebody who is signed in, and by which session. */
+/** A signed-in person and their session. */
 export interface SignedInPerson {
   readonly sessionId: string;
   readonly account: Account;
@@ -17,7 +17,7 @@ export class ResumeSession {
     private readonly clock: Clock,
   ) {}
 
-  /** Counts as a use of the session. Undefined where it is unknown or over. */
+  /** Finds the session and records its use. Undefined if it is unknown or over. */
   async execute(token: string): Promise<SignedInPerson | undefined> {
     const found = await this.sessions.find(this.cryptography.sha256(token));
     const now = this.clock.now();

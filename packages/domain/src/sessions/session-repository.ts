@@ -2,18 +2,20 @@ import type { Account } from '../accounts/account.js';
 import type { Instant } from '../kernel/clock.js';
 import type { Session } from './session.js';
 
-/** Port: who is signed in. Only `add` makes a session, so that nothing else brings back one that has ended. Each method is atomic. */
+/**
+ * Port: the sessions. Only `add` creates one, so nothing else can bring back an ended session. Each method is atomic.
+ */
 export interface SessionRepository {
-  /** Whether it was added: only where its account is open and has that credential version still. */
+  /** Adds the session if its account is open and still has that credential version. Returns whether it did. */
   add(session: Session): Promise<boolean>;
-  /** With its account, which is open and has that credential version still. */
+  /** The session and its account. Undefined unless the account is open and still has that credential version. */
   find(tokenHash: string): Promise<{ readonly session: Session; readonly account: Account } | undefined>;
-  /** Keeps when it was used last. False where it has ended, or has another token by now. */
+  /** Stores the time of the last use. False if the session has ended, or has another token by now. */
   use(session: Session): Promise<boolean>;
-  /** Gives the session with that id the token, version and times. False where it has ended. */
+  /** Replaces token, version and times of the session with that id. False if it has ended. */
   renew(session: Session): Promise<boolean>;
-  /** Ends the session, whichever token it has by now. */
+  /** Ends the session, even if its token was replaced meanwhile. */
   end(id: string): Promise<void>;
-  /** Deletes the sessions that were over at that instant; how many. */
+  /** Deletes the sessions that are over at that instant. Returns their number. */
   forget(until: Instant): Promise<number>;
 }

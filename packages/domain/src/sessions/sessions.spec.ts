@@ -19,7 +19,7 @@ async function setUp() {
 }
 
 describe('a session', () => {
-  it('is resumed by its token, and its id is no token', async () => {
+  it('is resumed by its token, and never by its id', async () => {
     const { begin, resume, account } = await setUp();
     const person = await resume(await begin());
     expect(person?.account).toEqual(account);
@@ -68,7 +68,7 @@ describe('a session', () => {
     expect(await resume(token)).toBeDefined();
   });
 
-  it('goes on with another token where the password was changed in it, and ends elsewhere', async () => {
+  it('continues with a new token after a password change in it, and ends in other browsers', async () => {
     const { begin, resume, account, changePassword, renewSession } = await setUp();
     const [here, there] = [await begin(), await begin()];
     const id = (await resume(here))?.sessionId ?? '';
@@ -88,13 +88,13 @@ describe('a session', () => {
     expect(await renewSession.execute({ id, account })).toBeUndefined();
   });
 
-  it('does not begin with a password that was changed meanwhile', async () => {
+  it('does not begin if the password was changed meanwhile', async () => {
     const { account, changePassword, beginSession } = await setUp();
     await changePassword.execute({ accountId: account.id, current: PASSWORD, next: OTHER });
     expect(await beginSession.execute({ account })).toBeUndefined();
   });
 
-  it('that is over is cleared away', async () => {
+  it('is deleted once it is over', async () => {
     const { begin, clock, purgeExpired } = await setUp();
     await begin();
     expect(await purgeExpired.execute('sessions')).toBe(0);

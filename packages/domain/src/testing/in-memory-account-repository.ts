@@ -3,7 +3,7 @@ import type { AccountRepository } from '../accounts/account-repository.js';
 import type { ListPart } from '../accounts/api-key-repository.js';
 import type { Plan } from '../accounts/plan.js';
 
-/** An account and what isn't told of it. */
+/** An account with its password hash and state, which `Account` doesn't show. */
 export interface StoredAccount {
   readonly account: Account;
   readonly passwordHash: string | undefined;
@@ -40,12 +40,12 @@ export class InMemoryAccountRepository implements AccountRepository {
     return account;
   }
 
-  /** Also of a closed one, as its orders and messages still are somebody's. */
+  /** Includes closed accounts, because their orders and messages remain. */
   accountOf(id: AccountId): Account | undefined {
     return this.accounts.get(id)?.account;
   }
 
-  /** The stored account, unless it is closed. */
+  /** Undefined if the account is closed or unknown. */
   stored(id: AccountId): StoredAccount | undefined {
     const stored = this.accounts.get(id);
     return stored?.isClosed === true ? undefined : stored;

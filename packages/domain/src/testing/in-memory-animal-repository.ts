@@ -26,7 +26,7 @@ export class InMemoryAnimalRepository implements AnimalRepository {
       .slice(0, limit);
   }
 
-  /** Whether it has changed: only an animal of one of the statuses `from` does. */
+  /** Changes the status if it is one of `from`. Returns whether it did. */
   changeStatus(id: AnimalId, from: readonly PetStatus[], to: PetStatus): boolean {
     const animal = this.animals.get(id);
     if (animal === undefined || !from.includes(animal.status)) return false;
@@ -34,7 +34,7 @@ export class InMemoryAnimalRepository implements AnimalRepository {
     return true;
   }
 
-  /** Returns a function that restores the present state. */
+  /** Returns a function that restores the current state. */
   remember(): () => void {
     return remember(this.animals);
   }

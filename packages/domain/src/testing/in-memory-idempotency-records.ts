@@ -7,12 +7,12 @@ interface Recorded {
   readonly answeredAt: Instant;
 }
 
-/** Takes one at a time, so that what one has done can be undone: nothing else may write meanwhile. */
+/** Runs one request at a time, so that a failed one can be undone: nothing else may write meanwhile. */
 export class InMemoryIdempotencyRecords implements IdempotencyRecords {
   private readonly answers = new Map<string, Recorded>();
   private last: Promise<unknown> = Promise.resolve();
 
-  /** @param remember notes how everything stands; what it gives puts everything back. */
+  /** @param remember saves the state of all adapters and returns a function that restores it. */
   constructor(private readonly remember: () => () => void) {}
 
   async once(request: IdempotentRequest, work: () => Promise<string>): Promise<RecordedAnswer> {
@@ -48,7 +48,7 @@ export class InMemoryIdempotencyRecords implements IdempotencyRecords {
   }
 }
 
-/** Notes what is in a map; what it gives puts that back. */
+/** Saves the content of a map. Returns a function that restores it. */
 export function remember<Key, Value>(map: Map<Key, Value>): () => void {
   const entries = [...map];
   return () => {

@@ -113,7 +113,7 @@ export class InMemoryMessageQueue implements MessageQueue {
   }
 
   watch(onQueued: () => void): () => Promise<void> {
-    // Each watcher is one of its own, also where two are the same function.
+    // A new function for each watcher, so that one function can watch twice.
     const watcher = () => {
       onQueued();
     };
@@ -123,7 +123,7 @@ export class InMemoryMessageQueue implements MessageQueue {
     };
   }
 
-  /** Returns a function that restores the present state. */
+  /** Returns a function that restores the current state. */
   remember(): () => void {
     return remember(this.jobs);
   }

@@ -1,12 +1,12 @@
 import type { ClaimedMessage } from '../messages/message-queue.js';
 import type { MessageSender } from '../messages/message-sender.js';
 
-/** Delivers into a list, unless told to fail. */
+/** Delivers into a list. `failure` makes it fail. */
 export class InMemoryMessageSender implements MessageSender {
   readonly delivered: ClaimedMessage[] = [];
   /** If set, `send` throws this. */
   failure: Error | undefined;
-  /** Called during each delivery with the time it may take, in milliseconds. */
+  /** Called during each delivery with its timeout in milliseconds. */
   whileSending: (timeout: number) => void = () => undefined;
 
   async send(message: ClaimedMessage, timeout: number): Promise<void> {

@@ -64,7 +64,7 @@ export class InMemoryOrderRepository implements OrderRepository {
     return order;
   }
 
-  /** Returns a function that restores the present state. */
+  /** Returns a function that restores the current state. */
   remember(): () => void {
     return remember(this.orders);
   }

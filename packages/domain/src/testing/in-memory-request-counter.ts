@@ -30,7 +30,7 @@ export class InMemoryRequestCounter implements RequestCounter {
     return verdictOn(usage, limits, refusals, now);
   }
 
-  /** Nothing is stored here. */
+  /** This adapter stores nothing to delete. */
   async purge(): Promise<number> {
     return 0;
   }

@@ -1,8 +1,8 @@
 import type { Cryptography } from '../kernel/cryptography.js';
 
 /**
- * Cryptography for tests alone: bytes come from a counter, and the digest (FNV-1a, eight times over) only tells texts
- * apart. Nothing it yields is secret.
+ * Cryptography for tests only. Bytes come from a counter, and the digest (FNV-1a, eight times) only distinguishes
+ * texts. Nothing it returns is secret.
  */
 export class PredictableCryptography implements Cryptography {
   private state = 1;

@@ -1,11 +1,11 @@
 import type { Password } from '../accounts/password.js';
 import type { PasswordHasher } from '../accounts/password-hasher.js';
 
-/** Hashes for tests alone: they hide nothing, and cost nothing. */
+/** Hashes for tests only: fast, and not secret. */
 export class PredictablePasswordHasher implements PasswordHasher {
-  /** Stands for the parameters. */
+  /** The hash parameters' version. */
   generation = 1;
-  /** How many verifications a real hasher would have computed. */
+  /** Verifications that a real hasher would have computed. */
   verifications = 0;
   private made = 0;
 

@@ -2,7 +2,7 @@ import type { Account, NewAccount } from '@adoption-store/domain';
 import { type EntityManager, type FindOptionsWhere, IsNull, type SelectQueryBuilder } from 'typeorm';
 import { accountFrom, type AccountRow, accountSchema, planColumns } from './account.schema.js';
 
-/** Selects an account that isn't closed, with the hash of its password. */
+/** Selects an open account with its password hash. */
 export function selectAccount(
   manager: EntityManager,
   where: FindOptionsWhere<AccountRow>,
@@ -13,7 +13,7 @@ export function selectAccount(
     .where({ ...where, closedAt: IsNull() });
 }
 
-/** Takes the account's row until the transaction ends; null where there is no such account, or it is closed. */
+/** Locks the account's row until the transaction ends. Null if there is no such account, or it is closed. */
 export async function lockAccount(
   manager: EntityManager,
   where: FindOptionsWhere<AccountRow>,
@@ -21,7 +21,7 @@ export async function lockAccount(
   return selectAccount(manager, where).setLock('for_no_key_update').getOne();
 }
 
-/** Changes an account whose row is locked. */
+/** Changes an account whose row is locked by this transaction. */
 export async function updateAccount(
   manager: EntityManager,
   row: AccountRow,
@@ -31,7 +31,7 @@ export async function updateAccount(
   return accountFrom({ ...row, ...change });
 }
 
-/** Whether the account was inserted, which it isn't where its address has one. */
+/** Inserts the account. False if its address already has one. */
 export async function insertAccount(
   manager: EntityManager,
   { email, plan, createdAt }: NewAccount,

@@ -8,7 +8,7 @@ export type AccountRow = Writable<Omit<Account, 'plan'>> & {
   perMinute: number | null;
   perDay: number | null;
   closedAt: Instant | undefined;
-  /** Only read by name: not among what is selected of an account. */
+  /** Not selected by default; a query must name it. */
   passwordHash?: string | null;
 };
 
@@ -38,10 +38,10 @@ export const accountSchema = new EntitySchema<AccountRow>({
   ],
 });
 
-/** Restores an account as it was stored; the rules of opening one aren't asked again. */
+/** Restores a stored account without validating it again. */
 export function accountFrom(row: AccountRow): Account {
   const { id, email, createdAt, credentialVersion, provenAt } = row;
-  // Written out: spread, it takes several times as long, and keys in use are read again all the time.
+  // Written out instead of spread: spread takes several times as long, and this runs constantly for keys in use.
   return { id, email, plan: planFrom(row), createdAt, credentialVersion, provenAt };
 }
 

@@ -43,11 +43,11 @@ export const apiKeySchema = new EntitySchema<ApiKeyRow>({
   indices: [
     { name: 'api_keys_by_account', columns: ['accountId', 'id'] },
     { name: 'api_keys_by_replacement', columns: ['replacedBy'], where: 'replaced_by IS NOT NULL' },
-    // Of `KEY_END`, an expression, which TypeORM has no words for.
+    // Indexes of the expression `KEY_END`, which TypeORM can't describe.
     { name: 'api_keys_by_account_and_end', synchronize: false },
     { name: 'api_keys_by_end', synchronize: false },
   ],
 });
 
-/** From when on a key is refused, as the indexes by it have it; of one that works for ever it is later than any time. */
+/** SQL for the end of a key, as in its indexes. Infinity for a key that never ends. */
 export const KEY_END = `COALESCE(LEAST(revoked_at, expires_at), 'infinity'::timestamptz)`;

@@ -6,7 +6,7 @@ const BEGINNING = `$argon2id$v=19$m=${PARAMETERS.memoryCost},t=${PARAMETERS.time
 /** A hash to verify against when there is no stored hash, so that both cases take the same time. */
 const DECOY = `${BEGINNING}E6haV4rDyJ5rmURNEIuu9Q$y4bp/oOeJMKUyzK/JpZwOQ4ICj6xGJcWpOnf6jUz4xc`;
 
-/** Hashes on libuv's threads, off the event loop. The library is loaded at the first use. */
+/** Hashes on libuv's threads, not on the event loop. The library is loaded at the first use. */
 export class Argon2PasswordHasher implements PasswordHasher {
   async hash(password: Password): Promise<string> {
     const { hash } = await import('@node-rs/argon2');

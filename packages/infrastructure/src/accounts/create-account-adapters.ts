@@ -6,7 +6,10 @@ import { PostgresCredentialRepository } from './postgres-credential-repository.j
 import { TypeOrmAccountRepository } from './typeorm-account-repository.js';
 import { TypeOrmApiKeyRepository } from './typeorm-api-key-repository.js';
 
-/** Accounts and their keys, those in use held in memory; a process that lets nobody in opens no connection for that. */
+/**
+ * The repositories of accounts and keys, with a cache of keys in use. The connection for notifications opens at the
+ * first cached key.
+ */
 export function createAccountAdapters(dataSource: DataSource, connection: DatabaseConnection) {
   const apiKeys = new TypeOrmApiKeyRepository(dataSource, () => {
     listener.start();
@@ -21,7 +24,7 @@ export function createAccountAdapters(dataSource: DataSource, connection: Databa
     accounts: new TypeOrmAccountRepository(dataSource, forget),
     apiKeys,
     credentials: new PostgresCredentialRepository(dataSource, forget),
-    /** Writes what is still to be written; the data source must be open until then. */
+    /** Writes pending changes. The data source must still be open. */
     close: async () => {
       await listener.close();
       await apiKeys.close();
@@ -29,7 +32,7 @@ export function createAccountAdapters(dataSource: DataSource, connection: Databa
   };
 }
 
-/** The trigger's words; of those that a later version may add it is known only that something has changed. */
+/** Parses the trigger's payload. An unknown payload, perhaps of a later version, concerns every entry. */
 function concernedBy(payload = ''): (found: AccountKey) => boolean {
   const [, what, id = ''] = /^(key|account) (\d+)$/.exec(payload) ?? [];
   if (what === 'key') return ({ key }) => key.id === BigInt(id);

@@ -3,7 +3,7 @@ import { type AccountKey, DomainError, instant, type NewApiKey } from '@adoption
 import { InMemoryAccountRepository, InMemoryApiKeyRepository } from '@adoption-store/domain/testing';
 import { KeyCache } from './key-cache.js';
 
-/** Keys in memory behind a database that takes its time, can be away, and counts what it is asked. */
+/** Keys in memory, behind a database that is slow, can be down, and counts its queries. */
 class SlowKeys extends InMemoryApiKeyRepository {
   isAway = false;
   takes = 5;
@@ -16,7 +16,7 @@ class SlowKeys extends InMemoryApiKeyRepository {
     this.queries.push(hashes.length);
     this.inFlight += 1;
     this.mostInFlight = Math.max(this.mostInFlight, this.inFlight);
-    // The answer is the state at the time of the query, however late it arrives.
+    // The answer is the state when the query arrived, however late it is returned.
     const answer = await Promise.all(hashes.map((hash) => this.findByHash(hash)));
     await new Promise((resolve) => setTimeout(resolve, takes));
     this.inFlight -= 1;
@@ -56,14 +56,14 @@ const pass = (milliseconds: number) => jest.advanceTimersByTimeAsync(millisecond
 
 const ask = (hash: string) => cache.find(hash);
 
-/** The answer, once the time that the database takes has been let pass. */
+/** The answer, after the time that the database takes has passed. */
 async function find(hash: string): Promise<AccountKey | undefined> {
   const [settled] = await Promise.all([Promise.allSettled([ask(hash)]), pass(inner.takes)]);
   if (settled[0].status === 'rejected') throw settled[0].reason as unknown;
   return settled[0].value;
 }
 
-/** Whether the answer is there without anything having happened meanwhile. */
+/** Whether the answer is available immediately. */
 async function answersAtOnce(hash: string): Promise<boolean> {
   const waits = Symbol('waits');
   const answer = ask(hash).catch(() => waits);
@@ -71,14 +71,14 @@ async function answersAtOnce(hash: string): Promise<boolean> {
 }
 
 describe('a key in use', () => {
-  it('asks the database nothing for 1,000 requests', async () => {
+  it('needs no query for 1,000 requests', async () => {
     const key = await inner.add(await draft());
     await find(key.hash);
     for (let request = 0; request < 1_000; request += 1) expect((await ask(key.hash))?.key).toEqual(key);
     expect(inner.queries).toEqual([1]);
   });
 
-  it('never waits, however long it is used, and costs few small queries a second', async () => {
+  it('never waits, however long it is used, and needs only a few small queries a second', async () => {
     const key = await inner.add(await draft());
     await find(key.hash);
     for (let tenth = 0; tenth < 600; tenth += 1) {
@@ -89,7 +89,7 @@ describe('a key in use', () => {
     expect(new Set(inner.queries)).toEqual(new Set([1]));
   });
 
-  it('is read again together with all others, in bounded queries, one at a time', async () => {
+  it('is refreshed together with all others, in bounded queries, one at a time', async () => {
     const keys = await Promise.all(Array.from({ length: 1_200 }, async () => inner.add(await draft())));
     await Promise.all([...keys.map(({ hash }) => ask(hash)), pass(50)]);
     await pass(600);
@@ -102,7 +102,7 @@ describe('a key in use', () => {
     expect(inner.mostInFlight).toBe(1);
   });
 
-  it('is not asked about once it is out of use', async () => {
+  it('is not refreshed once it is out of use', async () => {
     const { hash } = await inner.add(await draft());
     await find(hash);
     inner.queries = [];
@@ -110,7 +110,7 @@ describe('a key in use', () => {
     expect(inner.queries).toEqual([]);
   });
 
-  it('asks to be told of changes, an unknown key does not', async () => {
+  it('subscribes to changes; an unknown key does not', async () => {
     await find(hashOf(0xffff));
     expect(onEntry).not.toHaveBeenCalled();
     await find((await inner.add(await draft())).hash);
@@ -118,8 +118,8 @@ describe('a key in use', () => {
   });
 });
 
-describe('a change that nobody tells of', () => {
-  it('acts within a second', async () => {
+describe('a change without a notification', () => {
+  it('takes effect within a second', async () => {
     const { id, hash } = await inner.add(await draft());
     await find(hash);
     await inner.revoke(id, NOW);
@@ -127,7 +127,7 @@ describe('a change that nobody tells of', () => {
     expect(await find(hash)).toMatchObject({ key: { revokedAt: NOW } });
   });
 
-  it('acts within a second while requests go on coming', async () => {
+  it('takes effect within a second while requests continue', async () => {
     const { id, hash } = await inner.add(await draft());
     await find(hash);
     await inner.revoke(id, NOW);
@@ -136,7 +136,7 @@ describe('a change that nobody tells of', () => {
     expect(await ask(hash)).toMatchObject({ key: { revokedAt: NOW } });
   });
 
-  it('acts within a second also where the answer from before it comes late', async () => {
+  it('takes effect within a second even if an earlier answer arrives late', async () => {
     inner.takes = 900;
     const { id, hash } = await inner.add(await draft());
     const early = ask(hash);
@@ -146,7 +146,7 @@ describe('a change that nobody tells of', () => {
     expect(await find(hash)).toMatchObject({ key: { revokedAt: NOW } });
   });
 
-  it('acts within a second also where a refresh from before it comes late', async () => {
+  it('takes effect within a second even if an earlier refresh arrives late', async () => {
     const { id, hash } = await inner.add(await draft());
     await find(hash);
     inner.takes = 700;
@@ -158,7 +158,7 @@ describe('a change that nobody tells of', () => {
     expect(await find(hash)).toMatchObject({ key: { revokedAt: NOW } });
   });
 
-  it('lets a new key in with the first look-up after one that missed it', async () => {
+  it('makes a new key valid at the first look-up after one that missed it', async () => {
     const newKey = await draft();
     expect(await find(newKey.hash)).toBeUndefined();
     await inner.add(newKey);
@@ -166,8 +166,8 @@ describe('a change that nobody tells of', () => {
   });
 });
 
-describe('a change that is told', () => {
-  it('acts at once on what it concerns, and leaves the rest', async () => {
+describe('a change with a notification', () => {
+  it('takes effect at once on its entries, and leaves the others', async () => {
     const [one, other] = [await inner.add(await draft()), await inner.add(await draft())];
     await Promise.all([find(one.hash), find(other.hash)]);
     await inner.revoke(one.id, NOW);
@@ -184,7 +184,7 @@ describe('a change that is told', () => {
     ['a look-up', 0, 60],
     ['a refresh', 600, 0],
     ['a refresh', 600, 60],
-  ])('is not undone by %s that was under way, aged %d ms, where it is asked %d ms later', async (_what, age, later) => {
+  ])('is not undone by %s in progress, aged %d ms, with a request %d ms later', async (_what, age, later) => {
     const { id, hash } = await inner.add(await draft());
     if (age > 0) await Promise.all([find(hash), pass(age)]);
     inner.takes = 100;
@@ -203,7 +203,7 @@ describe('a change that is told', () => {
 });
 
 describe('unknown keys', () => {
-  it('put one bounded look-up at a time on the database, however many they are', async () => {
+  it('cause one bounded look-up at a time, however many they are', async () => {
     const found = Promise.all(unknownHashes(10_000).map((hash) => ask(hash)));
     await pass(1_000);
     expect(new Set(await found)).toEqual(new Set([undefined]));
@@ -212,13 +212,13 @@ describe('unknown keys', () => {
     expect(inner.queries).toHaveLength(11);
   });
 
-  it('are looked up once for all who ask at a time', async () => {
+  it('are looked up once for concurrent requests', async () => {
     const [hash = ''] = unknownHashes(1);
     await Promise.all([pass(20), ...Array.from({ length: 100 }, () => ask(hash))]);
     expect(inner.queries).toEqual([1]);
   });
 
-  it('don’t hold up a key that has been seen', async () => {
+  it('don’t delay a known key', async () => {
     const { hash } = await inner.add(await draft());
     await find(hash);
     await pass(10_000);
@@ -231,7 +231,7 @@ describe('unknown keys', () => {
     await Promise.all([flood, known]);
   });
 
-  it('push no key out that has been seen', async () => {
+  it('never evict a known key', async () => {
     const { hash } = await inner.add(await draft());
     await find(hash);
     await Promise.all([...unknownHashes(20_000).map((each) => ask(each)), pass(450)]);
@@ -239,8 +239,8 @@ describe('unknown keys', () => {
   });
 });
 
-describe('while the database is away', () => {
-  it('a key goes on for less than a second, is then refused as unavailable, and comes back by itself', async () => {
+describe('while the database is down', () => {
+  it('a key works for less than a second, is then refused as unavailable, and recovers by itself', async () => {
     const { hash } = await inner.add(await draft());
     await find(hash);
     inner.isAway = true;
@@ -255,7 +255,7 @@ describe('while the database is away', () => {
     expect(await answersAtOnce(hash)).toBe(true);
   });
 
-  it('refuses all who wait when their time is over, instead of one after the other', async () => {
+  it('all waiting callers are refused at their timeout, not one after another', async () => {
     inner.isAway = true;
     inner.takes = 1_500;
     const refused = Promise.allSettled(unknownHashes(2_000).map((hash) => ask(hash)));
@@ -263,7 +263,7 @@ describe('while the database is away', () => {
     expect(new Set((await refused).map(({ status }) => status))).toEqual(new Set(['rejected']));
   });
 
-  it('leaves nobody without an answer who asked for a key once more while it was looked up', async () => {
+  it('every caller that asks again during a look-up gets an answer', async () => {
     inner.isAway = true;
     const first = ask(hashOf(1));
     await pass(1);
@@ -273,7 +273,7 @@ describe('while the database is away', () => {
   });
 });
 
-it('holds 10,000 keys at the most: the one unused for longest goes first', async () => {
+it('holds at most 10,000 keys, and evicts the least recently used first', async () => {
   const pattern = await inner.add(await draft());
   const account = await accounts.open({ email: 'dev@example.com', plan: { name: 'free' }, createdAt: NOW });
   inner.findAll = async (hashes) => {
@@ -284,7 +284,7 @@ it('holds 10,000 keys at the most: the one unused for longest goes first', async
   const askAll = (hashes: readonly string[]) => Promise.all([...hashes.map((hash) => ask(hash)), pass(10)]);
   await askAll([first, second]);
   await pass(600);
-  // As long known as the second, and used after it.
+  // Known as long as the second key, but used later.
   await askAll([first]);
   await askAll(others);
   inner.queries = [];

@@ -1,9 +1,14 @@
 import type { AccountKey } from '@adoption-store/domain';
 import { Batch } from '../database/batch.js';
 
-/** Milliseconds that an answer of the database is used: within them a revocation acts, whether its notification comes or not. */
+/**
+ * Milliseconds for which an entry is used. A revocation takes effect within this time even without its notification.
+ */
 const TRUSTED_FOR = 1_000;
-/** Age from which an entry that is used is read again behind the request's back. A read that fails leaves time for others. */
+/**
+ * Age in milliseconds from which a used entry is refreshed in the background. Half of `TRUSTED_FOR` is left for
+ * retries.
+ */
 const REFRESH_AFTER = 500;
 const MOST_ENTRIES = 10_000;
 /** Hashes in one query. */
@@ -11,27 +16,26 @@ const BATCH = 1_000;
 
 interface Entry {
   readonly found: AccountKey;
-  /** On the clock of `performance.now()`, before the database was asked. */
+  /** Time of `performance.now()` before the query was sent. */
   readonly readAt: number;
 }
 
 /**
- * API keys with their accounts by the keys' hashes, as the database had them within the last second. Keys in use are
- * read again before that second is over, so that their requests don't wait. An older entry is never used, also not while
- * the database is away. Unknown hashes leave nothing here.
+ * A cache of API keys with their accounts, by the keys' hashes. Entries are at most one second old, even while the
+ * database is down. Entries in use are refreshed earlier, so their requests don't wait. Unknown hashes are not cached.
  */
 export class KeyCache {
-  /** The one that was read longest ago, and so used longest ago, first. */
+  /** The least recently read entry is first. It is also the least recently used. */
   private readonly entries = new Map<string, Entry>();
-  /** Reads under way, shared by all who ask. Replaced by each change: what was asked before it may be outdated. */
+  /** Reads in progress, shared by their callers. Replaced at each change, because earlier reads may return old data. */
   private reads = new Map<string, Promise<AccountKey | undefined>>();
-  // Two, so that unknown keys, however many, don't hold up the known ones.
+  // Two batches, so that look-ups of unknown keys don't delay those of known ones.
   private readonly known;
   private readonly unknown;
 
   /**
-   * @param findAll gives the key of each hash, undefined of one that is unknown.
-   * @param onEntry called, more than once, when there is an entry: from then on `forget` has to be told of changes.
+   * @param findAll returns the key of each hash, or undefined.
+   * @param onEntry called (repeatedly) when there is an entry. From then on `forget` must be called for changes.
    */
   constructor(
     findAll: (hashes: readonly string[]) => Promise<readonly (AccountKey | undefined)[]>,
@@ -49,12 +53,12 @@ export class KeyCache {
     if (age < REFRESH_AFTER) return entry?.found;
     const reading = this.read(hash);
     if (age >= TRUSTED_FOR) return reading;
-    // Nobody waits for it. Once the entry is too old, a failure is told.
+    // The caller doesn't wait. A failure is reported once the entry is too old.
     reading.catch(() => undefined);
     return entry?.found;
   }
 
-  /** Drops what a change may have made wrong. */
+  /** Drops the entries and reads that a change may have made wrong. */
   forget(isConcerned: (found: AccountKey) => boolean): void {
     this.reads = new Map();
     for (const [hash, { found }] of this.entries) if (isConcerned(found)) this.entries.delete(hash);

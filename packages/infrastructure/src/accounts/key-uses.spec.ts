@@ -25,7 +25,7 @@ const record = (id: bigint, at: number) => {
 };
 const pass = (milliseconds: number) => jest.advanceTimersByTimeAsync(milliseconds);
 
-it('writes the latest use of every key at once, every other second at the most, and nothing where nothing is used', async () => {
+it('writes the latest use of all keys together, at most every two seconds, and nothing without uses', async () => {
   for (let use = 0; use < 1_000; use += 1) record(BigInt(use % 2), use < 500 ? use : 0);
   await pass(1_999);
   expect(written).toEqual([]);
@@ -41,7 +41,7 @@ it('writes the latest use of every key at once, every other second at the most, 
   expect(written[1]).toEqual([[1n, 600]]);
 });
 
-it('keeps what the database could not take, and adds what has come since', async () => {
+it('keeps uses that could not be written, and adds later ones', async () => {
   isAway = true;
   record(1n, 10);
   record(2n, 10);
@@ -57,7 +57,7 @@ it('keeps what the database could not take, and adds what has come since', async
   ]);
 });
 
-it('writes the rest when it is closed, and does not go on where that fails', async () => {
+it('writes the rest when it is closed, and gives up if that fails', async () => {
   record(1n, 10);
   await uses.close();
   expect(written).toEqual([[[1n, 10]]]);
@@ -67,7 +67,7 @@ it('writes the rest when it is closed, and does not go on where that fails', asy
   expect(jest.getTimerCount()).toBe(0);
 });
 
-it('holds 10,000 keys at the most, and learns of the others when they are used again', async () => {
+it('holds at most 10,000 keys, and records others at their next use', async () => {
   isAway = true;
   for (let id = 0n; id < 10_001n; id += 1n) record(id, 10);
   isAway = false;

@@ -2,15 +2,15 @@ import type { ApiKeyId, Instant } from '@adoption-store/domain';
 import { WriteBehind } from '../database/write-behind.js';
 
 const FLUSH_EVERY = 2_000;
-/** Keys in one write; the use of a further one is recorded when it is used again after it. */
+/** Keys in one write. The use of a further key is recorded at its next use after the write. */
 const MOST_KEYS = 10_000;
 
-/** Uses of keys on their way to the database. */
+/** Uses of keys that are not yet written. */
 export class KeyUses {
   private uses = new Map<ApiKeyId, Instant>();
   private readonly writeBehind = new WriteBehind(() => this.writeAll(), FLUSH_EVERY);
 
-  /** @param write is tried again with the same uses, and later ones, where it rejects. */
+  /** @param write if it rejects, it is called again with the same uses and later ones. */
   constructor(private readonly write: (uses: ReadonlyMap<ApiKeyId, Instant>) => Promise<void>) {}
 
   record(id: ApiKeyId, at: Instant): void {
@@ -19,7 +19,7 @@ export class KeyUses {
     this.writeBehind.soon();
   }
 
-  /** Writes what there is a last time, where that can be had. */
+  /** Tries to write the rest. */
   async close(): Promise<void> {
     await this.writeBehind.close();
   }

@@ -3,7 +3,7 @@ import type { DataSource } from 'typeorm';
 import { onDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
 
-// The row is locked by the time its attempts are looked at, so parallel ones are judged one after the other.
+// The insert locks the row before the attempts are counted, so concurrent attempts are decided one after the other.
 const COUNT = `
   INSERT INTO attempts AS kept (subject_hash, times, expires_at) VALUES ($1, ARRAY[$2::timestamptz], $4)
   ON CONFLICT (subject_hash) DO UPDATE
@@ -26,7 +26,7 @@ export class PostgresAttemptCounter implements AttemptCounter {
       const counted = await this.query<unknown[]>(COUNT, [subjectHash, time, since, end, most]);
       if (counted.length > 0) return undefined;
       const [earliest] = await this.query<{ time: Date }[]>(EARLIEST, [subjectHash, since, most - 1]);
-      // Undefined where attempts were taken back meanwhile.
+      // Undefined if attempts were removed in the meantime.
       if (earliest !== undefined) return later(instant(earliest.time.getTime()), within);
     }
   }

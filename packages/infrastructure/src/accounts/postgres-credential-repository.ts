@@ -17,11 +17,11 @@ import { insertAccount, lockAccount, selectAccount, updateAccount } from './acco
 import { accountFrom, type AccountRow, accountSchema } from './account.schema.js';
 import { KEY_END } from './api-key.schema.js';
 
-/** The tables of the links that were mailed, which look the same. */
+/** The tables of mailed links. They have the same columns. */
 const RESETS = 'password_resets';
 const PROOFS = 'address_proofs';
 
-// In the order of their ids, as uses of them are written. Those that are over stay as they are: there may be very many.
+// Locked in the order of their ids, like the writes of uses. Past keys stay unchanged, because there may be very many.
 const REVOKE_KEYS = `
   WITH locked AS (
     SELECT id FROM api_keys WHERE account_id = $1 AND ${KEY_END} > $2 AND revoked_at IS NULL
@@ -34,7 +34,7 @@ type SpentProof = Parameters<CredentialRepository['proveAddress']>[0];
 
 /** Every change of an account locks its row first, so that concurrent changes wait for each other. */
 export class PostgresCredentialRepository implements CredentialRepository {
-  /** @param onChange told of each account that this instance has changed, before the change is returned. */
+  /** @param onChange called with each account that this instance has changed, before the change is returned. */
   constructor(
     private readonly dataSource: DataSource,
     private readonly onChange: (account: Account) => void = () => undefined,
@@ -157,13 +157,13 @@ function withPassword({ credentialVersion }: AccountRow, passwordHash: string | 
   return { passwordHash, credentialVersion: credentialVersion + 1 };
 }
 
-/** The account that the link was mailed to. */
+/** Selects the account to which the link was mailed. */
 function selectLinked(manager: EntityManager, links: string, tokenHash: string, at: Instant) {
   const linked = `account.id = (SELECT account_id FROM ${links} WHERE token_hash = :tokenHash AND expires_at > :at)`;
   return selectAccount(manager, {}).andWhere(linked, { tokenHash, at: new Date(at) });
 }
 
-/** The account that the link was mailed to, whose row is then locked; of racing callers one spends the link. */
+/** Uses up the link and locks the row of its account. Of concurrent callers one succeeds. */
 async function spend(
   manager: EntityManager,
   links: string,
@@ -172,7 +172,7 @@ async function spend(
 ): Promise<AccountRow | undefined> {
   const row = await selectLinked(manager, links, tokenHash, at).setLock('for_no_key_update').getOne();
   if (row === null) return undefined;
-  // Another transaction may have spent it before this one had the account's row.
+  // Another transaction may have used the link before this one locked the row.
   const spend = `DELETE FROM ${links} WHERE token_hash = $1 AND expires_at > $2`;
   const [, spent] = await manager.query<[unknown[], number]>(spend, [tokenHash, new Date(at)]);
   return spent === 1 ? row : undefined;

@@ -6,23 +6,23 @@ export interface PasswordMail {
   readonly smtpUrl: string;
   /** The sender's address. */
   readonly from: string;
-  /** Where a person sets the new password, by the token. */
+  /** The page that sets the new password, for a token. */
   readonly resetUrl: (token: string) => string;
-  /** Where a person proves an address, by the token. */
+  /** The page that proves an address, for a token. */
   readonly proofUrl: (token: string) => string;
 }
 
-/** Milliseconds for one mail. */
+/** Timeout of one mail, in milliseconds. */
 const TIMEOUT = 10_000;
-/** Milliseconds that closing leaves to mails that are on their way. */
+/** Milliseconds for which closing waits for mails in progress. */
 const CLOSING_TIME = 1_500;
 
-/** Delivers by e-mail, one try each. */
+/** Sends each mail once, by SMTP. */
 export class SmtpPasswordMailer implements PasswordMailer {
   private readonly transport;
   private readonly underWay = new Set<Promise<unknown>>();
 
-  /** @param onEvent told of what couldn't be delivered, without saying to whom. */
+  /** @param onEvent called with a sentence about each failure, without the recipient. */
   constructor(
     private readonly mail: PasswordMail,
     private readonly onEvent: (message: string) => void,
@@ -49,7 +49,7 @@ export class SmtpPasswordMailer implements PasswordMailer {
     ]);
   }
 
-  /** Waits a little for what is on its way; the rest fails. */
+  /** Waits briefly for mails in progress; the rest fails. */
   async close(): Promise<void> {
     await Promise.race([Promise.all(this.underWay), delay(CLOSING_TIME, undefined, { ref: false })]);
     this.transport.close({ force: true });
@@ -62,7 +62,7 @@ export class SmtpPasswordMailer implements PasswordMailer {
       to: { name: '', address: email },
       subject,
       text: [...paragraphs, ''].join('\n\n'),
-      // Keeps the link in one piece, however long.
+      // Base64 keeps the link on one line, however long it is.
       encoding: 'base64',
     };
     const delivery: Promise<unknown> = this.transport

@@ -5,7 +5,7 @@ import { insertAccount, lockAccount, updateAccount } from './account-queries.js'
 import { accountFrom, type AccountRow, accountSchema, planColumns } from './account.schema.js';
 
 export class TypeOrmAccountRepository implements AccountRepository {
-  /** @param onChange told of each account that this instance has changed, before the change is returned. */
+  /** @param onChange called with each account that this instance has changed, before the change is returned. */
   constructor(
     private readonly dataSource: DataSource,
     private readonly onChange: (account: Account) => void = () => undefined,
@@ -15,7 +15,7 @@ export class TypeOrmAccountRepository implements AccountRepository {
     for (;;) {
       await onDatabase(() => insertAccount(this.dataSource.manager, account));
       const opened = await this.findByEmail(account.email);
-      // Undefined where the one that had the address was closed between the two looks at it.
+      // Undefined if the account with that address was closed between the two queries.
       if (opened !== undefined) return opened;
     }
   }

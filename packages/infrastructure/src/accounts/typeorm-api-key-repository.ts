@@ -38,13 +38,14 @@ import { KeyUses } from './key-uses.js';
 const keys = new Columns(apiKeySchema);
 const accounts = new Columns(accountSchema);
 
-// A rotation that ends the old key at once has revoked it at its end; a revocation by itself stays.
+// A rotation without an overlap has revoked the old key at its end, so that revocation is removed. A separate
+// revocation stays.
 const RESTORE_REPLACED = `
   UPDATE api_keys
   SET expires_at = $3, revoked_at = CASE WHEN revoked_at = expires_at THEN NULL ELSE revoked_at END, replaced_by = NULL
   WHERE id = $1 AND replaced_by = $2`;
 
-/** All keys in use are read twice a second: TypeORM took several times as long for that. */
+/** Written in SQL, because TypeORM took several times as long and all keys in use are read twice a second. */
 const FIND_BY_HASHES = {
   name: 'api keys by hashes',
   text: `
@@ -57,7 +58,7 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
   private readonly uses = new KeyUses((uses) => this.writeUses(uses));
   private readonly cache;
 
-  /** @param onCached called, more than once, when a key is held in memory: from then on `forget` has to be told of changes. */
+  /** @param onCached called (repeatedly) when a key is cached. From then on `forget` must be called for changes. */
   constructor(
     private readonly dataSource: DataSource,
     onCached: () => void = () => undefined,
@@ -80,7 +81,7 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
     return this.cache.find(hash);
   }
 
-  /** Drops from memory what a change may have made wrong. */
+  /** Drops the cached keys that a change may have made wrong. */
   forget(isConcerned: (found: AccountKey) => boolean): void {
     this.cache.forget(isConcerned);
   }
@@ -103,7 +104,7 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
     const place = { endedAt: before ? new Date(before.endedAt) : 'infinity', id: before?.id ?? INT64_MIN };
     const query = selectKeys(this.dataSource.manager)
       .where(`key.accountId = :accountId AND (${KEY_END}, key.id) < (:endedAt, :id)`, { accountId, ...place })
-      // A revoked key is over also where this clock is behind the one that it was revoked by.
+      // A revoked key has ended even if this clock is behind the clock of the instance that revoked it.
       .andWhere(`(${KEY_END} <= :at OR key.revokedAt IS NOT NULL)`, { at: new Date(at) })
       .orderBy(KEY_END, 'DESC')
       .addOrderBy('key.id', 'DESC')
@@ -112,7 +113,7 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
   }
 
   async forgetPast(endedUntil: Instant): Promise<number> {
-    // In small portions: each key that goes is told to every instance, and takes with it what is kept of it.
+    // In small batches: each deleted key notifies every instance and deletes its usage.
     return deletePortions(this.dataSource, { table: 'api_keys', time: KEY_END, most: 100 }, endedUntil);
   }
 
@@ -132,7 +133,7 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
     mostADay?: number,
   ): Promise<ApiKey | undefined> {
     return this.changing([id], async (manager) => {
-      // The account before its keys, as whoever closes it takes them.
+      // The account is locked before its keys, in the same order as when it is closed.
       if ((await lockAccount(manager, withVersion(replacement.accountId, version))) === null) return undefined;
       const old = await manager.findOne(apiKeySchema, { where: { id }, lock: { mode: 'pessimistic_write' } });
       if (old === null || old.replacedBy !== undefined) return undefined;
@@ -158,7 +159,7 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
     this.uses.record(id, at);
   }
 
-  /** Writes the uses that have not been written yet; those that the database can't take now are lost. */
+  /** Writes the remaining uses. Those that can't be written now are lost. */
   async close(): Promise<void> {
     await this.uses.close();
   }
@@ -170,7 +171,7 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
     try {
       return await onDatabase(() => this.dataSource.transaction(work));
     } finally {
-      // Also where it failed: a commit whose answer was lost has happened nevertheless.
+      // Also after a failure: a commit whose response was lost has happened anyway.
       this.forget(({ key }) => ids.includes(key.id));
     }
   }
@@ -186,7 +187,7 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
   }
 
   private async writeUses(uses: ReadonlyMap<ApiKeyId, Instant>): Promise<void> {
-    // Locked in the order of their ids, so that two instances that write the same keys can't wait for each other.
+    // Locked in the order of their ids, so that two instances that write the same keys can't deadlock.
     const text = `
       WITH uses AS (SELECT * FROM unnest($1::bigint[], $2::timestamptz[]) AS uses (id, at)),
         locked AS (SELECT id FROM api_keys WHERE id IN (SELECT id FROM uses) ORDER BY id FOR NO KEY UPDATE)
@@ -222,7 +223,7 @@ async function revokeKey(manager: EntityManager, id: ApiKeyId, revokedAt: Instan
   await manager.update(apiKeySchema, { id, revokedAt: IsNull() }, { revokedAt });
 }
 
-/** In a transaction that has taken the account's row, so that nobody adds another meanwhile. */
+/** Must run in a transaction that has locked the account's row, so that no other key is added meanwhile. */
 async function insertKey(
   manager: EntityManager,
   key: NewApiKey,
@@ -234,7 +235,7 @@ async function insertKey(
     throw tooManyKeys(mostActive);
   }
   if (mostADay !== undefined) {
-    // Their ids go up, as an account adds one key at a time.
+    // Their ids ascend with time, because an account adds one key at a time.
     const order = { accountId: 'DESC', id: 'DESC' } as const;
     const [earlier] = await manager.find(apiKeySchema, { where: { accountId }, order, skip: mostADay - 1, take: 1 });
     if (earlier !== undefined && earlier.createdAt >= startOf(DAY, createdAt)) throw tooManyKeysToday(mostADay);

@@ -2,29 +2,29 @@ import type { Animal, AnimalId, AnimalQuery, AnimalRepository, NewAnimal } from 
 import { Batch } from '../database/batch.js';
 import { isInTransaction } from '../database/transactions.js';
 
-/** Pages of one batch: a page may have 100 animals. */
+/** Pages in one batch. A page may have 100 animals. */
 const MOST_PAGES = 32;
 
-/** Pages that are remembered, of at most 100 animals each. */
+/** Cached pages, of at most 100 animals each. */
 const MOST_REMEMBERED = 256;
 
-/** Animals that can be added many at a time. */
+/** A repository that can add several animals at once. */
 export interface BatchedAnimalRepository extends AnimalRepository {
-  /** Names what a read would see now. Where two calls give the same text, no transaction has ended between them. */
+  /** Identifies what a read would see now. If two calls return the same text, no transaction ended between them. */
   snapshot(): Promise<string>;
-  /** Stores all or none, each under a new id, in their order. */
+  /** Stores all animals or none, each under a new id, in the given order. */
   addAll(animals: readonly NewAnimal[]): Promise<readonly Animal[]>;
 }
 
 /**
- * Requests that arrive together share: one query for all that want the same page, one for all that look for an animal
- * each, one transaction for all that add one. A call within a larger transaction shares nothing.
+ * Requests that arrive together share work: one query for the same page, one query for several single animals, one
+ * transaction for several additions. Calls within a larger transaction share nothing.
  */
 export class CoalescingAnimalRepository implements AnimalRepository {
   private readonly pages: Batch<AnimalQuery, readonly Animal[]>;
   private readonly finds: Batch<AnimalId, Animal | undefined>;
   private readonly adds: Batch<NewAnimal, Animal>;
-  /** Pages that were read while `snapshot` was the database's, or after it. */
+  /** Pages that were read while `snapshot` was current. */
   private readonly remembered = new Map<string, Promise<readonly Animal[]>>();
   private snapshot = '';
 
@@ -71,7 +71,7 @@ export class CoalescingAnimalRepository implements AnimalRepository {
     if (known !== undefined) return known;
     const page = this.animals.list(query);
     this.remembered.set(which, page);
-    // A failure is not remembered.
+    // Failures are not cached.
     page.catch(() => this.remembered.delete(which));
     return page;
   }

@@ -17,8 +17,8 @@ const ADD = {
   RETURNING ${columns.list()}`,
 };
 
-// The ids are drawn before the rows are made, and in their order: which id belongs to which animal is no guess. From a
-// sequence that is looked up once: for each row it took half as long again.
+// The ids are drawn before the rows are inserted, in order, so it is certain which id belongs to which animal. The
+// sequence is looked up once: a look-up for each row took half as long again.
 const ADD_ALL = {
   name: 'animals add all',
   text: `
@@ -33,12 +33,12 @@ const ADD_ALL = {
   SELECT * FROM inserted ORDER BY id`,
 };
 
-// Servers are told apart by when they started: after a failover another one may count its transactions alike.
+// The server's start time is included because, after a failover, another server may have the same transaction ids.
 const SNAPSHOT = { name: 'snapshot', text: 'SELECT pg_current_snapshot()::text, pg_postmaster_start_time()::text' };
 
 /**
- * Of one status by the whole of an index, from one of its places to another. Were the status said to be equal, the order
- * would be that of the ids alone, and PostgreSQL may walk through all others until it has found enough.
+ * A page by status is a range of one index. With `status = …` PostgreSQL would order by id only, and might scan all
+ * other animals until it had found enough.
  */
 function listOf({ status, ids, after, limit }: AnimalQuery): Statement & { readonly values: unknown[] } {
   const values: unknown[] = [limit];

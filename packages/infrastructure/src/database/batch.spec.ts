@@ -5,12 +5,12 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Batch } from './batch.js';
 import { QUERY_TIMEOUT } from './query-timeouts.js';
 
-/** A batch that doesn't tell one item from many. */
+/** A batch that runs one item like many. */
 function batchOf<Result>(run: (items: readonly number[]) => Promise<readonly Result[]>, most?: number) {
   return new Batch<number, Result>(async (item) => (await run([item]))[0] as Result, run, most);
 }
 
-/** A batch whose runs end when the test says so. */
+/** A batch whose runs end when the test ends them. */
 function controlled(most?: number) {
   const runs: { readonly items: readonly number[]; end(failure?: Error): void }[] = [];
   const run = (items: readonly number[]) =>
@@ -37,7 +37,7 @@ describe('a batch', () => {
     jest.useRealTimers();
   });
 
-  it('runs an item that comes alone at once', async () => {
+  it('runs a single item immediately', async () => {
     const { batch, runs } = controlled();
     const answer = batch.add(1);
     expect(runs).toMatchObject([{ items: [1] }]);
@@ -47,7 +47,7 @@ describe('a batch', () => {
     expect(batch.isIdle).toBe(true);
   });
 
-  it('begins the next run, of all who came meanwhile, only after the one before: nobody joins what has begun', async () => {
+  it('starts the next run, with all waiting items, only after the previous one; a started run takes no more items', async () => {
     const { batch, runs } = controlled();
     const answers = [1, 2, 3].map((item) => batch.add(item));
     expect(runs).toMatchObject([{ items: [1] }]);
@@ -62,7 +62,7 @@ describe('a batch', () => {
     expect(await Promise.all([...answers, late])).toEqual([1, 2, 3, 4].map((item) => `answer to ${item}`));
   });
 
-  it('lets those who come together once more go together from the first on, until one comes alone', async () => {
+  it('runs items that arrive together again as one batch, until one arrives alone', async () => {
     const { batch, runs } = controlled();
     const answers = [1, 2, 3].map((item) => batch.add(item));
     runs[0]?.end();
@@ -88,7 +88,7 @@ describe('a batch', () => {
   it.each([
     [undefined, 600, [1, 256, 256, 87]],
     [32, 70, [1, 32, 32, 5]],
-  ])('told that it may have %s items at most has, of %d, %j, first come first served', async (most, count, sizes) => {
+  ])('with at most %s items runs %d items as %j, in order of arrival', async (most, count, sizes) => {
     const { batch, runs } = controlled(most);
     const answers = Array.from({ length: count }, (_, item) => batch.add(item));
     for (let run = 0; !batch.isIdle; run += 1) {
@@ -100,7 +100,7 @@ describe('a batch', () => {
     expect(await Promise.all(answers)).toHaveLength(count);
   });
 
-  it('fails all of its items, and no others, where the database is away', async () => {
+  it('fails all of its items, and no others, while the database is down', async () => {
     const { batch, runs } = controlled();
     const first = batch.add(0);
     const failing = Promise.allSettled([batch.add(1), batch.add(2)]);
@@ -115,7 +115,7 @@ describe('a batch', () => {
     expect(await Promise.all([first, next])).toEqual(['answer to 0', 'answer to 3']);
   });
 
-  it('lets one bad item fail alone', async () => {
+  it('fails only the bad item of a batch', async () => {
     const ran: number[][] = [];
     const batch = batchOf<number>(async (items) => {
       ran.push([...items]);
@@ -128,7 +128,7 @@ describe('a batch', () => {
     expect(ran).toEqual([[0], [1, 2, 3], [1], [2], [3]]);
   });
 
-  it('goes on after a failure', async () => {
+  it('continues after a failure', async () => {
     const { batch, runs } = controlled();
     const failed = batch.add(1);
     runs[0]?.end(new Error('no'));
@@ -153,7 +153,7 @@ describe('a batch', () => {
     await late;
   });
 
-  it('is the work of whoever of it asked first, where that is traced', async () => {
+  it('belongs to the trace of its first caller', async () => {
     const asker = new AsyncLocalStorage<string>();
     const askers: (string | undefined)[] = [];
     const batch = batchOf<number>(async (items) => {
@@ -164,7 +164,7 @@ describe('a batch', () => {
     const askAll = () =>
       Promise.all(['Ada', 'Ben', 'Cem'].map((name, index) => asker.run(name, () => batch.add(index))));
     const watch = () => undefined;
-    // The message of a tracing channel of that name when a query begins.
+    // The channel that publishes the start of a query.
     const channel = 'tracing:adoption-store:query:start';
     subscribe(channel, watch);
     await askAll();

@@ -2,34 +2,34 @@ import { DomainError } from '@adoption-store/domain';
 import { onDatabase } from './database-errors.js';
 import { callersTrace } from './query-tracing.js';
 
-/** Items of one batch, where nothing else is said. */
+/** Default for the most items of one batch. */
 const MOST = 256;
 
 interface Waiting<Item, Result> {
   readonly item: Item;
   readonly since: number;
-  /** The caller's trace, where there is one. */
+  /** The caller's trace context, if it is traced. */
   readonly trace: ReturnType<typeof callersTrace>;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /**
- * Callers that come at the same time share one piece of work on the database. One batch runs at a time. A caller that
- * comes meanwhile is in the next batch, which begins after all of its items have come: no reader gets a result that is
- * older than its call. A caller that comes alone runs at once.
+ * Combines concurrent calls into one piece of database work. One batch runs at a time. A call that arrives meanwhile is
+ * in the next batch, which starts after all of its calls have arrived, so no caller gets a result older than its call.
+ * A single call runs immediately.
  */
 export class Batch<Item, Result> {
   private waiting: Waiting<Item, Result>[] = [];
   private isRunning = false;
-  /** Whether several shared the last run. */
+  /** Whether the last run had several items. */
   private isShared = false;
 
   /**
-   * Neither may be part of a transaction.
+   * Neither function may be part of a transaction.
    *
-   * @param alone gives the result of one item, within the time limit of `onDatabase`.
-   * @param together gives one result for each item, in their order.
+   * @param alone returns the result of one item, within the time limit of `onDatabase`.
+   * @param together returns one result for each item, in the same order.
    * @param most items of one batch.
    */
   constructor(
@@ -38,7 +38,7 @@ export class Batch<Item, Result> {
     private readonly most = MOST,
   ) {}
 
-  /** Whether no caller waits for a result. */
+  /** Whether no call is waiting for a result. */
   get isIdle(): boolean {
     return !this.isRunning;
   }
@@ -49,7 +49,7 @@ export class Batch<Item, Result> {
       this.waiting.push({ item, since: performance.now(), trace: callersTrace(), resolve, reject });
       if (this.isRunning) return;
       this.isRunning = true;
-      // Callers that came together are likely to come together again: the first one waits for the rest of its turn.
+      // Callers that arrived together are likely to do so again, so the first one waits until the end of this turn.
       setImmediate(() => void this.runWaiting());
     });
   }
@@ -77,7 +77,7 @@ export class Batch<Item, Result> {
         resolve(results[index] as Result);
       });
     } catch (error) {
-      // Where the database is available, one item may be the cause: that one must fail alone.
+      // If the database is available, one item may be the cause, and only that one must fail.
       if (!isUnavailable(error)) return this.runEach(batch);
       for (const { reject } of batch) reject(error);
     }
@@ -88,7 +88,7 @@ export class Batch<Item, Result> {
   }
 }
 
-/** Runs the work for one caller. The time that the caller has waited already counts towards the limit. */
+/** Runs the work for one caller. The time that the caller has waited counts towards the limit. */
 function onDatabaseFor<Result>(
   asked: Pick<Waiting<unknown, unknown>, 'since' | 'trace'> | undefined,
   work: () => Promise<Result>,

@@ -1,11 +1,11 @@
 import { type Instant, instant } from '@adoption-store/domain';
 import type { EntitySchema, EntitySchemaColumnOptions, ValueTransformer } from 'typeorm';
 
-/** PostgreSQL's bigint, which the driver gives as a string, as a branded bigint. */
+/** PostgreSQL's bigint, which pg returns as a string, as a branded bigint. */
 export const int64Column: ValueTransformer = {
   from: (stored: string | null) => {
     if (stored === null) return undefined;
-    // Most fit into a number, by way of which it takes a third of the time.
+    // Most values fit into a number, and the conversion through one takes a third of the time.
     return stored.length < 16 ? BigInt(Number(stored)) : BigInt(stored);
   },
   to: (value: unknown) => (typeof value === 'bigint' ? value.toString() : value),
@@ -21,12 +21,12 @@ export const optionalColumn: ValueTransformer = {
   to: (value: unknown) => value ?? null,
 };
 
-/** SQL for a time as the text of its Unix milliseconds, which needs no parsing of dates. */
+/** SQL for a time as Unix milliseconds, which avoids the parsing of dates. */
 export function milliseconds(column: string): string {
   return `(extract(epoch FROM ${column}) * 1000)::bigint`;
 }
 
-/** The columns of an entity as its schema has them, for statements of our own. */
+/** The columns of an entity's schema, for hand-written SQL. */
 export class Columns<Entity extends object> {
   readonly count: number;
   private readonly selected;
@@ -47,24 +47,24 @@ export class Columns<Entity extends object> {
     this.count = this.selected.length;
   }
 
-  /** The columns to read of an entity: `id, name`, or with a table's alias `alias.id, alias.name`. */
+  /** The columns to read: `id, name`, or with a table's alias `alias.id, alias.name`. */
   list(alias?: string): string {
     return this.selected.map(({ name }) => (alias === undefined ? name : `${alias}.${name}`)).join(', ');
   }
 
-  /** The columns to write of a new entity; `of` gives each value's place, counted from 1: `name, status`. */
+  /** The columns to insert: `name, status`. `of` is called with the position of each value, counted from 1. */
   listInserted(of: (place: number, name: string, type: string) => string = (_place, name) => name): string {
     return this.inserted.map(({ name, type }, index) => of(index + 1, name, type)).join(', ');
   }
 
-  /** The values of what is written of new entities, column by column. */
+  /** The values to insert, column by column. */
   valuesOf(entities: readonly Partial<Entity>[]): unknown[][] {
     return this.inserted.map(({ property, transformer }) =>
       entities.map((entity) => (transformer ? (transformer.to(entity[property]) as unknown) : entity[property])),
     );
   }
 
-  /** @param values of a row, the entity's from `offset` on in the order of `list`. */
+  /** @param values of a row; the entity's begin at `offset`, in the order of `list`. */
   fromValues(values: readonly unknown[], offset = 0): Entity {
     const entity: Partial<Record<keyof Entity, unknown>> = {};
     let index = offset;
@@ -76,7 +76,7 @@ export class Columns<Entity extends object> {
     return entity as Entity;
   }
 
-  /** @param row by the names of columns. */
+  /** @param row with the columns' names as keys. */
   fromRow(row: Readonly<Record<string, unknown>>): Entity {
     return this.fromValues(this.selected.map(({ name }) => row[name]));
   }

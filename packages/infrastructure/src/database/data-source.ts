@@ -12,10 +12,10 @@ import { QUERY_TIMEOUT } from './query-timeouts.js';
 import { PipeliningPool } from './pipelining-pool.js';
 import { QueryTracing } from './query-tracing.js';
 
-/** Where PostgreSQL is, and how much of it to use: pg's own settings. */
+/** The address of PostgreSQL and the size of the pool, as pg's own settings. */
 export type DatabaseConnection = Pick<PoolConfig, 'connectionString' | 'host' | 'port' | 'user' | 'database' | 'max'>;
 
-/** Milliseconds to wait for a connection. Some of the query timeout is left for the query itself. */
+/** Milliseconds to wait for a connection. The rest of the query timeout is for the query itself. */
 const CONNECTION_TIMEOUT = QUERY_TIMEOUT - 200;
 
 /** Connects to a database whose schema is up to date. */
@@ -23,11 +23,14 @@ export async function openDataSource(connection: DatabaseConnection): Promise<Da
   const source = await dataSource({
     ...connection,
     connectionTimeoutMillis: CONNECTION_TIMEOUT,
-    // Of a client with a pipeline this ends the connection: nobody is given one that a late answer may still come by.
+    // With a pipeline the query timeout ends the connection, so no caller gets a connection on which a late answer may
+    // arrive.
     pipeline: true,
     query_timeout: QUERY_TIMEOUT,
-    // So that what nobody waits for anymore holds no lock.
+    // An abandoned statement must not hold locks.
     statement_timeout: QUERY_TIMEOUT,
+    // A process that is frozen within a transaction loses its locks.
+    idle_in_transaction_session_timeout: QUERY_TIMEOUT,
     onConnect: prepareClient,
   }).initialize();
   source.subscribers.push(new QueryTracing());
@@ -35,21 +38,21 @@ export async function openDataSource(connection: DatabaseConnection): Promise<Da
 }
 
 function prepareClient(client: ClientBase): void {
-  // Without a listener a lost connection would end the process, and between the pool and who takes a client from it there
-  // is none. Nothing is missed: the query that follows is rejected.
+  // Without a listener a lost connection would end the process, and the pool has none while it hands a client over. No
+  // error is missed: the next query rejects.
   client.on('error', () => undefined);
-  // Plans are made without the values: a page's would else be made anew each time, as its LIMIT could be anything, and
-  // what was tested of a statement would hold for the tested values alone.
-  // Later queries of this client wait for this one, and fail if it fails.
+  // Generic plans: otherwise a page would be planned at each execution, because its LIMIT could be any value, and tests
+  // of a plan would only hold for the tested values. Later queries of this client wait for this statement, and fail if
+  // it fails.
   client.query('SET plan_cache_mode = force_generic_plan').catch(() => undefined);
 }
 
-// Any constant will do, as long as it stays: whoever migrates holds it.
+// An arbitrary constant that must never change: the migrating instance holds this lock.
 export const MIGRATION_LOCK = 4_711_120_365;
 
 /**
- * Brings the schema up to date. Of several instances that start at once one does it and the others wait. A role that may
- * not change the schema is enough where nothing is to be changed.
+ * Brings the schema up to date. If several instances start at once, one migrates and the others wait. If nothing has to
+ * change, a role without the right to change the schema is sufficient.
  */
 export async function migrate(connection: DatabaseConnection): Promise<void> {
   await withMigrations(connection, async (source) => {
@@ -66,7 +69,7 @@ export async function migrate(connection: DatabaseConnection): Promise<void> {
   });
 }
 
-/** Takes all migrations back, the newest first: an empty schema. */
+/** Reverts all migrations, the newest first, to an empty schema. */
 export async function revertMigrations(connection: DatabaseConnection): Promise<void> {
   await withMigrations(connection, async (source) => {
     while ((await source.query<unknown[]>('SELECT FROM migrations')).length > 0) {
@@ -84,7 +87,7 @@ async function withMigrations(connection: DatabaseConnection, work: (source: Dat
     await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
     await work(source);
   } finally {
-    // The lock goes with its connection.
+    // The lock ends with its connection.
     await lock.release();
     await source.destroy();
   }

@@ -6,7 +6,7 @@ const dataSource = { driver: { master: { dropUnused: () => undefined } } } as un
 const LOST = Object.assign(new Error('terminating connection'), { code: '57P01' });
 const REFUSED = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
 
-/** A read that fails so often, and how often it was run. */
+/** A read that fails the given number of times, and the number of its runs. */
 function readThatFails(times: number, error: Error) {
   let runs = 0;
   const read = () => {
@@ -16,8 +16,8 @@ function readThatFails(times: number, error: Error) {
   return { answer: retryRead(dataSource, read), runs: () => runs };
 }
 
-describe('what only reads', () => {
-  it.each([1, 2])('is tried again where %d connections are lost, one after the other', async (times) => {
+describe('a read', () => {
+  it.each([1, 2])('is retried after %d lost connections in a row', async (times) => {
     await expect(readThatFails(times, LOST).answer).resolves.toBe('read');
   });
 
@@ -27,7 +27,7 @@ describe('what only reads', () => {
     expect(runs()).toBe(3);
   });
 
-  it('is not tried again where no connection is to be had', async () => {
+  it('is not retried if there is no connection', async () => {
     const { answer, runs } = readThatFails(1, REFUSED);
     await expect(answer).rejects.toBe(REFUSED);
     expect(runs()).toBe(1);

@@ -3,18 +3,18 @@ import type { DataSource } from 'typeorm';
 import { onDatabase } from './database-errors.js';
 
 /**
- * Deletes the rows of a table that an index has by `time`, an expression, up to an instant, and for which `where` holds.
- * Rows that somebody is changing just now are left to the next time.
+ * Deletes the rows whose `time` (an indexed expression) is at or before an instant and for which `where` holds. Rows
+ * that another transaction is changing are skipped until the next time.
  *
- * @param most rows in one statement: one that takes too long is ended.
- * @returns how many rows that were.
+ * @param most rows in one statement, which has a time limit.
+ * @returns the number of deleted rows.
  */
 export async function deletePortions(
   dataSource: DataSource,
   { table, time, where = 'true', most = 1_000 }: { table: string; time: string; where?: string; most?: number },
   until: Instant,
 ): Promise<number> {
-  // By their places, or PostgreSQL reads the whole table to find the rows of a portion.
+  // By ctid, because PostgreSQL would otherwise scan the whole table for the rows of a batch.
   const text = `
     DELETE FROM ${table} WHERE ctid = ANY(ARRAY(
       SELECT ctid FROM ${table} WHERE ${time} <= $1 AND ${where}

@@ -3,19 +3,19 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { DatabaseConnection } from './data-source.js';
 
-/** Milliseconds after which a lost connection is made again. */
+/** Milliseconds until a lost connection is opened again. */
 const BACKOFF = 1_000;
-/** Milliseconds for connecting, for listening and for saying goodbye. */
+/** Timeout in milliseconds for connecting, for listening and for disconnecting. */
 const TIMEOUT = 2_000;
 
-/** Tells of every notification on a channel, and after each gap, in which notifications are lost, that there was one. */
+/** Reports every notification on a channel, and every gap in which notifications may have been lost. */
 export class NotificationListener {
   private readonly closing = new AbortController();
   private listening: Promise<void> | undefined;
 
   /**
    * @param channel an SQL identifier.
-   * @param onNotification given the payload, or undefined where any notification may have been missed.
+   * @param onNotification called with the payload, or with undefined after a gap.
    */
   constructor(
     private readonly connection: DatabaseConnection,
@@ -23,7 +23,7 @@ export class NotificationListener {
     private readonly onNotification: (payload: string | undefined) => void,
   ) {}
 
-  /** Begins to listen, on a connection of its own, and goes on until closed. Idempotent. */
+  /** Starts listening, on its own connection, until closed. Idempotent. */
   start(): void {
     if (!this.closing.signal.aborted) this.listening ??= this.listen();
   }
@@ -43,11 +43,11 @@ export class NotificationListener {
         this.tell(undefined);
         await once(client, 'end', { signal });
       } catch {
-        // Nothing is lost but time: what notifications would have told is found out by asking.
+        // A missing notification costs only time: callers also look at the database themselves.
       }
-      // A server that has frozen doesn't say goodbye.
+      // A frozen server doesn't confirm the end.
       await Promise.race([client.end().catch(() => undefined), delay(TIMEOUT, undefined, { ref: false })]);
-      // An abort is no failure here: the loop ends by itself.
+      // An abort isn't a failure here: the loop ends by itself.
       await delay(BACKOFF, undefined, { signal, ref: false }).catch(() => undefined);
     }
   }
@@ -60,7 +60,7 @@ export class NotificationListener {
       query_timeout: TIMEOUT,
       keepAlive: true,
     });
-    // Without a listener it would end the process; `end` follows, or the call that failed rejects.
+    // Without a listener, 'error' would end the process. `end` follows, or the failed call rejects.
     client.on('error', () => undefined);
     client.on('notification', ({ payload = '' }) => {
       this.tell(payload);

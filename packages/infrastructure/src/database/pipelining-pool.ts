@@ -1,10 +1,13 @@
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
 
-/** Queries that wait for one connection at a time: a slow one holds up those behind it. */
+/** Most queries in the pipeline of one connection: a slow query delays those behind it. */
 const MOST_WAITING = 16;
 
-/** Milliseconds that a client is kept after its last query: taking one from the pool costs as much as a short query. */
+/**
+ * Milliseconds for which a client is kept after its last query: taking one from the pool costs as much as a short
+ * query.
+ */
 const KEPT_FOR = 50;
 
 interface SharedClient {
@@ -12,22 +15,22 @@ interface SharedClient {
   isConnected: boolean;
   users: number;
   hasFailed: boolean;
-  /** While nobody uses it, what gives it back. */
+  /** While the client is unused, the timer that releases it. */
   timer?: NodeJS.Timeout;
 }
 
-/** A pool whose clients are also shared, to fill their pipelines. */
+/** A pool whose clients are also shared, so that their pipelines are used. */
 export class PipeliningPool extends pg.Pool {
   #shared: SharedClient | undefined;
 
-  /** Connections that nobody uses. */
+  /** The number of unused connections. */
   get unusedCount(): number {
     return this.idleCount + (this.#shared?.users === 0 ? 1 : 0);
   }
 
   /**
-   * Runs a query that only reads. Those that are sent at the same time share a client: a client for each takes the process
-   * twice as long. What changes something would hold up the others until it is committed.
+   * Runs a query that only reads. Concurrent reads share a client; with a client each, the process would need twice the
+   * time. Writes don't share, because others would wait for their commit.
    */
   async read(query: pg.QueryArrayConfig): Promise<pg.QueryArrayResult> {
     const shared = this.#join();
@@ -48,7 +51,7 @@ export class PipeliningPool extends pg.Pool {
     }
   }
 
-  /** Closes the connections that nobody uses: what has ended one may have ended them, too, unheard as yet. */
+  /** Closes the unused connections. When one connection is lost, others may be lost too without having noticed yet. */
   dropUnused(): void {
     if (this.#shared?.users === 0) {
       this.#shared.hasFailed = true;
@@ -64,7 +67,7 @@ export class PipeliningPool extends pg.Pool {
     }
   }
 
-  /** Whether somebody else waits for a client: for ever, were each one shared on and on. */
+  /** Whether another caller waits for a client. Endless sharing would make it wait for ever. */
   get #isWanted(): boolean {
     const own = this.#shared?.isConnected === false ? 1 : 0;
     return this.waitingCount > own || this.ending;
@@ -82,7 +85,7 @@ export class PipeliningPool extends pg.Pool {
     return shared;
   }
 
-  /** Nobody joins it anymore; its last user gives the client back. */
+  /** Ends the sharing: no further query joins, and the last one releases the client. */
   #end(shared: SharedClient): void {
     if (this.#shared === shared) this.#shared = undefined;
     if (shared.users > 0) return;
@@ -91,13 +94,13 @@ export class PipeliningPool extends pg.Pool {
       (client) => {
         client.release(shared.hasFailed);
       },
-      // Those that wanted the client have been told.
+      // The callers have already received this error.
       () => undefined,
     );
   }
 }
 
-/** The data source's pool, which TypeORM has made of its option `driver`. */
+/** The data source's pool, which TypeORM created with its option `driver`. */
 export function poolOf(dataSource: DataSource): PipeliningPool {
   return (dataSource.driver as unknown as { readonly master: PipeliningPool }).master;
 }

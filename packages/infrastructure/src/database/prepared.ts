@@ -5,7 +5,7 @@ import { poolOf } from './pipelining-pool.js';
 import { traced } from './query-tracing.js';
 import { managerOf } from './transactions.js';
 
-/** A prepared statement. A connection knows it by its name, so another text needs another name. */
+/** A prepared statement. A connection identifies it by its name, so another text needs another name. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
@@ -14,10 +14,10 @@ export interface Statement {
 type Send = (query: pg.QueryArrayConfig) => Promise<pg.QueryArrayResult>;
 
 /**
- * Runs a statement that each connection prepares once: the server plans it no more, and TypeORM doesn't look at it.
+ * Runs a statement that each connection prepares once, so that the server doesn't plan it again. It bypasses TypeORM.
  *
- * @returns rows as arrays of values, in the order of the columns, as pg reads them.
- * @throws DomainError `service_unavailable` where the database can't answer in time.
+ * @returns rows as arrays of values, in the order of the columns, as pg parses them.
+ * @throws DomainError `service_unavailable` if the database doesn't answer in time.
  */
 export async function queryPrepared<Row extends readonly unknown[]>(
   dataSource: DataSource,
@@ -27,7 +27,7 @@ export async function queryPrepared<Row extends readonly unknown[]>(
   return onDatabase(() => send<Row>(dataSource, statement, values, (query) => poolOf(dataSource).query(query)));
 }
 
-/** As `queryPrepared`, for what only reads (`retryRead`). */
+/** Like `queryPrepared`, for statements that only read (`retryRead`). */
 export async function readPrepared<Row extends readonly unknown[]>(
   dataSource: DataSource,
   statement: Statement,
@@ -54,7 +54,7 @@ async function send<Row extends readonly unknown[]>(
   return rows as unknown as readonly Row[];
 }
 
-/** How many connections are idle, in use and wanted. */
+/** The numbers of idle and used connections, and of waiting callers. */
 export function poolStateOf(dataSource: DataSource) {
   const { totalCount, unusedCount: idle, waitingCount: waiting, options } = poolOf(dataSource);
   return { idle, used: totalCount - idle, size: options.max, waiting };

@@ -1,6 +1,6 @@
 /**
- * Milliseconds for one piece of work on the database: for its connection and for all its answers together. The rest of
- * the 2 s within which every request is answered is for all else.
+ * Milliseconds for one piece of database work, including the wait for a connection. Every request is answered within 2
+ * s; the rest is for everything else.
  */
 export const QUERY_TIMEOUT = 1_500;
 
@@ -14,9 +14,9 @@ export class QueryTimeoutError extends Error {
 }
 
 /**
- * Waits for the answer, up to `QUERY_TIMEOUT`.
+ * Waits for the answer, at most `QUERY_TIMEOUT`.
  *
- * @param since when the wait began, on the clock of `performance.now()`.
+ * @param since when the wait began, as a time of `performance.now()`.
  * @throws QueryTimeoutError after the timeout.
  */
 export async function withTimeout<Answer>(answer: Promise<Answer>, since = performance.now()): Promise<Answer> {

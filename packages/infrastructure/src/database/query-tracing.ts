@@ -2,16 +2,16 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { tracingChannel } from 'node:diagnostics_channel';
 import type { AfterQueryEvent, BeforeQueryEvent, EntitySubscriberInterface, QueryRunner } from 'typeorm';
 
-/** The published part of a query. Its values are left out, because they may be private. */
+/** The published part of a query. Its values may be private, so they are left out. */
 export interface TracedQuery {
   readonly name?: string;
   readonly text: string;
 }
 
-/** Traces of queries subscribe here. Without a subscriber the channel costs nothing. */
+/** Subscribers to this channel trace queries. Without a subscriber it costs nothing. */
 const channel = tracingChannel<unknown, TracedQuery>('adoption-store:query');
 
-/** Publishes a query that `send` sends by pg itself. */
+/** Publishes a query that is sent with pg directly. */
 export function traced<Answer>({ name, text }: Required<TracedQuery>, send: () => Promise<Answer>): Promise<Answer> {
   return isTraced() ? channel.tracePromise<unknown, [], Answer>(send, { name, text }) : send();
 }
@@ -34,7 +34,7 @@ export class QueryTracing implements EntitySubscriberInterface {
   }
 }
 
-/** Runs what it is given as part of whatever the caller is at now; undefined where nobody traces. */
+/** Returns a function that runs work in the caller's trace. Undefined if queries aren't traced. */
 export function callersTrace(): (<Result>(work: () => Result) => Result) | undefined {
   return isTraced() ? AsyncLocalStorage.snapshot() : undefined;
 }

@@ -9,8 +9,8 @@ const POLL = { interval: 250, timeout: 700 };
 /**
  * Reports to the monitor whether the database answers.
  *
- * @returns whether it answers now, within half a second. Callers that ask at the same time share one query: anyone may
- * ask through the API's health.
+ * @returns whether it answers now, within half a second. Concurrent callers share one query, because the API's health
+ * check is open to everybody.
  */
 export function readinessOf(dataSource: DataSource, monitor: DependencyMonitor): () => Promise<boolean> {
   let asking: Promise<unknown> | undefined;

@@ -2,10 +2,10 @@ import type { DataSource } from 'typeorm';
 import { INSUFFICIENT_PRIVILEGE, onDatabase, sqlState } from './database-errors.js';
 
 /**
- * A secret that all processes on the database share: the first to ask for it makes it. It is replaced by deleting its
+ * A secret that all processes on the database share. The first process that asks creates it. To replace it, delete its
  * row of the table `secrets`.
  *
- * @throws Error with one sentence where the role may not write the table.
+ * @throws Error with one sentence if the role may not write the table.
  */
 export async function sharedSecret(dataSource: DataSource, name: string): Promise<string> {
   const text = `
@@ -15,7 +15,7 @@ export async function sharedSecret(dataSource: DataSource, name: string): Promis
     return value;
   } catch (error) {
     if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) throw error;
-    const message = `The secret of the ${name} can't be kept in the database: this role may not write its table secrets.`;
+    const message = `The secret of the ${name} can't be stored in the database: this role may not write its table secrets.`;
     throw new Error(message, { cause: error });
   }
 }

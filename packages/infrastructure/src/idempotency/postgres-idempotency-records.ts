@@ -4,7 +4,9 @@ import { onDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { inTransaction, managerOf } from '../database/transactions.js';
 
-/** Takes the key, also where its answer is old enough to be forgotten. Waits for whoever is just taking it. */
+/**
+ * Takes the key, also if its record is old enough to be deleted. Waits for a concurrent transaction with the same key.
+ */
 const TAKE = `
   INSERT INTO idempotency_records AS taken (account_id, key, fingerprint, answered_at)
   VALUES ($1, $2, $3, $4)
@@ -21,7 +23,7 @@ export class PostgresIdempotencyRecords implements IdempotencyRecords {
   async once(request: IdempotentRequest, work: () => Promise<string>): Promise<RecordedAnswer> {
     for (;;) {
       const recorded = await onDatabase(() => inTransaction(this.dataSource, () => this.answer(request, work)));
-      // Undefined where it was forgotten between the two looks at it.
+      // Undefined if the record was deleted between the two queries.
       if (recorded !== undefined) return recorded;
     }
   }

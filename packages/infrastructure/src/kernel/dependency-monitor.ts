@@ -6,21 +6,21 @@ export type Dependency = keyof typeof NAMES;
 /** A dependency was lost, or is back. */
 export interface DependencyChange {
   readonly dependency: Dependency;
-  /** As people write it. */
+  /** The name for people. */
   readonly name: string;
   readonly isUp: boolean;
-  /** Why it was lost, in the words of the driver. */
+  /** The driver's message about the loss. */
   readonly reason?: string;
 }
 
 interface Poll {
-  /** Milliseconds from one answer to the next question. */
+  /** Milliseconds from one answer to the next check. */
   readonly interval: number;
-  /** Milliseconds to wait for an answer. */
+  /** Timeout of a check in milliseconds. */
   readonly timeout: number;
 }
 
-/** Knows which dependencies answer. It reports each loss and each return once. */
+/** Tracks which dependencies answer. It reports each loss and each return once. */
 export class DependencyMonitor {
   private readonly states = new Map<Dependency, boolean>();
   private readonly timers = new Map<Dependency, NodeJS.Timeout>();
@@ -28,12 +28,12 @@ export class DependencyMonitor {
 
   constructor(private readonly onChange: (change: DependencyChange) => void) {}
 
-  /** The dependencies that this process uses, and whether each of them answers. */
+  /** The dependencies of this process, and whether each answers. */
   read(): ReadonlyMap<Dependency, boolean> {
     return this.states;
   }
 
-  /** Records what a dependency did last: it failed with an error, or it answered. A dependency that was never heard of is up. */
+  /** Records the latest result of a dependency: a failure, or an answer. Without any record it counts as up. */
   record(dependency: Dependency, failure?: unknown): void {
     if (this.isClosed) return;
     const isUp = failure === undefined;
@@ -43,7 +43,7 @@ export class DependencyMonitor {
     this.onChange({ dependency, name: NAMES[dependency], isUp, ...(!isUp && { reason: reasonOf(failure) }) });
   }
 
-  /** Asks a dependency again and again, until closed. */
+  /** Checks a dependency repeatedly, until closed. */
   poll(dependency: Dependency, ask: () => Promise<unknown>, { interval, timeout }: Poll): void {
     this.states.set(dependency, true);
     const next = () => {
@@ -55,18 +55,18 @@ export class DependencyMonitor {
     next();
   }
 
-  /** Reports nothing from now on: a process that ends closes its connections itself. */
+  /** Stops all reports, because a stopping process closes its connections itself. */
   close(): void {
     this.isClosed = true;
     for (const timer of this.timers.values()) clearTimeout(timer);
   }
 }
 
-/** The error, or undefined where there was an answer in time. */
+/** The error, or undefined if there was an answer in time. */
 async function failureOf(ask: () => Promise<unknown>, timeout: number): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Error>((resolve) => {
-    // After a busy turn of the event loop, an answer that has arrived is read before this gives up on it.
+    // After a busy turn of the event loop, setImmediate lets an answer that has already arrived be read first.
     timer = setTimeout(() => setImmediate(resolve, new Error(`no answer within ${timeout} ms`)), timeout);
   });
   const answered = Promise.resolve()
@@ -82,9 +82,9 @@ async function failureOf(ask: () => Promise<unknown>, timeout: number): Promise<
   }
 }
 
-/** The message alone: other properties of an error may hold what was sent. */
+/** Only the message: other properties of an error may contain sent data. */
 export function reasonOf(error: unknown): string {
-  // Node tells in one error that none of a host's addresses could be reached.
+  // Node throws one error for all addresses of a host that could not be reached.
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join('; ');
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,2 +1,2 @@
-/** The same fields, for what is changed in place. */
+/** The same fields without `readonly`. */
 export type Writable<Fields> = { -readonly [Field in keyof Fields]: Fields[Field] };

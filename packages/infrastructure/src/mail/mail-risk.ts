@@ -1,8 +1,8 @@
 const LOCAL = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /**
- * What the operator should know of the way to the mail server; undefined where mails are encrypted and its certificate
- * is verified, or where they don't leave this machine.
+ * A warning about the connection to the mail server. Undefined if mails are encrypted and its certificate is verified,
+ * or if they don't leave this machine.
  */
 export function mailRisk(smtpUrl: string): string | undefined {
   const { protocol, hostname, searchParams } = new URL(smtpUrl);
@@ -14,5 +14,5 @@ export function mailRisk(smtpUrl: string): string | undefined {
   }
   if (is('ignoreTLS', 'true')) return `${mails} are not encrypted (ignoreTLS=true).`;
   if (protocol === 'smtps:' || is('secure', 'true') || is('requireTLS', 'true')) return undefined;
-  return `${mails} are encrypted only where it offers that: use smtps://, or add ?requireTLS=true.`;
+  return `${mails} are encrypted only if the server offers it: use smtps://, or add ?requireTLS=true.`;
 }

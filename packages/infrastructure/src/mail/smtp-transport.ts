@@ -1,10 +1,10 @@
 import { types } from 'node:util';
 import nodemailer from 'nodemailer';
 
-/** Milliseconds for each step of connecting; what follows is bounded by the timeout of each mail. */
+/** Timeout of each step of connecting, in milliseconds. Later steps are bounded by the timeout of each mail. */
 const CONNECTION_TIMEOUT = 5_000;
 
-/** Connections to a mail server, and what all mails have in common. */
+/** Connections to a mail server, and the settings of every mail. */
 export function openSmtpTransport(
   { url, connections }: { readonly url: string; readonly connections: number },
   defaults: { readonly from: string; readonly to?: string },
@@ -18,9 +18,10 @@ export function openSmtpTransport(
       dnsTimeout: CONNECTION_TIMEOUT,
       connectionTimeout: CONNECTION_TIMEOUT,
       greetingTimeout: CONNECTION_TIMEOUT,
-      // Longer than a connection is kept idle, four minutes, for the next message not to wait for a new one.
+      // Longer than the four minutes for which an idle connection is kept, so that the next message doesn't wait for a
+      // new one.
       socketTimeout: 300_000,
-      // A connection that is given up takes with it what has not gone out yet.
+      // Without a delay: a closed connection also drops the bytes it has not sent.
       socketCloseTimeout: 0,
       disableFileAccess: true,
       disableUrlAccess: true,
@@ -29,10 +30,13 @@ export function openSmtpTransport(
   );
 }
 
-/** Before anybody has logged in or named a recipient. */
+/** Errors before a login or a recipient, so their messages are safe to log. */
 const OF_CONNECTING = ['ECONNECTION', 'EDNS', 'ESOCKET', 'ETLS'];
 
-/** Why the mail server failed, mostly by the error's code alone: its message may name a user or a recipient. */
+/**
+ * The reason for a failure of the mail server, usually only the error's code: its message may contain a user or a
+ * recipient.
+ */
 export function mailFailure(error: unknown): string {
   if (!types.isNativeError(error)) return 'unknown';
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;

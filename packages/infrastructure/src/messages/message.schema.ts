@@ -8,10 +8,10 @@ export interface MessageRow {
   accountId: AccountId;
   text: string;
   status: MessageStatus;
-  /** Claims so far: the number of the newest. */
+  /** The number of claims, which is also the number of the latest. */
   claims: number;
   failures: number;
-  /** While the message is claimed, when the claim runs out. */
+  /** When the message is due; while it is claimed, when the claim expires. */
   dueAt: Instant;
   createdAt: Instant;
   traceparent: string | null;

@@ -3,15 +3,15 @@ import { mailFailure, openSmtpTransport } from '../mail/smtp-transport.js';
 
 export interface SmtpDelivery {
   readonly smtpUrl: string;
-  /** The sender's address, `Name <address>` or the address alone. */
+  /** The sender, as `Name <address>` or only the address. */
   readonly from: string;
   /** The store's address. */
   readonly to: string;
-  /** Connections at the most; each sends one message at a time. */
+  /** Most connections. Each sends one message at a time. */
   readonly connections?: number | undefined;
 }
 
-/** Delivers by e-mail. */
+/** Delivers messages by e-mail. */
 export class SmtpMessageSender implements MessageSender {
   private readonly transport;
   private readonly domain: string;
@@ -22,7 +22,7 @@ export class SmtpMessageSender implements MessageSender {
   }
 
   async send({ id, text, from, createdAt }: ClaimedMessage, timeout: number): Promise<void> {
-    // Aborting closes the connection that the message is on its way by.
+    // Aborting closes the connection that sends the message.
     const signal = AbortSignal.timeout(timeout);
     const mail = {
       signal,
@@ -32,7 +32,7 @@ export class SmtpMessageSender implements MessageSender {
       messageId: `<${id}@${this.domain}>`,
       headers: { 'X-Message-Id': id },
       text,
-      // Of the encodings the one that keeps whatever ends a line, and spaces before it.
+      // Base64 preserves all line endings and trailing spaces.
       encoding: 'base64',
     };
     try {
@@ -42,7 +42,7 @@ export class SmtpMessageSender implements MessageSender {
     }
   }
 
-  /** Connects and signs in, without sending a mail. Rejects where that fails. */
+  /** Connects and logs in without sending a mail. Rejects if that fails. */
   async check(): Promise<void> {
     try {
       await this.transport.verify();
@@ -51,7 +51,7 @@ export class SmtpMessageSender implements MessageSender {
     }
   }
 
-  /** Ends the connections. A message that is being sent fails. */
+  /** Closes the connections. A message that is being sent fails. */
   close(): void {
     this.transport.close({ force: true });
   }

@@ -22,8 +22,8 @@ import { managerOf } from '../database/transactions.js';
 import { accountMessageFrom, messageFrom, type MessageRow, messageSchema } from './message.schema.js';
 
 /**
- * Being due again only when the claim runs out is what keeps others away; counting the claims is what tells one
- * from the next one. Rows that somebody else is claiming just now are passed over, not waited for.
+ * `due_at` moves to the end of the claim, so that no other worker takes the message; the number of claims distinguishes
+ * a claim from a later one. Rows that another worker is claiming are skipped.
  */
 const CLAIM = `
   WITH due AS (
@@ -43,7 +43,7 @@ const CLAIM = `
 
 const BACKLOG = `SELECT count(*)::integer AS queued, min(created_at) AS oldest FROM messages WHERE status = 'queued'`;
 
-/** A claim of its own: who holds one of before changes nothing any more. */
+/** Counts as a new claim, so that the holder of an earlier claim can't change anything. */
 const RETRY = `
   WITH found AS (SELECT id, status FROM messages WHERE id = $1 FOR NO KEY UPDATE),
   retried AS (
@@ -58,7 +58,7 @@ type ClaimedRow = Omit<ClaimedMessage, 'accountId' | 'createdAt' | 'traceparent'
   readonly traceparent: string | null;
 };
 
-/** The row is the job. */
+/** A queue in a table: each row of a queued message is a job. */
 export class TypeOrmMessageQueue implements MessageQueue {
   private readonly listeners: NotificationListener[] = [];
 
@@ -75,7 +75,7 @@ export class TypeOrmMessageQueue implements MessageQueue {
   }
 
   async findById(accountId: AccountId, id: MessageId): Promise<Message | undefined> {
-    // Which no id has, and PostgreSQL takes in no text.
+    // PostgreSQL's text can't contain U+0000, so no id has it.
     if (id.includes('\0')) return undefined;
     const row = await readFromDatabase(this.dataSource, () =>
       managerOf(this.dataSource).findOneBy(messageSchema, { id, accountId }),
@@ -95,7 +95,8 @@ export class TypeOrmMessageQueue implements MessageQueue {
       query.where('(message.accountId, message.createdAt, message.id) > (:accountId, :createdAt, :id)', place);
       query.andWhere('message.accountId <= :accountId').orderBy('message.accountId');
     }
-    // Written out, as the planner knows no parameter's value, and the index has failed ones alone.
+    // The status is written into the SQL: the index contains only failed messages, and a generic plan doesn't know a
+    // parameter's value.
     if (status !== undefined) query.andWhere(`message.status = 'failed'`);
     const rows = await readFromDatabase(this.dataSource, () =>
       query.addOrderBy('message.createdAt').addOrderBy('message.id').getMany(),
@@ -156,7 +157,7 @@ export class TypeOrmMessageQueue implements MessageQueue {
     return { queued: row.queued, oldest: row.oldest === null ? undefined : instant(row.oldest.getTime()) };
   }
 
-  /** Each watcher has a connection of its own, so that a process that only adds messages has none. */
+  /** Each watcher has its own connection, so a process that only adds messages has none. */
   watch(onQueued: () => void): () => Promise<void> {
     const listener = new NotificationListener(this.connection, 'message_queued', onQueued);
     this.listeners.push(listener);
@@ -164,7 +165,7 @@ export class TypeOrmMessageQueue implements MessageQueue {
     return () => listener.close();
   }
 
-  /** Ends whatever still watches. */
+  /** Stops all watchers. */
   async close(): Promise<void> {
     await Promise.all(this.listeners.map((listener) => listener.close()));
   }

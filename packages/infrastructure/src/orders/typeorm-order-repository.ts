@@ -23,8 +23,8 @@ const columns = new Columns(orderSchema);
 const UNIQUE_VIOLATION = '23505';
 
 /**
- * One statement, for one round trip. `may_place_order` takes the account's turn until the transaction ends and only then
- * counts, with a snapshot of its own: the statement's is older, and would miss what was placed during the wait.
+ * One statement, for one round trip. `may_place_order` locks the account until the transaction ends and only then
+ * counts, with its own snapshot: the statement's snapshot is older and would miss orders placed during the wait.
  */
 const PLACE = `
   WITH asked AS MATERIALIZED (
@@ -39,8 +39,9 @@ const PLACE = `
   SELECT may, placed.* FROM asked LEFT JOIN placed ON true`;
 
 /**
- * The lock on the order decides who ends it, so it is taken first. The animal first would be wrong: whoever waits for it
- * would still see the order as it was before the wait, and sell the animal of one that was cancelled meanwhile.
+ * The lock on the order decides who ends it, so it is taken first. Locking the animal first would be wrong: a
+ * transaction that waited for it would still see the old order, and would sell the animal of an order that was
+ * cancelled meanwhile.
  */
 const END = (which: string) => `
   WITH ended AS (
@@ -52,8 +53,8 @@ const END = (which: string) => `
 
 const END_ONE = END('id = $5 AND account_id = $6');
 
-// An array, as a subquery that is joined may be run more than once and lock more than its limit. What another has locked
-// is being ended already: nobody waits, and workers share the work.
+// An array, because a joined subquery may run more than once and lock more rows than its limit. Locked rows are already
+// being ended, so they are skipped and workers share the work.
 const END_DUE = END(`id = ANY(ARRAY(
   SELECT id FROM orders WHERE status = 'placed' AND created_at <= $5
   ORDER BY created_at, id LIMIT $6 FOR UPDATE SKIP LOCKED))`);
@@ -84,8 +85,8 @@ export class TypeOrmOrderRepository implements OrderRepository {
   }
 
   /**
-   * From one place of an index to another. Were all that stands before the id said to be equal, the order would be that of
-   * the ids alone, and PostgreSQL may walk through everybody's orders until it has found enough.
+   * A range of one index, from one place to another. With `account_id = …` PostgreSQL would order by id only, and might
+   * scan the orders of all accounts until it had found enough.
    */
   async list({ accountId, status, after, limit }: OrderQuery): Promise<readonly Order[]> {
     const begin = after === undefined ? '>=' : '>';
@@ -118,7 +119,7 @@ export class TypeOrmOrderRepository implements OrderRepository {
   }
 }
 
-/** The new status of an animal, and the statuses that it may have had. */
+/** The new status of an animal, and the statuses from which it may change. */
 function animalChange(status: Order['status']) {
   const to = petStatusOnceOrder[status];
   return [to, statusesBefore(to)];

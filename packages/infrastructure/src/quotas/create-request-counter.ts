@@ -5,14 +5,14 @@ import { InProcessRequestCounter } from './in-process-request-counter.js';
 import { PostgresCountsStore } from './postgres-counts-store.js';
 
 export interface RequestCounterConfig {
-  /** A Redis that all instances share; without it each counts by itself. */
+  /** A Redis that all instances share. Without it each instance counts by itself. */
   readonly redisUrl?: string | undefined;
-  /** Milliseconds that a request waits for Redis, 40 if not said. */
+  /** Milliseconds for which a request waits for Redis. Default: 40. */
   readonly redisTimeout?: number | undefined;
-  /** Where days and bans outlive the process. */
+  /** The store of counts and bans that survive the process. */
   readonly dataSource: DataSource;
   readonly policy: BanPolicy;
-  /** Told what the operator should know, a sentence each. */
+  /** Called with sentences for the operator. */
   readonly onEvent: (message: string) => void;
   /** Called with the failure each time Redis fails, and with undefined each time it answers. */
   readonly onRedisState: (failure: unknown) => void;
@@ -20,15 +20,15 @@ export interface RequestCounterConfig {
 
 export type CreatedRequestCounter = Awaited<ReturnType<typeof createRequestCounter>>;
 
-/** A Redis that is away is no failure: its loss is reported, and its return awaited. */
+/** An unreachable Redis isn't a failure: the loss is reported, and the counter returns to Redis by itself. */
 export async function createRequestCounter(config: RequestCounterConfig) {
   const { redisUrl, redisTimeout, dataSource, policy, onEvent, onRedisState } = config;
-  // With Redis too: a process that is restarted while Redis is away goes on as well.
+  // Needed with Redis too: a process that restarts while Redis is down continues from these counts.
   const store = new PostgresCountsStore(dataSource, onEvent);
   const local = new InProcessRequestCounter(policy, store);
   let fallback: FallbackRequestCounter | undefined;
   if (redisUrl !== undefined) {
-    // Loaded by whoever uses it alone: it takes a tenth of a second.
+    // Loaded on demand, because loading it takes a tenth of a second.
     const { RedisRequestCounter } = await import('./redis-request-counter.js');
     const shared = await RedisRequestCounter.connect(redisUrl, policy, redisTimeout);
     fallback = new FallbackRequestCounter(shared, local, onRedisState);
@@ -36,9 +36,9 @@ export async function createRequestCounter(config: RequestCounterConfig) {
   const counter: RequestCounter = fallback ?? local;
   return {
     counter,
-    /** Requests that were decided in this process because Redis was lost. */
+    /** Requests that this process decided because Redis was lost. */
     fallbacks: () => fallback?.fallbacks ?? 0,
-    /** Keeps what isn't kept yet; before the data source is destroyed. */
+    /** Stores the remaining counts. Call it before the data source is destroyed. */
     close: async () => {
       fallback?.close();
       await store.close();

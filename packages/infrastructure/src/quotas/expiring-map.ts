@@ -1,8 +1,8 @@
 import { type Instant, later, startOf } from '@adoption-store/domain';
 
 /**
- * A map that forgets an entry that hasn't been set for one to two windows. It holds two generations, so that forgetting
- * costs nothing per entry, and a clock that lags by less than a window loses nothing.
+ * A map that drops entries that were not set for one to two windows. It has two generations, so dropping costs nothing
+ * per entry, and a clock that is behind by less than a window loses no entry.
  */
 export class ExpiringMap<Key, Value> {
   private current = new Map<Key, Value>();

@@ -2,18 +2,18 @@ import type { CountedRequest, Instant, RequestCounter, Verdict } from '@adoption
 import type { InProcessRequestCounter } from './in-process-request-counter.js';
 import type { RedisRequestCounter } from './redis-request-counter.js';
 
-/** Milliseconds from one probe to the next: of a Redis that answers, and of one that is lost. */
+/** Milliseconds between probes: of a Redis that answers, and of a lost one. */
 const PROBE_INTERVAL = 400;
 const RETRY_INTERVAL = 100;
 
 /**
- * Decides in this process while Redis is lost. Only the requests that are under way when it is lost wait for it; from
- * then on it is asked aside, and used again when it answers.
+ * Decides in this process while Redis is lost. Only requests in progress at the loss wait for Redis. After that it is
+ * probed in the background, and used again once it answers.
  */
 export class FallbackRequestCounter implements RequestCounter {
-  /** Requests that were decided in this process. */
+  /** Requests that this process decided by itself. */
   fallbacks = 0;
-  /** Whether instances count together just now. */
+  /** Whether the instances currently count together. */
   isShared = true;
   private timer: NodeJS.Timeout | undefined;
 
@@ -34,7 +34,7 @@ export class FallbackRequestCounter implements RequestCounter {
     if (refusal !== undefined) return refusal;
     try {
       const decision = await this.shared.decide(request);
-      // Should Redis be lost, this process goes on from there: nobody's day starts anew.
+      // If Redis is lost, this process continues from these counts, so that no account's day starts at zero.
       if (this.isShared) this.local.remember(request, decision);
       return decision.verdict;
     } catch (error) {
@@ -92,7 +92,7 @@ export class FallbackRequestCounter implements RequestCounter {
       () => undefined,
       (error: unknown) => error,
     );
-    // Closed meanwhile, or a request has noticed the loss first.
+    // The counter was closed, or a request noticed the loss first.
     if (this.timer !== timer) return;
     if (failure === undefined) {
       this.isShared = true;

@@ -19,13 +19,13 @@ import { ExpiringMap } from './expiring-map.js';
 import type { KeyCounts, PostgresCountsStore } from './postgres-counts-store.js';
 
 /**
- * Counts in this process alone. A decision runs to its end without yielding, which makes it atomic. What is stored of an
- * account and a key is read when they are first counted.
+ * Counts in this process only. A decision never yields, so it is atomic. The stored counts of an account and a key are
+ * read when they are first counted.
  */
 export class InProcessRequestCounter implements RequestCounter {
   private readonly addresses = new ExpiringMap<string, Usage>(MINUTE);
   private readonly accounts = new ExpiringMap<AccountId, Usage>(DAY);
-  /** A ban matters for a day after it began, or until it ends, and whatever is forgotten here is read again. */
+  /** A ban matters until it ends, or for a day after it began. A dropped entry is read again. */
   private readonly keys = new ExpiringMap<ApiKeyId, Refusals>(DAY);
 
   constructor(
@@ -33,7 +33,7 @@ export class InProcessRequestCounter implements RequestCounter {
     private readonly stored: PostgresCountsStore,
   ) {}
 
-  /** Number of addresses and accounts, to watch that memory stays bounded. */
+  /** Number of addresses and accounts, for tests that memory stays bounded. */
   get size(): number {
     return this.addresses.size + this.accounts.size;
   }
@@ -53,14 +53,14 @@ export class InProcessRequestCounter implements RequestCounter {
     return decision.verdict;
   }
 
-  /** The refusal of an address that is known to have no room until its minute ends. */
+  /** The refusal of an address that is known to have no requests left until its minute ends. */
   refusalOf({ requester, limits, now }: CountedRequest): Verdict | undefined {
     const usage = 'address' in requester ? this.addresses.get(requester.address) : undefined;
     const verdict = usage && verdictOn(usage, limits, undefined, now);
     return verdict?.outcome === 'admitted' ? undefined : verdict;
   }
 
-  /** Where other processes count a key, each look reads what they have stored within the last second. */
+  /** Other processes may count the key, so each look reads the counts that were stored within the last second. */
   async look({ requester, limits, now }: CountedRequest): Promise<Verdict> {
     if ('address' in requester) {
       return verdictOn(this.addresses.get(requester.address) ?? NO_USAGE, limits, undefined, now);
@@ -74,8 +74,8 @@ export class InProcessRequestCounter implements RequestCounter {
   }
 
   /**
-   * Takes over a decision of the shared counter. Decisions may arrive in another order than they were made: the highest
-   * count in a window stays.
+   * Takes over a decision of the shared counter. Decisions may arrive in another order than they were made, so the
+   * highest count of a window is kept.
    */
   remember({ requester, now }: CountedRequest, { usage, refusals }: KeyCounts): void {
     if ('address' in requester) this.addresses.set(requester.address, usage, now);
@@ -88,7 +88,7 @@ export class InProcessRequestCounter implements RequestCounter {
     return usage && refusals && { usage, refusals };
   }
 
-  /** Other requests may have been counted while what is stored was read. */
+  /** Other requests may have been counted while the stored counts were read. */
   private knownOr(stored: KeyCounts, { accountId, keyId }: KeyRequester): KeyCounts {
     return {
       usage: this.accounts.get(accountId) ?? stored.usage,

@@ -18,12 +18,12 @@ import { deletePortions } from '../database/delete-portions.js';
 import { WriteBehind } from '../database/write-behind.js';
 import { queryPrepared, readPrepared } from '../database/prepared.js';
 
-/** How an account and one of its keys stand. */
+/** The counts of an account, and the refusals and bans of one of its keys. */
 export type KeyCounts = Pick<Decision, 'usage' | 'refusals'>;
 
-/** Milliseconds from one flush to the next: with the time a flush takes, what a SIGKILL can make forgotten. */
+/** Milliseconds between flushes. Together with the duration of a flush, this bounds what a SIGKILL can lose. */
 const FLUSH_EVERY = 500;
-/** Accounts, and bans, of one statement, which has to end within its time limit. */
+/** Accounts, and bans, in one statement, which has a time limit. */
 const PORTION = 5_000;
 
 const READ = {
@@ -37,9 +37,9 @@ const READ = {
 };
 
 /**
- * Instances without a Redis count apart and share the rows: within a day, and within a minute, the highest count stays,
- * and of two bans the later. The joins drop what belongs to an account or key that is gone. Sorted, as two instances
- * that lock the same rows in different orders would wait for each other.
+ * Instances without Redis count separately but share the rows: within a day, and within a minute, the highest count is
+ * kept, and the later of two bans. The joins drop deleted accounts and keys. The rows are sorted, because two instances
+ * that lock them in different orders could deadlock.
  */
 const WRITE = {
   name: 'request counts write',
@@ -72,10 +72,10 @@ const WRITE = {
 };
 
 const COUNTS = { table: 'request_counts', time: 'day_start' };
-/** A ban counts for as long as it lasts, and for a day towards the length of the next. */
+/** A ban matters until it ends, and for a day for the length of the next one. */
 const BANS = { table: 'key_bans', time: 'banned_at', where: "banned_until <= $1::timestamptz + interval '1 day'" };
 
-/** Days and bans in PostgreSQL, where they outlive the process. */
+/** Stores daily counts and bans in PostgreSQL, so that they survive the process. */
 export class PostgresCountsStore {
   private readonly reads = new Batch(
     async (requester: KeyRequester) => (await this.readAll([requester]))[0] ?? countsFrom([]),
@@ -96,22 +96,22 @@ export class PostgresCountsStore {
     return this.reads.add(requester);
   }
 
-  /** Stores soon how the account and the key stand. Nobody waits for it, and it never fails. */
+  /** Stores the counts soon. It returns at once and never fails. */
   store({ accountId, keyId }: KeyRequester, { usage, refusals }: KeyCounts): void {
     this.usages.set(accountId, usage);
     if (refusals.bannedAt > 0) this.bans.set(keyId, refusals);
     this.writeBehind.soon();
   }
 
-  /** Deletes what no process asks for anymore from `now` on; how many rows. */
+  /** Deletes rows that no process reads from `now` on. Returns their number. */
   async purge(now: Instant): Promise<number> {
-    // A day later than they end, for instances whose clock lags.
+    // A day later than necessary, for instances whose clock is behind.
     const before = later(now, -2 * DAY);
     const counts = await deletePortions(this.dataSource, COUNTS, before);
     return counts + (await deletePortions(this.dataSource, BANS, before));
   }
 
-  /** Writes what has changed. Never rejects: what can't be written now is written with the next flush. */
+  /** Writes the changes. Never rejects: changes that can't be written now are written at the next flush. */
   async flush(): Promise<void> {
     const [usages, bans] = [[...this.usages], [...this.bans]];
     this.usages = new Map();
@@ -124,19 +124,19 @@ export class PostgresCountsStore {
       if (this.isFailing) this.onEvent('Request counts are saved again.');
       this.isFailing = false;
     } catch (error) {
-      // Also what has been written: to write it again changes nothing.
+      // Includes rows that were already written: writing them again changes nothing.
       this.usages = new Map([...usages, ...this.usages]);
       this.bans = new Map([...bans, ...this.bans]);
       this.writeBehind.soon();
       const reason = error instanceof Error ? error.message : String(error);
       if (!this.isFailing) {
-        this.onEvent(`Request counts can't be saved (${reason}); they are kept in memory until they can.`);
+        this.onEvent(`Request counts can't be saved (${reason}); they stay in memory until then.`);
       }
       this.isFailing = true;
     }
   }
 
-  /** Writes for the last time. */
+  /** Writes the rest. */
   async close(): Promise<void> {
     await this.writeBehind.close();
   }
@@ -148,7 +148,7 @@ export class PostgresCountsStore {
   }
 }
 
-/** @param row as READ selects it. Null, where nothing is stored, is 0 here. */
+/** @param row of READ. A null, where nothing is stored, becomes 0. */
 function countsFrom([
   minuteStart = 0,
   minuteUsed = 0,

@@ -37,7 +37,7 @@ const record = (keyId: number, isAdmitted = true, at = NOON) => {
 };
 const pass = (milliseconds: number) => jest.advanceTimersByTimeAsync(milliseconds);
 
-it('writes what every key has used at once, every second at the most, and nothing where nothing is used', async () => {
+it('writes the usage of all keys together, at most every second, and nothing without usage', async () => {
   for (let request = 0; request < 1_000; request += 1) record(request % 2, request % 4 !== 0);
   await pass(999);
   expect(written).toEqual([]);
@@ -53,14 +53,14 @@ it('writes what every key has used at once, every second at the most, and nothin
   expect(written[1]).toEqual([['1', '2026-01-01', 1, 0]]);
 });
 
-it('counts every request of however many', async () => {
+it('counts every request, however many there are', async () => {
   for (let request = 0; request < 30_000; request += 1) record(request % 3, request % 5 !== 0);
   await pass(1_000);
   expect(written).toHaveLength(1);
   expect(written[0]?.toSorted()).toEqual([0, 1, 2].map((keyId) => [String(keyId), '2026-01-01', 8_000, 2_000]));
 });
 
-it('keeps days apart, also where a clock goes back', async () => {
+it('keeps days separate, even if a clock goes back', async () => {
   for (const at of [NOON, NOON + DAY, NOON]) record(1, true, at);
   await pass(1_000);
   const total = (day: string) =>
@@ -68,7 +68,7 @@ it('keeps days apart, also where a clock goes back', async () => {
   expect([total('2026-01-01'), total('2026-01-02')]).toEqual([2, 1]);
 });
 
-it('keeps what the database could not take, and adds what has come since', async () => {
+it('keeps usage that could not be written, and adds later usage', async () => {
   isAway = true;
   record(1);
   record(2, true, NOON - DAY);
@@ -87,7 +87,7 @@ it('keeps what the database could not take, and adds what has come since', async
   );
 });
 
-it('writes the rest when it is closed, and does not go on where that fails', async () => {
+it('writes the rest when it is closed, and gives up if that fails', async () => {
   record(1);
   await usage.close();
   expect(written).toEqual([[['1', '2026-01-01', 1, 0]]]);
@@ -97,7 +97,7 @@ it('writes the rest when it is closed, and does not go on where that fails', asy
   expect(jest.getTimerCount()).toBe(0);
 });
 
-it('holds 10,000 keys at the most', async () => {
+it('holds at most 10,000 keys', async () => {
   for (let keyId = 0; keyId < 10_001; keyId += 1) record(keyId);
   await pass(1_000);
   record(10_000);

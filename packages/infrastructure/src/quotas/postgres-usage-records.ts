@@ -19,12 +19,12 @@ import { queryPrepared } from '../database/prepared.js';
 import type { Writable } from '../kernel/writable.js';
 
 const FLUSH_EVERY = 1_000;
-/** Keys of a day in one write; what a further one uses before it isn't recorded. */
+/** Keys of a day in one write. The usage of a further key before the write isn't recorded. */
 const MOST_KEYS = 10_000;
 
 /**
- * Whatever instances have noted adds up. The join drops keys that are gone; sorted, as two instances that lock the same
- * rows in different orders would wait for each other.
+ * The records of all instances are added up. The join drops deleted keys. The rows are sorted, because two instances
+ * that lock them in different orders could deadlock.
  */
 const ADD = {
   name: 'usage add',
@@ -40,7 +40,7 @@ const ADD = {
 const LIST_DAYS = `
   SELECT to_char(day, 'YYYY-MM-DD') AS day, sum(admitted) AS admitted, sum(refused) AS refused FROM usage_by_day
   WHERE account_id = $1 AND day >= $2 GROUP BY usage_by_day.day ORDER BY usage_by_day.day`;
-// Key by key, however many others the account has had: asked for all at once, PostgreSQL may read those, too.
+// One query per key, however many other keys the account has had: in a single query PostgreSQL might read those too.
 const LIST = `
   SELECT to_char(used.day, 'YYYY-MM-DD') AS day, key_id, admitted, refused
   FROM unnest(COALESCE($3::bigint[], ARRAY(SELECT id FROM api_keys WHERE account_id = $1))) AS asked (id)
@@ -51,9 +51,9 @@ const LIST = `
 
 type Days = Map<Instant, Map<ApiKeyId, Writable<KeyDayOfUsage>>>;
 
-/** A write whose answer is lost is tried again: where the database had done it, it counts twice. */
+/** A write whose response is lost is repeated. If the database had done it, it counts twice. */
 export class PostgresUsageRecords implements UsageRecords {
-  /** The counts that are not yet written. */
+  /** Counts that are not yet written. */
   private days: Days = new Map();
   private readonly writeBehind = new WriteBehind(() => this.writeAll(), FLUSH_EVERY);
 
@@ -79,7 +79,7 @@ export class PostgresUsageRecords implements UsageRecords {
     return deletePortions(this.dataSource, { table: 'usage_by_day', time: 'day' }, later(before, -DAY));
   }
 
-  /** Writes what there is a last time, where that can be had. */
+  /** Tries to write the rest. */
   async close(): Promise<void> {
     await this.writeBehind.close();
   }
@@ -136,7 +136,7 @@ function dayFrom({ day, admitted, refused }: DayRow): DayOfUsage {
   return { day: instant(Date.parse(day)), admitted: Number(admitted), refused: Number(refused) };
 }
 
-/** The UTC day, as PostgreSQL reads it. */
+/** The UTC day in PostgreSQL's format. */
 function dateOf(time: number): string {
   return new Date(time).toISOString().slice(0, 10);
 }

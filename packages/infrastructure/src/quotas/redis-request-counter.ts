@@ -16,7 +16,7 @@ import {
 import { Redis } from 'ioredis';
 import { requestCounterScript } from './request-counter-script.js';
 
-/** A text that Redis holds, as request-counter-script.ts writes it. */
+/** A value in Redis, as request-counter-script.ts writes it. */
 type Held = string | null | undefined;
 
 /** The client with the script as a command. */
@@ -24,27 +24,27 @@ interface ScriptedRedis extends Redis {
   countRequests(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<Held[]>;
 }
 
-/** Requests of one requester with the same limits, which are decided one after another. */
+/** Requests of one requester with the same limits. They are decided one after another. */
 interface Group extends CountedRequest {
   requests: number;
   /** The usage before the next request of this group, once Redis has answered. */
   usage: Usage;
-  /** Of a key. */
+  /** Only for keys. */
   refusals: Refusals | undefined;
 }
 
-/** Groups in one call, which takes Redis some 3 ms. */
+/** Groups in one call, which takes Redis about 3 ms. */
 const MOST_GROUPS = 500;
 
-/** Milliseconds until a request is decided elsewhere, which leaves room to do so within 50. */
+/** Milliseconds until a request is decided in process instead. This leaves time to do so within 50 ms. */
 const DEFAULT_TIMEOUT = 40;
 
-/** Counts in a Redis that every instance shares. Rejects whenever that Redis doesn't answer in time. */
+/** Counts in a Redis that all instances share. Rejects if Redis doesn't answer in time. */
 export class RedisRequestCounter implements RequestCounter {
-  /** The requests of this turn of the event loop, which go as one call. */
+  /** The requests of this turn of the event loop, which are sent as one call. */
   private groups = new Map<string, Group>();
   private answer = Promise.resolve();
-  /** Why the connection could not be made, until it is. */
+  /** The reason why the connection failed; undefined once connected. */
   connectionError: Error | undefined;
 
   private constructor(
@@ -53,20 +53,20 @@ export class RedisRequestCounter implements RequestCounter {
     private readonly timeout: number,
   ) {}
 
-  /** Connects, and goes on trying in the background where that fails: what matters is `isReady`. */
+  /** Connects. If that fails, it retries in the background; `isReady` says whether it is connected. */
   static async connect(url: string, policy: BanPolicy, timeout = DEFAULT_TIMEOUT): Promise<RedisRequestCounter> {
     const redis = new Redis(url, {
       lazyConnect: true,
-      // A request would rather be decided elsewhere than wait.
+      // A request should be decided in process instead of waiting.
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
-      // For what the client asks by itself; a decision waits less, see `withTimeout`.
+      // For the client's own commands. A decision has a shorter limit, see `withTimeout`.
       commandTimeout: 1_000,
       connectTimeout: 500,
-      // For a frozen server, which doesn't hang up by itself.
+      // For a frozen server, which doesn't close the connection itself.
       disconnectTimeout: 200,
       retryStrategy: (attempt) => Math.min(50 * attempt, 500),
-      // After a failover the old primary may still be there, and refuse to write.
+      // After a failover the old primary may still answer, but refuse writes.
       reconnectOnError: (error) => error.message.startsWith('READONLY'),
       connectionName: 'adoption-store',
       scripts: { countRequests: { lua: requestCounterScript(policy) } },
@@ -78,7 +78,7 @@ export class RedisRequestCounter implements RequestCounter {
     return counter;
   }
 
-  /** Whether it is worth asking: without, a request is rejected at once. */
+  /** Whether Redis is connected. If not, a request rejects immediately. */
   get isReady(): boolean {
     return this.redis.status === 'ready';
   }
@@ -87,7 +87,7 @@ export class RedisRequestCounter implements RequestCounter {
     return (await this.decide(request)).verdict;
   }
 
-  /** Counts a request, and tells the state behind the verdict too. */
+  /** Counts a request. Returns the state behind the verdict too. */
   async decide({ requester, limits, now }: CountedRequest): Promise<Decision> {
     if (this.groups.size === MOST_GROUPS) this.groups = new Map();
     if (this.groups.size === 0) this.answer = this.ask(this.groups);
@@ -107,14 +107,14 @@ export class RedisRequestCounter implements RequestCounter {
     return verdictOn(usageFrom(usage), limits, refusalsFrom(refusals), now);
   }
 
-  /** Nothing: the keys expire by themselves. */
+  /** Does nothing, because the keys in Redis expire by themselves. */
   async purge(): Promise<number> {
     return 0;
   }
 
   /**
-   * Resolves if a request could be counted now, by counting one of nobody's: a Redis that can be reached may be full, or
-   * a replica. A connection on which nothing comes back is given up for a new one.
+   * Resolves if a request could be counted now. It counts a request of no real requester, because a reachable Redis may
+   * be full, or a replica. A connection without any answer is replaced.
    */
   async probe(): Promise<void> {
     try {
@@ -144,8 +144,8 @@ export class RedisRequestCounter implements RequestCounter {
   }
 
   /**
-   * Not the client's own `commandTimeout`: after this process was busy for long its timers run before its sockets are
-   * read, and would give up answers that have come long since. `setImmediate` runs after the sockets.
+   * Used instead of the client's `commandTimeout`: after a long busy turn, timers run before sockets are read, so it
+   * would give up answers that have already arrived. `setImmediate` runs after the sockets.
    */
   private withTimeout<Answer>(answer: Promise<Answer>): Promise<Answer> {
     return new Promise((resolve, reject) => {

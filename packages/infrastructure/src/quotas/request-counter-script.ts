@@ -1,17 +1,17 @@
 import type { BanPolicy } from '@adoption-store/domain';
 
 /**
- * The domain's `decide` (quota.ts) for requests of several requesters, as one atomic step in Redis; the contract suite
- * compares the two.
+ * The domain's `decide` (quota.ts) for several requesters, as one atomic step in Redis. The contract suite compares the
+ * two.
  *
- * KEYS: two for each requester, where the usage of its account or address is held and where the refusals of its API key;
- * the second is empty of an address. ARGV: four for each, the number of its requests, now, perMinute and perDay. Times
- * are Unix milliseconds. The fields of Usage and Refusals are held as text, in their order in quota.ts, separated by
- * spaces. Gives for each requester the two texts that were held before its requests, from which `decide` tells what
- * became of each.
+ * KEYS: two for each requester, the usage of its account or address, and the refusals of its API key (empty for an
+ * address). ARGV: four for each requester, the number of its requests, now, perMinute and perDay. Times are Unix
+ * milliseconds. Usage and Refusals are stored as text: their fields in the order of quota.ts, separated by spaces.
+ * Returns the two stored texts of each requester before its requests; `decide` derives the result of each request from
+ * them.
  *
- * What is held expires by itself: counted from `now`, as Redis' clock may differ, and a minute late, for instances whose
- * clock lags.
+ * The keys expire by themselves. The expiry is computed from `now`, because Redis' clock may differ, and is a minute
+ * late, for instances whose clock is behind.
  */
 export function requestCounterScript({ refusals, firstBan, longestBan }: BanPolicy): string {
   return `

@@ -6,7 +6,7 @@ import { onDatabase, readFromDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { type SessionRow, sessionSchema } from './session.schema.js';
 
-/** Nothing but `add` inserts a row: a session that has ended stays so, whatever is under way in it. */
+/** Only `add` inserts a row, so an ended session stays ended, whatever requests are in progress. */
 export class PostgresSessionRepository implements SessionRepository {
   constructor(private readonly dataSource: DataSource) {}
 
@@ -14,7 +14,7 @@ export class PostgresSessionRepository implements SessionRepository {
     const { accountId: id, credentialVersion } = session;
     return onDatabase(() =>
       this.dataSource.transaction(async (manager) => {
-        // So that a session never begins beside a change of the password.
+        // Locked, so that a session never begins during a change of the password.
         if ((await lockAccount(manager, { id, credentialVersion })) === null) return false;
         await manager.insert(sessionSchema, { ...session, expiresAt: sessionEnd(session) });
         return true;

@@ -5,11 +5,11 @@ import type { Writable } from '../kernel/writable.js';
 
 export type SessionRow = Writable<Session> & {
   expiresAt: Instant;
-  /** The former version's. */
+  /** Used by the previous version only. */
   data?: object;
 };
 
-/** The nullable columns are null in sessions of the former version. Those sessions sign nobody in. */
+/** The nullable columns are null in sessions of the previous version. Those sessions sign nobody in. */
 export const sessionSchema = new EntitySchema<SessionRow>({
   name: 'Session',
   tableName: 'sessions',

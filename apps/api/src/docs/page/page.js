@@ -1,11 +1,11 @@
-// The reference page: Swagger UI on our description, with what it leaves out.
+// The reference page: Swagger UI with the API's description, and with features that Swagger UI lacks.
 
 const darkness = matchMedia('(prefers-color-scheme: dark)');
 const followDarkness = () => document.documentElement.classList.toggle('dark-mode', darkness.matches);
 darkness.addEventListener('change', followDarkness);
 followDarkness();
 
-/** A number as it was written, where the browser can (JSON.rawJSON): Swagger UI would round an int64 to a double. */
+/** Keeps numbers exactly as written if the browser can (JSON.rawJSON): Swagger UI would round an int64 to a double. */
 function indented(text) {
   try {
     const asWritten = (_key, value, { source }) => (typeof value === 'number' ? JSON.rawJSON(source) : value);
@@ -16,7 +16,7 @@ function indented(text) {
 }
 
 const exactNumbers = (system) => ({
-  // Swagger UI asks for it by name, misses it loudly, and takes this one.
+  // Swagger UI looks for a component of this name, logs an error without it, and uses this one.
   components: {
     JsonSchema_integer_int64: (props) => system.React.createElement(props.getComponent('JsonSchema_string'), props),
   },
@@ -29,7 +29,7 @@ const exactNumbers = (system) => ({
   },
 });
 
-/** The marks of an operation, beside its path. */
+/** The labels of an operation, beside its path. */
 const marks = {
   wrapComponents: {
     OperationSummaryPath:
@@ -54,7 +54,7 @@ function marksOf(operation) {
   ];
 }
 
-/** Every operation has the same ten refusals, and every answer six headers: folded, so that one sees the rest. */
+/** Every operation has the same ten errors and every response the same six headers, so they are folded. */
 const folds = {
   wrapComponents: {
     headers:
@@ -87,7 +87,7 @@ async function show() {
   const response = await fetch(address);
   if (!response.ok) throw new Error(`${address.href} answers ${response.status}`);
   const description = await response.json();
-  // The page may call no other server than its own; the others are named for those who build on the API.
+  // The page may call only its own server. The other servers are listed for API users.
   const [own, ...others] = description.servers;
   description.servers = [{ ...own, url: new URL(own.url, address).href }];
   const servers = others.map(({ url, description: name }) => `- ${name}: \`${url}\``);

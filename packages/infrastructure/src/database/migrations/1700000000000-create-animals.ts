@@ -9,7 +9,7 @@ export class CreateAnimals1700000000000 implements MigrationInterface {
         category_id bigint NOT NULL,
         status text NOT NULL CHECK (status IN ('available', 'pending', 'sold'))
       )`);
-    // A page by status is a range of this index, however deep the page and large the table.
+    // A page by status is a range of this index, however deep the page and however large the table.
     await runner.query('CREATE INDEX animals_by_status ON animals (status, id)');
   }
 

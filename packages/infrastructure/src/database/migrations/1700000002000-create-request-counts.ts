@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 export class CreateRequestCounts1700000002000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
-    // Written over and over: the room left in each page lets PostgreSQL update in place, without touching the index.
+    // The rows are updated constantly. Free space in each page lets PostgreSQL update them without touching the index.
     await runner.query(`
       CREATE TABLE request_counts (
         account_id bigint PRIMARY KEY REFERENCES accounts (id) ON DELETE CASCADE,

@@ -14,10 +14,10 @@ export class CreateOrders1700000004000 implements MigrationInterface {
     // The database guarantees that an animal is in one order at a time and sold once, even if a process is wrong.
     await runner.query(`
       CREATE UNIQUE INDEX orders_live_by_animal ON orders (animal_id) WHERE status IN ('placed', 'completed')`);
-    // A page is a range of one of these, however deep it is and however many orders others have.
+    // A page is a range of one of these indexes, however deep it is and however many orders other accounts have.
     await runner.query('CREATE INDEX orders_by_account ON orders (account_id, id)');
     await runner.query('CREATE INDEX orders_by_account_and_status ON orders (account_id, status, id)');
-    // As small as what may still expire.
+    // Contains only the orders that can still expire.
     await runner.query(`CREATE INDEX orders_by_expiry ON orders (created_at, id) WHERE status = 'placed'`);
   }
 

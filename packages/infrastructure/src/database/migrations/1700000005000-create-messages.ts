@@ -13,9 +13,10 @@ export class CreateMessages1700000005000 implements MigrationInterface {
         due_at timestamptz NOT NULL,
         created_at timestamptz NOT NULL
       )`);
-    // As small as the backlog, however many messages have been sent.
+    // Contains only the backlog, however many messages have been sent.
     await runner.query(`CREATE INDEX messages_due ON messages (due_at) WHERE status = 'queued'`);
-    // Says nothing of what is in it, as whoever may connect may listen; what is the same, PostgreSQL says once a commit.
+    // Has no content, because every role that can connect can listen. PostgreSQL merges equal notifications of one
+    // commit.
     await runner.query(`
       CREATE FUNCTION notify_message_queued() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN

@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 export class CreateIdempotencyRecords1700000006000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
-    // No answer is seen only by the transaction that is about to give it.
+    // Only the transaction that creates a record sees it without an answer.
     await runner.query(`
       CREATE TABLE idempotency_records (
         account_id bigint NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,

@@ -15,11 +15,11 @@ export class AddCredentialsAndUsage1700000008000 implements MigrationInterface {
       )`);
     await runner.query('CREATE INDEX password_resets_by_account ON password_resets (account_id)');
     await runner.query('CREATE INDEX password_resets_by_time ON password_resets (expires_at)');
-    // For those who only tell how an account stands; an instance that counts has it in memory.
+    // For processes that only show counts. An instance that counts has its counts in memory.
     await runner.query(
       'ALTER TABLE request_counts ADD COLUMN minute_start timestamptz, ADD COLUMN minute_used integer',
     );
-    // Written over and over, as request_counts is.
+    // Updated constantly, like request_counts.
     await runner.query(`
       CREATE TABLE usage_by_day (
         account_id bigint NOT NULL,

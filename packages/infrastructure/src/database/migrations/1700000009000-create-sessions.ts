@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 export class CreateSessions1700000009000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
-    // As connect-pg-simple wants it, which is all that uses it.
+    // The columns that connect-pg-simple needs, its only user.
     await runner.query(`
       CREATE TABLE sessions (
         sid text PRIMARY KEY,

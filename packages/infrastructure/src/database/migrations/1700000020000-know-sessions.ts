@@ -2,8 +2,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 export class KnowSessions1700000020000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
-    // The former version may still write sessions of its own, which have nothing but sid, sess and expire. Those are
-    // nobody's here, and are cleared away as they expire.
+    // The previous version may still insert its own sessions, with sid, sess and expire only. They sign nobody in here,
+    // and are deleted when they expire.
     await runner.query(`
       ALTER TABLE sessions
         ADD COLUMN token_hash text UNIQUE CHECK (token_hash ~ '^[0-9a-f]{64}$'),

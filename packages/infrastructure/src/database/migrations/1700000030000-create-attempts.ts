@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 export class CreateAttempts1700000030000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
-    // Written over and over: the room left in each page lets PostgreSQL update in place.
+    // The rows are updated constantly. Free space in each page lets PostgreSQL update them in place.
     await runner.query(`
       CREATE TABLE attempts (
         subject_hash text PRIMARY KEY CHECK (subject_hash ~ '^[0-9a-f]{64}$'),

@@ -2,8 +2,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 export class ProveAddresses1700000040000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
-    // Accounts that signed up before this migration have proven no address. An account without a password, which the
-    // operator has opened, needs no mark: the rule knows it by its version.
+    // Existing accounts that signed up themselves have not proven their address. An account without a password, which
+    // the operator opened, needs no mark: its credential version shows it.
     await runner.query('ALTER TABLE accounts ADD COLUMN proven_at timestamptz');
     await runner.query(`
       CREATE TABLE address_proofs (

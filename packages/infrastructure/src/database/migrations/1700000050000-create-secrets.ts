@@ -2,13 +2,13 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 export class CreateSecrets1700000050000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
-    // The database makes the value, 244 random bits, so that no statement holds it that a log could repeat.
+    // The database generates the value (244 random bits), so no statement in a log can contain it.
     await runner.query(`
       CREATE TABLE secrets (
         name text PRIMARY KEY,
         value text NOT NULL DEFAULT gen_random_uuid()::text || gen_random_uuid()::text CHECK (length(value) >= 32)
       )`);
-    // Without a policy the table's owner alone sees its rows: no role that may read every table does.
+    // Without a policy only the table's owner sees its rows, not even a role that may read every table.
     await runner.query('ALTER TABLE secrets ENABLE ROW LEVEL SECURITY');
   }
 

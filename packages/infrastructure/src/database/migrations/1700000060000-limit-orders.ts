@@ -2,7 +2,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 export class LimitOrders1700000060000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
-    // Volatile: each statement of such a function sees what was committed before it began, whatever the caller sees.
+    // VOLATILE: each statement in the function sees all commits before it began, even if the caller's snapshot is
+    // older.
     await runner.query(`
       CREATE FUNCTION may_place_order(account bigint, most integer) RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
       BEGIN

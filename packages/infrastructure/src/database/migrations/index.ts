@@ -18,7 +18,7 @@ import { IndexWhatRunsOut1700000062000 } from './1700000062000-index-what-runs-o
 import { ShareSecretsWithWriters1700000064000 } from './1700000064000-share-secrets-with-writers.js';
 import { IndexMessages1700000065000 } from './1700000065000-index-messages.js';
 
-/** In the order they are run. One that has been released is never edited. */
+/** In the order in which they run. A released migration is never edited. */
 export const migrations = [
   CreateAnimals1700000000000,
   CreateAccounts1700000001000,
