@@ -13,7 +13,7 @@ import tseslint from 'typescript-eslint';
 export function workspace(directory, projects = ['tsconfig.json', '../../test/tsconfig.json'], testCode = []) {
   return [
     // The architecture tests' fixtures break rules on purpose.
-    { ignores: ['dist/', 'coverage/', 'architecture/fixtures/'] },
+    { ignores: ['dist/', 'coverage/', '.stryker/', 'architecture/fixtures/'] },
     { linterOptions: { reportUnusedDisableDirectives: 'error', reportUnusedInlineConfigs: 'error' } },
     eslint.configs.recommended,
     ...tseslint.configs.strictTypeChecked,

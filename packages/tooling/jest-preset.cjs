@@ -23,9 +23,9 @@ module.exports = {
   testEnvironment: 'node',
   testEnvironmentOptions: { customExportConditions: ['@adoption-store/source', 'node', 'require', 'default'] },
   testMatch: ['<rootDir>/**/*.spec.ts'],
-  testPathIgnorePatterns: ['/node_modules/', '/dist/'],
+  testPathIgnorePatterns: ['/node_modules/', '/dist/', '<rootDir>/.stryker/'],
   // The architecture's fixtures are small repositories of their own, with specs and package names in them.
-  modulePathIgnorePatterns: ['/architecture/fixtures/'],
+  modulePathIgnorePatterns: ['/architecture/fixtures/', '<rootDir>/.stryker/'],
   extensionsToTreatAsEsm: [],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: {

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { parse } from 'yaml';
 
-const UNREAD = new Set(['node_modules', 'dist', 'coverage', 'fixtures', '.git', '.turbo', '.data']);
+const UNREAD = new Set(['node_modules', 'dist', 'coverage', 'fixtures', '.git', '.turbo', '.data', '.stryker']);
 // It describes earlier versions, whose files may no longer exist.
 const HISTORY = 'CHANGELOG.md';
 const FILE_NAME = /^[\w.-][\w./-]*\.(?:ts|mjs|cjs|js|eta|sh|yaml|yml|json|css|html|md|cfg)$/;

@@ -17,6 +17,9 @@ const PROBES = { startupProbe: '/livez', livenessProbe: '/livez', readinessProbe
 /** Secrets without which no app starts. */
 const NEEDED_SECRETS = ['adoption-store-database', 'adoption-store-redis'];
 
+/** The role that owns the tables, which no service has. */
+const OWNER_SECRET = 'adoption-store-database-owner';
+
 type Environment = Readonly<Record<string, string>>;
 
 /** The unmet expectations of a kustomization, one sentence each. */
@@ -24,13 +27,26 @@ export function kubernetesFaults(folder: string): string[] {
   const resources = resourcesOf(folder);
   const ofKind = (kind: string) => resources.filter((resource) => resource['kind'] === kind);
   const deployments = ofKind('Deployment');
+  const scheduled = ofKind('CronJob').map((job) => ({
+    metadata: job['metadata'],
+    spec: at(job, 'spec.jobTemplate.spec'),
+  }));
   const images = treesAt(readYaml(join(folder, 'kustomization.yaml')), 'images');
   const policies = ofKind('NetworkPolicy');
   const everybody = policies.filter(
     (policy) => String(at(policy, 'spec.policyTypes')) === 'Ingress,Egress' && at(policy, 'spec.ingress') === undefined,
   );
   return [
-    ...[...deployments, ...ofKind('Job')].flatMap((workload) => podFaults(workload, images)),
+    ...[...deployments, ...ofKind('Job'), ...scheduled].flatMap((workload) => podFaults(workload, images)),
+    ...ofKind('CronJob').flatMap((job) =>
+      unmet(nameOf(job), { 'runs one at a time': at(job, 'spec.concurrencyPolicy') === 'Forbid' }),
+    ),
+    ...[...ofKind('Job'), ...scheduled].flatMap((job) =>
+      unmet(nameOf(job), { 'has the role that owns the tables': JSON.stringify(job).includes(OWNER_SECRET) }),
+    ),
+    ...deployments.flatMap((deployment) =>
+      unmet(nameOf(deployment), { 'has the role that serves': !JSON.stringify(deployment).includes(OWNER_SECRET) }),
+    ),
     ...deployments.flatMap((deployment) => deploymentFaults(deployment, resources)),
     ...ofKind('ConfigMap').flatMap((map) =>
       unknownSettings(Object.keys(map['data'] ?? {})).map((name) => `${nameOf(map)} has ${name}, which no app reads`),

@@ -30,7 +30,7 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
   'packages/telemetry': ['.'],
   'packages/web': ['.'],
   'packages/test-support': ['.', './jest'],
-  'packages/tooling': ['./eslint', './jest'],
+  'packages/tooling': ['./eslint', './jest', './stryker'],
   'apps/api': ['.', './testing/*'],
   'apps/portal': ['.', './testing/*'],
 };

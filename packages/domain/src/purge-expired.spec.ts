@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it, jest } from '@jest/globals';
 import { createApplication } from './application.js';
 import { DAY, later } from './kernel/clock.js';
 import { inMemoryPorts } from './testing/index.js';
@@ -9,6 +9,13 @@ function setUp() {
   const open = () => application.openAccount.execute({ email: 'dev@example.com' });
   return { ...application, ports, clock: ports.clock, open };
 }
+
+it('counts are cleared away by the counter that keeps them', async () => {
+  const { ports, clock, purgeExpired } = setUp();
+  const purge = jest.spyOn(ports.requests, 'purge').mockResolvedValue(7);
+  expect(await purgeExpired.execute('counts')).toBe(7);
+  expect(purge.mock.calls).toEqual([[clock.now()]]);
+});
 
 it('sent and failed messages are deleted 90 days after they were created, and queued ones never', async () => {
   const { ports, clock, open, queueMessage, getMessage, purgeExpired } = setUp();

@@ -62,7 +62,7 @@ export function generateKeyText(environment: KeyEnvironment, cryptography: Crypt
 export function environmentOf(text: string): string | undefined {
   const environment = KEY_TEXT.exec(text)?.[1];
   const body = text.slice(0, -CHECKSUM_LENGTH);
-  return environment !== undefined && checksum(body) === text.slice(-CHECKSUM_LENGTH) ? environment : undefined;
+  return checksum(body) === text.slice(-CHECKSUM_LENGTH) ? environment : undefined;
 }
 
 export type KeyState = 'active' | 'expired' | 'revoked';
@@ -73,8 +73,7 @@ export type KeyState = 'active' | 'expired' | 'revoked';
  */
 export function keyState(key: Pick<ApiKey, 'expiresAt' | 'revokedAt'>, now: Instant): KeyState {
   if (key.revokedAt !== undefined) return key.revokedAt === key.expiresAt ? 'expired' : 'revoked';
-  if (key.expiresAt !== undefined && key.expiresAt <= now) return 'expired';
-  return 'active';
+  return (key.expiresAt ?? Infinity) <= now ? 'expired' : 'active';
 }
 
 /** The replaced key after a rotation at `now`. An end that is due immediately is stored as a revocation. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { createApplication } from '../application.js';
 import { HOUR, instant } from '../kernel/clock.js';
 import { inMemoryPorts } from '../testing/index.js';
@@ -93,13 +93,30 @@ describe('signing in', () => {
     expect(ports.passwordHasher.verifications).toBe(1);
   });
 
-  it('rehashes the password after the parameters changed, and ends no session', async () => {
+  it('by a text that can’t be a password costs no verification', async () => {
+    const { signIn, signedUp, ports } = setUp();
+    await signedUp();
+    for (const text of ['\ud800', 'x'.repeat(129)]) expect(await signIn(text)).toBeUndefined();
+    expect(ports.passwordHasher.verifications).toBe(0);
+  });
+
+  it('never opens an account without a password, whatever the hasher says', async () => {
+    const { signIn, openAccount, ports } = setUp();
+    await openAccount.execute({ email: EMAIL });
+    jest.spyOn(ports.passwordHasher, 'verify').mockResolvedValue(true);
+    for (const email of [EMAIL, 'nobody@example.com']) expect(await signIn(PASSWORD, email)).toBeUndefined();
+  });
+
+  it('rehashes the password only after the parameters changed, and ends no session', async () => {
     const { signIn, signedUp, ports } = setUp();
     const account = await signedUp();
+    const kept = async () => (await ports.credentials.findById(account.id))?.passwordHash ?? '';
+    const hash = await kept();
+    await signIn();
+    expect(await kept()).toBe(hash);
     ports.passwordHasher.generation = 2;
     expect(await signIn()).toEqual(account);
-    const { passwordHash = '' } = (await ports.credentials.findById(account.id)) ?? {};
-    expect(ports.passwordHasher.isOutdated(passwordHash)).toBe(false);
+    expect(ports.passwordHasher.isOutdated(await kept())).toBe(false);
     expect(await signIn()).toEqual(account);
   });
 });
@@ -124,6 +141,21 @@ describe('a password', () => {
       code: 'invalid_parameter',
     });
     expect(await signIn()).toEqual(account);
+  });
+
+  it('is not changed where there is none, or by a text that can’t be one, which costs no verification', async () => {
+    const { signedUp, openAccount, changePassword, closeAccount, ports } = setUp();
+    const { id } = await signedUp();
+    const operators = await openAccount.execute({ email: 'operator@example.com' });
+    for (const [accountId, current] of [
+      [id, '\ud800'],
+      [operators.id, PASSWORD],
+      [99n as AccountId, PASSWORD],
+    ] as const) {
+      expect(await changePassword.execute({ accountId, current, next: OTHER })).toBeUndefined();
+      expect(await closeAccount.execute({ accountId, password: current })).toBe(false);
+    }
+    expect(ports.passwordHasher.verifications).toBe(0);
   });
 
   it('is reset once by a mailed token, which ends all sessions', async () => {
@@ -178,6 +210,14 @@ describe('a password', () => {
     expect(ports.passwordMailer.sent).toEqual([]);
   });
 
+  it('is neither asked for nor reset by what can’t be an address: the store is never asked of that', async () => {
+    const { signIn, requestPasswordReset, ports } = setUp();
+    const findByEmail = jest.spyOn(ports.credentials, 'findByEmail');
+    await requestPasswordReset.execute({ email: 'dev\0@example.com' });
+    await signIn(PASSWORD, 'dev\0@example.com');
+    expect(findByEmail).not.toHaveBeenCalled();
+  });
+
   it('reset sends an account at most three mails an hour', async () => {
     const { signedUp, reset, clock, ports } = setUp();
     await signedUp();
@@ -203,49 +243,6 @@ describe('a password', () => {
     expect(await ports.credentials.findReset(token, ports.clock.now())).toBeUndefined();
     const hash = ports.cryptography.sha256(token);
     expect(await ports.credentials.findReset(hash, ports.clock.now())).toMatchObject({ id });
-  });
-});
-
-describe('an account that is closed', () => {
-  it('has no working key, accepts no sign-in, and is not found', async () => {
-    const { signedUp, issueKey, closeAccount, authenticate, signIn, getAccount, listAccounts } = setUp();
-    const { id } = await signedUp();
-    const { text } = await issueKey.execute({ accountId: id });
-    expect(await closeAccount.execute({ accountId: id, password: PASSWORD })).toBe(true);
-    await expect(authenticate.execute(text)).rejects.toMatchObject({ code: 'revoked_api_key' });
-    await expect(issueKey.execute({ accountId: id })).rejects.toMatchObject({ code: 'not_found' });
-    expect(await signIn()).toBeUndefined();
-    expect(await getAccount.execute(id)).toBeUndefined();
-    expect(await listAccounts.execute()).toEqual([]);
-  });
-
-  it('frees its address for a new account, which inherits nothing', async () => {
-    const { signedUp, closeAccount, signUp, listKeys, issueKey } = setUp();
-    const { id } = await signedUp();
-    await issueKey.execute({ accountId: id });
-    await closeAccount.execute({ accountId: id, password: PASSWORD });
-    const anew = await signUp.execute({ email: EMAIL, password: OTHER });
-    expect(anew.id).not.toBe(id);
-    expect(await listKeys.execute({ email: EMAIL })).toEqual([]);
-  });
-
-  it('has no usable tokens', async () => {
-    const { signedUp, closeAccount, reset, resetPassword } = setUp();
-    const { id } = await signedUp();
-    const token = await reset();
-    await closeAccount.execute({ accountId: id, password: PASSWORD });
-    expect(await resetPassword.execute({ token, password: OTHER })).toBeUndefined();
-  });
-
-  it('can be closed only with its password', async () => {
-    const { signedUp, openAccount, closeAccount, getAccount } = setUp();
-    const account = await signedUp();
-    const operators = await openAccount.execute({ email: 'operator@example.com' });
-    for (const { id } of [account, operators]) {
-      expect(await closeAccount.execute({ accountId: id, password: OTHER })).toBe(false);
-      expect(await getAccount.execute(id)).toBeDefined();
-    }
-    expect(await closeAccount.execute({ accountId: 99n as AccountId, password: PASSWORD })).toBe(false);
   });
 });
 

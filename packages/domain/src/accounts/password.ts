@@ -20,7 +20,7 @@ const COMMON_PASSWORDS = new Set(
   administrator admintelecom theworldinyourhand
   123456789012 1234567890123 12345678901234567890 111111111111 000000000000 123123123123 password1234 password12345
   passwordpassword qwertyuiop12 qwertyuiop123 qwertyuiopasdfghjkl iloveyou1234 iloveyouiloveyou letmeinletmein
-  correcthorsebatterystaple`.split(/\s+/),
+  correcthorsebatterystaple`.match(/\S+/g),
 );
 
 /**

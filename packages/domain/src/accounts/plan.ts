@@ -58,8 +58,8 @@ export function samePlan(one: Plan, other: Plan): boolean {
 
 const MOST = 2 ** 31 - 1;
 
-function atLeastOne(field: string, value: number | undefined): number {
-  if (value === undefined || !Number.isInteger(value) || value < 1 || value > MOST) {
+function atLeastOne(field: string, value = 0): number {
+  if (!Number.isInteger(value) || value < 1 || value > MOST) {
     throw invalid(field, `must be an integer from 1 to ${MOST} on the enterprise plan`);
   }
   return value;

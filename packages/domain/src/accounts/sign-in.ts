@@ -23,13 +23,12 @@ export class SignIn {
     if (password === undefined) return undefined;
     const email = readEmailAddress(input.email);
     const found = email === undefined ? undefined : await this.credentials.findByEmail(email);
-    const current = found?.passwordHash;
-    if (!(await this.hasher.verify(password, current)) || found === undefined || current === undefined) {
-      return undefined;
-    }
+    const isRight = await this.hasher.verify(password, found?.passwordHash);
+    if (!isRight || found?.passwordHash === undefined) return undefined;
+    const { account, passwordHash: current } = found;
     if (this.hasher.isOutdated(current)) {
-      await this.credentials.rehash({ accountId: found.account.id, current, next: await this.hasher.hash(password) });
+      await this.credentials.rehash({ accountId: account.id, current, next: await this.hasher.hash(password) });
     }
-    return found.account;
+    return account;
   }
 }

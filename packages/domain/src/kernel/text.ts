@@ -1,7 +1,7 @@
 /** Whether the text has at most `most` Unicode code points. */
 export function hasAtMostCodePoints(text: string, most: number): boolean {
-  if (text.length <= most) return true;
-  return text.length <= 2 * most && [...text].length <= most;
+  // A code point has at most two code units, so what follows can't change the answer.
+  return [...text.slice(0, 2 * most + 1)].length <= most;
 }
 
 const LONE_SURROGATE_OR_NUL = /\p{Surrogate}|\0/u;

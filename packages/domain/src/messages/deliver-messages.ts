@@ -66,13 +66,13 @@ export class DeliverMessages {
     const claimed = await this.messages.claim({ limit: batch, now, until });
     // The attempt always ends within the lease, so that no other worker sends the message meanwhile.
     const timeout = Math.floor(lease / 3);
-    let next = 0;
-    while (next < claimed.length && !isStopping() && this.clock.now() + timeout < until) {
-      const message = claimed[next];
-      next += 1;
-      if (message !== undefined) onDelivery(await this.deliver(message, timeout));
+    let begun = 0;
+    for (const message of claimed) {
+      if (isStopping() || this.clock.now() + timeout >= until) break;
+      begun += 1;
+      onDelivery(await this.deliver(message, timeout));
     }
-    for (const message of claimed.slice(next)) await this.messages.release(message, this.clock.now());
+    for (const message of claimed.slice(begun)) await this.messages.release(message, this.clock.now());
     return { mayHaveMore: claimed.length === batch };
   }
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { plan } from '../accounts/plan.js';
 import { createApplication } from '../application.js';
@@ -18,7 +18,16 @@ async function openStore(delivery: Partial<DeliveryPolicy> = {}) {
     const { mayHaveMore } = await application.deliverMessages.execute((each) => deliveries.push(each), isStopping);
     return { mayHaveMore, deliveries };
   };
-  return { ...application, accountId, clock: ports.clock, sender: ports.messageSender, queue, statusOf, deliver };
+  return {
+    ...application,
+    ports,
+    accountId,
+    clock: ports.clock,
+    sender: ports.messageSender,
+    queue,
+    statusOf,
+    deliver,
+  };
 }
 
 describe('a message', () => {
@@ -95,6 +104,19 @@ describe('delivering messages', () => {
     expect((await deliver()).deliveries).toEqual([{ id, attempt: 2, outcome: 'sent' }]);
   });
 
+  it('does not try again all at once what could not be sent together', async () => {
+    const { queue, deliver, sender, clock } = await openStore({ batch: 50 });
+    for (let count = 0; count < 50; count += 1) await queue('Hello');
+    sender.failure = new Error('the mail server is away');
+    await deliver();
+    clock.advance(2.5 * SECOND - 1);
+    expect((await deliver()).deliveries).toEqual([]);
+    clock.advance(1.25 * SECOND);
+    const earlier = (await deliver()).deliveries.length;
+    expect(earlier).toBeGreaterThan(10);
+    expect(earlier).toBeLessThan(40);
+  });
+
   it('gives a message up only after the last attempt', async () => {
     const { queue, deliver, sender, statusOf, clock, deliverMessages } = await openStore();
     const { id } = await queue('Hello');
@@ -119,8 +141,8 @@ describe('delivering messages', () => {
     expect(sender.delivered.map(({ text }) => text).sort()).toEqual(['one', 'three', 'two']);
   });
 
-  it('begins no message that it could not finish before its claim expires', async () => {
-    const { queue, deliver, sender, clock } = await openStore({ lease: 30 * SECOND });
+  it('begins no message that it could not finish before its claim of 30 seconds expires', async () => {
+    const { queue, deliver, sender, clock } = await openStore();
     for (const text of ['one', 'two', 'three', 'four']) await queue(text);
     sender.whileSending = (timeout) => {
       clock.advance(timeout);
@@ -185,6 +207,17 @@ describe('a message that has failed', () => {
     expect(await retryFailedMessages.execute({ since })).toBe(0);
     expect(await statusOf(old)).toBe('failed');
     expect(new Set(await Promise.all(ids.map(statusOf)))).toEqual(new Set(['queued']));
+  });
+
+  it('is retried once with the others, though it fails again meanwhile', async () => {
+    const { queue, deliver, sender, clock, retryFailedMessages, ports } = await openStore(failing);
+    sender.failure = new Error('no');
+    const since = clock.now();
+    for (let count = 0; count < 250; count += 1) await queue('Hello');
+    while ((await deliver()).mayHaveMore);
+    const retry = jest.spyOn(ports.messages, 'retry').mockResolvedValue('failed');
+    expect(await retryFailedMessages.execute({ since })).toBe(250);
+    expect(new Set(retry.mock.calls.map(([id]) => id)).size).toBe(250);
   });
 
   it('is listed with its account, as all of an account are, and never with its text', async () => {

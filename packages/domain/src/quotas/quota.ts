@@ -126,7 +126,6 @@ export function retryAfter(verdict: Verdict, now: Instant): number {
 export function currentUsage(usage: Usage, now: Instant): Usage {
   const isMinute = now < usage.minuteStart + MINUTE;
   const isDay = now < usage.dayStart + DAY;
-  if (isMinute && isDay) return usage;
   return {
     minuteStart: isMinute ? usage.minuteStart : startOf(MINUTE, now),
     minuteUsed: isMinute ? usage.minuteUsed : 0,
@@ -145,7 +144,7 @@ function refuse(known: Refusals, now: Instant, policy: BanPolicy): Refusals {
   const count = (isMinute ? known.count : 0) + 1;
   const minuteStart = isMinute ? known.minuteStart : startOf(MINUTE, now);
   if (count < policy.refusals) return { ...known, minuteStart, count };
-  const isFurther = known.bannedAt !== NEVER && now < known.bannedAt + DAY;
+  const isFurther = now < known.bannedAt + DAY;
   const length = isFurther ? 2 * (known.bannedUntil - known.bannedAt) : policy.firstBan;
   return { minuteStart, count: 0, bannedAt: now, bannedUntil: later(now, Math.min(length, policy.longestBan)) };
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { createApplication } from '../application.js';
 import { plan } from '../accounts/plan.js';
@@ -217,6 +217,30 @@ describe('a ban', () => {
     expect(lengths.at(-1)).toBe(5);
   });
 
+  it('is over in the moment it was said to end, when a request is admitted and counted again', () => {
+    const history = new History({ perMinute: 1, perDay: 9 });
+    history.times(51, NOON);
+    const verdict = history.at(later(NOON, 5 * MINUTE));
+    expect(verdict).toMatchObject({ outcome: 'admitted', minute: { used: 1 }, day: { used: 2 } });
+  });
+
+  it.each([
+    [DAY - 1, 10],
+    [DAY, 5],
+  ])('that comes %d ms after the one before is %d minutes long', (pause, minutes) => {
+    const history = exhausted();
+    history.times(50, NOON);
+    const now = later(NOON, pause);
+    expect(history.times(51, now).at(-1)?.bannedUntil).toBe(later(now, minutes * MINUTE));
+  });
+
+  it('hits nobody where there is nothing to ban', () => {
+    const policy = { ...DEFAULT_BAN_POLICY, refusals: 1 };
+    const { verdict, refusals } = decide(NO_USAGE, undefined, { perMinute: 0, perDay: 1 }, NOON, policy);
+    expect(verdict).toMatchObject({ outcome: 'rate_limited', bannedUntil: undefined });
+    expect(refusals).toEqual({ minuteStart: 0, count: 0, bannedAt: 0, bannedUntil: 0 });
+  });
+
   it('follows its configured numbers', () => {
     const history = exhausted({ refusals: 2, firstBan: SECOND, longestBan: SECOND });
     expect(history.times(2, NOON)[1]).toMatchObject({ outcome: 'key_banned', bannedUntil: later(NOON, SECOND) });
@@ -229,7 +253,7 @@ describe('metering', () => {
     const { openAccount, issueKey, authenticate, meterRequest } = createApplication(ports, { addressLimit: 2 });
     const account = await openAccount.execute({ email: 'dev@example.com', plan: plan('enterprise', LIMITS) });
     const issue = async () => authenticate.execute((await issueKey.execute({ accountId: account.id })).text);
-    return { meterRequest, clock: ports.clock, keys: [await issue(), await issue()] as const };
+    return { meterRequest, ports, clock: ports.clock, keys: [await issue(), await issue()] as const };
   }
 
   it('counts all keys of an account together', async () => {
@@ -248,7 +272,8 @@ describe('metering', () => {
   });
 
   it('counts an address by the minute only, and never bans it', async () => {
-    const { meterRequest, clock } = await setUp();
+    const { meterRequest, ports, clock } = await setUp();
+    const record = jest.spyOn(ports.usage, 'record');
     const address = { address: '192.0.2.1' };
     const verdicts = [];
     for (let count = 0; count < 100; count += 1) verdicts.push(await meterRequest.execute(address));
@@ -257,5 +282,18 @@ describe('metering', () => {
     clock.advance(MINUTE);
     expect((await meterRequest.execute(address)).outcome).toBe('admitted');
     expect((await meterRequest.execute({ address: '192.0.2.2' })).outcome).toBe('admitted');
+    expect(record).not.toHaveBeenCalled();
+  });
+
+  it('lets each key ask how it stands 60 times a minute, banned or not, and counts that against no quota', async () => {
+    const { meterRequest, keys, clock } = await setUp();
+    for (let count = 0; count < 60; count += 1) await meterRequest.execute(keys[0]);
+    clock.advance(MINUTE);
+    const verdicts = [];
+    for (let count = 0; count < 61; count += 1) verdicts.push(await meterRequest.countAsking(keys[0]));
+    expect(outcomes(verdicts.slice(0, 60))).not.toContain('rate_limited');
+    expect(verdicts[60]).toMatchObject({ outcome: 'rate_limited', minute: { limit: 60 } });
+    expect((await meterRequest.countAsking(keys[1])).outcome).toBe('admitted');
+    expect(await meterRequest.look(keys[1])).toMatchObject({ outcome: 'admitted', minute: { used: 0 } });
   });
 });

@@ -1,6 +1,6 @@
 import type { AccountId } from '../accounts/account.js';
 import type { AccountRepository } from '../accounts/account-repository.js';
-import type { ApiKey, ApiKeyId } from '../accounts/api-key.js';
+import type { ApiKey } from '../accounts/api-key.js';
 import type { ApiKeyRepository } from '../accounts/api-key-repository.js';
 import { limitsOf, type Plan } from '../accounts/plan.js';
 import { type Clock, DAY, type Instant, later, startOf } from '../kernel/clock.js';
@@ -55,7 +55,7 @@ export class ShowUsage {
       this.usage.listDays(accountId, first),
     ]);
     if (account === undefined) throw new DomainError('not_found', `no account has the id ${accountId}`);
-    const keys = [...active, ...past].sort((one, other) => (one.id < other.id ? -1 : 1));
+    const keys = [...active, ...past].sort((one, other) => Number(one.id - other.id));
     const records = await this.usage.list(
       accountId,
       first,
@@ -91,11 +91,9 @@ function usageByKey(
   records: readonly KeyDayOfUsage[],
   first: Instant,
 ): readonly KeyUsage[] {
-  const recordsOf = new Map<ApiKeyId, KeyDayOfUsage[]>(active.map(({ id }) => [id, []]));
-  for (const record of records) recordsOf.set(record.keyId, [...(recordsOf.get(record.keyId) ?? []), record]);
   return keys.flatMap((key) => {
-    const own = recordsOf.get(key.id);
-    return own === undefined ? [] : [{ key, days: daysOf(own, first) }];
+    const own = records.filter(({ keyId }) => keyId === key.id);
+    return own.length > 0 || active.includes(key) ? [{ key, days: daysOf(own, first) }] : [];
   });
 }
 

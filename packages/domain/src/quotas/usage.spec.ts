@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { limitsOf, plan } from '../accounts/plan.js';
 import { createApplication } from '../application.js';
 import { DAY, HOUR, instant, later, MINUTE } from '../kernel/clock.js';
@@ -21,7 +21,7 @@ async function setUp() {
     for (let sent = 0; sent < times; sent += 1) await application.meterRequest.execute(key);
   };
   const show = () => application.showUsage.execute({ accountId: account.id });
-  return { ...application, clock: ports.clock, account, one, issue, send, show };
+  return { ...application, ports, clock: ports.clock, account, one, issue, send, show };
 }
 
 describe('usage', () => {
@@ -61,11 +61,14 @@ describe('usage', () => {
   });
 
   it('includes no ban of a revoked key', async () => {
-    const { send, show, one, revokeKey } = await setUp();
+    const { send, show, one, issue, revokeKey, ports } = await setUp();
     await send(60 + 50);
-    await revokeKey.execute({ id: one.key.id });
+    for (const { key } of [one, await issue()]) await revokeKey.execute({ id: key.id });
     expect((await show()).bans).toEqual([]);
+    const look = jest.spyOn(ports.requests, 'look');
     expect(await show()).toMatchObject({ minute: { used: 60 } });
+    // Keys that are over tell the account's windows, and one tells as much as all.
+    expect(look).toHaveBeenCalledTimes(1);
   });
 
   it('by day covers the last 30 UTC days, for the account and for each key', async () => {
@@ -88,6 +91,14 @@ describe('usage', () => {
     ]);
     clock.advance(30 * DAY);
     expect((await show()).keys.map(({ key }) => key.id)).toEqual([other.key.id]);
+  });
+
+  it('is that of each key that works and of those that are over and were used, ascending by id', async () => {
+    const { show, issue, send, one, revokeKey } = await setUp();
+    const [over, , unused] = [await issue(), await issue(), await issue()];
+    await send(1, over);
+    for (const { key } of [over, unused]) await revokeKey.execute({ id: key.id });
+    expect((await show()).keys.map(({ key }) => key.id - one.key.id)).toEqual([0n, 1n, 2n]);
   });
 
   it('is empty for an account without keys, and not found for a closed one', async () => {

@@ -1,6 +1,6 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { createApplication } from '../application.js';
-import { MINUTE } from '../kernel/clock.js';
+import { MINUTE, SECOND } from '../kernel/clock.js';
 import { inMemoryPorts } from '../testing/index.js';
 import { LONGEST_SESSION, SESSION_IDLE_TIME } from './session.js';
 
@@ -15,7 +15,7 @@ async function setUp() {
   const begin = async (replacing?: string) =>
     (await application.beginSession.execute({ account, replacing })) ?? 'no session';
   const resume = (token: string) => application.resumeSession.execute(token);
-  return { ...application, account, begin, resume, clock: ports.clock };
+  return { ...application, account, begin, resume, ports, clock: ports.clock };
 }
 
 describe('a session', () => {
@@ -47,9 +47,22 @@ describe('a session', () => {
     expect(await resume(token)).toBeUndefined();
   });
 
-  it('ends the one that it replaces', async () => {
-    const { begin, resume } = await setUp();
+  it('is written at most once a minute, however much it is used', async () => {
+    const { begin, resume, ports, clock } = await setUp();
+    const use = jest.spyOn(ports.sessions, 'use');
+    const token = await begin();
+    for (const written of [0, 0, 0, 1, 1]) {
+      await resume(token);
+      expect(use).toHaveBeenCalledTimes(written);
+      clock.advance(20 * SECOND);
+    }
+  });
+
+  it('ends the one that it replaces, if any', async () => {
+    const { begin, resume, ports } = await setUp();
+    const end = jest.spyOn(ports.sessions, 'end');
     const former = await begin();
+    expect(end).not.toHaveBeenCalled();
     const token = await begin((await resume(former))?.sessionId);
     expect(await resume(former)).toBeUndefined();
     expect(await resume(token)).toBeDefined();

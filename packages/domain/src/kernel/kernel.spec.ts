@@ -1,0 +1,51 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { BASE62, randomBase62 } from './base62.js';
+import { isInt64 } from './int64.js';
+import { hasAtMostCodePoints, isStorable } from './text.js';
+
+describe('random text', () => {
+  it('gives each character four of the 256 bytes, and draws again for the eight that remain', () => {
+    const descending = { randomBytes: () => Uint8Array.from({ length: 256 }, (_, index) => 255 - index) };
+    const text = randomBase62(248, { ...descending, sha256: String });
+    const times = Array.from(BASE62, (character) => text.split(character).length - 1);
+    expect(text.charAt(0)).toBe(BASE62.charAt(247 % 62));
+    expect(times).toEqual(Array.from({ length: 62 }, () => 4));
+  });
+
+  it('has exactly the length that was asked for', () => {
+    const ascending = { randomBytes: () => Uint8Array.from({ length: 256 }, (_, index) => index), sha256: String };
+    for (const length of [0, 1, 62, 248, 249, 600]) expect(randomBase62(length, ascending)).toHaveLength(length);
+  });
+});
+
+describe('text', () => {
+  it('is measured in code points', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 40 }), fc.integer({ min: -1, max: 1 }), (text, more) => {
+        const length = [...text].length;
+        expect(hasAtMostCodePoints(text, length + more)).toBe(more >= 0);
+      }),
+    );
+    expect(hasAtMostCodePoints('🐈'.repeat(10), 10)).toBe(true);
+    expect(hasAtMostCodePoints('🐈'.repeat(11), 10)).toBe(false);
+  });
+
+  it('can be stored unless it has U+0000 or a lone surrogate', () => {
+    expect(['', 'Luna', '🐈', '\u0001\uffff'].filter((text) => !isStorable(text))).toEqual([]);
+    expect(['\0', '\ud83d', '\udc08', '\udc08\ud83d'].filter(isStorable)).toEqual([]);
+  });
+});
+
+describe('an int64', () => {
+  it.each([-9_223_372_036_854_775_808n, 0n, 9_223_372_036_854_775_807n])('may be %d', (value) => {
+    expect(isInt64(value)).toBe(true);
+  });
+
+  it.each([-9_223_372_036_854_775_809n, 9_223_372_036_854_775_808n, 5, '5', null, undefined])(
+    'is not %p',
+    (value: unknown) => {
+      expect(isInt64(value)).toBe(false);
+    },
+  );
+});

@@ -1,0 +1,19 @@
+/**
+ * The settings of every workspace's mutation run: a workspace adds the files that are mutated.
+ *
+ * @type {import('@stryker-mutator/api/core').PartialStrykerOptions}
+ */
+export default {
+  testRunner: 'jest',
+  plugins: ['@stryker-mutator/jest-runner'],
+  coverageAnalysis: 'perTest',
+  mutate: ['src/**/*.ts', '!src/**/*.spec.ts', '!src/testing/**'],
+  // A changed message or name says nothing of a rule; codes and keys that matter are compared in the tests.
+  mutator: { excludedMutations: ['StringLiteral'] },
+  reporters: ['clear-text', 'html', 'json'],
+  clearTextReporter: { reportTests: false, allowColor: false },
+  concurrency: 2,
+  tempDirName: '.stryker/tmp',
+  htmlReporter: { fileName: '.stryker/report.html' },
+  jsonReporter: { fileName: '.stryker/report.json' },
+};
