@@ -17,7 +17,7 @@ async function cruiseTree(tree) {
   );
   // Without dist, which repeats the sources.
   const sources = workspaces
-    .map((workspace) => join(workspace, 'src'))
+    .flatMap((workspace) => [join(workspace, 'src'), join(workspace, 'test')])
     .filter((folder) => existsSync(join(tree, folder)));
   const { output } = await cruise(
     [...sources, 'test'],

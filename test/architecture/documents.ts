@@ -95,16 +95,20 @@ export function unknownCommands(repository: string): string[] {
     );
   const workspaces = manifests.map(({ name }) => name);
   const scripts = manifests.flatMap((manifest) => Object.keys(manifest.scripts ?? {}));
-  const suites = filesOf(repository).filter((path) => path.startsWith('test/') && path.endsWith('.spec.ts'));
+  const suites = filesOf(repository).filter((path) => path.endsWith('.spec.ts'));
   return currentDocuments(repository).flatMap((document) => {
     const text = read(repository, document);
     const named = (pattern: RegExp) => [...text.matchAll(pattern)].flatMap(([, name = '']) => name.trim().split(/\s+/));
     return [
       ...named(/npm run (?:-s )?([a-z][\w:-]*)/g).filter((name) => !scripts.includes(name)),
       ...named(/(?:--filter=(?:\.\.\.)?|-w )(@adoption-store\/[\w-]+)/g).filter((name) => !workspaces.includes(name)),
-      ...named(/cd test && npx jest((?: [\w./-]+)+)\)/g)
-        .filter((name) => !name.startsWith('-'))
-        .filter((name) => !suites.some((suite) => suite.includes(`/${name}`))),
+      ...[...text.matchAll(/cd ([\w/-]+) && npx jest((?: [\w./-]+)+)\)/g)].flatMap(([, folder = '', names = '']) =>
+        names
+          .trim()
+          .split(/\s+/)
+          .filter((name) => !name.startsWith('-'))
+          .filter((name) => !suites.some((suite) => suite.startsWith(`${folder}/`) && suite.includes(`/${name}`))),
+      ),
     ].map((name) => `${document}: ${name}`);
   });
 }

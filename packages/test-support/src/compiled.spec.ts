@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,6 @@ beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'adoption-store-compiled-'));
   const project = join(root, 'packages/one');
   mkdirSync(join(project, 'src'), { recursive: true });
-  mkdirSync(join(root, 'apps'));
   source = join(project, 'src/index.ts');
   writeFileSync(source, 'export const answer = 1;\n');
   const compilerOptions = {
@@ -25,6 +24,7 @@ beforeEach(() => {
     types: [],
   };
   writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['src'] }));
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ scripts: { build: 'tsc -b' } }));
   execFileSync(process.execPath, [tsc, '-b', project]);
 });
 afterEach(() => {
@@ -34,7 +34,7 @@ afterEach(() => {
 it('an up-to-date build is accepted, whatever the files’ times', () => {
   utimesSync(source, new Date(), new Date(Date.now() + 60_000));
   expect(() => {
-    refuseStaleBuild(root);
+    refuseStaleBuild(join(root, 'packages/one'), root);
   }).not.toThrow();
 });
 
@@ -42,13 +42,27 @@ it('a build older than a changed source is refused, with the command to run', ()
   writeFileSync(source, 'export const answer = 2;\n');
   utimesSync(source, new Date(), new Date(Date.now() + 60_000));
   expect(() => {
-    refuseStaleBuild(root);
+    refuseStaleBuild(join(root, 'packages/one'), root);
   }).toThrow(/packages\/one\/tsconfig\.json: its sources were changed .* run: npm run build$/);
+});
+
+it('a workspace is refused that needs a project which is stale', () => {
+  mkdirSync(join(root, 'packages/two'));
+  writeFileSync(join(root, 'packages/two/package.json'), JSON.stringify({ devDependencies: { one: '1.0.0' } }));
+  mkdirSync(join(root, 'node_modules'));
+  symlinkSync('../packages/one', join(root, 'node_modules/one'));
+  const isRefused = () => {
+    refuseStaleBuild(join(root, 'packages/two'), root);
+  };
+  expect(isRefused).not.toThrow();
+  writeFileSync(source, 'export const answer = 2;\n');
+  utimesSync(source, new Date(), new Date(Date.now() + 60_000));
+  expect(isRefused).toThrow('packages/one/tsconfig.json');
 });
 
 it('a project that was never compiled is refused', () => {
   rmSync(join(root, 'packages/one/dist'), { recursive: true });
   expect(() => {
-    refuseStaleBuild(root);
+    refuseStaleBuild(join(root, 'packages/one'), root);
   }).toThrow('npm run build');
 });

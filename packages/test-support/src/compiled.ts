@@ -1,17 +1,28 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import ts from 'typescript';
 
+interface Manifest {
+  readonly scripts?: Readonly<Record<string, string>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+}
+
 /**
  * Process tests run compiled code. With a stale build they would test another program than the sources, so the compiler
- * is asked whether each build is current. A newer file with the same text isn't stale.
+ * is asked whether the builds of a workspace and of those that its package.json names are current. A newer file with the
+ * same text isn't stale.
  *
  * @throws Error that names the first stale project and the command to run.
  */
-export function refuseStaleBuild(root: string): void {
-  const projects = ['apps', 'packages']
-    .flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(root, folder, name)))
-    .filter((folder) => existsSync(join(folder, 'tsconfig.json')));
+export function refuseStaleBuild(workspace: string, root: string): void {
+  const { dependencies, devDependencies } = manifestOf(workspace);
+  const others = Object.keys({ ...dependencies, ...devDependencies })
+    .map((name) => join(root, 'node_modules', name))
+    .filter((folder) => existsSync(folder))
+    .map((folder) => realpathSync(folder))
+    .filter((folder) => !folder.includes('node_modules'));
+  const projects = [workspace, ...others].filter((folder) => manifestOf(folder).scripts?.['build'] !== undefined);
   const builder = ts.createSolutionBuilder(ts.createSolutionBuilderHost(ts.sys), projects, {});
   for (let next = builder.getNextInvalidatedProject(); next !== undefined; next = builder.getNextInvalidatedProject()) {
     if (next.kind === ts.InvalidatedProjectKind.Build) {
@@ -21,4 +32,8 @@ export function refuseStaleBuild(root: string): void {
     // The text is the same and only the files' times differ, so the compiler updates the times of its output.
     next.done();
   }
+}
+
+function manifestOf(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
 }
