@@ -1,1 +1,3 @@
-export { default } from '@adoption-store/tooling/jest';
+import preset from '@adoption-store/test-support/jest';
+
+export default { ...preset, globals: { databaseTemplate: 'test/database-template.ts' } };

@@ -64,6 +64,12 @@ export const rules = [
     to: { path: '^packages/embedded-postgres/' },
   },
   {
+    name: 'test-support-knows-nothing-of-the-store',
+    comment: 'Every workspace may need it for its tests, so it needs none of them but what starts a PostgreSQL.',
+    from: { path: '^packages/test-support/' },
+    to: { path: '^(packages|apps)/', pathNot: '^packages/(test-support|embedded-postgres|tooling)/' },
+  },
+  {
     name: 'packages-import-no-app',
     comment: "Apps use packages, never the other way round. The client's tests call the real API.",
     from: { path: '^packages/', pathNot: '^packages/client/test/' },

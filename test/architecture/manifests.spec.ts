@@ -39,7 +39,7 @@ describe('package.json and tsconfig.json of each workspace', () => {
       'packages/config takes any latest of fast-check',
       'packages/domain depends on pg',
       'packages/domain depends on typeorm',
-      'test/contract/bad.spec.ts imports @adoption-store/config, undeclared',
+      'test/processes/bad.spec.ts imports @adoption-store/config, undeclared',
     ]);
   });
 });

@@ -8,7 +8,7 @@ const rows = readFileSync(join(repository, '.github/SECURITY.md'), 'utf8')
   .filter((line) => /^\| (?:API\d+|\d+\.\d+\.\d+)\b/.test(line))
   .map((line) => ({
     id: /^\| (\S+)/.exec(line)?.[1] ?? '',
-    tests: [...line.matchAll(/`([^`]+\.spec\.ts)` "([^"]+)"/g)].map(([, file = '', name = '']) => ({ file, name })),
+    tests: [...line.matchAll(/`([^`]+\.ts)` "([^"]+)"/g)].map(([, file = '', name = '']) => ({ file, name })),
   }));
 
 /** Whether the file exists and has a test or a group with exactly that name. */

@@ -98,6 +98,8 @@ whenInstalled('a backup, restored into an empty server,', () => {
   });
 });
 
+const INFRASTRUCTURE = join(__dirname, '../../packages/infrastructure');
+
 whenInstalled('the contract suite of every port', () => {
   it('pass on a restored database', async () => {
     const database = await restored(saved);
@@ -117,10 +119,10 @@ whenInstalled('the contract suite of every port', () => {
       '--json',
       // The excluded tests wait for periodic writes.
       '--testNamePattern=^(?!.*records the latest use)',
-      'contract/.*-repository',
-      'contract/idempotency',
+      'test/.*-repository',
+      'test/idempotency',
     ];
-    const { stdout } = await execute(process.execPath, args, environment, join(__dirname, '..'));
+    const { stdout } = await execute(process.execPath, args, environment, INFRASTRUCTURE);
     const results = JSON.parse(stdout) as Readonly<Record<string, unknown>>;
     expect(results).toMatchObject({
       success: true,

@@ -10,7 +10,7 @@ interface Manifest {
 
 /**
  * Process tests run compiled code. With a stale build they would test another program than the sources, so the compiler
- * is asked whether the builds of a workspace, and of those that its package.json names, are current. A newer file with the
+ * is asked whether the builds of a workspace and of those that its package.json names are current. A newer file with the
  * same text isn't stale.
  *
  * @throws Error that names the first stale project and the command to run.

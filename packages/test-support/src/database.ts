@@ -7,11 +7,21 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** Creates a database on the test run's PostgreSQL: empty, or a copy of the one that TEST_DATABASE_TEMPLATE names. */
-export async function createDatabase(): Promise<TestDatabase> {
+/** The template of an empty database. */
+export const EMPTY = 'template1';
+
+/**
+ * Creates a database on the test run's PostgreSQL: a copy of the template, which is the one of TEST_DATABASE_TEMPLATE or
+ * empty.
+ */
+export async function createDatabase(template = process.env['TEST_DATABASE_TEMPLATE'] ?? EMPTY): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await asSuperuser(`CREATE DATABASE ${name} TEMPLATE ${process.env['TEST_DATABASE_TEMPLATE'] ?? 'template1'}`);
+  await asSuperuser(`CREATE DATABASE ${name} TEMPLATE ${template}`);
   return { url: urlOf(name), drop: () => asSuperuser(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
+}
+
+export function nameOf({ url }: Pick<TestDatabase, 'url'>): string {
+  return new URL(url).pathname.slice(1);
 }
 
 /** Runs a statement on a new connection and returns its rows. */

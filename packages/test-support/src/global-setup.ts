@@ -4,21 +4,45 @@ import { join } from 'node:path';
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '@adoption-store/embedded-postgres/testing';
 // Jest loads this file without the resolver that maps .js imports to .ts files.
 import { refuseStaleBuild } from './compiled.ts';
+import { createDatabase, nameOf, type TestDatabase } from './database.ts';
 
 declare global {
   var testPostgres: { readonly server: EmbeddedPostgres; readonly dataDirectory: string } | undefined;
+  var testTemplate: TestDatabase | undefined;
+}
+
+interface Project {
+  /** A module of the workspace whose default export prepares an empty database, from which each suite's is copied. */
+  readonly globals: { readonly databaseTemplate?: string };
 }
 
 /**
  * Opens one real PostgreSQL for the whole run: the one of TEST_POSTGRES_URL, or a new one. Each suite creates its own
  * databases in it.
  */
-export default async function globalSetup({ rootDir }: { readonly rootDir: string }): Promise<void> {
+export default async function globalSetup(
+  { rootDir }: { readonly rootDir: string },
+  { globals }: Project,
+): Promise<void> {
   refuseStaleBuild(rootDir, join(__dirname, '../../..'));
-  if (process.env['TEST_POSTGRES_URL'] !== undefined) return;
+  if (process.env['TEST_POSTGRES_URL'] === undefined) await startPostgres();
+  if (globals.databaseTemplate === undefined || process.env['TEST_DATABASE_TEMPLATE'] !== undefined) return;
+  const template = await createDatabase();
+  globalThis.testTemplate = template;
+  const { default: prepare } = (await import(join(rootDir, globals.databaseTemplate))) as {
+    readonly default: (url: string) => Promise<void>;
+  };
+  await prepare(template.url);
+  process.env['TEST_DATABASE_TEMPLATE'] = nameOf(template);
+}
+
+async function startPostgres(): Promise<void> {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'adoption-store-test-'));
   // Nothing here needs to survive a power cut. Suites that kill servers start their own.
-  const server = await openEmbeddedPostgres({ dataDirectory, settings: { fsync: 'off', max_connections: '200' } });
+  const server = await openEmbeddedPostgres({
+    dataDirectory,
+    settings: { fsync: 'off', full_page_writes: 'off', max_connections: '200' },
+  });
   globalThis.testPostgres = { server, dataDirectory };
   process.env['TEST_POSTGRES_URL'] = server.url;
 }

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 
 export default async function globalTeardown(): Promise<void> {
+  await globalThis.testTemplate?.drop();
   if (!globalThis.testPostgres) return;
   const { server, dataDirectory } = globalThis.testPostgres;
   await server.close();

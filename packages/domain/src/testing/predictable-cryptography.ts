@@ -5,7 +5,7 @@ import type { Cryptography } from '../kernel/cryptography.js';
  * texts. Nothing it returns is secret.
  */
 export class PredictableCryptography implements Cryptography {
-  private state = 1;
+  constructor(private state = 1) {}
 
   randomBytes(length: number): Uint8Array {
     return Uint8Array.from({ length }, () => {

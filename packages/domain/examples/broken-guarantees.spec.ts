@@ -1,0 +1,74 @@
+import { expect, it } from '@jest/globals';
+import type { Animal, AnimalId, AnimalQuery, AnimalRepository, NewAnimal } from '@adoption-store/domain';
+import { animalRepositorySuite, InMemoryAnimalRepository } from '@adoption-store/domain/testing';
+import { brokenGuarantees } from './broken-guarantees.js';
+
+/** A page begins with the newest animal. */
+class NewestFirst extends InMemoryAnimalRepository {
+  override async list(query: AnimalQuery): Promise<readonly Animal[]> {
+    return (await super.list(query)).toReversed();
+  }
+}
+
+/** An animal is the very object that the caller has passed, and may change. */
+class KeepsTheCallersObject implements AnimalRepository {
+  private readonly animals: Animal[] = [];
+
+  async add(animal: NewAnimal): Promise<Animal> {
+    const added = Object.assign(animal, { id: BigInt(this.animals.length + 1) as AnimalId });
+    this.animals.push(added);
+    return added;
+  }
+
+  async findById(id: AnimalId): Promise<Animal | undefined> {
+    return this.animals.find((animal) => animal.id === id);
+  }
+
+  async list({ status, ids, after = 0n as AnimalId, limit }: AnimalQuery): Promise<readonly Animal[]> {
+    return this.animals
+      .filter((animal) => animal.id > after && (status ?? animal.status) === animal.status)
+      .filter(({ id }) => ids?.includes(id) ?? true)
+      .slice(0, limit);
+  }
+}
+
+/** Two callers who race may get one id. */
+class CountsTooLate extends InMemoryAnimalRepository {
+  private stored = 0n;
+
+  override async add(animal: NewAnimal): Promise<Animal> {
+    const id = (this.stored + 1n) as AnimalId;
+    await super.add(animal);
+    this.stored = id;
+    return { ...animal, id };
+  }
+}
+
+const brokenBy = (animals: AnimalRepository) =>
+  brokenGuarantees((framework) => {
+    animalRepositorySuite(framework, 'broken', () =>
+      Promise.resolve({ ports: { animals }, close: () => Promise.resolve() }),
+    );
+  });
+
+it('a sound adapter breaks no guarantee', async () => {
+  expect(await brokenBy(new InMemoryAnimalRepository())).toEqual([]);
+});
+
+it('an adapter whose pages are in the wrong order breaks those guarantees that name pages', async () => {
+  expect(await brokenBy(new NewestFirst())).toEqual([
+    'lists by status, by ids and after an id, ascending and no more than asked for',
+    'gives each of many who ask at once the page that they ask for',
+    'shows a walk by pages every animal that was there throughout exactly once, whatever is added meanwhile',
+  ]);
+});
+
+it('an adapter that keeps the caller’s object breaks the guarantee that names it', async () => {
+  expect(await brokenBy(new KeepsTheCallersObject())).toEqual([
+    'keeps what was added, though the caller’s object changes afterwards',
+  ]);
+});
+
+it('an adapter that counts too late breaks the guarantee that names racing callers', async () => {
+  expect(await brokenBy(new CountsTooLate())).toContain('gives every one of many racing callers an animal of its own');
+});

@@ -1,0 +1,19 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { TestFramework } from '@adoption-store/domain/testing';
+
+/** Jest, as the suites of the ports take it. */
+export const framework: TestFramework = {
+  describe,
+  it,
+  beforeAll,
+  beforeEach,
+  afterEach,
+  afterAll,
+  expect,
+  random: Math.random,
+  // Jest ends a test that waits in vain.
+  until: async (isTrue) => {
+    while (!(await isTrue())) await delay(10);
+  },
+};

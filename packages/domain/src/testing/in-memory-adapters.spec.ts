@@ -1,0 +1,80 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { InMemoryMessageSender } from './in-memory-message-sender.js';
+import { InMemoryPasswordMailer } from './in-memory-password-mailer.js';
+import { inMemoryPorts } from './in-memory-ports.js';
+import { InMemoryRequestCounter } from './in-memory-request-counter.js';
+import { PredictableCryptography } from './predictable-cryptography.js';
+import { accountRepositorySuite } from './suites/account-repository.js';
+import { animalRepositorySuite } from './suites/animal-repository.js';
+import { apiKeyRepositorySuite } from './suites/api-key-repository.js';
+import { attemptCounterSuite } from './suites/attempt-counter.js';
+import { credentialRepositorySuite } from './suites/credential-repository.js';
+import type { TestFramework } from './suites/framework.js';
+import { idempotencyRecordsSuite } from './suites/idempotency-records.js';
+import { messageQueueSuite } from './suites/message-queue.js';
+import { messageSenderSuite } from './suites/message-sender.js';
+import { orderRepositorySuite } from './suites/order-repository.js';
+import { passwordHasherSuite } from './suites/password-hasher.js';
+import { passwordMailerSuite } from './suites/password-mailer.js';
+import { requestCounterSuite } from './suites/request-counter.js';
+import { sessionRepositorySuite } from './suites/session-repository.js';
+import { usageRecordsSuite } from './suites/usage-records.js';
+
+const draws = new PredictableCryptography(jest.getSeed());
+const framework: TestFramework = {
+  describe,
+  it,
+  beforeAll,
+  beforeEach,
+  afterEach,
+  afterAll,
+  expect,
+  random: () => draws.randomBytes(4).reduce((sum, byte) => 256 * sum + byte, 0) / 2 ** 32,
+  // In memory everything happens at once.
+  until: async (isTrue) => {
+    expect(await isTrue()).toBe(true);
+  },
+};
+const close = () => Promise.resolve();
+const open = () => Promise.resolve({ ports: inMemoryPorts(), close });
+
+accountRepositorySuite(framework, 'in memory', open);
+animalRepositorySuite(framework, 'in memory', open);
+apiKeyRepositorySuite(framework, 'in memory', open);
+attemptCounterSuite(framework, 'in memory', open);
+credentialRepositorySuite(framework, 'in memory', open);
+idempotencyRecordsSuite(framework, 'in memory', open);
+messageQueueSuite(framework, 'in memory', open);
+orderRepositorySuite(framework, 'in memory', open);
+passwordHasherSuite(framework, 'in memory', open);
+sessionRepositorySuite(framework, 'in memory', open);
+usageRecordsSuite(framework, 'in memory', open);
+requestCounterSuite(framework, 'in memory', (policy) =>
+  Promise.resolve({ ports: { requests: new InMemoryRequestCounter(policy) }, close }),
+);
+
+messageSenderSuite(framework, 'in memory', () => {
+  const sender = new InMemoryMessageSender();
+  return Promise.resolve({
+    sender,
+    received: () => sender.delivered.map(({ id, from, text }) => ({ id, from, text })),
+    refuseMessages: (areRefused) => {
+      sender.failure = areRefused ? new Error('refused') : undefined;
+    },
+    close,
+  });
+});
+
+passwordMailerSuite(framework, 'in memory', () => {
+  const mailer = new InMemoryPasswordMailer();
+  return Promise.resolve({
+    mailer,
+    received: () => [
+      ...mailer.sent.map(({ email, token }) => ({ email, token, kind: 'reset' as const })),
+      ...mailer.proofs.map(({ email, token }) => ({ email, token, kind: 'proof' as const })),
+    ],
+    // None gets lost in memory.
+    loseMails: () => undefined,
+    close,
+  });
+});

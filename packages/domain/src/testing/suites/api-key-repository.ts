@@ -1,0 +1,254 @@
+import type { Account, AccountId } from '../../accounts/account.js';
+import { type ApiKeyId, keyState, type NewApiKey } from '../../accounts/api-key.js';
+import type { ApiKeyRepository } from '../../accounts/api-key-repository.js';
+import { DAY, HOUR, later, MINUTE } from '../../kernel/clock.js';
+import { INT64_MAX } from '../../kernel/int64.js';
+import { apiKeyLists } from './api-key-lists.js';
+import { atOnce, NOON, outcomes, Unique } from './fixtures.js';
+import type { Open, Opened, TestFramework } from './framework.js';
+
+type Needed = 'accounts' | 'apiKeys';
+
+/** The guarantees of every `ApiKeyRepository`. */
+export function apiKeyRepositorySuite(framework: TestFramework, name: string, open: Open<Needed>): void {
+  const { describe, it, beforeAll, afterAll, expect, until } = framework;
+  describe(`an API key repository (${name})`, () => {
+    const unique = new Unique();
+    let adapters: Opened<Needed>;
+    let keys: ApiKeyRepository;
+    let account: Account;
+    beforeAll(async () => {
+      adapters = await open();
+      keys = adapters.ports.apiKeys;
+      account = await openAccount();
+    });
+    afterAll(() => adapters.close());
+
+    const now = NOON;
+    const openAccount = () => adapters.ports.accounts.open(unique.account());
+    const draft = (changes: Partial<NewApiKey> = {}) => unique.key(account, changes);
+
+    it('finds a key with its account, by hash and by id', async () => {
+      const newKey = draft({ name: 'laptop 💻', expiresAt: later(now, HOUR) });
+      const key = await keys.add(newKey);
+      expect(key).toEqual({
+        ...newKey,
+        id: key.id,
+        revokedAt: undefined,
+        replacedBy: undefined,
+        lastUsedAt: undefined,
+      });
+      expect(await keys.findByHash(newKey.hash)).toEqual({ account, key });
+      expect(await keys.findById(key.id)).toEqual({ account, key });
+    });
+
+    it('returns undefined for an unknown key', async () => {
+      expect(await keys.findByHash(draft().hash)).toBeUndefined();
+      expect(await keys.findById(INT64_MAX as ApiKeyId)).toBeUndefined();
+      expect(await keys.revoke(INT64_MAX as ApiKeyId, now)).toBeUndefined();
+      expect(await keys.replace(INT64_MAX as ApiKeyId, draft(), now)).toBeUndefined();
+    });
+
+    it('adds no key to an unknown account', async () => {
+      const orphan = draft({ accountId: INT64_MAX as AccountId });
+      await expect(keys.add(orphan)).rejects.toMatchObject({ code: 'not_found' });
+      expect(await keys.findByHash(orphan.hash)).toBeUndefined();
+    });
+
+    it('never adds more active keys than allowed, however many calls race', async () => {
+      const { id: accountId } = await openAccount();
+      await keys.add(draft({ accountId, expiresAt: now }));
+      const revoked = await keys.add(draft({ accountId }));
+      await keys.revoke(revoked.id, now);
+      const added = await Promise.allSettled(Array.from({ length: 20 }, () => keys.add(draft({ accountId }), 5)));
+      const { values: issued, reasons } = outcomes(added);
+      expect(issued).toHaveLength(5);
+      for (const reason of reasons) expect(reason).toMatchObject({ code: 'too_many_keys' });
+      const [old] = issued;
+      if (old === undefined) throw new Error('no key was added');
+      await expect(keys.replace(old.id, draft({ accountId }), later(now, HOUR), 5)).rejects.toMatchObject({
+        code: 'too_many_keys',
+      });
+      expect(await keys.findById(old.id)).toMatchObject({ key: old });
+      expect(await keys.replace(old.id, draft({ accountId }), now, 5)).toBeDefined();
+      expect(await keys.list(accountId)).toHaveLength(8);
+    });
+
+    it('never adds more keys a UTC day than allowed, however many calls race', async () => {
+      const { id: accountId } = await openAccount();
+      const yesterday = later(now, -DAY);
+      for (let made = 0; made < 3; made += 1) await keys.add(draft({ accountId, createdAt: yesterday }));
+      const added = await Promise.allSettled(
+        Array.from({ length: 20 }, () => keys.add(draft({ accountId, expiresAt: now }), undefined, undefined, 5)),
+      );
+      const { values: issued, reasons } = outcomes(added);
+      expect(issued).toHaveLength(5);
+      for (const reason of reasons) expect(reason).toMatchObject({ code: 'too_many_keys' });
+      const old = await keys.add(draft({ accountId }));
+      await expect(keys.replace(old.id, draft({ accountId }), now, undefined, undefined, 5)).rejects.toMatchObject({
+        code: 'too_many_keys',
+      });
+      const tomorrow = later(now, DAY);
+      expect(await keys.add(draft({ accountId, createdAt: tomorrow }), undefined, undefined, 5)).toMatchObject({
+        accountId,
+      });
+    });
+
+    it('deletes the keys that ended up to an instant, in any order of replacement, and no others', async () => {
+      const { id: accountId } = await openAccount();
+      const longAgo = later(now, -1_000 * DAY);
+      const until = later(longAgo, HOUR);
+      const first = await keys.add(draft({ accountId, createdAt: longAgo }));
+      // Ends later than the key that replaced it.
+      const second = await keys.replace(first.id, draft({ accountId, createdAt: longAgo }), later(until, 1));
+      if (second === undefined) throw new Error('the key was not replaced');
+      await keys.revoke(second.id, until);
+      for (let made = 0; made < 250; made += 1) await keys.add(draft({ accountId, expiresAt: later(until, -made) }));
+      const lasting = await keys.add(draft({ accountId, createdAt: longAgo }));
+      expect(await keys.forgetPast(until)).toBe(251);
+      expect(await keys.forgetPast(until)).toBe(0);
+      expect((await keys.list(accountId)).map(({ key }) => key.id)).toEqual([first.id, lasting.id]);
+      expect(await keys.findByHash(second.hash)).toBeUndefined();
+      const next = await keys.add(draft({ accountId }));
+      expect(next.id > lasting.id).toBe(true);
+    });
+
+    it('revokes a key once: the first instant stays', async () => {
+      const { id } = await keys.add(draft());
+      expect(await keys.revoke(id, now)).toMatchObject({ id, revokedAt: now });
+      expect(await keys.revoke(id, later(now, HOUR))).toMatchObject({ id, revokedAt: now });
+      expect(await keys.findById(id)).toMatchObject({ key: { revokedAt: now } });
+    });
+
+    it('treats a revoked key as revoked, whatever a clock says', async () => {
+      const { id } = await keys.add(draft());
+      await keys.revoke(id, later(now, HOUR));
+      const found = await keys.findById(id);
+      expect(found && keyState(found.key, now)).toBe('revoked');
+    });
+
+    it('ends a key that is replaced without an overlap at once, whatever a clock says', async () => {
+      const { id } = await keys.add(draft());
+      await keys.replace(id, draft(), now);
+      const found = await keys.findById(id);
+      expect(found && keyState(found.key, later(now, -HOUR))).toBe('expired');
+    });
+
+    it('replaces a key: the new one exists, the old one ends', async () => {
+      const { id } = await keys.add(draft());
+      const endsAt = later(now, HOUR);
+      const replacement = await keys.replace(id, draft({ name: 'new' }), endsAt);
+      expect(replacement).toMatchObject({ name: 'new', expiresAt: undefined });
+      expect(await keys.findById(id)).toMatchObject({ key: { expiresAt: endsAt, replacedBy: replacement?.id } });
+    });
+
+    const ends: readonly [string, (id: ApiKeyId) => Promise<unknown>][] = [
+      ['revoked', (id) => keys.revoke(id, now)],
+      ['replaced', (id) => keys.replace(id, draft(), later(now, HOUR))],
+    ];
+    for (const [ended, end] of ends)
+      it(`does not replace a key that has been ${ended}`, async () => {
+        const { id } = await keys.add(draft());
+        await end(id);
+        const before = await keys.findById(id);
+        const replacement = draft();
+        expect(await keys.replace(id, replacement, now)).toBeUndefined();
+        expect(await keys.findByHash(replacement.hash)).toBeUndefined();
+        expect(await keys.findById(id)).toEqual(before);
+      });
+
+    it('does not replace a key that has expired', async () => {
+      const { id } = await keys.add(draft({ expiresAt: now }));
+      expect(await keys.replace(id, draft(), now)).toBeUndefined();
+    });
+
+    it('revokes a key that nobody has seen', async () => {
+      const key = await keys.add(draft());
+      await keys.takeBack(key.id, now);
+      await keys.takeBack(key.id, later(now, HOUR));
+      expect(await keys.findByHash(key.hash)).toEqual({ account, key: { ...key, revokedAt: now } });
+    });
+
+    for (const [howLong, expiresAt] of [
+      ['for ever', undefined],
+      ['for a time', later(now, 2 * HOUR)],
+    ] as const)
+      it(`takes a replacement back, and the key that works ${howLong} goes on as if it had never been replaced`, async () => {
+        const old = await keys.add(draft({ expiresAt }));
+        const bystander = await keys.add(draft());
+        const added = await keys.replace(old.id, draft(), now);
+        if (added === undefined) throw new Error('the key was not replaced');
+        expect(await keys.findByHash(old.hash)).toMatchObject({ key: { replacedBy: added.id } });
+        await keys.takeBack(added.id, now, old);
+        expect(await keys.findByHash(old.hash)).toEqual({ account, key: old });
+        expect(await keys.findByHash(added.hash)).toMatchObject({ key: { revokedAt: now } });
+        await keys.takeBack(bystander.id, now, old);
+        expect(await keys.replace(old.id, draft(), later(now, HOUR))).toBeDefined();
+      });
+
+    it('takes back only the replacement that was made', async () => {
+      const [old, other] = [await keys.add(draft()), await keys.add(draft())];
+      const added = await keys.replace(old.id, draft(), later(now, HOUR));
+      await keys.takeBack(other.id, now, old);
+      expect(await keys.findById(old.id)).toMatchObject({
+        key: { expiresAt: later(now, HOUR), replacedBy: added?.id },
+      });
+    });
+
+    it('lets one of many concurrent replacements win, and adds nothing for the others', async () => {
+      const racing = await openAccount();
+      const { id } = await keys.add(draft({ accountId: racing.id }));
+      const replaced = await atOnce(30, () => keys.replace(id, draft({ accountId: racing.id }), later(now, HOUR)));
+      expect(replaced.filter((key) => key !== undefined)).toHaveLength(1);
+      expect(await keys.list(racing.id)).toHaveLength(2);
+    });
+
+    it('shows each change at once to the instance that made it', async () => {
+      const owner = await openAccount();
+      const newKey = draft({ accountId: owner.id });
+      const replacement = draft({ accountId: owner.id });
+      expect(await keys.findByHash(newKey.hash)).toBeUndefined();
+      expect(await keys.findByHash(replacement.hash)).toBeUndefined();
+      const key = await keys.add(newKey);
+      expect(await keys.findByHash(newKey.hash)).toEqual({ account: owner, key });
+      await adapters.ports.accounts.changePlan(owner.email, { name: 'pro' });
+      expect(await keys.findByHash(newKey.hash)).toMatchObject({ account: { plan: { name: 'pro' } } });
+      await keys.replace(key.id, replacement, later(now, HOUR));
+      expect(await keys.findByHash(replacement.hash)).toBeDefined();
+      expect(await keys.findByHash(newKey.hash)).toMatchObject({ key: { expiresAt: later(now, HOUR) } });
+      await keys.revoke(key.id, now);
+      expect(await keys.findByHash(newKey.hash)).toMatchObject({ key: { revokedAt: now } });
+    });
+
+    it('gives each of many concurrent callers its own key, or none', async () => {
+      const added = await atOnce(150, () => keys.add(draft()));
+      const hashes = added.flatMap(({ hash }) => [hash, draft().hash]);
+      const found = await Promise.all(hashes.map(async (hash) => keys.findByHash(hash)));
+      expect(found.filter((_, index) => index % 2 === 0).map((each) => each?.key)).toEqual(added);
+      expect(new Set(found.filter((_, index) => index % 2 === 1))).toEqual(new Set([undefined]));
+    });
+
+    it('records the latest use of a key within seconds, in any order of reports', async () => {
+      const [one, other, unused] = [await keys.add(draft()), await keys.add(draft()), await keys.add(draft())];
+      for (const minutes of [1, 3, 2]) keys.recordUse(one.id, later(now, minutes * MINUTE));
+      keys.recordUse(other.id, now);
+      keys.recordUse(INT64_MAX as ApiKeyId, now);
+      await until(async () => (await keys.findById(other.id))?.key.lastUsedAt === now);
+      expect(await keys.findById(one.id)).toMatchObject({ key: { lastUsedAt: later(now, 3 * MINUTE) } });
+      expect(await keys.findById(unused.id)).toMatchObject({ key: { lastUsedAt: undefined } });
+      keys.recordUse(one.id, now);
+      keys.recordUse(other.id, later(now, MINUTE));
+      await until(async () => (await keys.findById(other.id))?.key.lastUsedAt === later(now, MINUTE));
+      expect(await keys.findById(one.id)).toMatchObject({ key: { lastUsedAt: later(now, 3 * MINUTE) } });
+    });
+
+    it('leaves the old key unchanged if its replacement cannot be added', async () => {
+      const taken = await keys.add(draft());
+      const old = await keys.add(draft());
+      await expect(keys.replace(old.id, draft({ hash: taken.hash }), now)).rejects.toThrow();
+      expect(await keys.findById(old.id)).toEqual({ account, key: old });
+    });
+
+    apiKeyLists(framework, () => keys, openAccount, draft);
+  });
+}

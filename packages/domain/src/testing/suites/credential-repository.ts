@@ -1,0 +1,257 @@
+import type { Account, AccountId } from '../../accounts/account.js';
+import type { CredentialRepository } from '../../accounts/credential-repository.js';
+import { HOUR, instant, later } from '../../kernel/clock.js';
+import { INT64_MAX } from '../../kernel/int64.js';
+import { closing } from './credential-closing.js';
+import { atOnce, NOON, openWithPassword, Unique } from './fixtures.js';
+import type { Open, Opened, TestFramework } from './framework.js';
+
+type Needed = 'accounts' | 'apiKeys' | 'credentials';
+
+const NOBODY = INT64_MAX as AccountId;
+
+/** The guarantees of every `CredentialRepository`. */
+export function credentialRepositorySuite(framework: TestFramework, name: string, open: Open<Needed>): void {
+  const { describe, it, beforeAll, afterAll, expect } = framework;
+  describe(`a credential repository (${name})`, () => {
+    const unique = new Unique();
+    let adapters: Opened<Needed>;
+    let ports: Opened<Needed>['ports'];
+    let credentials: CredentialRepository;
+    beforeAll(async () => {
+      adapters = await open();
+      ports = adapters.ports;
+      credentials = ports.credentials;
+    });
+    afterAll(() => adapters.close());
+
+    const opened = (hash?: string) => openWithPassword(credentials, unique, hash);
+    const racing = <Result>(work: (index: number) => Promise<Result>) => atOnce(20, work);
+
+    it('finds an account with its password’s hash, by address and by id', async () => {
+      const account = await opened('hash');
+      expect(await credentials.findByEmail(account.email)).toEqual({ account, passwordHash: 'hash' });
+      expect(await credentials.findById(account.id)).toEqual({ account, passwordHash: 'hash' });
+      expect(await ports.accounts.findById(account.id)).toEqual(account);
+      expect(await credentials.findByEmail('nobody@example.com')).toBeUndefined();
+      expect(await credentials.findById(NOBODY)).toBeUndefined();
+    });
+
+    it('finds an account without a password where the operator has opened it, and doesn’t open it again', async () => {
+      const account = await ports.accounts.open(unique.account());
+      expect(await credentials.open(unique.account(account.email), 'theirs')).toBeUndefined();
+      expect(await credentials.findById(account.id)).toEqual({ account, passwordHash: undefined });
+    });
+
+    it('opens one account for one address, with the password of one, however many race for it', async () => {
+      const email = unique.email();
+      const results = await racing((index) => credentials.open(unique.account(email), `hash ${index}`));
+      const winner = results.findIndex((account) => account !== undefined);
+      expect(results.filter((account) => account !== undefined)).toHaveLength(1);
+      expect(await credentials.findByEmail(email)).toEqual({
+        account: results[winner],
+        passwordHash: `hash ${winner}`,
+      });
+    });
+
+    it('changes a password where the current one is still there, once however many race', async () => {
+      const account = await opened('first');
+      const results = await racing((index) =>
+        credentials.changePassword({ accountId: account.id, current: 'first', next: `next ${index}` }),
+      );
+      const changed = { ...account, credentialVersion: account.credentialVersion + 1 };
+      expect(results.filter((each) => each !== undefined)).toEqual([changed]);
+      const winner = results.findIndex((each) => each !== undefined);
+      expect(await credentials.findById(account.id)).toEqual({ account: changed, passwordHash: `next ${winner}` });
+    });
+
+    it('hashes a password anew where it is still there, and keeps the version', async () => {
+      const account = await opened('first');
+      await credentials.rehash({ accountId: account.id, current: 'first', next: 'second' });
+      await credentials.rehash({ accountId: account.id, current: 'first', next: 'third' });
+      expect(await credentials.findById(account.id)).toEqual({ account, passwordHash: 'second' });
+    });
+
+    describe('a reset', () => {
+      it('is found until it expires, and by its own token', async () => {
+        const account = await opened();
+        const reset = unique.link(account);
+        expect(await credentials.addReset(reset, 3)).toBe(true);
+        expect(await credentials.findReset(reset.tokenHash, instant(reset.expiresAt - 1))).toEqual(account);
+        expect(await credentials.findReset(reset.tokenHash, reset.expiresAt)).toBeUndefined();
+        expect(await credentials.findReset(unique.hash(), NOON)).toBeUndefined();
+      });
+
+      it('sets the password once, however many race with the token, and takes the others back', async () => {
+        const account = await opened();
+        const [reset, other] = [unique.link(account), unique.link(account)];
+        for (const each of [reset, other]) await credentials.addReset(each, 3);
+        const results = await racing((index) =>
+          credentials.resetPassword({ tokenHash: reset.tokenHash, passwordHash: `reset ${index}`, at: NOON }),
+        );
+        const changed = { ...account, credentialVersion: account.credentialVersion + 1, provenAt: NOON };
+        expect(results.filter((each) => each !== undefined)).toEqual([changed]);
+        const winner = results.findIndex((each) => each !== undefined);
+        expect(await credentials.findById(account.id)).toEqual({ account: changed, passwordHash: `reset ${winner}` });
+        expect(await credentials.findReset(other.tokenHash, NOON)).toBeUndefined();
+      });
+
+      it('that has expired sets nothing', async () => {
+        const account = await opened('hash');
+        const reset = unique.link(account);
+        await credentials.addReset(reset, 3);
+        const late = { tokenHash: reset.tokenHash, passwordHash: 'late', at: reset.expiresAt };
+        expect(await credentials.resetPassword(late)).toBeUndefined();
+        expect(await credentials.findById(account.id)).toEqual({ account, passwordHash: 'hash' });
+      });
+
+      it('is added only up to so many that can be used, however many race', async () => {
+        const account = await opened();
+        await credentials.addReset(unique.link(account, { createdAt: instant(1), expiresAt: NOON }), 3);
+        const added = await racing(() => credentials.addReset(unique.link(account), 3));
+        expect(added.filter((isAdded) => isAdded)).toHaveLength(3);
+      });
+
+      it('is added to no account that is not there', async () => {
+        const reset = unique.link(await opened(), { accountId: NOBODY });
+        expect(await credentials.addReset(reset, 3)).toBe(false);
+        expect(await credentials.findReset(reset.tokenHash, NOON)).toBeUndefined();
+      });
+
+      it('is taken back when the password is changed', async () => {
+        const account = await opened('first');
+        const reset = unique.link(account);
+        await credentials.addReset(reset, 3);
+        await credentials.changePassword({ accountId: account.id, current: 'first', next: 'second' });
+        expect(await credentials.findReset(reset.tokenHash, NOON)).toBeUndefined();
+      });
+
+      it('is forgotten once it has expired, and not before', async () => {
+        const account = await opened();
+        const early = later(NOON, -400 * HOUR);
+        const [over, usable] = [unique.link(account, { expiresAt: early }), unique.link(account)];
+        for (const each of [over, usable]) await credentials.addReset(each, 3);
+        expect(await credentials.forgetResets(early)).toBe(1);
+        expect(await credentials.forgetResets(early)).toBe(0);
+        expect(await credentials.findReset(over.tokenHash, instant(0))).toBeUndefined();
+        expect(await credentials.findReset(usable.tokenHash, NOON)).toEqual(account);
+      });
+    });
+
+    describe('an address', () => {
+      const reset = async (account: Account, at = NOON) => {
+        const link = unique.link(account, { createdAt: at, expiresAt: later(at, HOUR) });
+        await credentials.addReset(link, 3);
+        return credentials.resetPassword({ tokenHash: link.tokenHash, passwordHash: 'owner', at });
+      };
+
+      it('is proven by the first reset, which revokes every earlier key in every cache', async () => {
+        const account = await opened();
+        const [key, gone] = [
+          await ports.apiKeys.add(unique.key(account)),
+          await ports.apiKeys.add(unique.key(account)),
+        ];
+        const bystander = await ports.apiKeys.add(unique.key(await opened()));
+        await ports.apiKeys.revoke(gone.id, instant(1));
+        expect(await ports.apiKeys.findByHash(key.hash)).toMatchObject({ key: { revokedAt: undefined } });
+        const at = later(NOON, HOUR);
+        expect(await reset(account, at)).toMatchObject({ id: account.id, provenAt: at });
+        expect(await ports.apiKeys.findByHash(key.hash)).toMatchObject({
+          account: { provenAt: at },
+          key: { revokedAt: at },
+        });
+        expect(await ports.apiKeys.findById(gone.id)).toMatchObject({ key: { revokedAt: instant(1) } });
+        expect(await ports.apiKeys.findByHash(bystander.hash)).toMatchObject({ key: { revokedAt: undefined } });
+      });
+
+      it('stays proven since then: a second reset revokes nothing', async () => {
+        const account = await opened();
+        await reset(account);
+        const key = await ports.apiKeys.add(unique.key(account));
+        expect(await reset(account, later(NOON, HOUR))).toMatchObject({ provenAt: NOON });
+        expect(await ports.apiKeys.findByHash(key.hash)).toMatchObject({ key: { revokedAt: undefined } });
+      });
+
+      it('of an account that the operator has opened is the operator’s word: the first reset revokes nothing', async () => {
+        const account = await ports.accounts.open(unique.account());
+        const key = await ports.apiKeys.add(unique.key(account));
+        expect(await reset(account)).toMatchObject({ provenAt: NOON });
+        expect(await ports.apiKeys.findByHash(key.hash)).toMatchObject({ key: { revokedAt: undefined } });
+      });
+
+      it('is proven once by a mailed link, however many calls race; keys and password stay', async () => {
+        const account = await opened('hash');
+        const key = await ports.apiKeys.add(unique.key(account));
+        const [proof, other] = [unique.link(account), unique.link(account)];
+        for (const each of [proof, other]) expect(await credentials.addProof(each, 3)).toBe(true);
+        const results = await racing(() => credentials.proveAddress({ tokenHash: proof.tokenHash, at: NOON }));
+        const proven = { ...account, provenAt: NOON };
+        expect(results.filter((each) => each !== undefined)).toEqual([proven]);
+        expect(await credentials.findById(account.id)).toEqual({ account: proven, passwordHash: 'hash' });
+        expect(await credentials.proveAddress({ tokenHash: other.tokenHash, at: NOON })).toBeUndefined();
+        await reset(account, later(NOON, HOUR));
+        expect(await ports.apiKeys.findByHash(key.hash)).toMatchObject({ key: { revokedAt: undefined } });
+      });
+
+      it('is not proven by a link that has expired, is another’s, resets a password, or was taken back', async () => {
+        const [account, bystander] = [await opened(), await opened()];
+        const [expired, usable, taken, link] = [
+          unique.link(account),
+          unique.link(bystander),
+          unique.link(account),
+          unique.link(account),
+        ];
+        for (const each of [expired, usable, taken]) await credentials.addProof(each, 3);
+        await credentials.addReset(link, 3);
+        expect(await credentials.proveAddress({ tokenHash: expired.tokenHash, at: expired.expiresAt })).toBeUndefined();
+        expect(await credentials.proveAddress({ tokenHash: link.tokenHash, at: NOON })).toBeUndefined();
+        expect(await credentials.findReset(usable.tokenHash, NOON)).toBeUndefined();
+        expect(await credentials.proveAddress({ tokenHash: usable.tokenHash, at: NOON })).toMatchObject({
+          id: bystander.id,
+        });
+        expect(await credentials.findById(account.id)).toMatchObject({ account: { provenAt: undefined } });
+        await credentials.close({ accountId: account.id, current: 'hash', at: NOON });
+        expect(await credentials.proveAddress({ tokenHash: taken.tokenHash, at: NOON })).toBeUndefined();
+      });
+
+      it('gets links only up to so many that can be used, and they are forgotten once they have expired', async () => {
+        const account = await opened();
+        const early = later(NOON, -500 * HOUR);
+        await credentials.addProof(unique.link(account, { createdAt: instant(1), expiresAt: early }), 3);
+        const added = await racing(() => credentials.addProof(unique.link(account), 3));
+        expect(added.filter((isAdded) => isAdded)).toHaveLength(3);
+        expect(await credentials.forgetResets(early)).toBe(1);
+        expect(await credentials.forgetResets(early)).toBe(0);
+      });
+
+      it('that is proven by a reset keeps no earlier key, however many are issued and rotated meanwhile', async () => {
+        for (let round = 0; round < 5; round += 1) {
+          const account = await opened();
+          const { credentialVersion: version } = account;
+          const old = await Promise.all(Array.from({ length: 8 }, () => ports.apiKeys.add(unique.key(account))));
+          const issue = () => ports.apiKeys.add(unique.key(account), undefined, version);
+          const rotate = (id: (typeof old)[number]['id']) =>
+            ports.apiKeys.replace(id, unique.key(account), later(NOON, HOUR), undefined, version);
+          const results = await Promise.allSettled([
+            ...old.slice(0, 4).map(({ id }) => rotate(id)),
+            ...Array.from({ length: 6 }, issue),
+            reset(account),
+            ...old.slice(4).map(({ id }) => rotate(id)),
+            ...Array.from({ length: 6 }, issue),
+          ]);
+          expect(results[10]).toMatchObject({ status: 'fulfilled', value: { provenAt: NOON } });
+          const left = (await ports.apiKeys.list(account.id)).filter(({ key }) => key.revokedAt === undefined);
+          expect(left).toEqual([]);
+          await expect(issue()).rejects.toMatchObject({ code: 'not_found' });
+          expect(await ports.apiKeys.add(unique.key(account), undefined, version + 1)).toMatchObject({
+            revokedAt: undefined,
+          });
+        }
+      });
+    });
+
+    describe('closing', () => {
+      closing(framework, () => ports, unique);
+    });
+  });
+}

@@ -1,0 +1,69 @@
+import type { Account, NewAccount } from '../../accounts/account.js';
+import type { NewApiKey } from '../../accounts/api-key.js';
+import type { CredentialRepository, MailedLink } from '../../accounts/credential-repository.js';
+import { HOUR, instant, later } from '../../kernel/clock.js';
+
+export const NOON = instant(Date.UTC(2026, 0, 1, 12, 0, 0, 123));
+
+/** Values of which no two are the same, in a store that began empty. */
+export class Unique {
+  private made = 0;
+
+  name(): string {
+    this.made += 1;
+    return `name-${this.made}`;
+  }
+
+  email(): string {
+    return `${this.name()}@example.com`;
+  }
+
+  /** Looks like a SHA-256. */
+  hash(): string {
+    this.made += 1;
+    return this.made.toString(16).padStart(64, '0');
+  }
+
+  account(email = this.email()): NewAccount {
+    return { email, plan: { name: 'free' }, createdAt: NOON };
+  }
+
+  key({ id }: Pick<Account, 'id'>, changes: Partial<NewApiKey> = {}): NewApiKey {
+    return {
+      accountId: id,
+      hash: this.hash(),
+      ending: 'wxyz',
+      name: undefined,
+      createdAt: NOON,
+      expiresAt: undefined,
+      ...changes,
+    };
+  }
+
+  link({ id }: Pick<Account, 'id'>, changes: Partial<MailedLink> = {}): MailedLink {
+    return { accountId: id, tokenHash: this.hash(), createdAt: NOON, expiresAt: later(NOON, HOUR), ...changes };
+  }
+}
+
+export async function openWithPassword(
+  credentials: CredentialRepository,
+  unique: Unique,
+  hash = 'hash',
+): Promise<Account> {
+  const account = await credentials.open(unique.account(), hash);
+  if (account === undefined) throw new Error('the account was not opened');
+  return account;
+}
+
+/** Begins the work so many times before it waits for any. */
+export function atOnce<Result>(times: number, work: (index: number) => Promise<Result>): Promise<Result[]> {
+  return Promise.all(Array.from({ length: times }, (_, index) => work(index)));
+}
+
+/** Values of the promises that were kept, and reasons of those that weren't. */
+export function outcomes<Value>(settled: readonly PromiseSettledResult<Value>[]) {
+  return {
+    values: settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])),
+    reasons: settled.flatMap((each): unknown[] => (each.status === 'rejected' ? [each.reason] : [])),
+  };
+}

@@ -1,0 +1,47 @@
+import type { Ports } from '../../application.js';
+
+/** The parts of a test framework that the suites use. Jest's and Vitest's functions fit. */
+export interface TestFramework {
+  readonly describe: (name: string, suite: () => void) => void;
+  readonly it: (guarantee: string, test: () => Promise<void> | void) => void;
+  readonly beforeAll: (hook: () => Promise<void> | void) => void;
+  readonly beforeEach: (hook: () => Promise<void> | void) => void;
+  readonly afterEach: (hook: () => Promise<void> | void) => void;
+  readonly afterAll: (hook: () => Promise<void> | void) => void;
+  readonly expect: (actual: unknown) => Expectation;
+  /** Waits for some seconds until the condition is true, and fails if it never is. */
+  readonly until: (isTrue: () => Promise<boolean> | boolean) => Promise<void>;
+  /** As Math.random: the suites draw values and the order of events. */
+  readonly random: () => number;
+}
+
+export interface Expectation extends Matchers<void> {
+  readonly not: Matchers<void>;
+  /** Of a promise that is to be rejected. */
+  readonly rejects: Matchers<Promise<void>>;
+}
+
+export interface Matchers<Result> {
+  toBe(expected: unknown): Result;
+  toBeDefined(): Result;
+  toBeGreaterThanOrEqual(expected: number): Result;
+  toBeLessThanOrEqual(expected: number): Result;
+  toBeUndefined(): Result;
+  toContain(item: unknown): Result;
+  toContainEqual(item: unknown): Result;
+  /** Properties that are undefined count as absent. */
+  toEqual(expected: unknown): Result;
+  toHaveLength(length: number): Result;
+  toHaveProperty(name: string): Result;
+  toMatchObject(expected: object): Result;
+  toThrow(message?: string): Result;
+}
+
+/** Adapters that a suite has for itself. They are empty. */
+export interface Opened<Name extends keyof Ports> {
+  readonly ports: Pick<Ports, Name>;
+  close(): Promise<void>;
+}
+
+/** Opens the adapter that is tested, with the other ports that its suite needs on the same store. */
+export type Open<Name extends keyof Ports> = () => Promise<Opened<Name>>;

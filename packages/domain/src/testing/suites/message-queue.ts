@@ -1,0 +1,276 @@
+import type { Account, AccountId } from '../../accounts/account.js';
+import { HOUR, instant, later, MINUTE } from '../../kernel/clock.js';
+import { INT64_MAX } from '../../kernel/int64.js';
+import type { Message, MessageId, MessageStatus } from '../../messages/message.js';
+import type { Claim, MessageQueue } from '../../messages/message-queue.js';
+import { checkDrawn, Draws } from './draws.js';
+import { atOnce, NOON, Unique } from './fixtures.js';
+import type { Open, Opened, TestFramework } from './framework.js';
+import { messageRetries } from './message-retries.js';
+
+type Needed = 'accounts' | 'messages';
+
+const EVERYTHING = 100_000;
+
+const idsOf = (messages: readonly { readonly id: MessageId }[]) => messages.map(({ id }) => id);
+
+/** The guarantees of every `MessageQueue`. */
+export function messageQueueSuite(framework: TestFramework, name: string, open: Open<Needed>): void {
+  const { describe, it, beforeAll, afterAll, afterEach, expect, until, random } = framework;
+  describe(`a message queue (${name})`, () => {
+    const unique = new Unique();
+    const draws = new Draws(random);
+    let adapters: Opened<Needed>;
+    let messages: MessageQueue;
+    let account: Account;
+    beforeAll(async () => {
+      adapters = await open();
+      messages = adapters.ports.messages;
+      account = await openAccount();
+    });
+    afterAll(() => adapters.close());
+    // Each test begins without due messages.
+    afterEach(async () => {
+      for (const { id } of await claim({ now: instant(Date.UTC(2100, 0)) })) await messages.markSent(id);
+    });
+
+    const openAccount = () => adapters.ports.accounts.open(unique.account());
+    const newId = () => unique.name() as MessageId;
+    const add = (text = 'Hello', createdAt = NOON) =>
+      messages.add({ id: newId(), accountId: account.id, text, createdAt });
+    const claim = ({ limit = EVERYTHING, now = NOON, until = later(now, MINUTE) } = {}) =>
+      messages.claim({ limit, now, until });
+    const claimOne = async (now = NOON) => {
+      const [claimed, ...others] = await claim({ now });
+      if (claimed === undefined || others.length > 0) throw new Error('not one message was claimed');
+      return claimed;
+    };
+    const statusOf = async (id: MessageId) => (await messages.findById(account.id, id))?.status;
+
+    it('returns the added message, queued', async () => {
+      const message = await add();
+      expect(message).toEqual({
+        id: message.id,
+        accountId: account.id,
+        text: 'Hello',
+        status: 'queued',
+        createdAt: NOON,
+      });
+      expect(await messages.findById(account.id, message.id)).toEqual(message);
+    });
+
+    it('deletes sent and failed messages up to an instant in batches, and never a queued one', async () => {
+      const old = later(NOON, -HOUR);
+      const [sent, failed, queued, young] = [
+        await add('sent', old),
+        await add('failed', old),
+        await add('queued', old),
+        await add('young', later(old, 1)),
+      ];
+      for (const { id } of [sent, young]) await messages.markSent(id);
+      const claim1 = (await claim()).find(({ id }) => id === failed.id);
+      if (claim1 !== undefined) await messages.markFailed(claim1);
+      expect(await messages.forget(later(old, -1))).toBe(0);
+      expect(await messages.forget(old)).toBe(2);
+      expect(await messages.forget(old)).toBe(0);
+      expect([await statusOf(sent.id), await statusOf(failed.id)]).toEqual([undefined, undefined]);
+      expect([await statusOf(queued.id), await statusOf(young.id)]).toEqual(['queued', 'sent']);
+    });
+
+    it('passes the trace of its queueing to the claimer', async () => {
+      const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+      const id = newId();
+      const message = await messages.add({ id, accountId: account.id, text: 'Hello', createdAt: NOON, traceparent });
+      expect(message).not.toHaveProperty('traceparent');
+      expect((await claimOne()).traceparent).toBe(traceparent);
+      await messages.markSent(id);
+      await add();
+      expect((await claimOne()).traceparent).toBeUndefined();
+    });
+
+    it('returns undefined for another account’s message and for an unknown one', async () => {
+      const { id } = await add();
+      const other = await openAccount();
+      expect(await messages.findById(other.id, id)).toBeUndefined();
+      expect(await messages.findById(INT64_MAX as AccountId, id)).toBeUndefined();
+      for (const unknown of ['msg_0', '', 'msg_\0', '\ud800', `${id} `, 'm'.repeat(10_000)]) {
+        expect(await messages.findById(account.id, unknown as MessageId)).toBeUndefined();
+      }
+    });
+
+    it('keeps every text exactly, for readers and claimers', async () => {
+      const draw = () => draws.text(200);
+      await checkDrawn(50, draw, async (text) => {
+        const { id } = await add(text);
+        expect(await messages.findById(account.id, id)).toMatchObject({ text });
+        expect(await claimOne()).toEqual({
+          id,
+          accountId: account.id,
+          text,
+          createdAt: NOON,
+          number: 1,
+          failures: 0,
+          from: account.email,
+        });
+        await messages.markSent(id);
+      });
+      const longest = '🐈'.repeat(4_096);
+      await add(longest);
+      expect(await claimOne()).toMatchObject({ text: longest });
+    });
+
+    it('refuses a second message with the same id, and keeps the first', async () => {
+      const { id } = await add('first');
+      await expect(messages.add({ id, accountId: account.id, text: 'second', createdAt: NOON })).rejects.toThrow();
+      expect(await messages.findById(account.id, id)).toMatchObject({ text: 'first' });
+    });
+
+    it('claims due messages, the longest due first, and no more than asked for', async () => {
+      const at = (milliseconds: number) => later(NOON, milliseconds);
+      const second = await add('second', at(-5));
+      const first = await add('first', at(-HOUR));
+      const fourth = await add('fourth', NOON);
+      const third = await add('third', at(-1));
+      const notYet = await add('not yet', at(1));
+      expect(await claim({ limit: 0 })).toEqual([]);
+      expect(idsOf(await claim({ limit: 3 }))).toEqual([first.id, second.id, third.id]);
+      expect(idsOf(await claim({ limit: 3 }))).toEqual([fourth.id]);
+      expect(idsOf(await claim({ now: at(1) }))).toEqual([notYet.id]);
+    });
+
+    it('claims a message again only after its claim has expired, with the next claim number', async () => {
+      const { id } = await add();
+      let now = NOON;
+      for (const number of [1, 2, 3]) {
+        expect(await claim({ now })).toMatchObject([{ id, number, failures: 0 }]);
+        expect(await claim({ now: later(now, MINUTE - 1) })).toEqual([]);
+        now = later(now, MINUTE);
+      }
+      expect(await statusOf(id)).toBe('queued');
+    });
+
+    it('claims a postponed message when it is due again, in that order', async () => {
+      const [one, other] = [await add('one', later(NOON, -2)), await add('other', later(NOON, -1))];
+      const [claimOfOne, claimOfOther] = await claim();
+      if (claimOfOne === undefined || claimOfOther === undefined) throw new Error('two messages were due');
+      await messages.postpone(claimOfOne, later(NOON, 2 * HOUR));
+      await messages.postpone(claimOfOther, later(NOON, HOUR));
+      expect(await claim({ now: later(NOON, HOUR - 1) })).toEqual([]);
+      expect(await claim({ now: later(NOON, 2 * HOUR) })).toMatchObject([
+        { id: other.id, number: 2, failures: 1 },
+        { id: one.id, number: 2, failures: 1 },
+      ]);
+    });
+
+    it('claims a released message at once, without a failed attempt', async () => {
+      const { id } = await add();
+      await messages.release(await claimOne(), NOON);
+      expect(await claim()).toMatchObject([{ id, number: 2, failures: 0 }]);
+    });
+
+    const ends: readonly [MessageStatus, (claimed: Claim) => Promise<void>][] = [
+      ['sent', (claimed) => messages.markSent(claimed.id)],
+      ['failed', (claimed) => messages.markFailed(claimed)],
+    ];
+    for (const [status, end] of ends)
+      it(`never claims a message again once it has been ${status}`, async () => {
+        const { id } = await add();
+        await end(await claimOne());
+        expect(await statusOf(id)).toBe(status);
+        expect(await claim({ now: later(NOON, 1_000 * HOUR) })).toEqual([]);
+        expect(await messages.backlog()).toEqual({ queued: 0, oldest: undefined });
+      });
+
+    it('ignores a claim that a later one has followed, except when the message was sent', async () => {
+      const { id } = await add();
+      const stale = await claimOne();
+      const now = later(NOON, MINUTE);
+      const current = await claimOne(now);
+      await messages.postpone(stale, now);
+      await messages.release(stale, now);
+      await messages.markFailed(stale);
+      expect(await statusOf(id)).toBe('queued');
+      expect(await claim({ now })).toEqual([]);
+      await messages.markSent(stale.id);
+      await messages.postpone(current, now);
+      await messages.markFailed(current);
+      expect(await statusOf(id)).toBe('sent');
+      expect(await claim({ now: later(now, HOUR) })).toEqual([]);
+    });
+
+    it('marks a message sent even if another worker gave it up', async () => {
+      const { id } = await add();
+      await messages.markFailed(await claimOne());
+      await messages.markSent(id);
+      expect(await statusOf(id)).toBe('sent');
+    });
+
+    it('reports how many messages wait, including claimed ones, and since when', async () => {
+      expect(await messages.backlog()).toEqual({ queued: 0, oldest: undefined });
+      await add('younger', later(NOON, -MINUTE));
+      await add('older', later(NOON, -HOUR));
+      const [claimed] = await claim({ limit: 1 });
+      expect(await messages.backlog()).toEqual({ queued: 2, oldest: later(NOON, -HOUR) });
+      await messages.markSent(claimed?.id ?? ('' as MessageId));
+      expect(await messages.backlog()).toEqual({ queued: 1, oldest: later(NOON, -MINUTE) });
+    });
+
+    it('never gives one message to two concurrent claimers, and leaves none out', async () => {
+      const added: Message[] = [];
+      while (added.length < 2_000) {
+        const before = added.length;
+        added.push(...(await atOnce(100, (index) => add('Hello', later(NOON, -before - index)))));
+      }
+      const claimed: MessageId[] = [];
+      await atOnce(20, async (index) => {
+        for (
+          let batch = await claim({ limit: 1 + index });
+          batch.length > 0;
+          batch = await claim({ limit: 1 + index })
+        ) {
+          claimed.push(...idsOf(batch));
+          expect(batch.map(({ createdAt }) => createdAt)).toEqual(
+            batch.map(({ createdAt }) => createdAt).sort((one, other) => one - other),
+          );
+        }
+      });
+      // A claim that came while others held the last ones has returned none.
+      claimed.push(...idsOf(await claim()));
+      expect(claimed.sort()).toEqual(idsOf(added).sort());
+    });
+
+    it('never gives an expired claim to two concurrent claimers', async () => {
+      await atOnce(300, () => add());
+      const lost = await claim();
+      const now = later(NOON, MINUTE);
+      const claims = await atOnce(20, () => claim({ now, limit: 100 }));
+      const claimed = [...claims.flat(), ...(await claim({ now }))];
+      expect(idsOf(claimed).sort()).toEqual(idsOf(lost).sort());
+      expect(new Set(claimed.map(({ number }) => number))).toEqual(new Set([2]));
+    });
+
+    it('notifies watchers of each new message, until they stop', async () => {
+      const calls = [0, 0];
+      const watched = (index: 0 | 1) => async () => {
+        const before = calls[index] ?? 0;
+        await add();
+        await until(() => (calls[index] ?? 0) > before);
+      };
+      const ends = [0, 1].map((index) => messages.watch(() => (calls[index] = (calls[index] ?? 0) + 1)));
+      // One that has just begun to watch may miss some.
+      await until(async () => {
+        await add();
+        return calls.every((count) => count > 0);
+      });
+      await watched(0)();
+      await watched(1)();
+      await ends[0]?.();
+      const [ended] = calls;
+      await watched(1)();
+      expect(calls[0]).toBe(ended);
+      await ends[1]?.();
+    });
+
+    messageRetries(framework, () => adapters.ports, unique);
+  });
+}

@@ -1,0 +1,141 @@
+import type { Account } from '../../accounts/account.js';
+import type { Ports } from '../../application.js';
+import { HOUR, type Instant, instant, later, MINUTE } from '../../kernel/clock.js';
+import type { Message, MessageId } from '../../messages/message.js';
+import type { MessageQuery } from '../../messages/message-queue.js';
+import { atOnce, NOON, type Unique } from './fixtures.js';
+import type { TestFramework } from './framework.js';
+
+/** The guarantees of every `MessageQueue` to an operator: lists, and retries of messages that have failed. */
+export function messageRetries(
+  { describe, it, expect }: TestFramework,
+  opened: () => Pick<Ports, 'accounts' | 'messages'>,
+  unique: Unique,
+): void {
+  const openAccount = () => opened().accounts.open(unique.account());
+  const add = ({ id: accountId }: Account, createdAt = NOON) =>
+    opened().messages.add({ id: unique.name() as MessageId, accountId, text: 'Hello', createdAt });
+  const claim = async (id: MessageId, now = NOON) =>
+    (await opened().messages.claim({ limit: 1_000, now, until: later(now, MINUTE) })).filter((each) => each.id === id);
+  const claimOne = async (id: MessageId, now = NOON) => {
+    const [claimed] = await claim(id, now);
+    if (claimed === undefined) throw new Error('the message was not due');
+    return claimed;
+  };
+  const failed = async (account: Account, createdAt?: Instant) => {
+    const message = await add(account, createdAt);
+    await opened().messages.markFailed(await claimOne(message.id));
+    return message;
+  };
+  const statusOf = async ({ accountId, id }: Message) => (await opened().messages.findById(accountId, id))?.status;
+
+  describe('a retry', () => {
+    it('queues a failed message as if it had never been tried, and reports that it had failed', async () => {
+      const message = await add(await openAccount());
+      await opened().messages.postpone(await claimOne(message.id), NOON);
+      await opened().messages.markFailed(await claimOne(message.id));
+      const now = later(NOON, HOUR);
+      expect(await opened().messages.retry(message.id, now)).toBe('failed');
+      expect(await statusOf(message)).toBe('queued');
+      expect(await claim(message.id, later(now, -1))).toEqual([]);
+      expect(await claim(message.id, now)).toMatchObject([{ failures: 0 }]);
+      await opened().messages.markSent(message.id);
+    });
+
+    it('changes no message that is queued or sent, and says which it is', async () => {
+      const message = await add(await openAccount());
+      expect(await opened().messages.retry(message.id, NOON)).toBe('queued');
+      const claimed = await claimOne(message.id);
+      expect(await opened().messages.retry(message.id, NOON)).toBe('queued');
+      expect(await claim(message.id)).toEqual([]);
+      await opened().messages.markSent(claimed.id);
+      expect(await opened().messages.retry(message.id, NOON)).toBe('sent');
+      expect(await statusOf(message)).toBe('sent');
+      for (const unknown of ['msg_0', '', 'msg_\0']) {
+        expect(await opened().messages.retry(unknown as MessageId, NOON)).toBeUndefined();
+      }
+    });
+
+    it('is done once, however many race with it, and then one claims the message', async () => {
+      const message = await failed(await openAccount());
+      const statuses = await atOnce(20, () => opened().messages.retry(message.id, NOON));
+      expect(statuses.filter((status) => status === 'failed')).toHaveLength(1);
+      expect(new Set(statuses)).toEqual(new Set(['failed', 'queued']));
+      const claims = await atOnce(20, () => claim(message.id));
+      const claimed = [...claims.flat(), ...(await claim(message.id))];
+      expect(claimed).toHaveLength(1);
+      await opened().messages.markSent(message.id);
+    });
+
+    it('voids every claim of before', async () => {
+      const message = await add(await openAccount());
+      const claimed = await claimOne(message.id);
+      await opened().messages.markFailed(claimed);
+      await opened().messages.retry(message.id, NOON);
+      await opened().messages.markFailed(claimed);
+      await opened().messages.postpone(claimed, later(NOON, HOUR));
+      expect(await statusOf(message)).toBe('queued');
+      expect(await claim(message.id)).toMatchObject([{ failures: 0 }]);
+      await opened().messages.markSent(message.id);
+    });
+  });
+
+  describe('a list', () => {
+    const idsOf = async (query: MessageQuery) => (await opened().messages.list(query)).map(({ message }) => message.id);
+    const inOrder = (some: readonly Message[]) =>
+      [...some]
+        .sort((one, other) => one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1))
+        .map(({ id }) => id);
+
+    it('has an account’s messages with their account, without their texts, the oldest first', async () => {
+      const [account, other] = [await openAccount(), await openAccount()];
+      const younger = await add(account, later(NOON, 1));
+      const older = await failed(account);
+      await add(other);
+      const row = ({ id, createdAt }: Message, status: string) => ({
+        account,
+        message: { id, accountId: account.id, status, createdAt },
+      });
+      expect(await opened().messages.list({ accountId: account.id })).toEqual([
+        row(older, 'failed'),
+        row(younger, 'queued'),
+      ]);
+      expect(await opened().messages.list({ accountId: account.id, status: 'failed' })).toEqual([row(older, 'failed')]);
+      await opened().messages.markSent(younger.id);
+      expect(await opened().messages.list({ accountId: account.id })).toMatchObject([
+        {},
+        { message: { status: 'sent' } },
+      ]);
+    });
+
+    it('of those that have failed has every account’s, and no others', async () => {
+      const [account, other] = [await openAccount(), await openAccount()];
+      const theirs = [await failed(account), await failed(other)];
+      const queued = await add(account);
+      const ids = await idsOf({ status: 'failed' });
+      for (const { id } of theirs) expect(ids).toContain(id);
+      expect(ids).not.toContain(queued.id);
+      await opened().messages.markSent(queued.id);
+    });
+
+    for (const [kind, milliseconds] of [
+      ['of an account', 2_000],
+      ['of those that have failed', 1_000],
+    ] as const)
+      it(`${kind} comes in parts that leave none out and repeat none, also of one instant`, async () => {
+        const account = await openAccount();
+        const added: Message[] = [];
+        for (let index = 0; index < 7; index += 1)
+          added.push(await failed(account, instant(milliseconds + (index % 2))));
+        const filter = kind === 'of an account' ? { accountId: account.id } : { status: 'failed' as const };
+        let found: readonly MessageId[] = [];
+        let after: MessageQuery['after'];
+        while (found.length < added.length) {
+          const part = await opened().messages.list({ ...filter, after, limit: 2 });
+          found = [...found, ...part.map(({ message }) => message.id)];
+          after = part.at(-1)?.message;
+        }
+        expect(found.slice(0, added.length)).toEqual(inOrder(added));
+      });
+  });
+}

@@ -1,0 +1,102 @@
+import type { AccountId } from '../../accounts/account.js';
+import { SECOND } from '../../kernel/clock.js';
+import type { MessageId } from '../../messages/message.js';
+import type { ClaimedMessage } from '../../messages/message-queue.js';
+import type { MessageSender } from '../../messages/message-sender.js';
+import { checkDrawn, Draws } from './draws.js';
+import { atOnce, NOON, outcomes, Unique } from './fixtures.js';
+import type { TestFramework } from './framework.js';
+
+/** A message as the store finds it. */
+export interface ReceivedMessage {
+  readonly id: string;
+  /** The address of its author. */
+  readonly from: string;
+  readonly text: string;
+}
+
+export interface OpenedMessageSender {
+  readonly sender: MessageSender;
+  /** All messages that have arrived. */
+  received(): readonly ReceivedMessage[];
+  /** Whether the store refuses messages from now on. */
+  refuseMessages(areRefused: boolean): void;
+  close(): Promise<void>;
+}
+
+const TIMEOUT = 5 * SECOND;
+
+/** Texts in which a protocol of mails could find a part of itself. */
+const TEXTS: readonly (readonly [what: string, text: string])[] = [
+  ['a line of its own with a dot', 'a\r\n.\r\nb'],
+  ['dots at the beginnings of lines', '.a\r\n..b\r\n...c'],
+  ['what ends a mail', '\r\n.\r\nQUIT\r\n'],
+  ['ends of lines of every kind', 'a\nb\r\nc\rd\n\ne\r\n'],
+  ['no text but the end of a line', '\n'],
+  ['spaces at the ends of lines', ' a \t\n b  '],
+  ['long lines', 'a'.repeat(4_096)],
+  ['long lines beyond ASCII', '🐈'.repeat(4_096)],
+  ['what looks like an encoding', '=20=\r\n=?utf-8?q?a?='],
+  ['what looks like a mail', 'Subject: another\r\n\r\n--boundary--\r\nFrom me'],
+  ['controls, and what writes to the left', '\u0001\u001b[2J\u202e\ufeff\u2028'],
+];
+
+/** The guarantees of every `MessageSender`. */
+export function messageSenderSuite(
+  framework: TestFramework,
+  name: string,
+  open: () => Promise<OpenedMessageSender>,
+): void {
+  const { describe, it, beforeAll, afterAll, expect, random } = framework;
+  describe(`a message sender (${name})`, () => {
+    const unique = new Unique();
+    let opened: OpenedMessageSender;
+    beforeAll(async () => {
+      opened = await open();
+    });
+    afterAll(() => opened.close());
+
+    const newMessage = (text = 'Hello'): ClaimedMessage => ({
+      id: unique.name() as MessageId,
+      accountId: 1n as AccountId,
+      text,
+      createdAt: NOON,
+      number: 1,
+      failures: 0,
+      from: 'dev@example.com',
+    });
+    const receivedOf = ({ id }: ClaimedMessage) => opened.received().filter((each) => each.id === id);
+    const expectDelivered = async (message: ClaimedMessage) => {
+      await opened.sender.send(message, TIMEOUT);
+      const { id, from, text } = message;
+      expect(receivedOf(message)).toEqual([{ id, from, text }]);
+    };
+
+    for (const [what, text] of TEXTS) it(`keeps ${what}`, () => expectDelivered(newMessage(text)));
+
+    it('keeps every text exactly', async () => {
+      const draws = new Draws(random);
+      const draw = () => draws.text(500);
+      await checkDrawn(100, draw, (text) => expectDelivered(newMessage(text)));
+    });
+
+    it('delivers each of many that are sent at once, once', async () => {
+      const messages = await atOnce(50, async () => {
+        const message = newMessage();
+        await opened.sender.send(message, TIMEOUT);
+        return message;
+      });
+      for (const message of messages) expect(receivedOf(message)).toHaveLength(1);
+    });
+
+    it('rejects each message that is refused, and delivers the next', async () => {
+      opened.refuseMessages(true);
+      const refused = [newMessage(), newMessage()];
+      const settled = await Promise.allSettled(refused.map((message) => opened.sender.send(message, TIMEOUT)));
+      expect(outcomes(settled).reasons).toHaveLength(2);
+      expect(refused.flatMap(receivedOf)).toEqual([]);
+      opened.refuseMessages(false);
+      await expectDelivered(newMessage());
+    });
+  });
+}

@@ -1,0 +1,37 @@
+import type { Password } from '../../accounts/password.js';
+import type { PasswordHasher } from '../../accounts/password-hasher.js';
+import type { Open, Opened, TestFramework } from './framework.js';
+
+const PASSWORD = 'a horse, a battery 🐈' as Password;
+
+/** The guarantees of every `PasswordHasher`. */
+export function passwordHasherSuite(framework: TestFramework, name: string, open: Open<'passwordHasher'>): void {
+  const { describe, it, beforeAll, afterAll, expect } = framework;
+  describe(`a password hasher (${name})`, () => {
+    let opened: Opened<'passwordHasher'>;
+    let hasher: PasswordHasher;
+    beforeAll(async () => {
+      opened = await open();
+      hasher = opened.ports.passwordHasher;
+    });
+    afterAll(() => opened.close());
+
+    it('knows a password by its hash, and takes no other for it', async () => {
+      const hash = await hasher.hash(PASSWORD);
+      expect(await hasher.verify(PASSWORD, hash)).toBe(true);
+      for (const other of ['', `${PASSWORD} `, PASSWORD.toUpperCase(), hash]) {
+        expect(await hasher.verify(other as Password, hash)).toBe(false);
+      }
+    });
+
+    it('says no where there is no hash', async () => {
+      for (const password of [PASSWORD, '' as Password]) expect(await hasher.verify(password, undefined)).toBe(false);
+    });
+
+    it('makes another hash each time, and none that is outdated', async () => {
+      const hashes = [await hasher.hash(PASSWORD), await hasher.hash(PASSWORD)];
+      expect(new Set(hashes).size).toBe(2);
+      expect(hashes.map((hash) => hasher.isOutdated(hash))).toEqual([false, false]);
+    });
+  });
+}

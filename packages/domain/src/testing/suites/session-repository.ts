@@ -1,0 +1,127 @@
+import type { Account } from '../../accounts/account.js';
+import { HOUR, later, MINUTE } from '../../kernel/clock.js';
+import { LONGEST_SESSION, type Session, SESSION_IDLE_TIME, sessionEnd } from '../../sessions/session.js';
+import type { SessionRepository } from '../../sessions/session-repository.js';
+import { atOnce, NOON, openWithPassword, Unique } from './fixtures.js';
+import type { Open, Opened, TestFramework } from './framework.js';
+
+type Needed = 'credentials' | 'sessions';
+
+/** The guarantees of every `SessionRepository`. */
+export function sessionRepositorySuite(framework: TestFramework, name: string, open: Open<Needed>): void {
+  const { describe, it, beforeAll, afterAll, expect } = framework;
+  describe(`a session repository (${name})`, () => {
+    const unique = new Unique();
+    let adapters: Opened<Needed>;
+    let ports: Opened<Needed>['ports'];
+    let sessions: SessionRepository;
+    beforeAll(async () => {
+      adapters = await open();
+      ports = adapters.ports;
+      sessions = ports.sessions;
+    });
+    afterAll(() => adapters.close());
+
+    const opened = () => openWithPassword(ports.credentials, unique);
+    const newHash = () => unique.hash();
+    const sessionOf = ({ id, credentialVersion }: Account, changes: Partial<Session> = {}): Session => ({
+      id: unique.name(),
+      tokenHash: newHash(),
+      accountId: id,
+      credentialVersion,
+      begunAt: NOON,
+      usedAt: NOON,
+      ...changes,
+    });
+    const changed = (account: Account) =>
+      ports.credentials.changePassword({ accountId: account.id, current: 'hash', next: 'other hash' });
+
+    it('finds a session with its account, by its token alone', async () => {
+      const account = await opened();
+      const session = sessionOf(account);
+      expect(await sessions.add(session)).toBe(true);
+      expect(await sessions.find(session.tokenHash)).toEqual({ session, account });
+      expect(await sessions.find(newHash())).toBeUndefined();
+    });
+
+    it('adds none to an account that has another password by now, or is closed', async () => {
+      const account = await opened();
+      await changed(account);
+      expect(await sessions.add(sessionOf(account))).toBe(false);
+      const closed = await opened();
+      await ports.credentials.close({ accountId: closed.id, current: 'hash', at: NOON });
+      expect(await sessions.add(sessionOf(closed))).toBe(false);
+    });
+
+    it('finds none once its account has another password, or is closed', async () => {
+      for (const end of [
+        changed,
+        (account: Account) => ports.credentials.close({ accountId: account.id, current: 'hash', at: NOON }),
+      ]) {
+        const account = await opened();
+        const session = sessionOf(account);
+        await sessions.add(session);
+        await end(account);
+        expect(await sessions.find(session.tokenHash)).toBeUndefined();
+      }
+    });
+
+    it('keeps when a session was used', async () => {
+      const account = await opened();
+      const session = sessionOf(account);
+      await sessions.add(session);
+      const used = { ...session, usedAt: later(NOON, MINUTE) };
+      expect(await sessions.use(used)).toBe(true);
+      expect((await sessions.find(session.tokenHash))?.session).toEqual(used);
+    });
+
+    it('gives a session another token and version, and its former token is of no use', async () => {
+      const account = await opened();
+      const session = sessionOf(account);
+      await sessions.add(session);
+      const after = await changed(account);
+      if (after === undefined) throw new Error('the password was not changed');
+      const renewed = sessionOf(after, { id: session.id });
+      expect(await sessions.renew(renewed)).toBe(true);
+      expect(await sessions.find(renewed.tokenHash)).toEqual({ session: renewed, account: after });
+      expect(await sessions.find(session.tokenHash)).toBeUndefined();
+      expect(await sessions.use({ ...session, usedAt: later(NOON, MINUTE) })).toBe(false);
+      expect((await sessions.find(renewed.tokenHash))?.session).toEqual(renewed);
+    });
+
+    it('brings back no session that has ended, whatever is kept of it then', async () => {
+      const account = await opened();
+      const session = sessionOf(account);
+      await sessions.add(session);
+      await sessions.end(session.id);
+      expect(await sessions.use(session)).toBe(false);
+      expect(await sessions.renew(session)).toBe(false);
+      expect(await sessions.find(session.tokenHash)).toBeUndefined();
+    });
+
+    it('ends a session for good, whatever races it', async () => {
+      const account = await opened();
+      const found = await atOnce(20, async () => {
+        const session = sessionOf(account);
+        const renewed = { ...session, tokenHash: newHash() };
+        await sessions.add(session);
+        await Promise.all([sessions.use(session), sessions.renew(renewed), sessions.end(session.id)]);
+        return (await sessions.find(session.tokenHash)) ?? (await sessions.find(renewed.tokenHash));
+      });
+      expect(found.filter((each) => each !== undefined)).toEqual([]);
+    });
+
+    it('forgets the sessions that are over, and no other', async () => {
+      const account = await opened();
+      const idle = sessionOf(account);
+      const long = sessionOf(account, { begunAt: later(NOON, -LONGEST_SESSION + MINUTE) });
+      const used = sessionOf(account, { usedAt: later(NOON, HOUR) });
+      for (const each of [idle, long, used]) await sessions.add(each);
+      expect(sessionEnd(long)).toBe(later(NOON, MINUTE));
+      expect(await sessions.forget(later(NOON, SESSION_IDLE_TIME))).toBeGreaterThanOrEqual(2);
+      expect(await sessions.find(idle.tokenHash)).toBeUndefined();
+      expect(await sessions.find(long.tokenHash)).toBeUndefined();
+      expect((await sessions.find(used.tokenHash))?.session).toEqual(used);
+    });
+  });
+}

@@ -1,0 +1,223 @@
+import {
+  type AccountId,
+  type ApiKeyId,
+  type Application,
+  DAY,
+  HOUR,
+  later,
+  type MessageId,
+  MINUTE,
+  plan,
+  PURGED_KINDS,
+} from '@adoption-store/domain';
+import type {
+  InMemoryMessageSender,
+  InMemoryPasswordMailer,
+  ManualClock,
+  PredictablePasswordHasher,
+} from '@adoption-store/domain/testing';
+
+const partner = 1n as AccountId;
+/** A customer with only recent orders. */
+const newcomer = 2n as AccountId;
+
+export interface Surroundings {
+  readonly clock: ManualClock;
+  readonly sender: InMemoryMessageSender;
+  readonly mailer: InMemoryPasswordMailer;
+  readonly hasher: PredictablePasswordHasher;
+  /** Gives the account more keys that are over than a statement may read. */
+  readonly crowd: (accountId: AccountId, name: string) => Promise<unknown>;
+}
+
+/**
+ * Runs each use case successfully and unsuccessfully. A new use case must be added here, otherwise this doesn't
+ * compile.
+ */
+export function everyUseCase(application: Application, surroundings: Surroundings, run: number) {
+  const { clock, sender, mailer, hasher, crowd } = surroundings;
+  const name = `run-${run}`;
+  const email = `${name}@example.com`;
+  const inVain = (work: Promise<unknown>) => work.catch(() => undefined);
+  const animalId = BigInt((run + 1) * 1_000);
+  const order = async () => {
+    const { id: added } = await application.addAnimal.execute({ name, categoryId: 1n });
+    const { id } = await application.placeOrder.execute({ accountId: partner, animalId: added });
+    return { accountId: partner, id };
+  };
+  const open = async (whose: string) =>
+    application.openAccount.execute({ email: `${whose}-${email}`, plan: plan('free') });
+  const key = async (whose: string) => application.issueKey.execute({ accountId: (await open(whose)).id, name });
+  const password = 'correct horse battery';
+  const signUp = (whose: string) => application.signUp.execute({ email: `${whose}-${email}`, password });
+  return {
+    addAnimal: () => Promise.all([1n, 2n, 3n].map((categoryId) => application.addAnimal.execute({ name, categoryId }))),
+    getAnimal: () => Promise.all([7n, 8n].map((id) => application.getAnimal.execute(id))),
+    listAnimals: async () => {
+      for (const limit of [1, 100]) {
+        for (const status of [undefined, 'available', 'pending', 'sold'] as const) {
+          for (const after of [undefined, 50_000n, 99_990n]) {
+            await application.listAnimals.execute({ status, limit, after });
+            await application.listAnimals.execute({ status, limit, after, ids: [5n, 70_000n, 10_000_000n] });
+          }
+          const pages = [100n, 50_000n, 99_990n].map((after) =>
+            application.listAnimals.execute({ status, limit, after }),
+          );
+          await Promise.all(pages);
+        }
+      }
+    },
+    placeOrder: async () => {
+      await application.placeOrder.execute({ accountId: partner, animalId });
+      await inVain(application.placeOrder.execute({ accountId: partner, animalId: 10_000_000n }));
+    },
+    completeOrder: async () => application.completeOrder.execute(await order()),
+    cancelOrder: async () => application.cancelOrder.execute(await order()),
+    getOrder: () => application.getOrder.execute({ accountId: partner, id: 11n }),
+    listOrders: async () => {
+      for (const accountId of [partner, newcomer, 50n as AccountId]) {
+        for (const status of [undefined, 'placed', 'completed', 'cancelled', 'expired'] as const) {
+          for (const after of [undefined, 50_000n, 99_990n]) {
+            await application.listOrders.execute({ accountId, status, after, limit: 20 });
+          }
+        }
+      }
+    },
+    expireOrders: async () => {
+      await order();
+      clock.advance(49 * HOUR);
+      await application.expireOrders.execute();
+    },
+    queueMessage: () => application.queueMessage.execute({ accountId: partner, text: name }),
+    getMessage: () => application.getMessage.execute({ accountId: partner, id: 'msg_7' }),
+    listMessages: async () => {
+      for (const after of [undefined, { createdAt: later(clock.now(), -DAY), id: 'msg_7' as MessageId }]) {
+        for (const who of ['account-1@example.com', 'account-10@example.com']) {
+          await application.listMessages.execute({ email: who, after, limit: 20 });
+        }
+        await application.listMessages.execute({ status: 'failed', after, limit: 20 });
+      }
+    },
+    retryMessage: async () => {
+      await application.retryMessage.execute({ id: `msg_${run * 100 + 2}` });
+      await inVain(application.retryMessage.execute({ id: 'msg_7' }));
+    },
+    retryFailedMessages: async () => {
+      await application.retryFailedMessages.execute({ since: later(clock.now(), -MINUTE) });
+    },
+    deliverMessages: async () => {
+      clock.advance(HOUR);
+      await application.deliverMessages.execute();
+      sender.failure = new Error('the mail server is away');
+      await application.deliverMessages.execute();
+      sender.failure = undefined;
+      await application.deliverMessages.execute(undefined, () => true);
+      await application.deliverMessages.backlog();
+    },
+    openAccount: () => application.openAccount.execute({ email, plan: plan('free') }),
+    changePlan: () => application.changePlan.execute({ email: 'account-3@example.com', plan: plan('pro') }),
+    getAccount: () => application.getAccount.execute(newcomer),
+    // A list of all rows can't be made cheaper.
+    listAccounts: async () => undefined,
+    issueKey: async () => {
+      await key('issue');
+      await application.issueKey.execute({ accountId: partner });
+    },
+    rotateKey: async () => application.rotateKey.execute({ id: (await key('rotate')).key.id }),
+    takeBackKey: async () => {
+      const { key: old } = await key('take-back');
+      await application.takeBackKey.execute(await application.rotateKey.execute({ id: old.id }));
+    },
+    revokeKey: async () => application.revokeKey.execute({ id: (await key('revoke')).key.id }),
+    // Without an account it is a list of all keys, which can't be cheaper.
+    listKeys: () => application.listKeys.execute({ email: 'account-3@example.com' }),
+    getKey: () => application.getKey.execute({ accountId: partner, id: 11n }),
+    showKeys: async () => {
+      for (const accountId of [partner, newcomer]) {
+        for (const before of [undefined, { endedAt: later(clock.now(), -DAY), id: 50_000n as ApiKeyId }]) {
+          await application.showKeys.execute({ accountId, before });
+        }
+      }
+    },
+    authenticate: async () => application.authenticate.execute((await key('authenticate')).text),
+    signUp: async () => {
+      await signUp('sign-up');
+      await inVain(signUp('sign-up'));
+    },
+    signIn: async () => {
+      await signUp('sign-in');
+      // Rehashes, because the parameters have changed.
+      hasher.generation += 1;
+      for (const each of ['sign-in', 'nobody']) {
+        await application.signIn.execute({ email: `${each}-${email}`, password });
+      }
+    },
+    changePassword: async () => {
+      const { id: accountId } = await signUp('change');
+      await application.changePassword.execute({ accountId, current: password, next: `${password} staple` });
+    },
+    requestPasswordReset: async () => {
+      await signUp('request');
+      for (const each of ['request', 'nobody']) {
+        await application.requestPasswordReset.execute({ email: `${each}-${email}` });
+      }
+    },
+    resetPassword: async () => {
+      await signUp('reset');
+      await application.requestPasswordReset.execute({ email: `reset-${email}` });
+      const token = mailer.sent.at(-1)?.token ?? '';
+      for (const each of [token, token]) await application.resetPassword.execute({ token: each, password });
+    },
+    limitAttempts: async () => {
+      for (const limit of [2, 2, 2]) await application.limitAttempts.execute(email, { most: limit, within: HOUR });
+      await application.limitAttempts.takeBack(email);
+      await application.limitAttempts.forget([email]);
+    },
+    requestAddressProof: async () => {
+      await application.requestAddressProof.execute(await signUp('proof'));
+    },
+    proveAddress: async () => {
+      await signUp('prove');
+      const token = mailer.proofs.at(-1)?.token ?? '';
+      for (const each of [token, token]) await application.proveAddress.execute({ token: each });
+    },
+    closeAccount: async () => {
+      const { id: accountId } = await signUp('close');
+      await application.issueKey.execute({ accountId, name });
+      await crowd(accountId, name);
+      await application.closeAccount.execute({ accountId, password });
+    },
+    beginSession: async () => {
+      const account = await signUp('begin');
+      await application.beginSession.execute({ account, replacing: `session-${run + 1}` });
+    },
+    resumeSession: async () => {
+      const token = await application.beginSession.execute({ account: await signUp('resume') });
+      clock.advance(MINUTE);
+      for (const each of [token ?? '', 'unknown']) await application.resumeSession.execute(each);
+    },
+    renewSession: async () => {
+      await application.renewSession.execute({ id: `session-${run + 101}`, account: await signUp('renew') });
+    },
+    endSession: () => application.endSession.execute({ id: `session-${run + 201}` }),
+    meterRequest: async () => {
+      const limits = plan('enterprise', { perMinute: 1, perDay: 1_000_000 });
+      const account = await application.openAccount.execute({ email: `banned-${email}`, plan: limits });
+      const { text } = await application.issueKey.execute({ accountId: account.id });
+      const source = await application.authenticate.execute(text);
+      for (let count = 0; count < 60; count += 1) await application.meterRequest.execute(source);
+    },
+    showUsage: async () => {
+      for (const accountId of [partner, newcomer]) await application.showUsage.execute({ accountId });
+    },
+    answerOnce: async () => {
+      const work = () => application.addAnimal.execute({ name, categoryId: 1n }).then(String);
+      for (const each of [name, name, `key-${(run + 1) * 50}`]) {
+        await inVain(application.answerOnce.execute({ accountId: partner, key: each, fingerprint: name }, work));
+      }
+    },
+    purgeExpired: async () => {
+      for (const kind of PURGED_KINDS) await application.purgeExpired.execute(kind);
+    },
+  } satisfies Record<keyof Application, () => Promise<unknown>>;
+}

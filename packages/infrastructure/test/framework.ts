@@ -1,0 +1,16 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { TestFramework } from '@adoption-store/domain/testing';
+import { until } from '@adoption-store/test-support';
+
+/** Jest, as the suites of the ports take it. */
+export const framework: TestFramework = {
+  describe,
+  it,
+  beforeAll,
+  beforeEach,
+  afterEach,
+  afterAll,
+  expect,
+  until,
+  random: Math.random,
+};
