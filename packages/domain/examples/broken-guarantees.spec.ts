@@ -58,8 +58,8 @@ it('a sound adapter breaks no guarantee', async () => {
 it('an adapter whose pages are in the wrong order breaks those guarantees that name pages', async () => {
   expect(await brokenBy(new NewestFirst())).toEqual([
     'lists by status, by ids and after an id, ascending and no more than asked for',
-    'gives each of many who ask at once the page that they ask for',
-    'shows a walk by pages every animal that was there throughout exactly once, whatever is added meanwhile',
+    'gives each of many concurrent readers the page it asked for',
+    'returns every animal that existed throughout exactly once in a walk by pages, whatever is added meanwhile',
   ]);
 });
 
@@ -69,6 +69,6 @@ it('an adapter that keeps the caller’s object breaks the guarantee that names 
   ]);
 });
 
-it('an adapter that counts too late breaks the guarantee that names racing callers', async () => {
-  expect(await brokenBy(new CountsTooLate())).toContain('gives every one of many racing callers an animal of its own');
+it('an adapter that counts too late breaks the guarantee that names concurrent callers', async () => {
+  expect(await brokenBy(new CountsTooLate())).toContain('gives each of many concurrent callers a new animal');
 });
