@@ -1,12 +1,10 @@
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import ts from 'typescript';
 import { refuseStaleBuild } from './compiled.js';
 
-const tsc = createRequire(__filename).resolve('typescript/bin/tsc');
 let root: string;
 let source: string;
 
@@ -25,7 +23,7 @@ beforeEach(() => {
   };
   writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['src'] }));
   writeFileSync(join(project, 'package.json'), JSON.stringify({ scripts: { build: 'tsc -b' } }));
-  execFileSync(process.execPath, [tsc, '-b', project]);
+  ts.createSolutionBuilder(ts.createSolutionBuilderHost(ts.sys), [project], {}).build();
 });
 afterEach(() => {
   rmSync(root, { recursive: true });

@@ -1,0 +1,90 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { ACCOUNTS, ask, KEYS, run } from '@adoption-store/test-support';
+import { useCommands, useRunningApi } from './support/commands.js';
+
+const commands = useCommands();
+const { keys, accounts, list, create } = commands;
+const { answerTo } = useRunningApi(commands);
+
+describe('accounts plan', () => {
+  it('puts an account on another plan, and back', async () => {
+    const key = await create('--email', 'grows@example.com');
+    const changed = await accounts('plan', 'GROWS@example.com', 'pro');
+    expect(changed).toMatchObject({ code: 0, stderr: '' });
+    expect(changed.stdout).toBe('the account of grows@example.com is on the plan pro (300 a minute, 10000 a day)\n');
+    const own = ['enterprise', '--per-minute', '5000', '--per-day', '1000000'];
+    expect(await accounts('plan', 'grows@example.com', ...own)).toMatchObject({ code: 0 });
+    expect(await list('--email', 'grows@example.com')).toMatchObject([
+      { PLAN: 'enterprise (5000 a minute, 1000000 a day)' },
+    ]);
+    expect(await accounts('plan', 'grows@example.com', 'free')).toMatchObject({ code: 0 });
+    expect(await list('--email', 'grows@example.com')).toMatchObject([{ PLAN: 'free (60 a minute, 1000 a day)' }]);
+    expect(await answerTo(key)).toBe('ok');
+  });
+
+  it('for an address without an account says so and exits with 1', async () => {
+    const { code, stdout, stderr } = await accounts('plan', 'ghost@example.com', 'pro');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toBe('no account has the address ghost@example.com\n');
+    expect(await list('--email', 'ghost@example.com')).toEqual([]);
+  });
+});
+
+describe('accounts list', () => {
+  it('shows each account and its plan', async () => {
+    await create('--email', 'listed@example.com', '--plan', 'pro');
+    const { code, stdout } = await accounts('list');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^\d+ +listed@example\.com +pro \(300 a minute, 10000 a day\) +\d{4}-\S+Z$/m);
+  });
+});
+
+describe('an account whose address is unproven', () => {
+  const email = 'stranger@example.com';
+  const mail = { SMTP_URL: 'smtp://127.0.0.1:1' };
+  const withMail = (program: string, ...args: string[]) => run(program, args, { DATABASE_URL: commands.url, ...mail });
+  beforeAll(async () => {
+    await ask(
+      commands.url,
+      `INSERT INTO accounts (email, plan, created_at, password_hash, credential_version)
+       VALUES ('${email}', 'free', now(), 'hash', 1)`,
+    );
+  });
+
+  it.each([
+    ['accounts plan', ACCOUNTS, ['plan', email, 'pro']],
+    ['keys create', KEYS, ['create', '--email', email]],
+  ])('is refused by %s where there is SMTP, unless --unproven is given', async (_what, program, args) => {
+    const refused = await withMail(program, ...args);
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toMatch(/^the address of the account of stranger@example\.com is unproven: .*--unproven/);
+    expect(await list('--email', email)).toEqual([]);
+    expect(await withMail(program, ...args, '--unproven')).toMatchObject({ code: 0, stderr: '' });
+    await accounts('plan', email, 'free');
+    for (const { ID = '' } of await list('--email', email))
+      await ask(commands.url, `DELETE FROM api_keys WHERE id = ${ID}`);
+  });
+
+  it('is shown as unproven in every list with SMTP', async () => {
+    await withMail(KEYS, 'create', '--email', email, '--unproven');
+    expect((await withMail(ACCOUNTS, 'list')).stdout).toMatch(/^\d+ +stranger@example\.com \(unproven\) +free/m);
+    expect((await withMail(KEYS, 'list', '--email', email)).stdout).toMatch(
+      /^\d+ +stranger@example\.com \(unproven\) +free/m,
+    );
+    expect((await withMail(ACCOUNTS, 'plan', email, 'pro', '--unproven')).stdout).toContain(`${email} (unproven)`);
+  });
+
+  it('is shown like any other without SMTP', async () => {
+    await create('--email', email);
+    expect(await accounts('plan', email, 'free')).toMatchObject({ code: 0 });
+    expect((await accounts('list')).stdout).not.toContain('unproven');
+    expect((await keys('list')).stdout).not.toContain('unproven');
+  });
+
+  it('is never one that the operator opened', async () => {
+    expect(await withMail(KEYS, 'create', '--email', 'customer@example.com')).toMatchObject({ code: 0 });
+    expect(await withMail(KEYS, 'create', '--email', 'customer@example.com')).toMatchObject({ code: 0 });
+    expect(await withMail(ACCOUNTS, 'plan', 'customer@example.com', 'pro')).toMatchObject({ code: 0 });
+    expect((await withMail(ACCOUNTS, 'list')).stdout).toMatch(/customer@example\.com +pro/);
+  });
+});
