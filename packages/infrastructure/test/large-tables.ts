@@ -5,44 +5,46 @@ export const ROWS = 100_000;
  * One account has most of the rows, like a large partner, and another was opened late. Most available animals are among
  * the last, because earlier ones are sold.
  */
-export const FILL = `
-  SET session_replication_role = replica;
-  INSERT INTO accounts (email, plan, created_at)
-  SELECT 'account-' || n || '@example.com', 'business', now() FROM generate_series(1, ${ROWS}) AS n;
-  INSERT INTO api_keys (account_id, hash, ending, created_at, revoked_at, expires_at)
+export const FILLS: readonly string[] = [
+  `INSERT INTO accounts (email, plan, created_at)
+  SELECT 'account-' || n || '@example.com', 'business', now() FROM generate_series(1, ${ROWS}) AS n`,
+  `INSERT INTO api_keys (account_id, hash, ending, created_at, revoked_at, expires_at)
   SELECT CASE WHEN n % 10 = 0 THEN n ELSE 1 END, encode(sha256(n::text::bytea), 'hex'), 'abcd', now(),
     CASE WHEN n % 10 IN (1, 3, 5) THEN now() - n * interval '1 second' - (n % 1000 = 5)::integer * interval '500 days' END,
     CASE WHEN n % 10 IN (2, 4, 6, 7, 8, 9) THEN now() - n * interval '1 second' END
-  FROM generate_series(1, ${ROWS}) AS n;
-  INSERT INTO animals (name, category_id, status)
-  SELECT 'Animal ' || n, n % 20, CASE WHEN n % 1000 = 0 OR n > 90000 THEN 'available' ELSE 'sold' END FROM generate_series(1, ${ROWS}) AS n;
-  INSERT INTO orders (account_id, animal_id, status, created_at, updated_at)
+  FROM generate_series(1, ${ROWS}) AS n`,
+  `INSERT INTO animals (name, category_id, status)
+  SELECT 'Animal ' || n, n % 20, CASE WHEN n % 1000 = 0 OR n > 90000 THEN 'available' ELSE 'sold' END FROM generate_series(1, ${ROWS}) AS n`,
+  `INSERT INTO orders (account_id, animal_id, status, created_at, updated_at)
   SELECT CASE WHEN n > 97000 THEN 2 WHEN n % 10 = 0 THEN n ELSE 1 END, n, CASE WHEN n % 1000 = 0 THEN 'cancelled' ELSE 'completed' END, now(), now()
-  FROM generate_series(1, ${ROWS}) AS n;
-  INSERT INTO messages (id, account_id, text, status, due_at, created_at)
+  FROM generate_series(1, ${ROWS}) AS n`,
+  `INSERT INTO messages (id, account_id, text, status, due_at, created_at)
   SELECT 'msg_' || n, CASE WHEN n % 10 = 0 THEN n ELSE 1 END, 'Hello',
     CASE WHEN n % 1000 = 0 THEN 'queued' WHEN n % 100 IN (2, 3) THEN 'failed' ELSE 'sent' END,
     now(), now() - CASE WHEN n % 100 = 1 THEN interval '100 days' ELSE interval '0' END
-  FROM generate_series(1, ${ROWS}) AS n;
-  INSERT INTO idempotency_records (account_id, key, fingerprint, answer, answered_at)
+  FROM generate_series(1, ${ROWS}) AS n`,
+  `INSERT INTO idempotency_records (account_id, key, fingerprint, answer, answered_at)
   SELECT CASE WHEN n % 10 = 0 THEN n ELSE 1 END, 'key-' || n, 'fingerprint', 'answer',
     now() - CASE WHEN n % 50 = 0 THEN interval '2 days' ELSE interval '0' END
-  FROM generate_series(1, ${ROWS}) AS n;
-  INSERT INTO password_resets (token_hash, account_id, expires_at)
+  FROM generate_series(1, ${ROWS}) AS n`,
+  `INSERT INTO password_resets (token_hash, account_id, expires_at)
   SELECT encode(sha256(n::text::bytea), 'hex'), n, now() + CASE WHEN n % 50 = 0 THEN interval '-1 day' ELSE interval '30 days' END
-  FROM generate_series(1, ${ROWS}) AS n;
-  INSERT INTO attempts (subject_hash, times, expires_at)
+  FROM generate_series(1, ${ROWS}) AS n`,
+  `INSERT INTO attempts (subject_hash, times, expires_at)
   SELECT encode(sha256(n::text::bytea), 'hex'), ARRAY[now()], now() + CASE WHEN n % 50 = 0 THEN interval '-1 day' ELSE interval '30 days' END
-  FROM generate_series(1, ${ROWS}) AS n;
-  INSERT INTO address_proofs (token_hash, account_id, expires_at)
+  FROM generate_series(1, ${ROWS}) AS n`,
+  `INSERT INTO address_proofs (token_hash, account_id, expires_at)
   SELECT encode(sha256(n::text::bytea), 'hex'), n, now() + CASE WHEN n % 50 = 0 THEN interval '-1 day' ELSE interval '30 days' END
-  FROM generate_series(1, ${ROWS}) AS n;
-  INSERT INTO sessions (sid, token_hash, account_id, credential_version, begun_at, used_at, expire)
+  FROM generate_series(1, ${ROWS}) AS n`,
+  `INSERT INTO sessions (sid, token_hash, account_id, credential_version, begun_at, used_at, expire)
   SELECT 'session-' || n, encode(sha256(n::text::bytea), 'hex'), n, 1, now(), now(),
     now() + CASE WHEN n % 50 = 0 THEN interval '-1 day' ELSE interval '30 days' END
-  FROM generate_series(1, ${ROWS}) AS n;
-  INSERT INTO usage_by_day (account_id, day, key_id, admitted, refused)
-  SELECT 1 + n % 1000, current_date - n / 200, n, 1, 0 FROM generate_series(1, ${ROWS}) AS n;
+  FROM generate_series(1, ${ROWS}) AS n`,
+  `INSERT INTO usage_by_day (account_id, day, key_id, admitted, refused)
+  SELECT 1 + n % 1000, current_date - n / 200, n, 1, 0 FROM generate_series(1, ${ROWS}) AS n`,
+];
+
+/** Follows the fills: ids continue after the filled ones, and the planner knows the tables. */
+export const FINISH = `
   SELECT setval(pg_get_serial_sequence(name, 'id'), ${ROWS}) FROM unnest(ARRAY['accounts', 'api_keys', 'animals', 'orders']) AS name;
-  RESET session_replication_role;
   ANALYZE`;
