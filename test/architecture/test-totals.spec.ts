@@ -27,9 +27,14 @@ interface Run {
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let shares: Readonly<Record<string, number>>;
 let budget: number;
+let atOnce: number;
 beforeAll(async () => {
   folder = await temporaryFolder();
-  ({ shares, BUDGET: budget } = await tooling<{ shares: typeof shares; BUDGET: number }>('test-shares.js'));
+  ({
+    shares,
+    BUDGET: budget,
+    AT_ONCE: atOnce,
+  } = await tooling<{ shares: typeof shares; BUDGET: number; AT_ONCE: number }>('test-shares.js'));
 });
 afterAll(() => folder.remove());
 
@@ -131,9 +136,11 @@ describe('tests that run again', () => {
 });
 
 describe('the time that tests take', () => {
-  it('each workspace has a share of, and all shares together are the budget', async () => {
+  it('is shared out to the workspaces, and two at a time stay within the budget', () => {
     expect(Object.keys(shares).sort()).toEqual([...workspacesWithTests].sort());
-    expect(Object.values(shares).reduce((sum, share) => sum + share, 0)).toBeLessThanOrEqual(budget);
+    expect(Object.values(shares).reduce((sum, share) => sum + share, 0)).toBeLessThanOrEqual(budget * atOnce);
+    const { scripts } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as Manifest;
+    expect(scripts?.['test']).toMatch(new RegExp(`--concurrency=${atOnce}$`));
   });
 
   it('of the ten slowest suites is shown, the slowest first', async () => {
@@ -146,8 +153,8 @@ describe('the time that tests take', () => {
     expect(shown).toEqual([11, 10, 9, 8, 7, 6, 5, 4, 3, 2]);
   });
 
-  it.each(workspacesWithTests)('fails CI where it is three times the share of %s', async (workspace) => {
-    const grown = everyRun().map((run) => (run.workspace === workspace ? { ...run, seconds: run.seconds * 3 } : run));
+  it.each(workspacesWithTests)('fails CI where it is four times the share of %s', async (workspace) => {
+    const grown = everyRun().map((run) => (run.workspace === workspace ? { ...run, seconds: run.seconds * 4 } : run));
     const { status, stdout } = sumOf(grown);
     expect(stdout).toContain(`TOO SLOW: ${workspace}: its tests took`);
     expect(status).toBe(1);
