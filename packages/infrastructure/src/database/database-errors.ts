@@ -38,7 +38,7 @@ const RELEASED = [QueryRunnerAlreadyReleasedError, QueryRunnerProviderAlreadyRel
 export const INSUFFICIENT_PRIVILEGE = '42501';
 
 /** Most attempts of a read. */
-const MOST_READS = 5;
+const MOST_READS = 3;
 
 /** Whether the database, not the statement, is the cause: the same statement may succeed later. */
 export function isUnavailable(error: unknown): boolean {
