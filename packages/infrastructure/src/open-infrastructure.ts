@@ -9,7 +9,6 @@ import { PostgresAnimalRepository } from './animals/postgres-animal-repository.j
 import { migrate, openDataSource } from './database/data-source.js';
 import { poolStateOf } from './database/prepared.js';
 import { readinessOf } from './database/readiness.js';
-import { type Dependency, type DependencyChange, DependencyMonitor } from './kernel/dependency-monitor.js';
 import { sharedSecret } from './database/shared-secret.js';
 import { mailRisk } from './mail/mail-risk.js';
 import type { SmtpDelivery } from './messages/smtp-message-sender.js';
@@ -19,7 +18,9 @@ import { PostgresIdempotencyRecords } from './idempotency/postgres-idempotency-r
 import { createRequestCounter } from './quotas/create-request-counter.js';
 import { PostgresUsageRecords } from './quotas/postgres-usage-records.js';
 import { PostgresSessionRepository } from './sessions/postgres-session-repository.js';
+import { type Dependency, type DependencyChange, DependencyMonitor } from './kernel/dependency-monitor.js';
 import { nodeCryptography } from './kernel/node-cryptography.js';
+import { reasonOf } from './kernel/reason-of.js';
 import { systemClock } from './kernel/system-clock.js';
 
 export interface InfrastructureConfig {
@@ -147,11 +148,8 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
 function explained(error: unknown, databaseUrl: string, setting: string): Error {
   // Without the user and the password.
   const { host, port, database } = new pg.Client(databaseUrl);
-  const reasons: unknown[] = error instanceof AggregateError ? error.errors : [error];
-  const reason = reasons.map((each) => (each instanceof Error ? each.message : String(each))).join('; ');
-  return new Error(`the database of ${setting} (${host}:${port}/${database ?? ''}) can't be used: ${reason}`, {
-    cause: error,
-  });
+  const server = `${host}:${port}/${database ?? ''}`;
+  return new Error(`the database of ${setting} (${server}) can't be used: ${reasonOf(error)}`, { cause: error });
 }
 
 // Loaded on demand, because loading the mailer takes a tenth of a second.

@@ -1,3 +1,5 @@
+import { reasonOf } from './reason-of.js';
+
 const NAMES = { postgresql: 'PostgreSQL', redis: 'Redis', smtp: 'The mail server' } as const;
 
 /** A server that a process needs. */
@@ -80,11 +82,4 @@ async function failureOf(ask: () => Promise<unknown>, timeout: number): Promise<
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** Only the message: other properties of an error may contain sent data. */
-export function reasonOf(error: unknown): string {
-  // Node throws one error for all addresses of a host that could not be reached.
-  if (error instanceof AggregateError) return error.errors.map(reasonOf).join('; ');
-  return error instanceof Error ? error.message : String(error);
 }

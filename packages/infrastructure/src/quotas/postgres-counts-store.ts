@@ -17,6 +17,7 @@ import { milliseconds } from '../database/columns.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { WriteBehind } from '../database/write-behind.js';
 import { queryPrepared, readPrepared } from '../database/prepared.js';
+import { reasonOf } from '../kernel/reason-of.js';
 
 /** The counts of an account, and the refusals and bans of one of its keys. */
 export type KeyCounts = Pick<Decision, 'usage' | 'refusals'>;
@@ -128,9 +129,8 @@ export class PostgresCountsStore {
       this.usages = new Map([...usages, ...this.usages]);
       this.bans = new Map([...bans, ...this.bans]);
       this.writeBehind.soon();
-      const reason = error instanceof Error ? error.message : String(error);
       if (!this.isFailing) {
-        this.onEvent(`Request counts can't be saved (${reason}); they stay in memory until then.`);
+        this.onEvent(`Request counts can't be saved (${reasonOf(error)}); they stay in memory until then.`);
       }
       this.isFailing = true;
     }

@@ -1,0 +1,6 @@
+/** Only the message: other properties of an error may contain sent data. */
+export function reasonOf(error: unknown): string {
+  // Node throws one error for all addresses of a host that could not be reached.
+  if (error instanceof AggregateError) return error.errors.map(reasonOf).join('; ');
+  return error instanceof Error ? error.message : String(error);
+}
