@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { API, createDatabase, Running, SmtpSink, type TestDatabase, until } from '@adoption-store/test-support';
+import { API, createDatabase, Running, SmtpSink, type TestDatabase, until, WORKER } from '@adoption-store/test-support';
 import { runPortal, type RunningPortal } from '@adoption-store/portal/testing/portal-process';
 import { PASSWORD, Visitor } from '@adoption-store/portal/testing/portal-visitor';
 
 let database: TestDatabase;
 let mail: SmtpSink;
 let portal: RunningPortal;
+let worker: Running;
 let replicas: readonly Running[] = [];
 let origins: readonly string[] = [];
 
@@ -14,13 +15,17 @@ beforeAll(async () => {
   database = await createDatabase();
   mail = await SmtpSink.open();
   portal = await runPortal(database.url, { SMTP_URL: mail.url });
+  worker = new Running(WORKER, [], {
+    ...{ DATABASE_URL: database.url, WORKER_PORT: '0', WORKER_HOST: '127.0.0.1' },
+    ...{ SMTP_URL: mail.url, MAIL_FROM: 'store@example.com', STORE_EMAIL: 'store@example.com' },
+  });
   const settings = { DATABASE_URL: database.url, HOST: '127.0.0.1', PORT: '0' };
   replicas = [new Running(API, [], settings), new Running(API, [], settings)];
   origins = await Promise.all(replicas.map(async (each) => (await each.prints(/Address {2}(\S+)\/v1/))[1] ?? ''));
 });
 
 afterAll(async () => {
-  await Promise.all([portal.process, ...replicas].map((process) => process.stop()));
+  await Promise.all([portal.process, worker, ...replicas].map((process) => process.stop()));
   await mail.close();
   await database.drop();
 });

@@ -27,13 +27,15 @@ async function start(settings: Values<typeof portalSettings>, told: AbortSignal)
     ...(await openDatabase({ databaseUrl, dataDirectory, onEvent })),
     poolSize: settings.DATABASE_POOL_SIZE,
     redisUrl: settings.REDIS_URL,
-    passwordMail: passwordMail(settings),
     onEvent,
     onDependency: logDependencies(log),
   });
   try {
     const portal = await createPortal({
-      application: createApplication(ports, { keyEnvironment: settings.KEY_ENVIRONMENT }),
+      application: createApplication(ports, {
+        keyEnvironment: settings.KEY_ENVIRONMENT,
+        accountMailPages: accountMailPages(settings),
+      }),
       clock: ports.clock,
       secrets: settings.PORTAL_SECRET ?? [await secret('portal')],
       apiUrl: settings.PUBLIC_URL ?? localAddress(settings.HOST, settings.PORT),
@@ -61,11 +63,14 @@ async function start(settings: Values<typeof portalSettings>, told: AbortSignal)
   }
 }
 
-/** Undefined if no mail server is set. */
-function passwordMail(settings: Values<typeof portalSettings>) {
-  const { SMTP_URL: smtpUrl, MAIL_FROM: from, PORTAL_URL: url, PORTAL_HOST: host, PORTAL_PORT: port } = settings;
-  if (smtpUrl === undefined || from === undefined) return undefined;
-  // The token is after the #, so that no server and no log receives it.
-  const linkTo = (page: string) => (token: string) => `${url ?? localAddress(host, port)}/${page}#${token}`;
-  return { smtpUrl, from, resetUrl: linkTo('reset-password'), proofUrl: linkTo('confirm-address') };
+/** The pages that the worker's mails lead to; undefined where no mail is sent. */
+function accountMailPages({
+  SMTP_URL: smtpUrl,
+  PORTAL_URL: url,
+  PORTAL_HOST: host,
+  PORTAL_PORT: port,
+}: Values<typeof portalSettings>) {
+  if (smtpUrl === undefined) return undefined;
+  const portal = url ?? localAddress(host, port);
+  return { reset: `${portal}/reset-password`, proof: `${portal}/confirm-address` };
 }

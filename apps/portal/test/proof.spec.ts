@@ -18,11 +18,11 @@ async function answerTo(key: string, path = '/v1/pets', init: RequestInit = {}) 
 /** Returns the token. The mail is sent after the response. */
 async function resetMailedTo(email: string): Promise<string> {
   const visitor = portal.visitor();
-  const before = portal.mailer.sent.length;
+  const before = portal.mailer.resets.length;
   await visitor.get('/forgotten-password');
   await visitor.post('/forgotten-password', { email });
-  await until(() => portal.mailer.sent.slice(before).some((mail) => mail.email === email));
-  return portal.mailer.sent.findLast((mail) => mail.email === email)?.token ?? '';
+  await until(() => portal.mailer.resets.slice(before).some((mail) => mail.email === email));
+  return portal.mailer.resets.findLast((mail) => mail.email === email)?.token ?? '';
 }
 
 async function reset(email: string, password = OWNERS): Promise<Visitor> {

@@ -19,7 +19,7 @@ const ENDS = {
   'resetting the password': async ({ email }: Person) => {
     const owner = portal.visitor();
     await portal.application.requestPasswordReset.execute({ email });
-    const token = portal.mailer.sent.findLast((mail) => mail.email === email)?.token ?? '';
+    const token = portal.mailer.resets.findLast((mail) => mail.email === email)?.token ?? '';
     await owner.get('/reset-password');
     return owner.post('/reset-password', { token, password: NEXT });
   },

@@ -34,7 +34,7 @@ async function owner(): Promise<Visitor & { readonly email: string }> {
 }
 
 async function tokenMailedTo(email: string): Promise<string> {
-  const mailed = () => portal.mailer.sent.filter((mail) => mail.email === email);
+  const mailed = () => portal.mailer.resets.filter((mail) => mail.email === email);
   const before = mailed().length;
   const visitor = portal.visitor();
   await visitor.get('/forgotten-password');

@@ -8,7 +8,7 @@ import { usePortal } from './support/portal-visitor.js';
 const PAIRS = 300;
 const portal = usePortal();
 
-const mailsTo = (email: string) => portal.mailer.sent.filter((mail) => mail.email === email).length;
+const mailsTo = (email: string) => portal.mailer.resets.filter((mail) => mail.email === email).length;
 
 /** How often one time is longer than another: 0.5 if they can't be distinguished, 1 or 0 if they always can. */
 function areaUnderCurve(some: readonly number[], others: readonly number[]): number {

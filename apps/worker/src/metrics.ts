@@ -1,10 +1,19 @@
-import type { Clock, Delivery, DeliverMessages, MessageSender } from '@adoption-store/domain';
+import {
+  ACCOUNT_MAIL_KINDS,
+  type AccountMailDelivery,
+  type Backlog,
+  type Clock,
+  type DeliverAccountMails,
+  type Delivery,
+  type DeliverMessages,
+  type MessageSender,
+} from '@adoption-store/domain';
 import type { Readings } from '@adoption-store/infrastructure';
 import { Metrics, type Page } from '@adoption-store/telemetry';
 import { within } from './pauses.js';
 
 const SCRAPE_TIMEOUT_MS = 2_000;
-const OUTCOMES: readonly Delivery['outcome'][] = ['sent', 'postponed', 'failed'];
+const OUTCOMES = ['sent', 'postponed', 'failed'] as const satisfies readonly Delivery['outcome'][];
 const SENDING_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const WAITING_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 60, 600, 3_600, 86_400];
 
@@ -44,6 +53,20 @@ export class WorkerMetrics {
     'Age of the oldest of them; 0 without any',
   );
 
+  private readonly accountMails = this.metrics.counter(
+    'adoption_store_account_mail_deliveries_total',
+    'Attempts to send a mail that resets a password or proves an address',
+    ['kind', 'outcome'],
+  );
+  private readonly accountMailsQueued = this.metrics.gauge(
+    'adoption_store_account_mails_queued',
+    'Mails of that kind that wait to be sent',
+  );
+  private readonly oldestAccountMail = this.metrics.gauge(
+    'adoption_store_account_mail_oldest_age_seconds',
+    'Age of the oldest of them; 0 without any',
+  );
+
   constructor(
     private readonly clock: Clock,
     read: () => Readings,
@@ -51,10 +74,17 @@ export class WorkerMetrics {
     this.metrics.describePool(() => read().pool);
     this.metrics.describeDependencies(() => read().dependencies);
     for (const outcome of OUTCOMES) this.deliveries.inc({ outcome }, 0);
+    for (const kind of ACCOUNT_MAIL_KINDS) {
+      for (const outcome of [...OUTCOMES, 'dropped']) this.accountMails.inc({ kind, outcome }, 0);
+    }
   }
 
   countDelivery({ outcome }: Delivery): void {
     this.deliveries.inc({ outcome });
+  }
+
+  countAccountMail({ kind, outcome }: AccountMailDelivery): void {
+    this.accountMails.inc({ kind, outcome });
   }
 
   /** The sender, with its attempts timed. */
@@ -68,12 +98,21 @@ export class WorkerMetrics {
     };
   }
 
-  /** If the database doesn't answer, the page has all metrics except the queue's. */
-  async page(messages: DeliverMessages): Promise<Page> {
-    const backlog = await within(SCRAPE_TIMEOUT_MS, messages.backlog());
-    const now = this.clock.now();
+  /** If the database doesn't answer, the page has all metrics except the queues'. */
+  async page(messages: DeliverMessages, accountMails: DeliverAccountMails): Promise<Page> {
+    const [backlog, mails] = await Promise.all([
+      within(SCRAPE_TIMEOUT_MS, messages.backlog()),
+      within(SCRAPE_TIMEOUT_MS, accountMails.backlog()),
+    ]);
     this.queued.set(backlog?.queued ?? Number.NaN);
-    this.oldest.set(backlog === undefined ? Number.NaN : (now - (backlog.oldest ?? now)) / 1_000);
+    this.oldest.set(this.ageOf(backlog));
+    this.accountMailsQueued.set(mails?.queued ?? Number.NaN);
+    this.oldestAccountMail.set(this.ageOf(mails));
     return this.metrics.page();
+  }
+
+  private ageOf(backlog: Backlog | undefined): number {
+    const now = this.clock.now();
+    return backlog === undefined ? Number.NaN : (now - (backlog.oldest ?? now)) / 1_000;
   }
 }

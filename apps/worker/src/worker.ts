@@ -1,5 +1,6 @@
 import { CLOSING_TIME, type Values, type workerSettings } from '@adoption-store/config';
 import {
+  type AccountMailDelivery,
   type ClaimedMessage,
   createApplication,
   type Delivery,
@@ -19,10 +20,14 @@ import {
 } from '@adoption-store/telemetry';
 import { every, Loops, reasonOf } from './loops.js';
 import { WorkerMetrics } from './metrics.js';
-import { Bell, within } from './pauses.js';
+import { deliver } from './deliver.js';
+import { within } from './pauses.js';
 import { TracingMessageSender } from './tracing-message-sender.js';
 
-/** Starts the loops that deliver messages, expire orders and delete old rows. The returned function stops them. */
+/** Mails to accounts that are sent at the same time. */
+const ACCOUNT_MAIL_LANES = 2;
+
+/** Starts the loops that deliver messages and mails, expire orders and delete old rows. The returned function stops them. */
 export async function startWorker(settings: Values<typeof workerSettings>): Promise<() => Promise<void>> {
   const { logger: log } = await openLog({ service: 'worker', level: settings.LOG_LEVEL });
   const tracing = await openTracing('worker', settings.OTEL_EXPORTER_OTLP_ENDPOINT);
@@ -53,7 +58,7 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
         delivery: { lease: settings.MESSAGE_LEASE, attempts: settings.MESSAGE_ATTEMPTS },
       },
     );
-    const { deliverMessages, expireOrders, purgeExpired } = application;
+    const { deliverMessages, deliverAccountMails, expireOrders, purgeExpired } = application;
     const loops = new Loops(log, metrics);
     const ok = { status: 200, body: 'ok\n' };
     const notReady = { status: 503, body: 'not ready\n' };
@@ -61,7 +66,7 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
       {
         '/livez': async () => ok,
         '/readyz': async () => (!loops.areStopping && (await isReady()) ? ok : notReady),
-        '/metrics': () => metrics.page(deliverMessages),
+        '/metrics': () => metrics.page(deliverMessages, deliverAccountMails),
       },
       {
         host: settings.WORKER_HOST,
@@ -71,24 +76,33 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
       },
     );
 
-    const mayBeDue = new Bell();
-    const ring = () => {
-      mayBeDue.ring();
-    };
     const onDelivery = (delivery: Delivery) => {
       metrics.countDelivery(delivery);
       logDelivery(log, delivery);
     };
-    for (let lane = 0; lane < settings.DELIVERY_CONCURRENCY; lane += 1)
-      loops.start('deliver messages', {
-        async work() {
-          const { mayHaveMore } = await deliverMessages.execute(onDelivery, () => loops.areStopping);
-          // Wakes another lane, so that as many lanes work as there is work for.
-          if (mayHaveMore) ring();
-          return mayHaveMore;
-        },
-        rest: (signal) => mayBeDue.heard(signal),
-      });
+    const areStopping = () => loops.areStopping;
+    const stopDelivering = [
+      deliver(loops, {
+        name: 'deliver messages',
+        lanes: settings.DELIVERY_CONCURRENCY,
+        work: () => deliverMessages.execute(onDelivery, areStopping),
+        watch: (onQueued) => deliverMessages.watch(onQueued),
+      }),
+    ];
+    const onAccountMail = (delivery: AccountMailDelivery) => {
+      metrics.countAccountMail(delivery);
+      logAccountMail(log, delivery);
+    };
+    // Without a mail server they wait, because a link must not be logged.
+    if (mail !== undefined)
+      stopDelivering.push(
+        deliver(loops, {
+          name: 'deliver account mails',
+          lanes: ACCOUNT_MAIL_LANES,
+          work: () => deliverAccountMails.execute(onAccountMail, areStopping),
+          watch: (onQueued) => deliverAccountMails.watch(onQueued),
+        }),
+      );
     loops.start('expire orders', {
       async work() {
         const { expired, mayHaveMore } = await expireOrders.execute();
@@ -108,9 +122,6 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
         rest: every(HOUR),
       });
     }
-    const unwatch = deliverMessages.watch(ring);
-    // No notification arrives when a postponed message is due again, or when a killed worker's claim expires.
-    const timer = setInterval(ring, SECOND);
 
     const way =
       mail === undefined
@@ -118,9 +129,9 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
         : `messages go to ${mail.to}`;
     console.log(`The worker is ready: ${way}, health at ${health.address}/readyz`);
     return async () => {
-      clearInterval(timer);
+      const ended = [loops.stop(), ...stopDelivering.map((stop) => stop())];
       // A mail server that hangs isn't waited for longer. Another worker sends the message once its lease has expired.
-      await within(settings.SHUTDOWN_TIMEOUT - CLOSING_TIME, Promise.all([loops.stop(), unwatch()]));
+      await within(settings.SHUTDOWN_TIMEOUT - CLOSING_TIME, Promise.all(ended));
       await close();
       health.close();
       await tracing?.close();
@@ -142,11 +153,23 @@ function writeTo(log: Logger): (message: ClaimedMessage) => void {
 function logDelivery(log: Logger, delivery: Delivery): void {
   const { id: message, attempt, outcome, traceparent } = delivery;
   const trace = traceOf(traceparent);
-  if (outcome === 'sent') log.info({ ...trace, message, attempt, outcome }, 'message sent');
+  if (!('reason' in delivery)) log.info({ ...trace, message, attempt, outcome }, `message ${outcome}`);
   else {
     const level = outcome === 'failed' ? 'error' : 'warn';
     log[level]({ ...trace, message, attempt, outcome, reason: reasonOf(delivery.reason) }, `message ${outcome}`);
   }
+}
+
+/** The log never has the address or the link. */
+function logAccountMail(log: Logger, delivery: AccountMailDelivery): void {
+  const { id: mail, kind, attempt, outcome } = delivery;
+  const text = `account mail ${outcome}`;
+  if (!('reason' in delivery)) log.info({ mail, kind, attempt, outcome }, text);
+  else
+    log[outcome === 'failed' ? 'error' : 'warn'](
+      { mail, kind, attempt, outcome, reason: reasonOf(delivery.reason) },
+      text,
+    );
 }
 
 /** The trace's id, as the API logged it. */

@@ -67,11 +67,13 @@ const countingSettings = {
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
-/** Settings of the apps that send e-mail. */
+/** Settings of e-mail. The worker sends it; the portal and the commands need to know whether it is sent. */
 const mailSettings = {
   SMTP_URL: {
     default: undefined,
-    about: 'Mail server that delivers messages to the store; without it they are written to the log',
+    about:
+      'Mail server that delivers messages to the store and mails to accounts; without it messages are written to the log, ' +
+      'and passwords are not reset',
     read: url('smtp', 'smtps'),
   },
   MAIL_FROM: {
@@ -135,7 +137,7 @@ export const portalSettings = {
   ...serviceSettings,
   ...webSettings,
   ...countingSettings,
-  ...mailSettings,
+  SMTP_URL: mailSettings.SMTP_URL,
   PORTAL_HOST: { default: 'localhost', about: 'Address the portal listens on; `0.0.0.0` for all', read: hostName },
   PORTAL_PORT: { default: '3001', about: 'TCP port of that address; 0 takes a free one', read: integer(0, 65_535) },
   PORTAL_URL: {

@@ -1,3 +1,6 @@
+import type { AccountMailPages } from './accounts/account-mail.js';
+import type { AccountMailQueue } from './accounts/account-mail-queue.js';
+import type { AccountMailSender } from './accounts/account-mail-sender.js';
 import type { AccountRepository } from './accounts/account-repository.js';
 import type { KeyEnvironment } from './accounts/api-key.js';
 import type { ApiKeyRepository } from './accounts/api-key-repository.js';
@@ -7,6 +10,7 @@ import { ChangePassword } from './accounts/change-password.js';
 import { ChangePlan } from './accounts/change-plan.js';
 import { CloseAccount } from './accounts/close-account.js';
 import type { CredentialRepository } from './accounts/credential-repository.js';
+import { DeliverAccountMails } from './accounts/deliver-account-mails.js';
 import { GetAccount } from './accounts/get-account.js';
 import { GetKey } from './accounts/get-key.js';
 import { IssueKey } from './accounts/issue-key.js';
@@ -15,7 +19,6 @@ import { ListAccounts } from './accounts/list-accounts.js';
 import { ListKeys } from './accounts/list-keys.js';
 import { OpenAccount } from './accounts/open-account.js';
 import type { PasswordHasher } from './accounts/password-hasher.js';
-import type { PasswordMailer } from './accounts/password-mailer.js';
 import { ProveAddress } from './accounts/prove-address.js';
 import { RequestAddressProof } from './accounts/request-address-proof.js';
 import { RequestPasswordReset } from './accounts/request-password-reset.js';
@@ -30,11 +33,12 @@ import { AddAnimal } from './animals/add-animal.js';
 import type { AnimalRepository } from './animals/animal-repository.js';
 import { GetAnimal } from './animals/get-animal.js';
 import { ListAnimals } from './animals/list-animals.js';
+import { DEFAULT_DELIVERY_POLICY, type DeliveryPolicy } from './deliveries/deliver-batch.js';
 import { AnswerOnce } from './idempotency/answer-once.js';
 import type { IdempotencyRecords } from './idempotency/idempotency-records.js';
 import type { Clock } from './kernel/clock.js';
 import type { Cryptography } from './kernel/cryptography.js';
-import { DEFAULT_DELIVERY_POLICY, DeliverMessages, type DeliveryPolicy } from './messages/deliver-messages.js';
+import { DeliverMessages } from './messages/deliver-messages.js';
 import { GetMessage } from './messages/get-message.js';
 import { ListMessages } from './messages/list-messages.js';
 import type { MessageQueue } from './messages/message-queue.js';
@@ -72,8 +76,8 @@ export interface Ports {
   readonly attempts: AttemptCounter;
   readonly sessions: SessionRepository;
   readonly passwordHasher: PasswordHasher;
-  /** Without it passwords can't be reset and addresses can't be proven. */
-  readonly passwordMailer?: PasswordMailer | undefined;
+  readonly accountMails: AccountMailQueue;
+  readonly accountMailSender: AccountMailSender;
   readonly requests: RequestCounter;
   readonly usage: UsageRecords;
   readonly idempotency: IdempotencyRecords;
@@ -86,7 +90,9 @@ export interface ApplicationOptions {
   readonly keyEnvironment?: KeyEnvironment;
   /** Requests without a valid key that an address may send in a minute. Default: 60. */
   readonly addressLimit?: number;
-  /** Whether addresses are proven by mail, by this process or another. Default: whether this process can send mail. */
+  /** The pages that mailed links open. Without them passwords can't be reset and addresses can't be proven. */
+  readonly accountMailPages?: AccountMailPages | undefined;
+  /** Whether addresses are proven by mail, by this process or another. Default: whether `accountMailPages` is given. */
   readonly provesAddresses?: boolean;
   /** Milliseconds that an order may stay `placed`. Default: 48 hours. */
   readonly orderTtl?: number;
@@ -106,9 +112,9 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
   const delivery = { ...DEFAULT_DELIVERY_POLICY, ...options.delivery };
   const { animals, orders, messages, messageSender, idempotency, clock, cryptography } = ports;
   const { accounts, apiKeys, credentials, attempts, sessions } = ports;
-  const { passwordHasher, passwordMailer, requests, usage } = ports;
-  const { provesAddresses = passwordMailer !== undefined } = options;
-  const requestAddressProof = new RequestAddressProof(credentials, passwordMailer, cryptography, clock);
+  const { accountMails, accountMailSender, passwordHasher, requests, usage } = ports;
+  const { accountMailPages: pages, provesAddresses = pages !== undefined } = options;
+  const requestAddressProof = new RequestAddressProof(accountMails, cryptography, clock, pages?.proof);
   return {
     addAnimal: new AddAnimal(animals),
     getAnimal: new GetAnimal(animals),
@@ -146,7 +152,8 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     changePassword: new ChangePassword(credentials, passwordHasher),
     requestAddressProof,
     proveAddress: new ProveAddress(credentials, cryptography, clock),
-    requestPasswordReset: new RequestPasswordReset(credentials, passwordMailer, cryptography, clock),
+    requestPasswordReset: new RequestPasswordReset(credentials, accountMails, cryptography, clock, pages?.reset),
+    deliverAccountMails: new DeliverAccountMails(accountMails, accountMailSender, clock, cryptography, delivery),
     resetPassword: new ResetPassword(credentials, passwordHasher, cryptography, clock),
     limitAttempts: new LimitAttempts(attempts, cryptography, clock),
     closeAccount: new CloseAccount(credentials, passwordHasher, clock),
@@ -163,6 +170,7 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
       requests,
       idempotency,
       credentials,
+      accountMails,
       attempts,
       sessions,
       usage,

@@ -1,5 +1,8 @@
 export * from './application.js';
 export * from './accounts/account.js';
+export * from './accounts/account-mail.js';
+export * from './accounts/account-mail-queue.js';
+export * from './accounts/account-mail-sender.js';
 export * from './accounts/account-repository.js';
 export * from './accounts/api-key.js';
 export * from './accounts/api-key-repository.js';
@@ -10,6 +13,7 @@ export * from './accounts/change-password.js';
 export * from './accounts/change-plan.js';
 export * from './accounts/close-account.js';
 export * from './accounts/credential-repository.js';
+export * from './accounts/deliver-account-mails.js';
 export * from './accounts/get-account.js';
 export { GetKey, type GetKeyInput } from './accounts/get-key.js';
 export { type IssuedKey, IssueKey, type IssueKeyInput } from './accounts/issue-key.js';
@@ -19,7 +23,6 @@ export * from './accounts/list-keys.js';
 export * from './accounts/open-account.js';
 export { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, type Password } from './accounts/password.js';
 export * from './accounts/password-hasher.js';
-export * from './accounts/password-mailer.js';
 export * from './accounts/plan.js';
 export * from './accounts/prove-address.js';
 export * from './accounts/request-address-proof.js';
@@ -36,6 +39,14 @@ export * from './animals/animal.js';
 export * from './animals/animal-repository.js';
 export * from './animals/get-animal.js';
 export * from './animals/list-animals.js';
+export {
+  DEFAULT_DELIVERY_POLICY,
+  type DeliveryPolicy,
+  type AttemptOutcome,
+  pauseAfter,
+  RefusedForGood,
+} from './deliveries/deliver-batch.js';
+export * from './deliveries/delivery-queue.js';
 export * from './idempotency/answer-once.js';
 export * from './idempotency/idempotency-records.js';
 export * from './kernel/branded.js';

@@ -1,3 +1,4 @@
+import type { AccountMailQueue } from './accounts/account-mail-queue.js';
 import type { ApiKeyRepository } from './accounts/api-key-repository.js';
 import type { AttemptCounter } from './accounts/attempt-counter.js';
 import type { CredentialRepository } from './accounts/credential-repository.js';
@@ -23,6 +24,7 @@ export const PURGED_KINDS = [
   'counts',
   'answers',
   'resets',
+  'mails',
   'attempts',
   'sessions',
   'usage',
@@ -37,6 +39,7 @@ export class PurgeExpired {
     private readonly requests: RequestCounter,
     private readonly idempotency: IdempotencyRecords,
     private readonly credentials: CredentialRepository,
+    private readonly accountMails: AccountMailQueue,
     private readonly attempts: AttemptCounter,
     private readonly sessions: SessionRepository,
     private readonly usage: UsageRecords,
@@ -53,6 +56,7 @@ export class PurgeExpired {
       counts: () => this.requests.purge(now),
       answers: () => this.idempotency.forget(later(now, -ANSWER_TTL)),
       resets: () => this.credentials.forgetResets(now),
+      mails: () => this.accountMails.forget(now),
       attempts: () => this.attempts.purge(now),
       sessions: () => this.sessions.forget(now),
       usage: () => this.usage.forget(later(now, -USAGE_TTL)),

@@ -3,7 +3,6 @@ import pg from 'pg';
 import { Argon2PasswordHasher } from './accounts/argon2-password-hasher.js';
 import { PostgresAttemptCounter } from './accounts/postgres-attempt-counter.js';
 import { createAccountAdapters } from './accounts/create-account-adapters.js';
-import type { PasswordMail } from './accounts/smtp-password-mailer.js';
 import { CoalescingAnimalRepository } from './animals/coalescing-animal-repository.js';
 import { PostgresAnimalRepository } from './animals/postgres-animal-repository.js';
 import { migrate, openDataSource } from './database/data-source.js';
@@ -29,15 +28,17 @@ export interface InfrastructureConfig {
   /** Called after every connection is closed, also if the database can't be used. */
   readonly closeDatabase?: () => Promise<void>;
   /**
-   * Most connections. Listening uses more: one for changed keys after the first authentication, and one for messages.
+   * Most connections. Listening uses more: one for changed keys after the first authentication, and one each for messages
+   * and account mails.
    */
   readonly poolSize: number;
   /** A Redis in which all instances count requests together. Without it each instance counts by itself. */
   readonly redisUrl?: string | undefined;
-  /** How this process delivers messages: by e-mail, or by calling a function. Without it, it delivers none. */
+  /**
+   * How this process delivers messages: by e-mail, or by calling a function. Without it, it delivers none. Account mails
+   * are delivered by e-mail only.
+   */
   readonly delivery?: SmtpDelivery | ((message: ClaimedMessage) => void) | undefined;
-  /** How this process mails password resets and address proofs. Without it, it mails none. */
-  readonly passwordMail?: PasswordMail | undefined;
   readonly banPolicy?: BanPolicy | undefined;
   /** Called with sentences for the operator. */
   readonly onEvent?: (message: string) => void;
@@ -75,7 +76,7 @@ export interface Infrastructure {
  * @throws Error with one sentence if the database can't be used.
  */
 export async function openInfrastructure(config: InfrastructureConfig): Promise<Infrastructure> {
-  const { databaseUrl, closeDatabase, poolSize: max, redisUrl, delivery, passwordMail } = config;
+  const { databaseUrl, closeDatabase, poolSize: max, redisUrl, delivery } = config;
   const { banPolicy: policy = DEFAULT_BAN_POLICY, onEvent = () => undefined, onDependency = () => undefined } = config;
   const connection = { connectionString: databaseUrl, max };
   // Closed in reverse order, so that each resource closes before those it uses.
@@ -88,8 +89,7 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
     await migrate(connection);
     const dataSource = await openDataSource(connection);
     opened.push(() => dataSource.destroy());
-    const smtpUrl = typeof delivery === 'object' ? delivery.smtpUrl : passwordMail?.smtpUrl;
-    const risk = smtpUrl === undefined ? undefined : mailRisk(smtpUrl);
+    const risk = typeof delivery === 'object' ? mailRisk(delivery.smtpUrl) : undefined;
     if (risk !== undefined) onEvent(risk);
     const { close: closeAccounts, ...accounts } = createAccountAdapters(dataSource, connection);
     const usage = new PostgresUsageRecords(dataSource);
@@ -102,12 +102,12 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
     const messages = new TypeOrmMessageQueue(dataSource, connection);
     const messageSender = await openMessageSender(delivery);
     if ('check' in messageSender) monitor.poll('smtp', () => messageSender.check(), SMTP_POLL);
-    const passwordMailer = passwordMail && (await openPasswordMailer(passwordMail, onEvent));
+    const accountMailSender = await openAccountMailSender(delivery);
     opened.push(async () => {
       monitor.close();
       await messages.close();
       messageSender.close();
-      await passwordMailer?.close();
+      accountMailSender.close();
       await requests.close();
       await usage.close();
       await closeAccounts();
@@ -121,7 +121,7 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
       attempts: new PostgresAttemptCounter(dataSource),
       sessions: new PostgresSessionRepository(dataSource),
       passwordHasher: new Argon2PasswordHasher(),
-      passwordMailer,
+      accountMailSender,
       requests: requests.counter,
       usage,
       idempotency: new PostgresIdempotencyRecords(dataSource),
@@ -154,9 +154,10 @@ function explained(error: unknown, databaseUrl: string, setting: string): Error 
 
 // Loaded on demand, because loading the mailer takes a tenth of a second.
 
-async function openPasswordMailer(mail: PasswordMail, onEvent: (message: string) => void) {
-  const { SmtpPasswordMailer } = await import('./accounts/smtp-password-mailer.js');
-  return new SmtpPasswordMailer(mail, onEvent);
+async function openAccountMailSender(delivery: InfrastructureConfig['delivery']) {
+  if (typeof delivery !== 'object') return { send: async () => refuse(), close: () => undefined };
+  const { SmtpAccountMailSender } = await import('./accounts/smtp-account-mail-sender.js');
+  return new SmtpAccountMailSender(delivery);
 }
 
 async function openMessageSender(delivery: InfrastructureConfig['delivery'] = refuse) {

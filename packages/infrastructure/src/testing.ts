@@ -1,6 +1,6 @@
 /** Internals for tests: the schema, and each adapter separately. */
 export { Argon2PasswordHasher } from './accounts/argon2-password-hasher.js';
-export { SmtpPasswordMailer } from './accounts/smtp-password-mailer.js';
+export { SmtpAccountMailSender } from './accounts/smtp-account-mail-sender.js';
 export { TypeOrmAccountRepository } from './accounts/typeorm-account-repository.js';
 export { TypeOrmApiKeyRepository } from './accounts/typeorm-api-key-repository.js';
 export { CoalescingAnimalRepository } from './animals/coalescing-animal-repository.js';

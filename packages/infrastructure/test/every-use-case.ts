@@ -11,8 +11,8 @@ import {
   PURGED_KINDS,
 } from '@adoption-store/domain';
 import type {
+  InMemoryAccountMailSender,
   InMemoryMessageSender,
-  InMemoryPasswordMailer,
   ManualClock,
   PredictablePasswordHasher,
 } from '@adoption-store/domain/testing';
@@ -24,7 +24,7 @@ const newcomer = 2n as AccountId;
 export interface Surroundings {
   readonly clock: ManualClock;
   readonly sender: InMemoryMessageSender;
-  readonly mailer: InMemoryPasswordMailer;
+  readonly mailer: InMemoryAccountMailSender;
   readonly hasher: PredictablePasswordHasher;
   /** Gives the account more keys that are over than a statement may read. */
   readonly crowd: (accountId: AccountId, name: string) => Promise<unknown>;
@@ -165,8 +165,20 @@ export function everyUseCase(application: Application, surroundings: Surrounding
     resetPassword: async () => {
       await signUp('reset');
       await application.requestPasswordReset.execute({ email: `reset-${email}` });
-      const token = mailer.sent.at(-1)?.token ?? '';
+      await application.deliverAccountMails.execute();
+      const token = mailer.resets.at(-1)?.token ?? '';
       for (const each of [token, token]) await application.resetPassword.execute({ token: each, password });
+    },
+    deliverAccountMails: async () => {
+      mailer.failure = new Error('the mail server is away');
+      for (const number of [1, 2]) {
+        await application.requestPasswordReset.execute({ email: `account-${run * 10 + number}@example.com` });
+      }
+      await application.deliverAccountMails.execute();
+      mailer.failure = undefined;
+      clock.advance(HOUR);
+      await application.deliverAccountMails.execute();
+      await application.deliverAccountMails.backlog();
     },
     limitAttempts: async () => {
       for (const limit of [2, 2, 2]) await application.limitAttempts.execute(email, { most: limit, within: HOUR });
@@ -178,6 +190,7 @@ export function everyUseCase(application: Application, surroundings: Surrounding
     },
     proveAddress: async () => {
       await signUp('prove');
+      await application.deliverAccountMails.execute();
       const token = mailer.proofs.at(-1)?.token ?? '';
       for (const each of [token, token]) await application.proveAddress.execute({ token: each });
     },

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type AccountId, type Application, createApplication, type Instant } from '@adoption-store/domain';
 import {
+  accountMailPages,
+  InMemoryAccountMailSender,
   InMemoryMessageSender,
-  InMemoryPasswordMailer,
   ManualClock,
   PredictablePasswordHasher,
 } from '@adoption-store/domain/testing';
@@ -56,15 +57,12 @@ async function normalWork(only?: keyof Application): Promise<void> {
   });
   const clock = new ManualClock(Date.now() as Instant);
   const sender = new InMemoryMessageSender();
-  const mailer = new InMemoryPasswordMailer();
+  const mailer = new InMemoryAccountMailSender();
   const hasher = new PredictablePasswordHasher();
-  const application = createApplication({
-    ...ports,
-    clock,
-    messageSender: sender,
-    passwordMailer: mailer,
-    passwordHasher: hasher,
-  });
+  const application = createApplication(
+    { ...ports, clock, messageSender: sender, accountMailSender: mailer, passwordHasher: hasher },
+    { accountMailPages },
+  );
   await isReady();
   for (let run = 0; run < RUNS; run += 1) {
     const useCases = Object.entries(everyUseCase(application, { clock, sender, mailer, hasher, crowd }, run));
@@ -109,6 +107,7 @@ describe('of all the statements that the service sends', () => {
     ['messages_due', 'deliverMessages', /^reads all of messages: WITH due AS/],
     ['api_keys_by_account_and_end', 'showKeys', /^reads \d+ rows of api_keys: SELECT/],
     ['api_keys_by_end', 'purgeExpired', /^reads .* of api_keys: DELETE/],
+    ['account_mails_settled', 'purgeExpired', /^reads .* of account_mails: DELETE/],
     ['messages_failed', 'listMessages', /^reads \d+ rows of messages: SELECT .*'failed'/],
     ['messages_by_account', 'listMessages', /^reads all of messages: SELECT/],
     ['messages_settled', 'purgeExpired', /^reads .* of messages: DELETE/],

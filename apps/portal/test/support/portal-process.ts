@@ -5,7 +5,7 @@ export interface RunningPortal {
   readonly origin: string;
 }
 
-/** Starts the portal as a separate process on that database. Its mail server doesn't exist. */
+/** Starts the portal as a separate process on that database. No worker sends its mails. */
 export async function runPortal(databaseUrl: string, settings: Environment = {}): Promise<RunningPortal> {
   const port = String(await freePort());
   const process = new Running(PORTAL, [], {
@@ -14,7 +14,6 @@ export async function runPortal(databaseUrl: string, settings: Environment = {})
     PORTAL_PORT: port,
     PORTAL_URL: `http://127.0.0.1:${port}`,
     SMTP_URL: 'smtp://127.0.0.1:1',
-    MAIL_FROM: 'store@example.com',
     ...settings,
   });
   return { process, origin: (await process.prints(/Portal {3}(\S+)/))[1] ?? '' };

@@ -1,6 +1,12 @@
 import { createPortal, type PortalOptions } from '../../src/create-portal.js';
-import { createApplication, type Application, type Clock, type Ports } from '@adoption-store/domain';
-import { InMemoryPasswordMailer } from '@adoption-store/domain/testing';
+import {
+  type AccountMailQueue,
+  type Application,
+  type Clock,
+  createApplication,
+  type Ports,
+} from '@adoption-store/domain';
+import { accountMailPages, InMemoryAccountMailSender } from '@adoption-store/domain/testing';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { createDatabase, DatabaseGate } from '@adoption-store/test-support';
 
@@ -10,7 +16,7 @@ export interface TestPortal {
   readonly application: Application;
   readonly ports: Ports;
   readonly clock: Clock;
-  readonly mailer: InMemoryPasswordMailer;
+  readonly mailer: InMemoryAccountMailSender;
   readonly databaseUrl: string;
   /** Every path that accepts forms. */
   readonly forms: readonly string[];
@@ -26,9 +32,17 @@ export async function startPortal(options: Partial<PortalOptions> = {}): Promise
     databaseUrl: gate.url,
     poolSize: 5,
   });
-  const mailer = new InMemoryPasswordMailer();
+  const mailer = new InMemoryAccountMailSender();
   const clock = options.clock ?? ports.clock;
-  const application = createApplication({ ...ports, clock, passwordMailer: mailer });
+  const application: Application = createApplication(
+    {
+      ...ports,
+      clock,
+      accountMailSender: mailer,
+      accountMails: deliveredAtOnce(ports.accountMails, () => application),
+    },
+    { accountMailPages },
+  );
   const portal = await createPortal({
     application,
     clock,
@@ -56,6 +70,22 @@ export async function startPortal(options: Partial<PortalOptions> = {}): Promise
       await database.drop();
     },
   };
+}
+
+/** The queue, with a worker that delivers each mail before `add` resolves. */
+function deliveredAtOnce(mails: AccountMailQueue, application: () => Application): AccountMailQueue {
+  let delivering: Promise<unknown> = Promise.resolve();
+  const add: AccountMailQueue['add'] = async (mail, most) => {
+    if (!(await mails.add(mail, most))) return false;
+    // One batch at a time: a concurrent one may have claimed this mail and not sent it yet.
+    const delivered = delivering.then(() => application().deliverAccountMails.execute());
+    delivering = delivered.catch(() => undefined);
+    await delivered;
+    return true;
+  };
+  return new Proxy(mails, {
+    get: (target, name) => (name === 'add' ? add : (Reflect.get(target, name, target) as unknown)),
+  });
 }
 
 /** Parses the tree of routes that Fastify prints: each level is indented by four characters. */

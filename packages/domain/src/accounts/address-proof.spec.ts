@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createApplication } from '../application.js';
 import { DAY } from '../kernel/clock.js';
-import { inMemoryPorts } from '../testing/index.js';
+import { accountMailPages, inMemoryPorts } from '../testing/index.js';
 import { MOST_PROOFS } from './request-address-proof.js';
 
 const EMAIL = 'dev@example.com';
@@ -9,9 +9,10 @@ const PASSWORD = 'a horse, a battery';
 
 async function setUp() {
   const ports = inMemoryPorts();
-  const application = createApplication(ports);
+  const application = createApplication(ports, { accountMailPages });
   const account = await application.signUp.execute({ email: EMAIL, password: PASSWORD });
-  const { proofs } = ports.passwordMailer;
+  await application.deliverAccountMails.execute();
+  const { delivered: proofs } = ports.accountMailSender;
   return { ...application, ports, clock: ports.clock, account, proofs, token: proofs[0]?.token ?? '' };
 }
 
@@ -19,9 +20,8 @@ describe('an address', () => {
   it('is proven by the token that is mailed to it at sign-up, once', async () => {
     const { account, token, proofs, proveAddress, getAccount, clock } = await setUp();
     expect(account.provenAt).toBeUndefined();
-    expect(proofs).toEqual([
-      { email: EMAIL, token: expect.stringMatching(/^[0-9A-Za-z]{43}$/), expiresAt: clock.now() + DAY },
-    ]);
+    const mail = { kind: 'proof', email: EMAIL, page: accountMailPages.proof, expiresAt: clock.now() + DAY };
+    expect(proofs).toEqual([{ ...mail, token: expect.stringMatching(/^[0-9A-Za-z]{43}$/) }]);
     clock.advance(DAY - 1);
     const proven = await proveAddress.execute({ token });
     expect(proven).toEqual({ ...account, provenAt: clock.now() });
@@ -37,23 +37,26 @@ describe('an address', () => {
   });
 
   it('gets three mails a day at the most, and none once it is proven', async () => {
-    const { account, proofs, requestAddressProof, proveAddress, clock } = await setUp();
+    const { account, proofs, requestAddressProof, deliverAccountMails, proveAddress, clock } = await setUp();
     for (let sent = proofs.length; sent < MOST_PROOFS; sent += 1) {
       expect(await requestAddressProof.execute(account)).toBe(true);
     }
     expect(await requestAddressProof.execute(account)).toBe(false);
+    await deliverAccountMails.execute();
     expect(proofs).toHaveLength(MOST_PROOFS);
     clock.advance(DAY);
     expect(await requestAddressProof.execute(account)).toBe(true);
+    await deliverAccountMails.execute();
     const proven = await proveAddress.execute({ token: proofs.at(-1)?.token ?? '' });
     if (proven === undefined) throw new Error('the address was not proven');
     expect(await requestAddressProof.execute(proven)).toBe(false);
+    await deliverAccountMails.execute();
     expect(proofs).toHaveLength(MOST_PROOFS + 1);
   });
 
   it('gets no mail where none can be sent', async () => {
     const { account, ports } = await setUp();
-    const { requestAddressProof } = createApplication({ ...ports, passwordMailer: undefined });
+    const { requestAddressProof } = createApplication(ports);
     expect(await requestAddressProof.execute(account)).toBe(false);
   });
 });
@@ -78,14 +81,13 @@ describe('an account whose address is unproven', () => {
 
   it('is as any other where no mail can be sent, unless another process sends it', async () => {
     const { ports } = await setUp();
-    const without = { ...ports, passwordMailer: undefined };
     const plan = { name: 'pro' } as const;
-    const elsewhere = createApplication(without, { provesAddresses: true });
+    const elsewhere = createApplication(ports, { provesAddresses: true });
     await expect(elsewhere.openAccount.execute({ email: EMAIL })).rejects.toMatchObject({ code: 'address_unproven' });
     await expect(elsewhere.changePlan.execute({ email: EMAIL, plan })).rejects.toMatchObject({
       code: 'address_unproven',
     });
-    const nowhere = createApplication(without);
+    const nowhere = createApplication(ports);
     expect(await nowhere.openAccount.execute({ email: EMAIL })).toMatchObject({ email: EMAIL });
     expect(await nowhere.changePlan.execute({ email: EMAIL, plan })).toMatchObject({ plan });
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createApplication } from '../application.js';
-import { inMemoryPorts } from '../testing/index.js';
+import { accountMailPages, inMemoryPorts } from '../testing/index.js';
 import { type AccountId, closedEmail } from './account.js';
 
 const EMAIL = 'dev@example.com';
@@ -9,12 +9,13 @@ const OTHER = 'a staple, correctly';
 
 function setUp() {
   const ports = inMemoryPorts();
-  const application = createApplication(ports);
+  const application = createApplication(ports, { accountMailPages });
   return {
     ...application,
     reset: async () => {
       await application.requestPasswordReset.execute({ email: EMAIL });
-      return ports.passwordMailer.sent.at(-1)?.token ?? '';
+      await application.deliverAccountMails.execute();
+      return ports.accountMailSender.resets.at(-1)?.token ?? '';
     },
     signedUp: () => application.signUp.execute({ email: EMAIL, password: PASSWORD }),
     signIn: () => application.signIn.execute({ email: EMAIL, password: PASSWORD }),

@@ -7,29 +7,16 @@ export interface Credentials {
   readonly passwordHash: string | undefined;
 }
 
-/** A mailed link. It works once, and only the hash of its token is stored. */
-export interface MailedLink {
-  readonly accountId: AccountId;
-  /** SHA-256 of the token. */
-  readonly tokenHash: string;
-  readonly createdAt: Instant;
-  /** The link doesn't work from this instant on. */
-  readonly expiresAt: Instant;
-}
-
-/** A link that lets its recipient set a password. */
-export type PasswordReset = MailedLink;
-
-/** A link that lets its recipient prove the account's address. */
-export type AddressProof = MailedLink;
-
 /** A change that is made only while the account still has the password hash that was checked. */
 export interface CredentialChange {
   readonly accountId: AccountId;
   readonly current: string;
 }
 
-/** Port: passwords and mailed links of open accounts. A closed account is never returned. Each method is atomic. */
+/**
+ * Port: passwords and mailed links of open accounts. A closed account is never returned. Each method is atomic. Links are
+ * those of the account mail queue; revoking a link also revokes the mails of its kind that are queued.
+ */
 export interface CredentialRepository {
   /**
    * Opens an account with a password. Undefined, and nothing changed, if the address has an account. Of concurrent
@@ -45,8 +32,6 @@ export interface CredentialRepository {
   changePassword(change: CredentialChange & { readonly next: string }): Promise<Account | undefined>;
   /** Stores another hash of the same password, if the current hash is still there. */
   rehash(change: CredentialChange & { readonly next: string }): Promise<void>;
-  /** Adds the reset. False, and nothing added, if the account has `most` usable ones when this one is created. */
-  addReset(reset: PasswordReset, most: number): Promise<boolean>;
   /** The account whose password the token can reset at that instant. */
   findReset(tokenHash: string, at: Instant): Promise<Account | undefined>;
   /**
@@ -59,8 +44,6 @@ export interface CredentialRepository {
     readonly passwordHash: string;
     readonly at: Instant;
   }): Promise<Account | undefined>;
-  /** Adds the proof. False, and nothing added, if the account has `most` usable ones when this one is created. */
-  addProof(proof: AddressProof, most: number): Promise<boolean>;
   /**
    * Uses up the proof, deletes the account's other proofs, and marks the address proven unless it is already.
    * Undefined, and nothing changed, if the token isn't usable at that instant. Of concurrent callers one uses it.

@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { createApplication } from '../application.js';
 import { HOUR, instant } from '../kernel/clock.js';
-import { inMemoryPorts } from '../testing/index.js';
+import { accountMailPages, inMemoryPorts } from '../testing/index.js';
 import type { AccountId } from './account.js';
 import { MOST_RESETS } from './request-password-reset.js';
 
@@ -11,10 +11,11 @@ const OTHER = 'a staple, correctly';
 
 function setUp() {
   const ports = inMemoryPorts();
-  const application = createApplication(ports);
+  const application = createApplication(ports, { accountMailPages });
   const reset = async (email = EMAIL) => {
     await application.requestPasswordReset.execute({ email });
-    return ports.passwordMailer.sent.at(-1)?.token ?? '';
+    await application.deliverAccountMails.execute();
+    return ports.accountMailSender.resets.at(-1)?.token ?? '';
   };
   return {
     ...application,
@@ -162,7 +163,7 @@ describe('a password', () => {
     const { signedUp, reset, resetPassword, signIn, ports } = setUp();
     const { credentialVersion } = await signedUp();
     const token = await reset();
-    expect(ports.passwordMailer.sent).toMatchObject([{ email: EMAIL }]);
+    expect(ports.accountMailSender.resets).toMatchObject([{ email: EMAIL }]);
     expect(token).toMatch(/^[0-9A-Za-z]{43}$/);
     const account = await resetPassword.execute({ token, password: OTHER });
     expect(account?.credentialVersion).toBeGreaterThan(credentialVersion);
@@ -207,7 +208,7 @@ describe('a password', () => {
   it('reset for an unknown address sends no mail and answers the same', async () => {
     const { requestPasswordReset, ports } = setUp();
     for (const email of ['nobody@example.com', 'dev']) await requestPasswordReset.execute({ email });
-    expect(ports.passwordMailer.sent).toEqual([]);
+    expect(await ports.accountMails.backlog()).toMatchObject({ queued: 0 });
   });
 
   it('is neither asked for nor reset by what can’t be an address: the store is never asked of that', async () => {
@@ -222,16 +223,16 @@ describe('a password', () => {
     const { signedUp, reset, clock, ports } = setUp();
     await signedUp();
     for (let sent = 0; sent < 10; sent += 1) await reset();
-    expect(ports.passwordMailer.sent).toHaveLength(MOST_RESETS);
+    expect(ports.accountMailSender.resets).toHaveLength(MOST_RESETS);
     clock.advance(HOUR);
     await reset();
-    expect(ports.passwordMailer.sent).toHaveLength(MOST_RESETS + 1);
+    expect(ports.accountMailSender.resets).toHaveLength(MOST_RESETS + 1);
   });
 
   it('can’t be reset if no mail can be sent, which is reported in advance', async () => {
     const { ports, requestPasswordReset } = setUp();
     expect(requestPasswordReset.isAvailable).toBe(true);
-    const without = createApplication({ ...ports, passwordMailer: undefined }).requestPasswordReset;
+    const without = createApplication(ports).requestPasswordReset;
     expect(without.isAvailable).toBe(false);
     await expect(without.execute({ email: EMAIL })).rejects.toMatchObject({ code: 'service_unavailable' });
   });

@@ -1,9 +1,8 @@
-import { randomBase62 } from '../kernel/base62.js';
 import { type Clock, DAY, later } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import { type Account, isProven } from './account.js';
-import type { CredentialRepository } from './credential-repository.js';
-import type { PasswordMailer } from './password-mailer.js';
+import { newAccountMailId } from './account-mail.js';
+import type { AccountMailQueue } from './account-mail-queue.js';
 
 export const PROOF_TTL = DAY;
 /**
@@ -11,28 +10,31 @@ export const PROOF_TTL = DAY;
  * a day.
  */
 export const MOST_PROOFS = 3;
-const TOKEN_LENGTH = 43; // 43 · log2(62) = 256 bits
 
 export class RequestAddressProof {
+  /** @param page the page that the link opens; undefined if mail is not configured. */
   constructor(
-    private readonly credentials: CredentialRepository,
-    private readonly mailer: PasswordMailer | undefined,
+    private readonly mails: AccountMailQueue,
     private readonly cryptography: Cryptography,
     private readonly clock: Clock,
+    private readonly page: string | undefined,
   ) {}
 
   /**
-   * Mails a token that proves the account's address once, within a day. False, and no mail, if mail isn't configured,
-   * the address is proven already, or the account has `MOST_PROOFS` usable tokens.
+   * Queues a mail whose link proves the account's address once, within a day. False, and no mail, if mail isn't
+   * configured, the address is proven already, or the account has `MOST_PROOFS` usable links.
    */
   async execute(account: Account): Promise<boolean> {
-    if (this.mailer === undefined || isProven(account)) return false;
-    const token = randomBase62(TOKEN_LENGTH, this.cryptography);
-    const now = this.clock.now();
-    const expiresAt = later(now, PROOF_TTL);
-    const proof = { accountId: account.id, tokenHash: this.cryptography.sha256(token), createdAt: now, expiresAt };
-    if (!(await this.credentials.addProof(proof, MOST_PROOFS))) return false;
-    this.mailer.sendProof({ email: account.email, token, expiresAt });
-    return true;
+    if (this.page === undefined || isProven(account)) return false;
+    const createdAt = this.clock.now();
+    const mail = {
+      id: newAccountMailId(this.cryptography),
+      accountId: account.id,
+      kind: 'proof' as const,
+      page: this.page,
+      createdAt,
+      expiresAt: later(createdAt, PROOF_TTL),
+    };
+    return this.mails.add(mail, MOST_PROOFS);
   }
 }

@@ -4,7 +4,8 @@ import { plan } from '../accounts/plan.js';
 import { createApplication } from '../application.js';
 import { HOUR, SECOND } from '../kernel/clock.js';
 import { inMemoryPorts } from '../testing/index.js';
-import { DEFAULT_DELIVERY_POLICY, type Delivery, type DeliveryPolicy, pauseAfter } from './deliver-messages.js';
+import { DEFAULT_DELIVERY_POLICY, type DeliveryPolicy, pauseAfter } from '../deliveries/deliver-batch.js';
+import type { Delivery } from './deliver-messages.js';
 
 async function openStore(delivery: Partial<DeliveryPolicy> = {}) {
   const ports = inMemoryPorts();

@@ -1,9 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { InMemoryAccountMailSender } from './in-memory-account-mail-sender.js';
 import { InMemoryMessageSender } from './in-memory-message-sender.js';
-import { InMemoryPasswordMailer } from './in-memory-password-mailer.js';
 import { inMemoryPorts } from './in-memory-ports.js';
 import { InMemoryRequestCounter } from './in-memory-request-counter.js';
 import { PredictableCryptography } from './predictable-cryptography.js';
+import { accountMailQueueSuite } from './suites/account-mail-queue.js';
+import { accountMailSenderSuite } from './suites/account-mail-sender.js';
 import { accountRepositorySuite } from './suites/account-repository.js';
 import { animalRepositorySuite } from './suites/animal-repository.js';
 import { apiKeyRepositorySuite } from './suites/api-key-repository.js';
@@ -15,7 +17,6 @@ import { messageQueueSuite } from './suites/message-queue.js';
 import { messageSenderSuite } from './suites/message-sender.js';
 import { orderRepositorySuite } from './suites/order-repository.js';
 import { passwordHasherSuite } from './suites/password-hasher.js';
-import { passwordMailerSuite } from './suites/password-mailer.js';
 import { requestCounterSuite } from './suites/request-counter.js';
 import { sessionRepositorySuite } from './suites/session-repository.js';
 import { usageRecordsSuite } from './suites/usage-records.js';
@@ -38,6 +39,7 @@ const framework: TestFramework = {
 const close = () => Promise.resolve();
 const open = () => Promise.resolve({ ports: inMemoryPorts(), close });
 
+accountMailQueueSuite(framework, 'in memory', open);
 accountRepositorySuite(framework, 'in memory', open);
 animalRepositorySuite(framework, 'in memory', open);
 apiKeyRepositorySuite(framework, 'in memory', open);
@@ -65,16 +67,14 @@ messageSenderSuite(framework, 'in memory', () => {
   });
 });
 
-passwordMailerSuite(framework, 'in memory', () => {
-  const mailer = new InMemoryPasswordMailer();
+accountMailSenderSuite(framework, 'in memory', () => {
+  const sender = new InMemoryAccountMailSender();
   return Promise.resolve({
-    mailer,
-    received: () => [
-      ...mailer.sent.map(({ email, token }) => ({ email, token, kind: 'reset' as const })),
-      ...mailer.proofs.map(({ email, token }) => ({ email, token, kind: 'proof' as const })),
-    ],
-    // None gets lost in memory.
-    loseMails: () => undefined,
+    sender,
+    received: () => sender.delivered.map(({ email, kind, token }) => ({ email, kind, token })),
+    refuseMails: (areRefused) => {
+      sender.failure = areRefused ? new Error('refused') : undefined;
+    },
     close,
   });
 });

@@ -1,21 +1,15 @@
 import { type Account, type AccountId, closedEmail, isProven, type NewAccount } from '../accounts/account.js';
-import type {
-  CredentialChange,
-  CredentialRepository,
-  Credentials,
-  MailedLink,
-} from '../accounts/credential-repository.js';
+import type { CredentialChange, CredentialRepository, Credentials } from '../accounts/credential-repository.js';
 import type { Instant } from '../kernel/clock.js';
+import type { InMemoryAccountMailQueue } from './in-memory-account-mail-queue.js';
 import type { InMemoryAccountRepository, StoredAccount } from './in-memory-account-repository.js';
 import type { InMemoryApiKeyRepository } from './in-memory-api-key-repository.js';
 
 export class InMemoryCredentialRepository implements CredentialRepository {
-  private readonly resets = new Map<string, MailedLink>();
-  private readonly proofs = new Map<string, MailedLink>();
-
   constructor(
     private readonly accounts: InMemoryAccountRepository,
     private readonly keys: InMemoryApiKeyRepository,
+    private readonly mails: InMemoryAccountMailQueue,
   ) {}
 
   async open(account: NewAccount, passwordHash: string): Promise<Account | undefined> {
@@ -40,12 +34,8 @@ export class InMemoryCredentialRepository implements CredentialRepository {
     if (stored !== undefined) this.accounts.put({ ...stored, passwordHash: change.next });
   }
 
-  async addReset(reset: MailedLink, most: number): Promise<boolean> {
-    return this.addLink(this.resets, reset, most);
-  }
-
   async findReset(tokenHash: string, at: Instant): Promise<Account | undefined> {
-    return this.linked(this.resets, tokenHash, at)?.account;
+    return this.mails.linked('reset', tokenHash, at)?.account;
   }
 
   async resetPassword({
@@ -53,24 +43,20 @@ export class InMemoryCredentialRepository implements CredentialRepository {
     passwordHash,
     at,
   }: Parameters<CredentialRepository['resetPassword']>[0]): Promise<Account | undefined> {
-    const stored = this.linked(this.resets, tokenHash, at);
+    const stored = this.mails.linked('reset', tokenHash, at);
     if (stored === undefined) return undefined;
     if (!isProven(stored.account)) this.keys.revokeAll(stored.account.id, at);
-    takeBack(this.proofs, stored.account.id);
+    this.mails.takeBack('proof', stored.account.id);
     return this.setPassword(proven(stored, at), passwordHash);
-  }
-
-  async addProof(proof: MailedLink, most: number): Promise<boolean> {
-    return this.addLink(this.proofs, proof, most);
   }
 
   async proveAddress({
     tokenHash,
     at,
   }: Parameters<CredentialRepository['proveAddress']>[0]): Promise<Account | undefined> {
-    const stored = this.linked(this.proofs, tokenHash, at);
+    const stored = this.mails.linked('proof', tokenHash, at);
     if (stored === undefined) return undefined;
-    takeBack(this.proofs, stored.account.id);
+    this.mails.takeBack('proof', stored.account.id);
     this.accounts.put(proven(stored, at));
     return proven(stored, at).account;
   }
@@ -82,19 +68,13 @@ export class InMemoryCredentialRepository implements CredentialRepository {
     const closed = { ...account, email: closedEmail(account.id), credentialVersion: account.credentialVersion + 1 };
     this.accounts.put({ account: closed, passwordHash: undefined, isClosed: true });
     this.keys.revokeAll(account.id, change.at);
-    takeBack(this.resets, account.id);
-    takeBack(this.proofs, account.id);
+    this.mails.takeBack('reset', account.id);
+    this.mails.takeBack('proof', account.id);
     return true;
   }
 
   async forgetResets(until: Instant): Promise<number> {
-    let forgotten = 0;
-    for (const links of [this.resets, this.proofs]) {
-      for (const { tokenHash, expiresAt } of links.values()) {
-        if (expiresAt <= until && links.delete(tokenHash)) forgotten += 1;
-      }
-    }
-    return forgotten;
+    return this.mails.forgetLinks(until);
   }
 
   private unchanged({ accountId, current }: CredentialChange): StoredAccount | undefined {
@@ -102,30 +82,12 @@ export class InMemoryCredentialRepository implements CredentialRepository {
     return stored?.passwordHash === current ? stored : undefined;
   }
 
-  private addLink(links: Map<string, MailedLink>, link: MailedLink, most: number): boolean {
-    const usable = [...links.values()].filter(
-      ({ accountId, expiresAt }) => accountId === link.accountId && expiresAt > link.createdAt,
-    );
-    if (usable.length >= most || this.accounts.stored(link.accountId) === undefined) return false;
-    links.set(link.tokenHash, link);
-    return true;
-  }
-
-  private linked(links: ReadonlyMap<string, MailedLink>, tokenHash: string, at: Instant): StoredAccount | undefined {
-    const link = links.get(tokenHash);
-    return link !== undefined && link.expiresAt > at ? this.accounts.stored(link.accountId) : undefined;
-  }
-
   private setPassword(stored: StoredAccount, passwordHash: string): Account {
     const account = { ...stored.account, credentialVersion: stored.account.credentialVersion + 1 };
     this.accounts.put({ ...stored, account, passwordHash });
-    takeBack(this.resets, account.id);
+    this.mails.takeBack('reset', account.id);
     return account;
   }
-}
-
-function takeBack(links: Map<string, MailedLink>, id: AccountId): void {
-  for (const { tokenHash, accountId } of links.values()) if (accountId === id) links.delete(tokenHash);
 }
 
 function proven(stored: StoredAccount, at: Instant): StoredAccount {

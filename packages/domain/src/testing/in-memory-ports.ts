@@ -1,4 +1,6 @@
 import type { Ports } from '../application.js';
+import { InMemoryAccountMailQueue } from './in-memory-account-mail-queue.js';
+import { InMemoryAccountMailSender } from './in-memory-account-mail-sender.js';
 import { InMemoryAccountRepository } from './in-memory-account-repository.js';
 import { InMemoryAnimalRepository } from './in-memory-animal-repository.js';
 import { InMemoryApiKeyRepository } from './in-memory-api-key-repository.js';
@@ -8,7 +10,6 @@ import { InMemoryIdempotencyRecords } from './in-memory-idempotency-records.js';
 import { InMemoryMessageQueue } from './in-memory-message-queue.js';
 import { InMemoryMessageSender } from './in-memory-message-sender.js';
 import { InMemoryOrderRepository } from './in-memory-order-repository.js';
-import { InMemoryPasswordMailer } from './in-memory-password-mailer.js';
 import { InMemoryRequestCounter } from './in-memory-request-counter.js';
 import { InMemorySessionRepository } from './in-memory-session-repository.js';
 import { InMemoryUsageRecords } from './in-memory-usage-records.js';
@@ -21,12 +22,13 @@ export function inMemoryPorts(): Ports & {
   readonly clock: ManualClock;
   readonly messageSender: InMemoryMessageSender;
   readonly passwordHasher: PredictablePasswordHasher;
-  readonly passwordMailer: InMemoryPasswordMailer;
+  readonly accountMailSender: InMemoryAccountMailSender;
 } {
   const accounts = new InMemoryAccountRepository();
   const apiKeys = new InMemoryApiKeyRepository(accounts);
   const animals = new InMemoryAnimalRepository();
   const orders = new InMemoryOrderRepository(animals);
+  const accountMails = new InMemoryAccountMailQueue(accounts);
   const messages = new InMemoryMessageQueue(accounts);
   const idempotency = new InMemoryIdempotencyRecords(() => {
     const changed = [animals, orders, messages].map((each) => each.remember());
@@ -42,11 +44,12 @@ export function inMemoryPorts(): Ports & {
     messageSender: new InMemoryMessageSender(),
     accounts,
     apiKeys,
-    credentials: new InMemoryCredentialRepository(accounts, apiKeys),
+    credentials: new InMemoryCredentialRepository(accounts, apiKeys, accountMails),
     attempts: new InMemoryAttemptCounter(),
     sessions: new InMemorySessionRepository(accounts),
     passwordHasher: new PredictablePasswordHasher(),
-    passwordMailer: new InMemoryPasswordMailer(),
+    accountMails,
+    accountMailSender: new InMemoryAccountMailSender(),
     requests: new InMemoryRequestCounter(),
     usage: new InMemoryUsageRecords(),
     clock: new ManualClock(),

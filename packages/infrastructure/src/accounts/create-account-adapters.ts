@@ -2,6 +2,7 @@ import type { Account, AccountKey } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import type { DatabaseConnection } from '../database/data-source.js';
 import { NotificationListener } from '../database/notification-listener.js';
+import { PostgresAccountMailQueue } from './postgres-account-mail-queue.js';
 import { PostgresCredentialRepository } from './postgres-credential-repository.js';
 import { TypeOrmAccountRepository } from './typeorm-account-repository.js';
 import { TypeOrmApiKeyRepository } from './typeorm-api-key-repository.js';
@@ -20,13 +21,16 @@ export function createAccountAdapters(dataSource: DataSource, connection: Databa
   const forget = ({ id }: Account) => {
     apiKeys.forget(({ account }) => account.id === id);
   };
+  const accountMails = new PostgresAccountMailQueue(dataSource, connection);
   return {
+    accountMails,
     accounts: new TypeOrmAccountRepository(dataSource, forget),
     apiKeys,
     credentials: new PostgresCredentialRepository(dataSource, forget),
     /** Writes pending changes. The data source must still be open. */
     close: async () => {
       await listener.close();
+      await accountMails.close();
       await apiKeys.close();
     },
   };

@@ -1,13 +1,14 @@
 import {
   type Account,
+  ACCOUNT_MAIL_KINDS,
   type AccountId,
+  type AccountMailKind,
   closedEmail,
   type CredentialChange,
   type CredentialRepository,
   type Credentials,
   type Instant,
   isProven,
-  type MailedLink,
   type NewAccount,
 } from '@adoption-store/domain';
 import { type DataSource, type EntityManager, IsNull, type SelectQueryBuilder } from 'typeorm';
@@ -16,10 +17,7 @@ import { deletePortions } from '../database/delete-portions.js';
 import { insertAccount, lockAccount, selectAccount, updateAccount } from './account-queries.js';
 import { accountFrom, type AccountRow, accountSchema } from './account.schema.js';
 import { KEY_END } from './api-key.schema.js';
-
-/** The tables of mailed links. They have the same columns. */
-const RESETS = 'password_resets';
-const PROOFS = 'address_proofs';
+import { LINKS, TAKE_BACK_MAILS } from './postgres-account-mail-queue.js';
 
 // Locked in the order of their ids, like the writes of uses. Past keys stay unchanged, because there may be very many.
 const REVOKE_KEYS = `
@@ -61,7 +59,7 @@ export class PostgresCredentialRepository implements CredentialRepository {
     return this.changing(async (manager) => {
       const row = await lockUnchanged(manager, change);
       if (row === undefined) return undefined;
-      await takeBack(manager, RESETS, row);
+      await takeBack(manager, 'reset', row);
       return updateAccount(manager, row, withPassword(row, change.next));
     });
   }
@@ -71,33 +69,25 @@ export class PostgresCredentialRepository implements CredentialRepository {
     await onDatabase(() => this.dataSource.manager.update(accountSchema, unchanged, { passwordHash: next }));
   }
 
-  async addReset(reset: MailedLink, most: number): Promise<boolean> {
-    return this.addLink(RESETS, reset, most);
-  }
-
   async findReset(tokenHash: string, at: Instant): Promise<Account | undefined> {
-    return (await this.find(selectLinked(this.dataSource.manager, RESETS, tokenHash, at)))?.account;
+    return (await this.find(selectLinked(this.dataSource.manager, 'reset', tokenHash, at)))?.account;
   }
 
   async resetPassword({ tokenHash, passwordHash, at }: SpentReset): Promise<Account | undefined> {
     return this.changing(async (manager) => {
-      const row = await spend(manager, RESETS, tokenHash, at);
+      const row = await spend(manager, 'reset', tokenHash, at);
       if (row === undefined) return undefined;
       if (!isProven(row)) await manager.query(REVOKE_KEYS, [row.id, new Date(at)]);
-      for (const links of [RESETS, PROOFS]) await takeBack(manager, links, row);
+      for (const kind of ACCOUNT_MAIL_KINDS) await takeBack(manager, kind, row);
       return updateAccount(manager, row, { ...withPassword(row, passwordHash), provenAt: row.provenAt ?? at });
     });
   }
 
-  async addProof(proof: MailedLink, most: number): Promise<boolean> {
-    return this.addLink(PROOFS, proof, most);
-  }
-
   async proveAddress({ tokenHash, at }: SpentProof): Promise<Account | undefined> {
     return this.changing(async (manager) => {
-      const row = await spend(manager, PROOFS, tokenHash, at);
+      const row = await spend(manager, 'proof', tokenHash, at);
       if (row === undefined) return undefined;
-      await takeBack(manager, PROOFS, row);
+      await takeBack(manager, 'proof', row);
       return updateAccount(manager, row, { provenAt: row.provenAt ?? at });
     });
   }
@@ -107,7 +97,7 @@ export class PostgresCredentialRepository implements CredentialRepository {
       const row = await lockUnchanged(manager, change);
       if (row === undefined) return undefined;
       await manager.query(REVOKE_KEYS, [row.id, new Date(change.at)]);
-      for (const links of [RESETS, PROOFS]) await takeBack(manager, links, row);
+      for (const kind of ACCOUNT_MAIL_KINDS) await takeBack(manager, kind, row);
       const closing = { email: closedEmail(row.id), closedAt: change.at };
       return updateAccount(manager, row, { ...withPassword(row, null), ...closing });
     });
@@ -116,21 +106,7 @@ export class PostgresCredentialRepository implements CredentialRepository {
 
   async forgetResets(until: Instant): Promise<number> {
     const forget = (table: string) => deletePortions(this.dataSource, { table, time: 'expires_at' }, until);
-    return (await forget(RESETS)) + (await forget(PROOFS));
-  }
-
-  private async addLink(links: string, link: MailedLink, most: number): Promise<boolean> {
-    const { tokenHash, accountId, createdAt, expiresAt } = link;
-    return onDatabase(() =>
-      this.dataSource.transaction(async (manager) => {
-        if ((await lockAccount(manager, { id: accountId })) === null) return false;
-        const usable = `SELECT FROM ${links} WHERE account_id = $1 AND expires_at > $2`;
-        if ((await manager.query<unknown[]>(usable, [accountId, new Date(createdAt)])).length >= most) return false;
-        const add = `INSERT INTO ${links} (token_hash, account_id, expires_at) VALUES ($1, $2, $3)`;
-        await manager.query(add, [tokenHash, accountId, new Date(expiresAt)]);
-        return true;
-      }),
-    );
+    return (await forget(LINKS.reset)) + (await forget(LINKS.proof));
   }
 
   private async find(account: SelectQueryBuilder<AccountRow>): Promise<Credentials | undefined> {
@@ -158,26 +134,27 @@ function withPassword({ credentialVersion }: AccountRow, passwordHash: string | 
 }
 
 /** Selects the account to which the link was mailed. */
-function selectLinked(manager: EntityManager, links: string, tokenHash: string, at: Instant) {
-  const linked = `account.id = (SELECT account_id FROM ${links} WHERE token_hash = :tokenHash AND expires_at > :at)`;
+function selectLinked(manager: EntityManager, kind: AccountMailKind, tokenHash: string, at: Instant) {
+  const linked = `account.id = (SELECT account_id FROM ${LINKS[kind]} WHERE token_hash = :tokenHash AND expires_at > :at)`;
   return selectAccount(manager, {}).andWhere(linked, { tokenHash, at: new Date(at) });
 }
 
 /** Uses up the link and locks the row of its account. Of concurrent callers one succeeds. */
 async function spend(
   manager: EntityManager,
-  links: string,
+  kind: AccountMailKind,
   tokenHash: string,
   at: Instant,
 ): Promise<AccountRow | undefined> {
-  const row = await selectLinked(manager, links, tokenHash, at).setLock('for_no_key_update').getOne();
+  const row = await selectLinked(manager, kind, tokenHash, at).setLock('for_no_key_update').getOne();
   if (row === null) return undefined;
   // Another transaction may have used the link before this one locked the row.
-  const spend = `DELETE FROM ${links} WHERE token_hash = $1 AND expires_at > $2`;
+  const spend = `DELETE FROM ${LINKS[kind]} WHERE token_hash = $1 AND expires_at > $2`;
   const [, spent] = await manager.query<[unknown[], number]>(spend, [tokenHash, new Date(at)]);
   return spent === 1 ? row : undefined;
 }
 
-async function takeBack(manager: EntityManager, links: string, { id }: AccountRow): Promise<void> {
-  await manager.query(`DELETE FROM ${links} WHERE account_id = $1`, [id]);
+async function takeBack(manager: EntityManager, kind: AccountMailKind, { id }: AccountRow): Promise<void> {
+  await manager.query(`DELETE FROM ${LINKS[kind]} WHERE account_id = $1`, [id]);
+  await manager.query(TAKE_BACK_MAILS, [id, kind]);
 }

@@ -43,3 +43,10 @@ export function mailFailure(error: unknown): string {
   if (OF_CONNECTING.includes(code)) return `${code}: ${error.message}`;
   return 'responseCode' in error && typeof error.responseCode === 'number' ? `${code} ${error.responseCode}` : code;
 }
+
+/** Whether the mail server refuses that recipient for good (RFC 5321 §4.2.1). */
+export function isRefusedRecipient(error: unknown): boolean {
+  if (!types.isNativeError(error) || !('command' in error) || !('responseCode' in error)) return false;
+  const { command, responseCode: code } = error;
+  return command === 'RCPT TO' && typeof code === 'number' && code >= 500 && code < 600;
+}

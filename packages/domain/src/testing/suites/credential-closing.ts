@@ -1,13 +1,13 @@
 import type { Account } from '../../accounts/account.js';
 import type { Ports } from '../../application.js';
 import { HOUR, instant, later } from '../../kernel/clock.js';
-import { NOON, openWithPassword, type Unique } from './fixtures.js';
+import { mailLink, NOON, openWithPassword, type Unique } from './fixtures.js';
 import type { TestFramework } from './framework.js';
 
 /** The guarantees of every `CredentialRepository` that closes accounts. */
 export function closing(
   { it, expect }: TestFramework,
-  opened: () => Pick<Ports, 'accounts' | 'apiKeys' | 'credentials'>,
+  opened: () => Pick<Ports, 'accountMails' | 'accounts' | 'apiKeys' | 'credentials'>,
   unique: Unique,
 ): void {
   const close = ({ id }: Account, current = 'hash') => opened().credentials.close({ accountId: id, current, at: NOON });
@@ -26,7 +26,7 @@ export function closing(
     const ports = opened();
     const account = await openAccount();
     const reset = unique.link(account);
-    await ports.credentials.addReset(reset, 3);
+    await mailLink(ports, 'reset', reset, 3);
     await close(account);
     expect(await ports.credentials.findById(account.id)).toBeUndefined();
     expect(await ports.credentials.findByEmail(account.email)).toBeUndefined();
@@ -76,7 +76,7 @@ export function closing(
     for (let round = 0; round < 5; round += 1) {
       const account = await openAccount();
       const reset = unique.link(account);
-      await ports.credentials.addReset(reset, 3);
+      await mailLink(ports, 'reset', reset, 3);
       const [isClosed, resetTo] = await Promise.all([
         close(account),
         ports.credentials.resetPassword({ tokenHash: reset.tokenHash, passwordHash: 'new', at: NOON }),

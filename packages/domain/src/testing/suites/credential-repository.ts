@@ -3,10 +3,10 @@ import type { CredentialRepository } from '../../accounts/credential-repository.
 import { HOUR, instant, later } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
 import { closing } from './credential-closing.js';
-import { atOnce, NOON, openWithPassword, Unique } from './fixtures.js';
+import { atOnce, mailLink, NOON, openWithPassword, Unique } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
 
-type Needed = 'accounts' | 'apiKeys' | 'credentials';
+type Needed = 'accountMails' | 'accounts' | 'apiKeys' | 'credentials';
 
 const NOBODY = INT64_MAX as AccountId;
 
@@ -76,7 +76,7 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
       it('is found until it expires, and by its own token', async () => {
         const account = await opened();
         const reset = unique.link(account);
-        expect(await credentials.addReset(reset, 3)).toBe(true);
+        expect(await mailLink(ports, 'reset', reset, 3)).toBe(true);
         expect(await credentials.findReset(reset.tokenHash, instant(reset.expiresAt - 1))).toEqual(account);
         expect(await credentials.findReset(reset.tokenHash, reset.expiresAt)).toBeUndefined();
         expect(await credentials.findReset(unique.hash(), NOON)).toBeUndefined();
@@ -85,7 +85,7 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
       it('sets the password once, however many race with the token, and takes the others back', async () => {
         const account = await opened();
         const [reset, other] = [unique.link(account), unique.link(account)];
-        for (const each of [reset, other]) await credentials.addReset(each, 3);
+        for (const each of [reset, other]) await mailLink(ports, 'reset', each, 3);
         const results = await racing((index) =>
           credentials.resetPassword({ tokenHash: reset.tokenHash, passwordHash: `reset ${index}`, at: NOON }),
         );
@@ -99,7 +99,7 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
       it('that has expired sets nothing', async () => {
         const account = await opened('hash');
         const reset = unique.link(account);
-        await credentials.addReset(reset, 3);
+        await mailLink(ports, 'reset', reset, 3);
         const late = { tokenHash: reset.tokenHash, passwordHash: 'late', at: reset.expiresAt };
         expect(await credentials.resetPassword(late)).toBeUndefined();
         expect(await credentials.findById(account.id)).toEqual({ account, passwordHash: 'hash' });
@@ -107,21 +107,21 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
 
       it('is added only up to so many that can be used, however many race', async () => {
         const account = await opened();
-        await credentials.addReset(unique.link(account, { createdAt: instant(1), expiresAt: NOON }), 3);
-        const added = await racing(() => credentials.addReset(unique.link(account), 3));
+        await mailLink(ports, 'reset', unique.link(account, { createdAt: instant(1), expiresAt: NOON }), 3);
+        const added = await racing(() => mailLink(ports, 'reset', unique.link(account), 3));
         expect(added.filter((isAdded) => isAdded)).toHaveLength(3);
       });
 
       it('is added to no account that is not there', async () => {
         const reset = unique.link(await opened(), { accountId: NOBODY });
-        expect(await credentials.addReset(reset, 3)).toBe(false);
+        expect(await mailLink(ports, 'reset', reset, 3)).toBe(false);
         expect(await credentials.findReset(reset.tokenHash, NOON)).toBeUndefined();
       });
 
       it('is taken back when the password is changed', async () => {
         const account = await opened('first');
         const reset = unique.link(account);
-        await credentials.addReset(reset, 3);
+        await mailLink(ports, 'reset', reset, 3);
         await credentials.changePassword({ accountId: account.id, current: 'first', next: 'second' });
         expect(await credentials.findReset(reset.tokenHash, NOON)).toBeUndefined();
       });
@@ -130,7 +130,7 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
         const account = await opened();
         const early = later(NOON, -400 * HOUR);
         const [over, usable] = [unique.link(account, { expiresAt: early }), unique.link(account)];
-        for (const each of [over, usable]) await credentials.addReset(each, 3);
+        for (const each of [over, usable]) await mailLink(ports, 'reset', each, 3);
         expect(await credentials.forgetResets(early)).toBe(1);
         expect(await credentials.forgetResets(early)).toBe(0);
         expect(await credentials.findReset(over.tokenHash, instant(0))).toBeUndefined();
@@ -141,7 +141,7 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
     describe('an address', () => {
       const reset = async (account: Account, at = NOON) => {
         const link = unique.link(account, { createdAt: at, expiresAt: later(at, HOUR) });
-        await credentials.addReset(link, 3);
+        await mailLink(ports, 'reset', link, 3);
         return credentials.resetPassword({ tokenHash: link.tokenHash, passwordHash: 'owner', at });
       };
 
@@ -183,7 +183,7 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
         const account = await opened('hash');
         const key = await ports.apiKeys.add(unique.key(account));
         const [proof, other] = [unique.link(account), unique.link(account)];
-        for (const each of [proof, other]) expect(await credentials.addProof(each, 3)).toBe(true);
+        for (const each of [proof, other]) expect(await mailLink(ports, 'proof', each, 3)).toBe(true);
         const results = await racing(() => credentials.proveAddress({ tokenHash: proof.tokenHash, at: NOON }));
         const proven = { ...account, provenAt: NOON };
         expect(results.filter((each) => each !== undefined)).toEqual([proven]);
@@ -201,8 +201,8 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
           unique.link(account),
           unique.link(account),
         ];
-        for (const each of [expired, usable, taken]) await credentials.addProof(each, 3);
-        await credentials.addReset(link, 3);
+        for (const each of [expired, usable, taken]) await mailLink(ports, 'proof', each, 3);
+        await mailLink(ports, 'reset', link, 3);
         expect(await credentials.proveAddress({ tokenHash: expired.tokenHash, at: expired.expiresAt })).toBeUndefined();
         expect(await credentials.proveAddress({ tokenHash: link.tokenHash, at: NOON })).toBeUndefined();
         expect(await credentials.findReset(usable.tokenHash, NOON)).toBeUndefined();
@@ -217,8 +217,8 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
       it('gets links only up to so many that can be used, and they are forgotten once they have expired', async () => {
         const account = await opened();
         const early = later(NOON, -500 * HOUR);
-        await credentials.addProof(unique.link(account, { createdAt: instant(1), expiresAt: early }), 3);
-        const added = await racing(() => credentials.addProof(unique.link(account), 3));
+        await mailLink(ports, 'proof', unique.link(account, { createdAt: instant(1), expiresAt: early }), 3);
+        const added = await racing(() => mailLink(ports, 'proof', unique.link(account), 3));
         expect(added.filter((isAdded) => isAdded)).toHaveLength(3);
         expect(await credentials.forgetResets(early)).toBe(1);
         expect(await credentials.forgetResets(early)).toBe(0);

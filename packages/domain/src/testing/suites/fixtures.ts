@@ -1,9 +1,16 @@
 import type { Account, NewAccount } from '../../accounts/account.js';
 import type { NewApiKey } from '../../accounts/api-key.js';
-import type { CredentialRepository, MailedLink } from '../../accounts/credential-repository.js';
+import type { AccountMailId, AccountMailKind, NewAccountMail } from '../../accounts/account-mail.js';
+import type { CredentialRepository } from '../../accounts/credential-repository.js';
+import type { Ports } from '../../application.js';
 import { HOUR, instant, later } from '../../kernel/clock.js';
 
 export const NOON = instant(Date.UTC(2026, 0, 1, 12, 0, 0, 123));
+
+/** A link that was mailed, and the hash of its token. */
+export type MailedLink = Pick<NewAccountMail, 'accountId' | 'createdAt' | 'expiresAt'> & {
+  readonly tokenHash: string;
+};
 
 /** Values of which no two are the same, in a store that began empty. */
 export class Unique {
@@ -53,6 +60,24 @@ export async function openWithPassword(
   const account = await credentials.open(unique.account(), hash);
   if (account === undefined) throw new Error('the account was not opened');
   return account;
+}
+
+/** Mails the link, as far as the queue can tell. False if the account has `most` usable links. */
+export async function mailLink(
+  { accountMails }: Pick<Ports, 'accountMails'>,
+  kind: AccountMailKind,
+  { tokenHash, ...link }: MailedLink,
+  most = 3,
+): Promise<boolean> {
+  const id = `mail ${tokenHash}` as AccountMailId;
+  if (!(await accountMails.add({ id, kind, page: 'https://portal.example.com', ...link }, most))) return false;
+  const until = later(link.createdAt, HOUR);
+  // One of several concurrent callers may claim the others' mails, too.
+  for (const claimed of await accountMails.claim({ limit: 100, now: link.createdAt, until })) {
+    await accountMails.addToken(claimed, claimed.id.slice('mail '.length), instant(0));
+    await accountMails.markSent(claimed.id);
+  }
+  return true;
 }
 
 /** Begins the work so many times before it waits for any. */

@@ -1,8 +1,9 @@
 import type { Account, AccountId } from '../../accounts/account.js';
+import type { Claim } from '../../deliveries/delivery-queue.js';
 import { HOUR, instant, later, MINUTE } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
 import type { Message, MessageId, MessageStatus } from '../../messages/message.js';
-import type { Claim, MessageQueue } from '../../messages/message-queue.js';
+import type { MessageQueue } from '../../messages/message-queue.js';
 import { checkDrawn, Draws } from './draws.js';
 import { atOnce, NOON, Unique } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
@@ -168,7 +169,7 @@ export function messageQueueSuite(framework: TestFramework, name: string, open: 
       expect(await claim()).toMatchObject([{ id, number: 2, failures: 0 }]);
     });
 
-    const ends: readonly [MessageStatus, (claimed: Claim) => Promise<void>][] = [
+    const ends: readonly [MessageStatus, (claimed: Claim<MessageId>) => Promise<void>][] = [
       ['sent', (claimed) => messages.markSent(claimed.id)],
       ['failed', (claimed) => messages.markFailed(claimed)],
     ];

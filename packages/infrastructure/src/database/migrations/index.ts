@@ -17,6 +17,7 @@ import { IndexEndsOfKeys1700000061000 } from './1700000061000-index-ends-of-keys
 import { IndexWhatRunsOut1700000062000 } from './1700000062000-index-what-runs-out.js';
 import { ShareSecretsWithWriters1700000064000 } from './1700000064000-share-secrets-with-writers.js';
 import { IndexMessages1700000065000 } from './1700000065000-index-messages.js';
+import { QueueAccountMails1700000066000 } from './1700000066000-queue-account-mails.js';
 
 /** In the order in which they run. A released migration is never edited. */
 export const migrations = [
@@ -39,4 +40,5 @@ export const migrations = [
   IndexWhatRunsOut1700000062000,
   ShareSecretsWithWriters1700000064000,
   IndexMessages1700000065000,
+  QueueAccountMails1700000066000,
 ];

@@ -1,0 +1,47 @@
+import type { Instant } from '../kernel/clock.js';
+
+/** One claim of a queued item. Each later claim of the same item has a higher number. */
+export interface Claim<Id extends string = string> {
+  readonly id: Id;
+  /** 1 for the first claim of the item, then 2 … */
+  readonly number: number;
+}
+
+export interface Claimed<Id extends string = string> extends Claim<Id> {
+  /** Failed attempts so far. */
+  readonly failures: number;
+}
+
+export interface Backlog {
+  /** Items that wait to be sent. */
+  readonly queued: number;
+  /** When the oldest queued item was created. */
+  readonly oldest: Instant | undefined;
+}
+
+/**
+ * A queue of items to deliver. Each is a job until it is settled. An item is due from its creation on, except while it is
+ * claimed. A claim expires if it isn't settled, so a crashed worker loses no item. Each method is atomic, and a write is
+ * durable once its promise resolves.
+ */
+export interface DeliveryQueue<Id extends string, Item extends Claimed<Id>> {
+  /**
+   * Claims at most `limit` items that are due at `now`, the longest due first, until `until`. No other caller gets them
+   * before then, and concurrent callers never get the same item.
+   */
+  claim(claim: { readonly limit: number; readonly now: Instant; readonly until: Instant }): Promise<readonly Item[]>;
+  /** Marks the item sent, even if the claim has expired or was followed by another. */
+  markSent(id: Id): Promise<void>;
+  /** Ends the claim after a failed attempt. The item is due again at `dueAt`. Does nothing if a later claim exists. */
+  postpone(claim: Claim<Id>, dueAt: Instant): Promise<void>;
+  /** Ends the claim without an attempt; the item is due again. Does nothing if a later claim exists. */
+  release(claim: Claim<Id>, now: Instant): Promise<void>;
+  /** Gives the item up. Does nothing if a later claim exists. */
+  markFailed(claim: Claim<Id>): Promise<void>;
+  backlog(): Promise<Backlog>;
+  /**
+   * Calls back soon after any process queues an item. A call may be late or missing. Returns a function that stops
+   * watching.
+   */
+  watch(onQueued: () => void): () => Promise<void>;
+}

@@ -1,0 +1,7 @@
+import type { AccountMailPages } from '../accounts/account-mail.js';
+
+/** The pages of a portal that isn't there. */
+export const accountMailPages: AccountMailPages = {
+  reset: 'https://portal.example.com/reset-password',
+  proof: 'https://portal.example.com/confirm-address',
+};

@@ -1,0 +1,21 @@
+import type { AccountMail, AccountMailSender } from '../accounts/account-mail-sender.js';
+
+/** Delivers into a list, unless told to fail. */
+export class InMemoryAccountMailSender implements AccountMailSender {
+  readonly delivered: AccountMail[] = [];
+  /** If set, `send` throws this. */
+  failure: Error | undefined;
+
+  get resets(): readonly AccountMail[] {
+    return this.delivered.filter(({ kind }) => kind === 'reset');
+  }
+
+  get proofs(): readonly AccountMail[] {
+    return this.delivered.filter(({ kind }) => kind === 'proof');
+  }
+
+  async send(mail: AccountMail): Promise<void> {
+    if (this.failure !== undefined) throw this.failure;
+    this.delivered.push(mail);
+  }
+}

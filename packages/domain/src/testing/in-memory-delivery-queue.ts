@@ -1,0 +1,88 @@
+import type { Backlog, Claim, Claimed, DeliveryQueue } from '../deliveries/delivery-queue.js';
+import type { Instant } from '../kernel/clock.js';
+
+export interface Job<Id extends string, Status extends string> {
+  readonly id: Id;
+  readonly status: Status | 'queued' | 'sent' | 'failed';
+  readonly createdAt: Instant;
+  /** Claims so far. */
+  readonly number: number;
+  readonly failures: number;
+  readonly dueAt: Instant;
+}
+
+/** The jobs of a queue, as both queues keep them. */
+export abstract class InMemoryDeliveryQueue<
+  Id extends string,
+  Entry extends Job<Id, string>,
+  Item extends Claimed<Id>,
+> implements DeliveryQueue<Id, Item> {
+  protected readonly jobs = new Map<Id, Entry>();
+  private readonly watchers = new Set<() => void>();
+
+  async claim({ limit, now, until }: Parameters<DeliveryQueue<Id, Item>['claim']>[0]): Promise<readonly Item[]> {
+    return this.queued()
+      .filter(({ dueAt }) => dueAt <= now)
+      .sort((one, other) => one.dueAt - other.dueAt)
+      .slice(0, limit)
+      .map((job) => {
+        const claimed = { ...job, number: job.number + 1, dueAt: until };
+        this.jobs.set(job.id, claimed);
+        return this.itemOf(claimed);
+      });
+  }
+
+  async markSent(id: Id): Promise<void> {
+    const job = this.jobs.get(id);
+    if (job !== undefined) this.jobs.set(id, { ...job, status: 'sent' });
+  }
+
+  async postpone(claim: Claim<Id>, dueAt: Instant): Promise<void> {
+    const job = this.claimed(claim);
+    if (job !== undefined) this.jobs.set(job.id, { ...job, failures: job.failures + 1, dueAt });
+  }
+
+  async release(claim: Claim<Id>, now: Instant): Promise<void> {
+    const job = this.claimed(claim);
+    if (job !== undefined) this.jobs.set(job.id, { ...job, dueAt: now });
+  }
+
+  async markFailed(claim: Claim<Id>): Promise<void> {
+    const job = this.claimed(claim);
+    if (job !== undefined) this.jobs.set(job.id, { ...job, status: 'failed' });
+  }
+
+  async backlog(): Promise<Backlog> {
+    const queued = this.queued();
+    const [oldest] = queued.map(({ createdAt }) => createdAt).sort((one, other) => one - other);
+    return { queued: queued.length, oldest };
+  }
+
+  watch(onQueued: () => void): () => Promise<void> {
+    // A new function for each watcher, so that one function can watch twice.
+    const watcher = () => {
+      onQueued();
+    };
+    this.watchers.add(watcher);
+    return async () => {
+      this.watchers.delete(watcher);
+    };
+  }
+
+  protected put(job: Entry): void {
+    if (this.jobs.has(job.id)) throw new Error('two jobs have one id');
+    this.jobs.set(job.id, job);
+    for (const onQueued of this.watchers) onQueued();
+  }
+
+  protected abstract itemOf(job: Entry): Item;
+
+  protected queued(): readonly Entry[] {
+    return [...this.jobs.values()].filter(({ status }) => status === 'queued');
+  }
+
+  protected claimed({ id, number }: Claim<Id>): Entry | undefined {
+    const job = this.jobs.get(id);
+    return job?.status === 'queued' && job.number === number ? job : undefined;
+  }
+}

@@ -1,0 +1,240 @@
+import type { Account, AccountId } from '../../accounts/account.js';
+import type { AccountMailId, AccountMailKind, NewAccountMail } from '../../accounts/account-mail.js';
+import type { AccountMailQueue, ClaimedAccountMail } from '../../accounts/account-mail-queue.js';
+import { HOUR, instant, later, MINUTE } from '../../kernel/clock.js';
+import { INT64_MAX } from '../../kernel/int64.js';
+import { atOnce, NOON, openWithPassword, Unique } from './fixtures.js';
+import type { Open, Opened, TestFramework } from './framework.js';
+
+type Needed = 'accountMails' | 'credentials';
+
+/** The guarantees of every `AccountMailQueue`. */
+export function accountMailQueueSuite(framework: TestFramework, name: string, open: Open<Needed>): void {
+  const { describe, it, beforeAll, afterAll, afterEach, expect, until } = framework;
+  describe(`an account mail queue (${name})`, () => {
+    const unique = new Unique();
+    let adapters: Opened<Needed>;
+    let ports: Opened<Needed>['ports'];
+    let mails: AccountMailQueue;
+    beforeAll(async () => {
+      adapters = await open();
+      ports = adapters.ports;
+      mails = ports.accountMails;
+    });
+    afterAll(() => adapters.close());
+    // Each test begins without due mails.
+    afterEach(async () => {
+      for (const { id } of await claim(instant(Date.UTC(2100, 0)))) await mails.markSent(id);
+    });
+
+    const opened = () => openWithPassword(ports.credentials, unique);
+    const newMail = (
+      { id: accountId }: Pick<Account, 'id'>,
+      changes: Partial<NewAccountMail> = {},
+    ): NewAccountMail => ({
+      id: unique.name() as AccountMailId,
+      accountId,
+      kind: 'reset',
+      page: 'https://portal.example.com/reset-password',
+      createdAt: NOON,
+      expiresAt: later(NOON, HOUR),
+      ...changes,
+    });
+    const added = async (account: Account, changes: Partial<NewAccountMail> = {}) => {
+      const mail = newMail(account, changes);
+      expect(await mails.add(mail, 3)).toBe(true);
+      return mail;
+    };
+    const claim = (now = NOON, limit = 1_000) => mails.claim({ limit, now, until: later(now, MINUTE) });
+    const claimOne = async (now = NOON): Promise<ClaimedAccountMail> => {
+      const [claimed, ...others] = await claim(now);
+      if (claimed === undefined || others.length > 0) throw new Error('not one mail was claimed');
+      return claimed;
+    };
+    const newHash = () => unique.hash();
+    const racing = <Result>(work: () => Promise<Result>) => atOnce(20, work);
+
+    it('hands out what was added with the account’s address, once until the claim runs out', async () => {
+      const account = await opened();
+      const mail = await added(account);
+      const item = { ...mail, email: account.email, failures: 0 };
+      expect(await claim(later(NOON, -1))).toEqual([]);
+      expect(await claim()).toEqual([{ ...item, number: 1 }]);
+      expect(await claim(later(NOON, MINUTE - 1))).toEqual([]);
+      expect(await claim(later(NOON, MINUTE))).toEqual([{ ...item, number: 2 }]);
+    });
+
+    it('hands no mail to two of many who claim at once, and leaves none out', async () => {
+      const all = await atOnce(60, async () => added(await opened()));
+      const claims = await racing(() => claim(NOON, 5));
+      const claimed = [...claims.flat(), ...(await claim())].map(({ id }) => id);
+      expect(claimed.sort()).toEqual(all.map(({ id }) => id).sort());
+    });
+
+    it('hands out again what was postponed or released, when it is due', async () => {
+      await added(await opened());
+      await mails.release(await claimOne(), NOON);
+      await mails.postpone(await claimOne(), later(NOON, HOUR));
+      expect(await claim(later(NOON, HOUR - 1))).toEqual([]);
+      expect(await claimOne(later(NOON, HOUR))).toMatchObject({ number: 3, failures: 1 });
+    });
+
+    for (const [status, end] of [
+      ['sent', (claimed: ClaimedAccountMail) => mails.markSent(claimed.id)],
+      ['failed', (claimed: ClaimedAccountMail) => mails.markFailed(claimed)],
+      ['dropped', (claimed: ClaimedAccountMail) => mails.markDropped(claimed)],
+    ] as const)
+      it(`never hands out again what was ${status}, and forgets it once its link has expired`, async () => {
+        const { expiresAt } = await added(await opened(), { expiresAt: later(NOON, -HOUR) });
+        expect(await mails.forget(expiresAt)).toBe(0);
+        expect(await mails.backlog()).toEqual({ queued: 1, oldest: NOON });
+        await end(await claimOne());
+        expect(await claim(later(NOON, 1_000 * HOUR))).toEqual([]);
+        expect(await mails.backlog()).toEqual({ queued: 0, oldest: undefined });
+        expect(await mails.forget(later(expiresAt, -1))).toBe(0);
+        expect(await mails.forget(expiresAt)).toBe(1);
+      });
+
+    it('does nothing for a claim that another has followed', async () => {
+      const account = await opened();
+      await added(account);
+      const stale = await claimOne();
+      const now = later(NOON, MINUTE);
+      await claimOne(now);
+      await mails.postpone(stale, now);
+      await mails.release(stale, now);
+      await mails.markFailed(stale);
+      await mails.markDropped(stale);
+      const hash = newHash();
+      expect(await mails.addToken(stale, hash, NOON)).toBe(false);
+      expect(await ports.credentials.findReset(hash, NOON)).toBeUndefined();
+      expect(await claim(now)).toEqual([]);
+      expect(await mails.backlog()).toMatchObject({ queued: 1 });
+    });
+
+    it('is called back for each mail that is queued, until that is ended', async () => {
+      let calls = 0;
+      const end = mails.watch(() => (calls += 1));
+      // A watcher may miss mails until it listens.
+      await until(async () => {
+        await added(await opened());
+        return calls > 0;
+      });
+      await end();
+      const last = calls;
+      await added(await opened());
+      expect(calls).toBe(last);
+    });
+
+    describe('a mail', () => {
+      it('is queued only up to so many that wait or whose links can be used, however many race', async () => {
+        const account = await opened();
+        await mails.add(newMail(account, { createdAt: instant(1), expiresAt: NOON }), 3);
+        await mails.markSent((await claimOne(instant(1))).id);
+        const one = await added(account);
+        const claimed = await claimOne();
+        for (let attempt = 0; attempt < 3; attempt += 1) await mails.addToken(claimed, newHash(), NOON);
+        await mails.markSent(one.id);
+        const results = await racing(() => mails.add(newMail(account), 3));
+        expect(results.filter((isAdded) => isAdded)).toHaveLength(2);
+        expect(await mails.add(newMail(account, { kind: 'proof' }), 3)).toBe(true);
+        const later1 = { createdAt: later(NOON, HOUR), expiresAt: later(NOON, 2 * HOUR) };
+        expect(await mails.add(newMail(account, later1), 3)).toBe(true);
+      });
+
+      it('is queued for no account that is not there, or is closed', async () => {
+        const account = await opened();
+        await ports.credentials.close({ accountId: account.id, current: 'hash', at: NOON });
+        for (const id of [account.id, INT64_MAX as AccountId]) expect(await mails.add(newMail({ id }), 3)).toBe(false);
+      });
+
+      for (const kind of ['reset', 'proof'] as const)
+        it(`of a ${kind} has a link that works for each of its tokens`, async () => {
+          const account = await opened();
+          const { expiresAt } = await added(account, { kind });
+          const hashes = [newHash(), newHash()];
+          for (const hash of hashes) expect(await mails.addToken(await claimAgain(), hash, NOON)).toBe(true);
+          const [first = '', second = ''] = hashes;
+          if (kind === 'reset') {
+            for (const hash of hashes) {
+              expect(await ports.credentials.findReset(hash, later(expiresAt, -1))).toEqual(account);
+              expect(await ports.credentials.findReset(hash, expiresAt)).toBeUndefined();
+            }
+          } else {
+            expect(await ports.credentials.proveAddress({ tokenHash: second, at: expiresAt })).toBeUndefined();
+            expect(await ports.credentials.proveAddress({ tokenHash: second, at: NOON })).toMatchObject({
+              id: account.id,
+            });
+            expect(await ports.credentials.proveAddress({ tokenHash: first, at: NOON })).toBeUndefined();
+          }
+        });
+      let claims = 0;
+      const claimAgain = () => claimOne(later(NOON, (claims += 1) * MINUTE));
+
+      it('gets no token once its link has expired', async () => {
+        const { expiresAt } = await added(await opened());
+        const claimed = await claimOne();
+        expect(await mails.addToken(claimed, newHash(), expiresAt)).toBe(false);
+        expect(await mails.addToken(claimed, newHash(), later(expiresAt, -1))).toBe(true);
+      });
+
+      const takers: readonly [string, AccountMailKind, (account: Account, tokenHash: string) => Promise<unknown>][] = [
+        [
+          'the password is changed',
+          'reset',
+          ({ id }) => ports.credentials.changePassword({ accountId: id, current: 'hash', next: 'next' }),
+        ],
+        [
+          'another link has reset the password',
+          'reset',
+          (_account, tokenHash) => ports.credentials.resetPassword({ tokenHash, passwordHash: 'next', at: NOON }),
+        ],
+        [
+          'another link has proven the address',
+          'proof',
+          (_account, tokenHash) => ports.credentials.proveAddress({ tokenHash, at: NOON }),
+        ],
+        [
+          'the account is closed',
+          'proof',
+          ({ id }) => ports.credentials.close({ accountId: id, current: 'hash', at: NOON }),
+        ],
+      ];
+      for (const [what, kind, takeBack] of takers)
+        it(`is due at once, gets no token, and counts no more if ${what}`, async () => {
+          const account = await opened();
+          const bystander = await opened();
+          const tokenHash = newHash();
+          await added(account, { kind });
+          await mails.addToken(await claimOne(), tokenHash, NOON);
+          await added(account, { kind });
+          await mails.postpone(await claimOne(), later(NOON, HOUR));
+          await added(bystander, { kind, createdAt: later(NOON, HOUR), expiresAt: later(NOON, 2 * HOUR) });
+          await takeBack(account, tokenHash);
+          const claimed = await claim(later(NOON, MINUTE));
+          expect(new Set(claimed.map(({ accountId }) => accountId))).toEqual(new Set([account.id]));
+          for (const each of claimed) {
+            expect(await mails.addToken(each, newHash(), NOON)).toBe(false);
+            await mails.markDropped(each);
+          }
+          expect(await mails.backlog()).toMatchObject({ queued: 1 });
+          expect(await claimOne(later(NOON, HOUR))).toMatchObject({ accountId: bystander.id });
+        });
+
+      it('whose link is taken back while it is sent has no link that works afterwards', async () => {
+        for (let round = 0; round < 10; round += 1) {
+          const account = await opened();
+          await added(account);
+          const claimed = await claimOne();
+          const tokenHash = newHash();
+          await Promise.all([
+            mails.addToken(claimed, tokenHash, NOON),
+            ports.credentials.changePassword({ accountId: account.id, current: 'hash', next: 'next' }),
+          ]);
+          expect(await ports.credentials.findReset(tokenHash, NOON)).toBeUndefined();
+          await mails.markSent(claimed.id);
+        }
+      });
+    });
+  });
+}

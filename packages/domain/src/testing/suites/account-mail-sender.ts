@@ -1,0 +1,66 @@
+import type { AccountMailKind } from '../../accounts/account-mail.js';
+import type { AccountMail, AccountMailSender } from '../../accounts/account-mail-sender.js';
+import { HOUR, later, SECOND } from '../../kernel/clock.js';
+import { NOON, Unique } from './fixtures.js';
+import type { TestFramework } from './framework.js';
+
+/** A mail as its reader finds it. */
+export type ReceivedAccountMail = Pick<AccountMail, 'email' | 'kind' | 'token'>;
+
+export interface OpenedAccountMailSender {
+  readonly sender: AccountMailSender;
+  /** All mails that have arrived, of any address. */
+  received(): readonly ReceivedAccountMail[];
+  /** Whether mails are refused from now on. */
+  refuseMails(areRefused: boolean): void;
+  close(): Promise<void>;
+}
+
+const TIMEOUT = 5 * SECOND;
+
+/** The guarantees of every `AccountMailSender`. */
+export function accountMailSenderSuite(
+  framework: TestFramework,
+  name: string,
+  open: () => Promise<OpenedAccountMailSender>,
+): void {
+  const { describe, it, beforeAll, afterAll, expect } = framework;
+  describe(`an account mail sender (${name})`, () => {
+    const unique = new Unique();
+    let opened: OpenedAccountMailSender;
+    beforeAll(async () => {
+      opened = await open();
+    });
+    afterAll(() => opened.close());
+
+    const newMail = (kind: AccountMailKind): AccountMail => ({
+      kind,
+      email: unique.email(),
+      page: `https://portal.example.com/${kind}`,
+      token: unique.hash(),
+      expiresAt: later(NOON, HOUR),
+    });
+    const receivedWith = (token: string) => opened.received().filter((mail) => mail.token === token);
+
+    for (const kind of ['reset', 'proof'] as const)
+      it(`has sent the token of a ${kind} to its address alone once it resolves`, async () => {
+        const mail = newMail(kind);
+        await opened.sender.send(mail, TIMEOUT);
+        expect(receivedWith(mail.token)).toEqual([{ email: mail.email, kind, token: mail.token }]);
+      });
+
+    it('rejects if the mail is refused, names neither address nor token, and sends the next', async () => {
+      const mail = newMail('reset');
+      opened.refuseMails(true);
+      const reason = await opened.sender.send(mail, TIMEOUT).then(
+        () => undefined,
+        (error: unknown) => String(error),
+      );
+      expect(reason).toBeDefined();
+      for (const secret of [mail.email, mail.token]) expect(reason).not.toContain(secret);
+      opened.refuseMails(false);
+      await opened.sender.send(mail, TIMEOUT);
+      expect(receivedWith(mail.token)).toHaveLength(1);
+    });
+  });
+}

@@ -1,0 +1,106 @@
+import {
+  type AccountId,
+  type AccountMailId,
+  type AccountMailKind,
+  type AccountMailQueue,
+  type Claim,
+  type ClaimedAccountMail,
+  type Instant,
+  instant,
+  type NewAccountMail,
+} from '@adoption-store/domain';
+import type { DataSource } from 'typeorm';
+import type { DatabaseConnection } from '../database/data-source.js';
+import { onDatabase } from '../database/database-errors.js';
+import { deletePortions } from '../database/delete-portions.js';
+import { PostgresDeliveryQueue } from '../database/postgres-delivery-queue.js';
+import { lockAccount } from './account-queries.js';
+
+/** The tables of the links that work, by the kind of the mail that took them out. They look the same. */
+export const LINKS: Readonly<Record<AccountMailKind, string>> = { reset: 'password_resets', proof: 'address_proofs' };
+
+/** Makes the mails that wait due and of no use: a worker drops them, and counts that. */
+export const TAKE_BACK_MAILS = `
+  UPDATE account_mails SET expires_at = to_timestamp(0), due_at = to_timestamp(0)
+  WHERE account_id = $1 AND kind = $2 AND status = 'queued'`;
+
+const QUEUE = {
+  table: 'account_mails',
+  channel: 'account_mail_queued',
+  columns: `
+    account_id AS "accountId", kind, page, claimed.created_at AS "createdAt", expires_at AS "expiresAt", email`,
+};
+
+/** Mails that wait, and those whose links can be used; a link without a mail is one of the version before. */
+const usableMails = (kind: AccountMailKind) => `
+  SELECT id FROM account_mails WHERE account_id = $1 AND kind = '${kind}' AND status = 'queued' AND expires_at > $2
+  UNION
+  SELECT coalesce(mail_id, token_hash) FROM ${LINKS[kind]} WHERE account_id = $1 AND expires_at > $2`;
+
+const ADD = `
+  INSERT INTO account_mails (id, account_id, kind, page, status, due_at, created_at, expires_at)
+  VALUES ($1, $2, $3, $4, 'queued', $5, $5, $6)`;
+
+const CAN_HAVE_TOKEN = `
+  SELECT FROM account_mails WHERE id = $1 AND claims = $2 AND status = 'queued' AND expires_at > $3`;
+
+interface ClaimedRow extends Omit<ClaimedAccountMail, 'accountId' | 'createdAt' | 'expiresAt'> {
+  readonly accountId: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+}
+
+export class PostgresAccountMailQueue
+  extends PostgresDeliveryQueue<AccountMailId, ClaimedAccountMail, ClaimedRow>
+  implements AccountMailQueue
+{
+  constructor(dataSource: DataSource, connection: DatabaseConnection) {
+    super(dataSource, connection, QUEUE);
+  }
+
+  async add(mail: NewAccountMail, most: number): Promise<boolean> {
+    const { id, accountId, kind, page, createdAt, expiresAt } = mail;
+    return onDatabase(() =>
+      this.dataSource.transaction(async (manager) => {
+        if ((await lockAccount(manager, { id: accountId })) === null) return false;
+        const usable = await manager.query<unknown[]>(usableMails(kind), [accountId, new Date(createdAt)]);
+        if (usable.length >= most) return false;
+        await manager.query(ADD, [id, accountId, kind, page, new Date(createdAt), new Date(expiresAt)]);
+        return true;
+      }),
+    );
+  }
+
+  async addToken(claimed: ClaimedAccountMail, tokenHash: string, at: Instant): Promise<boolean> {
+    const { id, number, accountId, kind, expiresAt } = claimed;
+    return onDatabase(() =>
+      this.dataSource.transaction(async (manager) => {
+        // The lock that links are taken back under.
+        if ((await lockAccount(manager, { id: accountId })) === null) return false;
+        const found = await manager.query<unknown[]>(CAN_HAVE_TOKEN, [id, number, new Date(at)]);
+        if (found.length === 0) return false;
+        const add = `INSERT INTO ${LINKS[kind]} (token_hash, account_id, expires_at, mail_id) VALUES ($1, $2, $3, $4)`;
+        await manager.query(add, [tokenHash, accountId, new Date(expiresAt), id]);
+        return true;
+      }),
+    );
+  }
+
+  async markDropped(claim: Claim<AccountMailId>): Promise<void> {
+    await this.end(claim, `status = 'dropped'`);
+  }
+
+  async forget(expiredUntil: Instant): Promise<number> {
+    const settled = { table: 'account_mails', time: 'expires_at', where: "status <> 'queued'" };
+    return deletePortions(this.dataSource, settled, expiredUntil);
+  }
+
+  protected itemFrom({ accountId, createdAt, expiresAt, ...row }: ClaimedRow): ClaimedAccountMail {
+    return {
+      ...row,
+      accountId: BigInt(accountId) as AccountId,
+      createdAt: instant(createdAt.getTime()),
+      expiresAt: instant(expiresAt.getTime()),
+    };
+  }
+}
