@@ -13,6 +13,7 @@ import {
   until,
   WORKER,
 } from '@adoption-store/test-support';
+import { runPortal, type RunningPortal } from '@adoption-store/portal/testing/portal-process';
 import { dashboardExpressions, metricsIn, ruleExpressions } from '../support/promql.js';
 import { sendRaw } from '@adoption-store/api/testing/raw-http';
 
@@ -25,6 +26,7 @@ const WATCHED = {
 let database: TestDatabase;
 let api: Running;
 let worker: Running;
+let portal: RunningPortal;
 let origin: string;
 let metrics: string;
 let workerMetrics: string;
@@ -36,10 +38,12 @@ beforeAll(async () => {
   metrics = (await api.prints(/Metrics {2}(\S+)/))[1] ?? '';
   worker = new Running(WORKER, [], { DATABASE_URL: database.url, WORKER_PORT: '0' });
   workerMetrics = `${(await worker.prints(/health at (\S+)\/readyz/))[1] ?? ''}/metrics`;
+  portal = await runPortal(database.url);
+  await fetch(portal.origin);
 });
 
 afterAll(async () => {
-  await Promise.all([api.stop(), worker.stop()]);
+  await Promise.all([api.stop(), worker.stop(), portal.process.stop()]);
   await database.drop();
 });
 
@@ -135,7 +139,7 @@ describe('the API reports to Prometheus, on its own port', () => {
 describe('every metric exists that is named by', () => {
   /** Metrics in the expressions that no process exports. `up` is Prometheus' own. */
   async function missingFrom(expressions: readonly string[]): Promise<readonly string[]> {
-    const told = await Promise.all([metrics, workerMetrics].map(scrape));
+    const told = await Promise.all([metrics, workerMetrics, portal.metrics].map(scrape));
     const names = new Set(told.flatMap((each) => [...each.keys()].map((series) => series.split('{')[0])).concat('up'));
     // Those of HAProxy are asked of it in proxy.spec.ts.
     const asked = expressions.flatMap(metricsIn).filter((name) => !name.startsWith('haproxy_'));

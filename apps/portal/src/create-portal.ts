@@ -24,6 +24,7 @@ import { readCookies } from './http/cookies.js';
 import { refuseForgedForms } from './http/csrf.js';
 import { Devices } from './http/devices.js';
 import { Pages } from './http/pages.js';
+import type { PortalMetrics } from './http/portal-metrics.js';
 import { readPublicFiles, servePublicFiles } from './http/public-files.js';
 import { signerFor } from './http/secrets.js';
 import { Sessions } from './http/sessions.js';
@@ -49,6 +50,8 @@ export interface PortalOptions {
   readonly logRequests?: boolean | undefined;
   /** Trusted proxies: X-Forwarded-For is used only from these networks. Default: none. */
   readonly trustProxy?: readonly string[] | undefined;
+  /** Counts the responses. */
+  readonly metrics?: PortalMetrics | undefined;
   /** Called for each route. */
   readonly onRoute?: ((route: RouteOptions) => void) | undefined;
 }
@@ -99,6 +102,7 @@ export async function createPortal(options: PortalOptions): Promise<NestFastifyA
   const isSecure = portalUrl?.startsWith('https:') === true;
   const files = readPublicFiles(folder('public'));
   if (log !== undefined && options.logRequests === true) logRequests(fastify, log);
+  options.metrics?.observe(fastify);
   fastify.addHook('onSend', (_request, reply, _payload, done) => {
     if (options.ending?.aborted === true) reply.header('connection', 'close');
     done();

@@ -10,9 +10,10 @@ import {
 import { createApplication } from '@adoption-store/domain';
 import { openDatabase } from '@adoption-store/embedded-postgres';
 import { openInfrastructure } from '@adoption-store/infrastructure';
-import { logDependencies, openLog } from '@adoption-store/telemetry';
+import { logDependencies, openLog, type PageServer, servePages } from '@adoption-store/telemetry';
 import { OpenConnections } from '@adoption-store/web';
 import { createPortal } from './create-portal.js';
+import { PortalMetrics } from './http/portal-metrics.js';
 
 await runService((environment) => readSettings(portalSettings, environment), start);
 
@@ -23,14 +24,29 @@ async function start(settings: Values<typeof portalSettings>, told: AbortSignal)
   const onEvent = (message: string) => {
     log.logger.warn(message);
   };
-  const { ports, isReady, secret, close } = await openInfrastructure({
+  const { ports, isReady, secret, read, close } = await openInfrastructure({
     ...(await openDatabase({ databaseUrl, dataDirectory, onEvent })),
     poolSize: settings.DATABASE_POOL_SIZE,
     redisUrl: settings.REDIS_URL,
     onEvent,
     onDependency: logDependencies(log),
   });
+  let pages: PageServer | undefined;
+  const closeAll = async () => {
+    await close();
+    pages?.close();
+  };
   try {
+    const metrics = new PortalMetrics(read);
+    pages = await servePages(
+      { '/metrics': () => metrics.page() },
+      {
+        host: settings.METRICS_HOST,
+        port: settings.PORTAL_METRICS_PORT,
+        hostSetting: 'METRICS_HOST',
+        portSetting: 'PORTAL_METRICS_PORT',
+      },
+    );
     const portal = await createPortal({
       application: createApplication(ports, {
         keyEnvironment: settings.KEY_ENVIRONMENT,
@@ -44,6 +60,7 @@ async function start(settings: Values<typeof portalSettings>, told: AbortSignal)
       ending: told,
       trustProxy: settings.TRUST_PROXY,
       log,
+      metrics,
       logRequests: settings.ACCESS_LOG === 'on',
     });
     const connections = new OpenConnections(portal.getHttpServer());
@@ -55,10 +72,10 @@ async function start(settings: Values<typeof portalSettings>, told: AbortSignal)
     return async () => {
       const times = { lameDuck: settings.LAME_DUCK, all: settings.SHUTDOWN_TIMEOUT - CLOSING_TIME };
       await connections.end(told, times, () => portal.close());
-      await close();
+      await closeAll();
     };
   } catch (error) {
-    await close();
+    await closeAll();
     throw error;
   }
 }

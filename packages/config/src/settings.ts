@@ -102,12 +102,14 @@ const webSettings = {
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
+const METRICS_HOST = { default: 'localhost', about: 'Address of the metrics endpoint', read: hostName } as const;
+
 /** Settings of the API. */
 export const apiSettings = {
   ...serviceSettings,
   ...webSettings,
   ...countingSettings,
-  METRICS_HOST: { default: 'localhost', about: 'Address of the metrics endpoint', read: hostName },
+  METRICS_HOST,
   METRICS_PORT: { default: '9464', about: 'TCP port of that address; 0 takes a free one', read: integer(0, 65_535) },
   ADDRESS_LIMIT: {
     default: '60',
@@ -140,6 +142,12 @@ export const portalSettings = {
   SMTP_URL: mailSettings.SMTP_URL,
   PORTAL_HOST: { default: 'localhost', about: 'Address the portal listens on; `0.0.0.0` for all', read: hostName },
   PORTAL_PORT: { default: '3001', about: 'TCP port of that address; 0 takes a free one', read: integer(0, 65_535) },
+  METRICS_HOST,
+  PORTAL_METRICS_PORT: {
+    default: '9465',
+    about: "TCP port of the portal's metrics endpoint, at `METRICS_HOST`; 0 takes a free one",
+    read: integer(0, 65_535),
+  },
   PORTAL_URL: {
     default: undefined,
     about:

@@ -55,7 +55,13 @@ export class Running {
     this.child = spawn(process.execPath, [...(FLAGS[program] ?? []), program, ...args], {
       cwd: tmpdir(),
       // Any free port, because many processes run at once. From Node.js 22 on they share their compile cache.
-      env: { PATH: process.env['PATH'], METRICS_PORT: '0', NODE_COMPILE_CACHE: COMPILE_CACHE, ...environment },
+      env: {
+        PATH: process.env['PATH'],
+        METRICS_PORT: '0',
+        PORTAL_METRICS_PORT: '0',
+        NODE_COMPILE_CACHE: COMPILE_CACHE,
+        ...environment,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
       ...options,
     });

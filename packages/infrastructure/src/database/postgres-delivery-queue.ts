@@ -14,7 +14,7 @@ import { managerOf } from './transactions.js';
 
 interface QueueTable {
   readonly table: string;
-  /** What its trigger notifies of each new row. */
+  /** The channel that its trigger notifies of each new row. */
   readonly channel: string;
   /** The columns of a claimed item besides its id and claim, from the tables `claimed` and `accounts`. */
   readonly columns: string;

@@ -18,7 +18,7 @@ export class QueueAccountMails1700000066000 implements MigrationInterface {
       )`);
     await runner.query(`CREATE INDEX account_mails_due ON account_mails (due_at) WHERE status = 'queued'`);
     await runner.query(`CREATE INDEX account_mails_settled ON account_mails (expires_at) WHERE status <> 'queued'`);
-    await runner.query('CREATE INDEX account_mails_by_account ON account_mails (account_id, status)');
+    await runner.query(`CREATE INDEX account_mails_by_account ON account_mails (account_id) WHERE status = 'queued'`);
     await runner.query(`
       CREATE FUNCTION notify_account_mail_queued() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN

@@ -1,0 +1,70 @@
+import type { Readings } from '@adoption-store/infrastructure';
+import { Metrics, type Page, type Series } from '@adoption-store/telemetry';
+import type { FastifyInstance } from 'fastify';
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** Methods that the portal's routes take. A client may send any other, and each would be a series of its own. */
+const METHODS = new Set(['GET', 'HEAD', 'POST']);
+const NO_ROUTE = '*';
+
+/** Outcomes of a sign-in form, by the status of its answer. */
+const SIGN_INS: Readonly<Record<number, string>> = { 303: 'succeeded', 422: 'wrong_password', 429: 'throttled' };
+/** Reasons to refuse a form, by the status of its answer. */
+const REFUSALS: Readonly<Record<number, string>> = { 403: 'forged_or_old', 413: 'too_large', 429: 'throttled' };
+
+/** The portal's metrics for Prometheus. No label has anything that a visitor has sent. */
+export class PortalMetrics {
+  private readonly metrics = new Metrics();
+  private readonly requests = this.metrics.fastHistogram(
+    'adoption_store_portal_request_duration_seconds',
+    'From the arrival of a request at the portal to the end of its answer',
+    SECONDS,
+  );
+  private readonly series = new Map<string, Series>();
+  private readonly signIns = this.metrics.counter(
+    'adoption_store_portal_sign_ins_total',
+    'Forms that signed somebody in, or were to',
+    ['outcome'],
+  );
+  private readonly refusals = this.metrics.counter(
+    'adoption_store_portal_refused_forms_total',
+    'Forms that were refused before anything was done with them',
+    ['reason'],
+  );
+
+  constructor(read: () => Readings) {
+    this.metrics.describePool(() => read().pool);
+    this.metrics.describeDependencies(() => read().dependencies);
+    for (const outcome of Object.values(SIGN_INS)) this.signIns.inc({ outcome }, 0);
+    for (const reason of Object.values(REFUSALS)) this.refusals.inc({ reason }, 0);
+  }
+
+  page(): Promise<Page> {
+    return this.metrics.page();
+  }
+
+  /** From now on each answer is counted. */
+  observe(fastify: FastifyInstance): void {
+    fastify.addHook('onResponse', (request, { statusCode: status, elapsedTime }, done) => {
+      const { url: route = NO_ROUTE } = request.routeOptions;
+      const method = METHODS.has(request.method) ? request.method : '_OTHER';
+      this.seriesOf({ method, route, status: String(status) }).observe(elapsedTime / 1_000);
+      if (method === 'POST') this.countForm(route, status);
+      done();
+    });
+  }
+
+  private countForm(route: string, status: number): void {
+    const reason = REFUSALS[status];
+    if (reason !== undefined) this.refusals.inc({ reason });
+    const outcome = route === '/sign-in' ? SIGN_INS[status] : undefined;
+    if (outcome !== undefined) this.signIns.inc({ outcome });
+  }
+
+  private seriesOf(labels: Readonly<Record<'method' | 'route' | 'status', string>>): Series {
+    const key = Object.values(labels).join(' ');
+    const series = this.series.get(key) ?? this.requests.series(labels);
+    this.series.set(key, series);
+    return series;
+  }
+}
