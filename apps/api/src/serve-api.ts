@@ -81,6 +81,7 @@ export async function serveApi(settings: Values<typeof apiSettings>, told: Abort
       const times = { lameDuck: settings.LAME_DUCK, all: settings.SHUTDOWN_TIMEOUT - CLOSING_TIME };
       await connections.end(told, times, () => api.close());
       await closeAll();
+      await log.close();
     };
   } catch (error) {
     await closeAll();

@@ -73,6 +73,7 @@ async function start(settings: Values<typeof portalSettings>, told: AbortSignal)
       const times = { lameDuck: settings.LAME_DUCK, all: settings.SHUTDOWN_TIMEOUT - CLOSING_TIME };
       await connections.end(told, times, () => portal.close());
       await closeAll();
+      await log.close();
     };
   } catch (error) {
     await closeAll();

@@ -15,7 +15,7 @@ const logger = pino(
     },
   }),
 );
-const log: Log = { logger, gather: (fields) => lines.push(fields) };
+const log: Log = { logger, gather: (fields) => lines.push(fields), close: () => Promise.resolve() };
 const portal = usePortal({ log, logRequests: true });
 
 const call = async (key: string) => {

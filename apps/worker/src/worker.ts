@@ -29,7 +29,7 @@ const ACCOUNT_MAIL_LANES = 2;
 
 /** Starts the loops that deliver messages and mails, expire orders and delete old rows. The returned function stops them. */
 export async function startWorker(settings: Values<typeof workerSettings>): Promise<() => Promise<void>> {
-  const { logger: log } = await openLog({ service: 'worker', level: settings.LOG_LEVEL });
+  const { logger: log, close: closeLog } = await openLog({ service: 'worker', level: settings.LOG_LEVEL });
   const tracing = await openTracing('worker', settings.OTEL_EXPORTER_OTLP_ENDPOINT);
   const connections = settings.DELIVERY_CONCURRENCY;
   const { SMTP_URL: smtpUrl, MAIL_FROM: from, STORE_EMAIL: to } = settings;
@@ -135,6 +135,7 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
       await close();
       health.close();
       await tracing?.close();
+      await closeLog();
     };
   } catch (error) {
     await close();

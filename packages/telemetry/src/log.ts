@@ -7,6 +7,8 @@ const PIPE_BUF = 4_096;
 const BACKLOG = 16 * 1_024 * 1_024;
 /** Longest time that a buffered line waits, in milliseconds. */
 const LONGEST_WAIT = 1_000;
+/** Attempts to write the last lines when the process exits, 100 ms apart (sonic-boom's BUSY_WRITE_TIMEOUT). */
+const LAST_ATTEMPTS = 10;
 
 /** A service's log on standard output: JSON lines, or readable text if standard output is a terminal. */
 export interface Log {
@@ -17,6 +19,8 @@ export interface Log {
    * @param fields JSON properties, each preceded by a comma.
    */
   readonly gather: (fields: string) => void;
+  /** Resolves when every line is written. `process.exit` alone loses a write that waits for a slow reader. */
+  readonly close: () => Promise<void>;
 }
 
 export interface LogOptions {
@@ -26,7 +30,20 @@ export interface LogOptions {
 }
 
 export async function openLog({ service: name, level }: LogOptions): Promise<Log> {
-  const stream = (process.stdout.isTTY ? await terminal() : undefined) ?? lines();
+  const pretty = process.stdout.isTTY ? await terminal() : undefined;
+  let attempts = Infinity;
+  // Registered before pino's own listener, which writes again unless the stream is destroyed.
+  process.on('exit', () => {
+    attempts = LAST_ATTEMPTS;
+    write();
+    try {
+      stream.flushSync?.();
+    } catch {
+      // The reader takes nothing, and the process must end.
+    }
+    stream.destroy?.();
+  });
+  const stream = pretty ?? lines(() => (attempts -= 1) > 0);
   const base = { pid: process.pid, hostname: hostname(), name };
   const who = JSON.stringify(base).slice(1, -1);
   let gathered = '';
@@ -37,10 +54,6 @@ export async function openLog({ service: name, level }: LogOptions): Promise<Log
     if (gathered !== '') stream.write(gathered);
     gathered = '';
   };
-  process.on('exit', () => {
-    write();
-    stream.flushSync?.();
-  });
   return {
     logger: pino({ level, base }, stream),
     gather(fields) {
@@ -48,6 +61,13 @@ export async function openLog({ service: name, level }: LogOptions): Promise<Log
       if (gathered.length + line.length > PIPE_BUF) write();
       gathered += line;
       timer ??= setTimeout(write, LONGEST_WAIT).unref();
+    },
+    async close() {
+      write();
+      await new Promise<unknown>((resolve) => {
+        if (stream.flush === undefined) resolve(undefined);
+        else stream.flush(resolve);
+      });
     },
   };
 }
@@ -68,11 +88,16 @@ export function logDependencies({ logger }: Pick<Log, 'logger'>): (change: Depen
   };
 }
 
-type Stream = DestinationStream & { readonly flushSync?: () => void };
+type Stream = DestinationStream & {
+  readonly flush?: (written: (error?: Error) => void) => void;
+  readonly flushSync?: () => void;
+  readonly destroy?: () => void;
+};
 
-/** Never waits for a slow reader. */
-function lines(): Stream {
-  return destination({ dest: 1, sync: false, maxWrite: PIPE_BUF, maxLength: BACKLOG });
+/** Never waits for a slow reader while the process runs. */
+function lines(retryEAGAIN: () => boolean): Stream {
+  // With a minLength of 0, `flush` calls back before the lines are written.
+  return destination({ dest: 1, sync: false, minLength: 1, maxWrite: PIPE_BUF, maxLength: BACKLOG, retryEAGAIN });
 }
 
 /** Undefined if pino-pretty isn't installed: it is only for developers. */
