@@ -58,7 +58,7 @@ describe('the portal tells Prometheus, on a port of its own', () => {
     const series = (await lines()).filter((line) => /_count\{.*method="_OTHER"/.test(line));
     expect(series).toHaveLength(1);
     const page = (await lines()).join('\n');
-    for (const sent of ['PROPFIND', 'person@example.com', '/a', '2001:db8']) expect(page).not.toContain(`"${sent}`);
+    for (const sent of ['PROPFIND', 'person@example.com', '/b?c', '2001:db8']) expect(page).not.toContain(`"${sent}`);
   });
 
   it('and nobody on the port that people reach', async () => {

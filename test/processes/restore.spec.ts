@@ -83,7 +83,7 @@ whenInstalled('restore.sh', () => {
     expect(await server.contentsOf(database)).toEqual({});
     expect(await restore(database, '--no-grants', file)).toMatchObject({ code: 0, stderr: '' });
     expect(await server.contentsOf(database)).toEqual(await server.contentsOf(store));
-    expect(await server.ask(database, `${PRIVILEGES} LIMIT 1`)).toEqual([{ name: 'accounts', privileges: null }]);
+    expect(await server.ask(database, `${PRIVILEGES} LIMIT 1`)).toEqual([{ name: 'account_mails', privileges: null }]);
   });
 
   it('collects statistics of the restored tables only', async () => {
