@@ -1,0 +1,113 @@
+import { execFileSync } from 'node:child_process';
+import { API, type Environment, Running, START, temporaryFolder } from '@adoption-store/test-support';
+import { afterAll, afterEach, beforeEach, expect } from '@jest/globals';
+import { killAll, processesOf, servicesOf } from './process-list.js';
+
+type Folder = Awaited<ReturnType<typeof temporaryFolder>>;
+
+const READY = /Address {2}(\S+)\/v1/;
+const WORKER_READY = /^The worker is ready: .* health at (\S+)$/m;
+/** Any free port for each service, so that suites can run beside each other. */
+export const ANY_PORTS = {
+  PORT: '0',
+  HOST: '127.0.0.1',
+  PORTAL_PORT: '0',
+  PORTAL_HOST: '127.0.0.1',
+  WORKER_PORT: '0',
+  WORKER_HOST: '127.0.0.1',
+};
+
+/** Gives each test a data folder, and ends what it started. */
+export function useStartedServices() {
+  let folder: Folder | undefined;
+  let started: Running[] = [];
+  let served: (Folder & { readonly key: string }) | undefined;
+  const path = () => folder?.path ?? '';
+
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+  });
+
+  afterEach(async () => {
+    await Promise.all(started.map((service) => service.stop()));
+    started = [];
+    killAll([...servicesOf(path()).values(), ...processesOf(path())]);
+    await folder?.remove();
+  });
+
+  afterAll(() => served?.remove());
+
+  const track = (service: Running) => {
+    started.push(service);
+    return service;
+  };
+
+  /** The API, on the test's data folder unless the environment has a DATABASE_URL. */
+  const startApi = async (environment: Environment = {}) => {
+    const service = track(new Running(API, [], { DATA_DIR: path(), ...ANY_PORTS, ...environment }));
+    await service.prints(READY);
+    return { service, origin: originOf(service.stdout) };
+  };
+
+  return {
+    get folder() {
+      return path();
+    },
+    track,
+    startApi,
+    /** Everything in a process group of its own, as a terminal does it. */
+    async startAll() {
+      const launcher = track(new Running(START, [], { DATA_DIR: path(), ...ANY_PORTS }, { detached: true }));
+      const [, health = ''] = await launcher.prints(WORKER_READY);
+      return { launcher, health, services: servicesOf(path()) };
+    },
+    /**
+     * Makes the test's data folder one on which the API has served before. It is copied, because PostgreSQL needs seconds
+     * to make one.
+     *
+     * @returns the demo key.
+     */
+    async hasServed(): Promise<string> {
+      if (served === undefined) {
+        const { service } = await startApi();
+        await service.stop();
+        const copy = await temporaryFolder();
+        execFileSync('cp', ['-a', `${path()}/.`, copy.path]);
+        served = { ...copy, key: keyOf(service) };
+      } else execFileSync('cp', ['-a', `${served.path}/.`, path()]);
+      return served.key;
+    },
+  };
+}
+
+/** The API's address, as it printed it. */
+export function originOf(printed: string): string {
+  return READY.exec(printed)?.[1] ?? '';
+}
+
+/** Runs the printed curl command, as a new user would. */
+export function pasteCurl(service: Running): string {
+  const line = /^ *(curl .*)$/m.exec(service.stdout)?.[1] ?? '';
+  return execFileSync('bash', ['-c', line.replace('curl', 'curl -sS')], { encoding: 'utf8' });
+}
+
+/** The demo key that the API printed. */
+export function keyOf(service: Running): string {
+  return /aas_live_\w+/.exec(service.stdout)?.[0] ?? '';
+}
+
+/** The names of the first 100 animals. */
+export async function names(origin: string, key: string): Promise<string[]> {
+  const response = await fetch(`${origin}/v1/pets?limit=100`, { headers: { authorization: `Bearer ${key}` } });
+  expect(response.status).toBe(200);
+  return ((await response.json()) as { name: string }[]).map(({ name }) => name);
+}
+
+export async function add(origin: string, key: string, name: string): Promise<void> {
+  const response = await fetch(`${origin}/v1/pets`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name, categoryId: 1 }),
+  });
+  expect(response.status).toBe(201);
+}
