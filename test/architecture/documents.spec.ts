@@ -1,12 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { apiSettings, commandSettings, portalSettings, workerSettings } from '@adoption-store/config';
 import { describe, expect, it } from '@jest/globals';
 import {
   alertsWithoutSection,
   brokenLinks,
   clausesAsSubjects,
+  incompleteSections,
   misplacedSettings,
   mostBytes,
   oversized,
@@ -53,26 +54,36 @@ describe('the documents', () => {
     expect(misplacedSettings(repository, SETTINGS)).toEqual([]);
   });
 
-  it('have a section of the runbook for each alert, which the alert links to', () => {
+  it('have a section of the runbook for each alert, which the alert and the runbook’s table link to', () => {
     expect(alertsWithoutSection(repository)).toEqual([]);
+  });
+
+  it('say in each section of the runbook what it means, what customers notice, how to look, what to do and when it is over', () => {
+    expect(incompleteSections(repository)).toEqual([]);
   });
 });
 
 describe('a repository with wrong documents', () => {
-  it.each(['README.md', 'docker/runbook.md', 'apps/api/README.md', 'packages/domain/README.md'])(
-    'has a limit for the length of %s',
-    (path) => {
-      expect(mostBytes(path)).toBe({ 'README.md': 12_288, 'packages/domain/README.md': 8_192 }[path] ?? 20_480);
-    },
-  );
+  it.each([
+    ['README.md', 12_288],
+    ['packages/domain/README.md', 8_192],
+    ['docker/runbook.md', 8_192],
+    ['docker/runbook/api.md', 8_192],
+    ['docker/DECISIONS.md', 20_480],
+    ['docker/settings.md', 20_480],
+    ['apps/api/README.md', 20_480],
+  ])('has a limit for the length of %s', (path, bytes) => {
+    expect(mostBytes(path)).toBe(bytes);
+  });
 
-  it('fails for a README that is too long', () => {
+  it.each(['README.md', 'docker/runbook/api.md'])('fails for a %s that is too long', (path) => {
     const folder = mkdtempSync(join(tmpdir(), 'documents-'));
     try {
-      writeFileSync(join(folder, 'README.md'), 'x'.repeat(mostBytes('README.md')));
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), 'x'.repeat(mostBytes(path)));
       expect(oversized(folder)).toEqual([]);
-      writeFileSync(join(folder, 'README.md'), 'x'.repeat(mostBytes('README.md') + 1));
-      expect(oversized(folder)).toEqual(['README.md']);
+      writeFileSync(join(folder, path), 'x'.repeat(mostBytes(path) + 1));
+      expect(oversized(folder)).toEqual([path]);
     } finally {
       rmSync(folder, { recursive: true });
     }
@@ -83,7 +94,10 @@ describe('a repository with wrong documents', () => {
   });
 
   it('fails for a link to a missing file or heading', () => {
-    expect(brokenLinks(broken)).toEqual(['README.md: docker/missing.md', 'README.md: docker/runbook.md#missing']);
+    expect(brokenLinks(broken)).toEqual([
+      'README.md: docker/missing.md',
+      'README.md: docker/runbook/alerts.md#missing',
+    ]);
   });
 
   it('fails for a citation of something outside it', () => {
@@ -116,7 +130,11 @@ describe('a repository with wrong documents', () => {
     ]);
   });
 
-  it('fails for an alert without a section, and for one that does not link to its section', () => {
-    expect(alertsWithoutSection(broken)).toEqual(['SilentAlert', 'UnlinkedAlert']);
+  it('fails for an alert without a section, one that does not link to its section, and one that the table lacks', () => {
+    expect(alertsWithoutSection(broken)).toEqual(['SilentAlert', 'UnlinkedAlert', 'UnlistedAlert']);
+  });
+
+  it('fails for a section without one of its parts', () => {
+    expect(incompleteSections(broken)).toEqual(['UnlistedAlert: Meaning, Look, Do, Over']);
   });
 });

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { dirname, join, normalize, relative } from 'node:path';
 import { parse } from 'yaml';
 
 const UNREAD = new Set(['node_modules', 'dist', 'coverage', 'fixtures', '.git', '.turbo', '.data', '.stryker']);
@@ -15,6 +15,10 @@ const COMMENT = /^[ \t]*\/\*[^]*?\*\/|(?:^[ \t]*\/\/.*\n)+/gm;
 const COMMENT_MARKS = /^[ \t]*(?:\/\*\*?|\*\/|\*|\/\/)|\*\/$/gm;
 const CLAUSE_AS_SUBJECT = /(?:^ ?|[.:;] )((?:What|Whatever|Who|Whoever|Whom|Whose) [^.?]*(?:\.|$))/g;
 
+const RUNBOOK = 'docker/runbook.md';
+/** The parts of a section of the runbook, in their order. */
+const PARTS = ['Meaning', 'Customers', 'Look', 'Do', 'Over'];
+
 /** The path of every file of a repository, except installed and generated files. */
 export function filesOf(repository: string, folder = ''): string[] {
   return readdirSync(join(repository, folder), { withFileTypes: true }).flatMap((entry) => {
@@ -28,14 +32,16 @@ export function documentsOf(repository: string): string[] {
   return filesOf(repository).filter((path) => path.endsWith('.md'));
 }
 
+/** Documents that people look things up in, instead of reading them from beginning to end. */
+const REFERENCES = /(?:^|\/)DECISIONS\.md$|^apps\/api\/README\.md$|^docker\/settings\.md$/;
+
 /** The most bytes of a document. */
 export function mostBytes(document: string): number {
   if (document === 'README.md') return 12 * 1_024;
-  const isLong = !document.endsWith('/README.md') || document === 'apps/api/README.md';
-  return (isLong ? 20 : 8) * 1_024;
+  return (REFERENCES.test(document) ? 20 : 8) * 1_024;
 }
 
-/** Checks documents that are read from beginning to end; the others are records. */
+/** Checks the introductions, the decisions and the operator's pages; the others are records. */
 export function oversized(repository: string): string[] {
   return documentsOf(repository)
     .filter((path) => /(?:^|\/)(?:README|DECISIONS)\.md$|^docker\//.test(path))
@@ -136,8 +142,31 @@ export function clausesAsSubjects(repository: string): string[] {
     });
 }
 
-/** Alerts without a link to their own section of the runbook. */
+/** Alerts without a link to their own section, or that the runbook's table doesn't lead to. */
 export function alertsWithoutSection(repository: string): string[] {
+  const table = read(repository, RUNBOOK);
+  return alertsOf(repository)
+    .filter(({ alert, url }) => {
+      const isItsOwn = url.endsWith(`#${alert.toLowerCase()}`) && leadsSomewhere(repository, 'README.md', url);
+      return !isItsOwn || !table.includes(`](${relative(dirname(RUNBOOK), url)})`);
+    })
+    .map(({ alert }) => alert);
+}
+
+/** Alerts whose section doesn't have all the parts in their order, with the parts it has. */
+export function incompleteSections(repository: string): string[] {
+  return alertsOf(repository)
+    .filter(({ url }) => url !== '' && leadsSomewhere(repository, 'README.md', url))
+    .map(({ alert, url }) => {
+      const sections = read(repository, url.replace(/#.*/, '')).split(/^## /m);
+      const section = sections.find((each) => each.startsWith(`${alert}\n`)) ?? '';
+      return { alert, parts: [...section.matchAll(/^\*\*(\w+)\.\*\*/gm)].map(([, part = '']) => part) };
+    })
+    .filter(({ parts }) => parts.join() !== PARTS.join())
+    .map(({ alert, parts }) => `${alert}: ${parts.join(', ') || 'no part'}`);
+}
+
+function alertsOf(repository: string): { readonly alert: string; readonly url: string }[] {
   const { groups } = parse(read(repository, 'docker/prometheus/alerts.yml')) as {
     readonly groups: readonly {
       readonly rules: readonly { readonly alert: string; readonly annotations?: { readonly runbook_url?: string } }[];
@@ -145,11 +174,7 @@ export function alertsWithoutSection(repository: string): string[] {
   };
   return groups
     .flatMap(({ rules }) => rules)
-    .filter(({ alert, annotations: { runbook_url: url = '' } = {} }) => {
-      const isItsOwn = url.endsWith(`#${alert.toLowerCase()}`);
-      return !isItsOwn || !leadsSomewhere(repository, 'README.md', url);
-    })
-    .map(({ alert }) => alert);
+    .map(({ alert, annotations: { runbook_url: url = '' } = {} }) => ({ alert, url }));
 }
 
 function currentDocuments(repository: string): string[] {

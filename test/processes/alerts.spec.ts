@@ -153,13 +153,18 @@ const isInstalled = prometheus !== undefined && alertmanager !== undefined && op
     await redis.kill();
     sink.trouble = { at: 'greeting', by: 554 };
     await processes.worker.stop('SIGKILL');
-    const expected = ['PostgresqlLost', 'RedisLost', 'MailServerLost', 'WorkerDown'];
-    await until(() => expected.every((alert) => arrived.has(alert)), { within: 110_000 });
-    for (const alert of expected) {
+    const sections = {
+      PostgresqlLost: 'databases.md#postgresqllost',
+      RedisLost: 'databases.md#redislost',
+      MailServerLost: 'mail.md#mailserverlost',
+      WorkerDown: 'worker-and-portal.md#workerdown',
+    };
+    await until(() => Object.keys(sections).every((alert) => arrived.has(alert)), { within: 110_000 });
+    for (const [alert, section] of Object.entries(sections)) {
       const { at = Infinity, runbook } = arrived.get(alert) ?? {};
       tell(alert, `arrived after ${Math.round((at - begun) / 1_000)} s, asked every ${INTERVAL}`);
       expect(at - begun).toBeLessThan(90_000);
-      expect(runbook).toBe(`docker/runbook.md#${alert.toLowerCase()}`);
+      expect(runbook).toBe(`docker/runbook/${section}`);
     }
   }, 120_000);
 });
