@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # backup.sh FILE: writes a snapshot of the store's database (DATABASE_URL) to FILE, and its SHA-256 to FILE.sha256. The
-# service can run meanwhile. Both files appear only after the backup is complete and was read back; a failed backup
-# leaves no file. Run it as the role that owns the tables. It needs PostgreSQL's client programs in the server's
-# version.
+# service can run meanwhile. Both files appear only after the backup is complete and was read back. A failed backup leaves
+# no file. Run it as the role that owns the tables. It needs PostgreSQL's client programs in the server's version.
 set -euo pipefail
 umask 077
 # shellcheck source-path=SCRIPTDIR source=database.sh
@@ -28,7 +27,7 @@ trap 'rm -f "$part" "$part.sha256"; [ -e "$file" ] || rm -f "$file.sha256"' EXIT
 # Fails instead of waiting for a migration that locks a table: other queries would wait behind pg_dump.
 pg_dump --dbname="$url" --format=custom --schema=public --lock-wait-timeout=10s --file="$part" ||
   fail 'pg_dump failed, and no backup was written'
-pg_restore --file=/dev/null "$part" || fail "what pg_dump has written can't be read, and no backup was written"
+pg_restore --file=/dev/null "$part" || fail "the output of pg_dump can't be read, and no backup was written"
 
 # FILE is created last, so if it exists, both files are complete.
 keep() {

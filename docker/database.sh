@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# For the scripts beside it: their errors, and psql on the database of DATABASE_URL.
+# Shared by the scripts in this folder: errors, and psql on the database of DATABASE_URL.
 
 fail() { echo "$(basename "$0"): $1" >&2; exit "${2:-1}"; }
 
@@ -10,7 +10,8 @@ need() {
   done
 }
 
-# Sets $url to the URL without its password, which goes into PGPASSWORD, because everybody can read a command line.
+# Sets $url to the URL without its password. The password goes into PGPASSWORD, because every user of the machine can read a
+# command line.
 use_database() {
   url=$1
   if [[ $url =~ ^([a-z]+://[^:@/]*):([^@/]*)@(.*)$ ]]; then
@@ -23,8 +24,8 @@ use_database() {
 
 ask() { psql --dbname="$url" --no-psqlrc --quiet --tuples-only --no-align --set=ON_ERROR_STOP=1 "$@"; }
 
-# A role that isn't told what others do (backend_type) still sees that they are connected; PostgreSQL's own workers are
-# nobody's (usesysid).
+# A role without special rights sees the connections of other roles, but not their backend_type. PostgreSQL's own workers
+# have no usesysid.
 refuse_in_use() {
   local users
   users=$(ask --command="SELECT count(*) FROM pg_stat_activity

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# rehearse.sh [--no-grants] FILE: proves that what backup.sh has written to FILE can be restored and served. It restores
-# FILE into a new database on the server of DATABASE_URL, compares the number of rows of each table with the backup's, and
-# starts the API on it, which brings an older schema up to date. It lists animals there with a key of its own and, where
-# API_KEY is set, with that key, which must be one of the backup's. In the end it deletes the database. The role of
-# DATABASE_URL must be allowed to create databases; take another server than the one in use. Needs what restore.sh needs,
-# Node.js, and the repository around this script, built.
+# rehearse.sh [--no-grants] FILE: proves that a backup of backup.sh in FILE can be restored and served. It restores FILE
+# into a new database on the server of DATABASE_URL and compares the number of rows of each table with the backup. It
+# starts the API on it, which migrates an older schema, and lists animals with a new key. With API_KEY, which must be a key
+# of the backup, it reads the limits of that key, too. At the end it deletes the database. The role of DATABASE_URL must be
+# allowed to create databases; use another server than the one in use. It needs what restore.sh needs, Node.js, and a built
+# checkout around this script.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=database.sh
 . "$(dirname "${BASH_SOURCE[0]}")/database.sh"
@@ -40,7 +40,7 @@ begun=$SECONDS
 DATABASE_URL=$copy "$scripts/restore.sh" ${options[@]+"${options[@]}"} "$file" >/dev/null || fail "$file can't be restored"
 restored=$((SECONDS - begun))
 
-# In a backup each row of a table is a line between COPY and \. .
+# In a backup each row of a table is one line between COPY and \. .
 pg_restore --schema=public --data-only --file=- "$file" | awk '
   table != "" && $0 == "\\." { print table, rows; table = ""; next }
   table != "" { rows++; next }
@@ -53,8 +53,8 @@ diff "$folder/expected" "$folder/found" >&2 || fail 'the tables have other numbe
 [ -s "$folder/found" ] || fail 'the backup has no tables'
 cat "$folder/found"
 
-# Settings of the environment in which this is run must lead to nothing but the new database.
-# Call it in a subshell: it ends there as node, so that a signal reaches node itself.
+# Runs node with the new database only, whatever the environment names. Call it in a subshell, which node replaces, so that
+# a signal reaches node itself.
 in_copy() {
   cd "$folder"
   export DATABASE_URL=$copy PORT=0 HOST=127.0.0.1 METRICS_HOST=127.0.0.1 METRICS_PORT=0 LAME_DUCK=0s
@@ -70,11 +70,11 @@ begun=$SECONDS
 in_copy "$api" >"$folder/api.log" 2>&1 &
 server=$!
 until origin=$(sed -n 's#^ *Address  *\(http[^ ]*\)/v1$#\1#p' "$folder/api.log") && [ -n "$origin" ]; do
-  kill -0 "$server" 2>/dev/null || { server=; fail_to_serve "the API doesn't start on what was restored"; }
+  kill -0 "$server" 2>/dev/null || { server=; fail_to_serve "the API doesn't start on the restored database"; }
   sleep 0.2
 done
 
-# The body of the answer to the path $1, with the key $2.
+# Prints the body of the response to a GET of path $1 with the key $2.
 get() {
   ORIGIN=$origin KEY=$2 node --input-type=module - "$1" <<'JS'
 const { ORIGIN, KEY } = process.env;
@@ -83,7 +83,7 @@ console.log(await response.text());
 process.exitCode = response.ok ? 0 : 1;
 JS
 }
-key=$(in_copy "$keys" create --email "$database@example.com") || fail_to_serve 'no key can be made in what was restored'
+key=$(in_copy "$keys" create --email "$database@example.com") || fail_to_serve 'no key can be created in the restored database'
 animals=$(get '/v1/pets?limit=1' "$key") || fail_to_serve "the API doesn't list the animals: $animals"
 [ "$animals" != '[]' ] || grep -q '^public.animals 0$' "$folder/found" || fail_to_serve 'the API lists no animals'
 if [ -n "${API_KEY:-}" ]; then

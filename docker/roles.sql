@@ -1,9 +1,9 @@
--- The roles of the store's database. Run it in that database as its administrator: a superuser, or the database's owner
--- with CREATEROLE. It belongs before the first `migrate`, and before a restore into a new database; it may run again.
+-- The roles of the store's database. Run it in that database as an administrator: a superuser, or the database's owner with
+-- CREATEROLE. Run it before the first `migrate`, and before a restore into a new database. It may run again.
 --
--- store_owner    owns the tables; migrate, backup.sh and restore.sh use it
--- store_serving  may read and write rows, and nothing else; nobody logs in as it
--- store_a, _b    log in for the services, as members of store_serving: one is in use, the other gets the next password
+-- store_owner    owns the tables; for migrate, backup.sh, restore.sh and settle.sh
+-- store_serving  may read and write rows, and nothing else; it can't log in
+-- store_a, _b    for the services, as members of store_serving: one is in use, the other gets the next password
 --
 -- None of them can log in until it has a password: ALTER ROLE … LOGIN PASSWORD '…'.
 
@@ -20,7 +20,7 @@ BEGIN
   END LOOP;
   GRANT store_serving TO store_a, store_b;
 
-  -- Default privileges of a role are changed by its members.
+  -- Only members of a role can change its default privileges.
   EXECUTE format('GRANT store_owner TO %I', administrator);
   EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', current_database());
   EXECUTE format('GRANT TEMPORARY ON DATABASE %I TO store_owner', current_database());
@@ -30,7 +30,7 @@ BEGIN
   ALTER DEFAULT PRIVILEGES FOR ROLE store_owner IN SCHEMA public
     GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO store_serving;
 
-  -- A store that was made by one role alone: its tables and functions change hands.
+  -- If one role has created everything until now, its tables and functions get the new owner.
   FOR object IN
     SELECT 'TABLE' AS kind, oid::regclass::text AS name, relowner AS owner
     FROM pg_class

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# settle.sh [--revoke FILE | --revoke-all-but FILE]: takes back what a restore of the database of DATABASE_URL has brought
-# back, be it by restore.sh or by a provider. Run it before the service starts, as the role that owns the tables. All of it
-# happens, or nothing.
+# settle.sh [--revoke FILE | --revoke-all-but FILE]: ends what a restore has brought back into the database of
+# DATABASE_URL, whether restore.sh or a provider restored it. Run it before the service starts, as the role that owns the
+# tables. Everything happens in one transaction.
 #
-# It ends every session, every mailed link and the secrets that the portals share. It holds messages that were queued, as
-# most of them will have been sent since: they are `failed`, and it prints their ids. It moves the ids of new rows ahead, so
-# that none is given again that a client has seen. FILE has a key's id a line: --revoke revokes these keys, and
-# --revoke-all-but all others.
+# It deletes every session, every mailed link, and the secret that the portals share. It holds the queued messages: most
+# were sent after the backup, so they become `failed`, and it prints their ids. It moves the ids of new rows ahead, so that
+# no id that a client has seen is used again. FILE has the id of a key on each line: --revoke revokes these keys,
+# --revoke-all-but revokes all others.
 #
-# FORMER_DATABASE_URL may name the database that was replaced, where it can still be read. From there come revocations and
-# ends of keys, closed accounts, changed passwords, and what has become of each queued message.
+# FORMER_DATABASE_URL may name the damaged database, if it can still be read. settle.sh copies from it the ends of keys,
+# closed accounts, changed passwords, and the status of each queued message.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=database.sh
 . "$(dirname "${BASH_SOURCE[0]}")/database.sh"
@@ -34,7 +34,7 @@ need psql
 use_database "$DATABASE_URL"
 refuse_in_use
 
-# The end of a COPY from the former database, with the rows of the query.
+# The rows of the query in the former database, and the end of a COPY.
 former() {
   if [ -n "${FORMER_DATABASE_URL:-}" ]; then
     (use_database "$FORMER_DATABASE_URL"; ask --command="COPY ($1) TO STDOUT") || return
@@ -66,7 +66,7 @@ WITH resets AS (DELETE FROM password_resets RETURNING 1), proofs AS (DELETE FROM
 SELECT (SELECT count(*) FROM resets) + (SELECT count(*) FROM proofs) || ' mailed links were ended';
 WITH ended AS (DELETE FROM secrets RETURNING 1) SELECT count(*) || ' secrets will be made anew' FROM ended;
 
--- A change of password, and the end of an account, count up the version.
+-- A changed password and a closed account increase the version.
 WITH changed AS (
   UPDATE accounts SET email = former.email, password_hash = former.password_hash, closed_at = former.closed_at,
     credential_version = former.credential_version
@@ -77,7 +77,7 @@ WITH changed AS (
 SELECT 'account ' || id || CASE WHEN closed_at IS NULL THEN ' has its later password' ELSE ' was closed' END
 FROM changed ORDER BY id;
 
--- The earlier end of each key. Of a key that was replaced, the end of its overlap.
+-- Each key gets the earlier of the two ends. A replaced key ends with its overlap.
 WITH ended AS (
   UPDATE api_keys SET revoked_at = LEAST(api_keys.revoked_at, former.revoked_at),
     expires_at = LEAST(api_keys.expires_at, former.expires_at)

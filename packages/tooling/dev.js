@@ -1,6 +1,6 @@
 /**
- * `npm run dev`, from the repository's root, runs the API, the portal and the worker from their sources. Each starts
- * again when a file that it reads was changed. Types are not checked here: editors and `npm run lint` do that.
+ * `npm run dev` runs the API, the portal and the worker from their sources. Each restarts when one of its files changes.
+ * Run it in the repository's root. Types are not checked here: editors and `npm run lint` do that.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,10 +9,10 @@ import { join, sep } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { watch } from 'chokidar';
 
-/** In the order in which they start: the first opens the database for all. */
+/** In the order of their start: the first one starts the database for all. */
 const SERVICES = ['api', 'portal', 'worker'];
 const WATCHED = ['src', 'views', 'public'];
-/** Milliseconds in which changes that belong together, such as those of `git switch`, are gathered. */
+/** Milliseconds to wait for further changes, such as those of `git switch`. */
 const GATHERING = 50;
 
 const running = new Map();
@@ -20,7 +20,7 @@ const changed = new Set(SERVICES);
 const stopping = new AbortController();
 const { signal } = stopping;
 
-// One Ctrl-C is told twice: by the terminal, and by npm.
+// A Ctrl-C arrives twice: from the terminal, and from npm.
 for (const name of ['SIGINT', 'SIGTERM'])
   process.on(name, () => {
     stopping.abort();
@@ -56,7 +56,7 @@ async function startAgain(service) {
   await stop(service);
   const args = ['--import=@swc-node/register/esm-register', '--conditions=@adoption-store/source'];
   const child = spawn(process.execPath, [...args, `apps/${service}/src/main.ts`], {
-    // By the channel the service notices when this process is killed.
+    // Through the channel (ipc) the service notices that this process was killed.
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: { ...process.env, SWC_NODE_PROJECT: `apps/${service}/tsconfig.json` },
   });
