@@ -73,18 +73,27 @@ async function start({ program, env, ready, args = [], node = process.execPath, 
   const startedAt = performance.now();
   const child = spawn(node, [...given, join(root, program), ...args], {
     env: { METRICS_PORT: '0', ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
+  const { stdout, stderr } = child;
   let output = '';
-  for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
-    output += String(chunk);
-    const origin = ready.exec(output)?.[1];
-    if (origin !== undefined) {
-      child.stdout.resume();
-      return { origin, pid: child.pid, startedAt, stdout: child.stdout, told: () => output, stop: () => stop(child) };
-    }
-  }
-  throw new Error(`${program} has not started: ${output}`);
+  // The services tell people on standard error where they are, the peers on standard output.
+  const origin = await new Promise((resolve, reject) => {
+    const read = (chunk) => {
+      output += String(chunk);
+      const found = ready.exec(output)?.[1];
+      if (found === undefined) return;
+      for (const stream of [stdout, stderr]) stream.off('data', read);
+      resolve(found);
+    };
+    for (const stream of [stdout, stderr]) stream.on('data', read);
+    child.on('close', () => {
+      reject(new Error(`${program} has not started: ${output}`));
+    });
+  });
+  stdout.resume();
+  stderr.pipe(process.stderr);
+  return { origin, pid: child.pid, startedAt, stdout, told: () => output, stop: () => stop(child) };
 }
 
 function stop(child) {

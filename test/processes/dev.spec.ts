@@ -54,8 +54,8 @@ function change(path: string, from: string, to: string): void {
 /** The text at a path of the API or the portal, at the address that it printed last; empty while it starts again. */
 async function read(service: 'api' | 'portal', path: string): Promise<string> {
   const pattern = { api: /Address {2}(\S+)\/v1/g, portal: /Portal {3}(\S+)/g }[service];
-  const address = [...dev.stdout.matchAll(pattern)].at(-1)?.[1] ?? '';
-  const key = /aas_live_\w+/.exec(dev.stdout)?.[0] ?? '';
+  const address = [...dev.stderr.matchAll(pattern)].at(-1)?.[1] ?? '';
+  const key = /aas_live_\w+/.exec(dev.stderr)?.[0] ?? '';
   return fetch(`${address}${path}`, { headers: { authorization: `Bearer ${key}` } }).then(
     (response) => response.text(),
     () => '',

@@ -170,7 +170,7 @@ it('an instance continues to serve while a later version migrates the schema, an
   await client.query(`INSERT INTO migrations (timestamp, name) VALUES (9999999999999, 'AddNickname9999999999999')`);
   await client.query('COMMIT');
   await load.goesOn(200);
-  expect(waiting.stdout).toBe('');
+  expect(waiting.stderr).toBe('');
   await client.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]);
   // An instance of the older version may also be started on the newer schema, as in a rollback.
   await balancer.add(await originOf(waiting));

@@ -69,13 +69,13 @@ describe('started with DATABASE_URL', () => {
     await launcher.prints(/^The worker is ready/m);
     const { code, stdout, stderr } = await run(KEYS, ['create', '--email', 'dev@example.com'], { DATABASE_URL: url });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const origin = originOf(launcher.stdout);
+    const origin = originOf(launcher.stderr);
     await add(origin, stdout.trim(), 'Luna');
     expect(await names(origin, stdout.trim())).toEqual(['Luna']);
-    const portal = /Portal {3}(\S+)/.exec(launcher.stdout)?.[1] ?? '';
+    const portal = /Portal {3}(\S+)/.exec(launcher.stderr)?.[1] ?? '';
     expect((await fetch(`${portal}/sign-up`)).status).toBe(200);
     expect(await launcher.stop()).toMatchObject({ code: 0, stderr: '' });
-    expect(launcher.stdout).not.toContain('permission denied');
+    expect(launcher.stdout + launcher.stderr).not.toContain('permission denied');
     await ask(database.url, `REASSIGN OWNED BY ${role} TO postgres`);
     await database.drop();
     const superuser = process.env['TEST_POSTGRES_URL'] ?? '';
@@ -85,7 +85,7 @@ describe('started with DATABASE_URL', () => {
   it('uses that database, without a demo key and without animals', async () => {
     const database = await createDatabase();
     const { service } = await services.startApi({ DATABASE_URL: database.url });
-    expect(service.stdout).toContain('npm run -s keys -- create');
+    expect(service.stderr).toContain('npm run -s keys -- create');
     expect(keyOf(service)).toBe('');
     await service.stop();
     await database.drop();

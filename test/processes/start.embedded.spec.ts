@@ -22,9 +22,8 @@ describe('started on an empty data folder', () => {
     expect(statSync(join(services.folder, 'demo-api-key')).mode & 0o777).toBe(0o600);
     expect(statSync(services.folder).mode & 0o077).toBe(0);
     await service.stop();
-    const logLines = service.stdout.split('\n').filter((line) => line.startsWith('{'));
-    expect(logLines.length).toBeGreaterThan(0);
-    expect(logLines.join('\n')).not.toContain('aas_');
+    expect(service.stdout).not.toBe('');
+    expect(service.stdout).not.toContain('aas_');
   });
 
   it("answers the README's first call as documented", async () => {

@@ -46,7 +46,7 @@ export function useStartedServices() {
   const startApi = async (environment: Environment = {}) => {
     const service = track(new Running(API, [], { DATA_DIR: path(), ...ANY_PORTS, ...environment }));
     await service.prints(READY);
-    return { service, origin: originOf(service.stdout) };
+    return { service, origin: originOf(service.stderr) };
   };
 
   return {
@@ -87,13 +87,13 @@ export function originOf(printed: string): string {
 
 /** Runs the printed curl command, as a new user would. */
 export function pasteCurl(service: Running): string {
-  const line = /^ *(curl .*)$/m.exec(service.stdout)?.[1] ?? '';
+  const line = /^ *(curl .*)$/m.exec(service.stderr)?.[1] ?? '';
   return execFileSync('bash', ['-c', line.replace('curl', 'curl -sS')], { encoding: 'utf8' });
 }
 
 /** The demo key that the API printed. */
 export function keyOf(service: Running): string {
-  return /aas_live_\w+/.exec(service.stdout)?.[0] ?? '';
+  return /aas_live_\w+/.exec(service.stderr)?.[0] ?? '';
 }
 
 /** The names of the first 100 animals. */

@@ -74,7 +74,7 @@ export async function serveApi(settings: Values<typeof apiSettings>, told: Abort
     });
     pages = await servePages({ '/metrics': () => metrics.page() }, metricsAddress(settings));
     const listening = localAddress(host, Number(new URL(await api.getUrl()).port));
-    console.log(welcome(settings.PUBLIC_URL ?? listening, pages.address, key));
+    console.error(welcome(settings.PUBLIC_URL ?? listening, pages.address, key));
     log.logger.info(`Server listening at ${listening}`);
     if (!isEmbedded && settings.REDIS_URL === undefined) log.logger.warn(ALONE);
     return async () => {

@@ -68,7 +68,7 @@ async function start(settings: Values<typeof portalSettings>, told: AbortSignal)
       throw explainListenError(error, { host, port, hostSetting: 'PORTAL_HOST', portSetting: 'PORTAL_PORT' });
     });
     const address = settings.PORTAL_URL ?? localAddress(host, Number(new URL(await portal.getUrl()).port));
-    console.log(`  Portal   ${address}\n`);
+    console.error(`  Portal   ${address}\n`);
     return async () => {
       const times = { lameDuck: settings.LAME_DUCK, all: settings.SHUTDOWN_TIMEOUT - CLOSING_TIME };
       await connections.end(told, times, () => portal.close());

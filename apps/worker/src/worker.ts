@@ -127,7 +127,7 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
       mail === undefined
         ? 'messages are written to this log, because SMTP_URL is not set'
         : `messages go to ${mail.to}`;
-    console.log(`The worker is ready: ${way}, health at ${health.address}/readyz`);
+    console.error(`The worker is ready: ${way}, health at ${health.address}/readyz`);
     return async () => {
       const ended = [loops.stop(), ...stopDelivering.map((stop) => stop())];
       // A mail server that hangs isn't waited for longer. Another worker sends the message once its lease has expired.

@@ -127,7 +127,7 @@ const logOf = (worker: StartedWorker) =>
 describe('a worker', () => {
   it('delivers accepted messages by e-mail and marks them sent', async () => {
     const worker = await startWorker(byMail());
-    expect(worker.process.stdout).toContain('messages go to store@example.com');
+    expect(worker.process.stderr).toContain('messages go to store@example.com');
     const id = await write('Is Luna still there?');
     await becomesSent(id);
     expect(sink.received).toHaveLength(1);
@@ -139,7 +139,7 @@ describe('a worker', () => {
 
   it('writes messages to its log without a mail server, whatever the log level', async () => {
     const worker = await startWorker({ LOG_LEVEL: 'error' });
-    expect(worker.process.stdout).toContain('messages are written to this log, because SMTP_URL is not set');
+    expect(worker.process.stderr).toContain('messages are written to this log, because SMTP_URL is not set');
     const id = await write('Is Milo still there?');
     await becomesSent(id);
     const { stdout } = await worker.process.stop('SIGTERM');

@@ -40,6 +40,13 @@ export interface Finished {
   readonly stderr: string;
 }
 
+/** The words for people that the API, the portal and the worker print when they are ready. */
+const READY_TEXTS = [
+  /^\nThe Animal Adoption Store API is ready\.[^]*? curl .*\n\n/m,
+  /^ {2}Portal {3}http.*\n\n/m,
+  /^The worker is ready: .*\n/m,
+];
+
 /** A process started as a user would start it, with only the given settings. */
 export class Running {
   readonly child: ChildProcess;
@@ -69,19 +76,29 @@ export class Running {
     this.child.stderr?.on('data', (chunk) => (this.stderr += String(chunk)));
   }
 
-  /** Waits until standard output matches. */
+  /** Standard error without the words for people that a service prints when it is ready. */
+  get errors(): string {
+    return READY_TEXTS.reduce((text, ready) => text.replace(ready, ''), this.stderr);
+  }
+
+  /** Waits until standard error, where the words for people are, or standard output matches. */
   async prints(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
-      const match = pattern.exec(this.stdout);
+      const match = pattern.exec(this.stderr) ?? pattern.exec(this.stdout);
       if (match) return match;
       if (this.child.exitCode !== null) throw new Error(`it ended with ${this.child.exitCode}: ${this.stderr}`);
-      await Promise.race([once(this.child.stdout ?? this.child, 'data'), once(this.child, 'close')]);
+      const { child } = this;
+      await Promise.race([
+        once(child.stdout ?? child, 'data'),
+        once(child.stderr ?? child, 'data'),
+        once(child, 'close'),
+      ]);
     }
   }
 
   async finished(): Promise<Finished> {
     if (this.child.exitCode === null && this.child.signalCode === null) await once(this.child, 'close');
-    return { code: this.child.exitCode, stdout: this.stdout, stderr: this.stderr };
+    return { code: this.child.exitCode, stdout: this.stdout, stderr: this.errors };
   }
 
   /** Sends the signal and waits until the process has ended. */

@@ -52,7 +52,7 @@ const PASSWORD = 'three unrelated words';
     });
 
     afterEach(() => {
-      expect([api.stderr, portal.process.stderr]).toEqual(['', '']);
+      expect([api.errors, portal.process.errors]).toEqual(['', '']);
       // The log must not contain them either.
       for (const text of [...keys, PASSWORD]) expect(portal.process.stdout).not.toContain(text);
     });
