@@ -156,13 +156,19 @@ describe('each request is one line of JSON', () => {
     expect(logged.sort()).toEqual([...MANY].sort());
   });
 
-  it('whose trace continues in the line of its message’s delivery', async () => {
+  it('whose trace and id are in the line of its message’s delivery', async () => {
     const worker = new Running(WORKER, [], { DATABASE_URL: database.url, WORKER_PORT: '0' });
     running.push(worker);
     await worker.prints(/"outcome":"sent"/);
     const delivery = linesOf(worker).find(({ outcome }) => outcome === 'sent');
-    expect(delivery).toMatchObject({ name: 'worker', message: messageId, trace_id: TRACE });
-    expect(lines).toContainEqual(expect.objectContaining({ route: '/v1/messages', trace_id: TRACE }));
+    const queued = lines.find(({ route }) => route === '/v1/messages');
+    expect(queued).toMatchObject({ trace_id: TRACE, request_id: expect.any(String) });
+    expect(delivery).toMatchObject({
+      name: 'worker',
+      message: messageId,
+      trace_id: TRACE,
+      request_id: queued?.['request_id'],
+    });
   });
 });
 

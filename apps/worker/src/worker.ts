@@ -5,6 +5,7 @@ import {
   createApplication,
   type Delivery,
   HOUR,
+  type NewMessage,
   PURGED_KINDS,
   SECOND,
 } from '@adoption-store/domain';
@@ -146,18 +147,18 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
 /** Delivery without a mail server. It logs at any log level, because the messages are stored nowhere else. */
 function writeTo(log: Logger): (message: ClaimedMessage) => void {
   const always = log.child({}, { level: 'info' });
-  return ({ id, from, text, traceparent }) => {
-    always.info({ ...traceOf(traceparent), message: id, from, text }, 'a message to the store');
+  return ({ id, from, text, ...message }) => {
+    always.info({ ...requestOf(message), message: id, from, text }, 'a message to the store');
   };
 }
 
 function logDelivery(log: Logger, delivery: Delivery): void {
-  const { id: message, attempt, outcome, traceparent } = delivery;
-  const trace = traceOf(traceparent);
-  if (!('reason' in delivery)) log.info({ ...trace, message, attempt, outcome }, `message ${outcome}`);
+  const { id: message, attempt, outcome } = delivery;
+  const request = requestOf(delivery);
+  if (!('reason' in delivery)) log.info({ ...request, message, attempt, outcome }, `message ${outcome}`);
   else {
     const level = outcome === 'failed' ? 'error' : 'warn';
-    log[level]({ ...trace, message, attempt, outcome, reason: reasonOf(delivery.reason) }, `message ${outcome}`);
+    log[level]({ ...request, message, attempt, outcome, reason: reasonOf(delivery.reason) }, `message ${outcome}`);
   }
 }
 
@@ -173,8 +174,7 @@ function logAccountMail(log: Logger, delivery: AccountMailDelivery): void {
     );
 }
 
-/** The trace's id, as the API logged it. */
-function traceOf(traceparent: string | undefined): { readonly trace_id?: string } {
-  const trace = parseTraceparent(traceparent);
-  return trace === undefined ? {} : { trace_id: trace.traceId };
+/** The ids of the request that queued the message, as the API logged them. A property that is undefined isn't logged. */
+function requestOf({ requestId, traceparent }: Pick<NewMessage, 'requestId' | 'traceparent'>) {
+  return { request_id: requestId, trace_id: parseTraceparent(traceparent)?.traceId };
 }

@@ -6,7 +6,7 @@ import { ApiContext } from '../api-context.js';
 import { Idempotency } from '../idempotency/idempotency.js';
 import { JsonBody } from '../requests/json-body.decorator.js';
 import { Stability } from '../stability/stability.js';
-import { traceOf } from '../observability/request-trace.js';
+import { loggedId, traceOf } from '../observability/request-trace.js';
 import { NewMessageBody } from './new-message.body.js';
 import { presentMessage } from './present-message.js';
 
@@ -28,8 +28,12 @@ export class MessagesController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     return this.idempotency.once(request, reply, async () => {
-      const traceparent = formatTraceparent(traceOf(request));
-      const message = await this.queueMessage.execute({ accountId: request.caller.account.id, text, traceparent });
+      const message = await this.queueMessage.execute({
+        accountId: request.caller.account.id,
+        text,
+        traceparent: formatTraceparent(traceOf(request)),
+        requestId: loggedId(request.id),
+      });
       return {
         body: presentMessage(message),
         location: `${this.context.origin(request)}/v1/messages/${message.id}`,

@@ -12,7 +12,9 @@ import type { ClaimedMessage, MessageQueue } from './message-queue.js';
 import type { MessageSender } from './message-sender.js';
 
 /** One attempt to deliver a message. */
-export type Delivery = Pick<ClaimedMessage, 'id' | 'traceparent'> & { readonly attempt: number } & AttemptOutcome;
+export type Delivery = Pick<ClaimedMessage, 'id' | 'traceparent' | 'requestId'> & {
+  readonly attempt: number;
+} & AttemptOutcome;
 
 /** Delivers the messages that are due, one batch per call. */
 export class DeliverMessages {
@@ -45,8 +47,8 @@ export class DeliverMessages {
   ): Promise<{ readonly mayHaveMore: boolean }> {
     return deliverBatch(
       this.parts,
-      ({ id, traceparent }, attempt, outcome) => {
-        onDelivery({ id, traceparent, attempt, ...outcome });
+      ({ id, traceparent, requestId }, attempt, outcome) => {
+        onDelivery({ id, traceparent, requestId, attempt, ...outcome });
       },
       isStopping,
     );

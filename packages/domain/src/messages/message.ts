@@ -22,6 +22,8 @@ export interface NewMessage {
   readonly createdAt: Instant;
   /** The trace context of the request that queued it (W3C Trace Context). The delivery continues that trace. */
   readonly traceparent?: string | undefined;
+  /** The id of that request, as the caller was told it. */
+  readonly requestId?: string | undefined;
 }
 
 export interface Message extends NewMessage {

@@ -1,14 +1,9 @@
-import type { AccountId } from '../accounts/account.js';
 import type { Clock } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
-import { type Message, messageText, newMessageId } from './message.js';
+import { type Message, messageText, type NewMessage, newMessageId } from './message.js';
 import type { MessageQueue } from './message-queue.js';
 
-export interface QueueMessageInput {
-  readonly accountId: AccountId;
-  readonly text: string;
-  readonly traceparent?: string | undefined;
-}
+export type QueueMessageInput = Pick<NewMessage, 'accountId' | 'text' | 'traceparent' | 'requestId'>;
 
 export class QueueMessage {
   constructor(
@@ -18,13 +13,12 @@ export class QueueMessage {
   ) {}
 
   /** @throws DomainError `invalid_parameter` */
-  async execute({ accountId, text, traceparent }: QueueMessageInput): Promise<Message> {
+  async execute({ text, ...input }: QueueMessageInput): Promise<Message> {
     return this.messages.add({
+      ...input,
       id: newMessageId(this.cryptography),
-      accountId,
       text: messageText(text),
       createdAt: this.clock.now(),
-      traceparent,
     });
   }
 }

@@ -71,9 +71,10 @@ export class InMemoryMessageQueue
     return remember(this.jobs);
   }
 
-  protected itemOf({ id, accountId, text, createdAt, traceparent, number, failures }: MessageJob): ClaimedMessage {
+  protected itemOf(job: MessageJob): ClaimedMessage {
+    const { id, accountId, text, createdAt, traceparent, requestId, number, failures } = job;
     const from = this.accounts.accountOf(accountId)?.email ?? '';
-    return { id, accountId, text, createdAt, traceparent, number, failures, from };
+    return { id, accountId, text, createdAt, traceparent, requestId, number, failures, from };
   }
 }
 

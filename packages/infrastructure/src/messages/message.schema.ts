@@ -15,6 +15,7 @@ export interface MessageRow {
   dueAt: Instant;
   createdAt: Instant;
   traceparent: string | null;
+  requestId: string | null;
   account?: AccountRow;
 }
 
@@ -31,6 +32,7 @@ export const messageSchema = new EntitySchema<MessageRow>({
     dueAt: { name: 'due_at', type: 'timestamptz', transformer: instantColumn },
     createdAt: { name: 'created_at', type: 'timestamptz', transformer: instantColumn },
     traceparent: { type: 'text', nullable: true },
+    requestId: { name: 'request_id', type: 'text', nullable: true },
   },
   relations: {
     account: {

@@ -28,17 +28,19 @@ const RETRY = `
   )
   SELECT status FROM found`;
 
-type ClaimedRow = Omit<ClaimedMessage, 'accountId' | 'createdAt' | 'traceparent'> & {
+type ClaimedRow = Omit<ClaimedMessage, 'accountId' | 'createdAt' | 'traceparent' | 'requestId'> & {
   readonly accountId: string;
   readonly createdAt: Date;
   readonly traceparent: string | null;
+  readonly requestId: string | null;
 };
 
 const QUEUE = {
   table: 'messages',
   channel: 'message_queued',
   columns: `
-    account_id AS "accountId", text, claimed.created_at AS "createdAt", traceparent, email AS from`,
+    account_id AS "accountId", text, claimed.created_at AS "createdAt", traceparent, request_id AS "requestId",
+    email AS from`,
 };
 
 export class TypeOrmMessageQueue
@@ -49,9 +51,9 @@ export class TypeOrmMessageQueue
     super(dataSource, connection, QUEUE);
   }
 
-  async add({ id, accountId, text, createdAt, traceparent }: NewMessage): Promise<Message> {
+  async add({ id, accountId, text, createdAt, traceparent, requestId }: NewMessage): Promise<Message> {
     const message: Message = { id, accountId, text, createdAt, status: 'queued' };
-    const row = { ...message, traceparent: traceparent ?? null, dueAt: createdAt };
+    const row = { ...message, traceparent: traceparent ?? null, requestId: requestId ?? null, dueAt: createdAt };
     await onDatabase(() => managerOf(this.dataSource).insert(messageSchema, row));
     return message;
   }
@@ -99,12 +101,13 @@ export class TypeOrmMessageQueue
     return deletePortions(this.dataSource, settled, writtenUntil);
   }
 
-  protected itemFrom({ accountId, createdAt, traceparent, ...row }: ClaimedRow): ClaimedMessage {
+  protected itemFrom({ accountId, createdAt, traceparent, requestId, ...row }: ClaimedRow): ClaimedMessage {
     return {
       ...row,
       accountId: BigInt(accountId) as AccountId,
       createdAt: instant(createdAt.getTime()),
       traceparent: traceparent ?? undefined,
+      requestId: requestId ?? undefined,
     };
   }
 }

@@ -78,15 +78,19 @@ export function messageQueueSuite(framework: TestFramework, name: string, open: 
       expect([await statusOf(queued.id), await statusOf(young.id)]).toEqual(['queued', 'sent']);
     });
 
-    it('passes the trace of its queueing to the claimer', async () => {
-      const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    it('passes the trace and the id of the request that queued it to the claimer', async () => {
+      const request = {
+        traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+        requestId: 'a-request',
+      };
       const id = newId();
-      const message = await messages.add({ id, accountId: account.id, text: 'Hello', createdAt: NOON, traceparent });
+      const message = await messages.add({ id, accountId: account.id, text: 'Hello', createdAt: NOON, ...request });
       expect(message).not.toHaveProperty('traceparent');
-      expect((await claimOne()).traceparent).toBe(traceparent);
+      expect(message).not.toHaveProperty('requestId');
+      expect(await claimOne()).toMatchObject(request);
       await messages.markSent(id);
       await add();
-      expect((await claimOne()).traceparent).toBeUndefined();
+      expect(await claimOne()).toMatchObject({ traceparent: undefined, requestId: undefined });
     });
 
     it('returns undefined for another account’s message and for an unknown one', async () => {

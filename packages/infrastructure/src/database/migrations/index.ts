@@ -18,6 +18,7 @@ import { IndexWhatRunsOut1700000062000 } from './1700000062000-index-what-runs-o
 import { ShareSecretsWithWriters1700000064000 } from './1700000064000-share-secrets-with-writers.js';
 import { IndexMessages1700000065000 } from './1700000065000-index-messages.js';
 import { QueueAccountMails1700000066000 } from './1700000066000-queue-account-mails.js';
+import { AddMessageRequestId1700000067000 } from './1700000067000-add-message-request-id.js';
 
 /** In the order in which they run. A released migration is never edited. */
 export const migrations = [
@@ -41,4 +42,5 @@ export const migrations = [
   ShareSecretsWithWriters1700000064000,
   IndexMessages1700000065000,
   QueueAccountMails1700000066000,
+  AddMessageRequestId1700000067000,
 ];
