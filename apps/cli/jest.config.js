@@ -1,1 +1,3 @@
-export { default } from '@adoption-store/test-support/jest';
+import preset from '@adoption-store/test-support/jest';
+
+export default { ...preset, globals: { migrations: '@adoption-store/infrastructure/testing' } };

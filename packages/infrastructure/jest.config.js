@@ -1,3 +1,3 @@
 import preset from '@adoption-store/test-support/jest';
 
-export default { ...preset, globals: { databaseTemplate: 'test/database-template.ts' } };
+export default { ...preset, globals: { migrations: '@adoption-store/infrastructure/testing' } };

@@ -1,6 +1,7 @@
 import {
   ask,
   createDatabase,
+  EMPTY,
   KEYS,
   MIGRATE,
   run,
@@ -21,7 +22,7 @@ const NAMES = `SELECT count(*)::integer AS tables FROM pg_tables WHERE schemanam
 let database: TestDatabase;
 
 beforeEach(async () => {
-  database = await createDatabase();
+  database = await createDatabase(EMPTY);
 });
 
 afterEach(async () => {
@@ -49,7 +50,7 @@ describe('roles.sql', () => {
     } finally {
       expect(await services.stop()).toMatchObject({ code: 0, stderr: '' });
     }
-    expect(services.stdout).not.toMatch(/permission denied|must be owner/);
+    expect(services.stdout + services.stderr).not.toMatch(/permission denied|must be owner/);
     await expectNoChangeOfTables();
   });
 
@@ -89,8 +90,8 @@ function as(role: string): string {
   return database.url.replace('user=postgres', `user=${role}`);
 }
 
-function addressIn({ stdout }: Running, pattern: RegExp): string {
-  return pattern.exec(stdout)?.[1] ?? '';
+function addressIn({ stderr }: Running, pattern: RegExp): string {
+  return pattern.exec(stderr)?.[1] ?? '';
 }
 
 async function callEveryOperation(origin: string, key: string): Promise<void> {

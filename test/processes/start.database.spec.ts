@@ -5,7 +5,18 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { openEmbeddedPostgres } from '@adoption-store/embedded-postgres/testing';
 import { runPortal } from '@adoption-store/portal/testing/portal-process';
-import { API, ask, createDatabase, freePort, KEYS, MIGRATE, run, Running, START } from '@adoption-store/test-support';
+import {
+  API,
+  ask,
+  createDatabase,
+  EMPTY,
+  freePort,
+  KEYS,
+  MIGRATE,
+  run,
+  Running,
+  START,
+} from '@adoption-store/test-support';
 import { describe, expect, it } from '@jest/globals';
 import { processesOf } from '../support/process-list.js';
 import { add, ANY_PORTS, keyOf, names, originOf, useStartedServices } from '../support/started-services.js';
@@ -14,7 +25,7 @@ const services = useStartedServices();
 
 describe('started with DATABASE_URL', () => {
   it('by npm start, needs no other setting', async () => {
-    const database = await createDatabase();
+    const database = await createDatabase(EMPTY);
     const settings = { DATABASE_URL: database.url, PORT: '0', PORTAL_PORT: '0', WORKER_PORT: '0' };
     const launcher = services.track(new Running(START, [], settings));
     await launcher.prints(/^The worker is ready/m);
@@ -55,7 +66,7 @@ describe('started with DATABASE_URL', () => {
   });
 
   it('runs completely as a role that only owns its database', async () => {
-    const database = await createDatabase();
+    const database = await createDatabase(EMPTY);
     const role = `plain_${randomBytes(6).toString('hex')}`;
     const name = new URL(database.url).pathname.slice(1);
     await ask(database.url, `CREATE ROLE ${role} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOBYPASSRLS`);
@@ -92,7 +103,7 @@ describe('started with DATABASE_URL', () => {
   });
 
   it('starts several instances at once on an empty one', async () => {
-    const database = await createDatabase();
+    const database = await createDatabase(EMPTY);
     const instances = await Promise.all([1, 2, 3].map(() => services.startApi({ DATABASE_URL: database.url })));
     const statuses = await Promise.all(instances.map(async ({ origin }) => (await fetch(`${origin}/v1/pets`)).status));
     expect(statuses).toEqual([401, 401, 401]);

@@ -12,8 +12,8 @@ declare global {
 }
 
 interface Project {
-  /** A module of the workspace whose default export prepares an empty database, from which each suite's is copied. */
-  readonly globals: { readonly databaseTemplate?: string };
+  /** A module that exports `migrate`. It migrates an empty database once, and each suite's is a copy. */
+  readonly globals: { readonly migrations?: string };
 }
 
 /**
@@ -26,13 +26,14 @@ export default async function globalSetup(
 ): Promise<void> {
   refuseStaleBuild(rootDir, join(__dirname, '../../..'));
   if (process.env['TEST_POSTGRES_URL'] === undefined) await startPostgres();
-  if (globals.databaseTemplate === undefined || process.env['TEST_DATABASE_TEMPLATE'] !== undefined) return;
+  if (globals.migrations === undefined || process.env['TEST_DATABASE_TEMPLATE'] !== undefined) return;
   const template = await createDatabase();
   globalThis.testTemplate = template;
-  const { default: prepare } = (await import(join(rootDir, globals.databaseTemplate))) as {
-    readonly default: (url: string) => Promise<void>;
+  // The compiled one: Jest loads this file without the resolver that reads sources.
+  const { migrate } = (await import(globals.migrations)) as {
+    readonly migrate: (connection: { readonly connectionString: string }) => Promise<void>;
   };
-  await prepare(template.url);
+  await migrate({ connectionString: template.url });
   process.env['TEST_DATABASE_TEMPLATE'] = nameOf(template);
 }
 
