@@ -13,9 +13,7 @@ import {
   type PlanLimits,
   type PlanName,
 } from '@adoption-store/domain';
-import { openDatabase } from '@adoption-store/embedded-postgres';
-import { openInfrastructure } from '@adoption-store/infrastructure';
-import { type Output, show, surviveFailedWrites } from './output.js';
+import { type Output, show, type Streams, surviveFailedWrites } from './output.js';
 
 const EXIT_USAGE = 64; // EX_USAGE of sysexits.h
 
@@ -30,31 +28,47 @@ export interface Surroundings {
   readonly nameOf: (account: Account) => string;
 }
 
-/** The commands of a program by name. Each parses the arguments after its name. */
-export type Commands = Readonly<Record<string, (args: string[]) => Command>>;
+export interface Program {
+  /** The commands by name. Each parses the arguments after its name. */
+  readonly commands: Readonly<Record<string, (args: string[]) => Command>>;
+  readonly usage: string;
+}
 
-/** Runs the command that the program's arguments name, and sets the exit code. */
-export async function runCommand(commands: Commands, usage: string): Promise<void> {
-  surviveFailedWrites();
+/** Runs the command that the process's arguments name, and sets the exit code. */
+export async function runProgram(program: Program): Promise<void> {
+  surviveFailedWrites(process);
   loadEnvFile();
+  process.exitCode = await runCommand(program, process.argv.slice(2), process.env, process);
+}
+
+/** Runs the command that the arguments name, and resolves to the exit code. */
+export async function runCommand(
+  { commands, usage }: Program,
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  streams: Streams,
+): Promise<number> {
   try {
-    await run(commandOf(commands, process.argv.slice(2)));
-    process.exitCode = 0;
+    await run(commandOf(commands, args), environment, streams);
+    return 0;
   } catch (error) {
-    process.exitCode = complain(error, usage);
+    return complain(error, usage, streams);
   }
 }
 
-function commandOf(commands: Commands, [name, ...rest]: readonly string[]): Command {
+function commandOf(commands: Program['commands'], [name, ...rest]: readonly string[]): Command {
   if (name === undefined) throw new UsageError('a command is missing');
   const read = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (read === undefined) throw new UsageError(`there is no command ${JSON.stringify(name)}`);
   return read(rest);
 }
 
-async function run(command: Command): Promise<void> {
-  const settings = readSettings(commandSettings, process.env);
+async function run(command: Command, environment: NodeJS.ProcessEnv, streams: Streams): Promise<void> {
+  const settings = readSettings(commandSettings, environment);
   const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory } = settings;
+  // Loaded here, because it takes most of a command's time, and wrong usage needs none of it.
+  const { openDatabase } = await import('@adoption-store/embedded-postgres');
+  const { openInfrastructure } = await import('@adoption-store/infrastructure');
   const database = await openDatabase({ databaseUrl, dataDirectory });
   const { ports, close } = await openInfrastructure({ ...database, poolSize: 2 });
   try {
@@ -70,18 +84,19 @@ async function run(command: Command): Promise<void> {
           settings.SMTP_URL === undefined || isProven(account) ? account.email : `${account.email} (unproven)`,
       }),
       application,
+      streams,
     );
   } finally {
     await close();
   }
 }
 
-function complain(error: unknown, usage: string): number {
+function complain(error: unknown, usage: string, { stderr }: Streams): number {
   const isUsage = error instanceof UsageError || (error instanceof DomainError && error.kind === 'invalid');
   const text = error instanceof Error ? error.message : String(error);
   const isUnproven = error instanceof DomainError && error.code === 'address_unproven';
   const message = isUnproven ? `${text}; pass --unproven to do it anyway` : text;
-  process.stderr.write(isUsage ? `${message}\n\n${usage}` : `${message}\n`);
+  stderr.write(isUsage ? `${message}\n\n${usage}` : `${message}\n`);
   if (isUsage) return EXIT_USAGE;
   return error instanceof ConfigError ? EXIT_CONFIG : 1;
 }

@@ -1,5 +1,6 @@
 import { fstatSync, statSync } from 'node:fs';
 import { devNull } from 'node:os';
+import type { Writable } from 'node:stream';
 import type { Application, IssuedKey } from '@adoption-store/domain';
 
 /** Rows that are read and printed at a time, so that the memory use doesn't grow with the list. */
@@ -8,21 +9,28 @@ const PART = 1_000;
 /** The output of a command: a text, several texts, or a key that is shown once. */
 export type Output = string | AsyncIterable<string> | IssuedKey;
 
+/** Where a command prints. */
+export interface Streams {
+  /** With a file descriptor, if it is the process's. */
+  readonly stdout: Writable & { readonly fd?: number };
+  readonly stderr: Writable;
+}
+
 /**
  * `write` reports a failed write to its callback. Without a listener, the stream's 'error' event would end the process.
  */
-export function surviveFailedWrites(): void {
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+export function surviveFailedWrites({ stdout, stderr }: Streams): void {
+  for (const stream of [stdout, stderr]) stream.on('error', () => undefined);
 }
 
 /** @throws Error with one sentence if the output can't be written. */
-export async function show(output: Output, { takeBackKey }: Application): Promise<void> {
+export async function show(output: Output, { takeBackKey }: Application, { stdout }: Streams): Promise<void> {
   if (typeof output !== 'string' && 'key' in output) {
-    await showKey(output, takeBackKey);
+    await showKey(output, takeBackKey, stdout);
     return;
   }
   try {
-    for await (const text of typeof output === 'string' ? [output] : output) await write(text);
+    for await (const text of typeof output === 'string' ? [output] : output) await write(stdout, text);
   } catch (error) {
     // The reader has closed the pipe, as `head` does.
     if (codeOf(error) === 'EPIPE') return;
@@ -31,10 +39,14 @@ export async function show(output: Output, { takeBackKey }: Application): Promis
   }
 }
 
-async function showKey(issued: IssuedKey, takeBackKey: Application['takeBackKey']): Promise<void> {
+async function showKey(
+  issued: IssuedKey,
+  takeBackKey: Application['takeBackKey'],
+  stdout: Streams['stdout'],
+): Promise<void> {
   try {
-    if (goesNowhere()) throw new Error('the output is closed');
-    await write(`${issued.text}\n`);
+    if (goesNowhere(stdout)) throw new Error('the output is closed');
+    await write(stdout, `${issued.text}\n`);
   } catch (error) {
     const { id, ending } = issued.key;
     const failure = `key ${id} (…${ending}) could not be shown (${codeOf(error)})`;
@@ -83,18 +95,19 @@ function linesOf(rows: readonly (readonly string[])[], widths: readonly number[]
   return lines.map((line) => `${line.trimEnd()}\n`).join('');
 }
 
-function write(text: string): Promise<void> {
+function write(stdout: Writable, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    process.stdout.write(text, (error) => {
+    stdout.write(text, (error) => {
       if (error) reject(error);
       else resolve();
     });
   });
 }
 
-/** Whether standard output is the null device. Node.js opens it in place of a closed output. */
-function goesNowhere(): boolean {
-  const output = fstatSync(process.stdout.fd);
+/** Whether the output is the null device. Node.js opens it in place of a closed output. */
+function goesNowhere({ fd }: Streams['stdout']): boolean {
+  if (fd === undefined) return false;
+  const output = fstatSync(fd);
   return output.isCharacterDevice() && output.rdev === statSync(devNull).rdev;
 }
 

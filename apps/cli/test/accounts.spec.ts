@@ -1,6 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { ACCOUNTS, ask, KEYS, run } from '@adoption-store/test-support';
-import { useCommands, useRunningApi } from './support/commands.js';
+import { ask } from '@adoption-store/test-support';
+import { accountCommands } from '../src/account-commands.js';
+import type { Program } from '../src/command-line.js';
+import { keyCommands } from '../src/key-commands.js';
+import { call, useCommands, useRunningApi } from './support/commands.js';
 
 const commands = useCommands();
 const { keys, accounts, list, create } = commands;
@@ -42,7 +45,8 @@ describe('accounts list', () => {
 describe('an account whose address is unproven', () => {
   const email = 'stranger@example.com';
   const mail = { SMTP_URL: 'smtp://127.0.0.1:1' };
-  const withMail = (program: string, ...args: string[]) => run(program, args, { DATABASE_URL: commands.url, ...mail });
+  const withMail = (program: Program, ...args: string[]) =>
+    call(program, args, { DATABASE_URL: commands.url, ...mail });
   beforeAll(async () => {
     await ask(
       commands.url,
@@ -52,8 +56,8 @@ describe('an account whose address is unproven', () => {
   });
 
   it.each([
-    ['accounts plan', ACCOUNTS, ['plan', email, 'pro']],
-    ['keys create', KEYS, ['create', '--email', email]],
+    ['accounts plan', accountCommands, ['plan', email, 'pro']],
+    ['keys create', keyCommands, ['create', '--email', email]],
   ])('is refused by %s where there is SMTP, unless --unproven is given', async (_what, program, args) => {
     const refused = await withMail(program, ...args);
     expect(refused).toMatchObject({ code: 1, stdout: '' });
@@ -66,12 +70,14 @@ describe('an account whose address is unproven', () => {
   });
 
   it('is shown as unproven in every list with SMTP', async () => {
-    await withMail(KEYS, 'create', '--email', email, '--unproven');
-    expect((await withMail(ACCOUNTS, 'list')).stdout).toMatch(/^\d+ +stranger@example\.com \(unproven\) +free/m);
-    expect((await withMail(KEYS, 'list', '--email', email)).stdout).toMatch(
+    await withMail(keyCommands, 'create', '--email', email, '--unproven');
+    expect((await withMail(accountCommands, 'list')).stdout).toMatch(/^\d+ +stranger@example\.com \(unproven\) +free/m);
+    expect((await withMail(keyCommands, 'list', '--email', email)).stdout).toMatch(
       /^\d+ +stranger@example\.com \(unproven\) +free/m,
     );
-    expect((await withMail(ACCOUNTS, 'plan', email, 'pro', '--unproven')).stdout).toContain(`${email} (unproven)`);
+    expect((await withMail(accountCommands, 'plan', email, 'pro', '--unproven')).stdout).toContain(
+      `${email} (unproven)`,
+    );
   });
 
   it('is shown like any other without SMTP', async () => {
@@ -82,9 +88,9 @@ describe('an account whose address is unproven', () => {
   });
 
   it('is never one that the operator opened', async () => {
-    expect(await withMail(KEYS, 'create', '--email', 'customer@example.com')).toMatchObject({ code: 0 });
-    expect(await withMail(KEYS, 'create', '--email', 'customer@example.com')).toMatchObject({ code: 0 });
-    expect(await withMail(ACCOUNTS, 'plan', 'customer@example.com', 'pro')).toMatchObject({ code: 0 });
-    expect((await withMail(ACCOUNTS, 'list')).stdout).toMatch(/customer@example\.com +pro/);
+    expect(await withMail(keyCommands, 'create', '--email', 'customer@example.com')).toMatchObject({ code: 0 });
+    expect(await withMail(keyCommands, 'create', '--email', 'customer@example.com')).toMatchObject({ code: 0 });
+    expect(await withMail(accountCommands, 'plan', 'customer@example.com', 'pro')).toMatchObject({ code: 0 });
+    expect((await withMail(accountCommands, 'list')).stdout).toMatch(/customer@example\.com +pro/);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { ACCOUNTS, KEYS, MESSAGES, run } from '@adoption-store/test-support';
 import { useCommands } from './support/commands.js';
 
 const commands = useCommands();
@@ -63,4 +64,14 @@ describe('accounts with bad arguments prints its usage on standard error and exi
     expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
     expect(stderr).toContain('Usage:');
   });
+});
+
+it.each([
+  ['keys', KEYS],
+  ['accounts', ACCOUNTS],
+  ['messages', MESSAGES],
+])('the program %s prints its usage on standard error and exits with 64 without a command', async (name, program) => {
+  const { code, stdout, stderr } = await run(program, [], {});
+  expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
+  expect(stderr).toMatch(new RegExp(`^a command is missing\n\nUsage:\n  npm run -s ${name} -- `));
 });

@@ -1,16 +1,21 @@
 import { spawnSync } from 'node:child_process';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import {
   ACCOUNTS,
   API,
   createDatabase,
+  type Environment,
   type Finished,
   KEYS,
-  run,
   Running,
   type TestDatabase,
 } from '@adoption-store/test-support';
+import { accountCommands } from '../../src/account-commands.js';
+import { type Program, runCommand } from '../../src/command-line.js';
+import { keyCommands } from '../../src/key-commands.js';
 
 /** The commands, on a database of the suite. */
 export interface Commands {
@@ -34,13 +39,13 @@ export function useCommands(): Commands {
   });
   afterAll(() => suite.database.drop());
 
-  const keys = (...args: string[]) => run(KEYS, args, { DATABASE_URL: suite.database.url });
+  const keys = (...args: string[]) => call(keyCommands, args, { DATABASE_URL: suite.database.url });
   return {
     get url() {
       return suite.database.url;
     },
     keys,
-    accounts: (...args) => run(ACCOUNTS, args, { DATABASE_URL: suite.database.url }),
+    accounts: (...args) => call(accountCommands, args, { DATABASE_URL: suite.database.url }),
     async list(...args) {
       const { code, stdout } = await keys('list', ...args);
       expect(code).toBe(0);
@@ -66,6 +71,17 @@ export function useCommands(): Commands {
       return { code: status, stdout, stderr };
     },
   };
+}
+
+/** Runs a command in this process, which saves the time that a new one needs to load the code. */
+export async function call(program: Program, args: readonly string[], environment: Environment): Promise<Finished> {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const texts = Promise.all([text(stdout), text(stderr)]);
+  const code = await runCommand(program, args, environment, { stdout, stderr });
+  stdout.end();
+  stderr.end();
+  const [printed, complaint] = await texts;
+  return { code, stdout: printed, stderr: complaint };
 }
 
 /** The API on the same database. */

@@ -1,0 +1,48 @@
+import { type Account, type AccountId, describePlan, PLAN_NAMES } from '@adoption-store/domain';
+import { addressOf, type Command, parse, planOf, type Program, type Surroundings } from './command-line.js';
+import { inParts, table } from './output.js';
+
+const USAGE = `Usage:
+  npm run -s accounts -- list
+      shows each account that is open, and its plan.
+  npm run -s accounts -- plan EMAIL ${PLAN_NAMES.join('|')}
+                              [--per-minute N --per-day N] [--unproven]
+      puts an account on another plan, from its next request on; enterprise
+      takes --per-minute and --per-day. Where there is SMTP, --unproven has to
+      be given for an account whose holder has not proven the address.
+`;
+
+export const accountCommands: Program = { commands: { list, plan: changePlan }, usage: USAGE };
+
+function list(args: string[]): Command {
+  parse(args, []);
+  return async ({ listAccounts }, surroundings) => {
+    const accounts = inParts<Account, AccountId>(
+      (part) => listAccounts.execute(part),
+      ({ id }) => id,
+    );
+    return table(['ID', 'ACCOUNT', 'PLAN', 'OPENED'], rowsOf(accounts, surroundings));
+  };
+}
+
+async function* rowsOf(parts: AsyncIterable<readonly Account[]>, { nameOf }: Surroundings) {
+  for await (const accounts of parts) {
+    yield accounts.map((account) => [
+      String(account.id),
+      nameOf(account),
+      describePlan(account.plan),
+      new Date(account.createdAt).toISOString(),
+    ]);
+  }
+}
+
+function changePlan(args: string[]): Command {
+  const { values, positionals, isOn } = parse(args, ['per-minute', 'per-day'], ['EMAIL', 'PLAN'], ['unproven']);
+  const [address, name = ''] = positionals;
+  const email = addressOf(address);
+  const plan = planOf(name, values);
+  return async ({ changePlan }, { nameOf }) => {
+    const account = await changePlan.execute({ email, plan, isUnprovenFine: isOn('unproven') });
+    return `the account of ${nameOf(account)} is on the plan ${describePlan(account.plan)}\n`;
+  };
+}

@@ -1,0 +1,140 @@
+import {
+  type AccountKey,
+  type ApiKey,
+  type ApiKeyId,
+  DAY,
+  describePlan,
+  DomainError,
+  HOUR,
+  type Instant,
+  keyName,
+  keyState,
+  later,
+  PLAN_NAMES,
+} from '@adoption-store/domain';
+import {
+  addressOf,
+  asUsage,
+  type Command,
+  limitsIn,
+  parse,
+  planOf,
+  type Program,
+  type Surroundings,
+  UsageError,
+  wholeNumber,
+} from './command-line.js';
+import { inParts, table } from './output.js';
+
+const KEY_COLUMNS = ['ID', 'ACCOUNT', 'PLAN', 'KEY', 'STATE', 'CREATED', 'EXPIRES', 'LAST USED', 'NAME'];
+const LONGEST_LIFE = 3_650; // days
+const USAGE = `Usage:
+  npm run -s keys -- create --email ADDRESS [--plan ${PLAN_NAMES.join('|')}]
+                            [--per-minute N --per-day N] [--name TEXT]
+                            [--expires-in DAYS] [--unproven]
+      prints a new API key, alone, on standard output; it is never shown again,
+      and revoked where it could not be shown at all.
+      An account is opened for the address if there is none, on the plan free
+      unless another is given; enterprise takes --per-minute and --per-day.
+      The key works for 1 to ${LONGEST_LIFE} days, without --expires-in for ever.
+      Where there is SMTP, --unproven has to be given for an account whose
+      holder has not proven the address.
+  npm run -s keys -- list [--email ADDRESS]
+      shows each key as active, rotated (it works until it expires, beside its
+      replacement), expired or revoked.
+  npm run -s keys -- revoke ID
+  npm run -s keys -- rotate ID [--overlap HOURS]
+      prints a new key in place of the old one, which goes on for 24 hours
+      unless another overlap is given.
+`;
+
+export const keyCommands: Program = { commands: { create, list, revoke, rotate }, usage: USAGE };
+
+function create(args: string[]): Command {
+  const options = ['email', 'plan', 'per-minute', 'per-day', 'name', 'expires-in'];
+  const { values, isOn } = parse(args, options, [], ['unproven']);
+  // Checked first, so that no account is opened for a key that can't be made.
+  const name = asUsage(() => keyName(values['name']));
+  const email = addressOf(values['email']);
+  const asked = values['plan'] === undefined ? undefined : planOf(values['plan'], values);
+  if (asked === undefined && Object.keys(limitsIn(values)).length > 0) {
+    throw new UsageError('--per-minute and --per-day go with --plan enterprise');
+  }
+  const days = values['expires-in'] === undefined ? undefined : wholeNumber('--expires-in', values['expires-in']);
+  if (days !== undefined && !(days >= 1 && days <= LONGEST_LIFE)) {
+    throw new UsageError(`--expires-in must be 1 to ${LONGEST_LIFE} days`);
+  }
+  return async ({ openAccount, issueKey }, { now }) => {
+    // The address and the plan are each valid here, so an error means that they don't match.
+    const account = await openAccount
+      .execute({ email, plan: asked, isUnprovenFine: isOn('unproven') })
+      .catch(adding('`accounts plan` can change it'));
+    const expiresAt = days === undefined ? undefined : later(now(), days * DAY);
+    return issueKey.execute({ accountId: account.id, name, expiresAt });
+  };
+}
+
+function list(args: string[]): Command {
+  const { email } = parse(args, ['email']).values;
+  return async ({ listKeys }, surroundings) => {
+    const keys = inParts<AccountKey, ApiKeyId>(
+      (part) => listKeys.execute({ email, ...part }),
+      ({ key }) => key.id,
+    );
+    return table(KEY_COLUMNS, rowsOf(keys, surroundings));
+  };
+}
+
+async function* rowsOf(parts: AsyncIterable<readonly AccountKey[]>, { now, nameOf }: Surroundings) {
+  for await (const keys of parts) {
+    yield keys.map(({ account, key }) => [
+      String(key.id),
+      nameOf(account),
+      describePlan(account.plan),
+      `…${key.ending}`,
+      stateOf(key, now()),
+      new Date(key.createdAt).toISOString(),
+      timeOr('never', key.expiresAt),
+      timeOr('never', key.lastUsedAt),
+      key.name ?? '',
+    ]);
+  }
+}
+
+function revoke(args: string[]): Command {
+  const id = keyId(parse(args, [], ['the ID of one key']).positionals[0]);
+  return async ({ revokeKey }) => {
+    const key = await revokeKey.execute({ id });
+    return `key ${key.id} (…${key.ending}) is revoked\n`;
+  };
+}
+
+function rotate(args: string[]): Command {
+  const { values, positionals } = parse(args, ['overlap'], ['the ID of one key']);
+  const id = keyId(positionals[0]);
+  const overlap = values['overlap'] === undefined ? undefined : wholeNumber('--overlap', values['overlap']) * HOUR;
+  return async ({ rotateKey }) => rotateKey.execute({ id, overlap });
+}
+
+function stateOf(key: ApiKey, now: Instant): string {
+  const state = keyState(key, now);
+  return state === 'active' && key.replacedBy !== undefined ? 'rotated' : state;
+}
+
+function timeOr(otherwise: string, time: Instant | undefined): string {
+  return time === undefined ? otherwise : new Date(time).toISOString();
+}
+
+/** Adds advice to the message of an invalid-input error. */
+function adding(advice: string): (error: unknown) => never {
+  return (error) => {
+    if (error instanceof DomainError && error.kind === 'invalid') throw new UsageError(`${error.message}; ${advice}`);
+    throw error;
+  };
+}
+
+function keyId(text: string | undefined): bigint {
+  if (text === undefined || !/^[1-9]\d{0,17}$/.test(text))
+    throw new UsageError('ID must be a number, as `list` shows it');
+  return BigInt(text);
+}

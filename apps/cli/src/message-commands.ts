@@ -1,0 +1,96 @@
+import {
+  type AccountMessage,
+  type Application,
+  DomainError,
+  type Instant,
+  instant,
+  type ListMessagesInput,
+  type MessagePlace,
+} from '@adoption-store/domain';
+import { addressOf, type Command, parse, type Program, type Surroundings, UsageError } from './command-line.js';
+import { inParts, table } from './output.js';
+
+const USAGE = `Usage:
+  npm run -s messages -- list --failed [--account EMAIL]
+  npm run -s messages -- list --account EMAIL
+      shows the messages that have failed, or those of an account, the oldest
+      first, never their text.
+  npm run -s messages -- retry ID [ID…]
+      queues messages again that have failed, with all their attempts.
+  npm run -s messages -- retry --all-failed --since TIME
+      queues every failed message again that was written at that time or later,
+      such as 2026-11-01T00:00:00Z.
+`;
+
+const MESSAGE_ID = /^msg_[0-9A-Za-z]{24}$/;
+// RFC 3339 §5.6, to the second.
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)$/;
+
+export const messageCommands: Program = { commands: { list, retry }, usage: USAGE };
+
+function list(args: string[]): Command {
+  const { values, isOn } = parse(args, ['account'], [], ['failed']);
+  const filter = filterOf(values['account'], isOn('failed'));
+  return async ({ listMessages }, surroundings) => {
+    const messages = inParts<AccountMessage, MessagePlace>(
+      (part) => listMessages.execute({ ...filter, ...part }),
+      ({ message }) => message,
+    );
+    return table(['ID', 'ACCOUNT', 'STATUS', 'WRITTEN'], rowsOf(messages, surroundings));
+  };
+}
+
+function filterOf(account: string | undefined, isFailed: boolean): ListMessagesInput {
+  if (account !== undefined) return { email: addressOf(account), status: isFailed ? 'failed' : undefined };
+  if (!isFailed) throw new UsageError('--failed or --account is required');
+  return { status: 'failed' };
+}
+
+async function* rowsOf(parts: AsyncIterable<readonly AccountMessage[]>, { nameOf }: Surroundings) {
+  for await (const messages of parts) {
+    yield messages.map(({ account, message: { id, status, createdAt } }) => [
+      id,
+      nameOf(account),
+      status,
+      new Date(createdAt).toISOString(),
+    ]);
+  }
+}
+
+function retry(args: string[]): Command {
+  const { values, positionals: ids, isOn } = parse(args, ['since'], ['ID…'], ['all-failed']);
+  if (isOn('all-failed')) {
+    if (ids.length > 0) throw new UsageError('--all-failed goes without an ID');
+    const since = timeOf(values['since']);
+    return async ({ retryFailedMessages }) => {
+      const count = await retryFailedMessages.execute({ since });
+      return `${count} ${count === 1 ? 'message is' : 'messages are'} queued again\n`;
+    };
+  }
+  if (values['since'] !== undefined) throw new UsageError('--since goes with --all-failed');
+  if (ids.length === 0) throw new UsageError('the ID of a message, or --all-failed, is required');
+  if (!ids.every((id) => MESSAGE_ID.test(id))) throw new UsageError('ID must be as `list` shows it, such as msg_…');
+  return async ({ retryMessage }) => retryEach(ids, retryMessage);
+}
+
+/** One that is refused holds up no other. */
+async function* retryEach(ids: readonly string[], retryMessage: Application['retryMessage']): AsyncGenerator<string> {
+  const refusals: string[] = [];
+  for (const id of ids) {
+    try {
+      await retryMessage.execute({ id });
+      yield `message ${id} is queued again\n`;
+    } catch (error) {
+      if (!(error instanceof DomainError) || error.kind === 'unavailable') throw error;
+      refusals.push(error.message);
+    }
+  }
+  if (refusals.length > 0) throw new Error(refusals.join('\n'));
+}
+
+function timeOf(text: string | undefined): Instant {
+  if (text === undefined) throw new UsageError('--since is required with --all-failed');
+  const time = TIME.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(time)) throw new UsageError('--since must be a time, such as 2026-11-01T00:00:00Z');
+  return instant(time);
+}
