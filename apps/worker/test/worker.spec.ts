@@ -1,89 +1,36 @@
 import { Agent, request } from 'node:http';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import pg from 'pg';
-import {
-  API,
-  createDatabase,
-  type Environment,
-  KEYS,
-  run,
-  Running,
-  SmtpSink,
-  type TestDatabase,
-  until,
-  WORKER,
-} from '@adoption-store/test-support';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { API, KEYS, run, Running, until } from '@adoption-store/test-support';
+import { type StartedWorker, useWorkers } from './support/workers.js';
 
 /** Messages that the workers process while they are killed. More take longer and prove more. */
 const MESSAGES = Number(process.env['MESSAGE_COUNT'] ?? 200);
 const KILLS = Number(process.env['MESSAGE_KILLS'] ?? 2);
 const CONCURRENCY = 8;
 
-let database: TestDatabase;
-let client: pg.Client;
-let api: Running;
-let origin: string;
-let key: string;
-let sink: SmtpSink;
-let workers: Running[] = [];
 const agent = new Agent({ keepAlive: true, maxSockets: 32 });
-
-beforeAll(async () => {
-  database = await createDatabase();
-  client = new pg.Client(database.url);
-  // The tests cut connections, including this one.
-  client.on('error', () => undefined);
-  await client.connect();
-  api = new Running(API, [], { DATABASE_URL: database.url, PORT: '0', HOST: '127.0.0.1' });
-  origin = (await api.prints(/Address {2}(\S+)\/v1/))[1] ?? '';
+const suite = {} as { api: Running; origin: string; key: string };
+const workers = useWorkers(async (databaseUrl) => {
+  suite.api = new Running(API, [], { DATABASE_URL: databaseUrl, PORT: '0', HOST: '127.0.0.1' });
+  suite.origin = (await suite.api.prints(/Address {2}(\S+)\/v1/))[1] ?? '';
   const plan = ['--plan', 'enterprise', '--per-minute', '1000000', '--per-day', '1000000'];
-  const created = await run(KEYS, ['create', '--email', 'visitor@example.com', ...plan], {
-    DATABASE_URL: database.url,
-  });
-  key = created.stdout.trim();
+  const created = await run(KEYS, ['create', '--email', 'visitor@example.com', ...plan], { DATABASE_URL: databaseUrl });
+  suite.key = created.stdout.trim();
 });
+const { byMail, received } = workers;
 
 afterAll(async () => {
   agent.destroy();
-  await api.stop();
-  await client.end();
-  await database.drop();
-});
-
-beforeEach(async () => {
-  sink = await SmtpSink.open();
-});
-
-afterEach(async () => {
-  sink.resume();
-  await Promise.all(workers.map((worker) => worker.stop('SIGTERM')));
-  workers = [];
-  await sink.close();
-});
-
-interface StartedWorker {
-  readonly process: Running;
-  readonly health: string;
-}
-
-async function startWorker(environment: Environment = {}): Promise<StartedWorker> {
-  const settings = { DATABASE_URL: database.url, WORKER_PORT: '0', WORKER_HOST: '127.0.0.1', ...environment };
-  const started = new Running(WORKER, [], settings);
-  workers.push(started);
-  const [, health = ''] = await started.prints(/^The worker is ready: .* health at (\S+)\/readyz$/m);
-  return { process: started, health };
-}
-
-const byMail = (): Environment => ({
-  SMTP_URL: sink.url,
-  MAIL_FROM: 'api@example.com',
-  STORE_EMAIL: 'store@example.com',
+  await suite.api.stop();
 });
 
 function call(method: string, path: string, body?: unknown): Promise<{ status: number; body: string }> {
-  const headers = { authorization: `Bearer ${key}`, ...(body !== undefined && { 'content-type': 'application/json' }) };
+  const headers = {
+    authorization: `Bearer ${suite.key}`,
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+  };
   return new Promise((resolve, reject) => {
-    request(`${origin}/v1${path}`, { agent, method, headers }, (response) => {
+    request(`${suite.origin}/v1${path}`, { agent, method, headers }, (response) => {
       let text = '';
       response.on('data', (chunk) => (text += String(chunk)));
       response.on('end', () => {
@@ -113,11 +60,10 @@ async function statusOf(id: string): Promise<string> {
   return (await answer<{ status: string }>(200, 'GET', `/messages/${id}`)).status;
 }
 
-async function becomesSent(...ids: string[]): Promise<void> {
-  for (const id of ids) await until(async () => (await statusOf(id)) === 'sent');
+async function becomesSent(id: string): Promise<void> {
+  await until(async () => (await statusOf(id)) === 'sent');
 }
 
-const received = () => sink.received.map((mail) => mail.header('X-Message-Id') ?? '');
 const logOf = (worker: StartedWorker) =>
   worker.process.stdout
     .split('\n')
@@ -126,19 +72,19 @@ const logOf = (worker: StartedWorker) =>
 
 describe('a worker', () => {
   it('delivers accepted messages by e-mail and marks them sent', async () => {
-    const worker = await startWorker(byMail());
+    const worker = await workers.start(byMail());
     expect(worker.process.stderr).toContain('messages go to store@example.com');
     const id = await write('Is Luna still there?');
     await becomesSent(id);
-    expect(sink.received).toHaveLength(1);
-    expect(sink.received[0]).toMatchObject({ to: ['store@example.com'], body: 'Is Luna still there?' });
+    expect(workers.sink.received).toHaveLength(1);
+    expect(workers.sink.received[0]).toMatchObject({ to: ['store@example.com'], body: 'Is Luna still there?' });
     expect(received()).toEqual([id]);
     await worker.process.stop('SIGTERM');
     expect(logOf(worker)).toEqual([expect.objectContaining({ message: id, attempt: 1, outcome: 'sent' })]);
   });
 
   it('writes messages to its log without a mail server, whatever the log level', async () => {
-    const worker = await startWorker({ LOG_LEVEL: 'error' });
+    const worker = await workers.start({ LOG_LEVEL: 'error' });
     expect(worker.process.stderr).toContain('messages are written to this log, because SMTP_URL is not set');
     const id = await write('Is Milo still there?');
     await becomesSent(id);
@@ -148,13 +94,15 @@ describe('a worker', () => {
   });
 
   it('delivers once the mail server is back, and never shows its password', async () => {
-    await sink.close();
-    const SMTP_URL = sink.url.replace('//', '//user:hunter2@');
-    const worker = await startWorker({ ...byMail(), SMTP_URL, LOG_LEVEL: 'trace' });
+    await workers.sink.close();
+    const SMTP_URL = workers.sink.url.replace('//', '//user:hunter2@');
+    const worker = await workers.start({ ...byMail(), SMTP_URL, LOG_LEVEL: 'trace' });
     const id = await write('Is anybody there?');
     await worker.process.prints(/"outcome":"postponed"/);
     expect(await statusOf(id)).toBe('queued');
-    await sink.startAgain();
+    await workers.sink.startAgain();
+    // As when the pause before the next attempt is over.
+    await workers.client.query('UPDATE messages SET due_at = now() WHERE id = $1', [id]);
     await becomesSent(id);
     const { stdout, stderr } = await worker.process.stop('SIGTERM');
     expect(stdout + stderr).not.toContain('hunter2');
@@ -162,40 +110,40 @@ describe('a worker', () => {
   });
 
   it('sends a hundred at a time if configured so', async () => {
-    sink.trouble = { at: 'data', by: 'hanging' };
-    const { process: worker } = await startWorker({ ...byMail(), DELIVERY_CONCURRENCY: '100' });
-    const ids = await writeMany(1_000);
-    await until(() => sink.offered === 100);
-    sink.resume();
-    await becomesSent(...ids);
+    workers.sink.trouble = { at: 'data', by: 'hanging' };
+    const { process: worker } = await workers.start({ ...byMail(), DELIVERY_CONCURRENCY: '100' });
+    const ids = await workers.queue(1_000);
+    await until(() => workers.sink.offered === 100);
+    workers.sink.resume();
+    await workers.becomeSent(ids);
     expect(await worker.stop('SIGTERM')).toMatchObject({ code: 0, stderr: '' });
-    expect(received().sort()).toEqual(ids.sort());
+    expect(received().sort()).toEqual([...ids].sort());
   });
 
   it('gives a message up after its last attempt', async () => {
-    sink.trouble = { at: 'recipient', by: 550 };
-    await startWorker({ ...byMail(), MESSAGE_ATTEMPTS: '1' });
+    workers.sink.trouble = { at: 'recipient', by: 550 };
+    await workers.start({ ...byMail(), MESSAGE_ATTEMPTS: '1' });
     const id = await write('To nobody');
     await until(async () => (await statusOf(id)) === 'failed');
-    expect(sink.received).toEqual([]);
+    expect(workers.sink.received).toEqual([]);
   });
 
   it('continues after the loss of all its database connections', async () => {
-    const worker = await startWorker(byMail());
-    await client.query(
+    const worker = await workers.start(byMail());
+    await workers.client.query(
       'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
     );
     const ids = [];
     // The API has lost its connections too.
     await until(async () => (await call('GET', '/pets')).status === 200);
     for (let index = 0; index < 20; index += 1) ids.push(await write(`message ${index}`));
-    await becomesSent(...ids);
-    expect(received().sort()).toEqual(ids.sort());
+    await workers.becomeSent(ids);
+    expect(received().sort()).toEqual([...ids].sort());
     expect(worker.process.child.exitCode).toBeNull();
   });
 
   it('expires an order after ORDER_TTL; its animal is available again', async () => {
-    await startWorker({ ORDER_TTL: '1s' });
+    await workers.start({ ORDER_TTL: '1s' });
     const { id: petId } = await answer<{ id: number }>(201, 'POST', '/pets', { name: 'Luna', categoryId: 1 });
     const order = await answer<{ id: number; status: string }>(201, 'POST', '/store/orders', { petId });
     expect(order.status).toBe('placed');
@@ -207,18 +155,18 @@ describe('a worker', () => {
 
 describe('its clean-up', () => {
   it('deletes old messages and keys, reports how many, and one failing kind does not stop the others', async () => {
-    await client.query('ALTER TABLE password_resets RENAME TO hidden');
+    await workers.client.query('ALTER TABLE password_resets RENAME TO hidden');
     try {
-      await client.query(`
+      await workers.client.query(`
         INSERT INTO messages (id, account_id, text, status, due_at, created_at)
         SELECT 'msg_old_' || n, (SELECT min(id) FROM accounts), 'Hello', 'sent', now(), now() - interval '3 days'
         FROM generate_series(1, 1500) AS n`);
-      await client.query(`
+      await workers.client.query(`
         INSERT INTO api_keys (account_id, hash, ending, created_at, revoked_at)
         SELECT (SELECT min(id) FROM accounts), encode(sha256(('old ' || n)::bytea), 'hex'), 'abcd', now() - interval '402 days',
           now() - interval '401 days'
         FROM generate_series(1, 150) AS n`);
-      const { health } = await startWorker({ MESSAGE_RETENTION: '2d' });
+      const { health } = await workers.start({ MESSAGE_RETENTION: '2d' });
       await until(async () => {
         const lines = (await (await fetch(`${health}/metrics`)).text()).split('\n');
         return (
@@ -227,17 +175,19 @@ describe('its clean-up', () => {
           lines.some((line) => /^adoption_store_loop_failures_total\{loop="purge resets"\} [1-9]/.test(line))
         );
       });
-      const { rows } = await client.query(`SELECT count(*)::int AS count FROM messages WHERE id LIKE 'msg_old_%'`);
+      const { rows } = await workers.client.query(
+        `SELECT count(*)::int AS count FROM messages WHERE id LIKE 'msg_old_%'`,
+      );
       expect(rows).toEqual([{ count: 0 }]);
     } finally {
-      await client.query('ALTER TABLE hidden RENAME TO password_resets');
+      await workers.client.query('ALTER TABLE hidden RENAME TO password_resets');
     }
   });
 });
 
 describe('its health and metrics', () => {
   it('report that it lives and is ready, and its work', async () => {
-    const { health } = await startWorker(byMail());
+    const { health } = await workers.start(byMail());
     const id = await write('counted');
     await becomesSent(id);
     for (const path of ['/livez', '/readyz']) expect((await fetch(health + path)).status).toBe(200);
@@ -261,109 +211,46 @@ describe('its health and metrics', () => {
   });
 
   it('are its only pages', async () => {
-    const { health } = await startWorker();
+    const { health } = await workers.start();
     for (const path of ['/', '/v1/pets', '/metrics/x']) expect((await fetch(health + path)).status).toBe(404);
     expect((await fetch(`${health}/livez`, { method: 'POST' })).status).toBe(404);
-  });
-
-  it('report that it is not ready as soon as it must stop', async () => {
-    sink.trouble = { at: 'data', by: 'hanging' };
-    const { process: worker, health } = await startWorker(byMail());
-    const id = await write('the last one');
-    await until(() => sink.offered === 1);
-    worker.child.kill('SIGTERM');
-    await until(async () => (await fetch(`${health}/readyz`)).status === 503);
-    expect((await fetch(`${health}/livez`)).status).toBe(200);
-    sink.resume();
-    expect(await worker.finished()).toMatchObject({ code: 0, stderr: '' });
-    expect(await statusOf(id)).toBe('sent');
-  });
-});
-
-describe('a worker that is ended while it delivers', () => {
-  it('finishes the message it is sending, releases the rest, and exits with 0', async () => {
-    sink.trouble = { at: 'data', by: 'hanging' };
-    const ids = await writeMany(5);
-    const { process: worker, health } = await startWorker({ ...byMail(), DELIVERY_CONCURRENCY: '1' });
-    await until(() => sink.offered === 1);
-    worker.child.kill('SIGTERM');
-    await until(async () => (await fetch(`${health}/readyz`)).status === 503);
-    sink.resume();
-    expect(await worker.finished()).toMatchObject({ code: 0, stderr: '' });
-    expect(sink.received).toHaveLength(1);
-    // At once, not after the lease of half a minute.
-    const before = performance.now();
-    await startWorker(byMail());
-    await becomesSent(...ids);
-    expect(performance.now() - before).toBeLessThan(15_000);
-    expect(received().sort()).toEqual(ids.sort());
-  });
-
-  it.each([
-    ['10 s', 10_000, {}],
-    ['SHUTDOWN_TIMEOUT', 5_000, { SHUTDOWN_TIMEOUT: '5s' }],
-  ])(
-    'exits with 0 within %s even if the mail server hangs, and the message is not lost',
-    async (_, limit, settings) => {
-      sink.trouble = { at: 'data', by: 'hanging' };
-      const { process: worker } = await startWorker({ ...byMail(), MESSAGE_LEASE: '1h', ...settings });
-      const id = await write('never acknowledged');
-      await until(() => sink.offered === 1);
-      const before = performance.now();
-      expect(await worker.stop('SIGTERM')).toMatchObject({ code: 0, stderr: '' });
-      expect(performance.now() - before).toBeLessThan(limit);
-      expect(await statusOf(id)).toBe('queued');
-      await client.query(`DELETE FROM messages WHERE id = $1`, [id]);
-    },
-  );
-
-  it('by SIGKILL leaves its messages to another one after the lease', async () => {
-    sink.trouble = { at: 'recipient', by: 'hanging' };
-    const killed = await startWorker({ ...byMail(), MESSAGE_LEASE: '2s' });
-    const id = await write('survives');
-    await until(() => sink.connections === 1);
-    await killed.process.stop('SIGKILL');
-    sink.resume();
-    await startWorker({ ...byMail(), MESSAGE_LEASE: '2s' });
-    await becomesSent(id);
-    expect(received()).toEqual([id]);
   });
 });
 
 describe('two workers', () => {
   it('never send the same message twice', async () => {
-    sink.trouble = { at: 'data', by: 'hanging' };
-    await Promise.all([startWorker(byMail()), startWorker(byMail())]);
-    const ids = await writeMany(300);
+    workers.sink.trouble = { at: 'data', by: 'hanging' };
+    await Promise.all([workers.start(byMail()), workers.start(byMail())]);
+    const ids = await workers.queue(300);
     // All lanes of both workers are sending a message.
-    await until(() => sink.offered === 2 * CONCURRENCY);
-    sink.resume();
-    await becomesSent(...ids);
-    expect(received().sort()).toEqual(ids.sort());
+    await until(() => workers.sink.offered === 2 * CONCURRENCY);
+    workers.sink.resume();
+    await workers.becomeSent(ids);
+    expect(received().sort()).toEqual([...ids].sort());
   });
 
   it.each([CONCURRENCY, 1])(
     `lose none of ${MESSAGES} messages through ${KILLS} SIGKILLs, and send one again only after a crash, %d at a time`,
     async (concurrency) => {
       const settings = { ...byMail(), MESSAGE_LEASE: '3s', DELIVERY_CONCURRENCY: String(concurrency) };
-      const pair = await Promise.all([startWorker(settings), startWorker(settings)]);
+      const pair = await Promise.all([workers.start(settings), workers.start(settings)]);
       const ids: string[] = [];
       /** The number of mails before each crash, and after another worker took over. */
       const crashes: { readonly before: number; readonly after: number }[] = [];
       for (let kill = 0; kill < KILLS; kill += 1) {
         const wave = Math.ceil((MESSAGES - ids.length) / (KILLS - kill));
-        const before = sink.received.length;
+        const before = workers.sink.received.length;
         const writing = writeMany(wave);
-        await until(() => sink.received.length >= before + wave / 4);
-        const beforeCrash = sink.received.length;
+        await until(() => workers.sink.received.length >= before + wave / 4);
+        const beforeCrash = workers.sink.received.length;
         await pair[kill % 2]?.process.stop('SIGKILL');
-        pair[kill % 2] = await startWorker(settings);
-        crashes.push({ before: beforeCrash, after: sink.received.length });
+        pair[kill % 2] = await workers.start(settings);
+        crashes.push({ before: beforeCrash, after: workers.sink.received.length });
         ids.push(...(await writing));
       }
       await until(
         async () => {
-          const { rows } = await client.query<{ left: number }>(
+          const { rows } = await workers.client.query<{ left: number }>(
             `SELECT count(*)::integer AS left FROM messages WHERE status = 'queued'`,
           );
           return rows[0]?.left === 0;
