@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { HOUR, MINUTE } from '@adoption-store/domain';
+import { useApi } from './support/portal-api.js';
 import { PASSWORD, usePortal } from './support/portal-visitor.js';
 
 const portal = usePortal();
+const api = useApi(portal);
 
 describe('signing up', () => {
   it('leads to the keys page with a session', async () => {
@@ -166,7 +168,7 @@ describe('an account', () => {
     const key = await visitor.issueKey();
     await visitor.get('/account');
     expect((await visitor.post('/account/close', { password: 'the wrong pass phrase' })).status).toBe(422);
-    const call = () => fetch(`${portal.api}/v1/pets?status=available`, { headers: { authorization: `Bearer ${key}` } });
+    const call = () => fetch(`${api.origin}/v1/pets?status=available`, { headers: { authorization: `Bearer ${key}` } });
     expect((await call()).status).toBe(200);
     expect((await visitor.post('/account/close', { password: PASSWORD })).headers.get('location')).toBe('/');
     expect((await call()).status).toBe(401);

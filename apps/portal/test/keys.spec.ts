@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Log } from '@adoption-store/telemetry';
 import { ask } from '@adoption-store/test-support';
 import { pino } from 'pino';
+import { useApi } from './support/portal-api.js';
 import { keyIn, usePortal } from './support/portal-visitor.js';
 
 const lines: string[] = [];
@@ -17,10 +18,11 @@ const logger = pino(
 );
 const log: Log = { logger, gather: (fields) => lines.push(fields), close: () => Promise.resolve() };
 const portal = usePortal({ log, logRequests: true });
+const api = useApi(portal);
 
 const call = async (key: string) => {
   const headers = { authorization: `Bearer ${key}` };
-  return (await fetch(`${portal.api}/v1/pets?status=available`, { headers })).status;
+  return (await fetch(`${api.origin}/v1/pets?status=available`, { headers })).status;
 };
 
 const keysOf = async (email: string) => (await portal.application.listKeys.execute({ email })).map(({ key }) => key);

@@ -1,17 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import { DAY } from '@adoption-store/domain';
 import { until } from '@adoption-store/test-support';
+import { useApi } from './support/portal-api.js';
 import { usePortal, type Visitor } from './support/portal-visitor.js';
 
 const OWNERS = 'the owner’s own pass phrase';
 const portal = usePortal();
+const api = useApi(portal);
 
 /** The mails with proofs to that address. */
 const proofsTo = (email: string) => portal.mailer.proofs.filter((mail) => mail.email === email);
 
 async function answerTo(key: string, path = '/v1/pets', init: RequestInit = {}) {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  const response = await fetch(portal.api + path, { ...init, headers });
+  const response = await fetch(api.origin + path, { ...init, headers });
   return { status: response.status, body: (await response.json()) as { readonly code?: string } };
 }
 

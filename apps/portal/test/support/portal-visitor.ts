@@ -1,5 +1,4 @@
 import { afterAll, beforeAll } from '@jest/globals';
-import { createApi } from '@adoption-store/api';
 import { type Application, instant } from '@adoption-store/domain';
 import { ManualClock } from '@adoption-store/domain/testing';
 import type { PortalOptions } from '../../src/create-portal.js';
@@ -7,10 +6,8 @@ import { type TestPortal, startPortal } from './portal.js';
 
 export const PASSWORD = 'a fairly long pass phrase';
 
-/** The portal and the API on one database, with visitors. Only their clock is set by hand. */
+/** The portal with visitors. Only its clock is set by hand. */
 export interface VisitedPortal extends TestPortal {
-  /** The API's address. */
-  readonly api: string;
   readonly application: Application;
   readonly clock: ManualClock;
   /** A new browser with its own address. */
@@ -32,13 +29,10 @@ export function usePortal(options?: Partial<PortalOptions>): VisitedPortal {
 async function startVisitedPortal(options: Partial<PortalOptions> = {}): Promise<VisitedPortal> {
   const clock = new ManualClock(instant(Date.UTC(2026, 10, 21, 12)));
   const portal = await startPortal({ clock, trustProxy: ['127.0.0.1'], ...options });
-  const api = await createApi({ application: portal.application, clock, isReady: () => Promise.resolve(true) });
-  await api.listen(0, '127.0.0.1');
   let visitors = 0;
   const visitor = () => new Visitor(portal.origin, `2001:db8:${(visitors += 1).toString(16)}::1`);
   return {
     ...portal,
-    api: await api.getUrl(),
     clock,
     visitor,
     async signedUp() {
@@ -47,10 +41,6 @@ async function startVisitedPortal(options: Partial<PortalOptions> = {}): Promise
       await newcomer.get('/sign-up');
       await newcomer.post('/sign-up', { email, password: PASSWORD });
       return Object.assign(newcomer, { email });
-    },
-    async close() {
-      await api.close();
-      await portal.close();
     },
   };
 }

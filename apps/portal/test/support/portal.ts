@@ -6,7 +6,7 @@ import {
   createApplication,
   type Ports,
 } from '@adoption-store/domain';
-import { accountMailPages, InMemoryAccountMailSender } from '@adoption-store/domain/testing';
+import { accountMailPages, InMemoryAccountMailSender, PredictablePasswordHasher } from '@adoption-store/domain/testing';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { createDatabase, DatabaseGate } from '@adoption-store/test-support';
 
@@ -39,6 +39,8 @@ export async function startPortal(options: Partial<PortalOptions> = {}): Promise
       ...ports,
       clock,
       accountMailSender: mailer,
+      // Argon2 takes 30 ms of a core for each password. Its guarantees are tested in the infrastructure.
+      passwordHasher: new PredictablePasswordHasher(),
       accountMails: deliveredAtOnce(ports.accountMails, () => application),
     },
     { accountMailPages },
