@@ -3,7 +3,8 @@
 # DATABASE_URL, whether restore.sh or a provider restored it. Run it before the service starts, as the role that owns the
 # tables. Everything happens in one transaction.
 #
-# It deletes every session, every mailed link, and the secret that the portals share. It holds the queued messages: most
+# It deletes every session, every mailed link, every mail to an account that still waits, and the secret that the portals
+# share. It holds the queued messages: most
 # were sent after the backup, so they become `failed`, and it prints their ids. It moves the ids of new rows ahead, so that
 # no id that a client has seen is used again. FILE has the id of a key on each line: --revoke revokes these keys,
 # --revoke-all-but revokes all others.
@@ -64,6 +65,8 @@ SQL
 WITH ended AS (DELETE FROM sessions RETURNING 1) SELECT count(*) || ' sessions were ended' FROM ended;
 WITH resets AS (DELETE FROM password_resets RETURNING 1), proofs AS (DELETE FROM address_proofs RETURNING 1)
 SELECT (SELECT count(*) FROM resets) + (SELECT count(*) FROM proofs) || ' mailed links were ended';
+WITH ended AS (DELETE FROM account_mails WHERE status = 'queued' RETURNING 1)
+SELECT count(*) || ' waiting mails to accounts were dropped' FROM ended;
 WITH ended AS (DELETE FROM secrets RETURNING 1) SELECT count(*) || ' secrets will be made anew' FROM ended;
 
 -- A changed password and a closed account increase the version.

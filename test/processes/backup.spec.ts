@@ -2,7 +2,7 @@ import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startApi, type TestApi } from '@adoption-store/api/testing/api';
-import { ask, type Finished, folderOf, temporaryFolder, until } from '@adoption-store/test-support';
+import { ask, EMPTY, type Finished, folderOf, temporaryFolder, until } from '@adoption-store/test-support';
 import { execute, runScript } from '../support/operator-scripts.js';
 import { petsOf, bearer, get } from '@adoption-store/api/testing/pets-client';
 import { request } from '@adoption-store/api/testing/raw-http';
@@ -26,6 +26,7 @@ beforeAll(async () => {
     temporaryFolder(),
   ]);
   process.env['TEST_POSTGRES_URL'] = server.urlOf('postgres');
+  process.env['TEST_DATABASE_TEMPLATE'] = EMPTY;
   api = await startApi();
   await end(api, 'complete', (await placeOrder(api)).id);
   await end(api, 'cancel', (await placeOrder(api)).id);
@@ -217,6 +218,7 @@ async function restored(file: string): Promise<string> {
 /** Runs the API on a copy of the database. */
 async function servedFrom(database: string, work: (api: TestApi) => Promise<void>): Promise<void> {
   process.env['TEST_POSTGRES_URL'] = emptyServer.urlOf('postgres');
+  process.env['TEST_DATABASE_TEMPLATE'] = EMPTY;
   process.env['TEST_DATABASE_TEMPLATE'] = database;
   const again = await startApi();
   try {

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ask, folderOf, temporaryFolder } from '@adoption-store/test-support';
+import { ask, EMPTY, folderOf, temporaryFolder } from '@adoption-store/test-support';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startApi, type TestApi } from '@adoption-store/api/testing/api';
 import { runScript } from '../support/operator-scripts.js';
@@ -28,6 +28,7 @@ beforeAll(async () => {
   if (bin === undefined) return;
   [server, folder] = await Promise.all([WholePostgres.start(bin), temporaryFolder()]);
   process.env['TEST_POSTGRES_URL'] = server.urlOf('postgres');
+  process.env['TEST_DATABASE_TEMPLATE'] = EMPTY;
   api = await startApi();
   const { application } = api;
   const [changing, closing] = [
@@ -47,6 +48,10 @@ beforeAll(async () => {
   await ask(api.databaseUrl, `INSERT INTO secrets (name) VALUES ('portal')`);
   const reset = `INSERT INTO password_resets VALUES (repeat('a', 64), $1, now() + interval '1 hour')`;
   await ask(api.databaseUrl, reset, [String(changing.id)]);
+  const mail = `
+    INSERT INTO account_mails (id, account_id, kind, page, status, due_at, created_at, expires_at)
+    VALUES ('mail_waiting', $1, 'reset', 'https://portal.example.com', 'queued', now(), now(), now() + interval '1 hour')`;
+  await ask(api.databaseUrl, mail, [String(changing.id)]);
   saved = join(folder.path, 'store.dump');
   expect(await runScript(bin, 'backup.sh', { DATABASE_URL: api.databaseUrl }, saved)).toMatchObject({ code: 0 });
 
@@ -79,11 +84,11 @@ whenInstalled('a restore alone', () => {
 });
 
 whenInstalled('settle.sh', () => {
-  it('ends sessions, links and secrets, holds messages, and gives no id again', async () => {
+  it('ends sessions, links, mails and secrets, holds messages, and gives no id again', async () => {
     const database = await restored();
     const { code, stdout, stderr } = await settle(database);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    for (const table of ['sessions', 'password_resets', 'address_proofs', 'secrets']) {
+    for (const table of ['sessions', 'password_resets', 'address_proofs', 'account_mails', 'secrets']) {
       expect(await server.ask(database, `SELECT FROM ${table}`)).toEqual([]);
     }
     for (const id of Object.values(messages)) expect(stdout).toMatch(new RegExp(`^message ${id} .* is held$`, 'm'));
