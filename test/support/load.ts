@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { until } from '@adoption-store/test-support';
 
-/** Milliseconds between a response and the next request of a client. */
+/** Milliseconds between a response and the next request of a client, unless told. */
 const BREATH = 5;
 
 /** Milliseconds after which a client gives a request up. */
@@ -61,6 +61,7 @@ export class Load {
     private readonly keys: LoadKeys,
     private readonly pets: Iterator<number>,
     private readonly agent = new Agent({ keepAlive: true, maxSockets: 64 }),
+    private readonly breath = BREATH,
   ) {}
 
   start({ readers = 0, writers = 0, strangers = 0 }): this {
@@ -69,6 +70,11 @@ export class Load {
     for (let lane = 0; lane < writers; lane += 1) this.repeat(() => this.write(this.nextWrite(lane)));
     for (let lane = 0; lane < strangers; lane += 1) this.repeat(() => this.read('/v1/pets', this.keys.revoked));
     return this;
+  }
+
+  /** Gets the page again and again, in a browser with that cookie. */
+  visit(path: string, cookie: string): void {
+    this.repeat(() => this.send('GET', path, { cookie }, 'read'));
   }
 
   /** Waits for that many more responses. */
@@ -123,7 +129,7 @@ export class Load {
     const lane = async () => {
       while (!this.isStopping) {
         await work();
-        await delay(BREATH);
+        await delay(this.breath);
       }
     };
     this.lanes.push(lane());

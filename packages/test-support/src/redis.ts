@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { freePort, temporaryFolder } from './processes.js';
 
@@ -100,17 +100,26 @@ async function launch(program: string, port: number, folder: string, own: RedisS
   return child;
 }
 
-/** Sends a Redis command with a one-line reply, such as `PTTL key`, and returns the reply without its type prefix. */
+/**
+ * Sends a Redis command with a one-line reply, such as `PTTL key`, and returns the reply without its type prefix.
+ *
+ * @param url one with a password logs in first.
+ */
 export async function askRedis(url: string, command: string): Promise<string> {
-  const { hostname, port } = new URL(url);
+  const { hostname, port, password } = new URL(url);
   const socket = connect(Number(port || '6379'), hostname);
   try {
-    socket.write(`${command}\r\n`);
-    const [reply] = (await once(socket, 'data')) as [Buffer];
-    const [, text] = /^(?:[:+]|\$\d+\r\n)(.*)\r\n$/s.exec(reply.toString()) ?? [];
-    if (text === undefined) throw new Error(`${command}: ${reply.toString()}`);
-    return text;
+    if (password !== '') await replyTo(socket, `AUTH ${password}`);
+    return await replyTo(socket, command);
   } finally {
     socket.destroy();
   }
+}
+
+async function replyTo(socket: Socket, command: string): Promise<string> {
+  socket.write(`${command}\r\n`);
+  const [reply] = (await once(socket, 'data')) as [Buffer];
+  const [, text] = /^(?:[:+]|\$\d+\r\n)(.*)\r\n$/s.exec(reply.toString()) ?? [];
+  if (text === undefined) throw new Error(`${command}: ${reply.toString()}`);
+  return text;
 }
