@@ -36,7 +36,7 @@ interface Instance {
   readonly metrics: string;
 }
 
-/** What a rotation under load has shown. */
+/** The figures of a rotation under load. */
 interface Rotation {
   readonly answers: readonly Answer[];
   /** Requests of the load that Redis has counted. */
