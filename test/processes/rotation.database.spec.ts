@@ -1,9 +1,10 @@
+import { join } from 'node:path';
 import { API, folderOf, KEYS, MIGRATE, run, Running, WORKER } from '@adoption-store/test-support';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { Balancer } from '../support/balancer.js';
 import { isSuccess, Load, slowest } from '../support/load.js';
-import { ROLES } from '../support/operator-scripts.js';
+import { COMPOSE_ROLES, execute } from '../support/operator-scripts.js';
 import { WholePostgres } from '../support/whole-postgres.js';
 
 const bin = folderOf('rotation of the password', 'postgresql', 'psql', 'initdb', 'postgres');
@@ -22,11 +23,7 @@ beforeAll(async () => {
   if (bin === undefined) return;
   server = await WholePostgres.start(bin, 'local all postgres trust\nlocal all all scram-sha-256\n');
   database = await server.createDatabase();
-  await server.ask(database, ROLES);
-  await server.ask(
-    database,
-    `ALTER ROLE store_owner LOGIN PASSWORD 'owner'; ALTER ROLE store_a LOGIN PASSWORD 'first'`,
-  );
+  await givePasswords({ SERVICE_ROLE: 'store_a', SERVICE_PASSWORD: 'first' });
   expect(await run(MIGRATE, [], { DATABASE_URL: server.urlOf(database, 'store_owner', 'owner') })).toMatchObject({
     code: 0,
   });
@@ -39,6 +36,13 @@ afterAll(async () => {
   await Promise.all(running.map((each) => each.stop()));
   await server.close();
 });
+
+/** Does what the job `roles` of compose.yaml does. */
+async function givePasswords(service: { readonly SERVICE_ROLE: string; readonly SERVICE_PASSWORD: string }) {
+  const psql = ['--no-psqlrc', '--quiet', `--file=${COMPOSE_ROLES}`, server.urlOf(database)];
+  const done = await execute(join(bin ?? '', 'psql'), psql, { OWNER_PASSWORD: 'owner', ...service });
+  expect(done).toEqual({ code: 0, stdout: '', stderr: '' });
+}
 
 whenInstalled('the password of the services', () => {
   it('is replaced by that of another role while they serve, and no request fails', async () => {
@@ -54,7 +58,7 @@ whenInstalled('the password of the services', () => {
     load.start({ readers: 2, writers: 3 });
     await load.answered(ANSWERS);
 
-    await server.ask(database, `ALTER ROLE store_b LOGIN PASSWORD 'second'`);
+    await givePasswords({ SERVICE_ROLE: 'store_b', SERVICE_PASSWORD: 'second' });
     for (const { process, origin } of former) {
       await (origin === undefined ? startWorker(second) : startApi(second));
       expect(await process.stop('SIGTERM')).toMatchObject({ code: 0 });
