@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
@@ -22,7 +22,9 @@ beforeEach(() => {
     types: [],
   };
   writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['src'] }));
-  writeFileSync(join(project, 'package.json'), JSON.stringify({ scripts: { build: 'tsc -b' } }));
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'one', scripts: { build: 'tsc -b' } }));
+  mkdirSync(join(root, 'node_modules'));
+  symlinkSync('../packages/one', join(root, 'node_modules/one'));
   ts.createSolutionBuilder(ts.createSolutionBuilderHost(ts.sys), [project], {}).build();
 });
 afterEach(() => {
@@ -46,9 +48,8 @@ it('a build older than a changed source is refused, with the command to run', ()
 
 it('a workspace is refused that needs a project which is stale', () => {
   mkdirSync(join(root, 'packages/two'));
-  writeFileSync(join(root, 'packages/two/package.json'), JSON.stringify({ devDependencies: { one: '1.0.0' } }));
-  mkdirSync(join(root, 'node_modules'));
-  symlinkSync('../packages/one', join(root, 'node_modules/one'));
+  const manifest = { name: 'two', devDependencies: { one: '1.0.0' } };
+  writeFileSync(join(root, 'packages/two/package.json'), JSON.stringify(manifest));
   const isRefused = () => {
     refuseStaleBuild(join(root, 'packages/two'), root);
   };
@@ -63,4 +64,17 @@ it('a project that was never compiled is refused', () => {
   expect(() => {
     refuseStaleBuild(join(root, 'packages/one'), root);
   }).toThrow('npm run build');
+});
+
+it('a copy of a workspace runs the programs of the original', () => {
+  const copy = join(root, 'copy');
+  cpSync(join(root, 'packages/one'), copy, { recursive: true, filter: (path) => !path.includes('dist') });
+  const isRefused = () => {
+    refuseStaleBuild(copy, root);
+  };
+  writeFileSync(join(copy, 'src/index.ts'), 'export const answer = 2;\n');
+  expect(isRefused).not.toThrow();
+  writeFileSync(source, 'export const answer = 2;\n');
+  utimesSync(source, new Date(), new Date(Date.now() + 60_000));
+  expect(isRefused).toThrow('packages/one/tsconfig.json');
 });

@@ -3,6 +3,7 @@ import { join, relative } from 'node:path';
 import ts from 'typescript';
 
 interface Manifest {
+  readonly name: string;
   readonly scripts?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
@@ -11,18 +12,19 @@ interface Manifest {
 /**
  * Process tests run compiled code. With a stale build they would test another program than the sources, so the compiler
  * is asked whether the builds of a workspace and of those that its package.json names are current. A newer file with the
- * same text isn't stale.
+ * same text isn't stale. A workspace may be a copy without a build, as mutation tests make: it runs the programs of the
+ * original.
  *
  * @throws Error that names the first stale project and the command to run.
  */
 export function refuseStaleBuild(workspace: string, root: string): void {
-  const { dependencies, devDependencies } = manifestOf(workspace);
-  const others = Object.keys({ ...dependencies, ...devDependencies })
-    .map((name) => join(root, 'node_modules', name))
+  const { name, dependencies, devDependencies } = manifestOf(workspace);
+  const projects = [name, ...Object.keys({ ...dependencies, ...devDependencies })]
+    .map((each) => join(root, 'node_modules', each))
     .filter((folder) => existsSync(folder))
     .map((folder) => realpathSync(folder))
-    .filter((folder) => !folder.includes('node_modules'));
-  const projects = [workspace, ...others].filter((folder) => manifestOf(folder).scripts?.['build'] !== undefined);
+    .filter((folder) => !folder.includes('node_modules'))
+    .filter((folder) => manifestOf(folder).scripts?.['build'] !== undefined);
   const builder = ts.createSolutionBuilder(ts.createSolutionBuilderHost(ts.sys), projects, {});
   for (let next = builder.getNextInvalidatedProject(); next !== undefined; next = builder.getNextInvalidatedProject()) {
     if (next.kind === ts.InvalidatedProjectKind.Build) {

@@ -1,9 +1,16 @@
 import { rm } from 'node:fs/promises';
 
+/** Mutation tests run Jest again in the same process, so nothing may name a server that is gone. */
 export default async function globalTeardown(): Promise<void> {
-  await globalThis.testTemplate?.drop();
+  if (globalThis.testTemplate) {
+    await globalThis.testTemplate.drop();
+    globalThis.testTemplate = undefined;
+    delete process.env['TEST_DATABASE_TEMPLATE'];
+  }
   if (!globalThis.testPostgres) return;
   const { server, dataDirectory } = globalThis.testPostgres;
+  globalThis.testPostgres = undefined;
+  delete process.env['TEST_POSTGRES_URL'];
   await server.close();
   await rm(dataDirectory, { recursive: true, force: true });
 }
