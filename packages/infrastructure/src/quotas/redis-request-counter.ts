@@ -39,6 +39,9 @@ const MOST_GROUPS = 500;
 /** Milliseconds until a request is decided in process instead. This leaves time to do so within 50 ms. */
 const DEFAULT_TIMEOUT = 40;
 
+/** Milliseconds between attempts to connect. */
+const RETRY_INTERVAL = 100;
+
 /** Counts in a Redis that all instances share. Rejects if Redis doesn't answer in time. */
 export class RedisRequestCounter implements RequestCounter {
   /** The requests of this turn of the event loop, which are sent as one call. */
@@ -65,7 +68,7 @@ export class RedisRequestCounter implements RequestCounter {
       connectTimeout: 500,
       // For a frozen server, which doesn't close the connection itself.
       disconnectTimeout: 200,
-      retryStrategy: (attempt) => Math.min(50 * attempt, 500),
+      retryStrategy: () => RETRY_INTERVAL,
       // After a failover the old primary may still answer, but refuse writes.
       reconnectOnError: (error) => error.message.startsWith('READONLY'),
       connectionName: 'adoption-store',
@@ -132,7 +135,7 @@ export class RedisRequestCounter implements RequestCounter {
 
   private async ask(gathering: ReadonlyMap<string, Group>): Promise<void> {
     await new Promise(setImmediate);
-    if (this.groups === gathering) this.groups = new Map();
+    this.groups = new Map();
     const groups = [...gathering.values()];
     const keys = groups.flatMap(({ requester }) => keysOf(requester));
     const numbers = groups.flatMap(({ requests, now, limits }) => [requests, now, limits.perMinute, limits.perDay]);
@@ -166,11 +169,11 @@ function keysOf(requester: Requester): [usage: string, refusals: string] {
 }
 
 function usageFrom(held: Held): Usage {
-  const [minuteStart = 0, minuteUsed = 0, dayStart = 0, dayUsed = 0] = held?.split(' ').map(Number) ?? [];
+  const [minuteStart = 0, minuteUsed = 0, dayStart = 0, dayUsed = 0] = (held ?? '').split(' ').map(Number);
   return { minuteStart: instant(minuteStart), minuteUsed, dayStart: instant(dayStart), dayUsed };
 }
 
 function refusalsFrom(held: Held): Refusals {
-  const [minuteStart = 0, count = 0, bannedAt = 0, bannedUntil = 0] = held?.split(' ').map(Number) ?? [];
+  const [minuteStart = 0, count = 0, bannedAt = 0, bannedUntil = 0] = (held ?? '').split(' ').map(Number);
   return { minuteStart: instant(minuteStart), count, bannedAt: instant(bannedAt), bannedUntil: instant(bannedUntil) };
 }
