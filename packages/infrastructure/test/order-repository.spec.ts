@@ -5,6 +5,7 @@ import {
   type AnimalId,
   HOUR,
   INT64_MAX,
+  INT64_MIN,
   instant,
   later,
   newAnimal,
@@ -114,6 +115,17 @@ describe('an order repository (PostgreSQL), whatever goes wrong', () => {
       );
       return rows.length > 0;
     }
+  });
+
+  it('lists the order with the smallest id that the column can hold', async () => {
+    const [animalId, owner] = [await addAnimal(store), await openAccount(store)];
+    await database.dataSource.query(
+      `INSERT INTO orders (id, account_id, animal_id, status, created_at, updated_at)
+      VALUES ($1, $2, $3, 'placed', $4, $4)`,
+      [INT64_MIN, owner, animalId, new Date(noon)],
+    );
+    for (const status of [undefined, 'placed'] as const)
+      expect(idsOf(await store.orders.list({ accountId: owner, status, limit: 10 }))).toEqual([INT64_MIN]);
   });
 
   it('never expires an order that is just being ended, and doesn’t wait for it', async () => {

@@ -89,14 +89,15 @@ export class TypeOrmOrderRepository implements OrderRepository {
    * scan the orders of all accounts until it had found enough.
    */
   async list({ accountId, status, after, limit }: OrderQuery): Promise<readonly Order[]> {
+    const begin = after === undefined ? '>=' : '>';
     const place = { accountId, status, after: after ?? (INT64_MIN as OrderId) };
     const query = this.orders.createQueryBuilder('orders').limit(limit).orderBy('orders.accountId');
     if (status === undefined) {
-      query.where('(orders.accountId, orders.id) > (:accountId, :after)', place);
+      query.where(`(orders.accountId, orders.id) ${begin} (:accountId, :after)`, place);
       query.andWhere('orders.accountId <= :accountId');
     } else {
       query.where('orders.accountId = :accountId', place);
-      query.andWhere('(orders.status, orders.id) > (:status, :after)').andWhere('orders.status <= :status');
+      query.andWhere(`(orders.status, orders.id) ${begin} (:status, :after)`).andWhere('orders.status <= :status');
       query.addOrderBy('orders.status');
     }
     return readFromDatabase(this.dataSource, () => query.addOrderBy('orders.id').getMany());
