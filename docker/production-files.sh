@@ -8,7 +8,9 @@ folder=$2
 
 mkdir -p "$folder"
 # Optional dependencies are for development: the PostgreSQL of `npm start`, and readable logs.
-npm ls --all --parseable --omit=dev --omit=optional --workspace="@adoption-store/$app" >/tmp/packages
+packages=$(mktemp)
+trap 'rm -f "$packages"' EXIT
+npm ls --all --parseable --omit=dev --omit=optional --workspace="@adoption-store/$app" >"$packages"
 while IFS= read -r path; do
   package=${path#"$PWD/"}
   [ "$package" != "$PWD" ] || continue
@@ -27,7 +29,7 @@ while IFS= read -r path; do
       find "$package" -mindepth 1 -maxdepth 1 ! -name node_modules -exec cp -R -t "$folder/$package" {} +
       ;;
   esac
-done </tmp/packages
+done <"$packages"
 
 # Without these fields npm accepts the installed packages as complete and lists them: the image's bill of materials.
 cp package.json "$folder"
