@@ -67,6 +67,8 @@ fail_to_serve() {
 }
 
 begun=$SECONDS
+# Made here: the background process may open it after the first look.
+: >"$folder/api.log"
 in_copy "$api" >"$folder/api.log" 2>&1 &
 server=$!
 until origin=$(sed -n 's#^ *Address  *\(http[^ ]*\)/v1$#\1#p' "$folder/api.log") && [ -n "$origin" ]; do
