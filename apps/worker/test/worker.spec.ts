@@ -111,7 +111,9 @@ describe('a worker', () => {
 
   it('sends a hundred at a time if configured so', async () => {
     workers.sink.trouble = { at: 'data', by: 'hanging' };
-    const { process: worker } = await workers.start({ ...byMail(), DELIVERY_CONCURRENCY: '100' });
+    // A message that hangs longer than its lease is sent again.
+    const settings = { ...byMail(), DELIVERY_CONCURRENCY: '100', MESSAGE_LEASE: '1h' };
+    const { process: worker } = await workers.start(settings);
     const ids = await workers.queue(1_000);
     await until(() => workers.sink.offered === 100);
     workers.sink.resume();
