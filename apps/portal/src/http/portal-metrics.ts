@@ -21,14 +21,12 @@ export class PortalMetrics {
     SECONDS,
   );
   private readonly series = new Map<string, Series>();
-  private readonly signIns = this.metrics.counter(
-    'adoption_store_portal_sign_ins_total',
-    'Forms that signed somebody in, or were to',
-    ['outcome'],
-  );
+  private readonly signIns = this.metrics.counter('adoption_store_portal_sign_ins_total', 'Sign-in forms by outcome', [
+    'outcome',
+  ]);
   private readonly refusals = this.metrics.counter(
     'adoption_store_portal_refused_forms_total',
-    'Forms that were refused before anything was done with them',
+    'Forms refused before they were handled',
     ['reason'],
   );
 
