@@ -10,6 +10,7 @@ import {
   type TestDatabase,
   type TestRedis,
 } from '@adoption-store/test-support';
+import { decidedAlone } from '../support/decided-alone.js';
 
 const MINUTE = 60_000;
 const REQUESTS = 5_000;
@@ -60,10 +61,8 @@ const openRedis = redisFor('two replicas that share their limits');
   }
 
   /** Requests that a replica decided without Redis. */
-  async function decidedAlone(): Promise<number> {
-    const pages = await Promise.all(metrics.map(async (address) => (await fetch(address)).text()));
-    const counts = pages.map((page) => Number(/^adoption_store_limit_fallbacks_total (\d+)$/m.exec(page)?.[1]));
-    return counts.reduce((sum, count) => sum + count);
+  async function allDecidedAlone(): Promise<number> {
+    return (await Promise.all(metrics.map(decidedAlone))).reduce((sum, count) => sum + count);
   }
 
   /** Waits until enough of the minute is left for one round. */
@@ -88,10 +87,10 @@ const openRedis = redisFor('two replicas that share their limits');
         });
         await minuteWithRoom();
         const minute = Math.floor(Date.now() / MINUTE);
-        const before = await decidedAlone();
+        const before = await allDecidedAlone();
         const sending = Array.from({ length: REQUESTS }, (_, index) => send(origins[index % 2] ?? '', stdout.trim()));
         const statuses = await Promise.all(sending);
-        const alone = (await decidedAlone()) - before;
+        const alone = (await allDecidedAlone()) - before;
         expect(Math.floor(Date.now() / MINUTE)).toBe(minute);
         const admitted = statuses.filter((status) => status === 404).length;
         expect(statuses.filter((status) => status === 429)).toHaveLength(REQUESTS - admitted);

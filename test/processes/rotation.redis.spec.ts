@@ -17,6 +17,7 @@ import {
   until,
 } from '@adoption-store/test-support';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { decidedAlone } from '../support/decided-alone.js';
 import { Balancer } from '../support/balancer.js';
 import { type Answer, isSuccess, Load, slowest } from '../support/load.js';
 
@@ -103,7 +104,7 @@ interface Rotation {
 
   async function rotate(former: string, next: string): Promise<Rotation> {
     const [key, few] = [await newKey(1_000_000), await newKey(FEW)];
-    const before = await Promise.all(instances.map(fallbacksOf));
+    const before = await Promise.all(instances.map(({ metrics }) => decidedAlone(metrics)));
     const running = startLoad(key);
     const ofFew: number[] = [];
     const send = async (count: number) => {
@@ -124,14 +125,14 @@ interface Rotation {
     await send(FEW - 3);
     await running.stop();
     const { day } = (await (await get('/rate_limit', key)).json()) as { readonly day: { readonly used: number } };
-    const counts = [...atEnd, ...(await Promise.all(instances.map(fallbacksOf)))];
+    const counts = [...atEnd, ...(await Promise.all(instances.map(({ metrics }) => decidedAlone(metrics))))];
     const alone = sum(counts) - sum(before);
     return { answers: running.answers, counted: day.used, alone, ofFew };
   }
 
   /** Returns the requests that it has decided by itself. */
   async function end(instance: Instance): Promise<number> {
-    const alone = await fallbacksOf(instance);
+    const alone = await decidedAlone(instance.metrics);
     expect(await instance.process.stop('SIGTERM')).toMatchObject({ code: 0 });
     balancer.remove(instance.origin);
     return alone;
@@ -164,7 +165,7 @@ interface Rotation {
   });
 
   it('that is removed too early ends no open connection, and an instance that must log in again counts alone', async () => {
-    const before = sum(await Promise.all(instances.map(fallbacksOf)));
+    const before = sum(await Promise.all(instances.map(({ metrics }) => decidedAlone(metrics))));
     const running = startLoad(await newKey(1_000_000));
     await askRedis(urlWith('second'), 'ACL SETUSER default >last <second');
     await running.answered(ANSWERS);
@@ -172,7 +173,7 @@ interface Rotation {
     await askRedis(urlWith('last'), 'CLIENT KILL TYPE normal');
     await running.answered(ANSWERS);
     expect(await shared()).toEqual([false, false]);
-    const alone = sum(await Promise.all(instances.map(fallbacksOf))) - before;
+    const alone = sum(await Promise.all(instances.map(({ metrics }) => decidedAlone(metrics)))) - before;
     expect(alone).toBeGreaterThan(0);
     await askRedis(urlWith('last'), 'ACL SETUSER default >second');
     await until(async () => (await shared()).every((isShared) => isShared));
@@ -192,10 +193,6 @@ const UP = '\ndependency_up{dependency="redis"} 1\n';
 /** The reasons for which it has lost Redis. */
 function reasonsOf({ stdout }: Running): readonly string[] {
   return [...stdout.matchAll(/"reason":"([^"]*)","msg":"Redis is lost"/g)].map(([, reason = '']) => reason);
-}
-
-async function fallbacksOf({ metrics }: Instance): Promise<number> {
-  return Number(/^adoption_store_limit_fallbacks_total (\d+)$/m.exec(await pageAt(metrics))?.[1]);
 }
 
 async function pageAt(address: string): Promise<string> {

@@ -79,7 +79,7 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
 
     const onDelivery = (delivery: Delivery) => {
       metrics.countDelivery(delivery);
-      logDelivery(log, delivery);
+      logAttempt(log, 'message', { ...requestOf(delivery), message: delivery.id }, delivery);
     };
     const areStopping = () => loops.areStopping;
     const stopDelivering = [
@@ -92,7 +92,8 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
     ];
     const onAccountMail = (delivery: AccountMailDelivery) => {
       metrics.countAccountMail(delivery);
-      logAccountMail(log, delivery);
+      // Never the address or the link.
+      logAttempt(log, 'account mail', { mail: delivery.id, kind: delivery.kind }, delivery);
     };
     // Without a mail server they wait, because a link must not be logged.
     if (mail !== undefined)
@@ -152,26 +153,15 @@ function writeTo(log: Logger): (message: ClaimedMessage) => void {
   };
 }
 
-function logDelivery(log: Logger, delivery: Delivery): void {
-  const { id: message, attempt, outcome } = delivery;
-  const request = requestOf(delivery);
-  if (!('reason' in delivery)) log.info({ ...request, message, attempt, outcome }, `message ${outcome}`);
+/** Logs an attempt with these fields: a failure as an error, a postponement as a warning. */
+function logAttempt(log: Logger, item: string, fields: object, delivery: Delivery | AccountMailDelivery): void {
+  const { attempt, outcome } = delivery;
+  const text = `${item} ${outcome}`;
+  if (!('reason' in delivery)) log.info({ ...fields, attempt, outcome }, text);
   else {
     const level = outcome === 'failed' ? 'error' : 'warn';
-    log[level]({ ...request, message, attempt, outcome, reason: reasonOf(delivery.reason) }, `message ${outcome}`);
+    log[level]({ ...fields, attempt, outcome, reason: reasonOf(delivery.reason) }, text);
   }
-}
-
-/** The log never has the address or the link. */
-function logAccountMail(log: Logger, delivery: AccountMailDelivery): void {
-  const { id: mail, kind, attempt, outcome } = delivery;
-  const text = `account mail ${outcome}`;
-  if (!('reason' in delivery)) log.info({ mail, kind, attempt, outcome }, text);
-  else
-    log[outcome === 'failed' ? 'error' : 'warn'](
-      { mail, kind, attempt, outcome, reason: reasonOf(delivery.reason) },
-      text,
-    );
 }
 
 /** The ids of the request that queued the message, as the API logged them. A property that is undefined isn't logged. */
