@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { apiSettings, CLOSING_TIME, portalSettings, readSettings, workerSettings } from '@adoption-store/config';
+import { apiSettings, portalSettings, readSettings, workerSettings } from '@adoption-store/config';
 import { parse, parseAllDocuments } from 'yaml';
 
 export type Tree = Readonly<Record<string, unknown>>;
@@ -44,14 +44,17 @@ export function unknownSettings(names: readonly string[]): string[] {
   return names.filter((name) => !(name in SETTINGS) && name !== 'NODE_ENV');
 }
 
-/** Whether the process can stop by itself within that grace period, including LAME_DUCK. */
+/**
+ * Whether the process can stop by itself within that grace period.
+ *
+ * @throws ConfigError if LAME_DUCK leaves it no time.
+ */
 export function hasTimeToEnd(graceSeconds: number, environment: Readonly<Record<string, string>>): boolean {
   const values = readSettings(
     { SHUTDOWN_TIMEOUT: apiSettings.SHUTDOWN_TIMEOUT, LAME_DUCK: apiSettings.LAME_DUCK },
     environment,
   );
-  const isServed = values.LAME_DUCK + CLOSING_TIME < values.SHUTDOWN_TIMEOUT;
-  return isServed && values.SHUTDOWN_TIMEOUT < graceSeconds * 1_000;
+  return values.SHUTDOWN_TIMEOUT < graceSeconds * 1_000;
 }
 
 /** Whether the app serves that path. */

@@ -29,7 +29,7 @@ async function startInstance(index: number): Promise<void> {
     TRUST_PROXY: '127.0.0.1',
     ADDRESS_LIMIT: '5',
     LAME_DUCK: '2s',
-    SHUTDOWN_TIMEOUT: '6s',
+    SHUTDOWN_TIMEOUT: '7s',
   });
   instances[index] = service;
 }

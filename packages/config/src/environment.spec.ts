@@ -40,12 +40,12 @@ describe('settings', () => {
     ['HOST', ['localhost', '0.0.0.0', '::', 'api.example.com'], ['a b', 'http://x', '-x', 'x'.repeat(254)]],
     ['LOG_LEVEL', ['debug', 'silent'], ['INFO', 'loud']],
     ['DATABASE_POOL_SIZE', ['1', '1000'], ['0', '1001']],
-    ['SHUTDOWN_TIMEOUT', ['5s', '10m'], ['4s', '11m', '10']],
+    ['SHUTDOWN_TIMEOUT', ['8s', '10m'], ['4s', '11m', '10']],
     ['ACCESS_LOG', ['on', 'off'], ['true', '1']],
     ['METRICS_HOST', ['0.0.0.0'], ['a b']],
     ['METRICS_PORT', ['0', '65535'], ['65536']],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', ['http://collector:4318', 'https://x/y'], ['collector:4318', 'grpc://x']],
-    ['LAME_DUCK', ['0s', '5m'], ['6m', '3']],
+    ['LAME_DUCK', ['0s', '5s'], ['6m', '3']],
     ['REDIS_URL', ['redis://h:6379/1', 'rediss://u:p@h'], ['http://h', 'h:6379']],
     [
       'TRUST_PROXY',
@@ -54,7 +54,7 @@ describe('settings', () => {
     ],
     ['ADDRESS_LIMIT', ['1'], ['0', '-1']],
     ['BAN_REFUSALS', ['1'], ['0']],
-    ['BAN_SECONDS', ['86400'], ['0', '86401']],
+    ['BAN_SECONDS', ['1', '3600'], ['0', '86401']],
     ['BAN_SECONDS_MAX', ['86400'], ['0', '86401']],
     ['KEY_ENVIRONMENT', ['live', 'staging'], ['production']],
     [
@@ -100,6 +100,22 @@ describe('settings', () => {
     expect(faultsOf(mail)).toEqual([]);
     expect(faultsOf(both)).toEqual(['PORTAL_URL must be set if SMTP_URL and DATABASE_URL are']);
     expect(faultsOf({ ...both, PORTAL_URL: 'https://portal.example.com' })).toEqual([]);
+  });
+
+  it.each([
+    ['LAME_DUCK', 'SHUTDOWN_TIMEOUT', 'be at least 5s shorter than', ['5m', '305s'], ['5m', '304s']],
+    ['LAME_DUCK', 'SHUTDOWN_TIMEOUT', 'be at least 5s shorter than', ['0s', '5s'], ['3s', '7s']],
+    ['BAN_SECONDS', 'BAN_SECONDS_MAX', 'not be more than', ['86400', '86400'], ['60', '59']],
+  ])('refuse %s if it contradicts %s', (name, other, rule, fitting, unfit) => {
+    const both = ([one, two]: string[]) => faultsOf({ [name]: String(one), [other]: String(two) });
+    expect(both(fitting)).toEqual([]);
+    expect(both(unfit)).toEqual([`${name} must ${rule} ${other}`]);
+  });
+
+  it('refuse a value that contradicts the default of another setting', () => {
+    expect(faultsOf({ SHUTDOWN_TIMEOUT: '7s' })).toEqual([
+      'LAME_DUCK must be at least 5s shorter than SHUTDOWN_TIMEOUT',
+    ]);
   });
 
   it('read secrets in the given order', () => {

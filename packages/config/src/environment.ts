@@ -5,6 +5,8 @@ export interface Setting<Value> {
   readonly about: string;
   /** If all of these settings are set, this one is required. */
   readonly requiredBy?: readonly string[];
+  /** The value must be at least `less` smaller than the value of another setting. `rule` says so in words. */
+  readonly within?: { readonly setting: string; readonly less: number; readonly rule: string };
   /** @throws Error whose message is the broken rule, such as "must be …". */
   readonly read: (text: string) => Value;
 }
@@ -51,6 +53,11 @@ export function readSettings<Settings extends Readonly<Record<string, Setting<un
       // The value isn't repeated: it may hold a password.
       faults.push(`${name} ${error instanceof Error ? error.message : String(error)}`);
     }
+  }
+  for (const [name, { within }] of Object.entries(settings)) {
+    // A value that can't be read has its own fault.
+    if (within !== undefined && Number(values[name]) + within.less > Number(values[within.setting]))
+      faults.push(`${name} ${within.rule}`);
   }
   if (faults.length > 0) throw new ConfigError(faults);
   return values as Values<Settings>;

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { duration, integer, oneOf, type Setting, url } from './environment.js';
+import { CLOSING_TIME } from './service.js';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -97,7 +98,15 @@ const webSettings = {
   ACCESS_LOG: { default: 'on', about: 'Whether each request is logged: `on` or `off`', read: oneOf('on', 'off') },
   LAME_DUCK: {
     default: '3s',
-    about: 'Time after SIGTERM in which requests are still accepted, until load balancers have noticed, `0s`–`5m`',
+    about:
+      'Time after SIGTERM in which requests are still accepted, until load balancers have noticed, `0s`–`5m`; ' +
+      '`SHUTDOWN_TIMEOUT` must be at least 5 s longer',
+    within: {
+      setting: 'SHUTDOWN_TIMEOUT',
+      // For the last requests, of at most 2 s, and for closing connections.
+      less: 2_000 + CLOSING_TIME,
+      rule: 'must be at least 5s shorter than SHUTDOWN_TIMEOUT',
+    },
     read: duration('0s', '5m'),
   },
 } as const satisfies Record<string, Setting<unknown>>;
@@ -128,7 +137,8 @@ export const apiSettings = {
   },
   BAN_SECONDS: {
     default: '300',
-    about: 'Seconds of the first ban; each further ban within a day is twice as long',
+    about: 'Seconds of the first ban; each further ban within a day is twice as long; at most `BAN_SECONDS_MAX`',
+    within: { setting: 'BAN_SECONDS_MAX', less: 0, rule: 'must not be more than BAN_SECONDS_MAX' },
     read: integer(1, 86_400),
   },
   BAN_SECONDS_MAX: { default: '3600', about: 'Seconds of the longest ban', read: integer(1, 86_400) },

@@ -20,7 +20,7 @@ export class OpenConnections {
    * connection.
    *
    * @param told aborted when the service must stop; the reason is the name of the signal.
-   * @param times in milliseconds; `all` bounds both phases together.
+   * @param times in milliseconds; `all` bounds both phases together, and is the longer one.
    */
   async end(
     told: AbortSignal,
@@ -28,7 +28,7 @@ export class OpenConnections {
     close: () => Promise<void>,
   ): Promise<void> {
     // No load balancer needs the time after a Ctrl-C.
-    const lameDuck = told.reason === 'SIGTERM' ? Math.min(times.lameDuck, times.all) : 0;
+    const lameDuck = told.reason === 'SIGTERM' ? times.lameDuck : 0;
     await delay(lameDuck);
     await this.drain(times.all - lameDuck, close);
   }
