@@ -16,7 +16,7 @@ import { DependencyMonitor } from '../src/kernel/dependency-monitor.js';
 import { type CreatedRequestCounter, createRequestCounter } from '../src/quotas/create-request-counter.js';
 import { RedisRequestCounter } from '../src/quotas/redis-request-counter.js';
 import { type Database, openDatabase } from './databases.js';
-import { free, newRequester, nextTurn, noon, TIMEOUT } from './request-counters.js';
+import { ANY_CLOCK, free, newRequester, nextTurn, noon, TIMEOUT } from './request-counters.js';
 
 const openServer = redisServerFor('what happens when Redis is lost');
 (openServer === undefined ? describe.skip : describe)('a request counter on Redis', () => {
@@ -49,6 +49,7 @@ const openServer = redisServerFor('what happens when Redis is lost');
     const opened = await createRequestCounter({
       redisUrl: redis.url,
       redisTimeout,
+      redisTolerance: ANY_CLOCK,
       dataSource: database.dataSource,
       policy,
       onEvent: (event) => events.push(event),
@@ -60,7 +61,7 @@ const openServer = redisServerFor('what happens when Redis is lost');
     return opened;
   }
   async function openShared(): Promise<RedisRequestCounter> {
-    const counter = await RedisRequestCounter.connect(redis.url, policy, TIMEOUT);
+    const counter = await RedisRequestCounter.connect(redis.url, policy, TIMEOUT, ANY_CLOCK);
     closing.push(() => {
       counter.close();
     });

@@ -1,4 +1,4 @@
-import type { Instant } from '../kernel/clock.js';
+import { type Instant, isAhead } from '../kernel/clock.js';
 
 export interface AttemptLimit {
   /** Attempts allowed within any span of that length. */
@@ -28,7 +28,7 @@ export interface AttemptCounter {
   purge(now: Instant): Promise<number>;
 }
 
-/** The attempts that still count. */
+/** The attempts that count at `now`. One that lies ahead was counted by a clock that ran ahead. */
 export function recentAttempts(times: readonly Instant[], { within, now }: CountedAttempt): Instant[] {
-  return times.filter((time) => time > now - within);
+  return times.filter((time) => time > now - within && !isAhead(time, now));
 }

@@ -13,6 +13,9 @@ export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
+/** How far the clocks of two instances may differ, in milliseconds. */
+export const MOST_SKEW = 2 * MINUTE;
+
 export function instant(milliseconds: number): Instant {
   return milliseconds as Instant;
 }
@@ -20,6 +23,11 @@ export function instant(milliseconds: number): Instant {
 /** The start of the UTC window of that length (in milliseconds) that contains `now`. */
 export function startOf(length: number, now: Instant): Instant {
   return instant(now - (now % length));
+}
+
+/** Whether a stored time lies so far ahead of `now` that the clock of one of the two is wrong. */
+export function isAhead(time: Instant, now: Instant): boolean {
+  return time > now + MOST_SKEW;
 }
 
 export function later(from: Instant, milliseconds: number): Instant {

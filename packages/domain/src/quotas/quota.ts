@@ -1,5 +1,5 @@
 import type { PlanLimits } from '../accounts/plan.js';
-import { DAY, HOUR, type Instant, instant, later, MINUTE, SECOND, startOf } from '../kernel/clock.js';
+import { DAY, HOUR, type Instant, instant, isAhead, later, MINUTE, SECOND, startOf } from '../kernel/clock.js';
 
 /** Requests admitted in the current UTC minute and the current UTC day. */
 export interface Usage {
@@ -64,7 +64,8 @@ export interface Decision {
 
 /**
  * Decides whether both windows have room for one more request. An admitted request is counted in both windows, a
- * refused one in neither. Too many refusals of a key within a minute ban it.
+ * refused one in neither. Too many refusals of a key within a minute ban it. Windows and bans that begin more than two
+ * minutes after `now` are ignored: they come from a clock that ran ahead.
  *
  * @param refusals those of the key; undefined for an address, which is never banned.
  */
@@ -76,7 +77,7 @@ export function decide(
   policy: BanPolicy,
 ): Decision {
   const current = currentUsage(usage, now);
-  const known = refusals ?? NO_REFUSALS;
+  const known = currentRefusals(refusals, now);
   if (known.bannedUntil > now)
     return { verdict: verdictOn(current, limits, known, now), usage: current, refusals: known };
   const outcome = roomIn(current, limits);
@@ -98,7 +99,8 @@ export function decide(
 /** The verdict that a request would get now, without counting one. */
 export function verdictOn(usage: Usage, limits: PlanLimits, refusals: Refusals | undefined, now: Instant): Verdict {
   const current = currentUsage(usage, now);
-  const bannedUntil = refusals !== undefined && refusals.bannedUntil > now ? refusals.bannedUntil : undefined;
+  const ban = currentRefusals(refusals, now);
+  const bannedUntil = ban.bannedUntil > now ? ban.bannedUntil : undefined;
   return describe(bannedUntil === undefined ? roomIn(current, limits) : 'key_banned', current, limits, bannedUntil);
 }
 
@@ -122,10 +124,10 @@ export function retryAfter(verdict: Verdict, now: Instant): number {
   return Math.max(1, Math.ceil((until - now) / SECOND));
 }
 
-/** The usage in the windows of `now`. A clock that is behind doesn't bring an earlier window back. */
+/** The usage in the windows of `now`. A clock that is at most two minutes behind doesn't bring an earlier window back. */
 export function currentUsage(usage: Usage, now: Instant): Usage {
-  const isMinute = now < usage.minuteStart + MINUTE;
-  const isDay = now < usage.dayStart + DAY;
+  const isMinute = isCurrent(usage.minuteStart, MINUTE, now);
+  const isDay = isCurrent(usage.dayStart, DAY, now);
   return {
     minuteStart: isMinute ? usage.minuteStart : startOf(MINUTE, now),
     minuteUsed: isMinute ? usage.minuteUsed : 0,
@@ -134,13 +136,22 @@ export function currentUsage(usage: Usage, now: Instant): Usage {
   };
 }
 
+function isCurrent(start: Instant, length: number, now: Instant): boolean {
+  return now < start + length && !isAhead(start, now);
+}
+
+/** A real ban begins at the time of the refusal that caused it. */
+function currentRefusals(refusals: Refusals | undefined, now: Instant): Refusals {
+  return refusals === undefined || isAhead(refusals.bannedAt, now) ? NO_REFUSALS : refusals;
+}
+
 function roomIn({ minuteUsed, dayUsed }: Usage, { perMinute, perDay }: PlanLimits): Exclude<Outcome, 'key_banned'> {
   if (dayUsed >= perDay) return 'daily_quota_exceeded';
   return minuteUsed >= perMinute ? 'rate_limited' : 'admitted';
 }
 
 function refuse(known: Refusals, now: Instant, policy: BanPolicy): Refusals {
-  const isMinute = now < known.minuteStart + MINUTE;
+  const isMinute = isCurrent(known.minuteStart, MINUTE, now);
   const count = (isMinute ? known.count : 0) + 1;
   const minuteStart = isMinute ? known.minuteStart : startOf(MINUTE, now);
   if (count < policy.refusals) return { ...known, minuteStart, count };

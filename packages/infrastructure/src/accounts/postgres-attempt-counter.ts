@@ -1,19 +1,30 @@
-import { type AttemptCounter, type CountedAttempt, type Instant, instant, later } from '@adoption-store/domain';
+import {
+  type AttemptCounter,
+  type CountedAttempt,
+  type Instant,
+  instant,
+  later,
+  MOST_SKEW,
+} from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import { onDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
+
+// An attempt that lies ahead comes from a clock that ran ahead, and doesn't count. The database's clock counts too: an
+// instance whose clock is behind must not ignore the attempts of the others.
+const COUNTS_NOW = `time > $3 AND time <= GREATEST($2, now()) + interval '${MOST_SKEW} milliseconds'`;
 
 // The insert locks the row before the attempts are counted, so concurrent attempts are decided one after the other.
 const COUNT = `
   INSERT INTO attempts AS kept (subject_hash, times, expires_at) VALUES ($1, ARRAY[$2::timestamptz], $4)
   ON CONFLICT (subject_hash) DO UPDATE
-  SET times = ARRAY(SELECT time FROM unnest(kept.times) AS time WHERE time > $3 ORDER BY time) || excluded.times,
+  SET times = ARRAY(SELECT time FROM unnest(kept.times) AS time WHERE ${COUNTS_NOW} ORDER BY time) || excluded.times,
     expires_at = excluded.expires_at
-  WHERE (SELECT count(*) FROM unnest(kept.times) AS time WHERE time > $3) < $5
+  WHERE (SELECT count(*) FROM unnest(kept.times) AS time WHERE ${COUNTS_NOW}) < $5
   RETURNING subject_hash`;
 const EARLIEST = `
-  SELECT time FROM attempts, unnest(times) AS time WHERE subject_hash = $1 AND time > $2
-  ORDER BY time DESC LIMIT 1 OFFSET $3`;
+  SELECT time FROM attempts, unnest(times) AS time WHERE subject_hash = $1 AND ${COUNTS_NOW}
+  ORDER BY time DESC LIMIT 1 OFFSET $4`;
 const TAKE_BACK = 'UPDATE attempts SET times = trim_array(times, 1) WHERE subject_hash = $1 AND cardinality(times) > 0';
 const FORGET = 'DELETE FROM attempts WHERE subject_hash = $1';
 
@@ -25,7 +36,7 @@ export class PostgresAttemptCounter implements AttemptCounter {
     for (;;) {
       const counted = await this.query<unknown[]>(COUNT, [subjectHash, time, since, end, most]);
       if (counted.length > 0) return undefined;
-      const [earliest] = await this.query<{ time: Date }[]>(EARLIEST, [subjectHash, since, most - 1]);
+      const [earliest] = await this.query<{ time: Date }[]>(EARLIEST, [subjectHash, time, since, most - 1]);
       // Undefined if attempts were removed in the meantime.
       if (earliest !== undefined) return later(instant(earliest.time.getTime()), within);
     }

@@ -9,6 +9,8 @@ export interface RequestCounterConfig {
   readonly redisUrl?: string | undefined;
   /** Milliseconds for which a request waits for Redis. Default: 40. */
   readonly redisTimeout?: number | undefined;
+  /** Milliseconds by which this process's clock may differ from Redis' before Redis' is used. Default: a minute. */
+  readonly redisTolerance?: number | undefined;
   /** The store of counts and bans that survive the process. */
   readonly dataSource: DataSource;
   readonly policy: BanPolicy;
@@ -22,7 +24,7 @@ export type CreatedRequestCounter = Awaited<ReturnType<typeof createRequestCount
 
 /** An unreachable Redis isn't a failure: the loss is reported, and the counter returns to Redis by itself. */
 export async function createRequestCounter(config: RequestCounterConfig) {
-  const { redisUrl, redisTimeout, dataSource, policy, onEvent, onRedisState } = config;
+  const { redisUrl, redisTimeout, redisTolerance, dataSource, policy, onEvent, onRedisState } = config;
   // Needed with Redis too: a process that restarts while Redis is down continues from these counts.
   const store = new PostgresCountsStore(dataSource, onEvent);
   const local = new InProcessRequestCounter(policy, store);
@@ -30,7 +32,7 @@ export async function createRequestCounter(config: RequestCounterConfig) {
   if (redisUrl !== undefined) {
     // Loaded on demand, because loading it takes a tenth of a second.
     const { RedisRequestCounter } = await import('./redis-request-counter.js');
-    const shared = await RedisRequestCounter.connect(redisUrl, policy, redisTimeout);
+    const shared = await RedisRequestCounter.connect(redisUrl, policy, redisTimeout, redisTolerance);
     fallback = new FallbackRequestCounter(shared, local, onRedisState);
   }
   const counter: RequestCounter = fallback ?? local;

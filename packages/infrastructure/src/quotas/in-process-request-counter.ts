@@ -3,9 +3,11 @@ import {
   type ApiKeyId,
   type BanPolicy,
   type CountedRequest,
+  currentUsage,
   DAY,
   decide,
   type Instant,
+  isAhead,
   type KeyRequester,
   MINUTE,
   NO_USAGE,
@@ -20,7 +22,7 @@ import type { KeyCounts, PostgresCountsStore } from './postgres-counts-store.js'
 
 /**
  * Counts in this process only. A decision never yields, so it is atomic. The stored counts of an account and a key are
- * read when they are first counted.
+ * read when they are first counted, and again after the clock was so far ahead that it left a day or a ban behind.
  */
 export class InProcessRequestCounter implements RequestCounter {
   private readonly addresses = new ExpiringMap<string, Usage>(MINUTE);
@@ -45,7 +47,8 @@ export class InProcessRequestCounter implements RequestCounter {
       this.addresses.set(requester.address, decision.usage, now);
       return decision.verdict;
     }
-    const { usage, refusals } = this.known(requester) ?? this.knownOr(await this.stored.read(requester), requester);
+    const { usage, refusals } =
+      this.known(requester, now) ?? this.knownOr(await this.stored.read(requester), requester, now);
     const decision = decide(usage, refusals, limits, now, this.policy);
     this.hold(requester, decision, now);
     const isBan = decision.refusals.bannedAt !== refusals.bannedAt;
@@ -65,7 +68,8 @@ export class InProcessRequestCounter implements RequestCounter {
     if ('address' in requester) {
       return verdictOn(this.addresses.get(requester.address) ?? NO_USAGE, limits, undefined, now);
     }
-    const { usage, refusals } = this.known(requester) ?? this.knownOr(await this.stored.read(requester), requester);
+    const { usage, refusals } =
+      this.known(requester, now) ?? this.knownOr(await this.stored.read(requester), requester, now);
     return verdictOn(usage, limits, refusals, now);
   }
 
@@ -79,21 +83,27 @@ export class InProcessRequestCounter implements RequestCounter {
    */
   remember({ requester, now }: CountedRequest, { usage, refusals }: KeyCounts): void {
     if ('address' in requester) this.addresses.set(requester.address, usage, now);
-    else this.hold(requester, { usage: highestOf(this.accounts.get(requester.accountId), usage), refusals }, now);
+    else this.hold(requester, { usage: highestOf(this.usageOf(requester.accountId, now), usage), refusals }, now);
   }
 
-  private known({ accountId, keyId }: KeyRequester): KeyCounts | undefined {
+  private known({ accountId, keyId }: KeyRequester, now: Instant): KeyCounts | undefined {
     const usage = this.accounts.get(accountId);
     const refusals = this.keys.get(keyId);
-    return usage && refusals && { usage, refusals };
+    if (usage === undefined || refusals === undefined) return undefined;
+    return isAhead(usage.dayStart, now) || isAhead(refusals.bannedAt, now) ? undefined : { usage, refusals };
   }
 
   /** Other requests may have been counted while the stored counts were read. */
-  private knownOr(stored: KeyCounts, { accountId, keyId }: KeyRequester): KeyCounts {
+  private knownOr(stored: KeyCounts, { accountId, keyId }: KeyRequester, now: Instant): KeyCounts {
+    const refusals = this.keys.get(keyId);
     return {
-      usage: this.accounts.get(accountId) ?? stored.usage,
-      refusals: this.keys.get(keyId) ?? stored.refusals,
+      usage: highestOf(this.usageOf(accountId, now), currentUsage(stored.usage, now)),
+      refusals: refusals && !isAhead(refusals.bannedAt, now) ? refusals : stored.refusals,
     };
+  }
+
+  private usageOf(accountId: AccountId, now: Instant): Usage {
+    return currentUsage(this.accounts.get(accountId) ?? NO_USAGE, now);
   }
 
   private hold({ accountId, keyId }: KeyRequester, { usage, refusals }: KeyCounts, now: Instant): void {
@@ -102,7 +112,7 @@ export class InProcessRequestCounter implements RequestCounter {
   }
 }
 
-function highestOf(one: Usage = NO_USAGE, other: Usage): Usage {
+function highestOf(one: Usage, other: Usage): Usage {
   const minute = one.minuteStart - other.minuteStart || one.minuteUsed - other.minuteUsed;
   const day = one.dayStart - other.dayStart || one.dayUsed - other.dayUsed;
   const { minuteStart, minuteUsed } = minute > 0 ? one : other;

@@ -7,6 +7,7 @@ import {
   instant,
   type KeyRequester,
   later,
+  MOST_SKEW,
   NO_REFUSALS,
   type Refusals,
   type Usage,
@@ -37,10 +38,15 @@ const READ = {
   ORDER BY place`,
 };
 
+/** A day, minute or ban that begins after this comes from a clock that ran ahead of the database's. */
+const AHEAD = `now() + interval '${MOST_SKEW} milliseconds'`;
+
 /**
  * Instances without Redis count separately but share the rows: within a day, and within a minute, the highest count is
- * kept, and the later of two bans. The joins drop deleted accounts and keys. The rows are sorted, because two instances
- * that lock them in different orders could deadlock.
+ * kept, and the later of two bans. Days and bans that lie ahead are not stored, and stored ones are overwritten. The
+ * database's clock decides that, so that an instance whose clock is behind can't reset the counts of the others. The
+ * joins drop deleted accounts and keys. The rows are sorted, because two instances that lock them in different orders
+ * could deadlock.
  */
 const WRITE = {
   name: 'request counts write',
@@ -51,30 +57,39 @@ const WRITE = {
     FROM unnest($1::bigint[], $2::timestamptz[], $3::integer[], $4::timestamptz[], $5::integer[])
       AS changed (account_id, day_start, day_used, minute_start, minute_used)
     JOIN accounts ON accounts.id = account_id
+    WHERE changed.day_start <= ${AHEAD}
     ORDER BY account_id
     ON CONFLICT (account_id) DO UPDATE SET
       day_start = excluded.day_start,
       day_used = CASE WHEN excluded.day_start = stored.day_start
         THEN GREATEST(excluded.day_used, stored.day_used) ELSE excluded.day_used END,
-      minute_start = GREATEST(excluded.minute_start, stored.minute_start),
+      minute_start = CASE
+        WHEN stored.minute_start <= ${AHEAD} THEN GREATEST(excluded.minute_start, stored.minute_start)
+        ELSE excluded.minute_start END,
       minute_used = CASE
-        WHEN excluded.minute_start < stored.minute_start THEN stored.minute_used
         WHEN excluded.minute_start = stored.minute_start THEN GREATEST(excluded.minute_used, stored.minute_used)
+        WHEN excluded.minute_start < stored.minute_start AND stored.minute_start <= ${AHEAD} THEN stored.minute_used
         ELSE excluded.minute_used END
-    WHERE excluded.day_start >= stored.day_start
+    WHERE excluded.day_start >= stored.day_start OR stored.day_start > ${AHEAD}
   )
   INSERT INTO key_bans AS stored (key_id, banned_at, banned_until)
   SELECT key_id, banned_at, banned_until
   FROM unnest($6::bigint[], $7::timestamptz[], $8::timestamptz[]) AS changed (key_id, banned_at, banned_until)
   JOIN api_keys ON api_keys.id = key_id
+  WHERE banned_at <= ${AHEAD}
   ORDER BY key_id
   ON CONFLICT (key_id) DO UPDATE SET banned_at = excluded.banned_at, banned_until = excluded.banned_until
-  WHERE excluded.banned_at > stored.banned_at`,
+  WHERE excluded.banned_at > stored.banned_at OR stored.banned_at > ${AHEAD}`,
 };
 
 const COUNTS = { table: 'request_counts', time: 'day_start' };
 /** A ban matters until it ends, and for a day for the length of the next one. */
 const BANS = { table: 'key_bans', time: 'banned_at', where: "banned_until <= $1::timestamptz + interval '1 day'" };
+
+/** Rows from a clock that was more than a day ahead. Nothing else deletes them for as long as it was ahead. */
+const COUNTS_AHEAD = { ...COUNTS, where: "day_start > now() + interval '1 day'" };
+const BANS_AHEAD = { ...BANS, where: "banned_at > now() + interval '1 day'" };
+const ANY_TIME = instant(Date.UTC(9999, 0));
 
 /** Stores daily counts and bans in PostgreSQL, so that they survive the process. */
 export class PostgresCountsStore {
@@ -108,8 +123,10 @@ export class PostgresCountsStore {
   async purge(now: Instant): Promise<number> {
     // A day later than necessary, for instances whose clock is behind.
     const before = later(now, -2 * DAY);
-    const counts = await deletePortions(this.dataSource, COUNTS, before);
-    return counts + (await deletePortions(this.dataSource, BANS, before));
+    let deleted = 0;
+    for (const rows of [COUNTS, BANS]) deleted += await deletePortions(this.dataSource, rows, before);
+    for (const rows of [COUNTS_AHEAD, BANS_AHEAD]) deleted += await deletePortions(this.dataSource, rows, ANY_TIME);
+    return deleted;
   }
 
   /** Writes the changes. Never rejects: changes that can't be written now are written at the next flush. */

@@ -4,7 +4,9 @@ import {
   decide,
   type Decision,
   DAY,
+  type Instant,
   instant,
+  MOST_SKEW,
   NO_USAGE,
   type Refusals,
   type RequestCounter,
@@ -18,10 +20,12 @@ import { requestCounterScript } from './request-counter-script.js';
 
 /** A value in Redis, as request-counter-script.ts writes it. */
 type Held = string | null | undefined;
+/** The values that the script returns for each requester. */
+type Answer = readonly [usage: Held, refusals: Held, at: number];
 
 /** The client with the script as a command. */
 interface ScriptedRedis extends Redis {
-  countRequests(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<Held[]>;
+  countRequests(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<(Held | number)[]>;
 }
 
 /** Requests of one requester with the same limits. They are decided one after another. */
@@ -31,6 +35,8 @@ interface Group extends CountedRequest {
   usage: Usage;
   /** Only for keys. */
   refusals: Refusals | undefined;
+  /** The time of the decision: `now`, or Redis' time if the two differ too much. */
+  at: Instant;
 }
 
 /** Groups in one call, which takes Redis about 3 ms. */
@@ -38,6 +44,9 @@ const MOST_GROUPS = 500;
 
 /** Milliseconds until a request is decided in process instead. This leaves time to do so within 50 ms. */
 const DEFAULT_TIMEOUT = 40;
+
+/** Two clocks that differ from Redis' by no more than this differ from each other by no more than MOST_SKEW. */
+const TOLERANCE = MOST_SKEW / 2;
 
 /** Milliseconds between attempts to connect. */
 const RETRY_INTERVAL = 100;
@@ -56,8 +65,18 @@ export class RedisRequestCounter implements RequestCounter {
     private readonly timeout: number,
   ) {}
 
-  /** Connects. If that fails, it retries in the background; `isReady` says whether it is connected. */
-  static async connect(url: string, policy: BanPolicy, timeout = DEFAULT_TIMEOUT): Promise<RedisRequestCounter> {
+  /**
+   * Connects. If that fails, it retries in the background; `isReady` says whether it is connected.
+   *
+   * @param tolerance milliseconds by which `now` may differ from Redis' clock; beyond that Redis' time is used. Tests
+   *   that set the time pass more.
+   */
+  static async connect(
+    url: string,
+    policy: BanPolicy,
+    timeout = DEFAULT_TIMEOUT,
+    tolerance = TOLERANCE,
+  ): Promise<RedisRequestCounter> {
     const redis = new Redis(url, {
       lazyConnect: true,
       // A request should be decided in process instead of waiting.
@@ -72,7 +91,7 @@ export class RedisRequestCounter implements RequestCounter {
       // After a failover the old primary may still answer, but refuse writes.
       reconnectOnError: (error) => error.message.startsWith('READONLY'),
       connectionName: 'adoption-store',
-      scripts: { countRequests: { lua: requestCounterScript(policy) } },
+      scripts: { countRequests: { lua: requestCounterScript(policy, tolerance) } },
     });
     const counter = new RedisRequestCounter(redis as ScriptedRedis, policy, timeout);
     redis.on('error', (error: Error) => (counter.connectionError = error));
@@ -95,19 +114,20 @@ export class RedisRequestCounter implements RequestCounter {
     if (this.groups.size === MOST_GROUPS) this.groups = new Map();
     if (this.groups.size === 0) this.answer = this.ask(this.groups);
     const id = `${keysOf(requester).join(' ')} ${limits.perMinute} ${limits.perDay}`;
-    const group = this.groups.get(id) ?? { requester, limits, now, requests: 0, usage: NO_USAGE, refusals: undefined };
+    const group = this.groups.get(id) ?? groupOf({ requester, limits, now });
     this.groups.set(id, group);
     group.requests += 1;
     await this.answer;
-    const decision = decide(group.usage, group.refusals, limits, group.now, this.policy);
+    const decision = decide(group.usage, group.refusals, limits, group.at, this.policy);
     group.usage = decision.usage;
     group.refusals &&= decision.refusals;
     return decision;
   }
 
-  async look({ requester, limits, now }: CountedRequest): Promise<Verdict> {
-    const [usage, refusals] = await this.withTimeout(this.redis.mget(...keysOf(requester)));
-    return verdictOn(usageFrom(usage), limits, refusalsFrom(refusals), now);
+  async look(request: CountedRequest): Promise<Verdict> {
+    const group = groupOf(request);
+    await this.askFor([group]);
+    return verdictOn(group.usage, group.limits, group.refusals, group.at);
   }
 
   /** Does nothing, because the keys in Redis expire by themselves. */
@@ -136,13 +156,18 @@ export class RedisRequestCounter implements RequestCounter {
   private async ask(gathering: ReadonlyMap<string, Group>): Promise<void> {
     await new Promise(setImmediate);
     this.groups = new Map();
-    const groups = [...gathering.values()];
+    await this.askFor([...gathering.values()]);
+  }
+
+  private async askFor(groups: readonly Group[]): Promise<void> {
     const keys = groups.flatMap(({ requester }) => keysOf(requester));
     const numbers = groups.flatMap(({ requests, now, limits }) => [requests, now, limits.perMinute, limits.perDay]);
-    const held = await this.withTimeout(this.redis.countRequests(keys.length, ...keys, ...numbers));
+    const answers = await this.withTimeout(this.redis.countRequests(keys.length, ...keys, ...numbers));
     groups.forEach((group, index) => {
-      group.usage = usageFrom(held[2 * index]);
-      if ('keyId' in group.requester) group.refusals = refusalsFrom(held[2 * index + 1]);
+      const [usage, refusals, at] = answers.slice(3 * index) as unknown as Answer;
+      group.usage = usageFrom(usage);
+      if ('keyId' in group.requester) group.refusals = refusalsFrom(refusals);
+      group.at = instant(at);
     });
   }
 
@@ -161,6 +186,10 @@ export class RedisRequestCounter implements RequestCounter {
       });
     });
   }
+}
+
+function groupOf(request: CountedRequest): Group {
+  return { ...request, requests: 0, usage: NO_USAGE, refusals: undefined, at: request.now };
 }
 
 function keysOf(requester: Requester): [usage: string, refusals: string] {

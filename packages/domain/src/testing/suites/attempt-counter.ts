@@ -1,5 +1,5 @@
 import type { AttemptCounter } from '../../accounts/attempt-counter.js';
-import { DAY, later, MINUTE } from '../../kernel/clock.js';
+import { DAY, HOUR, type Instant, instant, later, MINUTE } from '../../kernel/clock.js';
 import { atOnce, NOON, Unique } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
 
@@ -37,6 +37,17 @@ export function attemptCounterSuite(framework: TestFramework, name: string, open
       expect(await count(subject, later(free, -1))).toBe(free);
       expect(await count(subject, free)).toBeUndefined();
       expect(await count(subject, free)).toBe(later(free, MINUTE));
+    });
+
+    it('ignores the attempts of a clock that was an hour ahead, and counts those of one that is a minute ahead', async () => {
+      const subject = newSubject();
+      const now = instant(Date.UTC(2200, 0));
+      const countTen = async (at: Instant) => {
+        for (let attempt = 0; attempt < 10; attempt += 1) expect(await count(subject, at)).toBeUndefined();
+      };
+      await countTen(later(now, HOUR));
+      await countTen(later(now, MINUTE));
+      expect(await count(subject, now)).toBe(later(now, MINUTE + LIMIT.within));
     });
 
     it('takes back the latest attempt alone', async () => {

@@ -8,9 +8,11 @@ import { type OpenRequestCounter, Requesters } from './requesters.js';
 const NOON = instant(Date.UTC(2026, 0, 1, 12));
 const POLICY: BanPolicy = { refusals: 3, firstBan: 5 * MINUTE, longestBan: 15 * MINUTE };
 
-/** Sometimes the clock is behind. */
+/** Sometimes the clock is behind, or was ahead and is corrected. */
 function drawPause(draws: Draws): number {
-  const weight = draws.integer(1, 13);
+  const weight = draws.integer(1, 16);
+  if (weight === 16) return draws.integer(-2 * HOUR, 0);
+  if (weight >= 14) return draws.integer(-10 * MINUTE, 0);
   if (weight <= 8) return draws.integer(0, 20 * SECOND);
   if (weight <= 10) return draws.integer(-30 * SECOND, 0);
   return weight <= 12 ? draws.integer(0, 20 * MINUTE) : draws.integer(0, 26 * HOUR);

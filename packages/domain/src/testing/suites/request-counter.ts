@@ -229,6 +229,59 @@ export function requestCounterSuite(framework: TestFramework, name: string, open
       });
     });
 
+    it('admits again once a clock that was ahead is corrected', async () => {
+      for (const ahead of [HOUR, DAY, 400 * DAY]) {
+        requester = requesters.key();
+        const address = { requester: requesters.address(), limits: { perMinute: 1, perDay: Infinity } };
+        const limits = { perMinute: 1, perDay: 3 };
+        await countTimes(51, later(noon, ahead), { limits });
+        await count(later(noon, ahead), address);
+        expect(await look(noon, { limits })).toMatchObject({ outcome: 'admitted', minute: { used: 0 } });
+        for (const now of [noon, later(noon, MINUTE)]) {
+          const minute = { used: 1, resetsAt: later(now, MINUTE) };
+          expect(await count(now, { limits })).toMatchObject({ outcome: 'admitted', minute, bannedUntil: undefined });
+          expect(await count(now, { limits })).toMatchObject({ minute });
+          expect(await count(now, address)).toMatchObject({ outcome: 'admitted', minute });
+          expect(await count(now, address)).toMatchObject({ outcome: 'rate_limited', minute });
+        }
+      }
+    });
+
+    it('keeps the windows and the ban of a clock that is two minutes ahead, which the clock of an instance may be', async () => {
+      const ahead = later(noon, 2 * MINUTE);
+      const { bannedUntil } = await ban(ahead);
+      expect(await count(noon, { limits: once })).toMatchObject({
+        outcome: 'key_banned',
+        minute: { used: 1 },
+        bannedUntil,
+      });
+      const other = { requester: requesters.keyOf(requester), limits: once };
+      expect(await count(noon, other)).toMatchObject({ outcome: 'rate_limited', minute: { used: 1 } });
+    });
+
+    it('ignores the windows and the ban of a clock that is further ahead', async () => {
+      const ahead = later(noon, 3 * MINUTE);
+      await ban(ahead);
+      expect(await count(later(noon, MINUTE - 1), { limits: once })).toMatchObject({
+        outcome: 'admitted',
+        minute: { used: 1, resetsAt: later(noon, MINUTE) },
+        day: { used: 2 },
+      });
+      await ban(noon);
+      expect(minutesBanned(await look(noon, { limits: once }), noon)).toBe(5);
+    });
+
+    it('ignores a day that a clock before midnight takes for tomorrow by more than two minutes', async () => {
+      const nextDay = later(midnight, DAY);
+      await countTimes(2, nextDay, { limits: { perMinute: 9, perDay: 2 } });
+      const limits = { perMinute: 9, perDay: 2 };
+      expect((await count(later(nextDay, -2 * MINUTE), { limits })).outcome).toBe('daily_quota_exceeded');
+      expect(await count(later(nextDay, -2 * MINUTE - 1), { limits })).toMatchObject({
+        outcome: 'admitted',
+        day: { used: 1, resetsAt: nextDay },
+      });
+    });
+
     it('changes no decision by a purge', async () => {
       await countTimes(30, noon);
       const other = { requester: requesters.key() };
