@@ -1,9 +1,10 @@
-import type { Account, AccountKey } from '@adoption-store/domain';
+import type { Account } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import type { DatabaseConnection } from '../database/data-source.js';
 import { NotificationListener } from '../database/notification-listener.js';
 import { PostgresAccountMailQueue } from './postgres-account-mail-queue.js';
 import { PostgresCredentialRepository } from './postgres-credential-repository.js';
+import type { ChangedRow } from './recent-changes.js';
 import { TypeOrmAccountRepository } from './typeorm-account-repository.js';
 import { TypeOrmApiKeyRepository } from './typeorm-api-key-repository.js';
 
@@ -16,10 +17,10 @@ export function createAccountAdapters(dataSource: DataSource, connection: Databa
     listener.start();
   });
   const listener = new NotificationListener(connection, 'key_changes', (payload) => {
-    apiKeys.forget(concernedBy(payload));
+    apiKeys.forget(isChangedRow(payload) ? payload : undefined);
   });
   const forget = ({ id }: Account) => {
-    apiKeys.forget(({ account }) => account.id === id);
+    apiKeys.forget(`account ${id}`);
   };
   const accountMails = new PostgresAccountMailQueue(dataSource, connection);
   return {
@@ -36,9 +37,7 @@ export function createAccountAdapters(dataSource: DataSource, connection: Databa
   };
 }
 
-/** Parses the trigger's payload. An unknown payload, perhaps of a later version, concerns every entry. */
-function concernedBy(payload = ''): (found: AccountKey) => boolean {
-  const [, what, id = ''] = /^(key|account) (\d+)$/.exec(payload) ?? [];
-  if (what === 'key') return ({ key }) => key.id === BigInt(id);
-  return what === 'account' ? ({ account }) => account.id === BigInt(id) : () => true;
+/** An unknown payload, perhaps of a later version, concerns every entry. */
+function isChangedRow(payload = ''): payload is ChangedRow {
+  return /^(key|account) \d+$/.test(payload);
 }

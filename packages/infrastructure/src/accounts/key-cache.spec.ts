@@ -171,10 +171,10 @@ describe('a change with a notification', () => {
     const [one, other] = [await inner.add(await draft()), await inner.add(await draft())];
     await Promise.all([find(one.hash), find(other.hash)]);
     await inner.revoke(one.id, NOW);
-    cache.forget(({ key }) => key.id === one.id);
+    cache.forget(`key ${one.id}`);
     expect(await answersAtOnce(other.hash)).toBe(true);
     expect(await find(one.hash)).toMatchObject({ key: { revokedAt: NOW } });
-    cache.forget(() => true);
+    cache.forget();
     expect(await answersAtOnce(other.hash)).toBe(false);
     await pass(inner.takes);
   });
@@ -192,11 +192,12 @@ describe('a change with a notification', () => {
     await pass(50);
     expect(inner.inFlight).toBe(1);
     await inner.revoke(id, NOW);
-    cache.forget(({ key }) => key.id === id);
+    cache.forget(`key ${id}`);
     await pass(later);
     const late = ask(hash);
     await pass(200);
-    expect(await early).toMatchObject({ key: { revokedAt: undefined } });
+    // During a refresh the earlier request has already been answered.
+    expect(await early).toMatchObject({ key: { revokedAt: age === 0 ? NOW : undefined } });
     expect(await late).toMatchObject({ key: { revokedAt: NOW } });
     expect(await ask(hash)).toMatchObject({ key: { revokedAt: NOW } });
   });

@@ -1,5 +1,6 @@
 import type { AccountKey } from '@adoption-store/domain';
 import { Batch } from '../database/batch.js';
+import { type Answer, type ChangedRow, RecentChanges, rowsOf } from './recent-changes.js';
 
 /**
  * Milliseconds for which an entry is used. A revocation takes effect within this time even without its notification.
@@ -27,8 +28,11 @@ interface Entry {
 export class KeyCache {
   /** The least recently read entry is first. It is also the least recently used. */
   private readonly entries = new Map<string, Entry>();
-  /** Reads in progress, shared by their callers. Replaced at each change, because earlier reads may return old data. */
-  private reads = new Map<string, Promise<AccountKey | undefined>>();
+  /** The hashes of the entries that were made from a row. */
+  private readonly hashes = new Map<ChangedRow, Set<string>>();
+  /** Reads in progress, shared by their callers. */
+  private readonly reads = new Map<string, Promise<Answer>>();
+  private readonly changes = new RecentChanges(MOST_ENTRIES);
   // Two batches, so that look-ups of unknown keys don't delay those of known ones.
   private readonly known;
   private readonly unknown;
@@ -58,35 +62,58 @@ export class KeyCache {
     return entry?.found;
   }
 
-  /** Drops the entries and reads that a change may have made wrong. */
-  forget(isConcerned: (found: AccountKey) => boolean): void {
-    this.reads = new Map();
-    for (const [hash, { found }] of this.entries) if (isConcerned(found)) this.entries.delete(hash);
+  /** Drops the entries that were made from a row which has changed. Without a row: all entries. */
+  forget(row?: ChangedRow): void {
+    this.changes.add(row);
+    for (const hash of row === undefined ? this.entries.keys() : (this.hashes.get(row) ?? [])) this.drop(hash);
   }
 
-  private read(hash: string): Promise<AccountKey | undefined> {
-    const reading = this.reads.get(hash) ?? this.readNew(hash, this.reads);
+  /** A read that began before a change may have missed it, so its callers share another one. */
+  private async read(hash: string): Promise<AccountKey | undefined> {
+    const answer = await this.shareRead(hash);
+    return (this.changes.concern(answer) ? await this.shareRead(hash) : answer).found;
+  }
+
+  private shareRead(hash: string): Promise<Answer> {
+    const reading = this.reads.get(hash) ?? this.readNew(hash);
     this.reads.set(hash, reading);
     return reading;
   }
 
-  private async readNew(hash: string, reads: typeof this.reads): Promise<AccountKey | undefined> {
+  private async readNew(hash: string): Promise<Answer> {
     const readAt = performance.now();
+    const changes = this.changes.count;
     try {
       const found = await (this.entries.has(hash) ? this.known : this.unknown).add(hash);
-      if (reads === this.reads) this.keep(hash, found, readAt);
-      return found;
+      const answer = { found, changes };
+      if (!this.changes.concern(answer)) this.keep(hash, found, readAt);
+      return answer;
     } finally {
-      reads.delete(hash);
+      this.reads.delete(hash);
     }
   }
 
   private keep(hash: string, found: AccountKey | undefined, readAt: number): void {
-    this.entries.delete(hash);
-    if (found === undefined) return;
-    const [oldest] = this.entries.keys();
-    if (this.entries.size >= MOST_ENTRIES && oldest !== undefined) this.entries.delete(oldest);
+    if (found === undefined) {
+      this.drop(hash);
+      return;
+    }
+    const isKnown = this.entries.delete(hash);
+    if (!isKnown) {
+      const [oldest] = this.entries.keys();
+      if (this.entries.size >= MOST_ENTRIES && oldest !== undefined) this.drop(oldest);
+      for (const row of rowsOf(found)) this.hashes.set(row, (this.hashes.get(row) ?? new Set()).add(hash));
+    }
     this.entries.set(hash, { found, readAt });
     this.onEntry();
+  }
+
+  private drop(hash: string): void {
+    const entry = this.entries.get(hash);
+    this.entries.delete(hash);
+    for (const row of entry === undefined ? [] : rowsOf(entry.found)) {
+      this.hashes.get(row)?.delete(hash);
+      if (this.hashes.get(row)?.size === 0) this.hashes.delete(row);
+    }
   }
 }

@@ -34,6 +34,7 @@ import { accountFrom, type AccountRow, accountSchema } from './account.schema.js
 import { type ApiKeyRow, apiKeySchema, KEY_END } from './api-key.schema.js';
 import { KeyCache } from './key-cache.js';
 import { KeyUses } from './key-uses.js';
+import type { ChangedRow } from './recent-changes.js';
 
 const keys = new Columns(apiKeySchema);
 const accounts = new Columns(accountSchema);
@@ -81,9 +82,9 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
     return this.cache.find(hash);
   }
 
-  /** Drops the cached keys that a change may have made wrong. */
-  forget(isConcerned: (found: AccountKey) => boolean): void {
-    this.cache.forget(isConcerned);
+  /** Drops the cached keys that were made from a row which has changed. Without a row: all. */
+  forget(row?: ChangedRow): void {
+    this.cache.forget(row);
   }
 
   async findById(id: ApiKeyId): Promise<AccountKey | undefined> {
@@ -172,7 +173,7 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
       return await onDatabase(() => this.dataSource.transaction(work));
     } finally {
       // Also after a failure: a commit whose response was lost has happened anyway.
-      this.forget(({ key }) => ids.includes(key.id));
+      for (const id of ids) if (id !== undefined) this.forget(`key ${id}`);
     }
   }
 
