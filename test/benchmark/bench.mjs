@@ -5,6 +5,7 @@
 import { parseArgs } from 'node:util';
 import { measureGrowth } from './growth.mjs';
 import { measureHostile } from './hostile.mjs';
+import { measureHour } from './hour.mjs';
 import { measureLimiter } from './limiter.mjs';
 import { measureMessages } from './messages.mjs';
 import { measureOperations, measureUsage } from './operations.mjs';
@@ -12,10 +13,12 @@ import { check, keep } from './results.mjs';
 import { measureSizing } from './sizing.mjs';
 import { measureSoak } from './soak.mjs';
 import { measureThroughput } from './throughput.mjs';
+import { measureYear } from './year.mjs';
 
 const benchmarks = {
   growth: measureGrowth,
   hostile: measureHostile,
+  hour: measureHour,
   limiter: measureLimiter,
   messages: measureMessages,
   operations: measureOperations,
@@ -23,6 +26,7 @@ const benchmarks = {
   soak: measureSoak,
   throughput: measureThroughput,
   usage: measureUsage,
+  year: measureYear,
 };
 
 const { values, positionals } = parseArgs({
@@ -31,8 +35,10 @@ const { values, positionals } = parseArgs({
     check: { type: 'boolean', default: false },
     /** Also measures growth to ten million animals. */
     huge: { type: 'boolean', default: false },
-    /** Duration of the soak. */
+    /** Duration of the soak and of the hour. */
     minutes: { type: 'string', default: '2' },
+    /** The share of a large store's rows after a year that `year` and `hour` fill in. */
+    scale: { type: 'string', default: '1' },
     write: { type: 'boolean', default: false },
   },
 });
@@ -45,6 +51,6 @@ if (values.check) process.exit((await check()) ? 0 : 1);
 for (const [name, measure] of Object.entries(benchmarks)) {
   if (positionals.length > 0 && !positionals.includes(name)) continue;
   console.log(`\n${name}`);
-  const result = await measure({ huge: values.huge, minutes: Number(values.minutes) });
+  const result = await measure({ huge: values.huge, minutes: Number(values.minutes), scale: Number(values.scale) });
   if (values.write && result !== undefined) keep(name, result);
 }

@@ -1,3 +1,5 @@
+import { renderHour, renderYear } from './year-page.mjs';
+
 /** Targets: the lowest ratios of our rate to the expert's, by workload and connections. */
 const LEAST = {
   'list 20': { 1: 0.95, 32: 2.5, 256: 2.6 },
@@ -15,8 +17,10 @@ const LEAST_WITH_MANY = 0.95;
 const MOST_START_UP = 1_500;
 const MOST_MEMORY = 160;
 
+const TOOLS = { about, judged, table };
+
 /** Renders results.md from results.json. */
-export function render({ throughput = {}, limiter, growth, soak }) {
+export function render({ throughput = {}, limiter, growth, soak, year, hour }) {
   const versions = Object.keys(throughput).sort((one, other) => Number.parseInt(one) - Number.parseInt(other));
   return [
     ...introduction,
@@ -25,6 +29,8 @@ export function render({ throughput = {}, limiter, growth, soak }) {
     ...(limiter === undefined ? [] : renderLimiter(limiter)),
     ...(growth === undefined ? [] : renderGrowth(growth)),
     ...(soak === undefined ? [] : renderSoak(soak)),
+    ...(year === undefined ? [] : renderYear(year, TOOLS)),
+    ...(hour === undefined ? [] : renderHour(hour, TOOLS)),
   ].join('\n');
 }
 
@@ -55,7 +61,7 @@ const introduction = [
   'ratios between neighbouring windows. A window is repeated if the host of a virtual machine took more than 2 % of its',
   'CPU time. A figure in **bold** misses its target.',
   '',
-  '`npm run bench -- throughput --write` (and `limiter`, `growth --huge`, `soak --minutes 20`) writes this page and',
+  '`npm run bench -- throughput --write` (and `limiter`, `growth --huge`, `soak --minutes 20`, `year`, `hour --minutes 60`) writes this page and',
   'results.json. `npm run bench -- --check` fails if a ratio falls below 0.8 of the one here.',
   '',
 ];

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { draw } from './hour-chart.mjs';
 import { TOOL } from './load.mjs';
 import { render } from './results-page.mjs';
 import { measureShortly } from './throughput.mjs';
@@ -10,7 +11,10 @@ import { SECONDS, WINDOWS } from './turns.mjs';
 const at = (name) => join(import.meta.dirname, name);
 const SLOWER = 0.8;
 
-/** Stores the results in results.json and renders results.md. Throughput is stored by Node.js version. */
+/**
+ * Stores the results in results.json and renders results.md. Throughput is stored by Node.js version, the samples of an
+ * hour as a picture.
+ */
 export function keep(name, figures) {
   const results = kept();
   const about = { date: new Date().toISOString().slice(0, 10), machine: machine(), seconds: SECONDS, windows: WINDOWS };
@@ -19,6 +23,11 @@ export function keep(name, figures) {
     for (const [version, of] of Object.entries(figures)) results.throughput[version] = { ...about, ...of };
   } else {
     results[name] = { ...about, node: process.versions.node, figures };
+  }
+  if (name === 'hour') {
+    const { samples, ...rest } = figures;
+    writeFileSync(at('hour.svg'), draw(samples));
+    results.hour.figures = rest;
   }
   writeFileSync(at('results.json'), `${JSON.stringify(results, undefined, 2)}\n`);
   writeFileSync(at('results.md'), render(results));
