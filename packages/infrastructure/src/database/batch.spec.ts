@@ -153,6 +153,29 @@ describe('a batch', () => {
     await late;
   });
 
+  it('refuses an overdue item without running it, also when it runs the items of a failed run one by one', async () => {
+    const { batch, runs } = controlled();
+    const first = batch.add(0);
+    const overdue = [1, 2].map((item) =>
+      expect(batch.add(item)).rejects.toMatchObject({ code: 'service_unavailable' }),
+    );
+    jest.advanceTimersByTime(QUERY_TIMEOUT - 1);
+    const intime = Promise.allSettled([batch.add(3), batch.add(4)]);
+    jest.advanceTimersByTime(1);
+    runs[0]?.end();
+    await first;
+    await settled();
+    await Promise.all(overdue);
+    expect(runs.slice(1)).toMatchObject([{ items: [3, 4] }]);
+    runs[1]?.end(new Error('3 is bad'));
+    await settled();
+    expect(runs[2]?.items).toEqual([3]);
+    jest.advanceTimersByTime(QUERY_TIMEOUT - 1);
+    await settled();
+    expect(await intime).toMatchObject([{ status: 'rejected' }, { status: 'rejected' }]);
+    expect(runs).toHaveLength(3);
+  });
+
   it('belongs to the trace of its first caller', async () => {
     const asker = new AsyncLocalStorage<string>();
     const askers: (string | undefined)[] = [];

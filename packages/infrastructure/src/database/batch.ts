@@ -1,5 +1,6 @@
 import { DomainError } from '@adoption-store/domain';
 import { onDatabase } from './database-errors.js';
+import { isOverdue } from './query-timeouts.js';
 import { callersTrace } from './query-tracing.js';
 
 /** Default for the most items of one batch. */
@@ -68,9 +69,12 @@ export class Batch<Item, Result> {
     this.isRunning = false;
   }
 
-  private async runBatch(batch: readonly Waiting<Item, Result>[]): Promise<void> {
-    this.isShared = batch.length > 1;
-    if (batch.length === 1) return this.runEach(batch);
+  private async runBatch(taken: readonly Waiting<Item, Result>[]): Promise<void> {
+    this.isShared = taken.length > 1;
+    // Overdue items are refused without running.
+    void this.runEach(taken.filter(({ since }) => isOverdue(since)));
+    const batch = taken.filter(({ since }) => !isOverdue(since));
+    if (batch.length <= 1) return this.runEach(batch);
     try {
       const results = await onDatabaseFor(batch[0], () => this.together(batch.map(({ item }) => item)));
       batch.forEach(({ resolve }, index) => {

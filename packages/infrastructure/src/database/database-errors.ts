@@ -72,7 +72,7 @@ export function sqlState(error: unknown): string | undefined {
  */
 export async function onDatabase<Result>(work: () => Promise<Result>, since?: number): Promise<Result> {
   try {
-    return await (isInTransaction() ? work() : withTimeout(work(), since));
+    return await (isInTransaction() ? work() : withTimeout(work, since));
   } catch (error) {
     if (!isUnavailable(error)) throw error;
     const message = 'the service is not available just now, try again later';

@@ -13,13 +13,19 @@ export class QueryTimeoutError extends Error {
   }
 }
 
+/** Whether a caller that has waited since that time of `performance.now()` has waited too long. */
+export function isOverdue(since: number): boolean {
+  return performance.now() >= since + QUERY_TIMEOUT;
+}
+
 /**
- * Waits for the answer, at most `QUERY_TIMEOUT`.
+ * Runs the work and waits for its answer, at most `QUERY_TIMEOUT`. Work that would begin later never runs.
  *
  * @param since when the wait began, as a time of `performance.now()`.
  * @throws QueryTimeoutError after the timeout.
  */
-export async function withTimeout<Answer>(answer: Promise<Answer>, since = performance.now()): Promise<Answer> {
+export async function withTimeout<Answer>(work: () => Promise<Answer>, since = performance.now()): Promise<Answer> {
+  if (isOverdue(since)) throw new QueryTimeoutError();
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(
@@ -30,7 +36,7 @@ export async function withTimeout<Answer>(answer: Promise<Answer>, since = perfo
     );
   });
   try {
-    return await Promise.race([answer, late]);
+    return await Promise.race([work(), late]);
   } finally {
     clearTimeout(timer);
   }
