@@ -11,16 +11,24 @@ import { migrations } from './migrations/index.js';
 import { QUERY_TIMEOUT } from './query-timeouts.js';
 import { PipeliningPool } from './pipelining-pool.js';
 import { QueryTracing } from './query-tracing.js';
+import { ReadOnlyServers } from './read-only-servers.js';
 
 /** The address of PostgreSQL and the size of the pool, as pg's own settings. */
-export type DatabaseConnection = Pick<PoolConfig, 'connectionString' | 'host' | 'port' | 'user' | 'database' | 'max'>;
+export type DatabaseConnection = Pick<
+  PoolConfig,
+  'connectionString' | 'host' | 'port' | 'user' | 'database' | 'max' | 'maxLifetimeSeconds'
+>;
 
 /** Milliseconds to wait for a connection. The rest of the query timeout is for the query itself. */
 const CONNECTION_TIMEOUT = QUERY_TIMEOUT - 200;
 
+/** Longest life of a connection, which may stay with a server that its address no longer leads to. */
+export const LONGEST_LIFE_SECONDS = 300;
+
 /** Connects to a database whose schema is up to date. */
 export async function openDataSource(connection: DatabaseConnection): Promise<DataSource> {
   const source = await dataSource({
+    maxLifetimeSeconds: LONGEST_LIFE_SECONDS,
     ...connection,
     connectionTimeoutMillis: CONNECTION_TIMEOUT,
     // With a pipeline the query timeout ends the connection, so no caller gets a connection on which a late answer may
@@ -33,7 +41,7 @@ export async function openDataSource(connection: DatabaseConnection): Promise<Da
     idle_in_transaction_session_timeout: QUERY_TIMEOUT,
     onConnect: prepareClient,
   }).initialize();
-  source.subscribers.push(new QueryTracing());
+  source.subscribers.push(new QueryTracing(), new ReadOnlyServers());
   return source;
 }
 

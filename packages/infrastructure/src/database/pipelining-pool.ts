@@ -10,8 +10,16 @@ const MOST_WAITING = 16;
  */
 const KEPT_FOR = 50;
 
+/** Milliseconds for which a client is shared. Afterwards it is released, so that the pool can end its life. */
+const SHARED_FOR = 1_000;
+
+/** Milliseconds between two retirements, so that a server that stays read-only isn't flooded with new connections. */
+const RETIRED_EVERY = 1_000;
+
 interface SharedClient {
   readonly client: Promise<pg.PoolClient>;
+  /** Time of `performance.now()`. */
+  readonly since: number;
   isConnected: boolean;
   users: number;
   hasFailed: boolean;
@@ -22,6 +30,20 @@ interface SharedClient {
 /** A pool whose clients are also shared, so that their pipelines are used. */
 export class PipeliningPool extends pg.Pool {
   #shared: SharedClient | undefined;
+  readonly #used = new Set<pg.ClientBase>();
+  readonly #retired = new WeakSet<pg.ClientBase>();
+  #retirement: NodeJS.Timeout | undefined;
+  #isRetirementDue = false;
+
+  constructor(config?: pg.PoolConfig) {
+    super(config);
+    this.on('acquire', (client) => this.#used.add(client));
+    this.on('release', (_error, client) => {
+      this.#used.delete(client);
+      // The pool keeps no client that has been ended.
+      if (this.#retired.has(client)) void client.end();
+    });
+  }
 
   /** The number of unused connections. */
   get unusedCount(): number {
@@ -51,6 +73,22 @@ export class PipeliningPool extends pg.Pool {
     }
   }
 
+  /**
+   * Closes every connection as soon as it is unused: their server may have become a standby, and new ones may reach
+   * another server.
+   */
+  retire(): void {
+    this.#isRetirementDue = this.#retirement !== undefined;
+    if (this.#isRetirementDue) return;
+    this.#retirement = setTimeout(() => {
+      this.#retirement = undefined;
+      if (this.#isRetirementDue) this.retire();
+    }, RETIRED_EVERY).unref();
+    for (const client of this.#used) this.#retired.add(client);
+    if (this.#shared !== undefined) this.#end(this.#shared);
+    this.dropUnused();
+  }
+
   /** Closes the unused connections. When one connection is lost, others may be lost too without having noticed yet. */
   dropUnused(): void {
     if (this.#shared?.users === 0) {
@@ -75,9 +113,10 @@ export class PipeliningPool extends pg.Pool {
 
   #join(): SharedClient {
     let shared = this.#shared;
-    if (shared === undefined || shared.users >= MOST_WAITING || this.#isWanted) {
+    const now = performance.now();
+    if (shared === undefined || shared.users >= MOST_WAITING || now > shared.since + SHARED_FOR || this.#isWanted) {
       if (shared !== undefined) this.#end(shared);
-      shared = { client: this.connect(), isConnected: false, users: 0, hasFailed: false };
+      shared = { client: this.connect(), since: now, isConnected: false, users: 0, hasFailed: false };
       this.#shared = shared;
     }
     clearTimeout(shared.timer);

@@ -3,6 +3,7 @@ import type { DataSource } from 'typeorm';
 import { onDatabase, readFromDatabase } from './database-errors.js';
 import { poolOf } from './pipelining-pool.js';
 import { traced } from './query-tracing.js';
+import { retireIfReadOnly } from './read-only-servers.js';
 import { managerOf } from './transactions.js';
 
 /** A prepared statement. A connection identifies it by its name, so another text needs another name. */
@@ -46,12 +47,17 @@ async function send<Row extends readonly unknown[]>(
 ): Promise<readonly Row[]> {
   const { queryRunner } = managerOf(dataSource);
   const query = { ...statement, values, rowMode: 'array' as const };
-  const { rows } = await traced(statement, async () => {
-    if (queryRunner === undefined) return sendPooled(query);
-    const client = (await queryRunner.connect()) as pg.PoolClient;
-    return client.query(query);
-  });
-  return rows as unknown as readonly Row[];
+  try {
+    const { rows } = await traced(statement, async () => {
+      if (queryRunner === undefined) return sendPooled(query);
+      const client = (await queryRunner.connect()) as pg.PoolClient;
+      return client.query(query);
+    });
+    return rows as unknown as readonly Row[];
+  } catch (error) {
+    retireIfReadOnly(dataSource, error);
+    throw error;
+  }
 }
 
 /** The numbers of idle and used connections, and of waiting callers. */
