@@ -7,7 +7,7 @@ import { CoalescingAnimalRepository } from './animals/coalescing-animal-reposito
 import { PostgresAnimalRepository } from './animals/postgres-animal-repository.js';
 import { migrate, openDataSource } from './database/data-source.js';
 import { poolStateOf } from './database/prepared.js';
-import { readinessOf } from './database/readiness.js';
+import { watchReadiness } from './database/readiness.js';
 import { sharedSecret } from './database/shared-secret.js';
 import { mailRisk } from './mail/mail-risk.js';
 import type { SmtpDelivery } from './messages/smtp-message-sender.js';
@@ -28,8 +28,8 @@ export interface InfrastructureConfig {
   /** Called after every connection is closed, also if the database can't be used. */
   readonly closeDatabase?: () => Promise<void>;
   /**
-   * Most connections. Listening uses more: one for changed keys after the first authentication, and one each for messages
-   * and account mails.
+   * Most connections for work. One more checks the readiness, one listens for changed keys after the first
+   * authentication, and one each for messages and account mails.
    */
   readonly poolSize: number;
   /** A Redis in which all instances count requests together. Without it each instance counts by itself. */
@@ -89,6 +89,11 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
     await migrate(connection);
     const dataSource = await openDataSource(connection);
     opened.push(() => dataSource.destroy());
+    const readiness = watchReadiness(connection, dataSource, monitor);
+    opened.push(() => {
+      monitor.close();
+      return readiness.close();
+    });
     const risk = typeof delivery === 'object' ? mailRisk(delivery.smtpUrl) : undefined;
     if (risk !== undefined) onEvent(risk);
     const { close: closeAccounts, ...accounts } = createAccountAdapters(dataSource, connection);
@@ -104,7 +109,6 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
     if ('check' in messageSender) monitor.poll('smtp', () => messageSender.check(), SMTP_POLL);
     const accountMailSender = await openAccountMailSender(delivery);
     opened.push(async () => {
-      monitor.close();
       await messages.close();
       messageSender.close();
       accountMailSender.close();
@@ -131,7 +135,7 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
     return {
       ports,
       secret: (name) => sharedSecret(dataSource, name),
-      isReady: readinessOf(dataSource, monitor),
+      isReady: readiness.isReady,
       read: () => ({
         pool: poolStateOf(dataSource),
         limitFallbacks: requests.fallbacks(),

@@ -36,6 +36,8 @@ async function openInstance(databaseUrl = database.url, skew = 0): Promise<Insta
     poolSize: 10,
   });
   closers.push(() => infrastructure.close());
+  // Its connection for that is open, and not counted among those of the test.
+  await until(infrastructure.isReady);
   const clock: Clock = { now: () => instant(Date.now() + skew) };
   const ports = { ...infrastructure.ports, clock };
   return { ...createApplication(ports), ports };

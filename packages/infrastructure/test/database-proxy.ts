@@ -5,7 +5,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 const READY = Buffer.from([0x5a, 0, 0, 0, 5]);
 
 /** The question whether the database answers, which every process asks four times a second beside its work. */
-const READINESS = 'SELECT 1\0';
+const READINESS = 'SELECT pg_is_in_recovery()';
 
 /** A TCP proxy to the database that counts queries and can be cut. */
 export class DatabaseProxy {

@@ -38,6 +38,11 @@ export class DatabaseGate {
     for (const socket of this.sockets) socket.resume();
   }
 
+  /** Forwards nothing more on the present connections, as if their server had vanished. New ones work. */
+  abandon(): void {
+    for (const socket of this.sockets) socket.pause();
+  }
+
   /** Connections are reset and refused, as if the server were down. */
   shut(): void {
     this.server.close();

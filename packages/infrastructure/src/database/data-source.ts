@@ -25,9 +25,10 @@ const CONNECTION_TIMEOUT = QUERY_TIMEOUT - 200;
 /** Longest life of a connection, which may stay with a server that its address no longer leads to. */
 export const LONGEST_LIFE_SECONDS = 300;
 
-/** Connects to a database whose schema is up to date. */
-export async function openDataSource(connection: DatabaseConnection): Promise<DataSource> {
-  const source = await dataSource({
+/** Settings of every pool of a service: whatever the database does, work on it ends in time. */
+export function boundedPool(connection: DatabaseConnection): PoolConfig {
+  return {
+    application_name: 'adoption-store',
     maxLifetimeSeconds: LONGEST_LIFE_SECONDS,
     ...connection,
     connectionTimeoutMillis: CONNECTION_TIMEOUT,
@@ -39,20 +40,39 @@ export async function openDataSource(connection: DatabaseConnection): Promise<Da
     statement_timeout: QUERY_TIMEOUT,
     // A process that is frozen within a transaction loses its locks.
     idle_in_transaction_session_timeout: QUERY_TIMEOUT,
-    onConnect: prepareClient,
-  }).initialize();
+    onConnect: (client) => {
+      // Generic plans: otherwise a page would be planned at each execution, because its LIMIT could be any value, and
+      // tests of a plan would only hold for the tested values.
+      prepareClient(client, 'plan_cache_mode = force_generic_plan');
+    },
+  };
+}
+
+/** Connects to a database whose schema is up to date. */
+export async function openDataSource(connection: DatabaseConnection): Promise<DataSource> {
+  const source = await dataSource(boundedPool(connection)).initialize();
   source.subscribers.push(new QueryTracing(), new ReadOnlyServers());
   return source;
 }
 
-function prepareClient(client: ClientBase): void {
+/**
+ * The server notices within 16 seconds that this machine has vanished, and ends its session. Linux would need two hours.
+ * On a Unix socket PostgreSQL ignores these.
+ */
+const KEEPALIVES = [
+  'tcp_keepalives_idle = 10',
+  'tcp_keepalives_interval = 2',
+  'tcp_keepalives_count = 3',
+  'tcp_user_timeout = 16000',
+];
+
+function prepareClient(client: ClientBase, ...settings: readonly string[]): void {
   // Without a listener a lost connection would end the process, and the pool has none while it hands a client over. No
   // error is missed: the next query rejects.
   client.on('error', () => undefined);
-  // Generic plans: otherwise a page would be planned at each execution, because its LIMIT could be any value, and tests
-  // of a plan would only hold for the tested values. Later queries of this client wait for this statement, and fail if
-  // it fails.
-  client.query('SET plan_cache_mode = force_generic_plan').catch(() => undefined);
+  const text = [...KEEPALIVES, ...settings].map((setting) => `SET ${setting}`).join(';');
+  // Later queries of this client wait for it, and fail if it fails.
+  client.query(text).catch(() => undefined);
 }
 
 // An arbitrary constant that must never change: the migrating instance holds this lock.
@@ -88,7 +108,12 @@ export async function revertMigrations(connection: DatabaseConnection): Promise<
 
 async function withMigrations(connection: DatabaseConnection, work: (source: DataSource) => Promise<void>) {
   // No statement timeout here: a migration may take its time, and so may waiting for another's.
-  const pool = { ...connection, max: 2, connectionTimeoutMillis: CONNECTION_TIMEOUT };
+  const pool = {
+    ...{ ...connection, application_name: 'adoption-store', max: 2, connectionTimeoutMillis: CONNECTION_TIMEOUT },
+    onConnect: (client: ClientBase) => {
+      prepareClient(client);
+    },
+  };
   const source = await dataSource(pool).initialize();
   const lock = source.createQueryRunner();
   try {
@@ -109,6 +134,6 @@ function dataSource(pool: PoolConfig): DataSource {
     migrationsTableName: 'migrations',
     installExtensions: false,
     driver: { Pool: PipeliningPool },
-    extra: { application_name: 'adoption-store', ...pool },
+    extra: pool,
   });
 }

@@ -1,12 +1,14 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import type { DatabaseConnection } from './data-source.js';
+import { type DatabaseConnection, LONGEST_LIFE_SECONDS } from './data-source.js';
 
 /** Milliseconds until a lost connection is opened again. */
 const BACKOFF = 1_000;
 /** Timeout in milliseconds for connecting, for listening and for disconnecting. */
 const TIMEOUT = 2_000;
+/** Milliseconds between two checks of a connection. A server that has vanished ends nothing, and is only silent. */
+const CHECK = 5_000;
 
 /** Reports every notification on a channel, and every gap in which notifications may have been lost. */
 export class NotificationListener {
@@ -21,6 +23,7 @@ export class NotificationListener {
     private readonly connection: DatabaseConnection,
     private readonly channel: string,
     private readonly onNotification: (payload: string | undefined) => void,
+    private readonly check = CHECK,
   ) {}
 
   /** Starts listening, on its own connection, until closed. Idempotent. */
@@ -39,9 +42,7 @@ export class NotificationListener {
       const client = this.newClient();
       try {
         await client.connect();
-        await client.query(`LISTEN ${this.channel}`);
-        this.tell(undefined);
-        await once(client, 'end', { signal });
+        await this.listenOn(client);
       } catch {
         // A missing notification costs only time: callers also look at the database themselves.
       }
@@ -49,6 +50,19 @@ export class NotificationListener {
       await Promise.race([client.end().catch(() => undefined), delay(TIMEOUT, undefined, { ref: false })]);
       // An abort isn't a failure here: the loop ends by itself.
       await delay(BACKOFF, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  /** Listens, and repeats it to learn whether the connection still leads to the primary: on a standby LISTEN fails. */
+  private async listenOn(client: pg.Client): Promise<void> {
+    const { signal } = this.closing;
+    const ended = once(client, 'end', { signal });
+    ended.catch(() => undefined);
+    const end = performance.now() + LONGEST_LIFE_SECONDS * 1_000;
+    for (let isFirst = true; performance.now() < end; isFirst = false) {
+      await client.query(`LISTEN ${this.channel}`);
+      if (isFirst) this.tell(undefined);
+      await Promise.race([ended, delay(this.check, undefined, { signal, ref: false })]);
     }
   }
 
