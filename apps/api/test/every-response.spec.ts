@@ -1,6 +1,7 @@
 import { generateKeyText, instant, later, MINUTE, plan } from '@adoption-store/domain';
 import { PredictableCryptography } from '@adoption-store/domain/testing';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
 import { type ErrorCode, errorStatuses } from '../src/errors/error-codes.js';
 import { useApi } from './support/api.js';
 import { expectError, expectLimitHeaders, JSON_CONTENT_TYPE } from './support/expectations.js';
@@ -184,6 +185,16 @@ const REQUESTS: Readonly<
     return response;
   },
   headers_too_large: () => send('GET /v1/pets', `X-Long: ${'x'.repeat(20_000)}`),
+  idempotency_key_in_use: async () => {
+    const client = new pg.Client(api.databaseUrl);
+    await client.connect();
+    // As an instance that has stopped within the request's transaction.
+    await client.query(`BEGIN; INSERT INTO idempotency_records (account_id, key, fingerprint, answered_at)
+      SELECT id, 'in use', '', now() FROM accounts`);
+    const response = await post(LUNA, JSON_TYPE, 'Idempotency-Key: in use');
+    await client.end();
+    return response;
+  },
   idempotency_key_reused: async () => {
     await post(LUNA, JSON_TYPE, 'Idempotency-Key: reused');
     return post('{"name":"Milo","categoryId":1}', JSON_TYPE, 'Idempotency-Key: reused');

@@ -1,6 +1,7 @@
 import { createApplication, DAY, MINUTE } from '@adoption-store/domain';
 import { inMemoryPorts } from '@adoption-store/domain/testing';
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { until } from '@adoption-store/test-support';
 import pg from 'pg';
 import { type ApiParts, ApiModule } from '../src/api.module.js';
 
@@ -233,6 +234,32 @@ describe('a unique violation within a transaction', () => {
       expectError(first, 409, 'pet_not_available');
       expectError(await post(newKey(), sent), 409, 'pet_not_available');
       expectReplay(await post(key, sent), first);
+    } finally {
+      await client.end();
+    }
+  });
+});
+
+describe('a request whose Idempotency-Key another one has in use', () => {
+  it('is refused after a short wait, with Retry-After, and may be sent again', async () => {
+    const client = new pg.Client(api.databaseUrl);
+    await client.connect();
+    try {
+      const before = await animals();
+      const key = newKey();
+      await client.query('BEGIN');
+      await client.query('LOCK TABLE animals IN EXCLUSIVE MODE');
+      const first = post(key);
+      await until(async () => (await client.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount === 1);
+      const begun = performance.now();
+      const second = await post(key);
+      expectError(second, 409, 'idempotency_key_in_use');
+      expect(second.headers).toHaveProperty('retry-after', '1');
+      expect(performance.now() - begun).toBeLessThan(1_300);
+      await client.query('COMMIT');
+      await first;
+      expect(await post(key)).toMatchObject({ status: 201 });
+      expect(await animals()).toBe(before + 1);
     } finally {
       await client.end();
     }

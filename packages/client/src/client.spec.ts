@@ -38,8 +38,8 @@ function clientOf(steps: readonly Step[], options: Partial<ClientOptions> = {}) 
   return { store, sent, waits };
 }
 
-const refusal = (status: number, headers: Record<string, string> = {}) =>
-  new Response(REFUSAL, { status, headers: { 'X-Request-Id': 'req-1', ...headers } });
+const refusal = (status: number, headers: Record<string, string> = {}, body = REFUSAL) =>
+  new Response(body, { status, headers: { 'X-Request-Id': 'req-1', ...headers } });
 const pet = (headers: Record<string, string> = {}) =>
   new Response('[{"id":9223372036854775807,"name":"Luna","categoryId":1,"status":"sold"}]', { headers });
 const DISCONNECTED = new TypeError('fetch failed');
@@ -58,6 +58,14 @@ describe('retries', () => {
     const { store, sent, waits } = clientOf([refusal(status, { 'Retry-After': '7' }), pet()]);
     await expect(store.pets().page()).resolves.toMatchObject({ items: [{ id: 2n ** 63n - 1n }] });
     expect({ waits, tries: sent.length }).toEqual({ waits: [7000], tries: 2 });
+  });
+
+  it('repeat a POST whose Idempotency-Key is still in use', async () => {
+    const body = '{"code":"idempotency_key_in_use","message":"in progress, try again","status":409}';
+    const inUse = refusal(409, { 'Retry-After': '1' }, body);
+    const { store, sent, waits } = clientOf([inUse, pet()]);
+    await store.pets().page();
+    expect({ waits, tries: sent.length }).toEqual({ waits: [1000], tries: 2 });
   });
 
   it('understand a date, which a proxy may send', async () => {

@@ -260,7 +260,7 @@ export interface components {
          * @description The error, for programs. More codes may be added; handle an unknown code by its status.
          * @enum {string}
          */
-        ErrorCode: "bad_request" | "daily_quota_exceeded" | "expectation_failed" | "expired_api_key" | "gone" | "headers_too_large" | "idempotency_key_reused" | "internal_error" | "invalid_api_key" | "invalid_json" | "invalid_parameter" | "key_banned" | "method_not_allowed" | "missing_api_key" | "not_found" | "order_final" | "payload_too_large" | "pet_not_available" | "rate_limited" | "request_timeout" | "revoked_api_key" | "service_unavailable" | "too_many_orders" | "unsupported_media_type" | "uri_too_long";
+        ErrorCode: "bad_request" | "daily_quota_exceeded" | "expectation_failed" | "expired_api_key" | "gone" | "headers_too_large" | "idempotency_key_in_use" | "idempotency_key_reused" | "internal_error" | "invalid_api_key" | "invalid_json" | "invalid_parameter" | "key_banned" | "method_not_allowed" | "missing_api_key" | "not_found" | "order_final" | "payload_too_large" | "pet_not_available" | "rate_limited" | "request_timeout" | "revoked_api_key" | "service_unavailable" | "too_many_orders" | "unsupported_media_type" | "uri_too_long";
         /**
          * @description An order for one animal.
          * @example {
@@ -495,7 +495,7 @@ export interface components {
                 };
             };
         };
-        /** @description The state of the resource does not allow it. */
+        /** @description The state of the resource, or of a request with the same key, does not allow it. */
         Conflict: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -506,12 +506,14 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                 "X-Stability": components["headers"]["X-Stability"];
+                /** @description Seconds to wait after `idempotency_key_in_use`. Absent with other codes. */
+                "Retry-After"?: number;
                 [name: string]: unknown;
             };
             content: {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {unknown} */
-                    code?: "order_final" | "pet_not_available" | "too_many_orders";
+                    code?: "idempotency_key_in_use" | "order_final" | "pet_not_available" | "too_many_orders";
                     /** @constant */
                     status?: 409;
                 };
@@ -797,6 +799,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             414: components["responses"]["UriTooLong"];
             417: components["responses"]["ExpectationFailed"];
@@ -1239,6 +1242,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             414: components["responses"]["UriTooLong"];
             417: components["responses"]["ExpectationFailed"];

@@ -133,7 +133,7 @@ function baseOf(text: string): URL {
 
 /** Whether the same request may succeed later. */
 function isPassing({ code, status }: ApiError): boolean {
-  return code === 'network_error' || status === 429 || status === 503;
+  return code === 'network_error' || code === 'idempotency_key_in_use' || status === 429 || status === 503;
 }
 
 function bodyOf(text: string): unknown {

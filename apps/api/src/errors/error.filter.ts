@@ -35,7 +35,7 @@ export class ErrorFilter implements ExceptionFilter {
       const sent = request.headers.authorization !== undefined;
       reply.header('www-authenticate', sent ? `${CHALLENGE}, error="invalid_token"` : CHALLENGE);
     }
-    if (body.status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS);
+    if (body.status === 503 || body.code === 'idempotency_key_in_use') reply.header('retry-after', RETRY_AFTER_SECONDS);
     void reply.code(body.status).type(JSON_TYPE).send(JSON.stringify(body));
   }
 

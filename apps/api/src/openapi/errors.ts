@@ -2,13 +2,14 @@ import { DEFAULT_ORDER_LIMIT, MAX_PAGE_SIZE, tooManyOrders } from '@adoption-sto
 import { type ErrorCode, errorStatuses } from '../errors/error-codes.js';
 import { MAX_URL_LENGTH } from '../requests/framing.js';
 import { MAX_BODY_BYTES } from '../requests/request-body.js';
-import { type HeaderName, withHeaders } from './headers.js';
+import { headers as described, type HeaderName, withHeaders } from './headers.js';
 import { type Described, json, object, ref, schemaRef } from './schema.js';
 
 /** The meaning of each code, which is also an example of its message. The compiler requires one for each. */
 const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   invalid_parameter: `limit must be an integer from 1 to ${MAX_PAGE_SIZE}, given once`,
   idempotency_key_reused: 'this Idempotency-Key was used for another request',
+  idempotency_key_in_use: 'another request with this Idempotency-Key is in progress, try again',
   missing_api_key: 'the Authorization header is missing, it must be "Bearer <API key>"',
   invalid_api_key: 'the Authorization header must be "Bearer <API key>"',
   expired_api_key: 'the API key has expired',
@@ -71,7 +72,11 @@ const REFUSALS = {
   ],
   404: ['NotFound', 'There is no such resource, or it is not yours.', 'Idempotent-Replayed'],
   408: ['RequestTimeout', 'The request did not arrive in time.'],
-  409: ['Conflict', 'The state of the resource does not allow it.', 'Idempotent-Replayed'],
+  409: [
+    'Conflict',
+    'The state of the resource, or of a request with the same key, does not allow it.',
+    'Idempotent-Replayed',
+  ],
   410: ['Gone', 'The operation has been removed.'],
   413: ['PayloadTooLarge', 'The body is too large.'],
   414: ['UriTooLong', 'The URL is too long.'],
@@ -105,11 +110,22 @@ export function refusal(status: RefusalStatus, own: Described = {}): Described {
   };
 }
 
+/** A request with the same Idempotency-Key is the only conflict that passes by itself. */
+const OWN: Readonly<Partial<Record<RefusalStatus, Described>>> = {
+  409: {
+    'Retry-After': {
+      ...described['Retry-After'],
+      description: 'Seconds to wait after `idempotency_key_in_use`. Absent with other codes.',
+      required: false,
+    },
+  },
+};
+
 /** The errors that several operations share. 410 belongs to one operation only. */
 export const refusalResponses: Readonly<Record<string, Described>> = Object.fromEntries(
   (Object.keys(REFUSALS).map(Number) as RefusalStatus[])
     .filter((status) => status !== 410)
-    .map((status) => [REFUSALS[status][0], refusal(status)]),
+    .map((status) => [REFUSALS[status][0], refusal(status, OWN[status])]),
 );
 
 /** The errors of an operation: those of every operation, and the given ones. */

@@ -47,7 +47,12 @@ function operations(tag: string, stability?: StabilityLevel) {
   }
   return {
     get: (own: Operation) => described(own, [], []),
-    post: (own: Operation) => described(own, [parameter('IdempotencyKey')], ['Idempotent-Replayed']),
+    post: (own: Operation) =>
+      described(
+        { ...own, refusals: { ...refusals(409), ...own.refusals } },
+        [parameter('IdempotencyKey')],
+        ['Idempotent-Replayed'],
+      ),
   };
 }
 
@@ -91,7 +96,7 @@ const endOrder = (operationId: string, summary: string, description: string, sta
     description,
     parameters: [parameter('OrderId')],
     success: [`The order is ${status}.`, order({ ...PLACED, status, updatedAt: '2026-11-22T09:30:00.000Z' })],
-    refusals: refusals(404, 409),
+    refusals: refusals(404),
   });
 
 export const paths: Described = {
@@ -167,7 +172,7 @@ export const paths: Described = {
       body: json(schemaRef('NewOrder'), { 'an order': { petId: 1 } }),
       status: 201,
       success: ['The order has been placed.', order(PLACED)],
-      refusals: refusals(404, 409),
+      refusals: refusals(404),
     }),
   },
   '/store/orders/{orderId}': {

@@ -23,8 +23,9 @@ export class AnswerOnce {
   /**
    * Returns the answer of `work`, which runs once for each idempotency key of an account within 24 hours.
    *
-   * @throws DomainError `invalid_parameter`; `idempotency_key_reused` if the key was used for another request. An error
-   * of `work` is passed on, and `work` then has changed nothing.
+   * @throws DomainError `invalid_parameter`; `idempotency_key_reused` if the key was used for another request;
+   * `idempotency_key_in_use` if a request with it is still in progress after a short wait. An error of `work` is passed
+   * on, and `work` then has changed nothing.
    */
   async execute(
     { accountId, key, fingerprint }: AnswerOnceInput,

@@ -26,6 +26,8 @@ export interface IdempotencyRecords {
    * Runs `work` and records its answer, in one transaction with everything that `work` does through the other ports. If
    * the account's key has a recorded answer, returns it and doesn't run `work`. Of concurrent callers with one key the
    * first runs and the others wait. If `work` throws, nothing has changed and the key is free again.
+   *
+   * @throws DomainError `idempotency_key_in_use` to a caller that would wait for too long.
    */
   once(request: IdempotentRequest, work: () => Promise<string>): Promise<RecordedAnswer>;
   /** Deletes answers of this instant or earlier. Returns their number. */

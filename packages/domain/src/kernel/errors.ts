@@ -2,6 +2,7 @@
 export const domainErrorKinds = {
   invalid_parameter: 'invalid',
   idempotency_key_reused: 'invalid',
+  idempotency_key_in_use: 'conflict',
   missing_api_key: 'unauthenticated',
   invalid_api_key: 'unauthenticated',
   expired_api_key: 'unauthenticated',

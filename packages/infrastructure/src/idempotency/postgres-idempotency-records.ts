@@ -1,35 +1,71 @@
-import type { IdempotencyRecords, IdempotentRequest, Instant, RecordedAnswer } from '@adoption-store/domain';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  DomainError,
+  type IdempotencyRecords,
+  type IdempotentRequest,
+  type Instant,
+  type RecordedAnswer,
+} from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
-import { onDatabase } from '../database/database-errors.js';
+import { onDatabase, sqlState } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { inTransaction, managerOf } from '../database/transactions.js';
 
+/** Milliseconds for which a caller waits for another of this process. It holds no connection meanwhile. */
+const WAIT = 1_000;
+/** Milliseconds for which a process waits for the transaction of another one, on a connection. */
+const LOCK_WAIT = 300;
+
+/** SQLSTATE for a lock that was not free in time. */
+const LOCK_NOT_AVAILABLE = '55P03';
+
 /**
- * Takes the key, also if its record is old enough to be deleted. Waits for a concurrent transaction with the same key.
+ * Takes the key, also if its record is old enough to be deleted. Waits shortly for a concurrent transaction with the same
+ * key. The work then waits for its locks as usual.
  */
 const TAKE = `
   INSERT INTO idempotency_records AS taken (account_id, key, fingerprint, answered_at)
-  VALUES ($1, $2, $3, $4)
+  SELECT $1::bigint, $2::text, $3::text, $4::timestamptz FROM set_config('lock_timeout', '${LOCK_WAIT}ms', true)
   ON CONFLICT (account_id, key) DO UPDATE
   SET fingerprint = excluded.fingerprint, answered_at = excluded.answered_at, answer = NULL
   WHERE taken.answered_at <= $5
-  RETURNING key`;
+  RETURNING set_config('lock_timeout', '0', true)`;
 const ANSWER = 'UPDATE idempotency_records SET answer = $3 WHERE account_id = $1 AND key = $2';
 const FIND = 'SELECT fingerprint, answer FROM idempotency_records WHERE account_id = $1 AND key = $2';
 
 export class PostgresIdempotencyRecords implements IdempotencyRecords {
+  /** What this process is doing, by account and key. Only one caller for each is in the database. */
+  private readonly inProgress = new Map<string, Promise<RecordedAnswer>>();
+
   constructor(private readonly dataSource: DataSource) {}
 
   async once(request: IdempotentRequest, work: () => Promise<string>): Promise<RecordedAnswer> {
-    for (;;) {
-      const recorded = await onDatabase(() => inTransaction(this.dataSource, () => this.answer(request, work)));
-      // Undefined if the record was deleted between the two queries.
-      if (recorded !== undefined) return recorded;
+    const id = `${request.accountId} ${request.key}`;
+    const begun = performance.now();
+    for (let other = this.inProgress.get(id); other !== undefined; other = this.inProgress.get(id)) {
+      const recorded = await firstOf(other, begun + WAIT - performance.now());
+      if (recorded !== undefined) return { ...recorded, isReplay: true };
     }
+    const recording = this.record(request, work, begun).finally(() => this.inProgress.delete(id));
+    this.inProgress.set(id, recording);
+    return recording;
   }
 
   async forget(until: Instant): Promise<number> {
     return deletePortions(this.dataSource, { table: 'idempotency_records', time: 'answered_at' }, until);
+  }
+
+  private async record(
+    request: IdempotentRequest,
+    work: () => Promise<string>,
+    begun: number,
+  ): Promise<RecordedAnswer> {
+    for (;;) {
+      const answer = () => inTransaction(this.dataSource, () => this.answer(request, work));
+      const recorded = await onDatabase(answer, begun);
+      // Undefined if the record was deleted between the two queries.
+      if (recorded !== undefined) return recorded;
+    }
   }
 
   private async answer(
@@ -39,7 +75,9 @@ export class PostgresIdempotencyRecords implements IdempotencyRecords {
     const manager = managerOf(this.dataSource);
     const id = [accountId.toString(), key];
     const times = [now, forgottenUntil].map((time) => new Date(time).toISOString());
-    const taken = await manager.query<unknown[]>(TAKE, [...id, fingerprint, ...times]);
+    const taken = await manager.query<unknown[]>(TAKE, [...id, fingerprint, ...times]).catch((error: unknown) => {
+      throw sqlState(error) === LOCK_NOT_AVAILABLE ? inUse(error) : error;
+    });
     if (taken.length > 0) {
       const answer = await work();
       await manager.query(ANSWER, [...id, answer]);
@@ -48,4 +86,18 @@ export class PostgresIdempotencyRecords implements IdempotencyRecords {
     const [found] = await manager.query<{ fingerprint: string; answer: string }[]>(FIND, id);
     return found && { ...found, isReplay: true };
   }
+}
+
+/** The other caller's answer. Undefined if it has failed, unless because of the key. */
+async function firstOf(other: Promise<RecordedAnswer>, milliseconds: number): Promise<RecordedAnswer | undefined> {
+  const late = delay(Math.max(0, milliseconds), undefined, { ref: false }).then(() => Promise.reject(inUse()));
+  return Promise.race([other, late]).catch((error: unknown) => {
+    if (error instanceof DomainError && error.code === 'idempotency_key_in_use') throw error;
+    return undefined;
+  });
+}
+
+function inUse(cause?: unknown): DomainError {
+  const message = 'another request with this Idempotency-Key is in progress, try again';
+  return new DomainError('idempotency_key_in_use', message, { cause });
 }
