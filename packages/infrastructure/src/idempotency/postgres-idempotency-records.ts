@@ -34,7 +34,7 @@ const ANSWER = 'UPDATE idempotency_records SET answer = $3 WHERE account_id = $1
 const FIND = 'SELECT fingerprint, answer FROM idempotency_records WHERE account_id = $1 AND key = $2';
 
 export class PostgresIdempotencyRecords implements IdempotencyRecords {
-  /** What this process is doing, by account and key. Only one caller for each is in the database. */
+  /** The requests in progress in this process, by account and key. Only one caller for each is in the database. */
   private readonly inProgress = new Map<string, Promise<RecordedAnswer>>();
 
   constructor(private readonly dataSource: DataSource) {}
