@@ -45,6 +45,13 @@ export const FILLS: readonly string[] = [
   SELECT 'session-' || n, encode(sha256(n::text::bytea), 'hex'), n, 1, now(), now(),
     now() + CASE WHEN n % 50 = 0 THEN interval '-1 day' ELSE interval '30 days' END
   FROM generate_series(1, ${ROWS}) AS n`,
+  `INSERT INTO request_counts (account_id, day_start, day_used)
+  SELECT n, now() - CASE WHEN n % 50 = 0 THEN interval '5 days' ELSE interval '0' END, 1 FROM generate_series(1, ${ROWS}) AS n`,
+  `INSERT INTO key_bans (key_id, banned_at, banned_until)
+  SELECT n, at, at + interval '1 hour'
+  FROM generate_series(1, ${ROWS}) AS n, LATERAL (
+    SELECT now() - CASE WHEN n % 50 = 0 THEN interval '5 days' ELSE interval '0' END AS at
+  ) AS ban`,
   `INSERT INTO usage_by_day (account_id, day, key_id, admitted, refused)
   SELECT 1 + n % 1000, current_date - n / 200, n, 1, 0 FROM generate_series(1, ${ROWS}) AS n`,
 ];

@@ -2,6 +2,12 @@ import type { Instant } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import { onDatabase } from './database-errors.js';
 
+interface Portion {
+  readonly found: number;
+  /** The earliest time in the portion, as PostgreSQL writes it: a Date would have no microseconds. */
+  readonly earliest: string | null;
+}
+
 /**
  * Deletes the rows whose `time` (an indexed expression) is at or before an instant and for which `where` holds. Rows
  * that another transaction is changing are skipped until the next time.
@@ -14,17 +20,25 @@ export async function deletePortions(
   { table, time, where = 'true', most = 1_000 }: { table: string; time: string; where?: string; most?: number },
   until: Instant,
 ): Promise<number> {
-  // By ctid, because PostgreSQL would otherwise scan the whole table for the rows of a batch.
+  // The latest first, and each portion begins where the one before ended. Otherwise it would read the index entries of all
+  // rows that were deleted before, which stay while an old snapshot, such as a backup's, can see them. The rows are deleted
+  // by ctid, because PostgreSQL would otherwise scan the whole table for the rows of a portion.
   const text = `
-    DELETE FROM ${table} WHERE ctid = ANY(ARRAY(
-      SELECT ctid FROM ${table} WHERE ${time} <= $1 AND ${where}
-      ORDER BY ${time} LIMIT ${most} FOR UPDATE SKIP LOCKED))`;
+    WITH portion AS MATERIALIZED (
+      SELECT ctid, ${time} AS time FROM ${table} WHERE ${time} <= $1 AND ${time} <= $2 AND ${where}
+      ORDER BY ${time} DESC LIMIT ${most} FOR UPDATE SKIP LOCKED
+    ), deleted AS (
+      DELETE FROM ${table} WHERE ctid = ANY(ARRAY(SELECT ctid FROM portion))
+    )
+    SELECT count(*)::integer AS found, min(time)::text AS earliest FROM portion`;
   let deleted = 0;
+  let end = 'infinity';
   for (;;) {
-    const [, count] = await onDatabase(() =>
-      dataSource.query<[unknown[], number]>(text, [new Date(until).toISOString()]),
+    const [{ found, earliest }] = await onDatabase(() =>
+      dataSource.query<[Portion]>(text, [new Date(until).toISOString(), end]),
     );
-    deleted += count;
-    if (count === 0) return deleted;
+    deleted += found;
+    if (found < most) return deleted;
+    end = earliest ?? end;
   }
 }
