@@ -38,7 +38,7 @@ function queued(createdAt = NOVEMBER): Promise<Message> {
 
 async function failed(createdAt = NOVEMBER): Promise<Message> {
   const message = await queued(createdAt);
-  const claimed = await store.ports.messages.claim({ limit: 100, now: createdAt, until: later(createdAt, MINUTE) });
+  const claimed = await store.ports.messages.claim({ limit: 100, lease: MINUTE });
   for (const claim of claimed) if (claim.id === message.id) await store.ports.messages.markFailed(claim);
   return message;
 }

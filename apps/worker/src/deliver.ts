@@ -7,8 +7,8 @@ interface Queue {
   readonly name: string;
   /** Number of batches that are delivered at the same time. */
   readonly lanes: number;
-  /** Delivers a batch. */
-  readonly work: () => Promise<{ readonly mayHaveMore: boolean }>;
+  /** Delivers a batch, and first calls `onMore` if there may be more. */
+  readonly work: (onMore: () => void) => Promise<{ readonly mayHaveMore: boolean }>;
   /** Calls back when an item was queued. Returns a function that stops watching. */
   readonly watch: (onQueued: () => void) => () => Promise<void>;
 }
@@ -21,12 +21,8 @@ export function deliver(loops: Loops, { name, lanes, work, watch }: Queue): () =
   };
   for (let lane = 0; lane < lanes; lane += 1)
     loops.start(name, {
-      async work() {
-        const { mayHaveMore } = await work();
-        // Wakes another lane, so that as many lanes work as there is work for.
-        if (mayHaveMore) ring();
-        return mayHaveMore;
-      },
+      // More wakes another lane, so that as many lanes work as there is work for.
+      work: async () => (await work(ring)).mayHaveMore,
       rest: (signal) => mayBeDue.heard(signal),
     });
   const unwatch = watch(ring);

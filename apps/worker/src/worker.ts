@@ -86,7 +86,7 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
       deliver(loops, {
         name: 'deliver messages',
         lanes: settings.DELIVERY_CONCURRENCY,
-        work: () => deliverMessages.execute(onDelivery, areStopping),
+        work: (onMore) => deliverMessages.execute(onDelivery, areStopping, onMore),
         watch: (onQueued) => deliverMessages.watch(onQueued),
       }),
     ];
@@ -101,7 +101,7 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
         deliver(loops, {
           name: 'deliver account mails',
           lanes: ACCOUNT_MAIL_LANES,
-          work: () => deliverAccountMails.execute(onAccountMail, areStopping),
+          work: (onMore) => deliverAccountMails.execute(onAccountMail, areStopping, onMore),
           watch: (onQueued) => deliverAccountMails.watch(onQueued),
         }),
       );

@@ -130,8 +130,8 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     queueMessage: new QueueMessage(messages, cryptography, clock),
     getMessage: new GetMessage(messages),
     listMessages: new ListMessages(accounts, messages),
-    retryMessage: new RetryMessage(messages, clock),
-    retryFailedMessages: new RetryFailedMessages(messages, clock),
+    retryMessage: new RetryMessage(messages),
+    retryFailedMessages: new RetryFailedMessages(messages),
     deliverMessages: new DeliverMessages(messages, messageSender, clock, cryptography, delivery),
 
     openAccount: new OpenAccount(accounts, clock, provesAddresses),

@@ -23,7 +23,7 @@ it('sent and failed messages are deleted 90 days after they were created, and qu
   const write = async () => (await queueMessage.execute({ accountId, text: 'Hello' })).id;
   const [sent, failed, queued] = [await write(), await write(), await write()];
   await ports.messages.markSent(sent);
-  const claims = await ports.messages.claim({ limit: 9, now: clock.now(), until: later(clock.now(), 1) });
+  const claims = await ports.messages.claim({ limit: 9, lease: 1 });
   const claim = claims.find(({ id }) => id === failed);
   if (claim === undefined) throw new Error('the message was not claimed');
   await ports.messages.markFailed(claim);

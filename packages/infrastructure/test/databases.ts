@@ -1,5 +1,5 @@
 import type { Ports } from '@adoption-store/domain';
-import { createDatabase } from '@adoption-store/test-support';
+import { ask, createDatabase } from '@adoption-store/test-support';
 import { openDataSource } from '../src/database/data-source.js';
 import { openInfrastructure } from '../src/open-infrastructure.js';
 
@@ -7,6 +7,7 @@ import { openInfrastructure } from '../src/open-infrastructure.js';
 export async function openPostgres(): Promise<{
   readonly ports: Ports;
   readonly url: string;
+  readonly letPass: (milliseconds: number) => Promise<void>;
   readonly close: () => Promise<void>;
 }> {
   const database = await createDatabase();
@@ -14,6 +15,11 @@ export async function openPostgres(): Promise<{
   return {
     ports,
     url: database.url,
+    // PostgreSQL's clock can't be set, so the due times of its queues move back instead.
+    letPass: async (milliseconds) => {
+      const earlier = `SET due_at = due_at - interval '${milliseconds} milliseconds'`;
+      await ask(database.url, `UPDATE messages ${earlier}; UPDATE account_mails ${earlier}`);
+    },
     close: async () => {
       await close();
       await database.drop();

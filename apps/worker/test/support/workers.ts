@@ -78,11 +78,12 @@ export function useWorkers(prepare: (databaseUrl: string) => Promise<void>): Wor
       return { process: started, health };
     },
     async queue(count) {
-      // One by one, because a transaction with several messages would notify the workers only once.
       const queued = Array.from({ length: count }, (_, number) =>
         suite.client.query<{ id: string }>(QUEUE_MESSAGE, [`message ${number}`]),
       );
-      return (await Promise.all(queued)).flatMap(({ rows }) => rows.map(({ id }) => id));
+      const ids = (await Promise.all(queued)).flatMap(({ rows }) => rows.map(({ id }) => id));
+      await suite.client.query('NOTIFY message_queued');
+      return ids;
     },
     async becomeSent(ids) {
       await until(async () => {

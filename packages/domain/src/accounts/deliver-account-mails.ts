@@ -42,11 +42,13 @@ export class DeliverAccountMails {
    *
    * @param onDelivery called after each attempt.
    * @param isStopping called before each mail; if true, the rest of the batch is released.
+   * @param onMore called before the first mail is sent, if more may be due.
    * @returns whether more mails may be due.
    */
   async execute(
     onDelivery: (delivery: AccountMailDelivery) => void = () => undefined,
     isStopping: () => boolean = () => false,
+    onMore: () => void = () => undefined,
   ): Promise<{ readonly mayHaveMore: boolean }> {
     return deliverBatch(
       this.parts,
@@ -54,6 +56,7 @@ export class DeliverAccountMails {
         onDelivery({ id, kind, attempt, ...outcome });
       },
       isStopping,
+      onMore,
     );
   }
 

@@ -54,18 +54,22 @@ export interface DeliveryParts<Id extends string, Item extends Claimed<Id>> {
  *
  * @param onAttempt called after each attempt.
  * @param isStopping called before each item; if true, the rest of the batch is released.
+ * @param onMore called before the first item is sent, if more items may be due: sending may take long.
  * @returns whether more items may be due.
  */
 export async function deliverBatch<Id extends string, Item extends Claimed<Id>>(
   parts: DeliveryParts<Id, Item>,
   onAttempt: (item: Item, attempt: number, outcome: AttemptOutcome) => void,
   isStopping: () => boolean,
+  onMore: () => void,
 ): Promise<{ readonly mayHaveMore: boolean }> {
   const { queue, clock } = parts;
   const { lease, batch } = parts.policy;
-  const now = clock.now();
-  const until = later(now, lease);
-  const claimed = await queue.claim({ limit: batch, now, until });
+  // Read before the claim, so that it is over by this clock first.
+  const until = later(clock.now(), lease);
+  const claimed = await queue.claim({ limit: batch, lease });
+  const mayHaveMore = claimed.length === batch;
+  if (mayHaveMore) onMore();
   // The attempt always ends within the lease, so that no other worker sends the item meanwhile.
   const timeout = Math.floor(lease / 3);
   let begun = 0;
@@ -74,12 +78,12 @@ export async function deliverBatch<Id extends string, Item extends Claimed<Id>>(
     begun += 1;
     onAttempt(item, item.failures + 1, await attempt(parts, item, timeout));
   }
-  for (const item of claimed.slice(begun)) await queue.release(item, clock.now());
-  return { mayHaveMore: claimed.length === batch };
+  for (const item of claimed.slice(begun)) await queue.release(item);
+  return { mayHaveMore };
 }
 
 async function attempt<Id extends string, Item extends Claimed<Id>>(
-  { queue, clock, cryptography, policy, send }: DeliveryParts<Id, Item>,
+  { queue, cryptography, policy, send }: DeliveryParts<Id, Item>,
   item: Item,
   timeout: number,
 ): Promise<AttemptOutcome> {
@@ -92,7 +96,7 @@ async function attempt<Id extends string, Item extends Claimed<Id>>(
       return { outcome: 'failed', reason };
     }
     const random = (cryptography.randomBytes(1)[0] ?? 0) / 255;
-    await queue.postpone(item, later(clock.now(), pauseAfter(number, random)));
+    await queue.postpone(item, pauseAfter(number, random));
     return { outcome: 'postponed', reason };
   }
   await queue.markSent(item.id);

@@ -13,29 +13,36 @@ export interface Claimed<Id extends string = string> extends Claim<Id> {
 }
 
 export interface Backlog {
-  /** Items that wait to be sent. */
+  /** Items that wait to be sent, of which at most `MOST_COUNTED` are counted. */
   readonly queued: number;
-  /** When the oldest queued item was created. */
+  /** When the oldest of those counted was created. With more items, the longest due are counted. */
   readonly oldest: Instant | undefined;
 }
 
+/** A count without a limit would take longer with each item, and would fail when it is needed most. */
+export const MOST_COUNTED = 10_000;
+
 /**
- * A queue of items to deliver. Each is a job until it is settled. An item is due from its creation on, except while it is
- * claimed. A claim expires if it isn't settled, so a crashed worker loses no item. Each method is atomic, and a write is
- * durable once its promise resolves.
+ * A queue of items to deliver. Each is a job until it is settled. An item is due once it is queued, except while it is
+ * claimed. A claim expires if it isn't settled, so a crashed worker loses no item. Only the queue's own clock decides what
+ * is due, so that processes whose clocks differ agree. Each method is atomic, and a write is durable once its promise
+ * resolves.
  */
 export interface DeliveryQueue<Id extends string, Item extends Claimed<Id>> {
   /**
-   * Claims at most `limit` items that are due at `now`, the longest due first, until `until`. No other caller gets them
+   * Claims at most `limit` items that are due, the longest due first, for `lease` milliseconds. No other caller gets them
    * before then, and concurrent callers never get the same item.
    */
-  claim(claim: { readonly limit: number; readonly now: Instant; readonly until: Instant }): Promise<readonly Item[]>;
+  claim(claim: { readonly limit: number; readonly lease: number }): Promise<readonly Item[]>;
   /** Marks the item sent, even if the claim has expired or was followed by another. */
   markSent(id: Id): Promise<void>;
-  /** Ends the claim after a failed attempt. The item is due again at `dueAt`. Does nothing if a later claim exists. */
-  postpone(claim: Claim<Id>, dueAt: Instant): Promise<void>;
+  /**
+   * Ends the claim after a failed attempt. The item is due again after `pause` milliseconds. Does nothing if a later claim
+   * exists.
+   */
+  postpone(claim: Claim<Id>, pause: number): Promise<void>;
   /** Ends the claim without an attempt; the item is due again. Does nothing if a later claim exists. */
-  release(claim: Claim<Id>, now: Instant): Promise<void>;
+  release(claim: Claim<Id>): Promise<void>;
   /** Gives the item up. Does nothing if a later claim exists. */
   markFailed(claim: Claim<Id>): Promise<void>;
   backlog(): Promise<Backlog>;

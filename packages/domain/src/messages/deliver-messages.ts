@@ -39,11 +39,13 @@ export class DeliverMessages {
    *
    * @param onDelivery called after each attempt.
    * @param isStopping called before each message; if true, the rest of the batch is released.
+   * @param onMore called before the first message is sent, if more may be due.
    * @returns whether more messages may be due.
    */
   async execute(
     onDelivery: (delivery: Delivery) => void = () => undefined,
     isStopping: () => boolean = () => false,
+    onMore: () => void = () => undefined,
   ): Promise<{ readonly mayHaveMore: boolean }> {
     return deliverBatch(
       this.parts,
@@ -51,6 +53,7 @@ export class DeliverMessages {
         onDelivery({ id, traceparent, requestId, attempt, ...outcome });
       },
       isStopping,
+      onMore,
     );
   }
 

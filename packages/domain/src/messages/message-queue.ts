@@ -35,11 +35,11 @@ export interface MessageQueue extends DeliveryQueue<MessageId, ClaimedMessage> {
   findById(accountId: AccountId, id: MessageId): Promise<Message | undefined>;
   list(query: MessageQuery): Promise<readonly AccountMessage[]>;
   /**
-   * Queues a failed message again: it is due at `now`, as if nobody had tried to send it. Every claim of before is void.
+   * Queues a failed message again: it is due at once, as if nobody had tried to send it. Every claim of before is void.
    * The status that the message had; only `failed` has changed anything, so of racing callers one gets that. Undefined
    * where there is no such message.
    */
-  retry(id: MessageId, now: Instant): Promise<MessageStatus | undefined>;
+  retry(id: MessageId): Promise<MessageStatus | undefined>;
   /** Deletes the sent and failed messages created at or before that instant. Returns their number. */
   forget(writtenUntil: Instant): Promise<number>;
 }

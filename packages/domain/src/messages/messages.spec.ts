@@ -2,8 +2,8 @@ import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { plan } from '../accounts/plan.js';
 import { createApplication } from '../application.js';
-import { HOUR, SECOND } from '../kernel/clock.js';
-import { inMemoryPorts } from '../testing/index.js';
+import { HOUR, later, SECOND } from '../kernel/clock.js';
+import { inMemoryPorts, ManualClock } from '../testing/index.js';
 import { DEFAULT_DELIVERY_POLICY, type DeliveryPolicy, pauseAfter } from '../deliveries/deliver-batch.js';
 import type { Delivery } from './deliver-messages.js';
 
@@ -92,6 +92,31 @@ describe('delivering messages', () => {
     expect((await deliver()).mayHaveMore).toBe(false);
   });
 
+  it('tells before it sends a full batch that more may be due, so that others can send them meanwhile', async () => {
+    const { queue, deliverMessages, sender } = await openStore({ batch: 2 });
+    for (const text of ['one', 'two', 'three']) await queue(text);
+    const sentBefore: number[] = [];
+    const deliver = () => deliverMessages.execute(undefined, undefined, () => sentBefore.push(sender.delivered.length));
+    await deliver();
+    await deliver();
+    expect(sentBefore).toEqual([0]);
+  });
+
+  it.each([HOUR, -HOUR])('is not changed by a worker whose clock is %d ms ahead', async (ahead) => {
+    const { queue, ports, deliver, sender, clock } = await openStore();
+    const own = { ...ports, clock: new ManualClock(later(clock.now(), ahead)) };
+    const { deliverMessages } = createApplication(own);
+    await queue('Hello');
+    sender.failure = new Error('the mail server is away');
+    const others: Delivery[][] = [];
+    sender.whileSending = () => void deliver().then(({ deliveries }) => others.push(deliveries));
+    await deliverMessages.execute();
+    expect(others).toEqual([[]]);
+    sender.failure = undefined;
+    clock.advance(5 * SECOND);
+    expect((await deliver()).deliveries).toMatchObject([{ attempt: 2, outcome: 'sent' }]);
+  });
+
   it('retries a failed message after a pause', async () => {
     const { queue, deliver, sender, statusOf, clock } = await openStore();
     const { id } = await queue('Hello');
@@ -150,6 +175,16 @@ describe('delivering messages', () => {
     };
     expect((await deliver()).deliveries).toHaveLength(2);
     expect((await deliver()).deliveries).toHaveLength(2);
+  });
+
+  it('counts at most ten thousand messages that wait, the longest due', async () => {
+    const { queue, clock, deliverMessages } = await openStore();
+    const oldest = clock.now();
+    for (let count = 0; count < 10_001; count += 1) {
+      await queue('Hello');
+      clock.advance(1);
+    }
+    expect(await deliverMessages.backlog()).toEqual({ queued: 10_000, oldest });
   });
 
   it('calls its watcher whenever a message is queued, until the watch is stopped', async () => {

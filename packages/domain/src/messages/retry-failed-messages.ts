@@ -1,4 +1,4 @@
-import type { Clock, Instant } from '../kernel/clock.js';
+import type { Instant } from '../kernel/clock.js';
 import type { MessageId } from './message.js';
 import type { MessagePlace, MessageQueue } from './message-queue.js';
 
@@ -6,10 +6,7 @@ import type { MessagePlace, MessageQueue } from './message-queue.js';
 const PORTION = 100;
 
 export class RetryFailedMessages {
-  constructor(
-    private readonly messages: MessageQueue,
-    private readonly clock: Clock,
-  ) {}
+  constructor(private readonly messages: MessageQueue) {}
 
   /** Queues every failed message again that was written at that instant or later; how many this call has queued. */
   async execute({ since }: { readonly since: Instant }): Promise<number> {
@@ -19,7 +16,7 @@ export class RetryFailedMessages {
     while (after !== undefined) {
       const failed = await this.messages.list({ status: 'failed', after, limit: PORTION });
       for (const { message } of failed) {
-        if ((await this.messages.retry(message.id, this.clock.now())) === 'failed') retried += 1;
+        if ((await this.messages.retry(message.id)) === 'failed') retried += 1;
       }
       after = failed.at(-1)?.message;
     }

@@ -1,13 +1,9 @@
-import type { Clock } from '../kernel/clock.js';
 import { DomainError } from '../kernel/errors.js';
 import type { MessageId } from './message.js';
 import type { MessageQueue } from './message-queue.js';
 
 export class RetryMessage {
-  constructor(
-    private readonly messages: MessageQueue,
-    private readonly clock: Clock,
-  ) {}
+  constructor(private readonly messages: MessageQueue) {}
 
   /**
    * Queues a message again that was given up, with all its attempts.
@@ -15,7 +11,7 @@ export class RetryMessage {
    * @throws DomainError `not_found`, or `message_not_failed` where it is queued or sent.
    */
   async execute({ id }: { readonly id: string }): Promise<void> {
-    const status = await this.messages.retry(id as MessageId, this.clock.now());
+    const status = await this.messages.retry(id as MessageId);
     if (status === undefined) throw new DomainError('not_found', `no message has the id ${id}`);
     if (status !== 'failed')
       throw new DomainError('message_not_failed', `message ${id} has not failed: it is ${status}`);

@@ -2,7 +2,7 @@ import type { AccountId } from '../accounts/account.js';
 import type { AccountMailId, AccountMailKind, NewAccountMail } from '../accounts/account-mail.js';
 import type { AccountMailQueue, ClaimedAccountMail } from '../accounts/account-mail-queue.js';
 import type { Claim } from '../deliveries/delivery-queue.js';
-import { type Instant, instant } from '../kernel/clock.js';
+import { type Clock, type Instant, instant } from '../kernel/clock.js';
 import type { InMemoryAccountRepository, StoredAccount } from './in-memory-account-repository.js';
 import { InMemoryDeliveryQueue, type Job } from './in-memory-delivery-queue.js';
 
@@ -19,8 +19,11 @@ export class InMemoryAccountMailQueue
 {
   private readonly links = new Map<string, Link>();
 
-  constructor(private readonly accounts: InMemoryAccountRepository) {
-    super();
+  constructor(
+    private readonly accounts: InMemoryAccountRepository,
+    clock: Clock,
+  ) {
+    super(clock);
   }
 
   async add(mail: NewAccountMail, most: number): Promise<boolean> {
@@ -31,7 +34,7 @@ export class InMemoryAccountMailQueue
     const linked = [...this.links.values()].filter(isUsable);
     const usable = new Set([...waiting.map(({ id }) => id), ...linked.map(({ mailId }) => mailId)]);
     if (usable.size >= most) return false;
-    this.put({ ...mail, status: 'queued', number: 0, failures: 0, dueAt: mail.createdAt });
+    this.put({ ...mail, status: 'queued', number: 0, failures: 0, dueAt: this.clock.now() });
     return true;
   }
 

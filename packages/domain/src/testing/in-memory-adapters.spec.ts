@@ -37,7 +37,13 @@ const framework: TestFramework = {
   },
 };
 const close = () => Promise.resolve();
-const open = () => Promise.resolve({ ports: inMemoryPorts(), close });
+const open = () => {
+  const ports = inMemoryPorts();
+  const letPass = (milliseconds: number) => {
+    ports.clock.advance(milliseconds);
+  };
+  return Promise.resolve({ ports, letPass, close });
+};
 
 accountMailQueueSuite(framework, 'in memory', open);
 accountRepositorySuite(framework, 'in memory', open);

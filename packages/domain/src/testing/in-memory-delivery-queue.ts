@@ -1,5 +1,11 @@
-import type { Backlog, Claim, Claimed, DeliveryQueue } from '../deliveries/delivery-queue.js';
-import type { Instant } from '../kernel/clock.js';
+import {
+  type Backlog,
+  type Claim,
+  type Claimed,
+  type DeliveryQueue,
+  MOST_COUNTED,
+} from '../deliveries/delivery-queue.js';
+import { type Clock, type Instant, later } from '../kernel/clock.js';
 
 export interface Job<Id extends string, Status extends string> {
   readonly id: Id;
@@ -20,13 +26,15 @@ export abstract class InMemoryDeliveryQueue<
   protected readonly jobs = new Map<Id, Entry>();
   private readonly watchers = new Set<() => void>();
 
-  async claim({ limit, now, until }: Parameters<DeliveryQueue<Id, Item>['claim']>[0]): Promise<readonly Item[]> {
-    return this.queued()
+  constructor(protected readonly clock: Clock) {}
+
+  async claim({ limit, lease }: Parameters<DeliveryQueue<Id, Item>['claim']>[0]): Promise<readonly Item[]> {
+    const now = this.clock.now();
+    return this.longestDue()
       .filter(({ dueAt }) => dueAt <= now)
-      .sort((one, other) => one.dueAt - other.dueAt)
       .slice(0, limit)
       .map((job) => {
-        const claimed = { ...job, number: job.number + 1, dueAt: until };
+        const claimed = { ...job, number: job.number + 1, dueAt: later(now, lease) };
         this.jobs.set(job.id, claimed);
         return this.itemOf(claimed);
       });
@@ -37,14 +45,15 @@ export abstract class InMemoryDeliveryQueue<
     if (job !== undefined) this.jobs.set(id, { ...job, status: 'sent' });
   }
 
-  async postpone(claim: Claim<Id>, dueAt: Instant): Promise<void> {
+  async postpone(claim: Claim<Id>, pause: number): Promise<void> {
     const job = this.claimed(claim);
+    const dueAt = later(this.clock.now(), pause);
     if (job !== undefined) this.jobs.set(job.id, { ...job, failures: job.failures + 1, dueAt });
   }
 
-  async release(claim: Claim<Id>, now: Instant): Promise<void> {
+  async release(claim: Claim<Id>): Promise<void> {
     const job = this.claimed(claim);
-    if (job !== undefined) this.jobs.set(job.id, { ...job, dueAt: now });
+    if (job !== undefined) this.jobs.set(job.id, { ...job, dueAt: this.clock.now() });
   }
 
   async markFailed(claim: Claim<Id>): Promise<void> {
@@ -53,7 +62,7 @@ export abstract class InMemoryDeliveryQueue<
   }
 
   async backlog(): Promise<Backlog> {
-    const queued = this.queued();
+    const queued = this.longestDue().slice(0, MOST_COUNTED);
     const [oldest] = queued.map(({ createdAt }) => createdAt).sort((one, other) => one - other);
     return { queued: queued.length, oldest };
   }
@@ -79,6 +88,10 @@ export abstract class InMemoryDeliveryQueue<
 
   protected queued(): readonly Entry[] {
     return [...this.jobs.values()].filter(({ status }) => status === 'queued');
+  }
+
+  private longestDue(): readonly Entry[] {
+    return [...this.queued()].sort((one, other) => one.dueAt - other.dueAt);
   }
 
   protected claimed({ id, number }: Claim<Id>): Entry | undefined {

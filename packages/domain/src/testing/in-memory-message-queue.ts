@@ -1,5 +1,5 @@
 import type { AccountId } from '../accounts/account.js';
-import type { Instant } from '../kernel/clock.js';
+import type { Clock, Instant } from '../kernel/clock.js';
 import type { Message, MessageId, MessageStatus, NewMessage } from '../messages/message.js';
 import type {
   AccountMessage,
@@ -18,12 +18,15 @@ export class InMemoryMessageQueue
   extends InMemoryDeliveryQueue<MessageId, MessageJob, ClaimedMessage>
   implements MessageQueue
 {
-  constructor(private readonly accounts: InMemoryAccountRepository) {
-    super();
+  constructor(
+    private readonly accounts: InMemoryAccountRepository,
+    clock: Clock,
+  ) {
+    super(clock);
   }
 
   async add(message: NewMessage): Promise<Message> {
-    this.put({ ...message, status: 'queued', number: 0, failures: 0, dueAt: message.createdAt });
+    this.put({ ...message, status: 'queued', number: 0, failures: 0, dueAt: this.clock.now() });
     const { id, accountId, text, createdAt } = message;
     return { id, accountId, text, createdAt, status: 'queued' };
   }
@@ -50,10 +53,10 @@ export class InMemoryMessageQueue
       });
   }
 
-  async retry(id: MessageId, now: Instant): Promise<MessageStatus | undefined> {
+  async retry(id: MessageId): Promise<MessageStatus | undefined> {
     const job = this.jobs.get(id);
     if (job?.status === 'failed') {
-      this.jobs.set(id, { ...job, status: 'queued', number: job.number + 1, failures: 0, dueAt: now });
+      this.jobs.set(id, { ...job, status: 'queued', number: job.number + 1, failures: 0, dueAt: this.clock.now() });
     }
     return job?.status;
   }

@@ -24,12 +24,13 @@ export function inMemoryPorts(): Ports & {
   readonly passwordHasher: PredictablePasswordHasher;
   readonly accountMailSender: InMemoryAccountMailSender;
 } {
+  const clock = new ManualClock();
   const accounts = new InMemoryAccountRepository();
   const apiKeys = new InMemoryApiKeyRepository(accounts);
   const animals = new InMemoryAnimalRepository();
   const orders = new InMemoryOrderRepository(animals);
-  const accountMails = new InMemoryAccountMailQueue(accounts);
-  const messages = new InMemoryMessageQueue(accounts);
+  const accountMails = new InMemoryAccountMailQueue(accounts, clock);
+  const messages = new InMemoryMessageQueue(accounts, clock);
   const idempotency = new InMemoryIdempotencyRecords(() => {
     const changed = [animals, orders, messages].map((each) => each.remember());
     return () => {
@@ -52,7 +53,7 @@ export function inMemoryPorts(): Ports & {
     accountMailSender: new InMemoryAccountMailSender(),
     requests: new InMemoryRequestCounter(),
     usage: new InMemoryUsageRecords(),
-    clock: new ManualClock(),
+    clock,
     cryptography: new PredictableCryptography(),
   };
 }

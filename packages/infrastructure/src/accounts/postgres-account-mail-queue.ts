@@ -39,7 +39,7 @@ const usableMails = (kind: AccountMailKind) => `
 
 const ADD = `
   INSERT INTO account_mails (id, account_id, kind, page, status, due_at, created_at, expires_at)
-  VALUES ($1, $2, $3, $4, 'queued', $5, $5, $6)`;
+  VALUES ($1, $2, $3, $4, 'queued', now(), $5, $6)`;
 
 const CAN_HAVE_TOKEN = `
   SELECT FROM account_mails WHERE id = $1 AND claims = $2 AND status = 'queued' AND expires_at > $3`;
@@ -60,7 +60,7 @@ export class PostgresAccountMailQueue
 
   async add(mail: NewAccountMail, most: number): Promise<boolean> {
     const { id, accountId, kind, page, createdAt, expiresAt } = mail;
-    return onDatabase(() =>
+    const isAdded = await onDatabase(() =>
       this.dataSource.transaction(async (manager) => {
         if ((await lockAccount(manager, { id: accountId })) === null) return false;
         const usable = await manager.query<unknown[]>(usableMails(kind), [accountId, new Date(createdAt)]);
@@ -69,6 +69,8 @@ export class PostgresAccountMailQueue
         return true;
       }),
     );
+    if (isAdded) this.announce();
+    return isAdded;
   }
 
   async addToken(claimed: ClaimedAccountMail, tokenHash: string, at: Instant): Promise<boolean> {

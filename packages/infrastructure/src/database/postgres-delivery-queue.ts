@@ -3,29 +3,41 @@ import {
   type Claim,
   type Claimed,
   type DeliveryQueue,
-  type Instant,
   instant,
+  MOST_COUNTED,
 } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import type { DatabaseConnection } from './data-source.js';
 import { onDatabase, readFromDatabase } from './database-errors.js';
 import { NotificationListener } from './notification-listener.js';
-import { managerOf } from './transactions.js';
+import { afterCommit, managerOf } from './transactions.js';
+import { WriteBehind } from './write-behind.js';
+
+/** Milliseconds in which new items share a notification. */
+const NOTIFY_EVERY = 10;
+
+/** Milliseconds, a parameter of that number, as an interval. */
+const milliseconds = (parameter: string) => `${parameter}::double precision * interval '1 millisecond'`;
 
 interface QueueTable {
   readonly table: string;
-  /** The channel that its trigger notifies of each new row. */
+  /** The channel on which new items are notified. */
   readonly channel: string;
   /** The columns of a claimed item besides its id and claim, from the tables `claimed` and `accounts`. */
   readonly columns: string;
 }
 
-/** A queue in a table: each queued row is a job. Subclasses insert their rows and read their columns. */
+/**
+ * A queue in a table: each queued row is a job. Subclasses insert their rows and read their columns. Every time that
+ * decides what is due is PostgreSQL's `now()`.
+ */
 export abstract class PostgresDeliveryQueue<Id extends string, Item extends Claimed<Id>, Row> implements DeliveryQueue<
   Id,
   Item
 > {
   private readonly listeners: NotificationListener[] = [];
+  private readonly notifications = new WriteBehind(() => this.notify(), NOTIFY_EVERY);
+  private hasQueued = false;
 
   constructor(
     protected readonly dataSource: DataSource,
@@ -33,10 +45,8 @@ export abstract class PostgresDeliveryQueue<Id extends string, Item extends Clai
     private readonly queue: QueueTable,
   ) {}
 
-  async claim({ limit, now, until }: Parameters<DeliveryQueue<Id, Item>['claim']>[0]): Promise<readonly Item[]> {
-    const rows = await onDatabase(() =>
-      managerOf(this.dataSource).query<Row[]>(claimFrom(this.queue), [new Date(now), new Date(until), limit]),
-    );
+  async claim({ limit, lease }: Parameters<DeliveryQueue<Id, Item>['claim']>[0]): Promise<readonly Item[]> {
+    const rows = await onDatabase(() => managerOf(this.dataSource).query<Row[]>(claimFrom(this.queue), [lease, limit]));
     return rows.map((row) => this.itemFrom(row));
   }
 
@@ -45,12 +55,12 @@ export abstract class PostgresDeliveryQueue<Id extends string, Item extends Clai
     await onDatabase(() => managerOf(this.dataSource).query(text, [id]));
   }
 
-  async postpone(claim: Claim<Id>, dueAt: Instant): Promise<void> {
-    await this.end(claim, 'due_at = $3, failures = failures + 1', [new Date(dueAt)]);
+  async postpone(claim: Claim<Id>, pause: number): Promise<void> {
+    await this.end(claim, `due_at = now() + ${milliseconds('$3')}, failures = failures + 1`, [pause]);
   }
 
-  async release(claim: Claim<Id>, now: Instant): Promise<void> {
-    await this.end(claim, 'due_at = $3', [new Date(now)]);
+  async release(claim: Claim<Id>): Promise<void> {
+    await this.end(claim, 'due_at = now()');
   }
 
   async markFailed(claim: Claim<Id>): Promise<void> {
@@ -58,8 +68,11 @@ export abstract class PostgresDeliveryQueue<Id extends string, Item extends Clai
   }
 
   async backlog(): Promise<Backlog> {
+    // In the order of an index, so that only the counted rows are read.
     const text = `
-      SELECT count(*)::integer AS queued, min(created_at) AS oldest FROM ${this.queue.table} WHERE status = 'queued'`;
+      SELECT count(*)::integer AS queued, min(created_at) AS oldest FROM (
+        SELECT created_at FROM ${this.queue.table} WHERE status = 'queued' ORDER BY due_at LIMIT ${MOST_COUNTED}
+      ) AS longest_due`;
     const [row] = await readFromDatabase(this.dataSource, () =>
       managerOf(this.dataSource).query<[{ queued: number; oldest: Date | null }]>(text),
     );
@@ -74,17 +87,35 @@ export abstract class PostgresDeliveryQueue<Id extends string, Item extends Clai
     return () => listener.close();
   }
 
-  /** Stops all watchers. */
+  /** Stops all watchers. The data source must still be open. */
   async close(): Promise<void> {
-    await Promise.all(this.listeners.map((listener) => listener.close()));
+    await Promise.all([this.notifications.close(), ...this.listeners.map((listener) => listener.close())]);
   }
 
   protected abstract itemFrom(row: Row): Item;
+
+  /**
+   * Notifies all watchers soon after the new item is committed. Not in the transaction that inserts it, as a trigger would:
+   * PostgreSQL commits transactions that notify one after the other.
+   */
+  protected announce(): void {
+    afterCommit(() => {
+      this.hasQueued = true;
+      this.notifications.soon();
+    });
+  }
 
   /** Changes the claimed row, unless a later claim exists. */
   protected async end({ id, number }: Claim<Id>, change: string, values: readonly unknown[] = []): Promise<void> {
     const text = `UPDATE ${this.queue.table} SET ${change} WHERE id = $1 AND claims = $2 AND status = 'queued'`;
     await onDatabase(() => managerOf(this.dataSource).query(text, [id, number, ...values]));
+  }
+
+  private async notify(): Promise<void> {
+    if (!this.hasQueued) return;
+    this.hasQueued = false;
+    // A lost notification costs only time: workers also look at the queue themselves.
+    await onDatabase(() => this.dataSource.query(`NOTIFY ${this.queue.channel}`)).catch(() => undefined);
   }
 }
 
@@ -96,11 +127,11 @@ function claimFrom({ table, columns }: QueueTable): string {
   return `
     WITH due AS (
       SELECT id, due_at FROM ${table}
-      WHERE status = 'queued' AND due_at <= $1
-      ORDER BY due_at LIMIT $3
+      WHERE status = 'queued' AND due_at <= now()
+      ORDER BY due_at LIMIT $2
       FOR UPDATE SKIP LOCKED
     ), claimed AS (
-      UPDATE ${table} SET claims = claims + 1, due_at = $2
+      UPDATE ${table} SET claims = claims + 1, due_at = now() + ${milliseconds('$1')}
       FROM due WHERE ${table}.id = due.id
       RETURNING ${table}.*, due.due_at AS was_due_at
     )

@@ -23,7 +23,7 @@ import { accountMessageFrom, messageFrom, messageSchema } from './message.schema
 const RETRY = `
   WITH found AS (SELECT id, status FROM messages WHERE id = $1 FOR NO KEY UPDATE),
   retried AS (
-    UPDATE messages SET status = 'queued', claims = claims + 1, failures = 0, due_at = $2
+    UPDATE messages SET status = 'queued', claims = claims + 1, failures = 0, due_at = now()
     FROM found WHERE messages.id = found.id AND found.status = 'failed'
   )
   SELECT status FROM found`;
@@ -53,8 +53,9 @@ export class TypeOrmMessageQueue
 
   async add({ id, accountId, text, createdAt, traceparent, requestId }: NewMessage): Promise<Message> {
     const message: Message = { id, accountId, text, createdAt, status: 'queued' };
-    const row = { ...message, traceparent: traceparent ?? null, requestId: requestId ?? null, dueAt: createdAt };
-    await onDatabase(() => managerOf(this.dataSource).insert(messageSchema, row));
+    const row = { ...message, traceparent: traceparent ?? null, requestId: requestId ?? null };
+    await onDatabase(() => managerOf(this.dataSource).insert(messageSchema, { ...row, dueAt: () => 'now()' }));
+    this.announce();
     return message;
   }
 
@@ -88,10 +89,10 @@ export class TypeOrmMessageQueue
     return rows.flatMap(accountMessageFrom);
   }
 
-  async retry(id: MessageId, now: Instant): Promise<MessageStatus | undefined> {
+  async retry(id: MessageId): Promise<MessageStatus | undefined> {
     if (id.includes('\0')) return undefined;
     const rows = await onDatabase(() =>
-      managerOf(this.dataSource).query<{ readonly status: MessageStatus }[]>(RETRY, [id, new Date(now)]),
+      managerOf(this.dataSource).query<{ readonly status: MessageStatus }[]>(RETRY, [id]),
     );
     return rows[0]?.status;
   }

@@ -1,20 +1,23 @@
 import type { Account, AccountId } from '../../accounts/account.js';
 import type { AccountMailId, AccountMailKind, NewAccountMail } from '../../accounts/account-mail.js';
 import type { AccountMailQueue, ClaimedAccountMail } from '../../accounts/account-mail-queue.js';
-import { HOUR, instant, later, MINUTE } from '../../kernel/clock.js';
+import { HOUR, instant, later, MINUTE, SECOND } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
 import { atOnce, NOON, openWithPassword, Unique } from './fixtures.js';
-import type { Open, Opened, TestFramework } from './framework.js';
+import type { OpenedQueue, OpenQueue, TestFramework } from './framework.js';
 
 type Needed = 'accountMails' | 'credentials';
 
+/** The time that a test may take: what is due then may be due by now. */
+const MARGIN = 20 * SECOND;
+
 /** The guarantees of every `AccountMailQueue`. */
-export function accountMailQueueSuite(framework: TestFramework, name: string, open: Open<Needed>): void {
+export function accountMailQueueSuite(framework: TestFramework, name: string, open: OpenQueue<Needed>): void {
   const { describe, it, beforeAll, afterAll, afterEach, expect, until } = framework;
   describe(`an account mail queue (${name})`, () => {
     const unique = new Unique();
-    let adapters: Opened<Needed>;
-    let ports: Opened<Needed>['ports'];
+    let adapters: OpenedQueue<Needed>;
+    let ports: OpenedQueue<Needed>['ports'];
     let mails: AccountMailQueue;
     beforeAll(async () => {
       adapters = await open();
@@ -22,11 +25,13 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
       mails = ports.accountMails;
     });
     afterAll(() => adapters.close());
-    // Each test begins without due mails.
+    // Each test begins without mails that wait.
     afterEach(async () => {
-      for (const { id } of await claim(instant(Date.UTC(2100, 0)))) await mails.markSent(id);
+      await letPass(1_000 * HOUR);
+      for (const { id } of await claim()) await mails.markSent(id);
     });
 
+    const letPass = async (milliseconds: number) => adapters.letPass(milliseconds);
     const opened = () => openWithPassword(ports.credentials, unique);
     const newMail = (
       { id: accountId }: Pick<Account, 'id'>,
@@ -45,9 +50,9 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
       expect(await mails.add(mail, 3)).toBe(true);
       return mail;
     };
-    const claim = (now = NOON, limit = 1_000) => mails.claim({ limit, now, until: later(now, MINUTE) });
-    const claimOne = async (now = NOON): Promise<ClaimedAccountMail> => {
-      const [claimed, ...others] = await claim(now);
+    const claim = (limit = 1_000) => mails.claim({ limit, lease: MINUTE });
+    const claimOne = async (): Promise<ClaimedAccountMail> => {
+      const [claimed, ...others] = await claim();
       if (claimed === undefined || others.length > 0) throw new Error('not one mail was claimed');
       return claimed;
     };
@@ -58,25 +63,28 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
       const account = await opened();
       const mail = await added(account);
       const item = { ...mail, email: account.email, failures: 0 };
-      expect(await claim(later(NOON, -1))).toEqual([]);
       expect(await claim()).toEqual([{ ...item, number: 1 }]);
-      expect(await claim(later(NOON, MINUTE - 1))).toEqual([]);
-      expect(await claim(later(NOON, MINUTE))).toEqual([{ ...item, number: 2 }]);
+      await letPass(MINUTE - MARGIN);
+      expect(await claim()).toEqual([]);
+      await letPass(MARGIN);
+      expect(await claim()).toEqual([{ ...item, number: 2 }]);
     });
 
     it('hands no mail to two of many who claim at once, and leaves none out', async () => {
       const all = await atOnce(60, async () => added(await opened()));
-      const claims = await racing(() => claim(NOON, 5));
+      const claims = await racing(() => claim(5));
       const claimed = [...claims.flat(), ...(await claim())].map(({ id }) => id);
       expect(claimed.sort()).toEqual(all.map(({ id }) => id).sort());
     });
 
     it('hands out again what was postponed or released, when it is due', async () => {
       await added(await opened());
-      await mails.release(await claimOne(), NOON);
-      await mails.postpone(await claimOne(), later(NOON, HOUR));
-      expect(await claim(later(NOON, HOUR - 1))).toEqual([]);
-      expect(await claimOne(later(NOON, HOUR))).toMatchObject({ number: 3, failures: 1 });
+      await mails.release(await claimOne());
+      await mails.postpone(await claimOne(), HOUR);
+      await letPass(HOUR - MARGIN);
+      expect(await claim()).toEqual([]);
+      await letPass(MARGIN);
+      expect(await claimOne()).toMatchObject({ number: 3, failures: 1 });
     });
 
     for (const [status, end] of [
@@ -89,7 +97,8 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
         expect(await mails.forget(expiresAt)).toBe(0);
         expect(await mails.backlog()).toEqual({ queued: 1, oldest: NOON });
         await end(await claimOne());
-        expect(await claim(later(NOON, 1_000 * HOUR))).toEqual([]);
+        await letPass(1_000 * HOUR);
+        expect(await claim()).toEqual([]);
         expect(await mails.backlog()).toEqual({ queued: 0, oldest: undefined });
         expect(await mails.forget(later(expiresAt, -1))).toBe(0);
         expect(await mails.forget(expiresAt)).toBe(1);
@@ -99,16 +108,16 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
       const account = await opened();
       await added(account);
       const stale = await claimOne();
-      const now = later(NOON, MINUTE);
-      await claimOne(now);
-      await mails.postpone(stale, now);
-      await mails.release(stale, now);
+      await letPass(MINUTE);
+      await claimOne();
+      await mails.postpone(stale, 0);
+      await mails.release(stale);
       await mails.markFailed(stale);
       await mails.markDropped(stale);
       const hash = newHash();
       expect(await mails.addToken(stale, hash, NOON)).toBe(false);
       expect(await ports.credentials.findReset(hash, NOON)).toBeUndefined();
-      expect(await claim(now)).toEqual([]);
+      expect(await claim()).toEqual([]);
       expect(await mails.backlog()).toMatchObject({ queued: 1 });
     });
 
@@ -130,7 +139,7 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
       it('is queued only up to so many that wait or whose links can be used, however many race', async () => {
         const account = await opened();
         await mails.add(newMail(account, { createdAt: instant(1), expiresAt: NOON }), 3);
-        await mails.markSent((await claimOne(instant(1))).id);
+        await mails.markSent((await claimOne()).id);
         const one = await added(account);
         const claimed = await claimOne();
         for (let attempt = 0; attempt < 3; attempt += 1) await mails.addToken(claimed, newHash(), NOON);
@@ -168,8 +177,10 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
             expect(await ports.credentials.proveAddress({ tokenHash: first, at: NOON })).toBeUndefined();
           }
         });
-      let claims = 0;
-      const claimAgain = () => claimOne(later(NOON, (claims += 1) * MINUTE));
+      const claimAgain = async () => {
+        await letPass(MINUTE);
+        return claimOne();
+      };
 
       it('gets no token once its link has expired', async () => {
         const { expiresAt } = await added(await opened());
@@ -208,17 +219,19 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
           await added(account, { kind });
           await mails.addToken(await claimOne(), tokenHash, NOON);
           await added(account, { kind });
-          await mails.postpone(await claimOne(), later(NOON, HOUR));
-          await added(bystander, { kind, createdAt: later(NOON, HOUR), expiresAt: later(NOON, 2 * HOUR) });
+          await mails.postpone(await claimOne(), HOUR);
+          await added(bystander, { kind });
+          await mails.postpone(await claimOne(), HOUR);
           await takeBack(account, tokenHash);
-          const claimed = await claim(later(NOON, MINUTE));
+          const claimed = await claim();
           expect(new Set(claimed.map(({ accountId }) => accountId))).toEqual(new Set([account.id]));
           for (const each of claimed) {
             expect(await mails.addToken(each, newHash(), NOON)).toBe(false);
             await mails.markDropped(each);
           }
           expect(await mails.backlog()).toMatchObject({ queued: 1 });
-          expect(await claimOne(later(NOON, HOUR))).toMatchObject({ accountId: bystander.id });
+          await letPass(HOUR);
+          expect(await claimOne()).toMatchObject({ accountId: bystander.id });
         });
 
       it('whose link is taken back while it is sent has no link that works afterwards', async () => {

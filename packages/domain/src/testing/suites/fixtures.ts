@@ -71,9 +71,8 @@ export async function mailLink(
 ): Promise<boolean> {
   const id = `mail ${tokenHash}` as AccountMailId;
   if (!(await accountMails.add({ id, kind, page: 'https://portal.example.com', ...link }, most))) return false;
-  const until = later(link.createdAt, HOUR);
   // One of several concurrent callers may claim the others' mails, too.
-  for (const claimed of await accountMails.claim({ limit: 100, now: link.createdAt, until })) {
+  for (const claimed of await accountMails.claim({ limit: 100, lease: HOUR })) {
     await accountMails.addToken(claimed, claimed.id.slice('mail '.length), instant(0));
     await accountMails.markSent(claimed.id);
   }

@@ -43,5 +43,16 @@ export interface Opened<Name extends keyof Ports> {
   close(): Promise<void>;
 }
 
+/** A queue for a suite, with the other ports that it needs. */
+export interface OpenedQueue<Name extends keyof Ports> extends Opened<Name> {
+  /**
+   * Lets that many milliseconds pass for the queue, at least: sets its clock, or moves all due times back if the clock
+   * can't be set.
+   */
+  letPass(milliseconds: number): Promise<void> | void;
+}
+
 /** Opens the adapter that is tested, with the other ports that its suite needs on the same store. */
 export type Open<Name extends keyof Ports> = () => Promise<Opened<Name>>;
+
+export type OpenQueue<Name extends keyof Ports> = () => Promise<OpenedQueue<Name>>;

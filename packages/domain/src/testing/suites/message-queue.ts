@@ -1,27 +1,29 @@
 import type { Account, AccountId } from '../../accounts/account.js';
 import type { Claim } from '../../deliveries/delivery-queue.js';
-import { HOUR, instant, later, MINUTE } from '../../kernel/clock.js';
+import { HOUR, later, MINUTE, SECOND } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
 import type { Message, MessageId, MessageStatus } from '../../messages/message.js';
 import type { MessageQueue } from '../../messages/message-queue.js';
 import { checkDrawn, Draws } from './draws.js';
 import { atOnce, NOON, Unique } from './fixtures.js';
-import type { Open, Opened, TestFramework } from './framework.js';
+import type { OpenedQueue, OpenQueue, TestFramework } from './framework.js';
 import { messageRetries } from './message-retries.js';
 
 type Needed = 'accounts' | 'messages';
 
 const EVERYTHING = 100_000;
+/** The time that a test may take: what is due then may be due by now. */
+const MARGIN = 20 * SECOND;
 
 const idsOf = (messages: readonly { readonly id: MessageId }[]) => messages.map(({ id }) => id);
 
 /** The guarantees of every `MessageQueue`. */
-export function messageQueueSuite(framework: TestFramework, name: string, open: Open<Needed>): void {
+export function messageQueueSuite(framework: TestFramework, name: string, open: OpenQueue<Needed>): void {
   const { describe, it, beforeAll, afterAll, afterEach, expect, until, random } = framework;
   describe(`a message queue (${name})`, () => {
     const unique = new Unique();
     const draws = new Draws(random);
-    let adapters: Opened<Needed>;
+    let adapters: OpenedQueue<Needed>;
     let messages: MessageQueue;
     let account: Account;
     beforeAll(async () => {
@@ -30,19 +32,20 @@ export function messageQueueSuite(framework: TestFramework, name: string, open: 
       account = await openAccount();
     });
     afterAll(() => adapters.close());
-    // Each test begins without due messages.
+    // Each test begins without messages that wait.
     afterEach(async () => {
-      for (const { id } of await claim({ now: instant(Date.UTC(2100, 0)) })) await messages.markSent(id);
+      await letPass(1_000 * HOUR);
+      for (const { id } of await claim()) await messages.markSent(id);
     });
 
+    const letPass = async (milliseconds: number) => adapters.letPass(milliseconds);
     const openAccount = () => adapters.ports.accounts.open(unique.account());
     const newId = () => unique.name() as MessageId;
     const add = (text = 'Hello', createdAt = NOON) =>
       messages.add({ id: newId(), accountId: account.id, text, createdAt });
-    const claim = ({ limit = EVERYTHING, now = NOON, until = later(now, MINUTE) } = {}) =>
-      messages.claim({ limit, now, until });
-    const claimOne = async (now = NOON) => {
-      const [claimed, ...others] = await claim({ now });
+    const claim = ({ limit = EVERYTHING, lease = MINUTE } = {}) => messages.claim({ limit, lease });
+    const claimOne = async () => {
+      const [claimed, ...others] = await claim();
       if (claimed === undefined || others.length > 0) throw new Error('not one message was claimed');
       return claimed;
     };
@@ -131,37 +134,46 @@ export function messageQueueSuite(framework: TestFramework, name: string, open: 
     });
 
     it('claims due messages, the longest due first, and no more than asked for', async () => {
-      const at = (milliseconds: number) => later(NOON, milliseconds);
-      const second = await add('second', at(-5));
-      const first = await add('first', at(-HOUR));
-      const fourth = await add('fourth', NOON);
-      const third = await add('third', at(-1));
-      const notYet = await add('not yet', at(1));
+      const added: MessageId[] = [];
+      for (const text of ['first', 'second', 'third', 'fourth']) {
+        added.push((await add(text)).id);
+        await letPass(1);
+      }
       expect(await claim({ limit: 0 })).toEqual([]);
-      expect(idsOf(await claim({ limit: 3 }))).toEqual([first.id, second.id, third.id]);
-      expect(idsOf(await claim({ limit: 3 }))).toEqual([fourth.id]);
-      expect(idsOf(await claim({ now: at(1) }))).toEqual([notYet.id]);
+      expect(idsOf(await claim({ limit: 3 }))).toEqual(added.slice(0, 3));
+      expect(idsOf(await claim({ limit: 3 }))).toEqual(added.slice(3));
+      expect(await claim()).toEqual([]);
+    });
+
+    it('claims a message as soon as it is queued, whatever the clock says of the process that wrote it', async () => {
+      const added: MessageId[] = [];
+      for (const ahead of [HOUR, 0, -HOUR]) {
+        added.push((await add('Hello', later(NOON, ahead))).id);
+        await letPass(1);
+      }
+      expect(idsOf(await claim())).toEqual(added);
     });
 
     it('claims a message again only after its claim has expired, with the next claim number', async () => {
       const { id } = await add();
-      let now = NOON;
       for (const number of [1, 2, 3]) {
-        expect(await claim({ now })).toMatchObject([{ id, number, failures: 0 }]);
-        expect(await claim({ now: later(now, MINUTE - 1) })).toEqual([]);
-        now = later(now, MINUTE);
+        expect(await claim()).toMatchObject([{ id, number, failures: 0 }]);
+        await letPass(MINUTE - MARGIN);
+        expect(await claim()).toEqual([]);
+        await letPass(MARGIN);
       }
       expect(await statusOf(id)).toBe('queued');
     });
 
     it('claims a postponed message when it is due again, in that order', async () => {
-      const [one, other] = [await add('one', later(NOON, -2)), await add('other', later(NOON, -1))];
-      const [claimOfOne, claimOfOther] = await claim();
-      if (claimOfOne === undefined || claimOfOther === undefined) throw new Error('two messages were due');
-      await messages.postpone(claimOfOne, later(NOON, 2 * HOUR));
-      await messages.postpone(claimOfOther, later(NOON, HOUR));
-      expect(await claim({ now: later(NOON, HOUR - 1) })).toEqual([]);
-      expect(await claim({ now: later(NOON, 2 * HOUR) })).toMatchObject([
+      const one = await add('one');
+      await messages.postpone(await claimOne(), 2 * HOUR);
+      const other = await add('other');
+      await messages.postpone(await claimOne(), HOUR);
+      await letPass(HOUR - MARGIN);
+      expect(await claim()).toEqual([]);
+      await letPass(HOUR + MARGIN);
+      expect(await claim()).toMatchObject([
         { id: other.id, number: 2, failures: 1 },
         { id: one.id, number: 2, failures: 1 },
       ]);
@@ -169,7 +181,7 @@ export function messageQueueSuite(framework: TestFramework, name: string, open: 
 
     it('claims a released message at once, without a failed attempt', async () => {
       const { id } = await add();
-      await messages.release(await claimOne(), NOON);
+      await messages.release(await claimOne());
       expect(await claim()).toMatchObject([{ id, number: 2, failures: 0 }]);
     });
 
@@ -182,25 +194,27 @@ export function messageQueueSuite(framework: TestFramework, name: string, open: 
         const { id } = await add();
         await end(await claimOne());
         expect(await statusOf(id)).toBe(status);
-        expect(await claim({ now: later(NOON, 1_000 * HOUR) })).toEqual([]);
+        await letPass(1_000 * HOUR);
+        expect(await claim()).toEqual([]);
         expect(await messages.backlog()).toEqual({ queued: 0, oldest: undefined });
       });
 
     it('ignores a claim that a later one has followed, except when the message was sent', async () => {
       const { id } = await add();
       const stale = await claimOne();
-      const now = later(NOON, MINUTE);
-      const current = await claimOne(now);
-      await messages.postpone(stale, now);
-      await messages.release(stale, now);
+      await letPass(MINUTE);
+      const current = await claimOne();
+      await messages.postpone(stale, 0);
+      await messages.release(stale);
       await messages.markFailed(stale);
       expect(await statusOf(id)).toBe('queued');
-      expect(await claim({ now })).toEqual([]);
+      expect(await claim()).toEqual([]);
       await messages.markSent(stale.id);
-      await messages.postpone(current, now);
+      await messages.postpone(current, 0);
       await messages.markFailed(current);
       expect(await statusOf(id)).toBe('sent');
-      expect(await claim({ now: later(now, HOUR) })).toEqual([]);
+      await letPass(HOUR);
+      expect(await claim()).toEqual([]);
     });
 
     it('marks a message sent even if another worker gave it up', async () => {
@@ -212,19 +226,20 @@ export function messageQueueSuite(framework: TestFramework, name: string, open: 
 
     it('reports how many messages wait, including claimed ones, and since when', async () => {
       expect(await messages.backlog()).toEqual({ queued: 0, oldest: undefined });
-      await add('younger', later(NOON, -MINUTE));
       await add('older', later(NOON, -HOUR));
-      const [claimed] = await claim({ limit: 1 });
+      const claimed = await claimOne();
+      await add('younger', later(NOON, -MINUTE));
       expect(await messages.backlog()).toEqual({ queued: 2, oldest: later(NOON, -HOUR) });
-      await messages.markSent(claimed?.id ?? ('' as MessageId));
+      await messages.markSent(claimed.id);
       expect(await messages.backlog()).toEqual({ queued: 1, oldest: later(NOON, -MINUTE) });
     });
 
     it('never gives one message to two concurrent claimers, and leaves none out', async () => {
       const added: Message[] = [];
       while (added.length < 2_000) {
-        const before = added.length;
-        added.push(...(await atOnce(100, (index) => add('Hello', later(NOON, -before - index)))));
+        const wave = added.length;
+        added.push(...(await atOnce(100, () => add('Hello', later(NOON, wave)))));
+        await letPass(1);
       }
       const claimed: MessageId[] = [];
       await atOnce(20, async (index) => {
@@ -247,9 +262,9 @@ export function messageQueueSuite(framework: TestFramework, name: string, open: 
     it('never gives an expired claim to two concurrent claimers', async () => {
       await atOnce(300, () => add());
       const lost = await claim();
-      const now = later(NOON, MINUTE);
-      const claims = await atOnce(20, () => claim({ now, limit: 100 }));
-      const claimed = [...claims.flat(), ...(await claim({ now }))];
+      await letPass(MINUTE);
+      const claims = await atOnce(20, () => claim({ limit: 100 }));
+      const claimed = [...claims.flat(), ...(await claim())];
       expect(idsOf(claimed).sort()).toEqual(idsOf(lost).sort());
       expect(new Set(claimed.map(({ number }) => number))).toEqual(new Set([2]));
     });

@@ -15,10 +15,10 @@ export function messageRetries(
   const openAccount = () => opened().accounts.open(unique.account());
   const add = ({ id: accountId }: Account, createdAt = NOON) =>
     opened().messages.add({ id: unique.name() as MessageId, accountId, text: 'Hello', createdAt });
-  const claim = async (id: MessageId, now = NOON) =>
-    (await opened().messages.claim({ limit: 1_000, now, until: later(now, MINUTE) })).filter((each) => each.id === id);
-  const claimOne = async (id: MessageId, now = NOON) => {
-    const [claimed] = await claim(id, now);
+  const claim = async (id: MessageId) =>
+    (await opened().messages.claim({ limit: 1_000, lease: MINUTE })).filter((each) => each.id === id);
+  const claimOne = async (id: MessageId) => {
+    const [claimed] = await claim(id);
     if (claimed === undefined) throw new Error('the message was not due');
     return claimed;
   };
@@ -32,33 +32,31 @@ export function messageRetries(
   describe('a retry', () => {
     it('queues a failed message as if it had never been tried, and reports that it had failed', async () => {
       const message = await add(await openAccount());
-      await opened().messages.postpone(await claimOne(message.id), NOON);
+      await opened().messages.postpone(await claimOne(message.id), 0);
       await opened().messages.markFailed(await claimOne(message.id));
-      const now = later(NOON, HOUR);
-      expect(await opened().messages.retry(message.id, now)).toBe('failed');
+      expect(await opened().messages.retry(message.id)).toBe('failed');
       expect(await statusOf(message)).toBe('queued');
-      expect(await claim(message.id, later(now, -1))).toEqual([]);
-      expect(await claim(message.id, now)).toMatchObject([{ failures: 0 }]);
+      expect(await claim(message.id)).toMatchObject([{ failures: 0 }]);
       await opened().messages.markSent(message.id);
     });
 
     it('changes no message that is queued or sent, and says which it is', async () => {
       const message = await add(await openAccount());
-      expect(await opened().messages.retry(message.id, NOON)).toBe('queued');
+      expect(await opened().messages.retry(message.id)).toBe('queued');
       const claimed = await claimOne(message.id);
-      expect(await opened().messages.retry(message.id, NOON)).toBe('queued');
+      expect(await opened().messages.retry(message.id)).toBe('queued');
       expect(await claim(message.id)).toEqual([]);
       await opened().messages.markSent(claimed.id);
-      expect(await opened().messages.retry(message.id, NOON)).toBe('sent');
+      expect(await opened().messages.retry(message.id)).toBe('sent');
       expect(await statusOf(message)).toBe('sent');
       for (const unknown of ['msg_0', '', 'msg_\0']) {
-        expect(await opened().messages.retry(unknown as MessageId, NOON)).toBeUndefined();
+        expect(await opened().messages.retry(unknown as MessageId)).toBeUndefined();
       }
     });
 
     it('is done once, however many race with it, and then one claims the message', async () => {
       const message = await failed(await openAccount());
-      const statuses = await atOnce(20, () => opened().messages.retry(message.id, NOON));
+      const statuses = await atOnce(20, () => opened().messages.retry(message.id));
       expect(statuses.filter((status) => status === 'failed')).toHaveLength(1);
       expect(new Set(statuses)).toEqual(new Set(['failed', 'queued']));
       const claims = await atOnce(20, () => claim(message.id));
@@ -71,9 +69,9 @@ export function messageRetries(
       const message = await add(await openAccount());
       const claimed = await claimOne(message.id);
       await opened().messages.markFailed(claimed);
-      await opened().messages.retry(message.id, NOON);
+      await opened().messages.retry(message.id);
       await opened().messages.markFailed(claimed);
-      await opened().messages.postpone(claimed, later(NOON, HOUR));
+      await opened().messages.postpone(claimed, HOUR);
       expect(await statusOf(message)).toBe('queued');
       expect(await claim(message.id)).toMatchObject([{ failures: 0 }]);
       await opened().messages.markSent(message.id);
