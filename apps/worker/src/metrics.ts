@@ -25,6 +25,11 @@ export class WorkerMetrics {
   readonly purged = this.metrics.counter('adoption_store_purged_total', 'Expired records that were deleted, by kind', [
     'kind',
   ]);
+  readonly purgeCompleted = this.metrics.gauge(
+    'adoption_store_purge_completed_timestamp_seconds',
+    'When all expired records of that kind were last deleted; before the first time, when the worker started',
+    ['kind'],
+  );
   readonly loopFailures = this.metrics.counter('adoption_store_loop_failures_total', 'Failed rounds of each loop', [
     'loop',
   ]);
@@ -46,7 +51,7 @@ export class WorkerMetrics {
   );
   private readonly queued = this.metrics.gauge(
     'adoption_store_messages_queued',
-    'Messages that are neither sent nor failed',
+    'Messages that are neither sent nor failed, of which at most 10,000 are counted',
   );
   private readonly oldest = this.metrics.gauge(
     'adoption_store_message_oldest_age_seconds',
@@ -60,7 +65,7 @@ export class WorkerMetrics {
   );
   private readonly accountMailsQueued = this.metrics.gauge(
     'adoption_store_account_mails_queued',
-    'Mails of that kind that wait to be sent',
+    'Mails of that kind that wait to be sent, of which at most 10,000 are counted',
   );
   private readonly oldestAccountMail = this.metrics.gauge(
     'adoption_store_account_mail_oldest_age_seconds',

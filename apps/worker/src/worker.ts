@@ -116,9 +116,14 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
     });
     for (const kind of PURGED_KINDS) {
       metrics.purged.inc({ kind }, 0);
+      const isUpToDate = () => {
+        metrics.purgeCompleted.set({ kind }, ports.clock.now() / SECOND);
+      };
+      isUpToDate();
       loops.start(`purge ${kind}`, {
         async work() {
           metrics.purged.inc({ kind }, await purgeExpired.execute(kind));
+          isUpToDate();
           return false;
         },
         rest: every(HOUR),

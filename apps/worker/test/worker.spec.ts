@@ -156,7 +156,7 @@ describe('a worker', () => {
 });
 
 describe('its clean-up', () => {
-  it('deletes old messages and keys, reports how many, and one failing kind does not stop the others', async () => {
+  it('deletes old messages and keys, reports how many and when, and one failing kind does not stop the others', async () => {
     await workers.client.query('ALTER TABLE password_resets RENAME TO hidden');
     try {
       await workers.client.query(`
@@ -169,14 +169,22 @@ describe('its clean-up', () => {
           now() - interval '401 days'
         FROM generate_series(1, 150) AS n`);
       const { health } = await workers.start({ MESSAGE_RETENTION: '2d' });
+      let lines: string[] = [];
       await until(async () => {
-        const lines = (await (await fetch(`${health}/metrics`)).text()).split('\n');
+        lines = (await (await fetch(`${health}/metrics`)).text()).split('\n');
         return (
           lines.includes('adoption_store_purged_total{kind="messages"} 1500') &&
           lines.includes('adoption_store_purged_total{kind="keys"} 150') &&
           lines.some((line) => /^adoption_store_loop_failures_total\{loop="purge resets"\} [1-9]/.test(line))
         );
       });
+      const completed = (kind: string) => {
+        const name = `adoption_store_purge_completed_timestamp_seconds{kind="${kind}"} `;
+        return Number(lines.find((line) => line.startsWith(name))?.slice(name.length));
+      };
+      expect(Math.abs(completed('messages') - Date.now() / 1_000)).toBeLessThan(60);
+      // Still the start of the worker.
+      expect(completed('resets')).toBeLessThan(completed('messages'));
       const { rows } = await workers.client.query(
         `SELECT count(*)::int AS count FROM messages WHERE id LIKE 'msg_old_%'`,
       );
