@@ -188,12 +188,14 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
   }
 
   private async writeUses(uses: ReadonlyMap<ApiKeyId, Instant>): Promise<void> {
-    // Locked in the order of their ids, so that two instances that write the same keys can't deadlock.
+    // All instances write the same minutes, so most are stored already, and need no new version of their row. Locked in
+    // the order of their ids, so that two instances that write the same keys can't deadlock.
     const text = `
       WITH uses AS (SELECT * FROM unnest($1::bigint[], $2::timestamptz[]) AS uses (id, at)),
-        locked AS (SELECT id FROM api_keys WHERE id IN (SELECT id FROM uses) ORDER BY id FOR NO KEY UPDATE)
-      UPDATE api_keys SET last_used_at = GREATEST(last_used_at, uses.at)
-      FROM uses JOIN locked USING (id) WHERE api_keys.id = uses.id`;
+        newer AS (
+          SELECT id, at FROM api_keys JOIN uses USING (id) WHERE last_used_at IS NULL OR last_used_at < at
+          ORDER BY id FOR NO KEY UPDATE OF api_keys)
+      UPDATE api_keys SET last_used_at = newer.at FROM newer WHERE api_keys.id = newer.id`;
     const instants = [...uses.values()].map((at) => new Date(at));
     await onDatabase(() => this.dataSource.query(text, [[...uses.keys()].map(String), instants]));
   }

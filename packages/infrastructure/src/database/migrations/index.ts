@@ -19,6 +19,7 @@ import { ShareSecretsWithWriters1700000064000 } from './1700000064000-share-secr
 import { IndexMessages1700000065000 } from './1700000065000-index-messages.js';
 import { QueueAccountMails1700000066000 } from './1700000066000-queue-account-mails.js';
 import { AddMessageRequestId1700000067000 } from './1700000067000-add-message-request-id.js';
+import { LeaveRoomForUses1700000068000 } from './1700000068000-leave-room-for-uses.js';
 import { NotifyAfterCommits1700000069000 } from './1700000069000-notify-after-commits.js';
 import { IndexPastCounts1700000069100 } from './1700000069100-index-past-counts.js';
 
@@ -45,6 +46,7 @@ export const migrations = [
   IndexMessages1700000065000,
   QueueAccountMails1700000066000,
   AddMessageRequestId1700000067000,
+  LeaveRoomForUses1700000068000,
   NotifyAfterCommits1700000069000,
   IndexPastCounts1700000069100,
 ];
