@@ -180,7 +180,7 @@ it('an instance continues to serve while a later version migrates the schema, an
 });
 
 async function untilOneWaitsForTheLock(): Promise<void> {
-  const waiting = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database =
-    (SELECT oid FROM pg_database WHERE datname = current_database())`;
+  const waiting = `SELECT FROM pg_stat_activity
+    WHERE query LIKE '%pg_try_advisory_lock(%' AND datname = current_database() AND pid <> pg_backend_pid()`;
   while ((await client.query(waiting)).rowCount === 0) await delay(PAUSE_MS);
 }

@@ -7,7 +7,7 @@ try {
   loadEnvFile();
   const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory } = readSettings(storeSettings, process.env);
   const database = await openDatabase({ databaseUrl, dataDirectory });
-  const { close } = await openInfrastructure({ ...database, poolSize: 1 });
+  const { close } = await openInfrastructure({ ...database, poolSize: 1, onEvent: console.error });
   await close();
   console.log('The schema is up to date.');
 } catch (error) {

@@ -5,7 +5,8 @@ import { PostgresAttemptCounter } from './accounts/postgres-attempt-counter.js';
 import { createAccountAdapters } from './accounts/create-account-adapters.js';
 import { CoalescingAnimalRepository } from './animals/coalescing-animal-repository.js';
 import { PostgresAnimalRepository } from './animals/postgres-animal-repository.js';
-import { migrate, openDataSource } from './database/data-source.js';
+import { openDataSource } from './database/data-source.js';
+import { migrate } from './database/migrate.js';
 import { poolStateOf } from './database/prepared.js';
 import { watchReadiness } from './database/readiness.js';
 import { sharedSecret } from './database/shared-secret.js';
@@ -86,7 +87,7 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
   };
   const monitor = new DependencyMonitor(onDependency);
   try {
-    await migrate(connection);
+    await migrate(connection, onEvent);
     const dataSource = await openDataSource(connection);
     opened.push(() => dataSource.destroy());
     const readiness = watchReadiness(connection, dataSource, monitor);

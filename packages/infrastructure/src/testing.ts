@@ -5,13 +5,8 @@ export { TypeOrmAccountRepository } from './accounts/typeorm-account-repository.
 export { TypeOrmApiKeyRepository } from './accounts/typeorm-api-key-repository.js';
 export { CoalescingAnimalRepository } from './animals/coalescing-animal-repository.js';
 export { PostgresAnimalRepository } from './animals/postgres-animal-repository.js';
-export {
-  type DatabaseConnection,
-  migrate,
-  MIGRATION_LOCK,
-  openDataSource,
-  revertMigrations,
-} from './database/data-source.js';
+export { type DatabaseConnection, openDataSource } from './database/data-source.js';
+export { migrate, MIGRATION_LOCK, revertMigrations } from './database/migrate.js';
 export { DependencyMonitor } from './kernel/dependency-monitor.js';
 export { SmtpMessageSender } from './messages/smtp-message-sender.js';
 export { TypeOrmOrderRepository } from './orders/typeorm-order-repository.js';

@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { createDatabase, EMPTY, type TestDatabase } from '@adoption-store/test-support';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createDatabase, EMPTY, type TestDatabase, until } from '@adoption-store/test-support';
 import pg from 'pg';
-import { migrate, revertMigrations } from '../src/database/data-source.js';
+import { migrate, MIGRATION_LOCK, revertMigrations } from '../src/database/migrate.js';
 import { openInfrastructure } from '../src/open-infrastructure.js';
 
 let database: TestDatabase;
@@ -53,4 +53,47 @@ it('lets many instances start at once on an empty database', async () => {
   expect(await query('SELECT count(*)::int AS count FROM (SELECT DISTINCT name FROM migrations) AS names')).toEqual(
     await query('SELECT count(*)::int AS count FROM migrations'),
   );
+});
+
+describe('a migration', () => {
+  let other: pg.Client;
+  beforeEach(async () => {
+    await migrate({ connectionString: database.url });
+    other = new pg.Client(database.url);
+    await other.connect();
+  });
+  afterEach(() => other.end());
+
+  it('of a table in use, as by a backup, stops nobody for long, and runs once the table is free', async () => {
+    await query(`
+      ALTER TABLE messages DROP COLUMN request_id;
+      DELETE FROM migrations WHERE name = 'AddMessageRequestId1700000067000'`);
+    // pg_dump holds this lock on every table until it ends.
+    await other.query('BEGIN; LOCK TABLE messages IN ACCESS SHARE MODE');
+    const events: string[] = [];
+    const migrating = migrate({ connectionString: database.url }, (message) => events.push(message));
+    let longest = 0;
+    while (events.length < 2) {
+      const begun = performance.now();
+      await query('SELECT FROM messages');
+      longest = Math.max(longest, performance.now() - begun);
+    }
+    expect(longest).toBeLessThan(1_400);
+    expect(events[0]).toBe('A migration waits for a table that another transaction uses, perhaps a backup (try 1).');
+    await other.query('COMMIT');
+    await migrating;
+    expect(await query('SELECT request_id FROM messages')).toEqual([]);
+  });
+
+  it('that waits for another one lets an index be built CONCURRENTLY meanwhile', async () => {
+    await other.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    const waiting = migrate({ connectionString: database.url });
+    const sessions = () =>
+      query(`SELECT FROM pg_stat_activity WHERE query ~ 'advisory_lock' AND datname = current_database()`);
+    await until(async () => (await sessions()).length > 1);
+    await other.query(`SET statement_timeout = 10000`);
+    await other.query('CREATE INDEX CONCURRENTLY animals_by_name ON animals (name)');
+    await other.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]);
+    await waiting;
+  });
 });

@@ -6,7 +6,6 @@ import { animalSchema } from '../animals/animal.schema.js';
 import { messageSchema } from '../messages/message.schema.js';
 import { orderSchema } from '../orders/order.schema.js';
 import { sessionSchema } from '../sessions/session.schema.js';
-import { INSUFFICIENT_PRIVILEGE, sqlState } from './database-errors.js';
 import { migrations } from './migrations/index.js';
 import { QUERY_TIMEOUT } from './query-timeouts.js';
 import { PipeliningPool } from './pipelining-pool.js';
@@ -21,6 +20,12 @@ export type DatabaseConnection = Pick<
 
 /** Milliseconds to wait for a connection. The rest of the query timeout is for the query itself. */
 const CONNECTION_TIMEOUT = QUERY_TIMEOUT - 200;
+
+/**
+ * Milliseconds for which a migration waits for a lock. Everybody else waits behind it, and gives up after
+ * `QUERY_TIMEOUT`.
+ */
+const LOCK_TIMEOUT = 1_000;
 
 /** Longest life of a connection, which may stay with a server that its address no longer leads to. */
 export const LONGEST_LIFE_SECONDS = 300;
@@ -75,55 +80,15 @@ function prepareClient(client: ClientBase, ...settings: readonly string[]): void
   client.query(text).catch(() => undefined);
 }
 
-// An arbitrary constant that must never change: the migrating instance holds this lock.
-export const MIGRATION_LOCK = 4_711_120_365;
-
-/**
- * Brings the schema up to date. If several instances start at once, one migrates and the others wait. If nothing has to
- * change, a role without the right to change the schema is sufficient.
- */
-export async function migrate(connection: DatabaseConnection): Promise<void> {
-  await withMigrations(connection, async (source) => {
-    try {
-      await source.runMigrations({ transaction: 'each' });
-    } catch (error) {
-      if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) throw error;
-      const reason = error instanceof Error ? error.message : '';
-      throw new Error(
-        `its schema is not up to date, and this role may not change it (${reason}): run migrate as the role that owns it`,
-        { cause: error },
-      );
-    }
-  });
-}
-
-/** Reverts all migrations, the newest first, to an empty schema. */
-export async function revertMigrations(connection: DatabaseConnection): Promise<void> {
-  await withMigrations(connection, async (source) => {
-    while ((await source.query<unknown[]>('SELECT FROM migrations')).length > 0) {
-      await source.undoLastMigration({ transaction: 'each' });
-    }
-  });
-}
-
-async function withMigrations(connection: DatabaseConnection, work: (source: DataSource) => Promise<void>) {
-  // No statement timeout here: a migration may take its time, and so may waiting for another's.
-  const pool = {
+/** A source without statement timeout, because a migration may take its time. */
+export function migrationSource(connection: DatabaseConnection): DataSource {
+  return dataSource({
     ...{ ...connection, application_name: 'adoption-store', max: 2, connectionTimeoutMillis: CONNECTION_TIMEOUT },
+    lock_timeout: LOCK_TIMEOUT,
     onConnect: (client: ClientBase) => {
       prepareClient(client);
     },
-  };
-  const source = await dataSource(pool).initialize();
-  const lock = source.createQueryRunner();
-  try {
-    await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    await work(source);
-  } finally {
-    // The lock ends with its connection.
-    await lock.release();
-    await source.destroy();
-  }
+  });
 }
 
 function dataSource(pool: PoolConfig): DataSource {
@@ -133,6 +98,8 @@ function dataSource(pool: PoolConfig): DataSource {
     migrations,
     migrationsTableName: 'migrations',
     installExtensions: false,
+    // Silent: the console's logger writes failed migrations to standard output, which has log lines alone.
+    logger: 'debug',
     driver: { Pool: PipeliningPool },
     extra: pool,
   });

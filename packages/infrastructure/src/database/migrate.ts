@@ -1,0 +1,85 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { DataSource, QueryRunner } from 'typeorm';
+import { type DatabaseConnection, migrationSource } from './data-source.js';
+import { INSUFFICIENT_PRIVILEGE, sqlState } from './database-errors.js';
+
+// An arbitrary constant that must never change: the migrating instance holds this lock.
+export const MIGRATION_LOCK = 4_711_120_365;
+
+/** Milliseconds until another instance's migration is looked at again. */
+const LOOK_EVERY = 100;
+
+/** A table was in use, or two transactions waited for each other. Nothing has changed. */
+const LOCKED_STATES = new Set(['55P03', '40P01']);
+const MOST_TRIES = 75;
+/** Milliseconds between two tries, in which everybody who has waited behind the migration gets a turn. */
+const PAUSE = 3_000;
+
+/** Called with sentences for the operator. */
+type OnEvent = (message: string) => void;
+
+/**
+ * Brings the schema up to date. If several instances start at once, one migrates and the others wait. If nothing has to
+ * change, a role without the right to change the schema is sufficient. While another transaction uses a table, such as
+ * that of a backup, it tries again, for about five minutes.
+ */
+export async function migrate(connection: DatabaseConnection, onEvent: OnEvent = () => undefined): Promise<void> {
+  await withMigrations(connection, async (source) => {
+    try {
+      await untilUnlocked(() => source.runMigrations({ transaction: 'each' }), onEvent);
+    } catch (error) {
+      if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) throw error;
+      const reason = error instanceof Error ? error.message : '';
+      throw new Error(
+        `its schema is not up to date, and this role may not change it (${reason}): run migrate as the role that owns it`,
+        { cause: error },
+      );
+    }
+  });
+}
+
+/** Reverts all migrations, the newest first, to an empty schema. */
+export async function revertMigrations(connection: DatabaseConnection): Promise<void> {
+  await withMigrations(connection, async (source) => {
+    while ((await source.query<unknown[]>('SELECT FROM migrations')).length > 0) {
+      await source.undoLastMigration({ transaction: 'each' });
+    }
+  });
+}
+
+async function withMigrations(connection: DatabaseConnection, work: (source: DataSource) => Promise<void>) {
+  const source = await migrationSource(connection).initialize();
+  const lock = source.createQueryRunner();
+  try {
+    while (!(await isTaken(lock))) await delay(LOOK_EVERY);
+    await work(source);
+  } finally {
+    // The lock ends with its connection.
+    await lock.release();
+    await source.destroy();
+  }
+}
+
+/** A statement that waited would hold a snapshot, for whose end CREATE INDEX CONCURRENTLY waits: a deadlock. */
+async function isTaken(lock: QueryRunner): Promise<boolean> {
+  const text = 'SELECT pg_try_advisory_lock($1) AS taken';
+  const [row] = (await lock.query(text, [MIGRATION_LOCK])) as [{ taken: boolean }];
+  return row.taken;
+}
+
+async function untilUnlocked(work: () => Promise<unknown>, onEvent: OnEvent): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if (!LOCKED_STATES.has(sqlState(error) ?? '')) throw error;
+      if (tries === MOST_TRIES) {
+        const message = 'a migration needs a table that another transaction uses, perhaps a backup: try again later';
+        throw new Error(message, { cause: error });
+      }
+      onEvent(`A migration waits for a table that another transaction uses, perhaps a backup (try ${tries}).`);
+      await delay(PAUSE);
+    }
+  }
+}
