@@ -16,8 +16,10 @@ import {
   run,
   Running,
   START,
+  WORKER,
 } from '@adoption-store/test-support';
 import { describe, expect, it } from '@jest/globals';
+import pg from 'pg';
 import { processesOf } from '../support/process-list.js';
 import { add, ANY_PORTS, keyOf, names, originOf, useStartedServices } from '../support/started-services.js';
 
@@ -31,6 +33,24 @@ describe('started with DATABASE_URL', () => {
     await launcher.prints(/^The worker is ready/m);
     expect(await launcher.stop()).toMatchObject({ code: 0, stderr: '' });
     await database.drop();
+  });
+
+  it('no process reads the stored counts at its start: all start, and the commands run, while these are locked', async () => {
+    const database = await createDatabase();
+    const settings = { DATABASE_URL: database.url };
+    const client = new pg.Client(database.url);
+    await client.connect();
+    await client.query('BEGIN; LOCK TABLE request_counts, key_bans, usage_by_day IN ACCESS EXCLUSIVE MODE');
+    const [portal] = await Promise.all([
+      runPortal(database.url, {}),
+      services.track(new Running(API, [], { ...settings, PORT: '0' })).prints(/Address {2}(\S+)\/v1/),
+      services.track(new Running(WORKER, [], { ...settings, WORKER_PORT: '0' })).prints(/^The worker is ready/m),
+      run(KEYS, ['create', '--email', 'dev@example.com'], settings).then(({ code }) => {
+        expect(code).toBe(0);
+      }),
+    ]);
+    services.track(portal.process);
+    await client.end();
   });
 
   it('portals share sessions without PORTAL_SECRET, and no log or backup role sees the secret', async () => {

@@ -26,7 +26,7 @@ export type KeyCounts = Pick<Decision, 'usage' | 'refusals'>;
 /** Milliseconds between flushes. Together with the duration of a flush, this bounds what a SIGKILL can lose. */
 const FLUSH_EVERY = 500;
 /** Accounts, and bans, in one statement, which has a time limit. */
-const PORTION = 5_000;
+const PORTION = 2_000;
 
 const READ = {
   name: 'request counts read',

@@ -8,14 +8,17 @@ type Row = readonly [keyId: string, day: string, admitted: number, refused: numb
 const NOON = Date.UTC(2026, 0, 1, 12);
 let written: Row[][];
 let isAway: boolean;
+/** How many statements succeed. */
+let succeeding: number;
 let usage: PostgresUsageRecords;
 
 beforeEach(() => {
   jest.useFakeTimers();
-  [written, isAway] = [[], false];
+  [written, isAway, succeeding] = [[], false, Infinity];
   const master = {
     query: async ({ values }: { values: unknown[][] }) => {
-      if (isAway) throw new Error('away');
+      succeeding -= 1;
+      if (isAway || succeeding < 0) throw new Error('away');
       written.push((values[0] ?? []).map((_, index) => rowFrom(values.map((column) => String(column[index])))));
       return { rows: [] };
     },
@@ -97,10 +100,21 @@ it('writes the rest when it is closed, and gives up if that fails', async () => 
   expect(jest.getTimerCount()).toBe(0);
 });
 
-it('holds at most 10,000 keys', async () => {
+it('holds at most 10,000 keys, and writes 2,000 in a statement', async () => {
   for (let keyId = 0; keyId < 10_001; keyId += 1) record(keyId);
   await pass(1_000);
   record(10_000);
   await pass(1_000);
-  expect(written.map(({ length }) => length)).toEqual([10_000, 1]);
+  expect(written.map(({ length }) => length)).toEqual([...Array<number>(5).fill(2_000), 1]);
+});
+
+it('writes each key once, also if only some of the statements succeed', async () => {
+  for (let keyId = 0; keyId < 5_000; keyId += 1) record(keyId);
+  succeeding = 1;
+  await pass(1_000);
+  expect(written.map(({ length }) => length)).toEqual([2_000]);
+  succeeding = Infinity;
+  await pass(1_000);
+  expect(written.map(({ length }) => length)).toEqual([2_000, 2_000, 1_000]);
+  expect(new Set(written.flat().map(([keyId]) => keyId)).size).toBe(5_000);
 });

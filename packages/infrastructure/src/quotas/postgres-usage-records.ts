@@ -21,6 +21,8 @@ import type { Writable } from '../kernel/writable.js';
 const FLUSH_EVERY = 1_000;
 /** Keys of a day in one write. The usage of a further key before the write isn't recorded. */
 const MOST_KEYS = 10_000;
+/** Keys in one statement, which has a time limit. */
+const PORTION = 2_000;
 
 /**
  * The records of all instances are added up. The join drops deleted keys. The rows are sorted, because two instances
@@ -94,21 +96,17 @@ export class PostgresUsageRecords implements UsageRecords {
   }
 
   private async writeAll(): Promise<void> {
-    const { days } = this;
-    const batch = usagesOf(days);
-    if (batch.length === 0) return;
+    const unwritten = usagesOf(this.days);
     this.days = new Map();
     try {
-      await queryPrepared(this.dataSource, ADD, [
-        batch.map(({ keyId }) => keyId),
-        batch.map(({ day }) => dateOf(day)),
-        batch.map(({ admitted }) => admitted),
-        batch.map(({ refused }) => refused),
-      ]);
+      while (unwritten.length > 0) {
+        await queryPrepared(this.dataSource, ADD, parametersOf(unwritten.slice(0, PORTION)));
+        unwritten.splice(0, PORTION);
+      }
     } catch {
       const since = usagesOf(this.days);
-      this.days = days;
-      for (const { keyId, day, admitted, refused } of since) {
+      this.days = new Map();
+      for (const { keyId, day, admitted, refused } of [...unwritten, ...since]) {
         const usage = this.usageOf(keyId, day);
         usage.admitted += admitted;
         usage.refused += refused;
@@ -124,6 +122,15 @@ export class PostgresUsageRecords implements UsageRecords {
 
 function usagesOf(days: Days): KeyDayOfUsage[] {
   return [...days.values()].flatMap((keys) => [...keys.values()]);
+}
+
+function parametersOf(usages: readonly KeyDayOfUsage[]): unknown[][] {
+  return [
+    usages.map(({ keyId }) => keyId),
+    usages.map(({ day }) => dateOf(day)),
+    usages.map(({ admitted }) => admitted),
+    usages.map(({ refused }) => refused),
+  ];
 }
 
 interface DayRow {
