@@ -45,7 +45,7 @@ export async function measureHour({ minutes, scale }) {
     run('with Redis', shared, minutes, { REDIS_URL: redis.url }),
   ]);
   redis.close();
-  const runs = Object.fromEntries(results.map(({ name, sent, failed, curves }) => [name, { sent, failed, curves }]));
+  const runs = Object.fromEntries(results.map(({ name, samples: _, ...run }) => [name, run]));
   const samples = Object.fromEntries(results.map(({ name, samples: taken }) => [name, taken]));
   return { minutes, rate: RATE, keys: KEYS, processes: PROCESSES, runs, samples };
 }
@@ -87,7 +87,15 @@ async function run(name, store, minutes, settings) {
   for (const { stop } of services) await stop();
   await store.close();
   const { sent, failed } = samples.at(-1);
-  return { name, sent, failed, curves: curvesOf(name, samples), samples };
+  const early = samples.findLast(({ minute }) => minute <= SETTLING)?.failed ?? 0;
+  return {
+    name,
+    sent,
+    'failed at first': early,
+    'failed later': failed - early,
+    curves: curvesOf(name, samples),
+    samples,
+  };
 }
 
 /** Sends requests at the given rate, each with the next key, to the processes in turn. */

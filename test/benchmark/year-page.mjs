@@ -53,7 +53,7 @@ export function renderHour(run, { about, table }) {
   return [
     '## An hour on that database',
     '',
-    `${about(run)}, Node.js ${run.node}. ${minutes} minutes of the mix, with messages and \`Idempotency-Key\`s, at ${rate} requests/s of ${number(keys)} keys on ${processes} processes and a worker; both runs at the same time. ${names.map((name) => `${name}: ${number(runs[name].sent)} requests, ${runs[name].failed} failed`).join('; ')}. The growth is a share of the middle, after ten minutes.`,
+    `${about(run)}, Node.js ${run.node}. ${minutes} minutes of the mix, with messages and \`Idempotency-Key\`s, at ${rate} requests/s of ${number(keys)} keys on ${processes} processes and a worker; both runs at the same time. ${names.map((name) => `${name}: ${number(runs[name].sent)} requests, of which ${runs[name]['failed at first']} failed in the first ten minutes and ${runs[name]['failed later']} later`).join('; ')}. The growth is a share of the middle, after ten minutes.`,
     '',
     '![Sizes, dead rows, HOT updates and memory](hour.svg)',
     '',
