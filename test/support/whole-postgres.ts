@@ -9,8 +9,8 @@ import { temporaryFolder, until } from '@adoption-store/test-support';
 const run = promisify(execFile);
 
 /** PostgreSQL refuses to run as root. */
-const NOBODY = 65_534;
-const isRoot = process.getuid?.() === 0;
+export const NOBODY = 65_534;
+export const isRoot = process.getuid?.() === 0;
 
 /**
  * A PostgreSQL from the same folder as pg_dump, which can't save a newer server. The suites' own PostgreSQL has no
@@ -108,7 +108,8 @@ function textOf(relation: string): string {
     : `SELECT t::text AS text FROM "${relation}" AS t ORDER BY 1`;
 }
 
-function asNobody(program: string, ...args: string[]): [string, string[]] {
+/** The command of a program of PostgreSQL. */
+export function asNobody(program: string, ...args: string[]): [string, string[]] {
   if (!isRoot) return [program, args];
   return ['setpriv', [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--', program, ...args]];
 }
