@@ -176,6 +176,24 @@ describe('a batch', () => {
     expect(runs).toHaveLength(3);
   });
 
+  it('answers an item that becomes overdue while the next run is being prepared', async () => {
+    const { batch, runs } = controlled();
+    const answers = [0, 1, 2, 3].map((item) => batch.add(item));
+    // Each reading of the clock is a millisecond later.
+    let time = performance.now() + QUERY_TIMEOUT - 3.5;
+    const now = jest.spyOn(performance, 'now').mockImplementation(() => (time += 1));
+    runs[0]?.end();
+    await settled();
+    now.mockRestore();
+    await settled();
+    for (const run of runs.slice(1)) run.end();
+    jest.advanceTimersByTime(QUERY_TIMEOUT);
+    let isSettled = false;
+    void Promise.allSettled(answers).then(() => (isSettled = true));
+    await settled();
+    expect(isSettled).toBe(true);
+  });
+
   it('belongs to the trace of its first caller', async () => {
     const asker = new AsyncLocalStorage<string>();
     const askers: (string | undefined)[] = [];

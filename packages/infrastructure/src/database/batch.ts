@@ -71,9 +71,10 @@ export class Batch<Item, Result> {
 
   private async runBatch(taken: readonly Waiting<Item, Result>[]): Promise<void> {
     this.isShared = taken.length > 1;
-    // Overdue items are refused without running.
-    void this.runEach(taken.filter(({ since }) => isOverdue(since)));
-    const batch = taken.filter(({ since }) => !isOverdue(since));
+    // Overdue items are refused without running. They are the first ones, because the items are in order of their arrival.
+    const inTime = taken.findIndex(({ since }) => !isOverdue(since));
+    const batch = inTime < 0 ? [] : taken.slice(inTime);
+    void this.runEach(inTime < 0 ? taken : taken.slice(0, inTime));
     if (batch.length <= 1) return this.runEach(batch);
     try {
       const results = await onDatabaseFor(batch[0], () => this.together(batch.map(({ item }) => item)));
