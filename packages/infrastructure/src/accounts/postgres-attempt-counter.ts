@@ -12,13 +12,16 @@ import { deletePortions } from '../database/delete-portions.js';
 
 // An attempt that lies ahead comes from a clock that ran ahead, and doesn't count. The database's clock counts too: an
 // instance whose clock is behind must not ignore the attempts of the others.
-const COUNTS_NOW = `time > $3 AND time <= GREATEST($2, now()) + interval '${MOST_SKEW} milliseconds'`;
+const NOT_AHEAD = `time <= GREATEST($2, now()) + interval '${MOST_SKEW} milliseconds'`;
+const COUNTS_NOW = `time > $3 AND ${NOT_AHEAD}`;
+// An instance whose clock is ahead must not remove the attempts that still count for the others.
+const IS_KEPT = `time > LEAST($3, now() - ($2::timestamptz - $3)) AND ${NOT_AHEAD}`;
 
 // The insert locks the row before the attempts are counted, so concurrent attempts are decided one after the other.
 const COUNT = `
   INSERT INTO attempts AS kept (subject_hash, times, expires_at) VALUES ($1, ARRAY[$2::timestamptz], $4)
   ON CONFLICT (subject_hash) DO UPDATE
-  SET times = ARRAY(SELECT time FROM unnest(kept.times) AS time WHERE ${COUNTS_NOW} ORDER BY time) || excluded.times,
+  SET times = ARRAY(SELECT time FROM unnest(kept.times) AS time WHERE ${IS_KEPT} ORDER BY time) || excluded.times,
     expires_at = excluded.expires_at
   WHERE (SELECT count(*) FROM unnest(kept.times) AS time WHERE ${COUNTS_NOW}) < $5
   RETURNING subject_hash`;
