@@ -82,19 +82,17 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
   const connection = { connectionString: databaseUrl, max };
   // Closed in reverse order, so that each resource closes before those it uses.
   const opened: (() => unknown)[] = [() => closeDatabase?.()];
+  const monitor = new DependencyMonitor(onDependency);
   const close = async () => {
+    monitor.close();
     for (const closeOne of opened.splice(0).reverse()) await closeOne();
   };
-  const monitor = new DependencyMonitor(onDependency);
   try {
     await migrate(connection, onEvent);
     const dataSource = await openDataSource(connection);
     opened.push(() => dataSource.destroy());
     const readiness = watchReadiness(connection, dataSource, monitor);
-    opened.push(() => {
-      monitor.close();
-      return readiness.close();
-    });
+    opened.push(() => readiness.close());
     const risk = typeof delivery === 'object' ? mailRisk(delivery.smtpUrl) : undefined;
     if (risk !== undefined) onEvent(risk);
     const { close: closeAccounts, ...accounts } = createAccountAdapters(dataSource, connection);
