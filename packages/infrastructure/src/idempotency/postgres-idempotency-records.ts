@@ -20,7 +20,7 @@ const LOCK_WAIT = 300;
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
- * Takes the key, also if its record is old enough to be deleted. Waits shortly for a concurrent transaction with the same
+ * Takes the key, also if its record is old enough to be deleted. Waits briefly for a concurrent transaction with the same
  * key. The work then waits for its locks as usual.
  */
 const TAKE = `
@@ -42,8 +42,11 @@ export class PostgresIdempotencyRecords implements IdempotencyRecords {
   async once(request: IdempotentRequest, work: () => Promise<string>): Promise<RecordedAnswer> {
     const id = `${request.accountId} ${request.key}`;
     const begun = performance.now();
+    let late: Promise<never> | undefined;
     for (let other = this.inProgress.get(id); other !== undefined; other = this.inProgress.get(id)) {
-      const recorded = await firstOf(other, begun + WAIT - performance.now());
+      // One timer for each caller: after a failure all callers wait again.
+      late ??= delay(WAIT, undefined, { ref: false }).then(() => Promise.reject(inUse()));
+      const recorded = await firstOf(other, late);
       if (recorded !== undefined) return { ...recorded, isReplay: true };
     }
     const recording = this.record(request, work, begun).finally(() => this.inProgress.delete(id));
@@ -88,9 +91,8 @@ export class PostgresIdempotencyRecords implements IdempotencyRecords {
   }
 }
 
-/** The other caller's answer. Undefined if it has failed, unless because of the key. */
-async function firstOf(other: Promise<RecordedAnswer>, milliseconds: number): Promise<RecordedAnswer | undefined> {
-  const late = delay(Math.max(0, milliseconds), undefined, { ref: false }).then(() => Promise.reject(inUse()));
+/** The other caller's answer. Undefined if that caller failed, unless another process has the key in use. */
+async function firstOf(other: Promise<RecordedAnswer>, late: Promise<never>): Promise<RecordedAnswer | undefined> {
   return Promise.race([other, late]).catch((error: unknown) => {
     if (error instanceof DomainError && error.code === 'idempotency_key_in_use') throw error;
     return undefined;

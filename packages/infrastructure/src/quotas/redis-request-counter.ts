@@ -164,7 +164,7 @@ export class RedisRequestCounter implements RequestCounter {
     const numbers = groups.flatMap(({ requests, now, limits }) => [requests, now, limits.perMinute, limits.perDay]);
     const answers = await this.withTimeout(this.redis.countRequests(keys.length, ...keys, ...numbers));
     groups.forEach((group, index) => {
-      const [usage, refusals, at] = answers.slice(3 * index) as unknown as Answer;
+      const [usage, refusals, at] = answers.slice(3 * index, 3 * index + 3) as unknown as Answer;
       group.usage = usageFrom(usage);
       if ('keyId' in group.requester) group.refusals = refusalsFrom(refusals);
       group.at = instant(at);
