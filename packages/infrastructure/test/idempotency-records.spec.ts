@@ -9,7 +9,7 @@ import { framework } from './framework.js';
 
 idempotencyRecordsSuite(framework, 'PostgreSQL', openPostgres);
 
-/** Shorter than the time limit of database work, which a caller would need who waits for a connection in vain. */
+/** Shorter than the time limit of database work, after which a caller without a connection is refused. */
 const SOON = 1_200;
 
 describe('a key that another process has in use', () => {
@@ -53,7 +53,7 @@ describe('a key that another process has in use', () => {
     return performance.now() - begun;
   };
 
-  it('is refused soon to each of many callers, who keep nobody from the database', async () => {
+  it('is refused soon to each of many callers, and other requests still get connections', async () => {
     await take();
     const asking = Promise.allSettled(
       Array.from({ length: 30 }, () => tookOf(expect(ask()).rejects.toMatchObject({ code: 'idempotency_key_in_use' }))),

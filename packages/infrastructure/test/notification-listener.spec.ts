@@ -29,7 +29,7 @@ it('a listener reports each notification, and that it begins', async () => {
   expect(heard).toEqual([undefined, 'Luna']);
 });
 
-it('a listener whose server has vanished without a word listens again, and reports the gap', async () => {
+it('a listener whose server has vanished connects again, and reports the gap', async () => {
   gate.abandon();
   await notify('lost');
   await until(() => heard.length > 1);

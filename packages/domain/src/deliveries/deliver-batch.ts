@@ -65,7 +65,7 @@ export async function deliverBatch<Id extends string, Item extends Claimed<Id>>(
 ): Promise<{ readonly mayHaveMore: boolean }> {
   const { queue, clock } = parts;
   const { lease, batch } = parts.policy;
-  // Read before the claim, so that it is over by this clock first.
+  // Read before the claim, so that this worker stops before the claim expires.
   const until = later(clock.now(), lease);
   const claimed = await queue.claim({ limit: batch, lease });
   const mayHaveMore = claimed.length === batch;

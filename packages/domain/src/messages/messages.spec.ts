@@ -92,7 +92,7 @@ describe('delivering messages', () => {
     expect((await deliver()).mayHaveMore).toBe(false);
   });
 
-  it('tells before it sends a full batch that more may be due, so that others can send them meanwhile', async () => {
+  it('says that more may be due before it sends a full batch, so that other lanes can send them meanwhile', async () => {
     const { queue, deliverMessages, sender } = await openStore({ batch: 2 });
     for (const text of ['one', 'two', 'three']) await queue(text);
     const sentBefore: number[] = [];

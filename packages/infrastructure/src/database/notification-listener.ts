@@ -7,7 +7,7 @@ import { type DatabaseConnection, LONGEST_LIFE_SECONDS } from './data-source.js'
 const BACKOFF = 1_000;
 /** Timeout in milliseconds for connecting, for listening and for disconnecting. */
 const TIMEOUT = 2_000;
-/** Milliseconds between two checks of a connection. A server that has vanished ends nothing, and is only silent. */
+/** Milliseconds between two checks of a connection. A server that has vanished is silent: it doesn't end its connections. */
 const CHECK = 5_000;
 
 /** Reports every notification on a channel, and every gap in which notifications may have been lost. */
