@@ -70,7 +70,7 @@ describe('stored counts', () => {
     expect(await read()).toEqual({ usage, refusals: { ...NO_REFUSALS, ...ban(now) } });
   });
 
-  it('give way from a minute that lies ahead, and keep their day', async () => {
+  it('lose a minute that lies ahead at the next write, and keep their day', async () => {
     requester = await storedRequester(database);
     await write({ ...usage, minuteStart: later(minute, HOUR) });
     await write({ ...usage, dayUsed: 6 });

@@ -22,8 +22,8 @@ export type DatabaseConnection = Pick<
 const CONNECTION_TIMEOUT = QUERY_TIMEOUT - 200;
 
 /**
- * Milliseconds for which a migration waits for a lock. Everybody else waits behind it, and gives up after
- * `QUERY_TIMEOUT`.
+ * Milliseconds for which a migration waits for a lock. Other statements on the table wait behind it, and are given up
+ * after `QUERY_TIMEOUT`.
  */
 const LOCK_TIMEOUT = 1_000;
 
@@ -83,7 +83,10 @@ function prepareClient(client: ClientBase, ...settings: readonly string[]): void
 /** A source without statement timeout, because a migration may take its time. */
 export function migrationSource(connection: DatabaseConnection): DataSource {
   return dataSource({
-    ...{ ...connection, application_name: 'adoption-store', max: 2, connectionTimeoutMillis: CONNECTION_TIMEOUT },
+    ...connection,
+    application_name: 'adoption-store',
+    max: 2,
+    connectionTimeoutMillis: CONNECTION_TIMEOUT,
     lock_timeout: LOCK_TIMEOUT,
     onConnect: (client: ClientBase) => {
       prepareClient(client);
