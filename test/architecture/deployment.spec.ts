@@ -137,6 +137,7 @@ describe('the Kubernetes manifests', () => {
       'the manifests have a job that migrates',
       'the manifests hold no secret',
       'the manifests let nothing in or out by default',
+      "the manifests need at most PostgreSQL's usual connections in a rollout",
     ]);
   });
 });

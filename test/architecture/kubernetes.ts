@@ -20,6 +20,13 @@ const NEEDED_SECRETS = ['adoption-store-database', 'adoption-store-redis'];
 /** The role that owns the tables, which no service has. */
 const OWNER_SECRET = 'adoption-store-database-owner';
 
+/** Connections of a process besides its pool: docker/sizing.md. */
+const MORE_CONNECTIONS: Readonly<Record<string, number>> = { api: 2, portal: 1, worker: 3 };
+/** Those of `migrate`, a command, a backup and superusers. */
+const OTHER_CONNECTIONS = 2 + 2 + 1 + 3;
+/** PostgreSQL's default. */
+const MOST_CONNECTIONS = 100;
+
 type Environment = Readonly<Record<string, string>>;
 
 /** The unmet expectations of a kustomization, one sentence each. */
@@ -62,6 +69,8 @@ export function kubernetesFaults(folder: string): string[] {
         ofKind('Secret').length === 0 &&
         !/secretGenerator|password|postgres:\/\/|rediss?:\/\//i.test(JSON.stringify(resources)),
       'let nothing in or out by default': everybody.length === 1,
+      "need at most PostgreSQL's usual connections in a rollout":
+        deployments.reduce((sum, each) => sum + connectionsOf(each, resources), OTHER_CONNECTIONS) <= MOST_CONNECTIONS,
     }),
   ];
 }
@@ -98,12 +107,8 @@ function deploymentFaults(deployment: Tree, resources: readonly Tree[]): string[
   const guards = (kind: string, path: string) =>
     resources.filter((each) => each['kind'] === kind && JSON.stringify(at(each, path)) === labels);
   const container = treesAt(pod, 'containers')[0];
-  const maps = treesAt(container, 'envFrom').map((from) => at(from, 'configMapRef.name'));
-  const environment = Object.assign(
-    {},
-    ...resources.filter((each) => maps.includes(nameOf(each))).map(({ data }) => data),
-  ) as Environment;
-  const scaled = resources.filter((each) => at(each, 'spec.scaleTargetRef.name') === name);
+  const environment = environmentOf(deployment, resources);
+  const scaled = autoscalersOf(deployment, resources);
   return [
     ...unmet(name, {
       'selects its own pods': JSON.stringify(at(deployment, 'spec.selector.matchLabels')) === labels,
@@ -132,6 +137,25 @@ function deploymentFaults(deployment: Tree, resources: readonly Tree[]): string[
     }),
     ...unmet(name, { 'stays in for one slow second, and no ten': isPatient(at(container, 'readinessProbe')) }),
   ];
+}
+
+function environmentOf(deployment: Tree, resources: readonly Tree[]): Environment {
+  const container = treesAt(at(deployment, 'spec.template.spec'), 'containers')[0];
+  const maps = treesAt(container, 'envFrom').map((from) => at(from, 'configMapRef.name'));
+  const data = resources.filter((each) => maps.includes(nameOf(each))).map((each) => each['data']);
+  return Object.assign({}, ...data) as Environment;
+}
+
+function autoscalersOf(deployment: Tree, resources: readonly Tree[]): readonly Tree[] {
+  return resources.filter((each) => at(each, 'spec.scaleTargetRef.name') === nameOf(deployment));
+}
+
+/** The connections of its pods, and of one more during a rollout, unless the autoscaler has added some. */
+function connectionsOf(deployment: Tree, resources: readonly Tree[]): number {
+  const [autoscaler] = autoscalersOf(deployment, resources);
+  const pods = Number(at(autoscaler ?? deployment, autoscaler ? 'spec.minReplicas' : 'spec.replicas'));
+  const pool = Number(environmentOf(deployment, resources)['DATABASE_POOL_SIZE'] ?? 10);
+  return (pods + 1) * (pool + (MORE_CONNECTIONS[nameOf(deployment)] ?? 0));
 }
 
 function isAnswered(app: string, container: Tree | undefined, probe: string, path: string): boolean {
