@@ -4,11 +4,12 @@ import { performance } from 'node:perf_hooks';
 import { clearInterval, setInterval } from 'node:timers';
 import { setTimeout as after } from 'node:timers/promises';
 import { send } from './client.mjs';
-import { openFilledStore, YEAR } from './filled-store.mjs';
+import { openFilledStore } from './filled-store.mjs';
 import { memory } from './load.mjs';
 import { openRedis } from './redis.mjs';
 import { startApi, startWorker } from './services.mjs';
 import { median, round } from './turns.mjs';
+import { YEAR } from './year-rows.mjs';
 
 const PROCESSES = 3;
 const KEYS = 20_000;

@@ -6,12 +6,13 @@ import { performance } from 'node:perf_hooks';
 import { createApplication, DAY, PURGED_KINDS } from '@adoption-store/domain';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { closedLoop } from './client.mjs';
-import { EMAIL, openFilledStore, PASSWORD, YEAR } from './filled-store.mjs';
+import { EMAIL, openFilledStore, PASSWORD } from './filled-store.mjs';
 import { memory } from './load.mjs';
 import { openRedis } from './redis.mjs';
 import { startApi, startPortal, startWorker } from './services.mjs';
 import { median, round } from './turns.mjs';
 import { signIn } from './visitor.mjs';
+import { YEAR } from './year-rows.mjs';
 
 const root = join(import.meta.dirname, '../..');
 

@@ -38,10 +38,10 @@ export async function migrate(connection: DatabaseConnection, onEvent: OnEvent =
   });
 }
 
-/** Reverts all migrations, the newest first, to an empty schema. */
-export async function revertMigrations(connection: DatabaseConnection): Promise<void> {
+/** Reverts the migrations with a later timestamp, the newest first. By default all of them, to an empty schema. */
+export async function revertMigrations(connection: DatabaseConnection, after = 0): Promise<void> {
   await withMigrations(connection, async (source) => {
-    while ((await source.query<unknown[]>('SELECT FROM migrations')).length > 0) {
+    while ((await source.query<unknown[]>('SELECT FROM migrations WHERE timestamp > $1', [after])).length > 0) {
       await source.undoLastMigration({ transaction: 'each' });
     }
   });
