@@ -10,6 +10,7 @@ import { get, rawHead } from './support/pets-client.js';
 const metrics = new ApiMetrics(() => ({
   pool: { idle: 0, used: 0, size: 0, waiting: 0 },
   limitFallbacks: 0,
+  clockSkew: 0,
   dependencies: new Map(),
 }));
 const api = useApi({ metrics });

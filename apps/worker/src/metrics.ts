@@ -78,6 +78,7 @@ export class WorkerMetrics {
   ) {
     this.metrics.describePool(() => read().pool);
     this.metrics.describeDependencies(() => read().dependencies);
+    this.metrics.describeClock(() => read().clockSkew);
     for (const outcome of OUTCOMES) this.deliveries.inc({ outcome }, 0);
     for (const kind of ACCOUNT_MAIL_KINDS) {
       for (const outcome of [...OUTCOMES, 'dropped']) this.accountMails.inc({ kind, outcome }, 0);

@@ -40,7 +40,7 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
     log.warn(message);
   };
   const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory } = settings;
-  const { ports, isReady, read, close } = await openInfrastructure({
+  const { ports, isReady, checkClock, read, close } = await openInfrastructure({
     ...(await openDatabase({ databaseUrl, dataDirectory, onEvent })),
     poolSize: settings.DATABASE_POOL_SIZE,
     delivery: mail ?? writeTo(log),
@@ -107,6 +107,8 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
       );
     loops.start('expire orders', {
       async work() {
+        // A clock that is ahead would expire orders too early, and below, delete rows that still count.
+        await checkClock();
         const { expired, mayHaveMore } = await expireOrders.execute();
         metrics.ordersExpired.inc(expired.length);
         if (expired.length > 0) log.info({ orders: expired.map(({ id }) => String(id)) }, 'orders expired');
@@ -122,6 +124,7 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
       isUpToDate();
       loops.start(`purge ${kind}`, {
         async work() {
+          await checkClock();
           metrics.purged.inc({ kind }, await purgeExpired.execute(kind));
           isUpToDate();
           return false;

@@ -74,6 +74,27 @@ describe('workers whose clocks are an hour ahead and an hour behind', () => {
     },
   );
 
+  it('expire and delete nothing too early, and say why', async () => {
+    await workers.client.query(`
+      WITH animal AS (INSERT INTO animals (name, category_id, status) VALUES ('Luna', 1, 'pending') RETURNING id)
+      INSERT INTO orders (account_id, animal_id, status, created_at, updated_at)
+      SELECT (SELECT min(id) FROM accounts), id, 'placed', now() - interval '30 minutes', now() FROM animal`);
+    await workers.client.query(`
+      INSERT INTO idempotency_records (account_id, key, fingerprint, answer, answered_at)
+      SELECT min(id), 'recent', 'fingerprint', 'answer', now() - interval '23 hours 30 minutes' FROM accounts`);
+    const { process: worker, health } = await start('ahead', { ORDER_TTL: '1h' });
+    for (const loop of ['expire orders', 'purge answers'])
+      await worker.prints(
+        new RegExp(`"loop":"${loop}","reason":"the clock of this process is 3\\d{3} s ahead of PostgreSQL's"`),
+      );
+    const { rows } = await workers.client.query(`
+      SELECT (SELECT count(*)::integer FROM orders WHERE status = 'placed') AS placed,
+        (SELECT count(*)::integer FROM idempotency_records) AS answers`);
+    expect(rows).toEqual([{ placed: 1, answers: 1 }]);
+    const metrics = await (await fetch(`${health}/metrics`)).text();
+    expect(Number(/^clock_skew_seconds (\S+)$/m.exec(metrics)?.[1])).toBeGreaterThan(3_000);
+  });
+
   it('send a mail that was postponed after its pause, not an hour later', async () => {
     workers.sink.trouble = { at: 'recipient', by: 450 };
     const [id = ''] = await workers.queue(1);

@@ -58,6 +58,8 @@ export interface Readings {
   readonly limitFallbacks: number;
   /** The dependencies of this process, and whether each answers. */
   readonly dependencies: ReadonlyMap<Dependency, boolean>;
+  /** Milliseconds by which this process's clock is ahead of PostgreSQL's; undefined until PostgreSQL has answered. */
+  readonly clockSkew: number | undefined;
 }
 
 export interface Infrastructure {
@@ -66,6 +68,8 @@ export interface Infrastructure {
   readonly secret: (name: string) => Promise<string>;
   /** Whether the database answers within half a second. Never rejects. */
   readonly isReady: () => Promise<boolean>;
+  /** @throws Error if this process's clock is more than two minutes ahead of PostgreSQL's. */
+  readonly checkClock: () => Promise<void>;
   readonly read: () => Readings;
   /** Closes every connection, then the database itself if `closeDatabase` was given. */
   readonly close: () => Promise<void>;
@@ -135,10 +139,12 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
       ports,
       secret: (name) => sharedSecret(dataSource, name),
       isReady: readiness.isReady,
+      checkClock: readiness.checkClock,
       read: () => ({
         pool: poolStateOf(dataSource),
         limitFallbacks: requests.fallbacks(),
         dependencies: monitor.read(),
+        clockSkew: readiness.clockSkew(),
       }),
       close,
     };

@@ -97,4 +97,12 @@ export class Metrics {
       for (const [dependency, isUp] of read()) gauge.set({ dependency }, isUp ? 1 : 0);
     });
   }
+
+  /** @param read milliseconds by which the clock of this process is ahead of PostgreSQL's; undefined if unknown. */
+  describeClock(read: () => number | undefined): void {
+    const help = "Seconds by which the clock of this process is ahead of PostgreSQL's";
+    this.gauge('clock_skew_seconds', help, [], (gauge) => {
+      gauge.set((read() ?? NaN) / 1_000);
+    });
+  }
 }

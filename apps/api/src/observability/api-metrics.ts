@@ -41,6 +41,7 @@ export class ApiMetrics implements RequestObserver {
       counter.inc(read().limitFallbacks);
     });
     this.metrics.describeDependencies(() => read().dependencies);
+    this.metrics.describeClock(() => read().clockSkew);
   }
 
   page(): Promise<Page> {

@@ -33,6 +33,7 @@ export class PortalMetrics {
   constructor(read: () => Readings) {
     this.metrics.describePool(() => read().pool);
     this.metrics.describeDependencies(() => read().dependencies);
+    this.metrics.describeClock(() => read().clockSkew);
     for (const outcome of Object.values(SIGN_INS)) this.signIns.inc({ outcome }, 0);
     for (const reason of Object.values(REFUSALS)) this.refusals.inc({ reason }, 0);
   }

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { MOST_SKEW, SECOND } from '@adoption-store/domain';
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
 import type { DependencyMonitor } from '../kernel/dependency-monitor.js';
@@ -15,8 +16,28 @@ export interface Readiness {
    * check is open to everybody.
    */
   readonly isReady: () => Promise<boolean>;
+  /**
+   * Milliseconds by which this process's clock is ahead of the database's, when it last answered. Its error is at most the
+   * time that the answer took.
+   */
+  readonly clockSkew: () => number | undefined;
+  /**
+   * For work that must not be done too early.
+   *
+   * @throws Error if this process's clock is more than two minutes ahead, or if the database has never answered.
+   */
+  readonly checkClock: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
+
+interface Answer {
+  readonly standby: boolean;
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
+const ASK = `
+  SELECT pg_is_in_recovery() AS standby, (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`;
 
 /**
  * Reports to the monitor whether the database answers. It has its own connection, so requests that use up the pool don't
@@ -31,11 +52,13 @@ export function watchReadiness(
   const pool = new pg.Pool({ ...boundedPool(connection), max: 1 });
   // The next query rejects.
   pool.on('error', () => undefined);
+  let skew: number | undefined;
   const isStandby = async () => {
     const client = await pool.connect();
     let isToEnd = true;
     try {
-      const { rows } = await client.query<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby');
+      const { rows } = await client.query<Answer>(ASK);
+      skew = Date.now() - (rows[0]?.now ?? NaN);
       isToEnd = rows[0]?.standby ?? true;
     } finally {
       client.release(isToEnd);
@@ -61,6 +84,12 @@ export function watchReadiness(
         ),
         delay(TIMEOUT_MS, false, { ref: false }),
       ]),
+    clockSkew: () => skew,
+    async checkClock() {
+      if (skew === undefined) await ask();
+      if (skew === undefined || skew <= MOST_SKEW) return;
+      throw new Error(`the clock of this process is ${Math.round(skew / SECOND)} s ahead of PostgreSQL's`);
+    },
     close: () => pool.end(),
   };
 }
