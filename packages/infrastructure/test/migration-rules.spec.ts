@@ -48,6 +48,12 @@ describe('a migration is refused that', () => {
     expect(problemsOf({ statements: [statement], isTransaction: true })).toEqual([expect.stringContaining(advice)]);
   });
 
+  it('locks two tables in a transaction', () => {
+    const statements = ['ALTER TABLE animals ADD COLUMN size integer', 'DROP TRIGGER messages_queued ON messages'];
+    expect(problemsOf({ statements, isTransaction: true })).toEqual([expect.stringContaining('two tables')]);
+    expect(problemsOf({ statements, isTransaction: false })).toEqual([]);
+  });
+
   it('builds an index CONCURRENTLY, and leaves the invalid one of a broken try', () => {
     const statements = ['CREATE INDEX CONCURRENTLY animals_by_name ON animals (name)'];
     expect(problemsOf({ statements, isTransaction: false })).toEqual([expect.stringContaining('broken try')]);

@@ -57,6 +57,11 @@ const RULES: readonly Rule[] = [
 export function problemsOf({ statements, isTransaction }: Migrated): readonly string[] {
   const plain = statements.map((statement) => statement.replace(/--.*$/gm, '').replace(/\s+/g, ' ').trim());
   const created = new Set(plain.flatMap((text) => /^CREATE TABLE (?:IF NOT EXISTS )?(\w+)/i.exec(text)?.[1] ?? []));
+  const locked = plain.flatMap(
+    (text) => /^(?:ALTER TABLE|(?:CREATE|DROP) TRIGGER .*? ON) (\w+)/i.exec(text)?.[1] ?? [],
+  );
+  if (isTransaction && new Set(locked.filter((table) => !created.has(table))).size > 1)
+    return ['it locks two tables: with transaction = false it keeps none while it waits for the other'];
   return plain.flatMap((text, index) => {
     const isConcurrent = /^(?:CREATE|DROP) (?:UNIQUE )?INDEX CONCURRENTLY/i.test(text);
     if (isConcurrent && isTransaction) return [`${text}: needs transaction = false`];

@@ -57,12 +57,13 @@ it('lets many instances start at once on an empty database', async () => {
 
 describe('a migration', () => {
   let other: pg.Client;
+  let another: pg.Client;
   beforeEach(async () => {
     await migrate({ connectionString: database.url });
-    other = new pg.Client(database.url);
-    await other.connect();
+    [other, another] = [new pg.Client(database.url), new pg.Client(database.url)];
+    await Promise.all([other.connect(), another.connect()]);
   });
-  afterEach(() => other.end());
+  afterEach(() => Promise.all([other.end(), another.end()]));
 
   it('of a table in use, as by a backup, stops nobody for long, and runs once the table is free', async () => {
     await query(`
@@ -83,6 +84,25 @@ describe('a migration', () => {
     await other.query('COMMIT');
     await migrating;
     expect(await query('SELECT request_id FROM messages')).toEqual([]);
+  });
+
+  it('of two tables in use stops nobody for as long as it waits for both', async () => {
+    await revertMigrations({ connectionString: database.url }, 1_700_000_068_000);
+    await other.query('BEGIN; LOCK TABLE messages IN ACCESS SHARE MODE');
+    await another.query('BEGIN; LOCK TABLE account_mails IN ACCESS SHARE MODE');
+    const events: string[] = [];
+    const migrating = migrate({ connectionString: database.url }, (message) => events.push(message));
+    const waiting = `SELECT FROM pg_locks WHERE NOT granted AND relation = 'messages'::regclass`;
+    await until(async () => (await query(waiting)).length > 0);
+    const begun = performance.now();
+    const read = query('SELECT FROM messages').then(() => performance.now() - begun);
+    // Almost as long as the migration waits.
+    await another.query('SELECT pg_sleep(0.8)');
+    await other.query('COMMIT');
+    expect(await read).toBeLessThan(1_400);
+    await until(() => events.length > 0);
+    await another.query('COMMIT');
+    await migrating;
   });
 
   it('that waits for another one lets an index be built CONCURRENTLY meanwhile', async () => {

@@ -5,11 +5,14 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  * a second at most, which its port allows.
  */
 export class NotifyAfterCommits1700000069000 implements MigrationInterface {
+  /** In a transaction it would wait for the second table while it keeps the first one locked. */
+  readonly transaction = false;
+
   async up(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TRIGGER messages_queued ON messages');
-    await runner.query('DROP FUNCTION notify_message_queued');
-    await runner.query('DROP TRIGGER account_mails_queued ON account_mails');
-    await runner.query('DROP FUNCTION notify_account_mail_queued');
+    await runner.query('DROP TRIGGER IF EXISTS messages_queued ON messages');
+    await runner.query('DROP FUNCTION IF EXISTS notify_message_queued');
+    await runner.query('DROP TRIGGER IF EXISTS account_mails_queued ON account_mails');
+    await runner.query('DROP FUNCTION IF EXISTS notify_account_mail_queued');
   }
 
   async down(runner: QueryRunner): Promise<void> {
