@@ -1,5 +1,5 @@
 const COLOURS = ['#1b6ca8', '#c8553d', '#3a7d44', '#8d6a9f'];
-const PANEL = { width: 420, height: 150, left: 70, top: 34, gapX: 30, gapY: 46 };
+const PANEL = { width: 420, height: 150, left: 70, top: 34, gapX: 80, gapY: 46 };
 
 /** Panels, by title: each returns the curves of a run's samples, as points `[minute, value]` by name. */
 const PANELS = {
@@ -59,7 +59,7 @@ function panel(title, curves, most, row, column) {
   });
   const legend = Object.keys(curves).map(
     (name, index) =>
-      `<text x="${left + PANEL.width - 330 + index * 110}" y="${top + PANEL.height + 14}" fill="${COLOURS[index]}">${name}</text>`,
+      `<text x="${left + 80 + index * 100}" y="${top + PANEL.height + 14}" fill="${COLOURS[index]}">${name}</text>`,
   );
   const ticks = [0, most / 2, most].map(
     (value) =>

@@ -18,7 +18,7 @@ const RATE = 300;
 const SAMPLE_EVERY = 30_000;
 /** Minutes in which caches, pools and free space settle. */
 const SETTLING = 10;
-/** A curve is flat if it grows by less than this share of its middle in an hour. */
+/** A curve is flat if it grows by less than this share of its middle in an hour, or by less than its samples differ. */
 const FLAT = 0.1;
 
 /** Tables whose rows are updated in place. Their size must not grow with the number of updates. */
@@ -87,13 +87,14 @@ async function run(name, store, minutes, settings) {
   await loading.stop();
   for (const { stop } of services) await stop();
   await store.close();
-  const { sent, failed } = samples.at(-1);
+  const { sent, failed, late } = samples.at(-1);
   const early = samples.findLast(({ minute }) => minute <= SETTLING)?.failed ?? 0;
   return {
     name,
     sent,
     'failed at first': early,
     'failed later': failed - early,
+    late,
     curves: curvesOf(name, samples),
     samples,
   };
@@ -156,11 +157,12 @@ function curvesOf(name, samples) {
   const add = (name, of) => {
     const points = settled.map((sample) => [sample.minute, of(sample)]);
     const middle = median(points.map(([, value]) => value));
-    const growth = (slopeOf(points) * 60) / Math.max(middle, 1);
+    const growth = slopeOf(points) * 60;
+    const isFlat = growth <= Math.max(FLAT * middle, spreadOf(points.map(([, value]) => value)));
     curves[name] = {
       middle: round(middle, 1),
-      'growth an hour': round(growth, 3),
-      verdict: growth <= FLAT ? 'flat' : 'GROWS',
+      'growth an hour': round(growth / Math.max(middle, 1), 3),
+      verdict: isFlat ? 'flat' : 'GROWS',
     };
   };
   UPDATED.forEach((table) => {
@@ -173,6 +175,12 @@ function curvesOf(name, samples) {
   console.log(name);
   console.table(curves);
   return curves;
+}
+
+/** The interquartile range. */
+function spreadOf(values) {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.floor(sorted.length * 0.75)] - sorted[Math.floor(sorted.length * 0.25)];
 }
 
 /** The Theil–Sen estimator: the median slope between any two points. */

@@ -42,7 +42,7 @@ export function renderYear(run, { about, judged, table }) {
 }
 
 export function renderHour(run, { about, table }) {
-  const { minutes, rate, keys, processes, runs } = run.figures;
+  const { minutes, rate, keys, processes, runs, remark } = run.figures;
   const names = Object.keys(runs);
   const curves = Object.keys(runs[names[0]].curves);
   const verdict = ({ middle, 'growth an hour': growth, verdict: judgement }) => [
@@ -53,7 +53,7 @@ export function renderHour(run, { about, table }) {
   return [
     '## An hour on that database',
     '',
-    `${about(run)}, Node.js ${run.node}. ${minutes} minutes of the mix, with messages and \`Idempotency-Key\`s, at ${rate} requests/s of ${number(keys)} keys on ${processes} processes and a worker; both runs at the same time. ${names.map((name) => `${name}: ${number(runs[name].sent)} requests, of which ${runs[name]['failed at first']} failed in the first ten minutes and ${runs[name]['failed later']} later`).join('; ')}. The growth is a share of the middle, after ten minutes.`,
+    `${about(run)}, Node.js ${run.node}. ${minutes} minutes of the mix, with messages and \`Idempotency-Key\`s, at ${rate} requests/s of ${number(keys)} keys on ${processes} processes and a worker; both runs at the same time. ${names.map((name) => `${name}: ${number(runs[name].sent)} requests, of which ${runs[name]['failed at first']} failed in the first ten minutes and ${runs[name]['failed later']} later, and ${number(runs[name].late)} took over 2 s`).join('; ')}. The growth is a share of the middle, after ten minutes; a curve is flat if it grows by less than a tenth, or by less than its interquartile range.${remark === undefined ? '' : ` ${remark}`}`,
     '',
     '![Sizes, dead rows, HOT updates and memory](hour.svg)',
     '',
