@@ -17,7 +17,7 @@ export async function openPostgres(): Promise<{
     url: database.url,
     // PostgreSQL's clock can't be set, so the due times of its queues move back instead.
     letPass: async (milliseconds) => {
-      const earlier = `SET due_at = due_at - interval '${milliseconds} milliseconds'`;
+      const earlier = `SET due_at = due_at - ${milliseconds} * interval '1 millisecond'`;
       await ask(database.url, `UPDATE messages ${earlier}; UPDATE account_mails ${earlier}`);
     },
     close: async () => {
