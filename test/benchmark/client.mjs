@@ -18,7 +18,7 @@ export function send(agent, origin, { method = 'GET', path, headers = {}, body }
 /**
  * Each of `connections` sends one request after another for `seconds`.
  *
- * @param next returns the next request, with the status `expected` if that isn't a success.
+ * @param next returns the next request, or undefined if there is none left, with the status `expected` if that isn't a success.
  * @returns the 95th percentile of the latencies in milliseconds, and the number of failures: responses of 503.
  * @throws Error for another status, because the request was wrong.
  */
@@ -30,6 +30,7 @@ export async function closedLoop(origin, next, { connections, seconds }) {
   const one = async () => {
     while (performance.now() < end) {
       const sent = next();
+      if (sent === undefined) return;
       const startedAt = performance.now();
       const { status, text } = await send(agent, origin, sent);
       latencies.push(performance.now() - startedAt);

@@ -105,7 +105,12 @@ async function operationsOf({ client, key, orderingKey, accountId }, api, portal
   const messages = await idsOf(`SELECT id FROM messages WHERE account_id = ${accountId}`);
   const any = (list) => list[Math.floor(Math.random() * list.length)];
   const orders = placed.slice(0, 100);
-  const toEnd = placed.slice(100);
+  const toComplete = placed.slice(100, placed.length / 2);
+  const toCancel = placed.slice(placed.length / 2);
+  const end = (ids, how) => {
+    const id = ids.pop();
+    return id && call(`/v1/store/orders/${id}/${how}`, { method: 'POST' });
+  };
   const pet = '{"name":"Luna","categoryId":3}';
   const once = () => ({ 'idempotency-key': randomUUID() });
   const cookie = await signIn(portal, EMAIL, PASSWORD);
@@ -130,8 +135,8 @@ async function operationsOf({ client, key, orderingKey, accountId }, api, portal
     'list orders': [api, () => call('/v1/store/orders')],
     'list orders by status': [api, () => call('/v1/store/orders?status=placed')],
     'order by id': [api, () => call(`/v1/store/orders/${any(orders)}`)],
-    'complete an order': [api, () => call(`/v1/store/orders/${toEnd.pop()}/complete`, { method: 'POST' })],
-    'cancel an order': [api, () => call(`/v1/store/orders/${toEnd.shift()}/cancel`, { method: 'POST' })],
+    'complete an order': [api, () => end(toComplete, 'complete')],
+    'cancel an order': [api, () => end(toCancel, 'cancel')],
     'send a message': [api, () => call('/v1/messages', { method: 'POST', body: '{"message":"Hello"}' })],
     'message by id': [api, () => call(`/v1/messages/${any(messages)}`)],
     'rate limit': [api, () => ({ ...call('/v1/rate_limit'), expected: 429 })],
