@@ -8,7 +8,7 @@ import { openFilledStore } from './filled-store.mjs';
 import { memory } from './load.mjs';
 import { openRedis } from './redis.mjs';
 import { startApi, startWorker } from './services.mjs';
-import { median, round } from './turns.mjs';
+import { median, round, slopeOf } from './turns.mjs';
 import { YEAR } from './year-rows.mjs';
 
 const PROCESSES = 3;
@@ -181,11 +181,4 @@ function curvesOf(name, samples) {
 function spreadOf(values) {
   const sorted = values.toSorted((one, other) => one - other);
   return sorted[Math.floor(sorted.length * 0.75)] - sorted[Math.floor(sorted.length * 0.25)];
-}
-
-/** The Theil–Sen estimator: the median slope between any two points. */
-function slopeOf(points) {
-  return median(
-    points.flatMap(([x, y], at) => points.slice(at + 1).map(([later, value]) => (value - y) / (later - x))),
-  );
 }

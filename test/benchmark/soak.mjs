@@ -4,7 +4,7 @@ import { setTimeout as after } from 'node:timers/promises';
 import { load, memory } from './load.mjs';
 import { createKey, startApi } from './services.mjs';
 import { openStore } from './store.mjs';
-import { median, round } from './turns.mjs';
+import { median, round, slopeOf } from './turns.mjs';
 import { ANIMALS, withKeys, WORKLOADS } from './workloads.mjs';
 
 const { fetch } = globalThis;
@@ -60,12 +60,4 @@ export async function measureSoak({ minutes }) {
 async function heapOf(metrics) {
   const text = await (await fetch(metrics)).text();
   return Number(/^nodejs_heap_size_used_bytes (\S+)/m.exec(text)[1]) / 2 ** 20;
-}
-
-/** The Theil–Sen estimator: the median slope between any two points, which garbage collections don't distort. */
-function slopeOf(points) {
-  const slopes = points.flatMap(([x, y], index) =>
-    points.slice(index + 1).map(([later, value]) => (value - y) / (later - x)),
-  );
-  return slopes.length === 0 ? 0 : median(slopes);
 }

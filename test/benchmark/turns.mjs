@@ -41,6 +41,14 @@ export function median(values) {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)];
 }
 
+/** The Theil–Sen estimator: the median slope between any two points, which garbage collections don't distort. */
+export function slopeOf(points) {
+  const slopes = points.flatMap(([x, y], index) =>
+    points.slice(index + 1).map(([later, value]) => (value - y) / (later - x)),
+  );
+  return slopes.length === 0 ? 0 : median(slopes);
+}
+
 export function round(value, digits = 2) {
   return Number(value.toFixed(digits));
 }
