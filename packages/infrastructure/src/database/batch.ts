@@ -72,9 +72,9 @@ export class Batch<Item, Result> {
   private async runBatch(taken: readonly Waiting<Item, Result>[]): Promise<void> {
     this.isShared = taken.length > 1;
     // Overdue items are refused without running. They are the first ones, because the items are in order of their arrival.
-    const inTime = taken.findIndex(({ since }) => !isOverdue(since));
-    const batch = inTime < 0 ? [] : taken.slice(inTime);
-    void this.runEach(inTime < 0 ? taken : taken.slice(0, inTime));
+    const overdue = taken.filter(({ since }) => isOverdue(since)).length;
+    const batch = taken.slice(overdue);
+    void this.runEach(taken.slice(0, overdue));
     if (batch.length <= 1) return this.runEach(batch);
     try {
       const results = await onDatabaseFor(batch[0], () => this.together(batch.map(({ item }) => item)));
