@@ -4,7 +4,7 @@ import { appendFile, chmod, chown, mkdir, rm, writeFile } from 'node:fs/promises
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { temporaryFolder, until } from '@adoption-store/test-support';
+import { joinSockets, temporaryFolder, until } from '@adoption-store/test-support';
 import pg from 'pg';
 import { asNobody, isRoot, NOBODY } from './whole-postgres.js';
 
@@ -160,20 +160,7 @@ export class FailoverCluster {
   }
 
   private join(near: Socket): void {
-    const far = connect(join(this.target.folder, '.s.PGSQL.5432'));
-    for (const [from, to] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      this.sockets.add(from);
-      from
-        .on('data', (chunk) => to.write(chunk))
-        .on('error', () => from.destroy())
-        .on('close', () => {
-          this.sockets.delete(from);
-          to.destroy();
-        });
-    }
+    joinSockets(near, connect(join(this.target.folder, '.s.PGSQL.5432')), this.sockets);
   }
 }
 

@@ -52,20 +52,24 @@ export class DatabaseGate {
   private join(near: Socket): void {
     const { host, port } = new pg.Client(this.databaseUrl);
     const far = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
-    for (const [from, to] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      this.sockets.add(from);
-      if (this.isFrozen) from.pause();
-      from
-        .on('data', (chunk) => to.write(chunk))
-        .on('error', () => from.destroy())
-        .on('close', () => {
-          this.sockets.delete(from);
-          to.destroy();
-        });
-      if (this.isFrozen) from.pause();
-    }
+    joinSockets(near, far, this.sockets);
+    if (this.isFrozen) for (const socket of [near, far]) socket.pause();
+  }
+}
+
+/** Passes the data of each socket to the other, until one of them closes. Meanwhile `open` contains both. */
+export function joinSockets(near: Socket, far: Socket, open: Set<Socket>): void {
+  for (const [from, to] of [
+    [near, far],
+    [far, near],
+  ] as const) {
+    open.add(from);
+    from
+      .on('data', (chunk) => to.write(chunk))
+      .on('error', () => from.destroy())
+      .on('close', () => {
+        open.delete(from);
+        to.destroy();
+      });
   }
 }
