@@ -13,6 +13,7 @@ import type { CredentialRepository } from './accounts/credential-repository.js';
 import { DeliverAccountMails } from './accounts/deliver-account-mails.js';
 import { GetAccount } from './accounts/get-account.js';
 import { GetKey } from './accounts/get-key.js';
+import { HoldToScopes } from './accounts/hold-to-scopes.js';
 import { IssueKey } from './accounts/issue-key.js';
 import { LimitAttempts } from './accounts/limit-attempts.js';
 import { ListAccounts } from './accounts/list-accounts.js';
@@ -25,6 +26,7 @@ import { RequestPasswordReset } from './accounts/request-password-reset.js';
 import { ResetPassword } from './accounts/reset-password.js';
 import { RevokeKey } from './accounts/revoke-key.js';
 import { RotateKey } from './accounts/rotate-key.js';
+import type { Scopes } from './accounts/scope.js';
 import { ShowKeys } from './accounts/show-keys.js';
 import { SignIn } from './accounts/sign-in.js';
 import { SignUp } from './accounts/sign-up.js';
@@ -94,6 +96,8 @@ export interface ApplicationOptions {
   readonly accountMailPages?: AccountMailPages | undefined;
   /** Whether addresses are proven by mail, by this process or another. Default: whether `accountMailPages` is given. */
   readonly provesAddresses?: boolean;
+  /** The scopes of accounts that sign up themselves. Default: all. */
+  readonly signupScopes?: Scopes;
   /** Milliseconds that an order may stay `placed`. Default: 48 hours. */
   readonly orderTtl?: number;
   /** Orders that an account may have placed at the same time. Default: 100. */
@@ -138,6 +142,7 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     getAccount: new GetAccount(accounts),
     listAccounts: new ListAccounts(accounts),
     changePlan: new ChangePlan(accounts, provesAddresses),
+    holdToScopes: new HoldToScopes(accounts),
     issueKey: new IssueKey(apiKeys, cryptography, clock, keyEnvironment),
     rotateKey: new RotateKey(apiKeys, cryptography, clock, keyEnvironment),
     revokeKey: new RevokeKey(apiKeys, clock),
@@ -147,7 +152,7 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     listKeys: new ListKeys(accounts, apiKeys),
     authenticate: new Authenticate(apiKeys, cryptography, clock, keyEnvironment),
 
-    signUp: new SignUp(credentials, passwordHasher, requestAddressProof, clock),
+    signUp: new SignUp(credentials, passwordHasher, requestAddressProof, clock, options.signupScopes),
     signIn: new SignIn(credentials, passwordHasher),
     changePassword: new ChangePassword(credentials, passwordHasher),
     requestAddressProof,

@@ -4,6 +4,7 @@ import {
   type Application,
   type Clock,
   createApplication,
+  describeScopes,
   generateKeyText,
   HOUR,
   instant,
@@ -60,9 +61,10 @@ async function startFollowing(issuer: Instance, instance: Instance): Promise<voi
   await until(async () => (await listeners()) === 1);
 }
 
+/** The plan, and what the account is held to if it isn't all; or the code of the error. */
 const outcomeOf = ({ authenticate }: Instance, text: string): Promise<string> =>
   authenticate.execute(text).then(
-    ({ account }) => account.plan.name,
+    ({ account: { plan, scopes } }) => (scopes === undefined ? plan.name : `${plan.name}, ${describeScopes(scopes)}`),
     (error: unknown) => (error as { code?: string }).code ?? String(error),
   );
 
@@ -107,6 +109,16 @@ describe.each([
     await one.changePlan.execute({ email: EMAIL, plan: { name: 'business' } });
     expect(await lastInVain(other, text, 'business')).toBeLessThan(SECOND);
     expect(await outcomeOf(one, text)).toBe('business');
+  });
+
+  it('a change of the scopes that the account is held to', async () => {
+    const { text } = await issue(one);
+    expect(await outcomeOf(other, text)).toBe('free');
+    await one.holdToScopes.execute({ email: EMAIL, scopes: ['pets:read', 'orders:read'] });
+    expect(await lastInVain(other, text, 'free, pets:read,orders:read')).toBeLessThan(SECOND);
+    expect(await outcomeOf(one, text)).toBe('free, pets:read,orders:read');
+    await one.holdToScopes.execute({ email: EMAIL, scopes: undefined });
+    expect(await lastInVain(other, text, 'free')).toBeLessThan(SECOND);
   });
 
   it('a rotation, of both keys', async () => {

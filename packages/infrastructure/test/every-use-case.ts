@@ -115,6 +115,10 @@ export function everyUseCase(application: Application, surroundings: Surrounding
     },
     openAccount: () => application.openAccount.execute({ email, plan: plan('free') }),
     changePlan: () => application.changePlan.execute({ email: 'account-3@example.com', plan: plan('pro') }),
+    holdToScopes: async () => {
+      await application.holdToScopes.execute({ email: 'account-3@example.com', scopes: ['pets:read'] });
+      await inVain(application.holdToScopes.execute({ email: 'nobody@example.com', scopes: undefined }));
+    },
     getAccount: () => application.getAccount.execute(newcomer),
     // A list of all rows can't be made cheaper.
     listAccounts: async () => undefined,

@@ -1,6 +1,7 @@
 import type { Account, AccountId, NewAccount } from './account.js';
 import type { ListPart } from './api-key-repository.js';
 import type { Plan } from './plan.js';
+import type { Scopes } from './scope.js';
 
 /** Port: the open accounts. A closed account is never returned. Each method is atomic. */
 export interface AccountRepository {
@@ -15,4 +16,6 @@ export interface AccountRepository {
   list(part?: ListPart<AccountId>): Promise<readonly Account[]>;
   /** Changes the plan. With concurrent calls the last one wins. Undefined if no account has the address. */
   changePlan(email: string, plan: Plan): Promise<Account | undefined>;
+  /** Sets the scopes. With concurrent calls the last one wins. Undefined if no account has the address. */
+  holdToScopes(email: string, scopes: Scopes): Promise<Account | undefined>;
 }

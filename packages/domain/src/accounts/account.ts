@@ -2,6 +2,7 @@ import type { Branded } from '../kernel/branded.js';
 import type { Instant } from '../kernel/clock.js';
 import { DomainError, invalid } from '../kernel/errors.js';
 import type { Plan } from './plan.js';
+import type { Scopes } from './scope.js';
 
 export type AccountId = Branded<bigint, 'AccountId'>;
 
@@ -9,6 +10,8 @@ export interface NewAccount {
   /** In lower case, so that each address opens one account, however it is written. */
   readonly email: string;
   readonly plan: Plan;
+  /** All its keys are held to these, whatever their own. */
+  readonly scopes: Scopes;
   readonly createdAt: Instant;
 }
 

@@ -5,6 +5,7 @@ import type { Cryptography } from '../kernel/cryptography.js';
 import { DomainError, invalid } from '../kernel/errors.js';
 import type { AccountId } from './account.js';
 import { crc32 } from './crc32.js';
+import type { Scopes } from './scope.js';
 
 export type ApiKeyId = Branded<bigint, 'ApiKeyId'>;
 
@@ -20,6 +21,8 @@ export interface NewApiKey {
   /** The last four characters of the text, to tell keys apart. */
   readonly ending: string;
   readonly name: string | undefined;
+  /** The scopes that the key asks for. It has those that its account has too. They never change. */
+  readonly scopes: Scopes;
   readonly createdAt: Instant;
   /** The key is refused from this instant on, by the clock of the instance that checks it. */
   readonly expiresAt: Instant | undefined;

@@ -12,12 +12,15 @@ import {
   type NewApiKey,
 } from './api-key.js';
 import type { ApiKeyRepository } from './api-key-repository.js';
+import { scopeList } from './scope.js';
 
 export interface IssueKeyInput {
   readonly accountId: AccountId;
   /** The `credentialVersion` that the account must still have, for a request made in a session. Default: any. */
   readonly credentialVersion?: number | undefined;
   readonly name?: string | undefined;
+  /** The scopes that the key asks for; its account may be held to fewer. Default: all. */
+  readonly scopes?: readonly string[] | undefined;
   readonly expiresAt?: Instant | undefined;
 }
 
@@ -46,8 +49,9 @@ export class IssueKey {
   async execute(input: IssueKeyInput): Promise<IssuedKey> {
     const now = this.clock.now();
     if (input.expiresAt !== undefined && !(input.expiresAt > now)) throw invalid('expiresAt', 'must be in the future');
+    const scopes = input.scopes && scopeList(input.scopes);
     const { text, newKey } = draftKey(
-      { accountId: input.accountId, name: keyName(input.name), createdAt: now, expiresAt: input.expiresAt },
+      { accountId: input.accountId, name: keyName(input.name), scopes, createdAt: now, expiresAt: input.expiresAt },
       this.environment,
       this.cryptography,
     );

@@ -29,6 +29,7 @@ export class OpenAccount {
     const account = await this.accounts.open({
       email: emailAddress(input.email),
       plan: input.plan ?? { name: 'free' },
+      scopes: undefined,
       createdAt: this.clock.now(),
     });
     if (this.provesAddresses && input.isUnprovenFine !== true) requireProven(account);

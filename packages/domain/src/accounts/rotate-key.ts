@@ -28,7 +28,7 @@ export class RotateKey {
   ) {}
 
   /**
-   * A new key with the old one's name and expiry. The old one works until the overlap ends.
+   * A new key with the old one's name, scopes and expiry. The old one works until the overlap ends.
    *
    * @throws DomainError `invalid_parameter`, `not_found` if no active key that isn't rotated yet has that id, or
    * `too_many_keys` if the account would have more than 25 active keys or has made 1,000 today.
@@ -39,9 +39,9 @@ export class RotateKey {
     const now = this.clock.now();
     const old = await this.keys.findById(input.id as ApiKeyId);
     if (old !== undefined && isTheirs(old, input.accountId)) {
-      const { accountId, name, expiresAt } = old.key;
+      const { accountId, name, scopes, expiresAt } = old.key;
       const { text, newKey } = draftKey(
-        { accountId, name, createdAt: now, expiresAt },
+        { accountId, name, scopes, createdAt: now, expiresAt },
         this.environment,
         this.cryptography,
       );

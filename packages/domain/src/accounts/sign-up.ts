@@ -5,6 +5,7 @@ import type { CredentialRepository } from './credential-repository.js';
 import { newPassword } from './password.js';
 import type { PasswordHasher } from './password-hasher.js';
 import type { RequestAddressProof } from './request-address-proof.js';
+import type { Scopes } from './scope.js';
 
 export interface SignUpInput {
   readonly email: string;
@@ -12,11 +13,13 @@ export interface SignUpInput {
 }
 
 export class SignUp {
+  /** @param scopes the scopes that a new account is held to. */
   constructor(
     private readonly credentials: CredentialRepository,
     private readonly hasher: PasswordHasher,
     private readonly requestAddressProof: RequestAddressProof,
     private readonly clock: Clock,
+    private readonly scopes: Scopes,
   ) {}
 
   /**
@@ -28,7 +31,8 @@ export class SignUp {
   async execute(input: SignUpInput): Promise<Account> {
     const email = emailAddress(input.email);
     const hash = await this.hasher.hash(newPassword(input.password, email));
-    const account = await this.credentials.open({ email, plan: { name: 'free' }, createdAt: this.clock.now() }, hash);
+    const opened = { email, plan: { name: 'free' }, scopes: this.scopes, createdAt: this.clock.now() } as const;
+    const account = await this.credentials.open(opened, hash);
     if (account === undefined) throw new DomainError('email_taken', 'email has an account already');
     await this.requestAddressProof.execute(account);
     return account;

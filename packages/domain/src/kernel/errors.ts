@@ -7,6 +7,7 @@ export const domainErrorKinds = {
   invalid_api_key: 'unauthenticated',
   expired_api_key: 'unauthenticated',
   revoked_api_key: 'unauthenticated',
+  insufficient_scope: 'forbidden',
   not_found: 'not_found',
   pet_not_available: 'conflict',
   order_final: 'conflict',

@@ -2,6 +2,7 @@ import type { Account, AccountId, NewAccount } from '../accounts/account.js';
 import type { AccountRepository } from '../accounts/account-repository.js';
 import type { ListPart } from '../accounts/api-key-repository.js';
 import type { Plan } from '../accounts/plan.js';
+import type { Scopes } from '../accounts/scope.js';
 
 /** An account with its password hash and state, which `Account` doesn't show. */
 export interface StoredAccount {
@@ -33,11 +34,11 @@ export class InMemoryAccountRepository implements AccountRepository {
   }
 
   async changePlan(email: string, plan: Plan): Promise<Account | undefined> {
-    const stored = this.storedAt(email);
-    if (stored === undefined) return undefined;
-    const account = { ...stored.account, plan };
-    this.put({ ...stored, account });
-    return account;
+    return this.change(email, { plan });
+  }
+
+  async holdToScopes(email: string, scopes: Scopes): Promise<Account | undefined> {
+    return this.change(email, { scopes });
   }
 
   /** Includes closed accounts, because their orders and messages remain. */
@@ -68,5 +69,13 @@ export class InMemoryAccountRepository implements AccountRepository {
 
   put(stored: StoredAccount): void {
     this.accounts.set(stored.account.id, stored);
+  }
+
+  private change(email: string, change: Partial<NewAccount>): Account | undefined {
+    const stored = this.storedAt(email);
+    if (stored === undefined) return undefined;
+    const account = { ...stored.account, ...change };
+    this.put({ ...stored, account });
+    return account;
   }
 }

@@ -34,14 +34,14 @@ export async function updateAccount(
 /** Inserts the account. False if its address already has one. */
 export async function insertAccount(
   manager: EntityManager,
-  { email, plan, createdAt }: NewAccount,
+  { email, plan, scopes, createdAt }: NewAccount,
   credentials?: Pick<AccountRow, 'passwordHash' | 'credentialVersion'>,
 ): Promise<boolean> {
   const { identifiers } = await manager
     .createQueryBuilder()
     .insert()
     .into(accountSchema)
-    .values({ email, ...planColumns(plan), createdAt, ...credentials })
+    .values({ email, ...planColumns(plan), scopes: scopes ?? null, createdAt, ...credentials })
     .orIgnore()
     .execute();
   return identifiers[0] !== undefined;

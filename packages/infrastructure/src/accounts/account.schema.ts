@@ -1,12 +1,14 @@
-import { type Account, type Instant, type Plan, PLAN_NAMES, type PlanName } from '@adoption-store/domain';
+import { type Account, type Instant, type Plan, PLAN_NAMES, type PlanName, type Scopes } from '@adoption-store/domain';
 import { EntitySchema } from 'typeorm';
 import { instantColumn, int64Column } from '../database/columns.js';
 import type { Writable } from '../kernel/writable.js';
 
-export type AccountRow = Writable<Omit<Account, 'plan'>> & {
+export type AccountRow = Writable<Omit<Account, 'plan' | 'scopes'>> & {
   plan: PlanName;
   perMinute: number | null;
   perDay: number | null;
+  /** Null: all. TypeORM's updates skip what is undefined. */
+  scopes: NonNullable<Scopes> | null;
   closedAt: Instant | undefined;
   /** Not selected by default; a query must name it. */
   passwordHash?: string | null;
@@ -21,6 +23,7 @@ export const accountSchema = new EntitySchema<AccountRow>({
     plan: { type: 'text' },
     perMinute: { name: 'per_minute', type: 'integer', nullable: true },
     perDay: { name: 'per_day', type: 'integer', nullable: true },
+    scopes: { type: 'text', array: true, nullable: true },
     createdAt: { name: 'created_at', type: 'timestamptz', transformer: instantColumn },
     credentialVersion: { name: 'credential_version', type: 'integer', default: 0 },
     provenAt: { name: 'proven_at', type: 'timestamptz', nullable: true, transformer: instantColumn },
@@ -42,7 +45,7 @@ export const accountSchema = new EntitySchema<AccountRow>({
 export function accountFrom(row: AccountRow): Account {
   const { id, email, createdAt, credentialVersion, provenAt } = row;
   // Written out instead of spread: spread takes several times as long, and this runs constantly for keys in use.
-  return { id, email, plan: planFrom(row), createdAt, credentialVersion, provenAt };
+  return { id, email, plan: planFrom(row), scopes: row.scopes ?? undefined, createdAt, credentialVersion, provenAt };
 }
 
 function planFrom({ plan: name, perMinute, perDay }: AccountRow): Plan {

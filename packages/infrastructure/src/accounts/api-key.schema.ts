@@ -15,6 +15,7 @@ export const apiKeySchema = new EntitySchema<ApiKeyRow>({
     hash: { type: 'text' },
     ending: { type: 'text' },
     name: { type: 'text', nullable: true, transformer: optionalColumn },
+    scopes: { type: 'text', array: true, nullable: true, transformer: optionalColumn },
     createdAt: { name: 'created_at', type: 'timestamptz', transformer: instantColumn },
     expiresAt: { name: 'expires_at', type: 'timestamptz', nullable: true, transformer: instantColumn },
     revokedAt: { name: 'revoked_at', type: 'timestamptz', nullable: true, transformer: instantColumn },

@@ -1,4 +1,4 @@
-import type { Account, AccountId, AccountRepository, ListPart, NewAccount, Plan } from '@adoption-store/domain';
+import type { Account, AccountId, AccountRepository, ListPart, NewAccount, Plan, Scopes } from '@adoption-store/domain';
 import { type DataSource, type FindOptionsWhere, IsNull, MoreThan } from 'typeorm';
 import { onDatabase, readFromDatabase } from '../database/database-errors.js';
 import { insertAccount, lockAccount, updateAccount } from './account-queries.js';
@@ -41,10 +41,18 @@ export class TypeOrmAccountRepository implements AccountRepository {
   }
 
   async changePlan(email: string, plan: Plan): Promise<Account | undefined> {
+    return this.change(email, planColumns(plan));
+  }
+
+  async holdToScopes(email: string, scopes: Scopes): Promise<Account | undefined> {
+    return this.change(email, { scopes: scopes ?? null });
+  }
+
+  private async change(email: string, change: Partial<AccountRow>): Promise<Account | undefined> {
     const changed = await onDatabase(() =>
       this.dataSource.transaction(async (manager) => {
         const row = await lockAccount(manager, { email });
-        return row === null ? undefined : updateAccount(manager, row, planColumns(plan));
+        return row === null ? undefined : updateAccount(manager, row, change);
       }),
     );
     if (changed !== undefined) this.onChange(changed);

@@ -1,5 +1,6 @@
 import type { AccountRepository } from '../../accounts/account-repository.js';
 import { FIXED_PLANS, type Plan } from '../../accounts/plan.js';
+import { describeScopes, SCOPES, type Scopes } from '../../accounts/scope.js';
 import { instant } from '../../kernel/clock.js';
 import { atOnce, NOON, Unique } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
@@ -17,8 +18,6 @@ export function accountRepositorySuite(framework: TestFramework, name: string, o
     });
     afterAll(() => opened.close());
 
-    const createdAt = NOON;
-
     const kept: readonly Plan[] = [
       ...FIXED_PLANS.map((name) => ({ name })),
       { name: 'enterprise', perMinute: 5, perDay: 2_147_483_647 },
@@ -26,11 +25,46 @@ export function accountRepositorySuite(framework: TestFramework, name: string, o
     for (const plan of kept)
       it(`keeps an account on the plan ${JSON.stringify(plan)}`, async () => {
         const email = `${plan.name}@example.com`;
-        const account = await accounts.open({ email, plan, createdAt });
-        expect(account).toEqual({ id: account.id, email, plan, createdAt, credentialVersion: 0, provenAt: undefined });
+        const account = await accounts.open({ ...unique.account(email), plan });
+        expect(account).toEqual({
+          id: account.id,
+          email,
+          plan,
+          scopes: undefined,
+          createdAt: NOON,
+          credentialVersion: 0,
+          provenAt: undefined,
+        });
         expect(typeof account.id).toBe('bigint');
         expect(await accounts.findByEmail(email)).toEqual(account);
         expect(await accounts.findById(account.id)).toEqual(account);
+      });
+
+    const held: readonly Scopes[] = [
+      undefined,
+      ...SCOPES.map((scope) => [scope]),
+      ['pets:read', 'messages:write'],
+      SCOPES,
+    ];
+    for (const scopes of held)
+      it(`keeps an account that is held to ${describeScopes(scopes)}`, async () => {
+        const account = await accounts.open({ ...unique.account(), scopes });
+        expect(account).toMatchObject({ scopes });
+        expect(await accounts.findById(account.id)).toEqual(account);
+      });
+
+    const heldAnew: readonly [Scopes, Scopes][] = [
+      [undefined, ['pets:read']],
+      [['pets:read'], ['orders:read', 'orders:write']],
+      [SCOPES, undefined],
+    ];
+    for (const [before, after] of heldAnew)
+      it(`holds an account to ${describeScopes(after)} after ${describeScopes(before)}, and changes nothing else`, async () => {
+        const account = await accounts.open({ ...unique.account(), plan: { name: 'pro' }, scopes: before });
+        const bystander = await accounts.open({ ...unique.account(), scopes: before });
+        expect(await accounts.holdToScopes(account.email, after)).toEqual({ ...account, scopes: after });
+        expect(await accounts.findById(account.id)).toEqual({ ...account, scopes: after });
+        expect(await accounts.findById(bystander.id)).toEqual(bystander);
       });
 
     it('returns undefined for an address without an account', async () => {
@@ -54,8 +88,13 @@ export function accountRepositorySuite(framework: TestFramework, name: string, o
     });
 
     it('leaves an existing account unchanged', async () => {
-      const first = await accounts.open({ email: 'twice@example.com', plan: { name: 'pro' }, createdAt });
-      const second = await accounts.open({ email: 'twice@example.com', plan: { name: 'free' }, createdAt: instant(1) });
+      const first = await accounts.open({ ...unique.account('twice@example.com'), scopes: ['pets:read'] });
+      const second = await accounts.open({
+        ...unique.account('twice@example.com'),
+        plan: { name: 'pro' },
+        scopes: undefined,
+        createdAt: instant(1),
+      });
       expect(second).toEqual(first);
     });
 
@@ -71,15 +110,16 @@ export function accountRepositorySuite(framework: TestFramework, name: string, o
     for (const [before, after] of changes)
       it(`changes the plan ${JSON.stringify(before)} to ${JSON.stringify(after)}, and nothing else`, async () => {
         const email = unique.email();
-        const account = await accounts.open({ email, plan: before, createdAt });
-        const bystander = await accounts.open({ email: `other-${email}`, plan: before, createdAt });
+        const account = await accounts.open({ ...unique.account(email), plan: before });
+        const bystander = await accounts.open({ ...unique.account(`other-${email}`), plan: before });
         expect(await accounts.changePlan(email, after)).toEqual({ ...account, plan: after });
         expect(await accounts.findByEmail(email)).toEqual({ ...account, plan: after });
         expect(await accounts.findByEmail(bystander.email)).toEqual(bystander);
       });
 
-    it('changes no plan, and opens no account, if there is none', async () => {
+    it('changes no plan and no scopes, and opens no account, if there is none', async () => {
       expect(await accounts.changePlan('nobody@example.com', { name: 'pro' })).toBeUndefined();
+      expect(await accounts.holdToScopes('nobody@example.com', ['pets:read'])).toBeUndefined();
       expect(await accounts.findByEmail('nobody@example.com')).toBeUndefined();
     });
 
@@ -90,6 +130,14 @@ export function accountRepositorySuite(framework: TestFramework, name: string, o
       );
       await Promise.all(plans.map((plan) => accounts.changePlan(email, plan)));
       expect(plans).toContainEqual((await accounts.findByEmail(email))?.plan);
+    });
+
+    it('keeps both of a plan and scopes that are changed at the same time', async () => {
+      for (let round = 0; round < 10; round += 1) {
+        const { id, email } = await accounts.open(unique.account());
+        await Promise.all([accounts.changePlan(email, { name: 'pro' }), accounts.holdToScopes(email, ['pets:read'])]);
+        expect(await accounts.findById(id)).toMatchObject({ plan: { name: 'pro' }, scopes: ['pets:read'] });
+      }
     });
 
     it('opens one account for one address, however many calls race', async () => {

@@ -1,6 +1,7 @@
 import type { Account, AccountId } from '../../accounts/account.js';
 import { type ApiKeyId, keyState, type NewApiKey } from '../../accounts/api-key.js';
 import type { ApiKeyRepository } from '../../accounts/api-key-repository.js';
+import { describeScopes, SCOPES, type Scopes } from '../../accounts/scope.js';
 import { DAY, HOUR, later, MINUTE } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
 import { apiKeyLists } from './api-key-lists.js';
@@ -40,6 +41,30 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
       });
       expect(await keys.findByHash(newKey.hash)).toEqual({ account, key });
       expect(await keys.findById(key.id)).toEqual({ account, key });
+    });
+
+    for (const scopes of [undefined, ['pets:read'], ['pets:write', 'orders:read'], SCOPES] satisfies Scopes[])
+      it(`keeps a key that asks for ${describeScopes(scopes)}, through every way of finding it`, async () => {
+        const { id: accountId } = await openAccount();
+        const newKey = draft({ accountId, scopes });
+        const key = await keys.add(newKey);
+        expect(key).toMatchObject({ scopes });
+        expect((await keys.findByHash(newKey.hash))?.key).toEqual(key);
+        expect((await keys.findById(key.id))?.key).toEqual(key);
+        expect((await keys.list(accountId)).map((each) => each.key)).toEqual([key]);
+        expect(await keys.listActive(accountId, now)).toEqual([key]);
+        expect(await keys.revoke(key.id, now)).toMatchObject({ scopes });
+        expect(await keys.listPast({ accountId, at: now, limit: 1 })).toEqual([{ ...key, revokedAt: now }]);
+      });
+
+    it('finds a key with the scopes of its account as they are now', async () => {
+      const opened = await openAccount();
+      const newKey = draft({ accountId: opened.id });
+      await keys.add(newKey);
+      expect(await keys.findByHash(newKey.hash)).toMatchObject({ account: { scopes: undefined } });
+      const { scopes } = (await adapters.ports.accounts.holdToScopes(opened.email, ['pets:read'])) ?? {};
+      expect(scopes).toEqual(['pets:read']);
+      expect(await keys.findByHash(newKey.hash)).toMatchObject({ account: { scopes }, key: { scopes: undefined } });
     });
 
     it('returns undefined for an unknown key', async () => {

@@ -37,6 +37,12 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
       expect(await credentials.findById(NOBODY)).toBeUndefined();
     });
 
+    it('holds an account to the scopes that it was opened with', async () => {
+      const account = await credentials.open({ ...unique.account(), scopes: ['pets:read', 'orders:read'] }, 'hash');
+      expect(account).toMatchObject({ scopes: ['pets:read', 'orders:read'] });
+      expect(await ports.accounts.findByEmail(account?.email ?? '')).toEqual(account);
+    });
+
     it('finds an account without a password where the operator has opened it, and doesn’t open it again', async () => {
       const account = await ports.accounts.open(unique.account());
       expect(await credentials.open(unique.account(account.email), 'theirs')).toBeUndefined();

@@ -32,7 +32,7 @@ export class Unique {
   }
 
   account(email = this.email()): NewAccount {
-    return { email, plan: { name: 'free' }, createdAt: NOON };
+    return { email, plan: { name: 'free' }, scopes: undefined, createdAt: NOON };
   }
 
   key({ id }: Pick<Account, 'id'>, changes: Partial<NewApiKey> = {}): NewApiKey {
@@ -41,6 +41,7 @@ export class Unique {
       hash: this.hash(),
       ending: 'wxyz',
       name: undefined,
+      scopes: undefined,
       createdAt: NOON,
       expiresAt: undefined,
       ...changes,

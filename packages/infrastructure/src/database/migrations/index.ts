@@ -22,6 +22,7 @@ import { AddMessageRequestId1700000067000 } from './1700000067000-add-message-re
 import { LeaveRoomForUses1700000068000 } from './1700000068000-leave-room-for-uses.js';
 import { NotifyAfterCommits1700000069000 } from './1700000069000-notify-after-commits.js';
 import { IndexPastCounts1700000069100 } from './1700000069100-index-past-counts.js';
+import { AddScopes1700000070000 } from './1700000070000-add-scopes.js';
 
 /** In the order in which they run. A released migration is never edited. */
 export const migrations = [
@@ -49,4 +50,5 @@ export const migrations = [
   LeaveRoomForUses1700000068000,
   NotifyAfterCommits1700000069000,
   IndexPastCounts1700000069100,
+  AddScopes1700000070000,
 ];

@@ -1,0 +1,81 @@
+import { DomainError, invalid } from '../kernel/errors.js';
+
+/** The permissions of a key, in the order in which lists are kept and shown. */
+export const SCOPES = [
+  'pets:read',
+  'pets:write',
+  'orders:read',
+  'orders:write',
+  'messages:read',
+  'messages:write',
+] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** In words, for those who choose. */
+export const SCOPE_MEANINGS: Readonly<Record<Scope, string>> = {
+  'pets:read': 'Read animals and categories',
+  'pets:write': 'Add, change and withdraw animals and categories',
+  'orders:read': 'Read the orders of the account',
+  'orders:write': 'Place, complete and cancel orders',
+  'messages:read': 'Read the messages of the account',
+  'messages:write': 'Send messages to the store',
+};
+
+/** The scopes that a key or an account is held to. Undefined: all, also those that are added later. */
+export type Scopes = readonly Scope[] | undefined;
+
+interface Holder {
+  readonly scopes: Scopes;
+}
+
+/** The holders of a request: a key and its account, or an account alone that has signed in. */
+export interface ScopeHolders {
+  readonly account: Holder;
+  readonly key?: Holder;
+}
+
+/** The key, or its account, lacks a scope. */
+export class InsufficientScope extends DomainError {
+  constructor(
+    holder: 'account' | 'API key',
+    readonly scope: Scope,
+  ) {
+    super('insufficient_scope', `the ${holder} lacks the scope ${scope}`);
+  }
+}
+
+/** Whether both have the scope: a key can do no more than its account. */
+export function hasScope({ account, key }: ScopeHolders, scope: Scope): boolean {
+  return includesScope(account, scope) && (key === undefined || includesScope(key, scope));
+}
+
+/** @throws InsufficientScope */
+export function requireScope(holders: ScopeHolders, scope: Scope): void {
+  if (hasScope(holders, scope)) return;
+  throw new InsufficientScope(includesScope(holders.account, scope) ? 'API key' : 'account', scope);
+}
+
+/** The scopes of these names, in the order of `SCOPES`. @throws DomainError `invalid_parameter` */
+export function scopeList(names: readonly string[]): readonly Scope[] {
+  const list = SCOPES.filter((scope) => names.includes(scope));
+  if (list.length === 0 || list.length !== names.length) {
+    throw invalid('scopes', `must be some of ${SCOPES.join(', ')}, each at most once`);
+  }
+  return list;
+}
+
+/** `all`, or the names separated by commas. @throws DomainError `invalid_parameter` */
+export function readScopes(text: string): Scopes {
+  return text === ALL ? undefined : scopeList(text.split(','));
+}
+
+/** The text that `readScopes` reads. */
+export function describeScopes(scopes: Scopes): string {
+  return scopes?.join(',') ?? ALL;
+}
+
+const ALL = 'all';
+
+function includesScope({ scopes }: Holder, scope: Scope): boolean {
+  return scopes?.includes(scope) ?? true;
+}
