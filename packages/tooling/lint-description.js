@@ -17,7 +17,9 @@ async function redocly() {
 
 async function spectralOas() {
   const linter = new spectral.Spectral();
-  linter.setRuleset({ extends: [rulesets.oas] });
+  // That rule is of OpenAPI 3.0. In 3.1 a requirement of any scheme may name roles, as ours of scopes do.
+  const rules = { 'oas3-operation-security-defined': 'off' };
+  linter.setRuleset({ extends: [rulesets.oas], rules });
   const found = await linter.run(await readFile(file, 'utf8'));
   return found.map(({ code, path, message }) => `spectral ${code} at /${path.join('/')}: ${message}`);
 }

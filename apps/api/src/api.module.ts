@@ -14,6 +14,7 @@ import { UnknownRoutesController } from './errors/unknown-routes.controller.js';
 import { MessagesController } from './messages/messages.controller.js';
 import { PetsController } from './pets/pets.controller.js';
 import { RateLimitController } from './rate-limiting/rate-limit.controller.js';
+import { ScopesGuard } from './scopes/scopes.guard.js';
 import { StoreOrdersController } from './store/store-orders.controller.js';
 
 export interface ApiParts {
@@ -42,9 +43,10 @@ export class ApiModule {
         { provide: ApiContext, useValue: context },
         { provide: RouteTable, useValue: routes },
         Idempotency,
-        // The order matters: authentication first, then the limits.
+        // The order matters: authentication, the limits, the scope.
         { provide: APP_GUARD, useClass: BearerAuthGuard },
         { provide: APP_GUARD, useClass: PlanThrottlerGuard },
+        { provide: APP_GUARD, useClass: ScopesGuard },
         { provide: APP_FILTER, useClass: ErrorFilter },
       ],
     };

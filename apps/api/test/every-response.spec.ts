@@ -219,6 +219,11 @@ const REQUESTS: Readonly<
   },
   payload_too_large: () => send('POST /v1/pets', JSON_TYPE, TOO_LARGE),
   request_timeout: () => unfinished,
+  insufficient_scope: async () => {
+    const { account } = await api.openKey();
+    const { text } = await api.application.issueKey.execute({ accountId: account.id, scopes: ['pets:write'] });
+    return request(api, '/v1/pets', { headers: bearer(text) });
+  },
   revoked_api_key: async () => {
     const { id, key } = await api.openKey();
     await api.application.revokeKey.execute({ id });

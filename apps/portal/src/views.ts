@@ -79,9 +79,13 @@ export interface Views {
   readonly usage: { readonly usage: AccountUsage; readonly now: number };
   readonly plan: object;
   readonly quickstart: object;
-  /** `/catalogue?status=&cursor=`; POST /catalogue adds an animal: `name`, `categoryId`, `status`. */
+  /**
+   * `/catalogue?status=&cursor=`; POST /catalogue adds an animal, if the account `mayAdd` one: `name`, `categoryId`,
+   * `status`.
+   */
   readonly catalogue: Form & {
     readonly animals: readonly Animal[];
+    readonly mayAdd: boolean;
     readonly status?: PetStatus | undefined;
     /** The address of the next page. */
     readonly next?: string | undefined;

@@ -13,13 +13,13 @@ export interface paths {
         };
         /**
          * List animals
-         * @description Lists animals by their identifiers, ascending. If there is another page, the `Link` header has its address.
+         * @description Lists animals by their identifiers, ascending. If there is another page, the `Link` header has its address. It needs the scope `pets:read`.
          */
         get: operations["listPets"];
         put?: never;
         /**
          * Add an animal
-         * @description Adds an animal. Any status is allowed. Properties that are not listed here are ignored.
+         * @description Adds an animal. Any status is allowed. Properties that are not listed here are ignored. It needs the scope `pets:write`.
          */
         post: operations["createPet"];
         delete?: never;
@@ -38,7 +38,7 @@ export interface paths {
         /**
          * Get an animal
          * @deprecated
-         * @description Deprecated: it will be removed on 5 December 2030 and then answers 410. List animals by `status` or `id` instead: `GET /pets?status=available`, `GET /pets?id=1`.
+         * @description Deprecated: it will be removed on 5 December 2030 and then answers 410. List animals by `status` or `id` instead: `GET /pets?status=available`, `GET /pets?id=1`. It needs the scope `pets:read`.
          */
         get: operations["getPet"];
         put?: never;
@@ -58,13 +58,13 @@ export interface paths {
         };
         /**
          * List orders
-         * @description Lists the account's orders by their identifiers, ascending. Pages work as for animals.
+         * @description Lists the account's orders by their identifiers, ascending. Pages work as for animals. It needs the scope `orders:read`.
          */
         get: operations["listOrders"];
         put?: never;
         /**
          * Place an order
-         * @description Orders an animal, which becomes `pending`. Of concurrent requests for one animal one places the order; the others get 409 `pet_not_available`. An account at its limit of placed orders, 100 by default, gets 409 `too_many_orders`.
+         * @description Orders an animal, which becomes `pending`. Of concurrent requests for one animal one places the order; the others get 409 `pet_not_available`. An account at its limit of placed orders, 100 by default, gets 409 `too_many_orders`. It needs the scope `orders:write`.
          */
         post: operations["placeOrder"];
         delete?: never;
@@ -82,7 +82,7 @@ export interface paths {
         };
         /**
          * Get an order
-         * @description Gets one of the account's orders.
+         * @description Gets one of the account's orders. It needs the scope `orders:read`.
          */
         get: operations["getOrder"];
         put?: never;
@@ -104,7 +104,7 @@ export interface paths {
         put?: never;
         /**
          * Complete an order
-         * @description The animal becomes `sold`.
+         * @description The animal becomes `sold`. It needs the scope `orders:write`.
          */
         post: operations["completeOrder"];
         delete?: never;
@@ -124,7 +124,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel an order
-         * @description The animal becomes `available` again.
+         * @description The animal becomes `available` again. It needs the scope `orders:write`.
          */
         post: operations["cancelOrder"];
         delete?: never;
@@ -144,7 +144,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message
-         * @description Queues a message to the store. It is delivered soon afterwards, at least once.
+         * @description Queues a message to the store. It is delivered soon afterwards, at least once. It needs the scope `messages:write`.
          */
         post: operations["queueMessage"];
         delete?: never;
@@ -162,7 +162,7 @@ export interface paths {
         };
         /**
          * Get a message
-         * @description Gets one of the account's messages with its delivery status.
+         * @description Gets one of the account's messages with its delivery status. It needs the scope `messages:read`.
          */
         get: operations["getMessage"];
         put?: never;
@@ -182,7 +182,7 @@ export interface paths {
         };
         /**
          * Get the limits
-         * @description Gets the plan, the requests used and left, and the ban. It costs no quota, and works without any quota left; a key may send it 60 times a minute.
+         * @description Gets the plan, the requests used and left, and the ban. It costs no quota, and works without any quota left; a key may send it 60 times a minute. It needs no scope.
          */
         get: operations["getRateLimit"];
         put?: never;
@@ -260,7 +260,7 @@ export interface components {
          * @description The error, for programs. More codes may be added; handle an unknown code by its status.
          * @enum {string}
          */
-        ErrorCode: "bad_request" | "daily_quota_exceeded" | "expectation_failed" | "expired_api_key" | "gone" | "headers_too_large" | "idempotency_key_in_use" | "idempotency_key_reused" | "internal_error" | "invalid_api_key" | "invalid_json" | "invalid_parameter" | "key_banned" | "method_not_allowed" | "missing_api_key" | "not_found" | "order_final" | "payload_too_large" | "pet_not_available" | "rate_limited" | "request_timeout" | "revoked_api_key" | "service_unavailable" | "too_many_orders" | "unsupported_media_type" | "uri_too_long";
+        ErrorCode: "bad_request" | "daily_quota_exceeded" | "expectation_failed" | "expired_api_key" | "gone" | "headers_too_large" | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "internal_error" | "invalid_api_key" | "invalid_json" | "invalid_parameter" | "key_banned" | "method_not_allowed" | "missing_api_key" | "not_found" | "order_final" | "payload_too_large" | "pet_not_available" | "rate_limited" | "request_timeout" | "revoked_api_key" | "service_unavailable" | "too_many_orders" | "unsupported_media_type" | "uri_too_long";
         /**
          * @description An order for one animal.
          * @example {
@@ -449,6 +449,28 @@ export interface components {
                     code?: "expired_api_key" | "invalid_api_key" | "missing_api_key" | "revoked_api_key";
                     /** @constant */
                     status?: 401;
+                };
+            };
+        };
+        /** @description The API key or its account lacks the scope of the operation. */
+        Forbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                "X-Stability": components["headers"]["X-Stability"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "insufficient_scope";
+                    /** @constant */
+                    status?: 403;
                 };
             };
         };
@@ -697,7 +719,7 @@ export interface components {
         RateLimit: string;
         /** @description Seconds to wait. A request after that time is accepted. */
         "Retry-After": number;
-        /** @description How to authenticate (RFC 6750). */
+        /** @description How to authenticate, or the scope that is missing (RFC 6750). */
         "WWW-Authenticate": string;
         /** @description Absolute URL of the new resource. */
         Location: string;
@@ -751,6 +773,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             414: components["responses"]["UriTooLong"];
@@ -798,6 +821,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
@@ -847,6 +871,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             /** @description There is no such resource, or it is not yours. */
             404: {
                 headers: {
@@ -1003,6 +1028,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             414: components["responses"]["UriTooLong"];
@@ -1051,6 +1077,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
@@ -1096,6 +1123,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
@@ -1143,6 +1171,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
@@ -1191,6 +1220,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
@@ -1241,6 +1271,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
@@ -1285,6 +1316,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];

@@ -5,6 +5,7 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 const statusOfKind: Readonly<Record<DomainErrorKind, number>> = {
   invalid: 400,
   unauthenticated: 401,
+  forbidden: 403,
   not_found: 404,
   conflict: 409,
   unavailable: 503,

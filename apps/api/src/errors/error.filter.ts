@@ -1,3 +1,4 @@
+import { InsufficientScope } from '@adoption-store/domain';
 import { stackOf } from '@adoption-store/web';
 import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs/common';
 import { getStorageToken } from '@nestjs/throttler';
@@ -34,6 +35,9 @@ export class ErrorFilter implements ExceptionFilter {
     if (body.status === 401) {
       const sent = request.headers.authorization !== undefined;
       reply.header('www-authenticate', sent ? `${CHALLENGE}, error="invalid_token"` : CHALLENGE);
+    }
+    if (error instanceof InsufficientScope) {
+      reply.header('www-authenticate', `Bearer error="insufficient_scope", scope="${error.scope}"`);
     }
     if (body.status === 503 || body.code === 'idempotency_key_in_use') reply.header('retry-after', RETRY_AFTER_SECONDS);
     void reply.code(body.status).type(JSON_TYPE).send(JSON.stringify(body));

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { HttpRefusal } from './error-codes.js';
 import { isDecodable, pathOf } from '../requests/request-target.js';
 import { RouteTable } from '../routing/route-table.js';
+import { RequiresNoScope } from '../scopes/required-scope.js';
 
 /** Answers requests that match no route. It is a controller, so that the guards run first. */
 @Controller()
@@ -10,6 +11,7 @@ export class UnknownRoutesController {
   constructor(private readonly routes: RouteTable) {}
 
   @All('*')
+  @RequiresNoScope()
   answer(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     const path = pathOf(request.originalUrl);
     if (!isDecodable(path)) throw new HttpRefusal('bad_request', 'the path has a bad percent-encoding');

@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../api-context.js';
 import { Idempotency } from '../idempotency/idempotency.js';
 import { JsonBody } from '../requests/json-body.decorator.js';
+import { RequiresScope } from '../scopes/required-scope.js';
 import { Stability } from '../stability/stability.js';
 import { loggedId, traceOf } from '../observability/request-trace.js';
 import { NewMessageBody } from './new-message.body.js';
@@ -22,6 +23,7 @@ export class MessagesController {
 
   @Post()
   @HttpCode(202)
+  @RequiresScope('messages:write')
   async queue(
     @JsonBody(NewMessageBody) { message: text }: NewMessageBody,
     @Req() request: FastifyRequest,
@@ -42,6 +44,7 @@ export class MessagesController {
   }
 
   @Get(':messageId')
+  @RequiresScope('messages:read')
   async get(@Param('messageId') id: string, @Req() { caller }: FastifyRequest): Promise<string> {
     return presentMessage(await this.getMessage.execute({ accountId: caller.account.id, id }));
   }

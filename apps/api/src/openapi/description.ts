@@ -1,4 +1,4 @@
-import { FIXED_PLANS, limitsOf, plan } from '@adoption-store/domain';
+import { FIXED_PLANS, limitsOf, plan, SCOPE_MEANINGS } from '@adoption-store/domain';
 import { errorSchemas, refusalResponses } from './errors.js';
 import { headers } from './headers.js';
 import { messageSchemas } from '../messages/message.schema.js';
@@ -14,10 +14,21 @@ const rows = FIXED_PLANS.map((name) => {
   return `| ${name} | ${perMinute.toLocaleString('en')} | ${perDay.toLocaleString('en')} |`;
 });
 
+const scopes = Object.entries(SCOPE_MEANINGS).map(([scope, meaning]) => `| \`${scope}\` | ${meaning} |`);
+
 const INTRODUCTION = `Lists, adds and fetches animals for adoption, and takes orders for them.
 
 ## Authentication
 Send \`Authorization: Bearer <API_KEY>\` with every request. A missing or invalid key is answered with 401.
+
+## Scopes
+An API key that names no scopes may do everything that its account may. One that names some is answered 403
+\`insufficient_scope\` by every operation that needs another; \`WWW-Authenticate\` names the scope that is missing. Each
+operation says which scope it needs.
+
+| Scope | What it allows |
+| --- | --- |
+${scopes.join('\n')}
 
 ## Errors
 Every error has the same body, \`{"code": …, "message": …, "status": …}\`. \`code\` is for programs, \`message\` for people.

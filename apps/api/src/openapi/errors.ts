@@ -1,4 +1,4 @@
-import { DEFAULT_ORDER_LIMIT, MAX_PAGE_SIZE, tooManyOrders } from '@adoption-store/domain';
+import { DEFAULT_ORDER_LIMIT, InsufficientScope, MAX_PAGE_SIZE, tooManyOrders } from '@adoption-store/domain';
 import { type ErrorCode, errorStatuses } from '../errors/error-codes.js';
 import { MAX_URL_LENGTH } from '../requests/framing.js';
 import { MAX_BODY_BYTES } from '../requests/request-body.js';
@@ -14,6 +14,7 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   invalid_api_key: 'the Authorization header must be "Bearer <API key>"',
   expired_api_key: 'the API key has expired',
   revoked_api_key: 'the API key has been revoked',
+  insufficient_scope: new InsufficientScope('API key', 'pets:write').message,
   not_found: 'there is no such animal',
   pet_not_available: 'the animal is not available',
   order_final: 'the order is already completed',
@@ -70,6 +71,7 @@ const REFUSALS = {
     'The API key is missing or invalid, or the header is not `Authorization: Bearer <API key>`.',
     'WWW-Authenticate',
   ],
+  403: ['Forbidden', 'The API key or its account lacks the scope of the operation.', 'WWW-Authenticate'],
   404: ['NotFound', 'There is no such resource, or it is not yours.', 'Idempotent-Replayed'],
   408: ['RequestTimeout', 'The request did not arrive in time.'],
   409: [

@@ -1,9 +1,13 @@
 import { MAX_IDS } from '@adoption-store/domain';
+import type { Type } from '@nestjs/common';
 import { deprecationHeaders, getPetDeprecation } from '../stability/deprecation.js';
-import { type StabilityLevel, stabilityOf } from '../stability/stability.js';
+import { stabilityOf } from '../stability/stability.js';
 import { QUEUED } from '../messages/message.schema.js';
 import { MessagesController } from '../messages/messages.controller.js';
 import { LUNA } from '../pets/pet.schema.js';
+import { PetsController } from '../pets/pets.controller.js';
+import { RateLimitController } from '../rate-limiting/rate-limit.controller.js';
+import { requiredScope } from '../scopes/required-scope.js';
 import { PLACED } from '../store/order.schema.js';
 import { StoreOrdersController } from '../store/store-orders.controller.js';
 import { refusal, refusals } from './errors.js';
@@ -14,6 +18,8 @@ import { type Described, json, schemaRef } from './schema.js';
 
 /** An operation's name, texts and labels, and the parts of its parameters and responses. */
 interface Operation extends Described {
+  /** Its scope is added. */
+  readonly description: string;
   /** Placed before the common parameters. */
   readonly parameters?: readonly Described[];
   readonly body?: Described;
@@ -25,30 +31,41 @@ interface Operation extends Described {
   readonly refusals?: Described;
 }
 
-/** Describes operations of one tag with the same stability. */
-function operations(tag: string, stability?: StabilityLevel) {
-  function described(own: Operation, taken: readonly Described[], told: readonly HeaderName[]): Described {
-    const { parameters = [], body, status, success, headers, refusals: others, ...marks } = own;
+/** Describes the operations of one controller, as its decorators have them. */
+function operations<Controller extends object>(tag: string, controller: Type<Controller>) {
+  type Handler = keyof Controller & string;
+  const stability = stabilityOf(controller);
+  function described(
+    handler: Handler,
+    own: Operation,
+    taken: readonly Described[],
+    told: readonly HeaderName[],
+  ): Described {
+    const { description: text, parameters = [], body, status, success, headers, refusals: others, ...marks } = own;
+    const scope = requiredScope((controller.prototype as Record<Handler, object>)[handler]);
     const [description, content] = success;
     const names: HeaderName[] = stability === undefined ? [] : ['X-Stability'];
     if (status !== undefined) names.push('Location');
     return {
       ...marks,
+      description: `${text} ${scope === 'none' ? 'It needs no scope.' : `It needs the scope \`${scope}\`.`}`,
       tags: [tag],
       'x-stability': stability,
+      security: scope === 'none' ? undefined : [{ bearerAuth: [scope] }],
       parameters: [...parameters, ...taken, parameter('RequestId')],
       requestBody: body && { required: true, content: body },
       responses: {
         [status ?? 200]: { description, headers: { ...headers, ...withHeaders(...names, ...told) }, content },
-        ...refusals(),
+        ...refusals(...(scope === 'none' ? [] : ([403] as const))),
         ...others,
       },
     };
   }
   return {
-    get: (own: Operation) => described(own, [], []),
-    post: (own: Operation) =>
+    get: (handler: Handler, own: Operation) => described(handler, own, [], []),
+    post: (handler: Handler, own: Operation) =>
       described(
+        handler,
         { ...own, refusals: { ...refusals(409), ...own.refusals } },
         [parameter('IdempotencyKey')],
         ['Idempotent-Replayed'],
@@ -56,9 +73,10 @@ function operations(tag: string, stability?: StabilityLevel) {
   };
 }
 
-const pets = operations('Pets');
-const orders = operations('Store', stabilityOf(StoreOrdersController));
-const messages = operations('Messages', stabilityOf(MessagesController));
+const pets = operations('Pets', PetsController);
+const orders = operations('Store', StoreOrdersController);
+const messages = operations('Messages', MessagesController);
+const limits = operations('Limits', RateLimitController);
 
 const page = (schema: string, ...items: readonly Described[]): Described =>
   json({ type: 'array', items: schemaRef(schema) }, { page: items, 'nothing found': [] });
@@ -89,9 +107,9 @@ const notice: Described = {
   },
 };
 
-const endOrder = (operationId: string, summary: string, description: string, status: string): Described =>
-  orders.post({
-    operationId,
+const endOrder = (handler: 'complete' | 'cancel', summary: string, description: string, status: string): Described =>
+  orders.post(handler, {
+    operationId: `${handler}Order`,
     summary,
     description,
     parameters: [parameter('OrderId')],
@@ -101,7 +119,7 @@ const endOrder = (operationId: string, summary: string, description: string, sta
 
 export const paths: Described = {
   '/pets': {
-    get: pets.get({
+    get: pets.get('list', {
       operationId: 'listPets',
       summary: 'List animals',
       description:
@@ -122,7 +140,7 @@ export const paths: Described = {
       success: ['A page of animals.', page('Pet', LUNA, { ...LUNA, id: 2, name: 'Milo' })],
       headers: withHeaders('Link'),
     }),
-    post: pets.post({
+    post: pets.post('add', {
       operationId: 'createPet',
       summary: 'Add an animal',
       description: 'Adds an animal. Any status is allowed. Properties that are not listed here are ignored.',
@@ -135,7 +153,7 @@ export const paths: Described = {
     }),
   },
   '/pets/{petId}': {
-    get: pets.get({
+    get: pets.get('get', {
       operationId: 'getPet',
       summary: 'Get an animal',
       description:
@@ -151,7 +169,7 @@ export const paths: Described = {
     }),
   },
   '/store/orders': {
-    get: orders.get({
+    get: orders.get('list', {
       operationId: 'listOrders',
       summary: 'List orders',
       description: "Lists the account's orders by their identifiers, ascending. Pages work as for animals.",
@@ -163,7 +181,7 @@ export const paths: Described = {
       success: ['A page of orders.', page('Order', PLACED)],
       headers: withHeaders('Link'),
     }),
-    post: orders.post({
+    post: orders.post('place', {
       operationId: 'placeOrder',
       summary: 'Place an order',
       description:
@@ -176,7 +194,7 @@ export const paths: Described = {
     }),
   },
   '/store/orders/{orderId}': {
-    get: orders.get({
+    get: orders.get('get', {
       operationId: 'getOrder',
       summary: 'Get an order',
       description: "Gets one of the account's orders.",
@@ -186,13 +204,13 @@ export const paths: Described = {
     }),
   },
   '/store/orders/{orderId}/complete': {
-    post: endOrder('completeOrder', 'Complete an order', 'The animal becomes `sold`.', 'completed'),
+    post: endOrder('complete', 'Complete an order', 'The animal becomes `sold`.', 'completed'),
   },
   '/store/orders/{orderId}/cancel': {
-    post: endOrder('cancelOrder', 'Cancel an order', 'The animal becomes `available` again.', 'cancelled'),
+    post: endOrder('cancel', 'Cancel an order', 'The animal becomes `available` again.', 'cancelled'),
   },
   '/messages': {
-    post: messages.post({
+    post: messages.post('queue', {
       operationId: 'queueMessage',
       summary: 'Send a message',
       description: 'Queues a message to the store. It is delivered soon afterwards, at least once.',
@@ -202,7 +220,7 @@ export const paths: Described = {
     }),
   },
   '/messages/{messageId}': {
-    get: messages.get({
+    get: messages.get('get', {
       operationId: 'getMessage',
       summary: 'Get a message',
       description: "Gets one of the account's messages with its delivery status.",
@@ -212,7 +230,7 @@ export const paths: Described = {
     }),
   },
   '/rate_limit': {
-    get: operations('Limits').get({
+    get: limits.get('get', {
       operationId: 'getRateLimit',
       summary: 'Get the limits',
       description:

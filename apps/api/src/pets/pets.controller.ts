@@ -9,6 +9,7 @@ import { JsonBody } from '../requests/json-body.decorator.js';
 import { nextPageLink } from '../responses/next-page.js';
 import { ValidQuery } from '../requests/valid-query.decorator.js';
 import { int64From } from '../requests/validation.js';
+import { RequiresScope } from '../scopes/required-scope.js';
 import { ListPetsQuery, PETS_CURSOR } from './list-pets.query.js';
 import { NewPetBody } from './new-pet.body.js';
 import { presentPet, presentPets } from './present-pet.js';
@@ -24,6 +25,7 @@ export class PetsController {
   ) {}
 
   @Get()
+  @RequiresScope('pets:read')
   async list(
     @ValidQuery(ListPetsQuery) query: ListPetsQuery,
     @Req() request: FastifyRequest,
@@ -35,6 +37,7 @@ export class PetsController {
   }
 
   @Post()
+  @RequiresScope('pets:write')
   add(
     @JsonBody(NewPetBody) body: NewPetBody,
     @Req() request: FastifyRequest,
@@ -48,6 +51,7 @@ export class PetsController {
 
   /** @deprecated See `getPetDeprecation`. */
   @Get(':petId')
+  @RequiresScope('pets:read')
   get(
     @Param('petId') petId: string,
     @Req() request: FastifyRequest,

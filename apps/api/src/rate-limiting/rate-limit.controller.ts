@@ -3,6 +3,7 @@ import { Controller, Get, Req, Res } from '@nestjs/common';
 import { SkipThrottle } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../api-context.js';
+import { RequiresNoScope } from '../scopes/required-scope.js';
 import { resetSeconds, setLimitHeaders } from './limit-headers.js';
 
 @Controller('v1/rate_limit')
@@ -15,6 +16,7 @@ export class RateLimitController {
   /** The caller's plan, limits and ban. It costs no quota: requests for it have a bucket of their own. */
   @Get()
   @SkipThrottle({ plan: true })
+  @RequiresNoScope()
   async get(@Req() { caller }: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { clock } = this.context;
     const refusal = setLimitHeaders(reply, await this.meter.countAsking(caller), clock.now());

@@ -8,6 +8,7 @@ import { nextPageLink } from '../responses/next-page.js';
 import { Stability } from '../stability/stability.js';
 import { ValidQuery } from '../requests/valid-query.decorator.js';
 import { pathId } from '../requests/validation.js';
+import { RequiresScope } from '../scopes/required-scope.js';
 import { ListOrdersQuery, ORDERS_CURSOR } from './list-orders.query.js';
 import { NewOrderBody } from './new-order.body.js';
 import { presentOrder, presentOrders } from './present-order.js';
@@ -28,6 +29,7 @@ export class StoreOrdersController {
   ) {}
 
   @Get()
+  @RequiresScope('orders:read')
   async list(
     @ValidQuery(ListOrdersQuery) query: ListOrdersQuery,
     @Req() request: FastifyRequest,
@@ -41,6 +43,7 @@ export class StoreOrdersController {
   }
 
   @Post()
+  @RequiresScope('orders:write')
   async place(
     @JsonBody(NewOrderBody) { petId }: NewOrderBody,
     @Req() request: FastifyRequest,
@@ -53,12 +56,14 @@ export class StoreOrdersController {
   }
 
   @Get(':orderId')
+  @RequiresScope('orders:read')
   async get(@Param('orderId', ORDER_ID) id: bigint, @Req() { caller }: FastifyRequest): Promise<string> {
     return presentOrder(await this.getOrder.execute({ accountId: caller.account.id, id }));
   }
 
   @Post(':orderId/complete')
   @HttpCode(200)
+  @RequiresScope('orders:write')
   async complete(
     @Param('orderId', ORDER_ID) id: bigint,
     @Req() request: FastifyRequest,
@@ -71,6 +76,7 @@ export class StoreOrdersController {
 
   @Post(':orderId/cancel')
   @HttpCode(200)
+  @RequiresScope('orders:write')
   async cancel(
     @Param('orderId', ORDER_ID) id: bigint,
     @Req() request: FastifyRequest,

@@ -1,10 +1,24 @@
-import { AddAnimal, type Animal, invalid, ListAnimals, PET_STATUSES, type PetStatus } from '@adoption-store/domain';
+import {
+  type Account,
+  AddAnimal,
+  type Animal,
+  hasScope,
+  invalid,
+  ListAnimals,
+  PET_STATUSES,
+  type PetStatus,
+  requireScope,
+} from '@adoption-store/domain';
 import { Body, Controller, Get, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EMPTY_FORM, fields, problemsOf } from '../http/forms.js';
 import { redirect } from '../http/notices.js';
 import { Pages, REFUSED } from '../http/pages.js';
+import { SignedIn } from '../http/signed-in.guard.js';
 import type { Form } from '../views.js';
+
+/** An account that is held to less than this reads only, as its keys do. */
+const TO_ADD = 'pets:write';
 
 /** The animals as pages, for people who don't use the API. */
 @Controller('catalogue')
@@ -16,17 +30,24 @@ export class CatalogueController {
   ) {}
 
   @Get()
-  async show(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Query() query: unknown): Promise<void> {
-    await this.showAnimals(request, reply, query, EMPTY_FORM);
+  async show(
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+    @SignedIn() account: Account,
+    @Query() query: unknown,
+  ): Promise<void> {
+    await this.showAnimals(request, reply, account, query, EMPTY_FORM);
   }
 
   @Post()
   async add(
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
+    @SignedIn() account: Account,
     @Query() query: unknown,
     @Body() body: unknown,
   ): Promise<void> {
+    requireScope({ account }, TO_ADD);
     const values = fields(body, 'name', 'categoryId', 'status');
     let added: Animal;
     try {
@@ -38,14 +59,20 @@ export class CatalogueController {
       });
     } catch (error) {
       const problems = problemsOf(error, { name: 'name', categoryId: 'categoryId', status: 'status' });
-      await this.showAnimals(request, reply, query, { values, problems });
+      await this.showAnimals(request, reply, account, query, { values, problems });
       return;
     }
     // Redirects to a page that starts with the new animal.
     redirect(reply, addressOf(added.status, added.id - 1n), 'animal-added');
   }
 
-  private async showAnimals(request: FastifyRequest, reply: FastifyReply, query: unknown, form: Form): Promise<void> {
+  private async showAnimals(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    account: Account,
+    query: unknown,
+    form: Form,
+  ): Promise<void> {
     const asked = fields(query, 'status', 'cursor');
     const status = PET_STATUSES.find((each) => each === asked.status);
     const after = isInteger(asked.cursor) ? BigInt.asIntN(64, BigInt(asked.cursor)) : undefined;
@@ -54,7 +81,13 @@ export class CatalogueController {
       request,
       reply,
       'catalogue',
-      { ...form, animals, status, next: next === undefined ? undefined : addressOf(status, next) },
+      {
+        ...form,
+        animals,
+        status,
+        mayAdd: hasScope({ account }, TO_ADD),
+        next: next === undefined ? undefined : addressOf(status, next),
+      },
       form === EMPTY_FORM ? 200 : REFUSED,
     );
   }

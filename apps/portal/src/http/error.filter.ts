@@ -1,4 +1,4 @@
-import { DomainError } from '@adoption-store/domain';
+import { DomainError, type DomainErrorKind, InsufficientScope } from '@adoption-store/domain';
 import { stackOf } from '@adoption-store/web';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -21,6 +21,15 @@ const EXPLANATIONS: Readonly<Record<number, readonly [title: string, message: st
   500: ['Something went wrong', 'This is an error on our side, and it has been logged. Try again later.'],
   503: ['Temporarily unavailable', 'Try again in a moment.'],
 };
+const NOT_ALLOWED = ['Not allowed', 'Your account may not do this. Ask the operator for the scope.'] as const;
+const STATUS_OF_KIND: Readonly<Record<DomainErrorKind, number>> = {
+  invalid: 400,
+  unauthenticated: 403,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  unavailable: 503,
+};
 const RETRY_AFTER_SECONDS = '5';
 
 /** Turns every error into a page. */
@@ -42,7 +51,7 @@ export class ErrorFilter implements ExceptionFilter {
     }
     if (status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS);
     if (error instanceof TooManyAttempts) reply.header('retry-after', String(error.seconds));
-    const [title, message] = error instanceof TooManyAttempts ? tooMany(error) : explain(status);
+    const [title, message] = explain(error, status);
     const refused = error instanceof FormRefused ? refusedForm(request.url, request.body) : undefined;
     await this.pages.show(request, reply, 'error', { status, title, message, refused }, status);
   }
@@ -50,7 +59,7 @@ export class ErrorFilter implements ExceptionFilter {
 
 function statusOf(error: unknown): number {
   if (error instanceof DomainError) {
-    return { invalid: 400, unauthenticated: 403, not_found: 404, conflict: 409, unavailable: 503 }[error.kind];
+    return STATUS_OF_KIND[error.kind];
   }
   if (error instanceof FormRefused) return 403;
   if (error instanceof HttpException) return error.getStatus();
@@ -58,7 +67,9 @@ function statusOf(error: unknown): number {
   return typeof status === 'number' && status >= 400 && status < 500 ? status : 500;
 }
 
-function explain(status: number): readonly [string, string] {
+function explain(error: unknown, status: number): readonly [string, string] {
+  if (error instanceof TooManyAttempts) return tooMany(error);
+  if (error instanceof InsufficientScope) return NOT_ALLOWED;
   return EXPLANATIONS[status] ?? ['That did not work', 'The request was refused.'];
 }
 
