@@ -1,18 +1,23 @@
-import { type Account, type AccountId, describePlan, PLAN_NAMES } from '@adoption-store/domain';
-import { addressOf, type Command, parse, planOf, type Program, type Surroundings } from './command-line.js';
+import { type Account, type AccountId, describePlan, describeScopes, PLAN_NAMES, SCOPES } from '@adoption-store/domain';
+import { addressOf, type Command, parse, planOf, type Program, scopesOf, type Surroundings } from './command-line.js';
 import { inParts, table } from './output.js';
 
 const USAGE = `Usage:
   npm run -s accounts -- list
-      shows each account that is open, and its plan.
+      shows each account that is open, its plan, and its scopes.
   npm run -s accounts -- plan EMAIL ${PLAN_NAMES.join('|')}
                               [--per-minute N --per-day N] [--unproven]
       puts an account on another plan, from its next request on; enterprise
       takes --per-minute and --per-day. Where there is SMTP, --unproven has to
       be given for an account whose holder has not proven the address.
+  npm run -s accounts -- scopes EMAIL all|SCOPE,SCOPE…
+      holds an account to these scopes, from its next request on: each of its
+      keys has those that both name. all: also those that are added later.
+      The scopes are ${SCOPES.slice(0, 4).join(', ')},
+      ${SCOPES.slice(4).join(' and ')}.
 `;
 
-export const accountCommands: Program = { commands: { list, plan: changePlan }, usage: USAGE };
+export const accountCommands: Program = { commands: { list, plan: changePlan, scopes: holdToScopes }, usage: USAGE };
 
 function list(args: string[]): Command {
   parse(args, []);
@@ -21,7 +26,7 @@ function list(args: string[]): Command {
       (part) => listAccounts.execute(part),
       ({ id }) => id,
     );
-    return table(['ID', 'ACCOUNT', 'PLAN', 'OPENED'], rowsOf(accounts, surroundings));
+    return table(['ID', 'ACCOUNT', 'PLAN', 'SCOPES', 'OPENED'], rowsOf(accounts, surroundings));
   };
 }
 
@@ -31,6 +36,7 @@ async function* rowsOf(parts: AsyncIterable<readonly Account[]>, { nameOf }: Sur
       String(account.id),
       nameOf(account),
       describePlan(account.plan),
+      describeScopes(account.scopes),
       new Date(account.createdAt).toISOString(),
     ]);
   }
@@ -44,5 +50,15 @@ function changePlan(args: string[]): Command {
   return async ({ changePlan }, { nameOf }) => {
     const account = await changePlan.execute({ email, plan, isUnprovenFine: isOn('unproven') });
     return `the account of ${nameOf(account)} is on the plan ${describePlan(account.plan)}\n`;
+  };
+}
+
+function holdToScopes(args: string[]): Command {
+  const [address, list = ''] = parse(args, [], ['EMAIL', 'SCOPES']).positionals;
+  const email = addressOf(address);
+  const scopes = scopesOf(list);
+  return async ({ holdToScopes }, { nameOf }) => {
+    const account = await holdToScopes.execute({ email, scopes });
+    return `the account of ${nameOf(account)} has the scopes ${describeScopes(account.scopes)}\n`;
   };
 }

@@ -12,6 +12,8 @@ import {
   plan,
   type PlanLimits,
   type PlanName,
+  readScopes,
+  type Scopes,
 } from '@adoption-store/domain';
 import { type Output, show, type Streams, surviveFailedWrites } from './output.js';
 
@@ -111,6 +113,11 @@ export function addressOf(email: string | undefined): string {
 /** The plan of that name; an enterprise plan takes its two limits from the options. */
 export function planOf(name: string, values: OptionValues): Plan {
   return asUsage(() => plan(name as PlanName, limitsIn(values)));
+}
+
+/** `all`, or scopes separated by commas. */
+export function scopesOf(text: string): Scopes {
+  return asUsage(() => readScopes(text));
 }
 
 export function limitsIn(values: OptionValues): Partial<PlanLimits> {

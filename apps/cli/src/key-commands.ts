@@ -4,6 +4,7 @@ import {
   type ApiKeyId,
   DAY,
   describePlan,
+  describeScopes,
   DomainError,
   HOUR,
   type Instant,
@@ -11,6 +12,7 @@ import {
   keyState,
   later,
   PLAN_NAMES,
+  SCOPES,
 } from '@adoption-store/domain';
 import {
   addressOf,
@@ -20,22 +22,27 @@ import {
   parse,
   planOf,
   type Program,
+  scopesOf,
   type Surroundings,
   UsageError,
   wholeNumber,
 } from './command-line.js';
 import { inParts, table } from './output.js';
 
-const KEY_COLUMNS = ['ID', 'ACCOUNT', 'PLAN', 'KEY', 'STATE', 'CREATED', 'EXPIRES', 'LAST USED', 'NAME'];
+const KEY_COLUMNS = ['ID', 'ACCOUNT', 'PLAN', 'KEY', 'STATE', 'CREATED', 'EXPIRES', 'LAST USED', 'SCOPES', 'NAME'];
 const LONGEST_LIFE = 3_650; // days
 const USAGE = `Usage:
   npm run -s keys -- create --email ADDRESS [--plan ${PLAN_NAMES.join('|')}]
                             [--per-minute N --per-day N] [--name TEXT]
-                            [--expires-in DAYS] [--unproven]
+                            [--scopes all|SCOPE,SCOPE…] [--expires-in DAYS]
+                            [--unproven]
       prints a new API key, alone, on standard output; it is never shown again,
       and revoked where it could not be shown at all.
       An account is opened for the address if there is none, on the plan free
       unless another is given; enterprise takes --per-minute and --per-day.
+      The key has those of its scopes that its account has, too; without
+      --scopes all of them. The scopes are ${SCOPES.slice(0, 3).join(', ')},
+      ${SCOPES.slice(3, -1).join(', ')} and ${SCOPES.slice(-1).join('')}.
       The key works for 1 to ${LONGEST_LIFE} days, without --expires-in for ever.
       Where there is SMTP, --unproven has to be given for an account whose
       holder has not proven the address.
@@ -44,17 +51,18 @@ const USAGE = `Usage:
       replacement), expired or revoked.
   npm run -s keys -- revoke ID
   npm run -s keys -- rotate ID [--overlap HOURS]
-      prints a new key in place of the old one, which goes on for 24 hours
-      unless another overlap is given.
+      prints a new key in place of the old one, with its name, scopes and expiry;
+      the old one goes on for 24 hours unless another overlap is given.
 `;
 
 export const keyCommands: Program = { commands: { create, list, revoke, rotate }, usage: USAGE };
 
 function create(args: string[]): Command {
-  const options = ['email', 'plan', 'per-minute', 'per-day', 'name', 'expires-in'];
+  const options = ['email', 'plan', 'per-minute', 'per-day', 'name', 'scopes', 'expires-in'];
   const { values, isOn } = parse(args, options, [], ['unproven']);
   // Checked first, so that no account is opened for a key that can't be made.
   const name = asUsage(() => keyName(values['name']));
+  const scopes = scopesOf(values['scopes'] ?? 'all');
   const email = addressOf(values['email']);
   const asked = values['plan'] === undefined ? undefined : planOf(values['plan'], values);
   if (asked === undefined && Object.keys(limitsIn(values)).length > 0) {
@@ -70,7 +78,7 @@ function create(args: string[]): Command {
       .execute({ email, plan: asked, isUnprovenFine: isOn('unproven') })
       .catch(adding('`accounts plan` can change it'));
     const expiresAt = days === undefined ? undefined : later(now(), days * DAY);
-    return issueKey.execute({ accountId: account.id, name, expiresAt });
+    return issueKey.execute({ accountId: account.id, name, scopes, expiresAt });
   };
 }
 
@@ -96,6 +104,7 @@ async function* rowsOf(parts: AsyncIterable<readonly AccountKey[]>, { now, nameO
       new Date(key.createdAt).toISOString(),
       timeOr('never', key.expiresAt),
       timeOr('never', key.lastUsedAt),
+      describeScopes(key.scopes),
       key.name ?? '',
     ]);
   }

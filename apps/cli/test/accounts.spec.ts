@@ -7,7 +7,7 @@ import { call, useCommands, useRunningApi } from './support/commands.js';
 
 const commands = useCommands();
 const { keys, accounts, list, create } = commands;
-const { answerTo } = useRunningApi(commands);
+const { answerTo, becomes } = useRunningApi(commands);
 
 describe('accounts plan', () => {
   it('puts an account on another plan, and back', async () => {
@@ -33,12 +33,35 @@ describe('accounts plan', () => {
   });
 });
 
+describe('accounts scopes', () => {
+  it('holds an account to scopes, and back, in the running service within a second', async () => {
+    const key = await create('--email', 'partner@example.com', '--scopes', 'pets:read,pets:write');
+    expect(await answerTo(key)).toBe('ok');
+    const held = await accounts('scopes', 'PARTNER@example.com', 'orders:read,pets:write');
+    expect(held).toMatchObject({ code: 0, stderr: '' });
+    expect(held.stdout).toBe('the account of partner@example.com has the scopes pets:write,orders:read\n');
+    await becomes(key, 'insufficient_scope');
+    expect(await list('--email', 'partner@example.com')).toMatchObject([{ SCOPES: 'pets:read,pets:write' }]);
+    const back = await accounts('scopes', 'partner@example.com', 'all');
+    expect(back.stdout).toBe('the account of partner@example.com has the scopes all\n');
+    await becomes(key, 'ok');
+  });
+
+  it('for an address without an account says so and exits with 1', async () => {
+    const { code, stdout, stderr } = await accounts('scopes', 'ghost@example.com', 'pets:read');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toBe('no account has the address ghost@example.com\n');
+  });
+});
+
 describe('accounts list', () => {
-  it('shows each account and its plan', async () => {
+  it('shows each account, its plan and its scopes', async () => {
     await create('--email', 'listed@example.com', '--plan', 'pro');
     const { code, stdout } = await accounts('list');
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^\d+ +listed@example\.com +pro \(300 a minute, 10000 a day\) +\d{4}-\S+Z$/m);
+    expect(stdout).toMatch(/^\d+ +listed@example\.com +pro \(300 a minute, 10000 a day\) +all +\d{4}-\S+Z$/m);
+    await accounts('scopes', 'listed@example.com', 'orders:read,pets:read');
+    expect((await accounts('list')).stdout).toMatch(/^\d+ +listed@example\.com .*\) +pets:read,orders:read +\d{4}-/m);
   });
 });
 

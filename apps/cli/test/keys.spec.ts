@@ -40,6 +40,16 @@ describe('keys create', () => {
     expect(stderr).toContain('free (60 a minute, 1000 a day); `accounts plan` can change it');
   });
 
+  it('creates a key with the given scopes, which a rotation keeps, or with all', async () => {
+    await create('--email', 'scopes@example.com');
+    await create('--email', 'scopes@example.com', '--scopes', 'all');
+    const writes = await create('--email', 'scopes@example.com', '--scopes', 'orders:write,pets:write');
+    expect(await answerTo(writes)).toBe('insufficient_scope');
+    await keys('rotate', await idOf(writes));
+    const scopes = (await list('--email', 'scopes@example.com')).map(({ SCOPES }) => SCOPES);
+    expect(scopes).toEqual(['all', 'all', 'pets:write,orders:write', 'pets:write,orders:write']);
+  });
+
   it('creates a key that expires after the given number of days', async () => {
     const before = Date.now();
     await create('--email', 'month@example.com', '--expires-in', '30');

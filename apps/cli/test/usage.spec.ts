@@ -11,6 +11,7 @@ describe('a key that can’t be made', () => {
     ['--name', ' '],
     ['--name', 'x'.repeat(101)],
     ['--expires-in', '0'],
+    ['--scopes', 'pets:read,pets'],
   ])('(%s %j) opens no account', async (...args) => {
     expect(await keys('create', '--email', 'unopened@example.com', ...args)).toMatchObject({ code: 64, stdout: '' });
     expect((await accounts('list')).stdout).not.toContain('unopened@example.com');
@@ -31,6 +32,10 @@ describe('keys with bad arguments prints its usage on standard error and exits w
     [['create', '--email', 'dev@example.com', '--name', '']],
     [['create', '--email', 'dev@example.com', '--frobnicate']],
     [['create', 'dev@example.com']],
+    [['create', '--email', 'dev@example.com', '--scopes', '']],
+    [['create', '--email', 'dev@example.com', '--scopes', 'pets:delete']],
+    [['create', '--email', 'dev@example.com', '--scopes', 'pets:read,pets:read']],
+    [['create', '--email', 'dev@example.com', '--scopes', 'pets:read', 'pets:write']],
     [['create', '--email', 'dev@example.com', '--expires-in', '0']],
     [['create', '--email', 'dev@example.com', '--expires-in', '3651']],
     [['create', '--email', 'dev@example.com', '--expires-in', '1.5']],
@@ -56,6 +61,11 @@ describe('accounts with bad arguments prints its usage on standard error and exi
     [['plan']],
     [['plan', 'dev@example.com']],
     [['plan', 'nobody', 'pro']],
+    [['scopes']],
+    [['scopes', 'dev@example.com']],
+    [['scopes', 'nobody', 'all']],
+    [['scopes', 'dev@example.com', 'all,pets:read']],
+    [['scopes', 'dev@example.com', 'pets:read', 'pets:write']],
     [['plan', 'dev@example.com', 'gold']],
     [['plan', 'dev@example.com', 'enterprise', '--per-minute', '5']],
     [['plan', 'dev@example.com', 'pro', '--per-minute', '5', '--per-day', '5']],
