@@ -51,6 +51,7 @@ async function start(settings: Values<typeof portalSettings>, told: AbortSignal)
       application: createApplication(ports, {
         keyEnvironment: settings.KEY_ENVIRONMENT,
         accountMailPages: accountMailPages(settings),
+        signupScopes: settings.SIGNUP_SCOPES,
       }),
       clock: ports.clock,
       secrets: settings.PORTAL_SECRET ?? [await secret('portal')],

@@ -67,6 +67,11 @@ describe('settings', () => {
       ['x'.repeat(32), `${'x'.repeat(32)}, ${'y'.repeat(32)}`],
       ['x'.repeat(31), `${'x'.repeat(32)},`, `${'x'.repeat(16)},${'y'.repeat(16)}`],
     ],
+    [
+      'SIGNUP_SCOPES',
+      ['all', 'pets:read', 'orders:write, pets:read'],
+      ['none', 'pets', 'pets:delete', 'pets:read,', 'pets:read,pets:read', 'all,pets:read'],
+    ],
     ['PORTAL_HOST', ['0.0.0.0'], ['a b']],
     ['PORTAL_PORT', ['0', '65535'], ['65536']],
     ['PORTAL_URL', ['https://portal.example.com', 'http://localhost:3001/'], ['portal.example.com', 'https://x?y']],
@@ -123,6 +128,13 @@ describe('settings', () => {
     expect(readSettings(portalSettings, { PORTAL_SECRET: first }).PORTAL_SECRET).toEqual([first]);
     const both = readSettings(portalSettings, { PORTAL_SECRET: `${first}, ${second}` }).PORTAL_SECRET;
     expect(both).toEqual([first, second]);
+  });
+
+  it('read scopes in one order, and all as no list', () => {
+    const read = (SIGNUP_SCOPES: string) => readSettings(portalSettings, { SIGNUP_SCOPES }).SIGNUP_SCOPES;
+    expect(read('orders:write, pets:read')).toEqual(['pets:read', 'orders:write']);
+    expect(read('all')).toBeUndefined();
+    expect(read('')).toBeUndefined();
   });
 
   it('accept a mail server only with a sender and a recipient', () => {

@@ -5,6 +5,9 @@ import { CLOSING_TIME } from './service.js';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
+/** The domain's, from which this package may import nothing. The portal's compiler and tests compare the two. */
+const SCOPES = ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'messages:read', 'messages:write'] as const;
+
 /** Settings of every app that opens the store. */
 export const storeSettings = {
   DATABASE_URL: {
@@ -172,6 +175,11 @@ export const portalSettings = {
       'all verify; without it the database keeps one',
     read: secrets,
   },
+  SIGNUP_SCOPES: {
+    default: 'all',
+    about: `Scopes of accounts that sign up themselves: \`all\`, or some of ${SCOPES.map((scope) => `\`${scope}\``).join(', ')}, with commas between them`,
+    read: scopes,
+  },
 } as const satisfies Record<string, Setting<unknown>>;
 
 /** Settings of the worker. */
@@ -254,6 +262,15 @@ function secrets(text: string): readonly string[] {
   const list = text.split(',').map((each) => each.trim());
   if (!list.every((each) => each.length >= 32))
     throw new Error('must be at least 32 characters, such as `openssl rand -hex 32` gives');
+  return list;
+}
+
+/** Undefined: all, also those that are added later. */
+function scopes(text: string): readonly (typeof SCOPES)[number][] | undefined {
+  if (text === 'all') return undefined;
+  const names = text.split(',').map((each) => each.trim());
+  const list = SCOPES.filter((scope) => names.includes(scope));
+  if (list.length !== names.length) throw new Error(`must be all, or some of ${SCOPES.join(', ')}, each at most once`);
   return list;
 }
 
