@@ -1,6 +1,10 @@
 import { expect, it } from '@jest/globals';
 import type { Animal, AnimalId, AnimalQuery, AnimalRepository, NewAnimal } from '@adoption-store/domain';
-import { animalRepositorySuite, InMemoryAnimalRepository } from '@adoption-store/domain/testing';
+import {
+  animalRepositorySuite,
+  InMemoryAnimalRepository,
+  PredictableCryptography,
+} from '@adoption-store/domain/testing';
 import { brokenGuarantees } from './broken-guarantees.js';
 
 /** A page begins with the newest animal. */
@@ -11,24 +15,23 @@ class NewestFirst extends InMemoryAnimalRepository {
 }
 
 /** An animal is the very object that the caller has passed, and may change. */
-class KeepsTheCallersObject implements AnimalRepository {
-  private readonly animals: Animal[] = [];
+class KeepsTheCallersObject extends InMemoryAnimalRepository {
+  private readonly kept = new Map<AnimalId, Animal>();
 
-  async add(animal: NewAnimal): Promise<Animal> {
-    const added = Object.assign(animal, { id: BigInt(this.animals.length + 1) as AnimalId });
-    this.animals.push(added);
+  override async add(animal: NewAnimal): Promise<Animal> {
+    const added = Object.assign(animal, await super.add(animal));
+    this.kept.set(added.id, added);
     return added;
   }
 
-  async findById(id: AnimalId): Promise<Animal | undefined> {
-    return this.animals.find((animal) => animal.id === id);
+  override async findById(id: AnimalId): Promise<Animal | undefined> {
+    const stored = await super.findById(id);
+    return stored && (this.kept.get(id) ?? stored);
   }
 
-  async list({ status, ids, after = 0n as AnimalId, limit }: AnimalQuery): Promise<readonly Animal[]> {
-    return this.animals
-      .filter((animal) => animal.id > after && (status ?? animal.status) === animal.status)
-      .filter(({ id }) => ids?.includes(id) ?? true)
-      .slice(0, limit);
+  override async change(...change: Parameters<AnimalRepository['change']>): Promise<Animal | undefined> {
+    this.kept.delete(change[0]);
+    return super.change(...change);
   }
 }
 
@@ -47,7 +50,10 @@ class CountsTooLate extends InMemoryAnimalRepository {
 const brokenBy = (animals: AnimalRepository) =>
   brokenGuarantees((framework) => {
     animalRepositorySuite(framework, 'broken', () =>
-      Promise.resolve({ ports: { animals }, close: () => Promise.resolve() }),
+      Promise.resolve({
+        ports: { animals, cryptography: new PredictableCryptography() },
+        close: () => Promise.resolve(),
+      }),
     );
   });
 

@@ -1,11 +1,19 @@
-import type {
-  Animal,
-  AnimalId,
-  AnimalQuery,
-  AnimalRepository,
-  CategoryId,
-  NewAnimal,
-  PetStatus,
+import {
+  type Animal,
+  type AnimalChange,
+  type AnimalId,
+  type AnimalQuery,
+  type AnimalRepository,
+  type AnimalState,
+  animalVersion,
+  type CategoryId,
+  changedAnimal,
+  type Instant,
+  type NewAnimal,
+  type PetStatus,
+  requireWithdrawable,
+  type Sha256,
+  type WantedVersions,
 } from '@adoption-store/domain';
 import sqlite, { type JSValue } from 'node-sqlite3-wasm';
 
@@ -22,11 +30,11 @@ interface Condition {
   readonly values: readonly JSValue[];
 }
 
-/** Animals in SQLite, in this process. */
+/** Animals in SQLite, in this process. The database is synchronous, so nothing happens between its calls. No orders. */
 export class SqliteAnimalRepository implements AnimalRepository {
   private readonly database = new sqlite.Database();
 
-  constructor() {
+  constructor(private readonly sha256: Sha256) {
     this.database.exec(`
       CREATE TABLE animals (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -56,8 +64,30 @@ export class SqliteAnimalRepository implements AnimalRepository {
     return this.query(`${where} ORDER BY id LIMIT ?`, [...conditions.flatMap(({ values }) => values), limit]);
   }
 
+  async change(id: AnimalId, change: AnimalChange, versions?: WantedVersions): Promise<Animal | undefined> {
+    const state = this.stateOf(id);
+    if (state === undefined) return undefined;
+    const changed = changedAnimal(state, change, versions);
+    const update = 'UPDATE animals SET name = ?, category_id = ?, status = ? WHERE id = ?';
+    this.database.run(update, [changed.name, changed.categoryId, changed.status, id]);
+    return changed;
+  }
+
+  async withdraw(id: AnimalId, _at: Instant, versions?: WantedVersions): Promise<boolean> {
+    const state = this.stateOf(id);
+    if (state === undefined) return false;
+    requireWithdrawable(state, versions);
+    this.database.run('DELETE FROM animals WHERE id = ?', [id]);
+    return true;
+  }
+
   close(): void {
     this.database.close();
+  }
+
+  private stateOf(id: AnimalId): AnimalState | undefined {
+    const [animal] = this.query('WHERE id = ?', [id]);
+    return animal && { animal, version: animalVersion(animal, this.sha256), isOrdered: false };
   }
 
   private query(rest: string, values: JSValue[]): Animal[] {

@@ -33,8 +33,10 @@ import { SignUp } from './accounts/sign-up.js';
 import { TakeBackKey } from './accounts/take-back-key.js';
 import { AddAnimal } from './animals/add-animal.js';
 import type { AnimalRepository } from './animals/animal-repository.js';
+import { ChangeAnimal } from './animals/change-animal.js';
 import { GetAnimal } from './animals/get-animal.js';
 import { ListAnimals } from './animals/list-animals.js';
+import { WithdrawAnimal } from './animals/withdraw-animal.js';
 import { DEFAULT_DELIVERY_POLICY, type DeliveryPolicy } from './deliveries/deliver-batch.js';
 import { AnswerOnce } from './idempotency/answer-once.js';
 import type { IdempotencyRecords } from './idempotency/idempotency-records.js';
@@ -123,6 +125,8 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     addAnimal: new AddAnimal(animals),
     getAnimal: new GetAnimal(animals),
     listAnimals: new ListAnimals(animals),
+    changeAnimal: new ChangeAnimal(animals),
+    withdrawAnimal: new WithdrawAnimal(animals, clock),
 
     placeOrder: new PlaceOrder(orders, animals, clock, orderLimit),
     completeOrder: new CompleteOrder(orders, clock),

@@ -39,8 +39,10 @@ export * from './accounts/take-back-key.js';
 export * from './animals/add-animal.js';
 export * from './animals/animal.js';
 export * from './animals/animal-repository.js';
-export * from './animals/get-animal.js';
+export * from './animals/change-animal.js';
+export { GetAnimal } from './animals/get-animal.js';
 export * from './animals/list-animals.js';
+export * from './animals/withdraw-animal.js';
 export {
   DEFAULT_DELIVERY_POLICY,
   type DeliveryPolicy,
@@ -56,6 +58,7 @@ export * from './kernel/clock.js';
 export * from './kernel/cryptography.js';
 export * from './kernel/errors.js';
 export * from './kernel/int64.js';
+export { type Sha256, versionOf } from './kernel/version.js';
 export { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Page } from './kernel/page.js';
 export * from './messages/deliver-messages.js';
 export * from './messages/get-message.js';

@@ -1,5 +1,6 @@
 import { animalRepositorySuite } from '@adoption-store/domain/testing';
 import { PostgresAnimalRepository } from '../src/animals/postgres-animal-repository.js';
+import { nodeCryptography } from '../src/kernel/node-cryptography.js';
 import { openDatabase, openPostgres } from './databases.js';
 import { framework } from './framework.js';
 
@@ -8,5 +9,5 @@ animalRepositorySuite(framework, 'PostgreSQL', openPostgres);
 // Without the decorator by which requests share queries.
 animalRepositorySuite(framework, 'PostgreSQL, each by itself', async () => {
   const { dataSource, close } = await openDatabase();
-  return { ports: { animals: new PostgresAnimalRepository(dataSource) }, close };
+  return { ports: { animals: new PostgresAnimalRepository(dataSource), cryptography: nodeCryptography }, close };
 });

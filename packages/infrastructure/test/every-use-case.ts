@@ -67,6 +67,20 @@ export function everyUseCase(application: Application, surroundings: Surrounding
         }
       }
     },
+    changeAnimal: async () => {
+      const { id } = await application.addAnimal.execute({ name, categoryId: 1n });
+      for (const status of ['pending', 'available'] as const)
+        await application.changeAnimal.execute({ id, change: { name, categoryId: 2n, status } });
+      await inVain(application.changeAnimal.execute({ id, change: { status: 'sold' } }));
+      await inVain(application.changeAnimal.execute({ id, change: { name }, versions: ['another'] }));
+    },
+    withdrawAnimal: async () => {
+      const { id } = await application.addAnimal.execute({ name, categoryId: 1n });
+      await inVain(application.withdrawAnimal.execute({ id, versions: ['another'] }));
+      await application.withdrawAnimal.execute({ id });
+      const { animalId: ordered } = await application.getOrder.execute(await order());
+      await inVain(application.withdrawAnimal.execute({ id: ordered }));
+    },
     placeOrder: async () => {
       await application.placeOrder.execute({ accountId: partner, animalId });
       await inVain(application.placeOrder.execute({ accountId: partner, animalId: 10_000_000n }));

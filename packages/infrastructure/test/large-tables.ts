@@ -18,6 +18,8 @@ export const FILLS: readonly string[] = [
   `INSERT INTO orders (account_id, animal_id, status, created_at, updated_at)
   SELECT CASE WHEN n > 97000 THEN 2 WHEN n % 10 = 0 THEN n ELSE 1 END, n, CASE WHEN n % 1000 = 0 THEN 'cancelled' ELSE 'completed' END, now(), now()
   FROM generate_series(1, ${ROWS}) AS n`,
+  `INSERT INTO withdrawn_animals (id, name, category_id, status, withdrawn_at)
+  SELECT -n, 'Animal ' || n, n % 20, 'sold', now() FROM generate_series(1, ${ROWS}) AS n`,
   `INSERT INTO messages (id, account_id, text, status, due_at, created_at)
   SELECT 'msg_' || n, CASE WHEN n % 10 = 0 THEN n ELSE 1 END, 'Hello',
     CASE WHEN n % 1000 = 0 THEN 'queued' WHEN n % 100 IN (2, 3) THEN 'failed' ELSE 'sent' END,

@@ -28,6 +28,7 @@ const STATUS_OF_KIND: Readonly<Record<DomainErrorKind, number>> = {
   forbidden: 403,
   not_found: 404,
   conflict: 409,
+  precondition: 412,
   unavailable: 503,
 };
 const RETRY_AFTER_SECONDS = '5';

@@ -1,4 +1,5 @@
-import type { Animal, AnimalId, NewAnimal, PetStatus } from './animal.js';
+import type { Instant } from '../kernel/clock.js';
+import type { Animal, AnimalChange, AnimalId, NewAnimal, PetStatus, WantedVersions } from './animal.js';
 
 export interface AnimalQuery {
   /** Only animals of this status. */
@@ -18,4 +19,18 @@ export interface AnimalRepository {
   findById(id: AnimalId): Promise<Animal | undefined>;
   /** The matching animals, ascending by id. */
   list(query: AnimalQuery): Promise<readonly Animal[]>;
+  /**
+   * Changes the animal as `changedAnimal` says, in one step with its checks: of concurrent changes, orders and
+   * withdrawals each sees the outcome of the one before. Undefined if the animal is unknown.
+   *
+   * @throws DomainError `precondition_failed`, `order_in_progress` or `invalid_transition`, and nothing changed.
+   */
+  change(id: AnimalId, change: AnimalChange, versions?: WantedVersions): Promise<Animal | undefined>;
+  /**
+   * Withdraws the animal for good, in one step with the checks of `requireWithdrawable`: no method finds it any more,
+   * and its id is never given again. Its orders stay. False if the animal is unknown.
+   *
+   * @throws DomainError `precondition_failed` or `order_in_progress`, and nothing changed.
+   */
+  withdraw(id: AnimalId, at: Instant, versions?: WantedVersions): Promise<boolean>;
 }

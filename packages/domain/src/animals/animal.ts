@@ -1,7 +1,8 @@
 import type { Branded } from '../kernel/branded.js';
-import { invalid } from '../kernel/errors.js';
+import { DomainError, invalid } from '../kernel/errors.js';
 import { INT64_MAX, INT64_MIN, isInt64 } from '../kernel/int64.js';
 import { hasAtMostCodePoints, isStorable } from '../kernel/text.js';
+import { type Sha256, versionOf } from '../kernel/version.js';
 
 export type AnimalId = Branded<bigint, 'AnimalId'>;
 export type CategoryId = Branded<bigint, 'CategoryId'>;
@@ -29,20 +30,27 @@ export interface Animal extends NewAnimal {
 
 export const MAX_NAME_LENGTH = 255;
 
-/** The statuses that may follow each status. This is the only place with this rule. */
-const STATUSES_AFTER: Readonly<Record<PetStatus, readonly PetStatus[]>> = {
-  available: ['pending'],
-  pending: ['sold', 'available'],
-  sold: [],
-};
+/** The fields of a stored animal that may be changed. The other fields stay. */
+export type AnimalChange = { readonly [Field in keyof NewAnimal]?: NewAnimal[Field] | undefined };
 
-export function canBecome(from: PetStatus, to: PetStatus): boolean {
-  return STATUSES_AFTER[from].includes(to);
-}
+/** The input for a change, before validation. */
+export type AnimalChangeInput = { readonly [Field in keyof NewAnimalInput]?: NewAnimalInput[Field] | undefined };
+
+/** What changes the status of a stored animal: its orders, or a person who edits it. */
+export type StatusChanger = 'order' | 'person';
+
+/** Each change of status that is allowed. This is the only place with this rule. */
+const TRANSITIONS: readonly { readonly from: PetStatus; readonly to: PetStatus; readonly by: StatusChanger }[] = [
+  { from: 'available', to: 'pending', by: 'order' },
+  { from: 'pending', to: 'sold', by: 'order' },
+  { from: 'pending', to: 'available', by: 'order' },
+  { from: 'available', to: 'pending', by: 'person' },
+  { from: 'pending', to: 'available', by: 'person' },
+];
 
 /** The statuses that may become `to`. */
-export function statusesBefore(to: PetStatus): readonly PetStatus[] {
-  return PET_STATUSES.filter((from) => canBecome(from, to));
+export function statusesBefore(to: PetStatus, by: StatusChanger): readonly PetStatus[] {
+  return TRANSITIONS.filter((transition) => transition.to === to && transition.by === by).map(({ from }) => from);
 }
 
 /**
@@ -51,13 +59,89 @@ export function statusesBefore(to: PetStatus): readonly PetStatus[] {
  * @throws DomainError `invalid_parameter`, naming the field and the rule.
  */
 export function newAnimal(input: NewAnimalInput): NewAnimal {
-  const status = input.status ?? 'available';
-  if (input.name.trim() === '') throw invalid('name', 'must not be empty or only white space');
-  if (!hasAtMostCodePoints(input.name, MAX_NAME_LENGTH)) {
-    throw invalid('name', `must be at most ${MAX_NAME_LENGTH} characters`);
+  const { name, categoryId, status = 'available' } = input;
+  validate({ name, categoryId, status });
+  return { name, categoryId: categoryId as CategoryId, status };
+}
+
+/**
+ * Validates a change, which must have at least one field.
+ *
+ * @throws DomainError `invalid_parameter`, naming the field and the rule.
+ */
+export function animalChange(input: AnimalChangeInput): AnimalChange {
+  const { name, categoryId, status } = input;
+  if (name === undefined && categoryId === undefined && status === undefined) {
+    throw invalid('the body', 'must have at least one of name, categoryId and status');
   }
-  if (!isStorable(input.name)) throw invalid('name', 'must not contain U+0000 or a lone surrogate');
-  if (!isInt64(input.categoryId)) throw invalid('categoryId', `must be an integer from ${INT64_MIN} to ${INT64_MAX}`);
-  if (!PET_STATUSES.includes(status)) throw invalid('status', `must be one of ${PET_STATUSES.join(', ')}`);
-  return { name: input.name, categoryId: input.categoryId as CategoryId, status };
+  validate(input);
+  return { name, categoryId: categoryId as CategoryId | undefined, status };
+}
+
+/** A condition of a change: the animal must have one of these versions. Without it any version will do. */
+export type WantedVersions = readonly string[] | undefined;
+
+/** An animal's state when it is to be changed or withdrawn. */
+export interface AnimalState {
+  readonly animal: Animal;
+  /** See `animalVersion`. */
+  readonly version: string;
+  /** Whether an order for it is placed. */
+  readonly isOrdered: boolean;
+}
+
+/**
+ * The animal after the change.
+ *
+ * @throws DomainError `precondition_failed`, `order_in_progress` or `invalid_transition`.
+ */
+export function changedAnimal(state: AnimalState, change: AnimalChange, versions: WantedVersions): Animal {
+  requireVersion(state, versions);
+  const { animal, isOrdered } = state;
+  const { name = animal.name, categoryId = animal.categoryId, status = animal.status } = change;
+  if (status !== animal.status) {
+    if (isOrdered) throw orderInProgress(animal.id, "its status can't be changed");
+    if (!statusesBefore(status, 'person').includes(animal.status)) {
+      throw new DomainError('invalid_transition', `status can't be changed from ${animal.status} to ${status}`);
+    }
+  }
+  return { id: animal.id, name, categoryId, status };
+}
+
+/** @throws DomainError `precondition_failed` or `order_in_progress`. */
+export function requireWithdrawable(state: AnimalState, versions: WantedVersions): void {
+  requireVersion(state, versions);
+  if (state.isOrdered) throw orderInProgress(state.animal.id, "it can't be withdrawn");
+}
+
+/** Identifies the animal's content: the same fields have the same version, on every instance. */
+export function animalVersion({ id, name, categoryId, status }: Animal, sha256: Sha256): string {
+  return versionOf([id, name, categoryId, status], sha256);
+}
+
+function requireVersion({ version }: AnimalState, versions: WantedVersions): void {
+  if (versions?.includes(version) === false) {
+    throw new DomainError('precondition_failed', 'If-Match has no entity tag of the animal as it is now');
+  }
+}
+
+function orderInProgress(id: AnimalId, consequence: string): DomainError {
+  return new DomainError('order_in_progress', `an order for the animal ${id} is placed, so ${consequence}`);
+}
+
+function validate({ name, categoryId, status }: AnimalChangeInput): void {
+  if (name !== undefined) validateName(name);
+  if (categoryId !== undefined && !isInt64(categoryId)) {
+    throw invalid('categoryId', `must be an integer from ${INT64_MIN} to ${INT64_MAX}`);
+  }
+  if (status !== undefined && !PET_STATUSES.includes(status)) {
+    throw invalid('status', `must be one of ${PET_STATUSES.join(', ')}`);
+  }
+}
+
+function validateName(name: string): void {
+  if (name.trim() === '') throw invalid('name', 'must not be empty or only white space');
+  if (!hasAtMostCodePoints(name, MAX_NAME_LENGTH))
+    throw invalid('name', `must be at most ${MAX_NAME_LENGTH} characters`);
+  if (!isStorable(name)) throw invalid('name', 'must not contain U+0000 or a lone surrogate');
 }

@@ -1,27 +1,75 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import type { AccountId } from '../accounts/account.js';
 import { createApplication } from '../application.js';
 import { INT64_MAX, INT64_MIN } from '../kernel/int64.js';
 import { inMemoryPorts } from '../testing/index.js';
-import { canBecome, newAnimal, PET_STATUSES, type PetStatus } from './animal.js';
+import {
+  type Animal,
+  type AnimalId,
+  animalVersion,
+  type CategoryId,
+  newAnimal,
+  PET_STATUSES,
+  type PetStatus,
+  statusesBefore,
+} from './animal.js';
 import { ListAnimals } from './list-animals.js';
 
+const alice = 1n as AccountId;
 const cat = { name: 'Luna', categoryId: 1n };
 const invalid = (rule: string) =>
   expect.objectContaining({ code: 'invalid_parameter', kind: 'invalid', message: expect.stringContaining(rule) });
 
 describe('an animal’s status', () => {
-  const allowed = ['available → pending', 'pending → sold', 'pending → available'];
+  const byOrders = ['available → pending', 'pending → sold', 'pending → available'];
+  const byPersons = ['available → pending', 'pending → available'];
   const pairs = PET_STATUSES.flatMap((from) => PET_STATUSES.map((to) => [from, to] as [PetStatus, PetStatus]));
-
   it.each(pairs)('%s → %s is allowed only where the table says so', (from, to) => {
-    expect(canBecome(from, to)).toBe(allowed.includes(`${from} → ${to}`));
-  });
-
-  it('is final once sold', () => {
-    expect(PET_STATUSES.filter((to) => canBecome('sold', to))).toEqual([]);
+    expect(statusesBefore(to, 'order').includes(from)).toBe(byOrders.includes(`${from} → ${to}`));
+    expect(statusesBefore(to, 'person').includes(from)).toBe(byPersons.includes(`${from} → ${to}`));
   });
 });
+
+describe('an animal’s version', () => {
+  const luna: Animal = { id: 1n as AnimalId, name: 'Luna', categoryId: 1n as CategoryId, status: 'available' };
+  // The compiler asks for a value of each field that is added.
+  const changes: { readonly [Field in keyof Animal]-?: Animal[Field] } = {
+    id: 2n as AnimalId,
+    name: 'luna',
+    categoryId: -1n as CategoryId,
+    status: 'sold',
+  };
+  const versionOf = (animal: Animal) => animalVersion(animal, (text) => text);
+
+  it.each(Object.entries(changes))('differs after a change of %s', (field, value) => {
+    expect(versionOf({ ...luna, [field]: value })).not.toBe(versionOf(luna));
+  });
+
+  it('depends on the fields alone', () => {
+    const { id, ...others } = luna;
+    expect(versionOf({ ...others, id })).toBe(versionOf(luna));
+  });
+
+  it('differs between any two animals', () => {
+    const animals = fc.record({
+      id: fc.bigInt({ min: 0n, max: 20n }).map((id) => id as AnimalId),
+      name: fc.string({ unit: fc.constantFrom('1', ' ', 'a', '\n'), minLength: 1, maxLength: 3 }),
+      categoryId: fc.bigInt({ min: -1n, max: 20n }).map((id) => id as CategoryId),
+      status: fc.constantFrom(...PET_STATUSES),
+    });
+    fc.assert(
+      fc.property(animals, animals, (one, other) => {
+        const isSame = JSON.stringify(textOf(one)) === JSON.stringify(textOf(other));
+        expect(versionOf(one) === versionOf(other)).toBe(isSame);
+      }),
+    );
+  });
+});
+
+function textOf({ id, name, categoryId, status }: Animal): readonly string[] {
+  return [String(id), name, String(categoryId), status];
+}
 
 describe('a new animal', () => {
   it('is available unless another status is given', () => {
@@ -62,6 +110,82 @@ describe('a new animal', () => {
 
   it('is refused with a status that is not one', () => {
     expect(() => newAnimal({ ...cat, status: 'lost' as PetStatus })).toThrow(invalid('status must be one of'));
+  });
+});
+
+describe('a change of an animal', () => {
+  const openStore = async (status?: PetStatus) => {
+    const application = createApplication(inMemoryPorts());
+    const animal = await application.addAnimal.execute({ ...cat, status });
+    return { ...application, animal };
+  };
+
+  it('has at least one field', async () => {
+    const { changeAnimal, animal } = await openStore();
+    const change = changeAnimal.execute({ id: animal.id, change: { name: undefined } });
+    await expect(change).rejects.toEqual(invalid('must have at least one of name, categoryId and status'));
+  });
+
+  it.each([
+    [{ name: ' ' }, 'name must not be empty'],
+    [{ name: 'x'.repeat(256) }, 'name must be at most 255'],
+    [{ name: 'a\0b' }, 'name must not contain'],
+    [{ categoryId: INT64_MAX + 1n }, 'categoryId must be an integer'],
+    [{ status: 'lost' as PetStatus }, 'status must be one of'],
+  ])('is refused with %j', async (change, rule) => {
+    const { changeAnimal, getAnimal, animal } = await openStore();
+    await expect(changeAnimal.execute({ id: animal.id, change })).rejects.toEqual(invalid(rule));
+    expect(await getAnimal.execute(animal.id)).toEqual(animal);
+  });
+
+  it('changes what is given', async () => {
+    const { changeAnimal, getAnimal, animal } = await openStore();
+    const changed = { ...animal, name: 'Milo', status: 'pending' };
+    expect(await changeAnimal.execute({ id: animal.id, change: { name: 'Milo', status: 'pending' } })).toEqual(changed);
+    expect(await getAnimal.execute(animal.id)).toEqual(changed);
+  });
+
+  it('names the status from which an animal can’t be changed', async () => {
+    const { changeAnimal, animal } = await openStore('sold');
+    await expect(changeAnimal.execute({ id: animal.id, change: { status: 'available' } })).rejects.toMatchObject({
+      code: 'invalid_transition',
+      kind: 'conflict',
+      message: "status can't be changed from sold to available",
+    });
+  });
+
+  it('is refused for an unknown animal', async () => {
+    const { changeAnimal, withdrawAnimal } = await openStore();
+    await expect(changeAnimal.execute({ id: 99n, change: { name: 'Milo' } })).rejects.toMatchObject({
+      code: 'not_found',
+    });
+    await expect(withdrawAnimal.execute({ id: 99n })).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('and a withdrawal are refused in a version that is not wanted', async () => {
+    const { changeAnimal, withdrawAnimal, animal } = await openStore();
+    const versions = ['another'];
+    const expected = { code: 'precondition_failed', kind: 'precondition' };
+    const { id } = animal;
+    await expect(changeAnimal.execute({ id, change: { name: 'Milo' }, versions })).rejects.toMatchObject(expected);
+    await expect(withdrawAnimal.execute({ id, versions })).rejects.toMatchObject(expected);
+  });
+
+  it('and a withdrawal wait for the end of an order, but a name can be mended', async () => {
+    const { changeAnimal, withdrawAnimal, placeOrder, cancelOrder, getOrder, getAnimal, animal } = await openStore();
+    const { id } = animal;
+    const order = await placeOrder.execute({ accountId: alice, animalId: id });
+    const inProgress = { code: 'order_in_progress', kind: 'conflict' };
+    for (const status of ['available', 'sold'] as const)
+      await expect(changeAnimal.execute({ id, change: { status } })).rejects.toMatchObject(inProgress);
+    await expect(withdrawAnimal.execute({ id })).rejects.toMatchObject(inProgress);
+    const mended = { ...animal, name: 'Milo', status: 'pending' };
+    expect(await changeAnimal.execute({ id, change: { name: 'Milo', status: 'pending' } })).toEqual(mended);
+    const cancelled = await cancelOrder.execute({ accountId: alice, id: order.id });
+    await withdrawAnimal.execute({ id });
+    await expect(getAnimal.execute(id)).rejects.toMatchObject({ code: 'not_found' });
+    expect(await getOrder.execute({ accountId: alice, id: order.id })).toEqual(cancelled);
+    await expect(placeOrder.execute({ accountId: alice, animalId: id })).rejects.toMatchObject({ code: 'not_found' });
   });
 });
 

@@ -8,7 +8,11 @@ export class GetAnimal {
   /** @throws DomainError `not_found` */
   async execute(id: bigint): Promise<Animal> {
     const animal = await this.animals.findById(id as AnimalId);
-    if (animal === undefined) throw new DomainError('not_found', `no animal has the id ${id}`);
+    if (animal === undefined) throw animalNotFound(id);
     return animal;
   }
+}
+
+export function animalNotFound(id: bigint): DomainError {
+  return new DomainError('not_found', `no animal has the id ${id}`);
 }

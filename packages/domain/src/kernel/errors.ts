@@ -11,6 +11,9 @@ export const domainErrorKinds = {
   not_found: 'not_found',
   pet_not_available: 'conflict',
   order_final: 'conflict',
+  order_in_progress: 'conflict',
+  invalid_transition: 'conflict',
+  precondition_failed: 'precondition',
   too_many_orders: 'conflict',
   service_unavailable: 'unavailable',
 } as const;

@@ -35,8 +35,8 @@ export function tooManyOrders(most: number): DomainError {
 }
 
 /**
- * The status of the animal after its order gets this status. Only orders change the status of a stored animal, and each
- * change is one that the animals' own table allows.
+ * The status of the animal after its order gets this status. Each change is one that the animals' own table allows to
+ * orders.
  */
 export const petStatusOnceOrder: Readonly<Record<OrderStatus, PetStatus>> = {
   placed: 'pending',

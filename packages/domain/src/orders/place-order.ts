@@ -1,6 +1,7 @@
 import type { AccountId } from '../accounts/account.js';
 import type { AnimalId } from '../animals/animal.js';
 import type { AnimalRepository } from '../animals/animal-repository.js';
+import { animalNotFound } from '../animals/get-animal.js';
 import type { Clock } from '../kernel/clock.js';
 import { DomainError } from '../kernel/errors.js';
 import type { Order } from './order.js';
@@ -28,9 +29,7 @@ export class PlaceOrder {
     const order = await this.orders.place({ accountId, animalId, createdAt: this.clock.now() }, this.limit);
     if (order !== undefined) return order;
     // This query only serves the error message, so only refused requests run it.
-    if ((await this.animals.findById(animalId)) === undefined) {
-      throw new DomainError('not_found', `no animal has the id ${id}`);
-    }
+    if ((await this.animals.findById(animalId)) === undefined) throw animalNotFound(id);
     throw new DomainError('pet_not_available', `the animal ${id} is not available`);
   }
 }

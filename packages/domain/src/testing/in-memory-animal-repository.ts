@@ -1,11 +1,29 @@
-import type { Animal, AnimalId, NewAnimal, PetStatus } from '../animals/animal.js';
+import {
+  type Animal,
+  type AnimalChange,
+  type AnimalId,
+  type AnimalState,
+  animalVersion,
+  changedAnimal,
+  type NewAnimal,
+  type PetStatus,
+  requireWithdrawable,
+  type WantedVersions,
+} from '../animals/animal.js';
 import type { AnimalQuery, AnimalRepository } from '../animals/animal-repository.js';
+import type { Instant } from '../kernel/clock.js';
+import type { Sha256 } from '../kernel/version.js';
 import { remember } from './in-memory-idempotency-records.js';
+import { PredictableCryptography } from './predictable-cryptography.js';
 
 export class InMemoryAnimalRepository implements AnimalRepository {
   // Insertion order is id order, so a walk over the values is a walk by id.
   private readonly animals = new Map<AnimalId, Animal>();
   private lastId = 0n;
+  /** Whether an order for the animal is placed. The orders' repository sets it. */
+  isOrdered: (id: AnimalId) => boolean = () => false;
+
+  constructor(private readonly sha256: Sha256 = (text) => new PredictableCryptography().sha256(text)) {}
 
   async add(animal: NewAnimal): Promise<Animal> {
     this.lastId += 1n;
@@ -24,6 +42,26 @@ export class InMemoryAnimalRepository implements AnimalRepository {
       .filter((animal) => ids === undefined || ids.includes(animal.id))
       .filter((animal) => after === undefined || animal.id > after)
       .slice(0, limit);
+  }
+
+  async change(id: AnimalId, change: AnimalChange, versions?: WantedVersions): Promise<Animal | undefined> {
+    const state = this.stateOf(id);
+    if (state === undefined) return undefined;
+    const changed = changedAnimal(state, change, versions);
+    this.animals.set(id, changed);
+    return changed;
+  }
+
+  async withdraw(id: AnimalId, _at: Instant, versions?: WantedVersions): Promise<boolean> {
+    const state = this.stateOf(id);
+    if (state === undefined) return false;
+    requireWithdrawable(state, versions);
+    return this.animals.delete(id);
+  }
+
+  private stateOf(id: AnimalId): AnimalState | undefined {
+    const animal = this.animals.get(id);
+    return animal && { animal, version: animalVersion(animal, this.sha256), isOrdered: this.isOrdered(id) };
   }
 
   /** Changes the status if it is one of `from`. Returns whether it did. */

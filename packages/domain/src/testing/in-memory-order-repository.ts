@@ -17,13 +17,16 @@ export class InMemoryOrderRepository implements OrderRepository {
   // Insertion order is id order, as with the animals.
   private readonly orders = new Map<OrderId, Order>();
 
-  constructor(private readonly animals: InMemoryAnimalRepository) {}
+  constructor(private readonly animals: InMemoryAnimalRepository) {
+    animals.isOrdered = (id) =>
+      [...this.orders.values()].some((order) => order.animalId === id && order.status === 'placed');
+  }
 
   async place(order: NewOrder, mostPlaced = Infinity): Promise<Order | undefined> {
     const isPlaced = ({ accountId, status }: Order) => accountId === order.accountId && status === 'placed';
     if ([...this.orders.values()].filter(isPlaced).length >= mostPlaced) throw tooManyOrders(mostPlaced);
     const status = petStatusOnceOrder.placed;
-    if (!this.animals.changeStatus(order.animalId, statusesBefore(status), status)) return undefined;
+    if (!this.animals.changeStatus(order.animalId, statusesBefore(status, 'order'), status)) return undefined;
     const id = BigInt(this.orders.size + 1) as OrderId;
     return this.put({ ...order, id, status: 'placed', updatedAt: order.createdAt });
   }
@@ -55,7 +58,7 @@ export class InMemoryOrderRepository implements OrderRepository {
 
   private settle(order: Order, outcome: OrderOutcome, at: number): Order {
     const status = petStatusOnceOrder[outcome];
-    this.animals.changeStatus(order.animalId, statusesBefore(status), status);
+    this.animals.changeStatus(order.animalId, statusesBefore(status, 'order'), status);
     return this.put({ ...order, status: outcome, updatedAt: instant(at) });
   }
 

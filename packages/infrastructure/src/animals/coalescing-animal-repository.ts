@@ -1,4 +1,13 @@
-import type { Animal, AnimalId, AnimalQuery, AnimalRepository, NewAnimal } from '@adoption-store/domain';
+import type {
+  Animal,
+  AnimalChange,
+  AnimalId,
+  AnimalQuery,
+  AnimalRepository,
+  Instant,
+  NewAnimal,
+  WantedVersions,
+} from '@adoption-store/domain';
 import { Batch } from '../database/batch.js';
 import { isInTransaction } from '../database/transactions.js';
 
@@ -54,6 +63,14 @@ export class CoalescingAnimalRepository implements AnimalRepository {
 
   list(query: AnimalQuery): Promise<readonly Animal[]> {
     return isInTransaction() ? this.animals.list(query) : this.pages.add(query);
+  }
+
+  change(id: AnimalId, change: AnimalChange, versions?: WantedVersions): Promise<Animal | undefined> {
+    return this.animals.change(id, change, versions);
+  }
+
+  withdraw(id: AnimalId, at: Instant, versions?: WantedVersions): Promise<boolean> {
+    return this.animals.withdraw(id, at, versions);
   }
 
   private async listEach(queries: readonly AnimalQuery[]): Promise<readonly (readonly Animal[])[]> {

@@ -1,4 +1,17 @@
-import { type Animal, type AnimalId, type AnimalQuery, INT64_MIN, type NewAnimal } from '@adoption-store/domain';
+import {
+  type Animal,
+  type AnimalChange,
+  type AnimalId,
+  type AnimalQuery,
+  type AnimalState,
+  changedAnimal,
+  type Instant,
+  INT64_MIN,
+  type NewAnimal,
+  requireWithdrawable,
+  statusesBefore,
+  type WantedVersions,
+} from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import { Columns } from '../database/columns.js';
 import { queryPrepared, readPrepared, type Statement } from '../database/prepared.js';
@@ -31,6 +44,32 @@ const ADD_ALL = {
     RETURNING ${columns.list()}
   )
   SELECT * FROM inserted ORDER BY id`,
+};
+
+// Each condition is decided on the row as it is once it is locked; `is_ordered` has its own snapshot, because the
+// statement's is older and would miss an order that was placed during the wait.
+const IS_WANTED = `id = $1 AND ($2::text[] IS NULL OR ${columns.version()} = ANY($2))`;
+
+const CHANGE = {
+  name: 'animals change',
+  text: `
+  UPDATE animals SET
+    name = coalesce($3, name), category_id = coalesce($4, category_id), status = coalesce($5::text, status)
+  WHERE ${IS_WANTED} AND ($5::text IS NULL OR status = $5 OR (status = ANY($6) AND NOT is_ordered(id)))
+  RETURNING ${columns.list()}`,
+};
+
+const WITHDRAW = {
+  name: 'animals withdraw',
+  text: `
+  WITH withdrawn AS (DELETE FROM animals WHERE ${IS_WANTED} AND NOT is_ordered(id) RETURNING *)
+  INSERT INTO withdrawn_animals (${columns.list()}, withdrawn_at) SELECT ${columns.list()}, $3 FROM withdrawn
+  RETURNING id`,
+};
+
+const STATE = {
+  name: 'animals state',
+  text: `SELECT ${columns.list()}, ${columns.version()}, is_ordered(id) FROM animals WHERE id = $1`,
 };
 
 // The server's start time is included because, after a failover, another server may have the same transaction ids.
@@ -86,9 +125,66 @@ export class PostgresAnimalRepository implements BatchedAnimalRepository {
     return animalsFrom(await readPrepared(this.dataSource, statement, values));
   }
 
+  async change(id: AnimalId, change: AnimalChange, versions?: WantedVersions): Promise<Animal | undefined> {
+    const { name, categoryId, status } = change;
+    const before = status === undefined ? [] : statusesBefore(status, 'person');
+    const values = [id, versions, name, categoryId, status, before];
+    return this.once(
+      CHANGE,
+      values,
+      (row) => columns.fromValues(row),
+      id,
+      (state) => {
+        changedAnimal(state, change, versions);
+      },
+    );
+  }
+
+  async withdraw(id: AnimalId, at: Instant, versions?: WantedVersions): Promise<boolean> {
+    const values = [id, versions, new Date(at)];
+    const withdrawn = this.once(
+      WITHDRAW,
+      values,
+      () => true,
+      id,
+      (state) => {
+        requireWithdrawable(state, versions);
+      },
+    );
+    return (await withdrawn) ?? false;
+  }
+
   async snapshot(): Promise<string> {
     const [row = []] = await readPrepared(this.dataSource, SNAPSHOT, []);
     return row.join(' ');
+  }
+
+  /**
+   * Runs a statement that writes one row if the domain's rules allow it. Only for the error of a refused one the state is
+   * read: `check` throws it.
+   */
+  private async once<Result>(
+    statement: Statement,
+    values: unknown[],
+    resultOf: (row: readonly unknown[]) => Result,
+    id: AnimalId,
+    check: (state: AnimalState) => void,
+  ): Promise<Result | undefined> {
+    for (;;) {
+      const [row] = await queryPrepared(this.dataSource, statement, values);
+      if (row !== undefined) return resultOf(row);
+      const state = await this.stateOf(id);
+      if (state === undefined) return undefined;
+      check(state);
+      // What refused the statement has ended since.
+    }
+  }
+
+  private async stateOf(id: AnimalId): Promise<AnimalState | undefined> {
+    const [row] = await readPrepared(this.dataSource, STATE, [id]);
+    if (row === undefined) return undefined;
+    const [version, isOrdered] = row.slice(columns.count) as [string, boolean];
+    return { animal: columns.fromValues(row), version, isOrdered };
   }
 }
 

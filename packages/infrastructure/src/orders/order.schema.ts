@@ -13,6 +13,7 @@ export const orderSchema = new EntitySchema<Order>({
     createdAt: { name: 'created_at', type: 'timestamptz', transformer: instantColumn },
     updatedAt: { name: 'updated_at', type: 'timestamptz', transformer: instantColumn },
   },
+  // None to the animal, which may be withdrawn: its earlier orders stay.
   foreignKeys: [
     {
       name: 'orders_account_id_fkey',
@@ -20,7 +21,6 @@ export const orderSchema = new EntitySchema<Order>({
       columnNames: ['accountId'],
       referencedColumnNames: ['id'],
     },
-    { name: 'orders_animal_id_fkey', target: 'Animal', columnNames: ['animalId'], referencedColumnNames: ['id'] },
   ],
   checks: [{ name: 'orders_status_check', expression: "status IN ('placed', 'completed', 'cancelled', 'expired')" }],
   indices: [

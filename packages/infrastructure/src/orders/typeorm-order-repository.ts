@@ -122,5 +122,5 @@ export class TypeOrmOrderRepository implements OrderRepository {
 /** The new status of an animal, and the statuses from which it may change. */
 function animalChange(status: Order['status']) {
   const to = petStatusOnceOrder[status];
-  return [to, statusesBefore(to)];
+  return [to, statusesBefore(to, 'order')];
 }

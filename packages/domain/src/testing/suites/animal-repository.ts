@@ -1,16 +1,27 @@
-import { type Animal, type AnimalId, newAnimal, PET_STATUSES } from '../../animals/animal.js';
+import {
+  type Animal,
+  type AnimalId,
+  animalVersion,
+  type CategoryId,
+  newAnimal,
+  PET_STATUSES,
+} from '../../animals/animal.js';
 import type { AnimalRepository } from '../../animals/animal-repository.js';
 import { INT64_MAX, INT64_MIN } from '../../kernel/int64.js';
 import { checkDrawn, Draws } from './draws.js';
-import { atOnce } from './fixtures.js';
+import { atOnce, NOON, outcomes } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
 
 /** The guarantees of every `AnimalRepository`. */
-export function animalRepositorySuite(framework: TestFramework, name: string, open: Open<'animals'>): void {
+export function animalRepositorySuite(
+  framework: TestFramework,
+  name: string,
+  open: Open<'animals' | 'cryptography'>,
+): void {
   const { describe, it, beforeAll, afterAll, expect, random } = framework;
   describe(`an animal repository (${name})`, () => {
     const draws = new Draws(random);
-    let opened: Opened<'animals'>;
+    let opened: Opened<'animals' | 'cryptography'>;
     let animals: AnimalRepository;
     beforeAll(async () => {
       opened = await open();
@@ -20,6 +31,7 @@ export function animalRepositorySuite(framework: TestFramework, name: string, op
 
     const add = (input: Partial<Parameters<typeof newAnimal>[0]> = {}) =>
       animals.add(newAnimal({ name: 'Luna', categoryId: 1n, ...input }));
+    const versionOf = (animal: Animal) => animalVersion(animal, (text) => opened.ports.cryptography.sha256(text));
     const idsOf = (found: readonly Animal[]) => found.map(({ id }) => id);
 
     it('returns the stored animal under a new id', async () => {
@@ -117,6 +129,109 @@ export function animalRepositorySuite(framework: TestFramework, name: string, op
       await adding;
       expect(new Set(walked).size).toBe(walked.length);
       expect(idsOf(there).filter((id) => !walked.includes(id))).toEqual([]);
+    });
+
+    it('changes the given fields, and leaves the others and other animals as they are', async () => {
+      const [luna, bystander] = [await add({ name: 'Luna' }), await add()];
+      const named = { ...luna, name: ' Łuna 🐈 ' };
+      expect(await animals.change(luna.id, { name: named.name })).toEqual(named);
+      const moved = { ...named, categoryId: INT64_MIN as CategoryId, status: 'pending' };
+      expect(await animals.change(luna.id, { categoryId: moved.categoryId, status: 'pending' })).toEqual(moved);
+      expect(await animals.findById(luna.id)).toEqual(moved);
+      expect(await animals.list({ ids: [luna.id], status: 'available', limit: 1 })).toEqual([]);
+      expect(await animals.findById(bystander.id)).toEqual(bystander);
+    });
+
+    for (const from of PET_STATUSES)
+      for (const to of PET_STATUSES) {
+        const isAllowed = from === to || (from !== 'sold' && to !== 'sold');
+        it(`${isAllowed ? 'changes' : 'refuses to change'} the status from ${from} to ${to}, with the name`, async () => {
+          const animal = await add({ status: from });
+          const change = animals.change(animal.id, { name: 'Milo', status: to });
+          if (isAllowed) expect(await change).toEqual({ ...animal, name: 'Milo', status: to });
+          else await expect(change).rejects.toMatchObject({ code: 'invalid_transition' });
+          const expected = isAllowed ? { ...animal, name: 'Milo', status: to } : animal;
+          expect(await animals.findById(animal.id)).toEqual(expected);
+        });
+      }
+
+    it('changes and withdraws nothing if the animal is unknown, whatever the wanted version', async () => {
+      for (const versions of [undefined, ['another']]) {
+        expect(await animals.change(INT64_MAX as AnimalId, { name: 'Milo' }, versions)).toBeUndefined();
+        expect(await animals.withdraw(INT64_MAX as AnimalId, NOON, versions)).toBe(false);
+      }
+    });
+
+    it('changes and withdraws an animal only in a version that is wanted', async () => {
+      const named = (text: string) => (text.trim() === '' ? `${text}Luna` : text);
+      const draw = () => ({ name: named(draws.text(50)), categoryId: draws.int64(), status: draws.pick(PET_STATUSES) });
+      await checkDrawn(50, draw, async (drawn) => {
+        const animal = await add(drawn);
+        const others = [versionOf({ ...animal, name: `${animal.name}.` }), 'another'];
+        for (const versions of [[], others]) {
+          await expect(animals.change(animal.id, { name: 'Milo' }, versions)).rejects.toMatchObject({
+            code: 'precondition_failed',
+          });
+          await expect(animals.withdraw(animal.id, NOON, versions)).rejects.toMatchObject({
+            code: 'precondition_failed',
+          });
+        }
+        expect(await animals.findById(animal.id)).toEqual(animal);
+        const changed = await animals.change(animal.id, { name: 'Milo' }, [...others, versionOf(animal)]);
+        expect(changed).toEqual({ ...animal, name: 'Milo' });
+        expect(await animals.withdraw(animal.id, NOON, [versionOf({ ...animal, name: 'Milo' })])).toBe(true);
+      });
+    });
+
+    it('lets one of many concurrent changes of the same version happen, so that none is lost', async () => {
+      for (let round = 0; round < 20; round += 1) {
+        const animal = await add();
+        const changes = Array.from({ length: 20 }, (_, index) =>
+          animals.change(animal.id, { name: `racer ${index}` }, [versionOf(animal)]),
+        );
+        const { values, reasons } = outcomes(await Promise.allSettled(changes));
+        expect(values).toHaveLength(1);
+        for (const reason of reasons) expect(reason).toMatchObject({ code: 'precondition_failed' });
+        expect(await animals.findById(animal.id)).toEqual(values[0]);
+      }
+    });
+
+    it('never finds or lists a withdrawn animal, and never gives its id again', async () => {
+      const [luna, bystander] = [await add({ status: 'sold' }), await add()];
+      expect(await animals.withdraw(luna.id, NOON)).toBe(true);
+      expect(await animals.withdraw(luna.id, NOON)).toBe(false);
+      expect(await animals.change(luna.id, { name: 'Milo' })).toBeUndefined();
+      expect(await animals.findById(luna.id)).toBeUndefined();
+      expect(await animals.list({ ids: [luna.id, bystander.id], limit: 2 })).toEqual([bystander]);
+      expect(await animals.list({ after: (luna.id - 1n) as AnimalId, limit: 1 })).toEqual([bystander]);
+      expect((await add()).id > bystander.id).toBe(true);
+    });
+
+    it('withdraws an animal once, however many do so at once', async () => {
+      for (let round = 0; round < 20; round += 1) {
+        const { id } = await add();
+        const withdrawn = await atOnce(10, () => animals.withdraw(id, NOON));
+        expect(withdrawn.filter(Boolean)).toHaveLength(1);
+      }
+    });
+
+    it('shows every reader that begins after a change or a withdrawal what has become of the animal', async () => {
+      const { id } = await add();
+      const readers = () =>
+        atOnce(16, async (index) =>
+          index % 2 ? [await animals.findById(id)] : animals.list({ after: (id - 1n) as AnimalId, limit: 1 }),
+        );
+      for (let round = 0; round < 60; round += 1) {
+        // Those of the round before still read while the animal changes.
+        const before = readers();
+        const changed = await animals.change(id, { name: `Luna ${round}` });
+        for (const read of await readers()) expect(read).toEqual([changed]);
+        await before;
+      }
+      const before = readers();
+      await animals.withdraw(id, NOON);
+      for (const read of await readers()) expect(read[0]?.id === id).toBe(false);
+      await before;
     });
   });
 }

@@ -12,11 +12,15 @@ import { idsOf, type OrderPorts, OrderStore, OUTCOMES, petStatusAfter } from './
 const sortedIdsOf = (orders: readonly Order[]) => idsOf(orders).sort((one, other) => (one < other ? -1 : 1));
 
 /** The guarantees of every `OrderRepository`. */
-export function orderRepositorySuite(framework: TestFramework, name: string, open: Open<OrderPorts>): void {
+export function orderRepositorySuite(
+  framework: TestFramework,
+  name: string,
+  open: Open<OrderPorts | 'cryptography'>,
+): void {
   const { describe, it, beforeAll, beforeEach, afterAll, afterEach, expect } = framework;
   describe(`an order repository (${name})`, () => {
     const unique = new Unique();
-    let opened: Opened<OrderPorts>;
+    let opened: Opened<OrderPorts | 'cryptography'>;
     let orders: OrderRepository;
     let store: OrderStore;
     beforeAll(async () => {

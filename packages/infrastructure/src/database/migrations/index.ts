@@ -23,6 +23,7 @@ import { LeaveRoomForUses1700000068000 } from './1700000068000-leave-room-for-us
 import { NotifyAfterCommits1700000069000 } from './1700000069000-notify-after-commits.js';
 import { IndexPastCounts1700000069100 } from './1700000069100-index-past-counts.js';
 import { AddScopes1700000070000 } from './1700000070000-add-scopes.js';
+import { WithdrawAnimals1700000072000 } from './1700000072000-withdraw-animals.js';
 
 /** In the order in which they run. A released migration is never edited. */
 export const migrations = [
@@ -51,4 +52,5 @@ export const migrations = [
   NotifyAfterCommits1700000069000,
   IndexPastCounts1700000069100,
   AddScopes1700000070000,
+  WithdrawAnimals1700000072000,
 ];
