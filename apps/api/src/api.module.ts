@@ -9,9 +9,11 @@ import { ErrorFilter } from './errors/error.filter.js';
 import { Idempotency } from './idempotency/idempotency.js';
 import { PlanThrottlerGuard } from './rate-limiting/plan-throttler.guard.js';
 import type { RequestCounterStorage } from './rate-limiting/request-counter.storage.js';
+import { RequestFormGuard } from './requests/request-form.guard.js';
 import { RouteTable } from './routing/route-table.js';
 import { UnknownRoutesController } from './errors/unknown-routes.controller.js';
 import { MessagesController } from './messages/messages.controller.js';
+import { PetChangesController } from './pets/pet-changes.controller.js';
 import { PetsController } from './pets/pets.controller.js';
 import { RateLimitController } from './rate-limiting/rate-limit.controller.js';
 import { ScopesGuard } from './scopes/scopes.guard.js';
@@ -34,6 +36,7 @@ export class ApiModule {
       imports: [UseCasesModule.of(application), ThrottlerModule.forRoot({ throttlers, storage })],
       controllers: [
         PetsController,
+        PetChangesController,
         StoreOrdersController,
         MessagesController,
         RateLimitController,
@@ -43,10 +46,11 @@ export class ApiModule {
         { provide: ApiContext, useValue: context },
         { provide: RouteTable, useValue: routes },
         Idempotency,
-        // The order matters: authentication, the limits, the scope.
+        // The order matters: authentication, the limits, the scope, the request itself.
         { provide: APP_GUARD, useClass: BearerAuthGuard },
         { provide: APP_GUARD, useClass: PlanThrottlerGuard },
         { provide: APP_GUARD, useClass: ScopesGuard },
+        { provide: APP_GUARD, useClass: RequestFormGuard },
         { provide: APP_FILTER, useClass: ErrorFilter },
       ],
     };

@@ -12,6 +12,7 @@ import { serveDocs } from './docs/docs-routes.js';
 import { ApiContext } from './api-context.js';
 import { servePublicly } from './routing/public-route.js';
 import { requestId, routeEveryMethod } from './requests/framing.js';
+import { answerConditionally } from './requests/entity-tags.js';
 import type { ParserError } from './errors/parser-errors.js';
 import { ReadingTurns } from './requests/reading-turns.js';
 import { addRequestHooks } from './requests/request-hooks.js';
@@ -87,6 +88,7 @@ export async function createApi({
   turns.listenTo(fastify.server);
   if (tracing) traceRequests(fastify, tracing);
   observeRequests(fastify, observers);
+  answerConditionally(fastify);
   addRequestHooks(fastify, { refusals, turns, isEnding: () => ending?.aborted === true });
   fastify.addHook('onRoute', ({ url, method }) => {
     if (url.startsWith('/v1/')) routes.add(url, [method].flat());

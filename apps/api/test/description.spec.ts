@@ -47,10 +47,12 @@ const operations = Object.entries(paths).flatMap(([path, methods]) =>
     ...operation,
   })),
 );
-const fieldsOfBodies = operations.flatMap(({ path, requestBody }) => {
+const fieldsOfBodies = operations.flatMap(({ name, path, requestBody }) => {
   const { $ref } = requestBody?.content['application/json'].schema ?? {};
   const { properties = {}, examples: [example] = [] } = components.schemas[$ref?.split('/').at(-1) ?? ''] ?? {};
-  return Object.keys(properties).map((field) => ({ path: `/v1${path}`, field, example }));
+  const [method = ''] = name.split(' ');
+  const target = `/v1${path.replace(/\{\w+\}/, '1')}`;
+  return Object.keys(properties).map((field) => ({ method, path: target, field, example }));
 });
 const api = useApi();
 
@@ -66,6 +68,8 @@ describe('the description', () => {
       ['GET /pets', 'listPets', 'Pets'],
       ['POST /pets', 'createPet', 'Pets'],
       ['GET /pets/{petId}', 'getPet', 'Pets'],
+      ['PATCH /pets/{petId}', 'changePet', 'Pets'],
+      ['DELETE /pets/{petId}', 'withdrawPet', 'Pets'],
       ['GET /store/orders', 'listOrders', 'Store'],
       ['POST /store/orders', 'placeOrder', 'Store'],
       ['GET /store/orders/{orderId}', 'getOrder', 'Store'],
@@ -96,10 +100,11 @@ describe('the description', () => {
     }
   });
 
-  it.each(fieldsOfBodies)('has no unvalidated $field in a body of $path', async ({ path, field, example }) => {
+  it.each(fieldsOfBodies)('has no unvalidated $field in a body of $method $path', async (of) => {
+    const { method, path, field, example } = of;
     const headers = { Authorization: `Bearer ${api.key}`, 'Content-Type': 'application/json' };
     const body = JSON.stringify({ ...example, [field]: {} });
-    const { status, body: answer } = await request(api, path, { method: 'POST', headers, body });
+    const { status, body: answer } = await request(api, path, { method, headers, body });
     expect([status, JSON.parse(answer)]).toMatchObject([400, { message: expect.stringMatching(`^${field} must be`) }]);
   });
 
@@ -130,6 +135,8 @@ describe('the description', () => {
     expect(sunset).toBe('2030-12-05');
     expect(marks.filter(([, deprecated]) => deprecated === true)).toEqual([['getPet', true, sunset, undefined]]);
     expect(marks.filter(([, , , stability]) => stability === 'beta').map(([id]) => id)).toEqual([
+      'changePet',
+      'withdrawPet',
       'listOrders',
       'placeOrder',
       'getOrder',

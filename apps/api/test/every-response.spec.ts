@@ -6,7 +6,7 @@ import { type ErrorCode, errorStatuses } from '../src/errors/error-codes.js';
 import { useApi } from './support/api.js';
 import { expectError, expectLimitHeaders, JSON_CONTENT_TYPE } from './support/expectations.js';
 import { messageOf, MESSAGES, writeMessage } from './support/messages-client.js';
-import { bearer, createPet, get, rawHead, sendOnce } from './support/pets-client.js';
+import { bearer, createPet, get, rawHead, sendOnce, changePet, withdrawPet } from './support/pets-client.js';
 import { type RawResponse, request } from './support/raw-http.js';
 import { addPet, end, orderPet, ORDERS, placeOrder } from './support/store-client.js';
 
@@ -206,6 +206,12 @@ const REQUESTS: Readonly<
   method_not_allowed: () => send('DELETE /v1/pets'),
   missing_api_key: () => request(api, '/v1/pets'),
   not_found: () => get(api, '/cats'),
+  invalid_transition: async () => changePet(api, await addPet(api, 'sold'), { status: 'available' }),
+  order_in_progress: async () => {
+    const { petId } = await placeOrder(api);
+    return changePet(api, petId, { status: 'available' });
+  },
+  precondition_failed: async () => withdrawPet(api, await addPet(api), { 'If-Match': '"another"' }),
   order_final: async () => {
     const { id } = await placeOrder(api);
     await end(api, 'complete', id);

@@ -109,7 +109,6 @@ describe('an Idempotency-Key', () => {
     const key = newKey();
     await post(key);
     expectError(await post(key, { path: MESSAGES, body: '{"message":"Hello"}' }), 400, 'idempotency_key_reused');
-    expectError(await post(key, { path: '/v1/pets?x=1' }), 400, 'idempotency_key_reused');
   });
 
   it('belongs to one account, all of whose API keys share it', async () => {

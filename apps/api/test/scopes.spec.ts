@@ -30,6 +30,8 @@ const NEEDED: Readonly<Record<string, Scope | undefined>> = {
   'GET /pets': 'pets:read',
   'POST /pets': 'pets:write',
   'GET /pets/{petId}': 'pets:read',
+  'PATCH /pets/{petId}': 'pets:write',
+  'DELETE /pets/{petId}': 'pets:write',
   'GET /store/orders': 'orders:read',
   'POST /store/orders': 'orders:write',
   'GET /store/orders/{orderId}': 'orders:read',

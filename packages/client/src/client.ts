@@ -1,10 +1,11 @@
 import type { components, operations } from './generated.js';
 import { Pages } from './pages.js';
-import { type CallOptions, type ClientOptions, type PostOptions, Transport } from './transport.js';
+import { type CallOptions, type ClientOptions, type PostOptions, Transport, type WriteMethod } from './transport.js';
 
 type Schemas = components['schemas'];
 export type Pet = Schemas['Pet'];
 export type NewPet = Schemas['NewPet'];
+export type PetPatch = Schemas['PetPatch'];
 export type PetStatus = Schemas['PetStatus'];
 export type Order = Schemas['Order'];
 export type NewOrder = Schemas['NewOrder'];
@@ -39,6 +40,16 @@ export class AdoptionStore {
   /** Adds an animal. Its status is `available` by default. */
   createPet(pet: NewPet, options?: PostOptions): Promise<Pet> {
     return this.#post('/pets', pet, options);
+  }
+
+  /** Changes the given fields of an animal; the others stay. (Beta.) */
+  changePet(petId: bigint, patch: PetPatch, options?: CallOptions): Promise<Pet> {
+    return this.#write('PATCH', `/pets/${petId}`, patch, options) as Promise<Pet>;
+  }
+
+  /** Withdraws an animal for good. Its earlier orders stay readable. (Beta.) */
+  async withdrawPet(petId: bigint, options?: CallOptions): Promise<void> {
+    await this.#write('DELETE', `/pets/${petId}`, undefined, options);
   }
 
   /** The account's orders, by id: `for await` iterates over all of them, `.page()` fetches one page. (Beta.) */
@@ -95,5 +106,9 @@ export class AdoptionStore {
 
   async #post<Result>(path: string, body: unknown, options?: PostOptions): Promise<Result> {
     return (await this.#transport.post(path, body, options)).body as Result;
+  }
+
+  async #write(method: WriteMethod, path: string, body: unknown, options?: CallOptions): Promise<unknown> {
+    return (await this.#transport.write(method, path, body, options)).body;
   }
 }

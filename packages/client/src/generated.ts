@@ -43,10 +43,18 @@ export interface paths {
         get: operations["getPet"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Withdraw an animal
+         * @description Withdraws the animal for good: it is in no list any more, and its identifier answers 404. Its earlier orders stay readable. While an order is placed it is refused with 409 `order_in_progress`. It needs the scope `pets:write`.
+         */
+        delete: operations["withdrawPet"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change an animal
+         * @description Changes the given fields, as a JSON Merge Patch (RFC 7396); the others stay. The status can be changed from `available` to `pending` and back; another change is refused with 409 `invalid_transition`. While an order is placed the status stays: 409 `order_in_progress`. With `If-Match` the animal is changed only if it is still in that version, otherwise the response is 412. It needs the scope `pets:write`.
+         */
+        patch: operations["changePet"];
         trace?: never;
     };
     "/store/orders": {
@@ -237,6 +245,26 @@ export interface components {
             status?: components["schemas"]["PetStatus"];
         };
         /**
+         * @description The fields to change, at least one. The others stay.
+         * @example {
+         *       "name": "Bella"
+         *     }
+         */
+        PetPatch: {
+            /**
+             * @description The animal's name. It is stored exactly as sent, and must not be only white space.
+             * @example Luna
+             */
+            name?: string;
+            /**
+             * Format: int64
+             * @description Identifier of the category the animal belongs to.
+             * @example 1
+             */
+            categoryId?: bigint;
+            status?: components["schemas"]["PetStatus"];
+        };
+        /**
          * @description Whether the animal can be adopted. The default for a new animal is `available`.
          * @enum {string}
          */
@@ -260,7 +288,7 @@ export interface components {
          * @description The error, for programs. More codes may be added; handle an unknown code by its status.
          * @enum {string}
          */
-        ErrorCode: "bad_request" | "daily_quota_exceeded" | "expectation_failed" | "expired_api_key" | "gone" | "headers_too_large" | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "internal_error" | "invalid_api_key" | "invalid_json" | "invalid_parameter" | "key_banned" | "method_not_allowed" | "missing_api_key" | "not_found" | "order_final" | "payload_too_large" | "pet_not_available" | "rate_limited" | "request_timeout" | "revoked_api_key" | "service_unavailable" | "too_many_orders" | "unsupported_media_type" | "uri_too_long";
+        ErrorCode: "bad_request" | "daily_quota_exceeded" | "expectation_failed" | "expired_api_key" | "gone" | "headers_too_large" | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "internal_error" | "invalid_api_key" | "invalid_json" | "invalid_parameter" | "invalid_transition" | "key_banned" | "method_not_allowed" | "missing_api_key" | "not_found" | "order_final" | "order_in_progress" | "payload_too_large" | "pet_not_available" | "precondition_failed" | "rate_limited" | "request_timeout" | "revoked_api_key" | "service_unavailable" | "too_many_orders" | "unsupported_media_type" | "uri_too_long";
         /**
          * @description An order for one animal.
          * @example {
@@ -535,9 +563,30 @@ export interface components {
             content: {
                 "application/json": components["schemas"]["Error"] & {
                     /** @enum {unknown} */
-                    code?: "idempotency_key_in_use" | "order_final" | "pet_not_available" | "too_many_orders";
+                    code?: "idempotency_key_in_use" | "invalid_transition" | "order_final" | "order_in_progress" | "pet_not_available" | "too_many_orders";
                     /** @constant */
                     status?: 409;
+                };
+            };
+        };
+        /** @description The resource has no entity tag that `If-Match` names. */
+        PreconditionFailed: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-Stability": components["headers"]["X-Stability"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    /** @enum {unknown} */
+                    code?: "precondition_failed";
+                    /** @constant */
+                    status?: 412;
                 };
             };
         };
@@ -696,6 +745,10 @@ export interface components {
         RequestId: string;
         /** @description The request runs once, however often it is sent: for 24 hours the same key and body get the first response again. */
         IdempotencyKey: string;
+        /** @description Entity tags of earlier responses (`ETag`). If the response would be one of them, it is 304 without a body. */
+        IfNoneMatch: string;
+        /** @description Entity tags of the resource (`ETag` of its GET or PATCH). If it has none of them any more, the response is 412 and nothing changes. */
+        IfMatch: string;
         /** @description The most items on the page. */
         Limit: number;
         /** @description The position of the page. Use the `Link` header of the previous page; don't build or parse a cursor. */
@@ -725,6 +778,8 @@ export interface components {
         Location: string;
         /** @description Absolute URL of the next page (`rel="next"`). Absent on the last page. */
         Link: string;
+        /** @description Identifies the content of the response: the same content has the same tag. Send it in `If-None-Match` or `If-Match`. */
+        ETag: string;
         /** @description Present if this is the stored response to an earlier request with the same Idempotency-Key; nothing was done again. */
         "Idempotent-Replayed": "true";
         /** @description The stability of an operation that may still change. Absent for a stable one. */
@@ -747,6 +802,8 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
+                /** @description Entity tags of earlier responses (`ETag`). If the response would be one of them, it is 304 without a body. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
@@ -765,11 +822,26 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     Link: components["headers"]["Link"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Pet"][];
                 };
+            };
+            /** @description The response is still the one that `If-None-Match` names. It has no body. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
@@ -837,6 +909,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description Entity tags of earlier responses (`ETag`). If the response would be one of them, it is 304 without a body. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
@@ -863,11 +937,32 @@ export interface operations {
                     Sunset?: "Thu, 05 Dec 2030 00:00:00 GMT";
                     /** @description The replacement of the operation (`rel="successor-version"`), and this page (`rel="deprecation"`). */
                     Link?: string;
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Pet"];
                 };
+            };
+            /** @description The response is still the one that `If-None-Match` names. It has no body. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    ETag: components["headers"]["ETag"];
+                    /** @description The date of the deprecation (RFC 9745). */
+                    Deprecation?: "@1764892800";
+                    /** @description The date of the removal (RFC 8594). */
+                    Sunset?: "Thu, 05 Dec 2030 00:00:00 GMT";
+                    /** @description The replacement of the operation (`rel="successor-version"`), and this page (`rel="deprecation"`). */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
@@ -990,6 +1085,108 @@ export interface operations {
             };
         };
     };
+    withdrawPet: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags of the resource (`ETag` of its GET or PATCH). If it has none of them any more, the response is 412 and nothing changes. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @description Identifier of the animal. */
+                petId: bigint;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The animal has been withdrawn. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Stability": components["headers"]["X-Stability"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    changePet: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags of the resource (`ETag` of its GET or PATCH). If it has none of them any more, the response is 412 and nothing changes. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @description Identifier of the animal. */
+                petId: bigint;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PetPatch"];
+                "application/merge-patch+json": components["schemas"]["PetPatch"];
+            };
+        };
+        responses: {
+            /** @description The animal has been changed. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Stability": components["headers"]["X-Stability"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pet"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     listOrders: {
         parameters: {
             query?: {
@@ -1001,6 +1198,8 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
+                /** @description Entity tags of earlier responses (`ETag`). If the response would be one of them, it is 304 without a body. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
@@ -1020,11 +1219,27 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     Link: components["headers"]["Link"];
                     "X-Stability": components["headers"]["X-Stability"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Order"][];
                 };
+            };
+            /** @description The response is still the one that `If-None-Match` names. It has no body. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    ETag: components["headers"]["ETag"];
+                    "X-Stability": components["headers"]["X-Stability"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
@@ -1094,6 +1309,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description Entity tags of earlier responses (`ETag`). If the response would be one of them, it is 304 without a body. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
@@ -1115,11 +1332,27 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-Stability": components["headers"]["X-Stability"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Order"];
                 };
+            };
+            /** @description The response is still the one that `If-None-Match` names. It has no body. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    ETag: components["headers"]["ETag"];
+                    "X-Stability": components["headers"]["X-Stability"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
@@ -1287,6 +1520,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description Entity tags of earlier responses (`ETag`). If the response would be one of them, it is 304 without a body. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
@@ -1308,11 +1543,27 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-Stability": components["headers"]["X-Stability"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Message"];
                 };
+            };
+            /** @description The response is still the one that `If-None-Match` names. It has no body. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    ETag: components["headers"]["ETag"];
+                    "X-Stability": components["headers"]["X-Stability"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];

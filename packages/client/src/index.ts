@@ -9,6 +9,7 @@ export {
   type OrderQuery,
   type OrderStatus,
   type Pet,
+  type PetPatch,
   type PetQuery,
   type PetStatus,
   type RateLimit,

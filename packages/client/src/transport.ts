@@ -26,6 +26,9 @@ export interface PostOptions extends CallOptions {
   readonly idempotencyKey?: string | undefined;
 }
 
+/** Methods whose repetition changes nothing more (RFC 9110 §9.2.2); a PATCH here sets values. */
+export type WriteMethod = 'PATCH' | 'PUT' | 'DELETE';
+
 export interface Answer {
   readonly body: unknown;
   readonly headers: Headers;
@@ -33,7 +36,11 @@ export interface Answer {
 
 interface Sending {
   readonly url: URL;
-  readonly init: { readonly method: 'GET' | 'POST'; readonly headers?: Record<string, string>; readonly body?: string };
+  readonly init: {
+    readonly method: 'GET' | 'POST' | WriteMethod;
+    readonly headers?: Record<string, string>;
+    readonly body?: string;
+  };
   readonly signal: AbortSignal | undefined;
 }
 
@@ -71,16 +78,25 @@ export class Transport {
     return this.#send({ url: this.at(path), init, signal });
   }
 
+  write(method: WriteMethod, path: string, body: unknown, { signal }: CallOptions = {}): Promise<Answer> {
+    const content = body === undefined ? {} : { headers: { 'Content-Type': 'application/json' }, body: toJson(body) };
+    return this.#send({ url: this.at(path), init: { method, ...content }, signal });
+  }
+
   at(path: string): URL {
     return new URL(`${this.base.pathname.replace(/\/$/, '')}${path}`, this.base);
   }
 
-  /** Every request is safe to repeat: a GET changes nothing, and each POST has an Idempotency-Key. */
+  /** Every request is safe to repeat: a GET changes nothing, a write sets values, and each POST has an Idempotency-Key. */
   async #send(sending: Sending): Promise<Answer> {
     let waited = 0;
+    let mayBeDeleted = false;
     for (let tries = 1; ; tries += 1) {
       const outcome = await this.#try(sending);
       if (!(outcome instanceof ApiError)) return outcome;
+      // The deletion whose response was lost may have happened.
+      if (mayBeDeleted && outcome.code === 'not_found') return { body: undefined, headers: new Headers() };
+      mayBeDeleted ||= sending.init.method === 'DELETE' && outcome.code === 'network_error';
       const pause = outcome.retryAfter === undefined ? jitter(tries) : outcome.retryAfter * 1000;
       if (!isPassing(outcome) || tries >= this.#maxTries || waited + pause > this.#maxWait) throw outcome;
       await this.#wait(pause, sending.signal);
@@ -102,6 +118,7 @@ export class Transport {
       const message = 'the connection failed before a complete response arrived';
       return new ApiError({ code: 'network_error', message, status: 0, cause: error });
     }
+    if (response.status === 204) return { body: undefined, headers: response.headers };
     const body = bodyOf(text);
     return response.ok && body !== undefined ? { body, headers: response.headers } : this.#errorOf(response, body);
   }

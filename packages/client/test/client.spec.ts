@@ -62,6 +62,30 @@ describe('pets', () => {
   });
 });
 
+describe('an animal', () => {
+  it('is changed field by field, and withdrawn', async () => {
+    const store = storeOf();
+    const added = await store.createPet({ name: 'Luna', categoryId: 1n });
+    const changed = { ...added, categoryId: MAX_INT64, status: 'pending' };
+    expect(await store.changePet(added.id, { categoryId: MAX_INT64, status: 'pending' })).toEqual(changed);
+    expect(await all(store.pets({ id: [added.id] }))).toEqual([changed]);
+    await store.withdrawPet(added.id);
+    expect(await all(store.pets({ id: [added.id] }))).toEqual([]);
+    await expect(store.changePet(added.id, { name: 'Milo' })).rejects.toMatchObject({ code: 'not_found' });
+    await expect(store.withdrawPet(added.id)).rejects.toMatchObject({ code: 'not_found', status: 404 });
+  });
+
+  it('counts as withdrawn if the response to its withdrawal was lost', async () => {
+    const { id } = await storeOf().createPet({ name: 'Luna', categoryId: 1n });
+    const cut = (): Response => {
+      throw new TypeError('the connection was reset');
+    };
+    const store = storeOf({ fetch: losing(cut), wait: () => Promise.resolve() });
+    await store.withdrawPet(id);
+    await expect(store.withdrawPet(id)).rejects.toMatchObject({ code: 'not_found' });
+  });
+});
+
 describe('orders', () => {
   it('are placed, got, completed and cancelled', async () => {
     const store = storeOf();

@@ -16,7 +16,7 @@ const rows = FIXED_PLANS.map((name) => {
 
 const scopes = Object.entries(SCOPE_MEANINGS).map(([scope, meaning]) => `| \`${scope}\` | ${meaning} |`);
 
-const INTRODUCTION = `Lists, adds and fetches animals for adoption, and takes orders for them.
+const INTRODUCTION = `Lists, adds, fetches, changes and withdraws animals for adoption, and takes orders for them.
 
 ## Authentication
 Send \`Authorization: Bearer <API_KEY>\` with every request. A missing or invalid key is answered with 401.
@@ -39,6 +39,12 @@ integer.
 
 ## Pages
 A list is a bare array. If there is another page, the \`Link\` header has its address (\`rel="next"\`).
+
+A query parameter that an operation doesn't have is answered with 400.
+
+## Changes
+A GET has an \`ETag\`. With \`If-None-Match\` an unchanged response is 304, without a body; it counts like any request.
+With \`If-Match\` a change happens only if nobody else has changed the resource since; otherwise the response is 412.
 
 ## Limits
 | Plan | Requests a minute | Requests a day |

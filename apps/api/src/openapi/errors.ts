@@ -83,6 +83,7 @@ const REFUSALS = {
     'Idempotent-Replayed',
   ],
   410: ['Gone', 'The operation has been removed.'],
+  412: ['PreconditionFailed', 'The resource has no entity tag that `If-Match` names.'],
   413: ['PayloadTooLarge', 'The body is too large.'],
   414: ['UriTooLong', 'The URL is too long.'],
   417: ['ExpectationFailed', 'The Expect header is not supported.'],

@@ -46,6 +46,10 @@ export const headers = {
       pattern: '^<[^>]+>; rel="next"$',
     }),
   },
+  ETag: always(
+    'Identifies the content of the response: the same content has the same tag. Send it in `If-None-Match` or `If-Match`.',
+    text('"5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef"', { pattern: '^"[^"]+"$' }),
+  ),
   'Idempotent-Replayed': {
     description:
       'Present if this is the stored response to an earlier request with the same Idempotency-Key; nothing was done again.',

@@ -15,6 +15,18 @@ export const parameters = {
     `The request runs once, however often it is sent: for ${ANSWER_TTL / HOUR} hours the same key and body get the first response again.`,
     { type: 'string', minLength: 1, maxLength: MAX_KEY_LENGTH, examples: ['4f9c2a7e-adopt-luna'] },
   ),
+  IfNoneMatch: parameterIn(
+    'header',
+    'If-None-Match',
+    'Entity tags of earlier responses (`ETag`). If the response would be one of them, it is 304 without a body.',
+    { type: 'string' },
+  ),
+  IfMatch: parameterIn(
+    'header',
+    'If-Match',
+    'Entity tags of the resource (`ETag` of its GET or PATCH). If it has none of them any more, the response is 412 and nothing changes.',
+    { type: 'string' },
+  ),
   Limit: parameterIn('query', 'limit', 'The most items on the page.', {
     type: 'integer',
     minimum: 1,

@@ -1,9 +1,10 @@
 import { MAX_IDS } from '@adoption-store/domain';
 import type { Type } from '@nestjs/common';
 import { deprecationHeaders, getPetDeprecation } from '../stability/deprecation.js';
-import { stabilityOf } from '../stability/stability.js';
+import { type StabilityLevel, stabilityOf } from '../stability/stability.js';
 import { QUEUED } from '../messages/message.schema.js';
 import { MessagesController } from '../messages/messages.controller.js';
+import { PetChangesController } from '../pets/pet-changes.controller.js';
 import { LUNA } from '../pets/pet.schema.js';
 import { PetsController } from '../pets/pets.controller.js';
 import { RateLimitController } from '../rate-limiting/rate-limit.controller.js';
@@ -14,7 +15,7 @@ import { refusal, refusals } from './errors.js';
 import { type HeaderName, withHeaders } from './headers.js';
 import { parameter, parameterIn } from './parameters.js';
 import { NOBODY_BANNED } from './rate-limit.js';
-import { type Described, json, schemaRef } from './schema.js';
+import { type Described, json, mergePatch, schemaRef } from './schema.js';
 
 /** An operation's name, texts and labels, and the parts of its parameters and responses. */
 interface Operation extends Described {
@@ -23,9 +24,9 @@ interface Operation extends Described {
   /** Placed before the common parameters. */
   readonly parameters?: readonly Described[];
   readonly body?: Described;
-  /** Default: 200. With 201 and 202 the response has a Location header. */
-  readonly status?: 201 | 202;
-  readonly success: readonly [description: string, content: Described];
+  /** Default: 200. With 201 and 202 the response has a Location header, with 204 no body. */
+  readonly status?: 201 | 202 | 204;
+  readonly success: readonly [description: string, content?: Described];
   readonly headers?: Described;
   /** Errors besides the common ones. */
   readonly refusals?: Described;
@@ -45,7 +46,7 @@ function operations<Controller extends object>(tag: string, controller: Type<Con
     const scope = requiredScope((controller.prototype as Record<Handler, object>)[handler]);
     const [description, content] = success;
     const names: HeaderName[] = stability === undefined ? [] : ['X-Stability'];
-    if (status !== undefined) names.push('Location');
+    if (status === 201 || status === 202) names.push('Location');
     return {
       ...marks,
       description: `${text} ${scope === 'none' ? 'It needs no scope.' : `It needs the scope \`${scope}\`.`}`,
@@ -62,7 +63,17 @@ function operations<Controller extends object>(tag: string, controller: Type<Con
     };
   }
   return {
-    get: (handler: Handler, own: Operation) => described(handler, own, [], []),
+    get: (handler: Handler, own: Operation) =>
+      described(
+        handler,
+        { ...own, refusals: { 304: notModified(stability), ...own.refusals } },
+        [parameter('IfNoneMatch')],
+        ['ETag'],
+      ),
+    /** A GET whose response has no entity tag. */
+    look: (handler: Handler, own: Operation) => described(handler, own, [], []),
+    patch: (handler: Handler, own: Operation) => described(handler, own, [parameter('IfMatch')], ['ETag']),
+    delete: (handler: Handler, own: Operation) => described(handler, own, [parameter('IfMatch')], []),
     post: (handler: Handler, own: Operation) =>
       described(
         handler,
@@ -73,7 +84,13 @@ function operations<Controller extends object>(tag: string, controller: Type<Con
   };
 }
 
+const notModified = (stability: StabilityLevel | undefined, own: Described = {}): Described => ({
+  description: 'The response is still the one that `If-None-Match` names. It has no body.',
+  headers: { ...withHeaders('ETag', ...(stability === undefined ? [] : (['X-Stability'] as const))), ...own },
+});
+
 const pets = operations('Pets', PetsController);
+const petChanges = operations('Pets', PetChangesController);
 const orders = operations('Store', StoreOrdersController);
 const messages = operations('Messages', MessagesController);
 const limits = operations('Limits', RateLimitController);
@@ -83,6 +100,8 @@ const page = (schema: string, ...items: readonly Described[]): Described =>
 const animal = (example: Described): Described => json(schemaRef('Pet'), { 'the animal': example });
 const order = (example: Described): Described => json(schemaRef('Order'), { 'the order': example });
 const message = (example: Described): Described => json(schemaRef('Message'), { 'the message': example });
+
+const PET_ID = parameterIn('path', 'petId', 'Identifier of the animal.', { type: 'integer', format: 'int64' });
 
 const { deprecation, sunset } = deprecationHeaders(getPetDeprecation);
 const sunsetDate = new Date(getPetDeprecation.sunset);
@@ -162,10 +181,37 @@ export const paths: Described = {
         '`GET /pets?status=available`, `GET /pets?id=1`.',
       deprecated: true,
       'x-deprecated-sunset': sunsetDate.toISOString().slice(0, 10),
-      parameters: [parameterIn('path', 'petId', 'Identifier of the animal.', { type: 'integer', format: 'int64' })],
+      parameters: [PET_ID],
       success: ['The animal.', animal(LUNA)],
       headers: { ...withHeaders(), ...notice },
-      refusals: Object.fromEntries(([404, 410, 500, 503] as const).map((status) => [status, refusal(status, notice)])),
+      refusals: {
+        304: notModified(undefined, notice),
+        ...Object.fromEntries(([404, 410, 500, 503] as const).map((status) => [status, refusal(status, notice)])),
+      },
+    }),
+    patch: petChanges.patch('change', {
+      operationId: 'changePet',
+      summary: 'Change an animal',
+      description:
+        'Changes the given fields, as a JSON Merge Patch (RFC 7396); the others stay. The status can be changed from ' +
+        '`available` to `pending` and back; another change is refused with 409 `invalid_transition`. While an order is ' +
+        'placed the status stays: 409 `order_in_progress`. With `If-Match` the animal is changed only if it is still in ' +
+        'that version, otherwise the response is 412.',
+      parameters: [PET_ID],
+      body: mergePatch(schemaRef('PetPatch'), { 'a name': { name: 'Bella' }, reserved: { status: 'pending' } }),
+      success: ['The animal has been changed.', animal({ ...LUNA, name: 'Bella' })],
+      refusals: refusals(404, 409, 412),
+    }),
+    delete: petChanges.delete('withdraw', {
+      operationId: 'withdrawPet',
+      summary: 'Withdraw an animal',
+      description:
+        'Withdraws the animal for good: it is in no list any more, and its identifier answers 404. Its earlier orders ' +
+        'stay readable. While an order is placed it is refused with 409 `order_in_progress`.',
+      parameters: [PET_ID],
+      status: 204,
+      success: ['The animal has been withdrawn.'],
+      refusals: refusals(404, 409, 412),
     }),
   },
   '/store/orders': {
@@ -230,7 +276,7 @@ export const paths: Described = {
     }),
   },
   '/rate_limit': {
-    get: limits.get('get', {
+    get: limits.look('get', {
       operationId: 'getRateLimit',
       summary: 'Get the limits',
       description:

@@ -1,3 +1,5 @@
+import { MERGE_PATCH } from '../requests/json-body.decorator.js';
+
 /** A part of the description: a JSON Schema, a response, an operation. Linters and tests check it, not the compiler. */
 export type Described = Readonly<Record<string, unknown>>;
 
@@ -32,4 +34,10 @@ export function time(description: string): Described {
 export function json(schema: Described, examples: Described): Described {
   const named = Object.entries(examples).map(([name, value]) => [name, { value }]);
   return { 'application/json': { schema, examples: Object.fromEntries(named) as Described } };
+}
+
+/** A body that may be sent as a JSON Merge Patch or as JSON. */
+export function mergePatch(schema: Described, examples: Described): Described {
+  const [content] = Object.values(json(schema, examples));
+  return Object.fromEntries(MERGE_PATCH.map((mediaType) => [mediaType, content]));
 }

@@ -21,7 +21,7 @@ const assigned = {
   id: int64('Unique identifier, assigned by the service on creation.', 1),
 } satisfies Record<Exclude<keyof Animal, keyof NewAnimal>, Described>;
 
-/** The schemas of Pet and NewPet. */
+/** The schemas of Pet, NewPet and PetPatch. */
 export const petSchemas = new ResourceSchemas({
   Pet: {
     description: 'An animal.',
@@ -36,6 +36,13 @@ export const petSchemas = new ResourceSchemas({
     required: ['name', 'categoryId'],
     properties: newPet,
     examples: [{ name: 'Bella', categoryId: 1 }],
+  },
+  PetPatch: {
+    type: 'object',
+    description: 'The fields to change, at least one. The others stay.',
+    minProperties: 1,
+    properties: { ...newPet, status: schemaRef('PetStatus') },
+    examples: [{ name: 'Bella' }],
   },
   PetStatus: oneOf(PET_STATUSES, 'Whether the animal can be adopted. The default for a new animal is `available`.'),
 });

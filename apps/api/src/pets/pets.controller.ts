@@ -12,7 +12,7 @@ import { int64From } from '../requests/validation.js';
 import { RequiresScope } from '../scopes/required-scope.js';
 import { ListPetsQuery, PETS_CURSOR } from './list-pets.query.js';
 import { NewPetBody } from './new-pet.body.js';
-import { presentPet, presentPets } from './present-pet.js';
+import { petTag, presentPet, presentPets } from './present-pet.js';
 
 @Controller('v1/pets')
 export class PetsController {
@@ -52,7 +52,7 @@ export class PetsController {
   /** @deprecated See `getPetDeprecation`. */
   @Get(':petId')
   @RequiresScope('pets:read')
-  get(
+  async get(
     @Param('petId') petId: string,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -64,7 +64,9 @@ export class PetsController {
     }
     if (id === undefined)
       throw new HttpRefusal('not_found', 'petId must be a 64-bit integer, so there is no such animal');
-    return this.getAnimal.execute(id).then(presentPet);
+    const animal = await this.getAnimal.execute(id);
+    reply.header('etag', petTag(animal));
+    return presentPet(animal);
   }
 
   private url(request: FastifyRequest): string {

@@ -1,4 +1,5 @@
-import type { Animal } from '@adoption-store/domain';
+import { type Animal, animalVersion } from '@adoption-store/domain';
+import { entityTag, sha256 } from '../requests/entity-tags.js';
 import { petSchemas } from './pet.schema.js';
 
 const write = petSchemas.serialiser('Pet');
@@ -16,4 +17,9 @@ export function presentPets(page: readonly Animal[]): Buffer {
   const text = textOfPage.get(page) ?? Buffer.from(writeAll(page));
   textOfPage.set(page, text);
   return text;
+}
+
+/** The entity tag of a Pet. It is made of the animal's version, which the database knows too. */
+export function petTag(animal: Animal): string {
+  return entityTag(animalVersion(animal, sha256));
 }

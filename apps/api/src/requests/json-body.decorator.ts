@@ -3,24 +3,48 @@ import { createParamDecorator, type ExecutionContext, type PipeTransform, type T
 import type { FastifyRequest } from 'fastify';
 import { HttpRefusal } from '../errors/error-codes.js';
 import { type JsonObject, parseJson } from './strict-json.js';
+import { describingParameter, type Handler } from './handler-metadata.js';
 import { validated } from './validation.js';
 
 const requestOf = createParamDecorator((_data: unknown, context: ExecutionContext) =>
   context.switchToHttp().getRequest<FastifyRequest>(),
 );
 
+const JSON_TYPE = 'application/json';
+/** RFC 7396 §4. A JSON Merge Patch may also be sent as JSON. */
+export const MERGE_PATCH = [JSON_TYPE, 'application/merge-patch+json'] as const;
+
+/** The key of the metadata on a handler with a body: the media types that it takes. */
+const MEDIA_TYPES = 'media types';
+
 /**
  * Injects the body as an instance of its class, with only the exposed properties, or refuses it with the first broken
  * rule. The guards run before the body is read.
  */
-export function JsonBody<Body extends object>(type: Type<Body>): ParameterDecorator {
+export function JsonBody<Body extends object>(
+  type: Type<Body>,
+  mediaTypes: readonly string[] = [JSON_TYPE],
+): ParameterDecorator {
   const pipe: PipeTransform<FastifyRequest, Promise<Body>> = {
     async transform(request) {
-      requireJson(request.raw);
       return validated(type, objectFrom(await bodyOf(request)));
     },
   };
-  return requestOf(pipe);
+  return describingParameter(requestOf(pipe), MEDIA_TYPES, mediaTypes);
+}
+
+/** Refuses a request whose body isn't declared as one that the handler takes. */
+export function requireMediaType(handler: Handler, { headers }: IncomingMessage): void {
+  const mediaTypes = Reflect.getMetadata(MEDIA_TYPES, handler) as readonly string[] | undefined;
+  if (mediaTypes === undefined) return;
+  if (!isOneOf(mediaTypes, headers['content-type'] ?? '')) {
+    const allowed = mediaTypes.join(' or ');
+    throw new HttpRefusal('unsupported_media_type', `the Content-Type header must be ${allowed}, in UTF-8`);
+  }
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw new HttpRefusal('unsupported_media_type', 'the body must be sent without a Content-Encoding');
+  }
 }
 
 function objectFrom(bytes: Buffer): JsonObject {
@@ -32,22 +56,13 @@ function objectFrom(bytes: Buffer): JsonObject {
 }
 
 // RFC 9110 §8.3.1. RFC 8259 §8.1 requires UTF-8, so another charset is refused.
-const JSON_MEDIA_TYPE = /^application\/json\s*(?:;|$)/i;
 const CHARSET = /;\s*charset\s*=\s*("?)([^\s;"]*)\1\s*(?=;|$)/gi;
 
-function isJson(contentType: string): boolean {
+function isOneOf(mediaTypes: readonly string[], contentType: string): boolean {
+  const [mediaType = ''] = contentType.split(';', 1);
   const charsets = [...contentType.matchAll(CHARSET)].map(([, , charset]) => charset?.toLowerCase());
-  return JSON_MEDIA_TYPE.test(contentType) && charsets.every((charset) => charset === 'utf-8');
-}
-
-function requireJson({ headers }: IncomingMessage): void {
-  if (!isJson(headers['content-type'] ?? '')) {
-    throw new HttpRefusal('unsupported_media_type', 'the Content-Type header must be application/json, in UTF-8');
-  }
-  const encoding = headers['content-encoding'];
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw new HttpRefusal('unsupported_media_type', 'the body must be sent without a Content-Encoding');
-  }
+  const isTaken = mediaTypes.includes(mediaType.trimEnd().toLowerCase());
+  return isTaken && charsets.every((charset) => charset === 'utf-8');
 }
 
 /** The body's bytes. */

@@ -30,6 +30,8 @@ export function addRequestHooks(fastify: FastifyInstance, { refusals, turns, isE
   });
   fastify.addHook('onSend', (request, reply, payload, done) => {
     if (isEnding()) reply.header('connection', 'close');
+    // It was set at the beginning, for the responses with a body.
+    if (reply.statusCode === 204) reply.removeHeader('content-type');
     const refusal = request.received?.refusal;
     if (refusal === undefined) {
       done(null, payload);

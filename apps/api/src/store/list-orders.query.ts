@@ -10,7 +10,7 @@ export class ListOrdersQuery implements Omit<ListOrdersInput, 'accountId'>, List
   @Limit()
   limit?: number;
 
-  @OneOf(ORDER_STATUSES)
+  @OneOf('status', ORDER_STATUSES)
   status?: OrderStatus;
 
   @Cursor(ORDERS_CURSOR)

@@ -32,6 +32,30 @@ export function createPet(
   return request(api, '/v1/pets', { method: 'POST', headers: { ...bearer(api.key), ...headers }, body });
 }
 
+/** PATCH of an animal, as a JSON Merge Patch. */
+export function changePet(
+  api: TestApi,
+  id: bigint | number | string,
+  change: object | string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<RawResponse> {
+  const type = { 'Content-Type': 'application/merge-patch+json' };
+  const body = typeof change === 'string' ? change : JSON.stringify(change);
+  return request(api, `/v1/pets/${id}`, {
+    method: 'PATCH',
+    headers: { ...bearer(api.key), ...type, ...headers },
+    body,
+  });
+}
+
+export function withdrawPet(
+  api: TestApi,
+  id: bigint | number | string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<RawResponse> {
+  return request(api, `/v1/pets/${id}`, { method: 'DELETE', headers: { ...bearer(api.key), ...headers } });
+}
+
 /** A request line and headers. `Host` and the key are added unless they are given. */
 export function rawHead(
   api: TestApi,

@@ -20,8 +20,7 @@ export class InMemoryAnimalRepository implements AnimalRepository {
   // Insertion order is id order, so a walk over the values is a walk by id.
   private readonly animals = new Map<AnimalId, Animal>();
   private lastId = 0n;
-  /** Whether an order for the animal is placed. The orders' repository sets it. */
-  isOrdered: (id: AnimalId) => boolean = () => false;
+  private isOrdered: (id: AnimalId) => boolean = () => false;
 
   constructor(private readonly sha256: Sha256 = (text) => new PredictableCryptography().sha256(text)) {}
 
@@ -62,6 +61,11 @@ export class InMemoryAnimalRepository implements AnimalRepository {
   private stateOf(id: AnimalId): AnimalState | undefined {
     const animal = this.animals.get(id);
     return animal && { animal, version: animalVersion(animal, this.sha256), isOrdered: this.isOrdered(id) };
+  }
+
+  /** @param isOrdered whether an order for the animal is placed. */
+  askAboutOrders(isOrdered: (id: AnimalId) => boolean): void {
+    this.isOrdered = isOrdered;
   }
 
   /** Changes the status if it is one of `from`. Returns whether it did. */

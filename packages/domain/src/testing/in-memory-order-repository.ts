@@ -18,8 +18,9 @@ export class InMemoryOrderRepository implements OrderRepository {
   private readonly orders = new Map<OrderId, Order>();
 
   constructor(private readonly animals: InMemoryAnimalRepository) {
-    animals.isOrdered = (id) =>
-      [...this.orders.values()].some((order) => order.animalId === id && order.status === 'placed');
+    animals.askAboutOrders((id) =>
+      [...this.orders.values()].some((order) => order.animalId === id && order.status === 'placed'),
+    );
   }
 
   async place(order: NewOrder, mostPlaced = Infinity): Promise<Order | undefined> {
