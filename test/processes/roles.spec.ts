@@ -123,7 +123,7 @@ async function useThePortal(origin: string): Promise<void> {
   await visitor.get('/sign-up');
   expect((await visitor.post('/sign-up', { email: 'person@example.com', password })).status).toBe(303);
   await visitor.get('/keys');
-  expect(keyIn(await visitor.post('/keys'))).not.toBe('');
+  expect(keyIn(await visitor.post('/keys', { scopes: 'pets:read' }))).not.toBe('');
   for (const path of ['/account', '/usage', '/catalogue']) expect((await visitor.get(path)).status).toBe(200);
   await visitor.get('/account');
   expect((await visitor.post('/sign-out')).status).toBe(303);

@@ -19,6 +19,8 @@ import {
   plan,
   type QuotaWindow,
   remainingIn,
+  SCOPE_MEANINGS,
+  sharedScopes,
 } from '@adoption-store/domain';
 import { chartOf } from './usage-chart.js';
 
@@ -35,6 +37,8 @@ export const viewHelpers = {
   remainingIn,
   chartOf,
   statuses: PET_STATUSES,
+  sharedScopes,
+  meanings: SCOPE_MEANINGS,
   password: { least: MIN_PASSWORD_LENGTH, most: MAX_PASSWORD_LENGTH },
   mostActiveKeys: MOST_ACTIVE_KEYS,
 

@@ -1,4 +1,4 @@
-import type { Account, AccountUsage, Animal, ApiKey, PetStatus, ShownKeys } from '@adoption-store/domain';
+import type { Account, AccountUsage, Animal, ApiKey, PetStatus, Scope, ShownKeys } from '@adoption-store/domain';
 
 /** The messages about a form by field, and `form` for a problem of the whole form. */
 export type Problems = Readonly<Record<string, string>>;
@@ -37,6 +37,8 @@ export interface RefusedForm {
     readonly value: string;
     readonly isPassword: boolean;
   }[];
+  /** The scopes whose boxes were checked. */
+  readonly scopes: readonly Scope[];
 }
 
 /**
@@ -65,11 +67,18 @@ export interface Views {
    */
   readonly account: { readonly password: Form; readonly close: Form };
   /**
-   * POST /keys: `name` (may be empty), `expiresIn` (days, may be empty). `older` is the address of the next page of
+   * POST /keys: `name` (may be empty), `expiresIn` (days, may be empty), `scopes` (repeated). There is a box for each of
+   * the `offered` scopes; those of `checked` are checked. `older` is the address of the next page of
    * past keys; `isLater` marks such a page. `now` is needed for the state of each past key.
    */
   readonly keys: Form &
-    Omit<ShownKeys, 'next'> & { readonly older: string | undefined; readonly isLater: boolean; readonly now: number };
+    Omit<ShownKeys, 'next'> & {
+      readonly offered: readonly Scope[];
+      readonly checked: readonly Scope[];
+      readonly older: string | undefined;
+      readonly isLater: boolean;
+      readonly now: number;
+    };
   /** The answer to POST /keys and POST /keys/{id}/rotate. It is the only page that shows a key's text. */
   readonly 'new-key': { readonly text: string; readonly key: ApiKey; readonly replaced?: ApiKey | undefined };
   /** `/keys/{id}/rotate`; POST there: `overlap` (hours, 0 to 720, default 24). */

@@ -6,6 +6,16 @@ import { PASSWORD, usePortal } from './support/portal-visitor.js';
 const portal = usePortal();
 const api = useApi(portal);
 
+describe('the page of the account', () => {
+  it('shows the scopes that it is held to', async () => {
+    const visitor = await portal.signedUp();
+    const shown = async () => /<dt>Scopes<\/dt><dd>([\s\S]*?)<\/dd>/.exec((await visitor.get('/account')).text)?.[1];
+    expect(await shown()).toMatch(/^\s*<span>All<\/span>\s*$/);
+    await portal.application.holdToScopes.execute({ email: visitor.email, scopes: ['pets:read', 'orders:read'] });
+    expect(await shown()).toMatch(/>pets:read<[\s\S]*>orders:read<[\s\S]*can do no more/);
+  });
+});
+
 describe('signing up', () => {
   it('leads to the keys page with a session', async () => {
     const visitor = await portal.signedUp();

@@ -45,6 +45,24 @@ describe('a form', () => {
     expect(password.text).not.toContain('another pass phrase');
   });
 
+  it('to add an animal is neither shown to nor taken from an account that may not write', async () => {
+    const visitor = await portal.signedUp();
+    await portal.application.holdToScopes.execute({ email: visitor.email, scopes: ['pets:read', 'orders:write'] });
+    const page = await visitor.get('/catalogue');
+    expect(page.status).toBe(200);
+    expect(page.text).not.toContain('Add an animal');
+    const typed = { name: 'Nobody', categoryId: '1', status: 'available' };
+    const refused = await visitor.post('/catalogue', typed);
+    expect(refused.status).toBe(403);
+    expect(refused.text).toContain('Not allowed');
+    expect(refused.text).toContain('Ask the operator for the scope.');
+    await portal.application.holdToScopes.execute({ email: visitor.email, scopes: ['pets:write'] });
+    expect((await visitor.get('/catalogue')).text).toContain('Add an animal');
+    expect((await visitor.post('/catalogue', typed)).status).toBe(303);
+    const { items } = await portal.application.listAnimals.execute({ limit: 100 });
+    expect(items.filter(({ name }) => name === 'Nobody')).toHaveLength(1);
+  });
+
   it('of an ended session can be sent after signing in again', async () => {
     const visitor = await portal.signedUp();
     await visitor.get('/catalogue');

@@ -1,10 +1,11 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import type { Log } from '@adoption-store/telemetry';
+import { SCOPES } from '@adoption-store/domain';
 import { ask } from '@adoption-store/test-support';
 import { pino } from 'pino';
 import { useApi } from './support/portal-api.js';
-import { keyIn, usePortal } from './support/portal-visitor.js';
+import { type Answer, boxesIn, keyIn, usePortal } from './support/portal-visitor.js';
 
 const lines: string[] = [];
 const logger = pino(
@@ -20,10 +21,15 @@ const log: Log = { logger, gather: (fields) => lines.push(fields), close: () => 
 const portal = usePortal({ log, logRequests: true });
 const api = useApi(portal);
 
+/** Every box is checked, as in a new form. */
+const ALL = { scopes: SCOPES };
+
 const call = async (key: string) => {
   const headers = { authorization: `Bearer ${key}` };
   return (await fetch(`${api.origin}/v1/pets?status=available`, { headers })).status;
 };
+
+const scopesIn = ({ text }: Answer) => [...text.matchAll(/<code class="scope">([^<]+)</g)].map(([, scope]) => scope);
 
 const keysOf = async (email: string) => (await portal.application.listKeys.execute({ email })).map(({ key }) => key);
 
@@ -49,10 +55,10 @@ describe('a key', () => {
     const visitor = await portal.signedUp();
     await visitor.get('/keys');
     const form = visitor.token;
-    const shown = await visitor.post('/keys');
+    const shown = await visitor.post('/keys', ALL);
     expect(shown.status).toBe(200);
     expect(shown.headers.get('cache-control')).toBe('no-store');
-    const again = await visitor.post('/keys', { _csrf: form });
+    const again = await visitor.post('/keys', { ...ALL, _csrf: form });
     expect([again.status, again.headers.get('location')]).toEqual([303, '/keys']);
     const page = await visitor.get('/keys');
     expect(page.text).toContain('already sent');
@@ -63,7 +69,7 @@ describe('a key', () => {
   it('is made once by a form that is sent several times at the same time', async () => {
     const visitor = await portal.signedUp();
     await visitor.get('/keys');
-    const form = { _csrf: visitor.token };
+    const form = { ...ALL, _csrf: visitor.token };
     const answers = await Promise.all([1, 2, 3].map(() => visitor.post('/keys', form)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 303, 303]);
     expect(await keysOf(visitor.email)).toHaveLength(1);
@@ -82,12 +88,83 @@ describe('a key', () => {
     expect(await call(text)).toBe(200);
   });
 
+  it('has the scopes whose boxes were checked, which its pages and its replacement’s show', async () => {
+    const visitor = await portal.signedUp();
+    expect(boxesIn(await visitor.get('/keys'))).toEqual({ offered: SCOPES, checked: SCOPES });
+    const shown = await visitor.post('/keys', { scopes: ['orders:read', 'pets:write'] });
+    expect(await call(keyIn(shown))).toBe(403);
+    const [key] = await keysOf(visitor.email);
+    expect(key?.scopes).toEqual(['pets:write', 'orders:read']);
+    const pages = await Promise.all(
+      ['', `/${key?.id}/rotate`, `/${key?.id}/revoke`].map((page) => visitor.get(`/keys${page}`)),
+    );
+    for (const page of [shown, ...pages]) expect(scopesIn(page)).toEqual(['pets:write', 'orders:read']);
+    await visitor.get(`/keys/${key?.id}/rotate`);
+    expect(scopesIn(await visitor.post(`/keys/${key?.id}/rotate`, { overlap: '0' }))).toEqual([
+      'pets:write',
+      'orders:read',
+    ]);
+    expect((await keysOf(visitor.email)).at(-1)?.scopes).toEqual(['pets:write', 'orders:read']);
+  });
+
+  it('with every box checked has all scopes, also later ones; one box is enough', async () => {
+    const visitor = await portal.signedUp();
+    await visitor.issueKey();
+    await visitor.issueKey({ scopes: 'pets:read' });
+    expect((await keysOf(visitor.email)).map(({ scopes }) => scopes)).toEqual([undefined, ['pets:read']]);
+  });
+
+  it.each([
+    ['no box', {}],
+    ['an unknown scope', { scopes: ['pets:delete', 'constructor'] }],
+  ])('is not made of %s checked, which is a problem beside the boxes', async (_what, fields) => {
+    const visitor = await portal.signedUp();
+    await visitor.get('/keys');
+    const refused = await visitor.post('/keys', { name: 'laptop', expiresIn: '0', ...fields });
+    expect(refused.status).toBe(422);
+    expect(refused.text).toContain('<a href="#scopes">What the key may do: Choose at least one.</a>');
+    expect(refused.text).toContain('<a href="#expiresIn">');
+    expect(refused.text).toContain('value="laptop"');
+    expect(boxesIn(refused)).toEqual({ offered: SCOPES, checked: [] });
+    expect(await keysOf(visitor.email)).toEqual([]);
+  });
+
+  it('that is refused for another field keeps its boxes', async () => {
+    const visitor = await portal.signedUp();
+    await visitor.get('/keys');
+    const refused = await visitor.post('/keys', { expiresIn: '0', scopes: ['pets:read', 'orders:write'] });
+    expect(boxesIn(refused).checked).toEqual(['pets:read', 'orders:write']);
+    const expired = await visitor.post('/keys', { scopes: ['pets:read', 'orders:write'], _csrf: 'too old' });
+    expect(expired.status).toBe(403);
+    expect(boxesIn(expired).checked).toEqual(['pets:read', 'orders:write']);
+  });
+
+  it('is offered only scopes that its account has, and shows what it can do', async () => {
+    const visitor = await portal.signedUp();
+    const writes = await visitor.issueKey({ scopes: ['pets:read', 'pets:write'] });
+    const { holdToScopes } = portal.application;
+    await holdToScopes.execute({ email: visitor.email, scopes: ['pets:read', 'orders:read'] });
+    const page = await visitor.get('/keys');
+    expect(boxesIn(page)).toEqual({ offered: ['pets:read', 'orders:read'], checked: ['pets:read', 'orders:read'] });
+    expect(scopesIn(page)).toEqual(['pets:read']);
+    expect(await call(writes)).toBe(200);
+    await visitor.post('/keys', { scopes: ['pets:write', 'pets:read'] });
+    await visitor.issueKey();
+    expect((await keysOf(visitor.email)).map(({ scopes }) => scopes)).toEqual([
+      ['pets:read', 'pets:write'],
+      ['pets:read'],
+      undefined,
+    ]);
+    await holdToScopes.execute({ email: visitor.email, scopes: ['messages:read'] });
+    expect((await visitor.get('/keys')).text).toMatch(/data-label="Scopes">\s*<span>None</);
+  });
+
   it.each([{ expiresIn: '0' }, { expiresIn: '1.5' }, { expiresIn: '99999' }, { name: 'x'.repeat(101) }])(
     'is not made of %j, which is shown again',
     async (fields) => {
       const visitor = await portal.signedUp();
       await visitor.get('/keys');
-      const { status, text } = await visitor.post('/keys', fields);
+      const { status, text } = await visitor.post('/keys', { ...ALL, ...fields });
       expect(status).toBe(422);
       expect(text).toContain(`value="${Object.values(fields)[0]}"`);
       expect(await keysOf(visitor.email)).toEqual([]);
@@ -102,7 +179,7 @@ describe('a key', () => {
     if (accountId === undefined) throw new Error('nobody has signed up');
     for (let made = 0; made < 25; made += 1) await portal.application.issueKey.execute({ accountId });
     await visitor.get('/keys');
-    const { status, text } = await visitor.post('/keys');
+    const { status, text } = await visitor.post('/keys', ALL);
     expect(status).toBe(422);
     expect(text).toContain('revoke one first');
   });
@@ -117,7 +194,7 @@ describe('a key', () => {
       [visitor.email, new Date(portal.clock.now())],
     );
     await visitor.get('/keys');
-    const { status, text } = await visitor.post('/keys');
+    const { status, text } = await visitor.post('/keys', ALL);
     expect(status).toBe(422);
     expect(text).toContain('made 1000 API keys today');
     expect(keyIn({ status, text, headers: new Headers() })).toBe('');

@@ -35,7 +35,7 @@ function tabOf(person: Person): Visitor {
 
 /** A form that is sent completely only when `finish` is called. */
 function slowForm(tab: Visitor, path: string): { finish: () => Promise<number> } {
-  const body = new URLSearchParams({ _csrf: tab.token, name: 'slow' }).toString();
+  const body = new URLSearchParams({ _csrf: tab.token, name: 'slow', scopes: 'pets:read' }).toString();
   const sent = request(`${portal.origin}${path}`, {
     method: 'POST',
     headers: {
@@ -86,7 +86,7 @@ async function round(kind: keyof typeof ENDS, person: Person): Promise<readonly 
     first.get('/keys'),
     second.get('/account'),
     third.get('/plan'),
-    form.post('/keys', { name: 'laptop' }),
+    form.post('/keys', { name: 'laptop', scopes: 'pets:read' }),
     password.post('/account/password', { current: 'the wrong pass phrase', next: NEXT }),
     kind === 'signing out' ? undefined : signingIn.post('/sign-in', { email: person.email, password: PASSWORD }),
   ]);

@@ -1,4 +1,4 @@
-import { DomainError } from '@adoption-store/domain';
+import { DomainError, type Scope, SCOPES } from '@adoption-store/domain';
 import type { Form, Problems, RefusedForm } from '../views.js';
 
 export const EMPTY_FORM: Form = { values: {}, problems: {} };
@@ -11,6 +11,14 @@ export function fields<Name extends string>(body: unknown, ...names: readonly Na
     return [name, typeof value === 'string' ? value : ''];
   });
   return Object.fromEntries(texts) as Record<Name, string>;
+}
+
+/** The scopes whose boxes were checked, in the domain's order. */
+export function checkedScopes(body: unknown): readonly Scope[] {
+  const sent: unknown = typeof body === 'object' && body !== null && 'scopes' in body ? body.scopes : [];
+  // A single box is sent as a text, several as a list.
+  const names: readonly unknown[] = Array.isArray(sent) ? sent : [sent];
+  return SCOPES.filter((scope) => names.includes(scope));
 }
 
 /**
@@ -58,6 +66,7 @@ export function refusedForm(action: string, body: unknown): RefusedForm {
   const shown = names.filter((name) => Object.hasOwn(LABELS, name));
   return {
     action,
+    scopes: checkedScopes(body),
     fields: shown.map((name) => {
       const isPassword = PASSWORDS.has(name);
       return { name, label: LABELS[name] ?? name, isPassword, value: isPassword ? '' : (sent[name] ?? '') };

@@ -14,13 +14,16 @@ import {
   type PastKeyPlace,
   RevokeKey,
   RotateKey,
+  type Scope,
+  SCOPES,
+  sharedScopes,
   ShowKeys,
 } from '@adoption-store/domain';
 import { Body, Controller, Get, Inject, NotFoundException, Param, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CLOCK } from '../http/clock.js';
 import { formToken } from '../http/csrf.js';
-import { EMPTY_FORM, fields, problemsOf, wholeNumber } from '../http/forms.js';
+import { checkedScopes, EMPTY_FORM, fields, problemsOf, wholeNumber } from '../http/forms.js';
 import { redirect } from '../http/notices.js';
 import { Pages, REFUSED } from '../http/pages.js';
 import { SignedIn } from '../http/signed-in.guard.js';
@@ -28,6 +31,13 @@ import type { Form } from '../views.js';
 
 const LONGEST_LIFE = 3_650;
 const LONGEST_OVERLAP = 720;
+
+/** The form for a new key, and the page of past keys below it. */
+interface ShownForm {
+  readonly form: Form;
+  readonly checked: readonly Scope[];
+  readonly before?: PastKeyPlace | undefined;
+}
 
 /** A person's keys. Every use case gets the account that must own the key. */
 @Controller('keys')
@@ -50,7 +60,8 @@ export class KeysController {
     @SignedIn() account: Account,
     @Query() query: unknown,
   ): Promise<void> {
-    await this.showKeys(request, reply, account, EMPTY_FORM, placeFrom(fields(query, 'past').past));
+    const shown = { form: EMPTY_FORM, checked: offeredTo(account), before: placeFrom(fields(query, 'past').past) };
+    await this.showKeys(request, reply, account, shown);
   }
 
   @Post()
@@ -62,9 +73,17 @@ export class KeysController {
   ): Promise<void> {
     const values = fields(body, 'name', 'expiresIn');
     const days = wholeNumber(values.expiresIn, 1, LONGEST_LIFE);
-    if (days === undefined && values.expiresIn !== '') {
-      const problems = { expiresIn: `Must be 1 to ${LONGEST_LIFE} days, or empty for a key that does not expire.` };
-      await this.showKeys(request, reply, account, { values, problems });
+    const offered = offeredTo(account);
+    const checked = checkedScopes(body).filter((scope) => offered.includes(scope));
+    const isLifeWrong = days === undefined && values.expiresIn !== '';
+    if (isLifeWrong || checked.length === 0) {
+      const problems = {
+        ...(isLifeWrong && {
+          expiresIn: `Must be 1 to ${LONGEST_LIFE} days, or empty for a key that does not expire.`,
+        }),
+        ...(checked.length === 0 && { scopes: 'Choose at least one.' }),
+      };
+      await this.showKeys(request, reply, account, { form: { values, problems }, checked });
       return;
     }
     if (!(await this.isFirst(request, reply, account))) return;
@@ -73,12 +92,14 @@ export class KeysController {
         accountId: account.id,
         credentialVersion: account.credentialVersion,
         name: values.name.trim() || undefined,
+        // No list if every box is checked: the key has what its account has, also later.
+        scopes: checked.length === offered.length ? undefined : checked,
         expiresAt: days === undefined ? undefined : later(this.clock.now(), days * DAY),
       });
       await this.pages.show(request, reply, 'new-key', issued);
     } catch (error) {
       const problems = problemsOf(error, { name: 'name', expiresAt: 'expiresIn' });
-      await this.showKeys(request, reply, account, { values, problems });
+      await this.showKeys(request, reply, account, { form: { values, problems }, checked });
     }
   }
 
@@ -143,13 +164,13 @@ export class KeysController {
   private async showKeys(
     request: FastifyRequest,
     reply: FastifyReply,
-    { id: accountId }: Account,
-    form: Form,
-    before?: PastKeyPlace,
+    account: Account,
+    { form, checked, before }: ShownForm,
   ): Promise<void> {
-    const { next, ...keys } = await this.shownKeys.execute({ accountId, before });
+    const { next, ...keys } = await this.shownKeys.execute({ accountId: account.id, before });
     const older = next && `/keys?past=${next.endedAt}-${next.id}`;
-    const shown = { ...keys, older, isLater: before !== undefined, now: this.clock.now() };
+    const boxes = { offered: offeredTo(account), checked };
+    const shown = { ...keys, ...boxes, older, isLater: before !== undefined, now: this.clock.now() };
     await this.pages.show(request, reply, 'keys', { ...form, ...shown }, form === EMPTY_FORM ? 200 : REFUSED);
   }
 
@@ -169,6 +190,11 @@ export class KeysController {
     if (id === undefined) throw new NotFoundException();
     return this.getKey.execute({ id, accountId });
   }
+}
+
+/** Other scopes would be of no use: a key has none that its account lacks. */
+function offeredTo(account: Account): readonly Scope[] {
+  return sharedScopes({ account }) ?? SCOPES;
 }
 
 function idFrom(text: string): bigint | undefined {

@@ -1,5 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { type ApiKey, type Caller, createApplication, DAY, HOUR, later, limitsOf } from '@adoption-store/domain';
+import {
+  type ApiKey,
+  type Caller,
+  createApplication,
+  DAY,
+  HOUR,
+  later,
+  limitsOf,
+  type Scope,
+} from '@adoption-store/domain';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { createDatabase, findChromium, type TestDatabase } from '@adoption-store/test-support';
 import { type Browser, chromium, type Page } from 'playwright-core';
@@ -73,16 +82,18 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
     const account = await application.signIn.execute({ email: EMAIL, password: PASSWORD });
     if (account === undefined) throw new Error('nobody has signed up');
     const accountId = account.id;
-    const issue = async (name: string | undefined, days?: number) =>
+    const issue = async (name: string | undefined, days?: number, scopes?: readonly Scope[]) =>
       (
         await application.issueKey.execute({
           accountId,
           name,
+          scopes,
           expiresAt: days === undefined ? undefined : later(now, days * DAY),
         })
       ).key;
     const website = await issue('shop website', 90);
     await issue(undefined);
+    await issue('price list', 30, ['pets:read', 'orders:read', 'messages:write']);
     const rotated = await issue('nightly import, with a name as long as somebody who means well may make it');
     await application.rotateKey.execute({ id: rotated.id, accountId, overlap: HOUR });
     const revoked = await issue('laptop that was lost');
@@ -178,6 +189,18 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
     await open(page, '/catalogue');
     await page.getByRole('button', { name: 'Add it' }).click();
     await page.getByRole('alert').waitFor();
+    await look(page);
+  });
+
+  it('shows a problem of the scopes beside the boxes, and leads to the first', async () => {
+    const page = member;
+    await open(page, '/keys');
+    await page.setViewportSize({ width: 1280, height: 900 });
+    for (const box of await page.getByRole('group', { name: 'What the key may do' }).getByRole('checkbox').all())
+      await box.uncheck();
+    await page.getByRole('button', { name: 'Generate a key' }).click();
+    await page.getByRole('alert').getByRole('link', { name: 'What the key may do: Choose at least one.' }).click();
+    expect(await page.evaluate('document.activeElement.value')).toBe('pets:read');
     await look(page);
   });
 

@@ -45,6 +45,19 @@ async function startVisitedPortal(options: Partial<PortalOptions> = {}): Promise
   };
 }
 
+/** A form's fields. Several boxes of one name are a list. */
+export type Fields = Readonly<Record<string, string | readonly string[]>>;
+
+/** The scopes that a page has boxes for, and those whose box is checked. */
+export function boxesIn({ text }: Answer): {
+  readonly offered: readonly string[];
+  readonly checked: readonly string[];
+} {
+  const boxes = [...text.matchAll(/<input type="checkbox"[^>]*name="scopes" value="([^"]+)"( checked)?/g)];
+  const names = (found: typeof boxes) => found.map(([, name = '']) => name);
+  return { offered: names(boxes), checked: names(boxes.filter(([, , checked]) => checked !== undefined)) };
+}
+
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -71,8 +84,11 @@ export class Visitor {
     return this.send(path, {});
   }
 
-  post(path: string, fields: Readonly<Record<string, string>> = {}): Promise<Answer> {
-    return this.send(path, { method: 'POST', body: new URLSearchParams({ _csrf: this.token, ...fields }) });
+  post(path: string, fields: Fields = {}): Promise<Answer> {
+    const pairs = Object.entries({ _csrf: this.token, ...fields }).flatMap(([name, value]) =>
+      [value].flat().map((each) => [name, each]),
+    );
+    return this.send(path, { method: 'POST', body: new URLSearchParams(pairs) });
   }
 
   async send(path: string, init: RequestInit): Promise<Answer> {
@@ -90,9 +106,9 @@ export class Visitor {
   }
 
   /** Creates a key and returns its text, which the page shows once. */
-  async issueKey(fields: Readonly<Record<string, string>> = {}): Promise<string> {
-    await this.get('/keys');
-    return keyIn(await this.post('/keys', fields));
+  async issueKey(fields: Fields = {}): Promise<string> {
+    const form = await this.get('/keys');
+    return keyIn(await this.post('/keys', { scopes: boxesIn(form).checked, ...fields }));
   }
 }
 

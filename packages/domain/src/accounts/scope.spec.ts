@@ -3,7 +3,16 @@ import fc from 'fast-check';
 import { createApplication } from '../application.js';
 import { HOUR } from '../kernel/clock.js';
 import { inMemoryPorts } from '../testing/index.js';
-import { describeScopes, hasScope, InsufficientScope, readScopes, requireScope, scopeList, SCOPES } from './scope.js';
+import {
+  describeScopes,
+  hasScope,
+  InsufficientScope,
+  readScopes,
+  requireScope,
+  scopeList,
+  SCOPES,
+  sharedScopes,
+} from './scope.js';
 
 const anyScope = fc.constantFrom(...SCOPES);
 const anyList = fc.subarray([...SCOPES], { minLength: 1 });
@@ -23,6 +32,19 @@ describe('a request has a scope', () => {
         else expect(required).toThrow(InsufficientScope);
       }),
     );
+  });
+
+  it('exactly where it is among those that both have', () => {
+    fc.assert(
+      fc.property(anyScopes, anyScopes, anyScope, (ofKey, ofAccount, scope) => {
+        const holders = { key: { scopes: ofKey }, account: { scopes: ofAccount } };
+        const shared = sharedScopes(holders);
+        expect(shared?.includes(scope) ?? true).toBe(hasScope(holders, scope));
+        expect(shared === undefined).toBe(ofKey === undefined && ofAccount === undefined);
+      }),
+    );
+    expect(sharedScopes({ account: { scopes: undefined } })).toBeUndefined();
+    expect(sharedScopes({ account: { scopes: ['pets:read'] } })).toEqual(['pets:read']);
   });
 
   it('exactly where the account has it, if there is no key', () => {

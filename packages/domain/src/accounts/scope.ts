@@ -49,6 +49,12 @@ export function hasScope({ account, key }: ScopeHolders, scope: Scope): boolean 
   return includesScope(account, scope) && (key === undefined || includesScope(key, scope));
 }
 
+/** The scopes that both have. Undefined: all. */
+export function sharedScopes(holders: ScopeHolders): Scopes {
+  if (holders.account.scopes === undefined && holders.key?.scopes === undefined) return undefined;
+  return SCOPES.filter((scope) => hasScope(holders, scope));
+}
+
 /** @throws InsufficientScope */
 export function requireScope(holders: ScopeHolders, scope: Scope): void {
   if (hasScope(holders, scope)) return;
