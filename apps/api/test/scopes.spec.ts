@@ -143,18 +143,26 @@ describe('a refusal for a scope', () => {
   it('changes nothing', async () => {
     const { key, hold } = await openKey({});
     const animal = await api.application.addAnimal.execute({ name: 'Luna', categoryId: 1n });
+    const free = await api.application.addAnimal.execute({ name: 'Rex', categoryId: 1n });
     const placed = await send(key, 'POST', '/v1/store/orders', json({ petId: Number(animal.id) }));
     expect(placed.status).toBe(201);
     await hold(['pets:read', 'orders:read', 'messages:read']);
     const order = placed.headers['location']?.replace(api.origin, '') ?? '';
     const refused = [
       await send(key, 'POST', '/v1/pets', json({ name: 'Milo', categoryId: 1 })),
+      await send(key, 'PATCH', `/v1/pets/${animal.id}`, json({ name: 'Other' })),
+      await send(key, 'DELETE', `/v1/pets/${free.id}`),
       await send(key, 'POST', `${order}/complete`),
       await send(key, 'POST', `${order}/cancel`),
       await send(key, 'POST', '/v1/messages', json({ message: 'hello' })),
     ];
-    expect(refused.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
-    expect((await send(key, 'GET', `/v1/pets?id=${animal.id + 1n}`)).body).toBe('[]');
+    expect(refused.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403, 403]);
+    const animals = await send(
+      key,
+      'GET',
+      `/v1/pets?${[0n, 1n, 2n].map((more) => `id=${animal.id + more}`).join('&')}`,
+    );
+    expect(JSON.parse(animals.body)).toMatchObject([{ name: 'Luna', status: 'pending' }, { name: 'Rex' }]);
     expect(JSON.parse((await send(key, 'GET', order)).body)).toMatchObject({ status: 'placed' });
   });
 
