@@ -176,7 +176,7 @@ export class PostgresAnimalRepository implements BatchedAnimalRepository {
       const state = await this.stateOf(id);
       if (state === undefined) return undefined;
       check(state);
-      // What refused the statement has ended since.
+      // The reason for the refusal has ended since.
     }
   }
 

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ask, createDatabase, KEYS, run, type Running, type TestDatabase } from '@adoption-store/test-support';
+import { startService } from '../support/faults.js';
+import { HttpClient } from '../support/http-client.js';
+
+/** Rounds of so many milliseconds. More prove more. */
+const ROUNDS = Number(process.env['LIST_ROUNDS'] ?? 1);
+const ROUND = Number(process.env['LIST_ROUND_MS'] ?? 2_000);
+const WRITERS = 8;
+const READERS = 64;
+const ANIMALS = 400;
+
+interface Pet {
+  readonly id: number;
+  /** Counts the changes of this animal. */
+  readonly categoryId: number;
+  readonly status: string;
+}
+
+/** What the writers have done to an animal. Times are of `performance.now()`. */
+interface Story {
+  /** When the response to the change to this count arrived. The list of each count but the last has left that state. */
+  readonly changedAt: number[];
+  withdrawnAt: number;
+}
+
+describe('lists of two replicas, while 8 writers change and withdraw animals', () => {
+  let database: TestDatabase;
+  let replicas: Running[] = [];
+  let origins: string[] = [];
+  let client: HttpClient;
+
+  beforeAll(async () => {
+    database = await createDatabase();
+    const settings = { DATABASE_URL: database.url };
+    const started = await Promise.all([startService(settings), startService(settings)]);
+    replicas = started.map(({ service }) => service);
+    origins = started.map(({ origin }) => origin);
+    const plan = ['--plan', 'enterprise', '--per-minute', '2000000000', '--per-day', '2000000000'];
+    const { stdout } = await run(KEYS, ['create', '--email', 'reader@example.com', ...plan], settings);
+    client = new HttpClient(stdout.trim());
+  });
+
+  afterAll(async () => {
+    client.close();
+    await Promise.all(replicas.map((replica) => replica.stop()));
+    await database.drop();
+  });
+
+  async function fill(): Promise<Map<number, Story>> {
+    await ask(database.url, 'DELETE FROM animals');
+    const rows = await ask<{ id: string }>(
+      database.url,
+      `INSERT INTO animals (name, category_id, status)
+       SELECT 'Luna', 0, 'available' FROM generate_series(1, ${ANIMALS}) RETURNING id`,
+    );
+    return new Map(rows.map(({ id }) => [Number(id), { changedAt: [-Infinity], withdrawnAt: Infinity }]));
+  }
+
+  /** Each writer has its own animals, so it knows the order of their changes. */
+  async function write(writer: number, stories: ReadonlyMap<number, Story>, isOver: () => boolean): Promise<void> {
+    const own = [...stories].filter((_story, index) => index % WRITERS === writer);
+    while (!isOver()) {
+      const place = Math.floor(Math.random() * own.length);
+      const [id, story] = own[place] ?? [0, { changedAt: [], withdrawnAt: 0 }];
+      const url = `${origins[Math.floor(Math.random() * 2)] ?? ''}/v1/pets/${id}`;
+      const count = story.changedAt.length;
+      if (own.length > 5 && Math.random() < 0.05) {
+        expect(await client.send('DELETE', url)).toMatchObject({ status: 204 });
+        story.withdrawnAt = performance.now();
+        own.splice(place, 1);
+      } else {
+        const body = JSON.stringify({ categoryId: count, status: count % 2 === 1 ? 'pending' : 'available' });
+        expect(await client.send('PATCH', url, { body })).toMatchObject({ status: 200 });
+        story.changedAt[count] = performance.now();
+      }
+    }
+  }
+
+  /** Walks along the pages, and returns what no page may show, and the number of animals seen. */
+  async function read(
+    reader: number,
+    stories: ReadonlyMap<number, Story>,
+    isOver: () => boolean,
+  ): Promise<{ readonly wrong: readonly string[]; readonly seen: number }> {
+    const wrong: string[] = [];
+    let seen = 0;
+    const filter = ['', '&status=available', '&status=pending'][reader % 3] ?? '';
+    const first = `${origins[reader % 2] ?? ''}/v1/pets?limit=${20 + (reader % 4) * 20}${filter}`;
+    let url: string | undefined = first;
+    while (!isOver()) {
+      const sentAt = performance.now();
+      const { text, headers } = await client.send('GET', url ?? first);
+      for (const pet of JSON.parse(text) as readonly Pet[]) {
+        seen += 1;
+        const story = stories.get(pet.id);
+        const leftAt = Math.min(story?.changedAt[pet.categoryId + 1] ?? Infinity, story?.withdrawnAt ?? -Infinity);
+        const isOther = pet.status !== (pet.categoryId % 2 === 1 ? 'pending' : 'available');
+        if (leftAt < sentAt || isOther || !filter.endsWith(filter === '' ? '' : pet.status))
+          wrong.push(`${JSON.stringify(pet)} was over ${sentAt - leftAt} ms before ${url ?? first} was sent`);
+      }
+      url = /^<([^>]+)>; rel="next"/.exec(String(headers['link'] ?? ''))?.[1];
+    }
+    return { wrong, seen };
+  }
+
+  it.each(Array.from({ length: ROUNDS }, (_, round) => round + 1))(
+    'never show 64 readers an animal in a state that it had left before the request, round %d',
+    async () => {
+      const stories = await fill();
+      const begun = performance.now();
+      const isOver = () => performance.now() - begun > ROUND;
+      const reading = Array.from({ length: READERS }, (_, reader) => read(reader, stories, isOver));
+      await Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer, stories, isOver)));
+      const read64 = await Promise.all(reading);
+      expect(read64.flatMap(({ wrong }) => wrong).slice(0, 5)).toEqual([]);
+      const changes = [...stories.values()].reduce((sum, { changedAt }) => sum + changedAt.length - 1, 0);
+      const seen = read64.reduce((sum, each) => sum + each.seen, 0);
+      if (ROUNDS > 1) console.log(`${changes} changes, ${seen} animals in lists`);
+      expect(changes).toBeGreaterThan(100);
+      expect(seen).toBeGreaterThan(1_000);
+    },
+    30_000 + ROUND,
+  );
+});
