@@ -17,7 +17,7 @@ interface Pet {
   readonly status: string;
 }
 
-/** What the writers have done to an animal. Times are of `performance.now()`. */
+/** The changes of an animal. Times are of `performance.now()`. */
 interface Story {
   /** When the response to the change to this count arrived. The list of each count but the last has left that state. */
   readonly changedAt: number[];

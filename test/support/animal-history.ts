@@ -20,7 +20,7 @@ export type Step =
   | { readonly kind: 'complete' | 'cancel'; readonly orderId: number }
   | { readonly kind: 'expire' };
 
-/** A step, and what came of it: the status or the error's code, and the resource. */
+/** A step and its outcome: the status or the error's code. */
 export interface Done {
   readonly step: Step;
   readonly outcome: string;
@@ -43,7 +43,7 @@ interface Expected extends Omit<Done, 'step'> {
   readonly after: State;
 }
 
-/** What the contract says of the step if it runs alone. Only the id of a new order is chosen by the service. */
+/** The outcome and the state after the step, if it runs alone. Only the id of a new order is chosen by the service. */
 function expect(state: State, { step, result }: Done): Expected {
   const refused = (outcome: string): Expected => ({ outcome, after: state });
   const { pet, orders } = state;

@@ -36,7 +36,7 @@ export type AnimalChange = { readonly [Field in keyof NewAnimal]?: NewAnimal[Fie
 /** The input for a change, before validation. */
 export type AnimalChangeInput = { readonly [Field in keyof NewAnimalInput]?: NewAnimalInput[Field] | undefined };
 
-/** What changes the status of a stored animal: its orders, or a person who edits it. */
+/** The status of a stored animal is changed by its orders, or by a person who edits it. */
 export type StatusChanger = 'order' | 'person';
 
 /** Each change of status that is allowed. This is the only place with this rule. */

@@ -33,7 +33,7 @@ type Operation =
 
 type HistoryPorts = OrderPorts | 'cryptography';
 
-/** What an operation reports: the orders that it placed or ended, the animal as changed, or why it did nothing. */
+/** An operation reports the orders that it placed or ended, the animal as changed, or why it did nothing. */
 type Report = readonly Order[] | Animal | string;
 
 interface Done {
@@ -49,7 +49,7 @@ interface State {
   readonly orders: ReadonlyMap<OrderId, Order>;
 }
 
-/** What the operation must report and leave if it runs alone. Only the id of a new order is chosen by the store. */
+/** The report and the state after the operation, if it runs alone. Only the id of a new order is chosen by the store. */
 function outcomeOf(state: State, { operation, report }: Done): { readonly report: Report; readonly after: State } {
   switch (operation.kind) {
     case 'change':
