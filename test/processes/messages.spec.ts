@@ -21,7 +21,12 @@ let accountId: AccountId;
 beforeAll(async () => {
   database = await createDatabase();
   store = await openInfrastructure({ databaseUrl: database.url, poolSize: 2 });
-  const account = { email: 'writer@example.com', plan: { name: 'free' as const }, createdAt: NOVEMBER };
+  const account = {
+    email: 'writer@example.com',
+    plan: { name: 'free' as const },
+    scopes: undefined,
+    createdAt: NOVEMBER,
+  };
   accountId = (await store.ports.accounts.open(account)).id;
 });
 afterAll(async () => {

@@ -18,7 +18,12 @@ const workers: Running[] = [];
 beforeAll(async () => {
   database = await createDatabase();
   store = await openInfrastructure({ databaseUrl: database.url, poolSize: 2 });
-  const account = { email: 'writer@example.com', plan: { name: 'free' as const }, createdAt: instant(Date.now()) };
+  const account = {
+    email: 'writer@example.com',
+    plan: { name: 'free' as const },
+    scopes: undefined,
+    createdAt: instant(Date.now()),
+  };
   accountId = (await store.ports.accounts.open(account)).id;
   sink = await SmtpSink.open();
 });

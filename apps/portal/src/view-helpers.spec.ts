@@ -20,6 +20,7 @@ const aKey = (of: Partial<ApiKey> & { readonly id: ApiKeyId }): ApiKey => ({
   accountId: 1n as AccountId,
   hash: '',
   ending: 'x9Kq',
+  scopes: undefined,
   name: undefined,
   createdAt: later(now, -100 * DAY),
   expiresAt: undefined,

@@ -147,6 +147,7 @@ describe.each([
       ending: text.slice(-4),
       name: undefined,
       createdAt: clock.now(),
+      scopes: undefined,
       expiresAt: undefined,
     });
     expect(await lastInVain(other, text, 'free')).toBeLessThan(SECOND);
@@ -195,7 +196,7 @@ it('a notification takes effect long before the second is over, and again after 
     const { cryptography, clock, apiKeys } = one.ports;
     const text = generateKeyText('live', cryptography);
     const account = await one.openAccount.execute({ email: EMAIL });
-    const newKey = { ending: 'wxyz', name: undefined, createdAt: clock.now(), expiresAt: undefined };
+    const newKey = { ending: 'wxyz', name: undefined, createdAt: clock.now(), scopes: undefined, expiresAt: undefined };
     const start = performance.now();
     expect(await outcomeOf(other, text)).toBe('invalid_api_key');
     await apiKeys.add({ ...newKey, accountId: account.id, hash: cryptography.sha256(text) });

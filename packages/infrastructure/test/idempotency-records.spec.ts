@@ -24,7 +24,12 @@ describe('a key that another process has in use', () => {
   beforeAll(async () => {
     database = await createDatabase();
     store = await openInfrastructure({ databaseUrl: database.url, poolSize: 4 });
-    account = await store.ports.accounts.open({ email: 'ada@example.com', plan: plan('free'), createdAt: now });
+    account = await store.ports.accounts.open({
+      email: 'ada@example.com',
+      plan: plan('free'),
+      scopes: undefined,
+      createdAt: now,
+    });
     other = new pg.Client(database.url);
     await other.connect();
   });

@@ -21,7 +21,7 @@ import { framework } from './framework.js';
 const NOW = instant(Date.UTC(2026, 0, 1, 12, 0, 0, 123));
 
 const openAccount = ({ accounts }: Ports) =>
-  accounts.open({ email: `${randomUUID()}@example.com`, plan: { name: 'free' }, createdAt: NOW });
+  accounts.open({ email: `${randomUUID()}@example.com`, plan: { name: 'free' }, scopes: undefined, createdAt: NOW });
 
 function addTo(ports: Ports, accountId: AccountId, text = 'Hello', createdAt = NOW): Promise<Message> {
   return ports.messages.add({ id: newMessageId(ports.cryptography), accountId, text, createdAt });

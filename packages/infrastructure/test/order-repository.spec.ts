@@ -29,7 +29,14 @@ const noon = instant(Date.UTC(2026, 0, 1, 12, 0, 0, 123));
 type Store = Pick<Ports, 'accounts' | 'animals' | 'orders'>;
 
 async function openAccount({ accounts }: Store): Promise<AccountId> {
-  return (await accounts.open({ email: `${randomUUID()}@example.com`, plan: { name: 'free' }, createdAt: noon })).id;
+  return (
+    await accounts.open({
+      email: `${randomUUID()}@example.com`,
+      plan: { name: 'free' },
+      scopes: undefined,
+      createdAt: noon,
+    })
+  ).id;
 }
 
 async function addAnimal({ animals }: Store): Promise<AnimalId> {

@@ -88,6 +88,7 @@ export async function storedRequester({ dataSource }: Database): Promise<KeyRequ
   const account = await new TypeOrmAccountRepository(dataSource).open({
     email: `${randomUUID()}@example.com`,
     plan: { name: 'free' },
+    scopes: undefined,
     createdAt: noon,
   });
   const key = await new TypeOrmApiKeyRepository(dataSource).add({
@@ -96,6 +97,7 @@ export async function storedRequester({ dataSource }: Database): Promise<KeyRequ
     ending: 'wxyz',
     name: undefined,
     createdAt: noon,
+    scopes: undefined,
     expiresAt: undefined,
   });
   return { accountId: account.id, keyId: key.id };

@@ -11,10 +11,23 @@ const DAY_ONE = instant(Date.UTC(2026, 0, 1));
 const NOON = later(DAY_ONE, DAY / 2);
 
 async function newKey({ accounts, apiKeys }: Ports): Promise<UsedKey> {
-  const newAccount = { email: `${randomUUID()}@example.com`, plan: { name: 'free' as const }, createdAt: NOON };
+  const newAccount = {
+    email: `${randomUUID()}@example.com`,
+    plan: { name: 'free' as const },
+    scopes: undefined,
+    createdAt: NOON,
+  };
   const { id } = await accounts.open(newAccount);
   const hash = createHash('sha256').update(randomUUID()).digest('hex');
-  const about = { accountId: id, hash, ending: 'wxyz', name: undefined, createdAt: NOON, expiresAt: undefined };
+  const about = {
+    accountId: id,
+    hash,
+    ending: 'wxyz',
+    name: undefined,
+    scopes: undefined,
+    createdAt: NOON,
+    expiresAt: undefined,
+  };
   return { accountId: id, keyId: (await apiKeys.add(about)).id };
 }
 

@@ -86,7 +86,7 @@ export class Visitor {
 
   post(path: string, fields: Fields = {}): Promise<Answer> {
     const pairs = Object.entries({ _csrf: this.token, ...fields }).flatMap(([name, value]) =>
-      [value].flat().map((each) => [name, each]),
+      [value].flat().map((each): [string, string] => [name, each]),
     );
     return this.send(path, { method: 'POST', body: new URLSearchParams(pairs) });
   }

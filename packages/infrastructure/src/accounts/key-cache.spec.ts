@@ -44,12 +44,17 @@ afterEach(() => {
 });
 
 async function draft(): Promise<NewApiKey> {
-  const account = await accounts.open({ email: 'dev@example.com', plan: { name: 'free' }, createdAt: NOW });
+  const account = await accounts.open({
+    email: 'dev@example.com',
+    plan: { name: 'free' },
+    scopes: undefined,
+    createdAt: NOW,
+  });
   made += 1;
   return { ...unnamed, accountId: account.id, hash: hashOf(made) };
 }
 
-const unnamed = { ending: 'wxyz', name: undefined, createdAt: NOW, expiresAt: undefined };
+const unnamed = { ending: 'wxyz', name: undefined, createdAt: NOW, scopes: undefined, expiresAt: undefined };
 const hashOf = (number: number) => number.toString(16).padStart(64, '0');
 const unknownHashes = (count: number) => Array.from({ length: count }, (_, index) => `f${hashOf(index).slice(1)}`);
 const pass = (milliseconds: number) => jest.advanceTimersByTimeAsync(milliseconds);
@@ -276,7 +281,12 @@ describe('while the database is down', () => {
 
 it('holds at most 10,000 keys, and evicts the least recently used first', async () => {
   const pattern = await inner.add(await draft());
-  const account = await accounts.open({ email: 'dev@example.com', plan: { name: 'free' }, createdAt: NOW });
+  const account = await accounts.open({
+    email: 'dev@example.com',
+    plan: { name: 'free' },
+    scopes: undefined,
+    createdAt: NOW,
+  });
   inner.findAll = async (hashes) => {
     inner.queries.push(hashes.length);
     return hashes.map((hash) => ({ account, key: { ...pattern, hash } }));
