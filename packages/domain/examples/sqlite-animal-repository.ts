@@ -54,10 +54,11 @@ export class SqliteAnimalRepository implements AnimalRepository {
     return this.query('WHERE id = ?', [id])[0];
   }
 
-  async list({ status, ids, after, limit }: AnimalQuery): Promise<readonly Animal[]> {
+  async list({ status, ids, categoryIds, after, limit }: AnimalQuery): Promise<readonly Animal[]> {
     const conditions: readonly Condition[] = [
       ...(status === undefined ? [] : [{ sql: 'status = ?', values: [status] }]),
-      ...(ids === undefined ? [] : [{ sql: `id IN (${ids.map(() => '?').join(', ')})`, values: ids }]),
+      ...(ids === undefined ? [] : [oneOf('id', ids)]),
+      ...(categoryIds === undefined ? [] : [oneOf('category_id', categoryIds)]),
       ...(after === undefined ? [] : [{ sql: 'id > ?', values: [after] }]),
     ];
     const where = conditions.length === 0 ? '' : `WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}`;
@@ -99,4 +100,8 @@ export class SqliteAnimalRepository implements AnimalRepository {
       status,
     }));
   }
+}
+
+function oneOf(column: string, values: readonly bigint[]): Condition {
+  return { sql: `${column} IN (${values.map(() => '?').join(', ')})`, values };
 }

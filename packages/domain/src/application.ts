@@ -37,6 +37,12 @@ import { ChangeAnimal } from './animals/change-animal.js';
 import { GetAnimal } from './animals/get-animal.js';
 import { ListAnimals } from './animals/list-animals.js';
 import { WithdrawAnimal } from './animals/withdraw-animal.js';
+import { AddCategory } from './categories/add-category.js';
+import type { CategoryRepository } from './categories/category-repository.js';
+import { GetCategory } from './categories/get-category.js';
+import { ListCategories } from './categories/list-categories.js';
+import { NameCategory } from './categories/name-category.js';
+import { RemoveCategory } from './categories/remove-category.js';
 import { DEFAULT_DELIVERY_POLICY, type DeliveryPolicy } from './deliveries/deliver-batch.js';
 import { AnswerOnce } from './idempotency/answer-once.js';
 import type { IdempotencyRecords } from './idempotency/idempotency-records.js';
@@ -71,6 +77,7 @@ import type { SessionRepository } from './sessions/session-repository.js';
 /** The ports that the domain needs. */
 export interface Ports {
   readonly animals: AnimalRepository;
+  readonly categories: CategoryRepository;
   readonly orders: OrderRepository;
   readonly messages: MessageQueue;
   readonly messageSender: MessageSender;
@@ -116,7 +123,7 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
   const { keyEnvironment = 'live', addressLimit = DEFAULT_ADDRESS_LIMIT, orderTtl = DEFAULT_ORDER_TTL } = options;
   const { orderLimit = DEFAULT_ORDER_LIMIT, messageRetention = DEFAULT_MESSAGE_RETENTION } = options;
   const delivery = { ...DEFAULT_DELIVERY_POLICY, ...options.delivery };
-  const { animals, orders, messages, messageSender, idempotency, clock, cryptography } = ports;
+  const { animals, categories, orders, messages, messageSender, idempotency, clock, cryptography } = ports;
   const { accounts, apiKeys, credentials, attempts, sessions } = ports;
   const { accountMails, accountMailSender, passwordHasher, requests, usage } = ports;
   const { accountMailPages: pages, provesAddresses = pages !== undefined } = options;
@@ -127,6 +134,12 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     listAnimals: new ListAnimals(animals),
     changeAnimal: new ChangeAnimal(animals),
     withdrawAnimal: new WithdrawAnimal(animals, clock),
+
+    addCategory: new AddCategory(categories),
+    getCategory: new GetCategory(categories),
+    listCategories: new ListCategories(categories),
+    nameCategory: new NameCategory(categories),
+    removeCategory: new RemoveCategory(categories),
 
     placeOrder: new PlaceOrder(orders, animals, clock, orderLimit),
     completeOrder: new CompleteOrder(orders, clock),

@@ -43,6 +43,13 @@ export * from './animals/change-animal.js';
 export { GetAnimal } from './animals/get-animal.js';
 export * from './animals/list-animals.js';
 export * from './animals/withdraw-animal.js';
+export * from './categories/add-category.js';
+export * from './categories/category.js';
+export * from './categories/category-repository.js';
+export * from './categories/get-category.js';
+export * from './categories/list-categories.js';
+export * from './categories/name-category.js';
+export * from './categories/remove-category.js';
 export {
   DEFAULT_DELIVERY_POLICY,
   type DeliveryPolicy,
@@ -57,8 +64,9 @@ export * from './kernel/branded.js';
 export * from './kernel/clock.js';
 export * from './kernel/cryptography.js';
 export * from './kernel/errors.js';
+export { MAX_IDS } from './kernel/ids.js';
 export * from './kernel/int64.js';
-export { type Sha256, versionOf } from './kernel/version.js';
+export * from './kernel/version.js';
 export { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Page } from './kernel/page.js';
 export * from './messages/deliver-messages.js';
 export * from './messages/get-message.js';

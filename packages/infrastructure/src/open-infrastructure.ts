@@ -1,10 +1,17 @@
-import { type BanPolicy, type ClaimedMessage, DEFAULT_BAN_POLICY, type Ports } from '@adoption-store/domain';
+import {
+  type BanPolicy,
+  type CategoryPolicy,
+  type ClaimedMessage,
+  DEFAULT_BAN_POLICY,
+  type Ports,
+} from '@adoption-store/domain';
 import pg from 'pg';
 import { Argon2PasswordHasher } from './accounts/argon2-password-hasher.js';
 import { PostgresAttemptCounter } from './accounts/postgres-attempt-counter.js';
 import { createAccountAdapters } from './accounts/create-account-adapters.js';
 import { CoalescingAnimalRepository } from './animals/coalescing-animal-repository.js';
 import { PostgresAnimalRepository } from './animals/postgres-animal-repository.js';
+import { PostgresCategoryRepository } from './categories/postgres-category-repository.js';
 import { openDataSource } from './database/data-source.js';
 import { migrate } from './database/migrate.js';
 import { poolStateOf } from './database/prepared.js';
@@ -41,6 +48,8 @@ export interface InfrastructureConfig {
    */
   readonly delivery?: SmtpDelivery | ((message: ClaimedMessage) => void) | undefined;
   readonly banPolicy?: BanPolicy | undefined;
+  /** Default: `open`. */
+  readonly categories?: CategoryPolicy | undefined;
   /** Called with sentences for the operator. */
   readonly onEvent?: (message: string) => void;
   /** Called once when a dependency is lost, and once when it is back. */
@@ -120,7 +129,8 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
       await closeAccounts();
     });
     const ports: Ports = {
-      animals: new CoalescingAnimalRepository(new PostgresAnimalRepository(dataSource)),
+      animals: new CoalescingAnimalRepository(new PostgresAnimalRepository(dataSource, config.categories)),
+      categories: new PostgresCategoryRepository(dataSource),
       orders: new TypeOrmOrderRepository(dataSource),
       messages,
       messageSender,

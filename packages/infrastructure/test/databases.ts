@@ -1,17 +1,17 @@
-import type { Ports } from '@adoption-store/domain';
+import type { CategoryPolicy, Ports } from '@adoption-store/domain';
 import { ask, createDatabase } from '@adoption-store/test-support';
 import { openDataSource } from '../src/database/data-source.js';
 import { openInfrastructure } from '../src/open-infrastructure.js';
 
 /** Every adapter, on a database of its own. */
-export async function openPostgres(): Promise<{
+export async function openPostgres(categories?: CategoryPolicy): Promise<{
   readonly ports: Ports;
   readonly url: string;
   readonly letPass: (milliseconds: number) => Promise<void>;
   readonly close: () => Promise<void>;
 }> {
   const database = await createDatabase();
-  const { ports, close } = await openInfrastructure({ databaseUrl: database.url, poolSize: 20 });
+  const { ports, close } = await openInfrastructure({ databaseUrl: database.url, poolSize: 20, categories });
   return {
     ports,
     url: database.url,

@@ -26,6 +26,7 @@ it('are what the migrations have made: TypeORM finds no difference', async () =>
     'accounts',
     'animals',
     'api_keys',
+    'categories',
     'messages',
     'orders',
     'sessions',

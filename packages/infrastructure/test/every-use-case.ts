@@ -59,6 +59,10 @@ export function everyUseCase(application: Application, surroundings: Surrounding
           for (const after of [undefined, 50_000n, 99_990n]) {
             await application.listAnimals.execute({ status, limit, after });
             await application.listAnimals.execute({ status, limit, after, ids: [5n, 70_000n, 10_000_000n] });
+            for (const categoryIds of [[7n], [0n, 8n, -1n]]) {
+              await application.listAnimals.execute({ status, limit, after, categoryIds });
+              await application.listAnimals.execute({ status, limit, after, categoryIds, ids: [5n, 70_000n] });
+            }
           }
           const pages = [100n, 50_000n, 99_990n].map((after) =>
             application.listAnimals.execute({ status, limit, after }),
@@ -80,6 +84,27 @@ export function everyUseCase(application: Application, surroundings: Surrounding
       await application.withdrawAnimal.execute({ id });
       const { animalId: ordered } = await application.getOrder.execute(await order());
       await inVain(application.withdrawAnimal.execute({ id: ordered }));
+    },
+    addCategory: async () => {
+      const added = await application.addCategory.execute({ name: `${name} ${clock.now()}` });
+      await inVain(application.addCategory.execute(added));
+    },
+    getCategory: () => application.getCategory.execute(7n),
+    listCategories: async () => {
+      for (const after of [undefined, 50_000n]) {
+        await application.listCategories.execute({ after });
+        await application.listCategories.execute({ after, ids: [5n, 70_000n, 10_000_000n] });
+      }
+    },
+    nameCategory: async () => {
+      for (const id of [BigInt(-run - 1), animalId])
+        await application.nameCategory.execute({ id, name: `${name} ${id}` });
+      await inVain(application.nameCategory.execute({ id: animalId, name: 'Category 7' }));
+    },
+    removeCategory: async () => {
+      await application.removeCategory.execute(await application.addCategory.execute({ name: `removed ${name}` }));
+      await inVain(application.removeCategory.execute({ id: 7n }));
+      await inVain(application.removeCategory.execute({ id: 8n, versions: ['another'] }));
     },
     placeOrder: async () => {
       await application.placeOrder.execute({ accountId: partner, animalId });

@@ -15,6 +15,8 @@ export const FILLS: readonly string[] = [
   FROM generate_series(1, ${ROWS}) AS n`,
   `INSERT INTO animals (name, category_id, status)
   SELECT 'Animal ' || n, n % 20, CASE WHEN n % 1000 = 0 OR n > 90000 THEN 'available' ELSE 'sold' END FROM generate_series(1, ${ROWS}) AS n`,
+  `INSERT INTO categories (id, name, name_key)
+  SELECT n, 'Category ' || n, 'category ' || n FROM generate_series(1, ${ROWS}) AS n`,
   `INSERT INTO orders (account_id, animal_id, status, created_at, updated_at)
   SELECT CASE WHEN n > 97000 THEN 2 WHEN n % 10 = 0 THEN n ELSE 1 END, n, CASE WHEN n % 1000 = 0 THEN 'cancelled' ELSE 'completed' END, now(), now()
   FROM generate_series(1, ${ROWS}) AS n`,
@@ -61,4 +63,5 @@ export const FILLS: readonly string[] = [
 /** Follows the fills: ids continue after the filled ones, and the planner knows the tables. */
 export const FINISH = `
   SELECT setval(pg_get_serial_sequence(name, 'id'), ${ROWS}) FROM unnest(ARRAY['accounts', 'api_keys', 'animals', 'orders']) AS name;
+  SELECT setval('category_ids', ${ROWS});
   ANALYZE`;

@@ -103,6 +103,8 @@ describe('of all the statements that the service sends', () => {
 
   it.each([
     ['animals_by_status', 'listAnimals', /^reads .* of animals: SELECT .* WHERE \(status/],
+    ['animals_by_category', 'listAnimals', /^reads .* of animals: SELECT .* unnest/],
+    ['animals_by_category', 'removeCategory', /^reads all of animals: /],
     ['orders_by_account', 'listOrders', /^reads \d+ rows of orders: SELECT .* WHERE .*account_id/],
     ['messages_due', 'deliverMessages', /^reads all of messages: WITH due AS/],
     ['api_keys_by_account_and_end', 'showKeys', /^reads \d+ rows of api_keys: SELECT/],

@@ -1,4 +1,12 @@
-import { DEFAULT_ORDER_LIMIT, InsufficientScope, MAX_PAGE_SIZE, tooManyOrders } from '@adoption-store/domain';
+import {
+  categoryInUse,
+  categoryNameTaken,
+  DEFAULT_ORDER_LIMIT,
+  InsufficientScope,
+  MAX_PAGE_SIZE,
+  preconditionFailed,
+  tooManyOrders,
+} from '@adoption-store/domain';
 import { type ErrorCode, errorStatuses } from '../errors/error-codes.js';
 import { MAX_URL_LENGTH } from '../requests/framing.js';
 import { MAX_BODY_BYTES } from '../requests/request-body.js';
@@ -20,8 +28,10 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   order_final: 'the order is already completed',
   order_in_progress: "an order for the animal 1 is placed, so its status can't be changed",
   invalid_transition: "status can't be changed from sold to available",
-  precondition_failed: 'If-Match has no entity tag of the animal as it is now',
+  precondition_failed: preconditionFailed('animal').message,
   too_many_orders: tooManyOrders(DEFAULT_ORDER_LIMIT).message,
+  category_name_taken: categoryNameTaken('Cats').message,
+  category_in_use: categoryInUse(1n).message,
   service_unavailable: 'the service is not available just now, try again',
   bad_request: 'the request is not valid HTTP/1.1',
   invalid_json: 'the body is not JSON: unexpected end at position 1',

@@ -1,11 +1,14 @@
 import type { Instant } from '../kernel/clock.js';
-import type { Animal, AnimalChange, AnimalId, NewAnimal, PetStatus, WantedVersions } from './animal.js';
+import type { WantedVersions } from '../kernel/version.js';
+import type { Animal, AnimalChange, AnimalId, CategoryId, NewAnimal, PetStatus } from './animal.js';
 
 export interface AnimalQuery {
   /** Only animals of this status. */
   readonly status?: PetStatus | undefined;
   /** Only these animals; an unknown id is simply absent. */
   readonly ids?: readonly AnimalId[] | undefined;
+  /** Only animals of these categories. */
+  readonly categoryIds?: readonly CategoryId[] | undefined;
   /** Only animals with a greater id. */
   readonly after?: AnimalId | undefined;
   /** At most so many, 1 or more. */
@@ -14,7 +17,11 @@ export interface AnimalQuery {
 
 /** Port: the animals. Each method is atomic, and a write is durable once its promise resolves. */
 export interface AnimalRepository {
-  /** Stores the animal under a new id. */
+  /**
+   * Stores the animal under a new id.
+   *
+   * @throws DomainError `invalid_parameter` if the policy is `strict` and no category has its `categoryId`.
+   */
   add(animal: NewAnimal): Promise<Animal>;
   findById(id: AnimalId): Promise<Animal | undefined>;
   /** The matching animals, ascending by id. */

@@ -2,7 +2,7 @@ import type { Branded } from '../kernel/branded.js';
 import { DomainError, invalid } from '../kernel/errors.js';
 import { INT64_MAX, INT64_MIN, isInt64 } from '../kernel/int64.js';
 import { hasAtMostCodePoints, isStorable } from '../kernel/text.js';
-import { type Sha256, versionOf } from '../kernel/version.js';
+import { requireVersion, type Sha256, versionOf, type WantedVersions } from '../kernel/version.js';
 
 export type AnimalId = Branded<bigint, 'AnimalId'>;
 export type CategoryId = Branded<bigint, 'CategoryId'>;
@@ -78,9 +78,6 @@ export function animalChange(input: AnimalChangeInput): AnimalChange {
   return { name, categoryId: categoryId as CategoryId | undefined, status };
 }
 
-/** A condition of a change: the animal must have one of these versions. Without it any version will do. */
-export type WantedVersions = readonly string[] | undefined;
-
 /** An animal's state when it is to be changed or withdrawn. */
 export interface AnimalState {
   readonly animal: Animal;
@@ -96,7 +93,7 @@ export interface AnimalState {
  * @throws DomainError `precondition_failed`, `order_in_progress` or `invalid_transition`.
  */
 export function changedAnimal(state: AnimalState, change: AnimalChange, versions: WantedVersions): Animal {
-  requireVersion(state, versions);
+  requireVersion(state.version, versions, 'animal');
   const { animal, isOrdered } = state;
   const { name = animal.name, categoryId = animal.categoryId, status = animal.status } = change;
   if (status !== animal.status) {
@@ -110,19 +107,13 @@ export function changedAnimal(state: AnimalState, change: AnimalChange, versions
 
 /** @throws DomainError `precondition_failed` or `order_in_progress`. */
 export function requireWithdrawable(state: AnimalState, versions: WantedVersions): void {
-  requireVersion(state, versions);
+  requireVersion(state.version, versions, 'animal');
   if (state.isOrdered) throw orderInProgress(state.animal.id, "it can't be withdrawn");
 }
 
 /** Identifies the animal's content: the same fields have the same version, on every instance. */
 export function animalVersion({ id, name, categoryId, status }: Animal, sha256: Sha256): string {
   return versionOf([id, name, categoryId, status], sha256);
-}
-
-function requireVersion({ version }: AnimalState, versions: WantedVersions): void {
-  if (versions?.includes(version) === false) {
-    throw new DomainError('precondition_failed', 'If-Match has no entity tag of the animal as it is now');
-  }
 }
 
 function orderInProgress(id: AnimalId, consequence: string): DomainError {
@@ -139,7 +130,8 @@ function validate({ name, categoryId, status }: AnimalChangeInput): void {
   }
 }
 
-function validateName(name: string): void {
+/** @throws DomainError `invalid_parameter` */
+export function validateName(name: string): void {
   if (name.trim() === '') throw invalid('name', 'must not be empty or only white space');
   if (!hasAtMostCodePoints(name, MAX_NAME_LENGTH))
     throw invalid('name', `must be at most ${MAX_NAME_LENGTH} characters`);

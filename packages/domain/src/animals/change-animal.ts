@@ -1,4 +1,5 @@
-import { type Animal, animalChange, type AnimalChangeInput, type AnimalId, type WantedVersions } from './animal.js';
+import type { WantedVersions } from '../kernel/version.js';
+import { type Animal, animalChange, type AnimalChangeInput, type AnimalId } from './animal.js';
 import type { AnimalRepository } from './animal-repository.js';
 import { animalNotFound } from './get-animal.js';
 

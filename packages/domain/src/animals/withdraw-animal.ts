@@ -1,5 +1,6 @@
 import type { Clock } from '../kernel/clock.js';
-import type { AnimalId, WantedVersions } from './animal.js';
+import type { WantedVersions } from '../kernel/version.js';
+import type { AnimalId } from './animal.js';
 import type { AnimalRepository } from './animal-repository.js';
 import { animalNotFound } from './get-animal.js';
 

@@ -15,6 +15,8 @@ export const domainErrorKinds = {
   invalid_transition: 'conflict',
   precondition_failed: 'precondition',
   too_many_orders: 'conflict',
+  category_name_taken: 'conflict',
+  category_in_use: 'conflict',
   service_unavailable: 'unavailable',
 } as const;
 

@@ -10,6 +10,7 @@ import { accountRepositorySuite } from './suites/account-repository.js';
 import { animalRepositorySuite } from './suites/animal-repository.js';
 import { apiKeyRepositorySuite } from './suites/api-key-repository.js';
 import { attemptCounterSuite } from './suites/attempt-counter.js';
+import { categoryRepositorySuite } from './suites/category-repository.js';
 import { credentialRepositorySuite } from './suites/credential-repository.js';
 import type { TestFramework } from './suites/framework.js';
 import { idempotencyRecordsSuite } from './suites/idempotency-records.js';
@@ -50,6 +51,9 @@ accountRepositorySuite(framework, 'in memory', open);
 animalRepositorySuite(framework, 'in memory', open);
 apiKeyRepositorySuite(framework, 'in memory', open);
 attemptCounterSuite(framework, 'in memory', open);
+categoryRepositorySuite(framework, 'in memory', (categories) =>
+  Promise.resolve({ ports: inMemoryPorts({ categories }), close }),
+);
 credentialRepositorySuite(framework, 'in memory', open);
 idempotencyRecordsSuite(framework, 'in memory', open);
 messageQueueSuite(framework, 'in memory', open);

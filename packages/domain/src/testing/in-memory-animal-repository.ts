@@ -4,15 +4,16 @@ import {
   type AnimalId,
   type AnimalState,
   animalVersion,
+  type CategoryId,
   changedAnimal,
   type NewAnimal,
   type PetStatus,
   requireWithdrawable,
-  type WantedVersions,
 } from '../animals/animal.js';
 import type { AnimalQuery, AnimalRepository } from '../animals/animal-repository.js';
+import { unknownCategory } from '../categories/category.js';
 import type { Instant } from '../kernel/clock.js';
-import type { Sha256 } from '../kernel/version.js';
+import type { Sha256, WantedVersions } from '../kernel/version.js';
 import { remember } from './in-memory-idempotency-records.js';
 import { PredictableCryptography } from './predictable-cryptography.js';
 
@@ -21,10 +22,12 @@ export class InMemoryAnimalRepository implements AnimalRepository {
   private readonly animals = new Map<AnimalId, Animal>();
   private lastId = 0n;
   private isOrdered: (id: AnimalId) => boolean = () => false;
+  private mayHave: (id: CategoryId) => boolean = () => true;
 
   constructor(private readonly sha256: Sha256 = (text) => new PredictableCryptography().sha256(text)) {}
 
   async add(animal: NewAnimal): Promise<Animal> {
+    if (!this.mayHave(animal.categoryId)) throw unknownCategory();
     this.lastId += 1n;
     const added: Animal = { ...animal, id: this.lastId as AnimalId };
     this.animals.set(added.id, added);
@@ -35,10 +38,11 @@ export class InMemoryAnimalRepository implements AnimalRepository {
     return this.animals.get(id);
   }
 
-  async list({ status, ids, after, limit }: AnimalQuery): Promise<readonly Animal[]> {
+  async list({ status, ids, categoryIds, after, limit }: AnimalQuery): Promise<readonly Animal[]> {
     return [...this.animals.values()]
       .filter((animal) => status === undefined || animal.status === status)
       .filter((animal) => ids === undefined || ids.includes(animal.id))
+      .filter((animal) => categoryIds === undefined || categoryIds.includes(animal.categoryId))
       .filter((animal) => after === undefined || animal.id > after)
       .slice(0, limit);
   }
@@ -47,6 +51,7 @@ export class InMemoryAnimalRepository implements AnimalRepository {
     const state = this.stateOf(id);
     if (state === undefined) return undefined;
     const changed = changedAnimal(state, change, versions);
+    if (change.categoryId !== undefined && !this.mayHave(change.categoryId)) throw unknownCategory();
     this.animals.set(id, changed);
     return changed;
   }
@@ -66,6 +71,16 @@ export class InMemoryAnimalRepository implements AnimalRepository {
   /** @param isOrdered whether an order for the animal is placed. */
   askAboutOrders(isOrdered: (id: AnimalId) => boolean): void {
     this.isOrdered = isOrdered;
+  }
+
+  /** @param mayHave whether animals may be put into the category. */
+  askAboutCategories(mayHave: (id: CategoryId) => boolean): void {
+    this.mayHave = mayHave;
+  }
+
+  /** Whether an animal has the category. */
+  uses(categoryId: CategoryId): boolean {
+    return [...this.animals.values()].some((animal) => animal.categoryId === categoryId);
   }
 
   /** Changes the status if it is one of `from`. Returns whether it did. */

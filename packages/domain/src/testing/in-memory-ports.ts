@@ -1,10 +1,12 @@
 import type { Ports } from '../application.js';
+import type { CategoryPolicy } from '../categories/category.js';
 import { InMemoryAccountMailQueue } from './in-memory-account-mail-queue.js';
 import { InMemoryAccountMailSender } from './in-memory-account-mail-sender.js';
 import { InMemoryAccountRepository } from './in-memory-account-repository.js';
 import { InMemoryAnimalRepository } from './in-memory-animal-repository.js';
 import { InMemoryApiKeyRepository } from './in-memory-api-key-repository.js';
 import { InMemoryAttemptCounter } from './in-memory-attempt-counter.js';
+import { InMemoryCategoryRepository } from './in-memory-category-repository.js';
 import { InMemoryCredentialRepository } from './in-memory-credential-repository.js';
 import { InMemoryIdempotencyRecords } from './in-memory-idempotency-records.js';
 import { InMemoryMessageQueue } from './in-memory-message-queue.js';
@@ -18,7 +20,7 @@ import { PredictableCryptography } from './predictable-cryptography.js';
 import { PredictablePasswordHasher } from './predictable-password-hasher.js';
 
 /** Every port, in memory: the whole application without a database. */
-export function inMemoryPorts(): Ports & {
+export function inMemoryPorts(options: { readonly categories?: CategoryPolicy } = {}): Ports & {
   readonly clock: ManualClock;
   readonly messageSender: InMemoryMessageSender;
   readonly passwordHasher: PredictablePasswordHasher;
@@ -28,17 +30,19 @@ export function inMemoryPorts(): Ports & {
   const accounts = new InMemoryAccountRepository();
   const apiKeys = new InMemoryApiKeyRepository(accounts);
   const animals = new InMemoryAnimalRepository();
+  const categories = new InMemoryCategoryRepository(animals, options.categories);
   const orders = new InMemoryOrderRepository(animals);
   const accountMails = new InMemoryAccountMailQueue(accounts, clock);
   const messages = new InMemoryMessageQueue(accounts, clock);
   const idempotency = new InMemoryIdempotencyRecords(() => {
-    const changed = [animals, orders, messages].map((each) => each.remember());
+    const changed = [animals, categories, orders, messages].map((each) => each.remember());
     return () => {
       for (const putBack of changed) putBack();
     };
   });
   return {
     animals,
+    categories,
     orders,
     messages,
     idempotency,

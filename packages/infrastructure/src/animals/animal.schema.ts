@@ -15,5 +15,8 @@ export const animalSchema = new EntitySchema<Animal>({
     { name: 'animals_name_check', expression: 'char_length(name) BETWEEN 1 AND 255' },
     { name: 'animals_status_check', expression: "status IN ('available', 'pending', 'sold')" },
   ],
-  indices: [{ name: 'animals_by_status', columns: ['status', 'id'] }],
+  indices: [
+    { name: 'animals_by_status', columns: ['status', 'id'] },
+    { name: 'animals_by_category', columns: ['categoryId', 'status', 'id'] },
+  ],
 });

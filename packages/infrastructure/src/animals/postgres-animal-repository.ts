@@ -4,16 +4,20 @@ import {
   type AnimalId,
   type AnimalQuery,
   type AnimalState,
+  type CategoryPolicy,
   changedAnimal,
   type Instant,
   INT64_MIN,
   type NewAnimal,
+  PET_STATUSES,
   requireWithdrawable,
   statusesBefore,
+  unknownCategory,
   type WantedVersions,
 } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import { Columns } from '../database/columns.js';
+import { FOREIGN_KEY_VIOLATION, sqlState } from '../database/database-errors.js';
 import { queryPrepared, readPrepared, type Statement } from '../database/prepared.js';
 import { animalSchema } from './animal.schema.js';
 import type { BatchedAnimalRepository } from './coalescing-animal-repository.js';
@@ -23,41 +27,57 @@ const SELECT = `SELECT ${columns.list()} FROM animals`;
 
 const FIND = { name: 'animals find', text: `${SELECT} WHERE id = $1` };
 
-const ADD = {
-  name: 'animals add',
+function byPolicy(statement: (policy: CategoryPolicy) => Statement): Readonly<Record<CategoryPolicy, Statement>> {
+  return { open: statement('open'), strict: statement('strict') };
+}
+
+/**
+ * The value for a column of a new row. `known_category` refuses an unknown category, and keeps a known one until the
+ * transaction ends, as a foreign key would.
+ */
+function checked(policy: CategoryPolicy, column: string, value: string): string {
+  return policy === 'strict' && column === 'category_id' ? `known_category(${value})` : value;
+}
+
+const ADD = byPolicy((policy) => ({
+  name: `animals add ${policy}`,
   text: `
-  INSERT INTO animals (${columns.listInserted()}) VALUES (${columns.listInserted((place) => `$${place}`)})
+  INSERT INTO animals (${columns.listInserted()})
+  VALUES (${columns.listInserted((place, name) => checked(policy, name, `$${place}`))})
   RETURNING ${columns.list()}`,
-};
+}));
 
 // The ids are drawn before the rows are inserted, in order, so it is certain which id belongs to which animal. The
 // sequence is looked up once: a look-up for each row took half as long again.
-const ADD_ALL = {
-  name: 'animals add all',
+const ADD_ALL = byPolicy((policy) => ({
+  name: `animals add all ${policy}`,
   text: `
   WITH numbered AS MATERIALIZED (
     SELECT nextval((SELECT pg_get_serial_sequence('animals', 'id')::regclass)) AS id, ${columns.listInserted()}
     FROM unnest(${columns.listInserted((place, _name, type) => `$${place}::${type}[]`)})
       AS added (${columns.listInserted()})
   ), inserted AS (
-    INSERT INTO animals (id, ${columns.listInserted()}) SELECT id, ${columns.listInserted()} FROM numbered
+    INSERT INTO animals (id, ${columns.listInserted()})
+    SELECT id, ${columns.listInserted((_place, name) => checked(policy, name, name))} FROM numbered
     RETURNING ${columns.list()}
   )
   SELECT * FROM inserted ORDER BY id`,
-};
+}));
 
 // Each condition is decided on the row as it is once it is locked; `is_ordered` has its own snapshot, because the
 // statement's is older and would miss an order that was placed during the wait.
 const IS_WANTED = `id = $1 AND ($2::text[] IS NULL OR ${columns.version()} = ANY($2))`;
 
-const CHANGE = {
-  name: 'animals change',
+const CHANGE = byPolicy((policy) => ({
+  name: `animals change ${policy}`,
   text: `
   UPDATE animals SET
-    name = coalesce($3, name), category_id = coalesce($4, category_id), status = coalesce($5::text, status)
+    name = coalesce($3, name),
+    category_id = coalesce(${checked(policy, 'category_id', '$4')}, category_id),
+    status = coalesce($5::text, status)
   WHERE ${IS_WANTED} AND ($5::text IS NULL OR status = $5 OR (status = ANY($6) AND NOT is_ordered(id)))
   RETURNING ${columns.list()}`,
-};
+}));
 
 const WITHDRAW = {
   name: 'animals withdraw',
@@ -83,7 +103,9 @@ const SNAPSHOT = { name: 'snapshot', text: 'SELECT pg_current_snapshot()::text, 
  * A page by status is a range of one index. With `status = …` PostgreSQL would order by id only, and might scan all
  * other animals until it had found enough.
  */
-function listOf({ status, ids, after, limit }: AnimalQuery): Statement & { readonly values: unknown[] } {
+function listOf(query: AnimalQuery): Statement & { readonly values: unknown[] } {
+  const { status, ids, categoryIds, after, limit } = query;
+  if (ids === undefined && categoryIds !== undefined) return pageOfCategories({ ...query, categoryIds });
   const values: unknown[] = [limit];
   const place = (value: unknown) => `$${values.push(value)}`;
   const isRange = status !== undefined && ids === undefined;
@@ -94,12 +116,13 @@ function listOf({ status, ids, after, limit }: AnimalQuery): Statement & { reado
     conditions.push(`(status, id) ${begin}`, `status <= ${same}`);
   } else {
     if (ids !== undefined) conditions.push(`id = ANY(${place(ids)})`);
+    if (categoryIds !== undefined) conditions.push(`category_id = ANY(${place(categoryIds)})`);
     if (status !== undefined) conditions.push(`status = ${place(status)}`);
     if (after !== undefined) conditions.push(`id > ${place(after)}`);
   }
   const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
   const order = isRange ? 'status, id' : 'id';
-  const filters = Object.entries({ status, ids, after }).filter(([, value]) => value !== undefined);
+  const filters = Object.entries({ status, ids, categoryIds, after }).filter(([, value]) => value !== undefined);
   return {
     name: ['animals', ...filters.map(([name]) => name)].join(' '),
     text: `${SELECT}${where} ORDER BY ${order} LIMIT $1`,
@@ -107,16 +130,42 @@ function listOf({ status, ids, after, limit }: AnimalQuery): Statement & { reado
   };
 }
 
+/**
+ * The first ids of each category and status, from one index, which has all that is asked for. There is no upper bound,
+ * only the limit: before version 18 PostgreSQL doesn't stop where the second column of a bound is exceeded, and would
+ * read the rest of the category. The rows are read at the end, so a page reads no more of them than it shows.
+ */
+function pageOfCategories({ status, categoryIds, after, limit }: AnimalQuery & { categoryIds: readonly bigint[] }) {
+  const statuses = status === undefined ? PET_STATUSES : [status];
+  const begin = after === undefined ? `>= (category, wanted, '${INT64_MIN}'::bigint)` : '> (category, wanted, $4)';
+  return {
+    name: `animals of categories${after === undefined ? '' : ' after'}`,
+    text: `
+    ${SELECT} WHERE id = ANY(ARRAY(
+      SELECT next.id FROM unnest($2::bigint[]) AS category, unnest($3::text[]) AS wanted, LATERAL (
+        SELECT category_id, status, id FROM animals WHERE (category_id, status, id) ${begin}
+        ORDER BY category_id, status, id LIMIT $1
+      ) AS next
+      WHERE (category_id, status) = (category, wanted) ORDER BY next.id LIMIT $1
+    )) ORDER BY id`,
+    // A category that is given twice counts once.
+    values: [limit, [...new Set(categoryIds)], statuses, ...(after === undefined ? [] : [after])],
+  };
+}
+
 export class PostgresAnimalRepository implements BatchedAnimalRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly policy: CategoryPolicy = 'open',
+  ) {}
 
   async add(animal: NewAnimal): Promise<Animal> {
-    const [row = []] = await queryPrepared(this.dataSource, ADD, columns.valuesOf([animal]).flat());
+    const [row = []] = await this.write(ADD[this.policy], columns.valuesOf([animal]).flat());
     return columns.fromValues(row);
   }
 
   async addAll(animals: readonly NewAnimal[]): Promise<readonly Animal[]> {
-    return animalsFrom(await queryPrepared(this.dataSource, ADD_ALL, columns.valuesOf(animals)));
+    return animalsFrom(await this.write(ADD_ALL[this.policy], columns.valuesOf(animals)));
   }
 
   async findById(id: AnimalId): Promise<Animal | undefined> {
@@ -134,7 +183,7 @@ export class PostgresAnimalRepository implements BatchedAnimalRepository {
     const before = status === undefined ? [] : statusesBefore(status, 'person');
     const values = [id, versions, name, categoryId, status, before];
     return this.once(
-      CHANGE,
+      CHANGE[this.policy],
       values,
       (row) => columns.fromValues(row),
       id,
@@ -175,7 +224,7 @@ export class PostgresAnimalRepository implements BatchedAnimalRepository {
     check: (state: AnimalState) => void,
   ): Promise<Result | undefined> {
     for (;;) {
-      const [row] = await queryPrepared(this.dataSource, statement, values);
+      const [row] = await this.write(statement, values);
       if (row !== undefined) return resultOf(row);
       const state = await this.stateOf(id);
       if (state === undefined) return undefined;
@@ -189,6 +238,15 @@ export class PostgresAnimalRepository implements BatchedAnimalRepository {
     if (row === undefined) return undefined;
     const [version, isOrdered] = row.slice(columns.count) as [string, boolean];
     return { animal: columns.fromValues(row), version, isOrdered };
+  }
+
+  /** @throws DomainError `invalid_parameter` if the policy is `strict` and a category is unknown. */
+  private async write(statement: Statement, values: unknown[]): Promise<readonly unknown[][]> {
+    try {
+      return await queryPrepared(this.dataSource, statement, values);
+    } catch (error) {
+      throw sqlState(error) === FOREIGN_KEY_VIOLATION ? unknownCategory() : error;
+    }
   }
 }
 

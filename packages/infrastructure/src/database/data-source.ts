@@ -3,6 +3,7 @@ import { DataSource } from 'typeorm';
 import { accountSchema } from '../accounts/account.schema.js';
 import { apiKeySchema } from '../accounts/api-key.schema.js';
 import { animalSchema } from '../animals/animal.schema.js';
+import { categorySchema } from '../categories/category.schema.js';
 import { messageSchema } from '../messages/message.schema.js';
 import { orderSchema } from '../orders/order.schema.js';
 import { sessionSchema } from '../sessions/session.schema.js';
@@ -48,7 +49,9 @@ export function boundedPool(connection: DatabaseConnection): PoolConfig {
     onConnect: (client) => {
       // Generic plans: otherwise a page would be planned at each execution, because its LIMIT could be any value, and
       // tests of a plan would only hold for the tested values.
-      prepareClient(client, 'plan_cache_mode = force_generic_plan');
+      // Without their values statements on large tables look expensive, so they would be compiled at each execution, which
+      // takes longer than running them.
+      prepareClient(client, 'plan_cache_mode = force_generic_plan', 'jit = off');
     },
   };
 }
@@ -97,7 +100,7 @@ export function migrationSource(connection: DatabaseConnection): DataSource {
 function dataSource(pool: PoolConfig): DataSource {
   return new DataSource({
     type: 'postgres',
-    entities: [animalSchema, accountSchema, apiKeySchema, orderSchema, messageSchema, sessionSchema],
+    entities: [animalSchema, categorySchema, accountSchema, apiKeySchema, orderSchema, messageSchema, sessionSchema],
     migrations,
     migrationsTableName: 'migrations',
     installExtensions: false,

@@ -37,6 +37,12 @@ const RELEASED = [QueryRunnerAlreadyReleasedError, QueryRunnerProviderAlreadyRel
 /** SQLSTATE for a statement that the role may not run. */
 export const INSUFFICIENT_PRIVILEGE = '42501';
 
+/** SQLSTATE for a row that another one excludes. */
+export const UNIQUE_VIOLATION = '23505';
+
+/** SQLSTATE for a row that refers to one that isn't there. */
+export const FOREIGN_KEY_VIOLATION = '23503';
+
 /** Most attempts of a read. */
 const MOST_READS = 3;
 

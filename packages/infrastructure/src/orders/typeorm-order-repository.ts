@@ -13,14 +13,12 @@ import {
   tooManyOrders,
 } from '@adoption-store/domain';
 import type { DataSource, Repository } from 'typeorm';
-import { onDatabase, readFromDatabase, sqlState } from '../database/database-errors.js';
+import { onDatabase, readFromDatabase, sqlState, UNIQUE_VIOLATION } from '../database/database-errors.js';
 import { attempt, managerOf } from '../database/transactions.js';
 import { Columns } from '../database/columns.js';
 import { orderSchema } from './order.schema.js';
 
 const columns = new Columns(orderSchema);
-
-const UNIQUE_VIOLATION = '23505';
 
 /**
  * One statement, for one round trip. `may_place_order` locks the account until the transaction ends and only then

@@ -86,19 +86,47 @@ export function animalRepositorySuite(
       expect(await animals.list({ ids: [], limit: 100 })).toEqual([]);
     });
 
+    it('lists by categories, alone and with every other filter', async () => {
+      // No other test has these.
+      const categories = [INT64_MIN + 1_000n, -1_000n, 1_000n, INT64_MAX - 1_000n] as CategoryId[];
+      const added = await atOnce(60, () =>
+        add({ categoryId: draws.pick(categories), status: draws.pick(PET_STATUSES) }),
+      );
+      const all = await animals.list({ ids: idsOf(added), limit: 100 });
+      const unknown = 4_711n as CategoryId;
+      const draw = () => ({
+        categoryIds: draws.many(0, 6, () => draws.pick([...categories, unknown])),
+        status: draws.isOneOf(3) ? undefined : draws.pick(PET_STATUSES),
+        ids: draws.isOneOf(2) ? undefined : draws.many(0, 30, () => draws.pick(idsOf(all))),
+        after: draws.isOneOf(3) ? undefined : draws.pick(idsOf(all)),
+        limit: draws.integer(1, 70),
+      });
+      await checkDrawn(100, draw, async ({ categoryIds, status, ids, after, limit }) => {
+        const expected = all
+          .filter((animal) => categoryIds.includes(animal.categoryId) && (status ?? animal.status) === animal.status)
+          .filter(({ id }) => (ids?.includes(id) ?? true) && (after === undefined || id > after));
+        expect(await animals.list({ categoryIds, status, ids, after, limit })).toEqual(expected.slice(0, limit));
+      });
+    });
+
     it('gives each of many concurrent readers the page it asked for', async () => {
       const added: Animal[] = [];
-      for (let index = 0; index < 30; index += 1) added.push(await add({ status: PET_STATUSES[index % 3] }));
+      for (let index = 0; index < 30; index += 1)
+        added.push(await add({ status: PET_STATUSES[index % 3], categoryId: BigInt(100 + (index % 2)) }));
       const query = () => ({
         status: draws.isOneOf(4) ? undefined : draws.pick(PET_STATUSES),
+        categoryIds: draws.isOneOf(2) ? undefined : draws.many(1, 2, () => draws.pick([100n, 101n] as CategoryId[])),
         after: draws.pick(idsOf(added)),
         limit: draws.integer(1, 40),
       });
       const draw = () => draws.many(1, 80, query);
       await checkDrawn(30, draw, async (queries) => {
         const pages = await Promise.all(queries.map((query) => animals.list(query)));
-        const expected = queries.map(({ status, after, limit }) =>
-          added.filter((animal) => animal.id > after && (status ?? animal.status) === animal.status).slice(0, limit),
+        const expected = queries.map(({ status, categoryIds, after, limit }) =>
+          added
+            .filter((animal) => animal.id > after && (status ?? animal.status) === animal.status)
+            .filter(({ categoryId }) => categoryIds?.includes(categoryId) ?? true)
+            .slice(0, limit),
         );
         expect(pages).toEqual(expected);
       });

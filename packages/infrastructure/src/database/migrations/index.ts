@@ -23,6 +23,8 @@ import { LeaveRoomForUses1700000068000 } from './1700000068000-leave-room-for-us
 import { NotifyAfterCommits1700000069000 } from './1700000069000-notify-after-commits.js';
 import { IndexPastCounts1700000069100 } from './1700000069100-index-past-counts.js';
 import { AddScopes1700000070000 } from './1700000070000-add-scopes.js';
+import { CreateCategories1700000071000 } from './1700000071000-create-categories.js';
+import { IndexCategories1700000071100 } from './1700000071100-index-categories.js';
 import { WithdrawAnimals1700000072000 } from './1700000072000-withdraw-animals.js';
 
 /** In the order in which they run. A released migration is never edited. */
@@ -52,5 +54,7 @@ export const migrations = [
   NotifyAfterCommits1700000069000,
   IndexPastCounts1700000069100,
   AddScopes1700000070000,
+  CreateCategories1700000071000,
+  IndexCategories1700000071100,
   WithdrawAnimals1700000072000,
 ];

@@ -1,0 +1,20 @@
+import type { Category } from '@adoption-store/domain';
+import { EntitySchema } from 'typeorm';
+import { int64Column } from '../database/columns.js';
+
+export type CategoryRow = Category & {
+  /** The domain's `categoryNameKey` of the name. Not selected by default. */
+  readonly nameKey?: string;
+};
+
+export const categorySchema = new EntitySchema<CategoryRow>({
+  name: 'Category',
+  tableName: 'categories',
+  columns: {
+    id: { type: 'bigint', primary: true, transformer: int64Column },
+    name: { type: 'text' },
+    nameKey: { name: 'name_key', type: 'text', select: false },
+  },
+  uniques: [{ name: 'categories_name_key_key', columns: ['nameKey'] }],
+  checks: [{ name: 'categories_name_check', expression: 'char_length(name) BETWEEN 1 AND 255' }],
+});

@@ -1,0 +1,47 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+export class CreateCategories1700000071000 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE TABLE categories (
+        id bigint PRIMARY KEY,
+        name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 255),
+        name_key text NOT NULL UNIQUE
+      )`);
+    // Not the default of the column: an id may be taken by animals. Owned by it, so that both have one owner.
+    await runner.query('CREATE SEQUENCE category_ids OWNED BY categories.id');
+    // SECURITY DEFINER: the role of the services may use the tables, and no sequence but those of their columns.
+    await runner.query(`
+      CREATE FUNCTION next_category_id(step bigint) RETURNS bigint LANGUAGE sql VOLATILE SECURITY DEFINER
+      RETURN CASE WHEN step = 0 THEN nextval('category_ids') ELSE setval('category_ids', nextval('category_ids') + step) END`);
+    // Locks as a foreign key does. VOLATILE, here and below: each statement in the function sees all commits before it
+    // began, even if the caller's snapshot is older.
+    await runner.query(`
+      CREATE FUNCTION known_category(wanted bigint) RETURNS bigint LANGUAGE plpgsql VOLATILE STRICT AS $$
+      BEGIN
+        PERFORM FROM categories WHERE id = wanted FOR KEY SHARE;
+        IF NOT FOUND THEN
+          RAISE foreign_key_violation USING MESSAGE = 'no category has the id ' || wanted;
+        END IF;
+        RETURN wanted;
+      END
+      $$`);
+    // In the order of an index: with `category_id = wanted` PostgreSQL might scan the table until it finds such an animal.
+    await runner.query(`
+      CREATE FUNCTION is_category_used(wanted bigint) RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
+      BEGIN
+        RETURN coalesce((
+          SELECT category_id = wanted FROM animals WHERE category_id >= wanted
+          ORDER BY category_id, status, id LIMIT 1
+        ), false);
+      END
+      $$`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP FUNCTION is_category_used');
+    await runner.query('DROP FUNCTION known_category');
+    await runner.query('DROP FUNCTION next_category_id');
+    await runner.query('DROP TABLE categories');
+  }
+}
