@@ -6,6 +6,7 @@ import { ThrottlerModule } from '@nestjs/throttler';
 import { ApiContext } from './api-context.js';
 import { BearerAuthGuard } from './authentication/bearer-auth.guard.js';
 import { ErrorFilter } from './errors/error.filter.js';
+import { CategoriesController } from './categories/categories.controller.js';
 import { Idempotency } from './idempotency/idempotency.js';
 import { PlanThrottlerGuard } from './rate-limiting/plan-throttler.guard.js';
 import type { RequestCounterStorage } from './rate-limiting/request-counter.storage.js';
@@ -37,6 +38,7 @@ export class ApiModule {
       controllers: [
         PetsController,
         PetChangesController,
+        CategoriesController,
         StoreOrdersController,
         MessagesController,
         RateLimitController,

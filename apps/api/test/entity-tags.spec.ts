@@ -2,6 +2,7 @@ import { MINUTE } from '@adoption-store/domain';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { useApi } from './support/api.js';
 import { expectError, expectLimitHeaders } from './support/expectations.js';
+import { addCategory, CATEGORIES, categoryOf } from './support/categories-client.js';
 import { messageOf, MESSAGES, writeMessage } from './support/messages-client.js';
 import { bearer, changePet, get, withdrawPet } from './support/pets-client.js';
 import { request } from './support/raw-http.js';
@@ -18,6 +19,8 @@ beforeAll(async () => {
     'an animal': `/v1/pets/${petId}`,
     'a list of orders': ORDERS,
     'an order': `${ORDERS}/${id}`,
+    'a list of categories': CATEGORIES,
+    'a category': `${CATEGORIES}/${categoryOf(await addCategory(api, 'Cats'), 201).id}`,
     'a message': `${MESSAGES}/${messageOf(await writeMessage(api, 'Hello'), 202).id}`,
   });
 });
@@ -27,7 +30,16 @@ beforeEach(() => {
   api.clock.advance(MINUTE);
 });
 
-const CASES = ['a list', 'an empty list', 'an animal', 'a list of orders', 'an order', 'a message'];
+const CASES = [
+  'a list',
+  'an empty list',
+  'an animal',
+  'a list of categories',
+  'a category',
+  'a list of orders',
+  'an order',
+  'a message',
+];
 const conditionally = (path: string, tag: string, method = 'GET') =>
   request(api, path, { method, headers: { ...bearer(api.key), 'If-None-Match': tag } });
 

@@ -6,6 +6,7 @@ import { type ErrorCode, errorStatuses } from '../src/errors/error-codes.js';
 import { useApi } from './support/api.js';
 import { expectError, expectLimitHeaders, JSON_CONTENT_TYPE } from './support/expectations.js';
 import { messageOf, MESSAGES, writeMessage } from './support/messages-client.js';
+import { addCategory, categoryOf, removeCategory } from './support/categories-client.js';
 import { bearer, createPet, get, rawHead, sendOnce, changePet, withdrawPet } from './support/pets-client.js';
 import { type RawResponse, request } from './support/raw-http.js';
 import { addPet, end, orderPet, ORDERS, placeOrder } from './support/store-client.js';
@@ -169,6 +170,15 @@ const REQUESTS: Readonly<
   rate_limited: () => overLimits(61),
   key_banned: () => overLimits(110),
   daily_quota_exceeded: overDay,
+  category_in_use: async () => {
+    const { id } = categoryOf(await addCategory(api, 'In use'), 201);
+    await createPet(api, `{"name":"Luna","categoryId":${id}}`);
+    return removeCategory(api, id);
+  },
+  category_name_taken: async () => {
+    await addCategory(api, 'Taken');
+    return addCategory(api, 'TAKEN');
+  },
   expectation_failed: () => send('GET /v1/pets', 'Expect: x'),
   expired_api_key: async () => {
     const { account } = await api.openKey();

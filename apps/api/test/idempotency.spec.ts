@@ -6,6 +6,7 @@ import pg from 'pg';
 import { type ApiParts, ApiModule } from '../src/api.module.js';
 
 import { useApi } from './support/api.js';
+import { CATEGORIES } from './support/categories-client.js';
 import { expectError, JSON_CONTENT_TYPE } from './support/expectations.js';
 import { MESSAGES } from './support/messages-client.js';
 import { bearer, get, petsOf, rawHead, sendOnce, walkPages } from './support/pets-client.js';
@@ -56,6 +57,7 @@ function expectReplay(again: RawResponse, first: RawResponse): void {
 /** Each operation that changes something, with its path and body. */
 const OPERATIONS: readonly (readonly [name: string, status: number, () => Promise<Sent>])[] = [
   ['adding an animal', 201, () => Promise.resolve({})],
+  ['adding a category', 201, () => Promise.resolve({ path: CATEGORIES, body: `{"name":"${newKey()}"}` })],
   ['placing an order', 201, async () => ({ path: ORDERS, body: `{"petId":${await addPet(api)}}` })],
   ['completing an order', 200, async () => ({ path: `${ORDERS}/${(await placeOrder(api)).id}/complete`, body: '' })],
   ['cancelling an order', 200, async () => ({ path: `${ORDERS}/${(await placeOrder(api)).id}/cancel`, body: '' })],

@@ -1,10 +1,12 @@
 import { MINUTE } from '@adoption-store/domain';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { CategoriesController } from '../src/categories/categories.controller.js';
 import { MessagesController } from '../src/messages/messages.controller.js';
 import { PetsController } from '../src/pets/pets.controller.js';
 import { stabilityOf } from '../src/stability/stability.js';
 import { StoreOrdersController } from '../src/store/store-orders.controller.js';
 import { useApi } from './support/api.js';
+import { addCategory, CATEGORIES, nameCategory, removeCategory } from './support/categories-client.js';
 import { messageOf, MESSAGES, postMessage, writeMessage } from './support/messages-client.js';
 import { bearer, createPet, get, rawHead, sendOnce } from './support/pets-client.js';
 import { type RawResponse, request } from './support/raw-http.js';
@@ -45,6 +47,11 @@ describe('X-Stability is beta on the answer to', () => {
     ['a new order', 201, async () => orderPet(api, await addPet(api))],
     ['completing', 200, async () => end(api, 'complete', (await placeOrder(api)).id)],
     ['cancelling', 200, async () => end(api, 'cancel', (await placeOrder(api)).id)],
+    ['a list of categories', 200, () => get(api, CATEGORIES)],
+    ['a new category', 201, () => addCategory(api, 'Cats')],
+    ['a named category', 201, () => nameCategory(api, 66, 'Otters')],
+    ['a removed category', 204, () => removeCategory(api, 66)],
+    ['an unknown category', 404, () => removeCategory(api, 66)],
     ['a bad parameter', 400, () => get(api, `${ORDERS}?limit=0`)],
     ['a bad body', 400, () => postOrder(api, '{')],
     ['a bad Host', 400, () => sendOnce(api, rawHead(api, `GET ${ORDERS} HTTP/1.1`, [], ['Host: a b']))],
@@ -89,10 +96,7 @@ describe('X-Stability is absent from the answer to', () => {
 
 describe('the stability of a controller', () => {
   it('can be read from it', () => {
-    expect([StoreOrdersController, MessagesController, PetsController].map(stabilityOf)).toEqual([
-      'beta',
-      'experimental',
-      undefined,
-    ]);
+    const controllers = [CategoriesController, StoreOrdersController, MessagesController, PetsController];
+    expect(controllers.map(stabilityOf)).toEqual(['beta', 'beta', 'experimental', undefined]);
   });
 });

@@ -1,4 +1,5 @@
 import { FIXED_PLANS, limitsOf, plan, SCOPE_MEANINGS } from '@adoption-store/domain';
+import { categorySchemas } from '../categories/category.schema.js';
 import { errorSchemas, refusalResponses } from './errors.js';
 import { headers } from './headers.js';
 import { messageSchemas } from '../messages/message.schema.js';
@@ -80,6 +81,7 @@ export const description: Described = {
   ],
   tags: [
     { name: 'Pets', description: 'The animals.' },
+    { name: 'Categories', description: 'Names for the categories of animals.' },
     { name: 'Store', description: 'Orders of animals.' },
     { name: 'Messages', description: 'Messages to the store.' },
     { name: 'Limits', description: 'The limits of the plan, and the requests left.' },
@@ -97,6 +99,7 @@ export const description: Described = {
     },
     schemas: {
       ...petSchemas.described,
+      ...categorySchemas.described,
       ...errorSchemas,
       ...orderSchemas.described,
       ...messageSchemas.described,

@@ -39,6 +39,7 @@ export const parameters = {
     "The position of the page. Use the `Link` header of the previous page; don't build or parse a cursor.",
     { type: 'string' },
   ),
+  CategoryId: parameterIn('path', 'categoryId', 'Identifier of the category.', { type: 'integer', format: 'int64' }),
   OrderId: parameterIn('path', 'orderId', 'Identifier of the order.', { type: 'integer', format: 'int64' }),
 };
 

@@ -1,5 +1,7 @@
 import { MAX_IDS } from '@adoption-store/domain';
 import type { Type } from '@nestjs/common';
+import { CategoriesController } from '../categories/categories.controller.js';
+import { CATS } from '../categories/category.schema.js';
 import { deprecationHeaders, getPetDeprecation } from '../stability/deprecation.js';
 import { type StabilityLevel, stabilityOf } from '../stability/stability.js';
 import { QUEUED } from '../messages/message.schema.js';
@@ -73,6 +75,7 @@ function operations<Controller extends object>(tag: string, controller: Type<Con
     /** A GET whose response has no entity tag. */
     look: (handler: Handler, own: Operation) => described(handler, own, [], []),
     patch: (handler: Handler, own: Operation) => described(handler, own, [parameter('IfMatch')], ['ETag']),
+    put: (handler: Handler, own: Operation) => described(handler, own, [parameter('IfMatch')], ['ETag']),
     delete: (handler: Handler, own: Operation) => described(handler, own, [parameter('IfMatch')], []),
     post: (handler: Handler, own: Operation) =>
       described(
@@ -91,6 +94,7 @@ const notModified = (stability: StabilityLevel | undefined, own: Described = {})
 
 const pets = operations('Pets', PetsController);
 const petChanges = operations('Pets', PetChangesController);
+const categories = operations('Categories', CategoriesController);
 const orders = operations('Store', StoreOrdersController);
 const messages = operations('Messages', MessagesController);
 const limits = operations('Limits', RateLimitController);
@@ -98,6 +102,7 @@ const limits = operations('Limits', RateLimitController);
 const page = (schema: string, ...items: readonly Described[]): Described =>
   json({ type: 'array', items: schemaRef(schema) }, { page: items, 'nothing found': [] });
 const animal = (example: Described): Described => json(schemaRef('Pet'), { 'the animal': example });
+const category = (example: Described): Described => json(schemaRef('Category'), { 'the category': example });
 const order = (example: Described): Described => json(schemaRef('Order'), { 'the order': example });
 const message = (example: Described): Described => json(schemaRef('Message'), { 'the message': example });
 
@@ -126,6 +131,18 @@ const notice: Described = {
   },
 };
 
+/** A query parameter that may be repeated. */
+const ids = (name: string, meaning: string): Described => ({
+  ...parameterIn(
+    'query',
+    name,
+    `${meaning} Repeat the parameter for several, up to ${MAX_IDS} times. Unknown ids are left out.`,
+    { type: 'array', maxItems: MAX_IDS, items: { type: 'integer', format: 'int64' } },
+  ),
+  style: 'form',
+  explode: true,
+});
+
 const endOrder = (handler: 'complete' | 'cancel', summary: string, description: string, status: string): Described =>
   orders.post(handler, {
     operationId: `${handler}Order`,
@@ -146,14 +163,8 @@ export const paths: Described = {
       parameters: [
         parameter('Limit'),
         parameterIn('query', 'status', 'Only animals with this status.', schemaRef('PetStatus')),
-        {
-          name: 'id',
-          in: 'query',
-          description: `Only these animals. Repeat the parameter for several, up to ${MAX_IDS} times. Unknown ids are left out.`,
-          style: 'form',
-          explode: true,
-          schema: { type: 'array', maxItems: MAX_IDS, items: { type: 'integer', format: 'int64' } },
-        },
+        ids('id', 'Only these animals.'),
+        ids('categoryId', 'Only animals of these categories.'),
         parameter('Cursor'),
       ],
       success: ['A page of animals.', page('Pet', LUNA, { ...LUNA, id: 2, name: 'Milo' })],
@@ -211,6 +222,64 @@ export const paths: Described = {
       parameters: [PET_ID],
       status: 204,
       success: ['The animal has been withdrawn.'],
+      refusals: refusals(404, 409, 412),
+    }),
+  },
+  '/categories': {
+    get: categories.get('list', {
+      operationId: 'listCategories',
+      summary: 'List categories',
+      description: 'Lists categories by their identifiers, ascending. Pages work as for animals.',
+      parameters: [parameter('Limit'), ids('id', 'Only these categories.'), parameter('Cursor')],
+      success: ['A page of categories.', page('Category', CATS, { id: 2, name: 'Dogs' })],
+      headers: withHeaders('Link'),
+    }),
+    post: categories.post('add', {
+      operationId: 'createCategory',
+      summary: 'Add a category',
+      description:
+        'Adds a category under an identifier that neither a category nor an animal has. A name that another category has, ' +
+        'without regard to case, is refused with 409 `category_name_taken`.',
+      body: json(schemaRef('NewCategory'), { 'a category': { name: 'Rabbits' } }),
+      status: 201,
+      success: ['The category has been added.', category({ id: 3, name: 'Rabbits' })],
+    }),
+  },
+  '/categories/{categoryId}': {
+    get: categories.get('get', {
+      operationId: 'getCategory',
+      summary: 'Get a category',
+      description: 'Gets a category.',
+      parameters: [parameter('CategoryId')],
+      success: ['The category.', category(CATS)],
+      refusals: refusals(404),
+    }),
+    put: categories.put('name', {
+      operationId: 'nameCategory',
+      summary: 'Name a category',
+      description:
+        'Gives the identifier this name, whether it has a name or not; animals may carry it already. A name that another ' +
+        'category has, without regard to case, is refused with 409 `category_name_taken`. With `If-Match` a category that ' +
+        'is still in that version is renamed, otherwise the response is 412.',
+      parameters: [parameter('CategoryId')],
+      body: json(schemaRef('NewCategory'), { 'another name': { name: 'Big cats' } }),
+      success: ['The category has been renamed.', category({ ...CATS, name: 'Big cats' })],
+      refusals: {
+        201: {
+          description: 'The identifier has been named.',
+          headers: withHeaders('X-Stability', 'ETag', 'Location'),
+          content: category({ ...CATS, name: 'Big cats' }),
+        },
+        ...refusals(404, 409, 412),
+      },
+    }),
+    delete: categories.delete('remove', {
+      operationId: 'removeCategory',
+      summary: 'Remove a category',
+      description: 'Removes the category. While an animal has it, it is refused with 409 `category_in_use`.',
+      parameters: [parameter('CategoryId')],
+      status: 204,
+      success: ['The category has been removed.'],
       refusals: refusals(404, 409, 412),
     }),
   },

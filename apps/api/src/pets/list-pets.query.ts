@@ -5,7 +5,7 @@ import type { ListQuery, Parameter } from '../responses/next-page.js';
 /** The name of this list in its cursors. */
 export const PETS_CURSOR = 'pets';
 
-/** The query of GET /v1/pets. Each parameter may occur once, except `id`. */
+/** The query of GET /v1/pets. Each parameter may occur once, except `id` and `categoryId`. */
 export class ListPetsQuery implements ListAnimalsInput, ListQuery {
   @Limit()
   limit?: number;
@@ -16,11 +16,19 @@ export class ListPetsQuery implements ListAnimalsInput, ListQuery {
   @Int64s('id')
   ids?: bigint[];
 
+  @Int64s('categoryId')
+  categoryIds?: bigint[];
+
   @Cursor(PETS_CURSOR)
   after?: bigint;
 
   parameters(): readonly Parameter[] {
-    const { limit, status, ids = [] } = this;
-    return [['limit', limit], ['status', status], ...ids.map((id): Parameter => ['id', id])];
+    const { limit, status, ids = [], categoryIds = [] } = this;
+    return [
+      ['limit', limit],
+      ['status', status],
+      ...ids.map((id): Parameter => ['id', id]),
+      ...categoryIds.map((id): Parameter => ['categoryId', id]),
+    ];
   }
 }

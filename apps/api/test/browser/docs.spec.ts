@@ -61,6 +61,7 @@ if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for 
     ]);
     expect(await Promise.all(groups)).toEqual([
       ['Pets', 5],
+      ['Categories', 5],
       ['Store', 5],
       ['Messages', 2],
       ['Limits', 1],

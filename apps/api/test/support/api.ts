@@ -11,7 +11,7 @@ import {
   plan,
 } from '@adoption-store/domain';
 import { InMemoryMessageSender, ManualClock } from '@adoption-store/domain/testing';
-import { openInfrastructure } from '@adoption-store/infrastructure';
+import { type InfrastructureConfig, openInfrastructure } from '@adoption-store/infrastructure';
 import { createDatabase } from '@adoption-store/test-support';
 
 /** The API with its own database, served over real HTTP. Only its clock is set by hand. */
@@ -33,10 +33,14 @@ export interface TestApi {
 }
 
 /** Starts the API before a suite's first test and stops it after the last. */
-export function useApi(options?: Partial<ApiOptions>, rules?: ApplicationOptions): TestApi {
+export function useApi(
+  options?: Partial<ApiOptions>,
+  rules?: ApplicationOptions,
+  infrastructure?: Partial<InfrastructureConfig>,
+): TestApi {
   const api = {} as TestApi;
   beforeAll(async () => {
-    Object.assign(api, await startApi(options, rules));
+    Object.assign(api, await startApi(options, rules, infrastructure));
   });
   afterAll(() => api.close());
   return api;
@@ -44,11 +48,16 @@ export function useApi(options?: Partial<ApiOptions>, rules?: ApplicationOptions
 
 let accountsOpened = 0;
 
-export async function startApi(options: Partial<ApiOptions> = {}, rules?: ApplicationOptions): Promise<TestApi> {
+export async function startApi(
+  options: Partial<ApiOptions> = {},
+  rules?: ApplicationOptions,
+  infrastructure?: Partial<InfrastructureConfig>,
+): Promise<TestApi> {
   const database = await createDatabase();
   const { ports, isReady, close } = await openInfrastructure({
     databaseUrl: database.url,
     poolSize: 5,
+    ...infrastructure,
   });
   const clock = new ManualClock(instant(Date.UTC(2026, 10, 21, 12)));
   const messageSender = new InMemoryMessageSender();

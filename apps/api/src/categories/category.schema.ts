@@ -1,0 +1,28 @@
+import { type Category, MAX_NAME_LENGTH } from '@adoption-store/domain';
+import { ResourceSchemas } from '../responses/resource-schemas.js';
+import { type Described, int64, object } from '../openapi/schema.js';
+
+export const CATS = { id: 1, name: 'Cats' };
+
+const newCategory = {
+  name: {
+    type: 'string',
+    minLength: 1,
+    maxLength: MAX_NAME_LENGTH,
+    pattern: String.raw`\S`,
+    description:
+      "The category's name. It is stored exactly as sent, and must not be only white space. No two categories have the " +
+      'same name, without regard to case.',
+    examples: [CATS.name],
+  },
+} satisfies Record<Exclude<keyof Category, 'id'>, Described>;
+
+/** The schemas of Category and NewCategory. */
+export const categorySchemas = new ResourceSchemas({
+  Category: object(
+    'A name for the category of animals.',
+    { id: int64('Identifier, which animals carry as their `categoryId`.', 1), ...newCategory },
+    CATS,
+  ),
+  NewCategory: object('A name to give.', newCategory, { name: CATS.name }),
+});

@@ -1,0 +1,23 @@
+import type { ListCategoriesInput } from '@adoption-store/domain';
+import { Cursor, Int64s, Limit } from '../requests/list-parameters.js';
+import type { ListQuery, Parameter } from '../responses/next-page.js';
+
+/** The name of this list in its cursors. */
+export const CATEGORIES_CURSOR = 'categories';
+
+/** The query of GET /v1/categories. Each parameter may occur once, except `id`. */
+export class ListCategoriesQuery implements ListCategoriesInput, ListQuery {
+  @Limit()
+  limit?: number;
+
+  @Int64s('id')
+  ids?: bigint[];
+
+  @Cursor(CATEGORIES_CURSOR)
+  after?: bigint;
+
+  parameters(): readonly Parameter[] {
+    const { limit, ids = [] } = this;
+    return [['limit', limit], ...ids.map((id): Parameter => ['id', id])];
+  }
+}
