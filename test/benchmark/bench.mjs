@@ -3,6 +3,7 @@
  * (results.json and results.md); `--check` fails if the API is slower than those.
  */
 import { parseArgs } from 'node:util';
+import { measureConditional } from './conditional.mjs';
 import { measureGrowth } from './growth.mjs';
 import { measureHostile } from './hostile.mjs';
 import { measureHour } from './hour.mjs';
@@ -13,9 +14,11 @@ import { check, keep } from './results.mjs';
 import { measureSizing } from './sizing.mjs';
 import { measureSoak } from './soak.mjs';
 import { measureThroughput } from './throughput.mjs';
+import { measureVersions } from './versions.mjs';
 import { measureYear } from './year.mjs';
 
 const benchmarks = {
+  conditional: measureConditional,
   growth: measureGrowth,
   hostile: measureHostile,
   hour: measureHour,
@@ -26,12 +29,15 @@ const benchmarks = {
   soak: measureSoak,
   throughput: measureThroughput,
   usage: measureUsage,
+  versions: measureVersions,
   year: measureYear,
 };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
+    /** Folder of another built version, for `versions`. */
+    before: { type: 'string' },
     check: { type: 'boolean', default: false },
     /** Also measures growth to ten million animals. */
     huge: { type: 'boolean', default: false },
@@ -51,6 +57,11 @@ if (values.check) process.exit((await check()) ? 0 : 1);
 for (const [name, measure] of Object.entries(benchmarks)) {
   if (positionals.length > 0 && !positionals.includes(name)) continue;
   console.log(`\n${name}`);
-  const result = await measure({ huge: values.huge, minutes: Number(values.minutes), scale: Number(values.scale) });
+  const result = await measure({
+    before: values.before,
+    huge: values.huge,
+    minutes: Number(values.minutes),
+    scale: Number(values.scale),
+  });
   if (values.write && result !== undefined) keep(name, result);
 }

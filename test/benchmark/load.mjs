@@ -16,7 +16,7 @@ const HAS_WRK = spawnSync('wrk', ['--version']).error === undefined;
 export const TOOL = HAS_WRK ? 'wrk' : 'autocannon';
 
 /**
- * Sends any of `requests`, each `{ method, path, key, body }`, to a service for `seconds`. Returns the requests per
+ * Sends any of `requests`, each `{ method, path, key, tag, body }`, to a service for `seconds`. Returns the requests per
  * second, the latencies in milliseconds, and the service's CPU time per request in microseconds.
  */
 export async function load({ origin, pid }, requests, { connections, seconds }) {
@@ -54,8 +54,9 @@ local requests = {}
 function init(args)
   math.randomseed(os.time())
   for line in io.lines(args[1]) do
-    local method, path, key, body = line:match("^(%S+) (%S+) (%S+) ?(.*)$")
+    local method, path, key, tag, body = line:match("^(%S+) (%S+) (%S+) (%S+) ?(.*)$")
     local headers = { ["Authorization"] = "Bearer " .. key }
+    if tag ~= "-" then headers["If-None-Match"] = tag end
     if body ~= "" then headers["Content-Type"] = "application/json" else body = nil end
     requests[#requests + 1] = wrk.format(method, path, headers, body)
   end
@@ -74,7 +75,7 @@ async function wrk(origin, requests, connections, seconds) {
   writeFileSync(script, SCRIPT);
   writeFileSync(
     list,
-    requests.map(({ method, path, key, body = '' }) => `${method} ${path} ${key} ${body}\n`).join(''),
+    requests.map(({ method, path, key, tag = '-', body = '' }) => `${method} ${path} ${key} ${tag} ${body}\n`).join(''),
   );
   // A slow service isn't a failing one, so the timeout is longer than the default of 2 s.
   const args = [
@@ -100,8 +101,9 @@ async function wrk(origin, requests, connections, seconds) {
 async function cannon(url, requests, connections, duration) {
   const latencies = [];
   const setupRequest = (request) => {
-    const { method, path, key, body } = requests[Math.floor(Math.random() * requests.length)];
-    const headers = { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) };
+    const { method, path, key, tag, body } = requests[Math.floor(Math.random() * requests.length)];
+    const type = body && { 'content-type': 'application/json' };
+    const headers = { authorization: `Bearer ${key}`, ...type, ...(tag && { 'if-none-match': tag }) };
     return { ...request, method, path, headers, body };
   };
   const running = autocannon({ url, connections, duration, requests: [{ setupRequest }] });

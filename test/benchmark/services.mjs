@@ -10,9 +10,12 @@ const root = join(import.meta.dirname, '../..');
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const flags = /exec node (.*?)\s*apps\//.exec(scripts['start:api'])[1].split(' ').filter(Boolean);
 
-/** Starts the API as a separate process and waits until it is ready. `node` is the Node.js program to use. */
-export function startApi(env, node) {
-  return start({ program: 'apps/api/dist/main.js', env, ready: /Address {2}(\S+)\/v1/, node, flags });
+/**
+ * Starts the API as a separate process and waits until it is ready. `node` is the Node.js program to use, `from` the
+ * folder of the built project.
+ */
+export function startApi(env, node, from = root) {
+  return start({ program: 'apps/api/dist/main.js', env, ready: /Address {2}(\S+)\/v1/, node, flags, from });
 }
 
 /** Starts the worker in the same way. */
@@ -46,9 +49,9 @@ export function startPeer(name, env, node) {
 }
 
 /** Creates a key that no limit stops. */
-export function createKey(env) {
+export function createKey(env, from = root) {
   const plan = ['--plan', 'enterprise', '--per-minute', '2000000000', '--per-day', '2000000000'];
-  const args = [join(root, 'apps/cli/dist/keys.js'), 'create', '--email', 'bench@example.com', ...plan];
+  const args = [join(from, 'apps/cli/dist/keys.js'), 'create', '--email', 'bench@example.com', ...plan];
   return execFileSync(process.execPath, args, { env, encoding: 'utf8' }).trim();
 }
 
@@ -69,9 +72,9 @@ function compileTypical() {
   return 'test/dist/typical.js';
 }
 
-async function start({ program, env, ready, args = [], node = process.execPath, flags: given = [] }) {
+async function start({ program, env, ready, args = [], node = process.execPath, flags: given = [], from = root }) {
   const startedAt = performance.now();
-  const child = spawn(node, [...given, join(root, program), ...args], {
+  const child = spawn(node, [...given, join(from, program), ...args], {
     env: { METRICS_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -8,12 +8,12 @@ import { openInfrastructure } from '@adoption-store/infrastructure';
 import { migrate } from '@adoption-store/infrastructure/testing';
 import pg from 'pg';
 
-/** A durable PostgreSQL for one benchmark, with the schema, in a temporary folder. */
-export async function openStore() {
+/** A durable PostgreSQL for one benchmark, with the schema unless it is `bare`, in a temporary folder. */
+export async function openStore({ bare = false } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'adoption-store-bench-'));
   const server = await openEmbeddedPostgres({ dataDirectory: folder, settings: { max_connections: '100' } });
   const { url } = server;
-  await migrate({ connectionString: url });
+  if (!bare) await migrate({ connectionString: url });
   const client = new pg.Client(url);
   await client.connect();
   const [{ server_version: version }] = (await client.query('SHOW server_version')).rows;
