@@ -1,44 +1,32 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { instant, MINUTE } from '@adoption-store/domain';
 import { type Infrastructure, openInfrastructure } from '@adoption-store/infrastructure';
-import { ask, createDatabase, KEYS, run, type Running, type TestDatabase } from '@adoption-store/test-support';
+import { ask } from '@adoption-store/test-support';
 import { type Done, explains, type Pet, type State, type Step, textOf } from '../support/animal-history.js';
-import { startService } from '../support/faults.js';
-import { HttpClient, type Received } from '../support/http-client.js';
+import type { HttpClient, Received } from '../support/http-client.js';
+import { type Replicas, startReplicas } from '../support/replicas.js';
 
 /** Animals with a race. More take longer and prove more. */
 const ROUNDS = Number(process.env['ANIMAL_ROUNDS'] ?? 150);
 const STATUSES = ['available', 'available', 'available', 'pending', 'sold'] as const;
 
 describe('two replicas on one PostgreSQL', () => {
-  let database: TestDatabase;
-  let replicas: Running[] = [];
-  let origins: string[] = [];
+  let replicas: Replicas;
   let store: Infrastructure;
-  let client: HttpClient;
 
   beforeAll(async () => {
-    database = await createDatabase();
-    const settings = { DATABASE_URL: database.url };
-    const started = await Promise.all([startService(settings), startService(settings)]);
-    replicas = started.map(({ service }) => service);
-    origins = started.map(({ origin }) => origin);
-    const plan = ['--plan', 'enterprise', '--per-minute', '2000000000', '--per-day', '2000000000'];
-    const { stdout } = await run(KEYS, ['create', '--email', 'racer@example.com', ...plan], settings);
-    client = new HttpClient(stdout.trim());
-    store = await openInfrastructure({ databaseUrl: database.url, poolSize: 2 });
+    replicas = await startReplicas();
+    store = await openInfrastructure({ databaseUrl: replicas.databaseUrl, poolSize: 2 });
   });
 
   afterAll(async () => {
-    client.close();
     await store.close();
-    await Promise.all(replicas.map((replica) => replica.stop()));
-    await database.drop();
+    await replicas.close();
   });
 
   const pick = <Value>(values: readonly Value[]) => values[Math.floor(Math.random() * values.length)] as Value;
   const send = (party: number, method: string, path: string, options?: Parameters<HttpClient['send']>[2]) =>
-    client.send(method, `${origins[party % 2] ?? ''}/v1${path}`, options);
+    replicas.client.send(method, `${replicas.originOf(party)}/v1${path}`, options);
   const petOf = ({ text }: Received) => JSON.parse(text) as Pet;
   const idOf = ({ text }: Received) => (JSON.parse(text) as { readonly id: number }).id;
 
@@ -124,7 +112,7 @@ describe('two replicas on one PostgreSQL', () => {
   async function look(petId: number): Promise<State> {
     const shown = await send(0, 'GET', `/pets/${petId}`);
     const query = `SELECT id::int, status FROM orders WHERE animal_id = ${petId}`;
-    const orders = await ask<{ id: number; status: string }>(database.url, query);
+    const orders = await ask<{ id: number; status: string }>(replicas.databaseUrl, query);
     return {
       pet: shown.status === 200 ? petOf(shown) : undefined,
       orders: new Map(orders.map(({ id, status }) => [id, status])),

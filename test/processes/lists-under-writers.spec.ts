@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ask, createDatabase, KEYS, run, type Running, type TestDatabase } from '@adoption-store/test-support';
-import { startService } from '../support/faults.js';
-import { HttpClient } from '../support/http-client.js';
+import { ask } from '@adoption-store/test-support';
+import { type Replicas, startReplicas } from '../support/replicas.js';
 
 /** Rounds of so many milliseconds. More prove more. */
 const ROUNDS = Number(process.env['LIST_ROUNDS'] ?? 1);
@@ -25,32 +24,16 @@ interface Story {
 }
 
 describe('lists of two replicas, while 8 writers change and withdraw animals', () => {
-  let database: TestDatabase;
-  let replicas: Running[] = [];
-  let origins: string[] = [];
-  let client: HttpClient;
-
+  let replicas: Replicas;
   beforeAll(async () => {
-    database = await createDatabase();
-    const settings = { DATABASE_URL: database.url };
-    const started = await Promise.all([startService(settings), startService(settings)]);
-    replicas = started.map(({ service }) => service);
-    origins = started.map(({ origin }) => origin);
-    const plan = ['--plan', 'enterprise', '--per-minute', '2000000000', '--per-day', '2000000000'];
-    const { stdout } = await run(KEYS, ['create', '--email', 'reader@example.com', ...plan], settings);
-    client = new HttpClient(stdout.trim());
+    replicas = await startReplicas();
   });
-
-  afterAll(async () => {
-    client.close();
-    await Promise.all(replicas.map((replica) => replica.stop()));
-    await database.drop();
-  });
+  afterAll(() => replicas.close());
 
   async function fill(): Promise<Map<number, Story>> {
-    await ask(database.url, 'DELETE FROM animals');
+    await ask(replicas.databaseUrl, 'DELETE FROM animals');
     const rows = await ask<{ id: string }>(
-      database.url,
+      replicas.databaseUrl,
       `INSERT INTO animals (name, category_id, status)
        SELECT 'Luna', 0, 'available' FROM generate_series(1, ${ANIMALS}) RETURNING id`,
     );
@@ -63,15 +46,15 @@ describe('lists of two replicas, while 8 writers change and withdraw animals', (
     while (!isOver()) {
       const place = Math.floor(Math.random() * own.length);
       const [id, story] = own[place] ?? [0, { changedAt: [], withdrawnAt: 0 }];
-      const url = `${origins[Math.floor(Math.random() * 2)] ?? ''}/v1/pets/${id}`;
       const count = story.changedAt.length;
+      const url = `${replicas.originOf(count)}/v1/pets/${id}`;
       if (own.length > 5 && Math.random() < 0.05) {
-        expect(await client.send('DELETE', url)).toMatchObject({ status: 204 });
+        expect(await replicas.client.send('DELETE', url)).toMatchObject({ status: 204 });
         story.withdrawnAt = performance.now();
         own.splice(place, 1);
       } else {
         const body = JSON.stringify({ categoryId: count, status: count % 2 === 1 ? 'pending' : 'available' });
-        expect(await client.send('PATCH', url, { body })).toMatchObject({ status: 200 });
+        expect(await replicas.client.send('PATCH', url, { body })).toMatchObject({ status: 200 });
         story.changedAt[count] = performance.now();
       }
     }
@@ -86,11 +69,11 @@ describe('lists of two replicas, while 8 writers change and withdraw animals', (
     const wrong: string[] = [];
     let seen = 0;
     const filter = ['', '&status=available', '&status=pending'][reader % 3] ?? '';
-    const first = `${origins[reader % 2] ?? ''}/v1/pets?limit=${20 + (reader % 4) * 20}${filter}`;
+    const first = `${replicas.originOf(reader)}/v1/pets?limit=${20 + (reader % 4) * 20}${filter}`;
     let url: string | undefined = first;
     while (!isOver()) {
       const sentAt = performance.now();
-      const { text, headers } = await client.send('GET', url ?? first);
+      const { text, headers } = await replicas.client.send('GET', url ?? first);
       for (const pet of JSON.parse(text) as readonly Pet[]) {
         seen += 1;
         const story = stories.get(pet.id);

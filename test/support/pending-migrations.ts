@@ -7,7 +7,7 @@ import { type AllOperations, OPERATIONS } from './all-operations.js';
  * The newest migration of the version before. This version also serves on its schema: so one process can take the place
  * of both, before a migration and after it.
  */
-export const VERSION_BEFORE = 1_700_000_067_000;
+export const VERSION_BEFORE = 1_700_000_070_000;
 
 /** Milliseconds within which every request is answered. */
 const LONGEST_ANSWER = 2_000;
