@@ -6,13 +6,15 @@ import pg from 'pg';
 import { AllOperations } from '../support/all-operations.js';
 import { issueKeys, startService } from '../support/faults.js';
 import { runScript } from '../support/operator-scripts.js';
-import { expectNothingFailed, migrationsOf, revertTo, VERSION_BEFORE } from '../support/pending-migrations.js';
+import { expectNothingFailed, migrationsOf, revertTo } from '../support/pending-migrations.js';
 import { WholePostgres } from '../support/whole-postgres.js';
 
 const bin = folderOf('backup beside a migration', 'postgresql', 'pg_dump', 'pg_restore', 'initdb', 'postgres');
 
-/** The last migration that locks a table. A later one builds indexes, so it waits for the end of older transactions. */
-const LAST_THAT_LOCKS = 1_700_000_069_000;
+/** The migration after this one locks a table. */
+const BEFORE_A_LOCK = 1_700_000_071_100;
+/** The migration after this one builds an index, so it waits for the end of older transactions. */
+const BEFORE_AN_INDEX = 1_700_000_071_000;
 /** More than a pipe holds, so that pg_dump can't end before its output is read. */
 const ROWS = 20_000;
 /** Requests before and after each step. */
@@ -71,10 +73,10 @@ done
   it.each([
     [
       'a migration waits to lock a table',
-      VERSION_BEFORE,
+      BEFORE_A_LOCK,
       ({ stderr }: Running) => stderr.includes('perhaps a backup (try 1)'),
     ],
-    ['a migration waits to build an index', LAST_THAT_LOCKS, isWaitingToIndex],
+    ['a migration waits to build an index', BEFORE_AN_INDEX, isWaitingToIndex],
   ])('while a backup runs and %s', async (_, version, isWaiting) => {
     const pending = await revertTo(version, url);
     const traffic = new AllOperations(

@@ -4,8 +4,8 @@ import { ask } from '@adoption-store/test-support';
 import { type AllOperations, OPERATIONS } from './all-operations.js';
 
 /**
- * The newest migration of the version before. This version also serves on its schema: so one process can take the place
- * of both, before a migration and after it.
+ * The newest migration that this version needs to serve what the version before served. So one process can take the
+ * place of both, before the later migrations and after them.
  */
 export const VERSION_BEFORE = 1_700_000_070_000;
 

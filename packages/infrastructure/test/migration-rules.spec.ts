@@ -43,6 +43,7 @@ describe('a migration is refused that', () => {
     ['ALTER TABLE animals RENAME COLUMN name TO title', 'version before'],
     [`UPDATE animals SET status = 'sold'`, 'batches'],
     ['DELETE FROM animals', 'batches'],
+    ['ALTER TABLE orders DROP CONSTRAINT orders_animal_id_fkey', 'lock_timeout'],
     ['LOCK TABLE animals', 'locks'],
   ])('has %j', (statement, advice) => {
     expect(problemsOf({ statements: [statement], isTransaction: true })).toEqual([expect.stringContaining(advice)]);
@@ -71,6 +72,7 @@ it.each([
   [true, ["CREATE TABLE toys (id bigint, name text CHECK (name > ''))", 'CREATE INDEX toys_by_name ON toys (name)']],
   [true, ['ALTER TABLE animals ADD CONSTRAINT named CHECK (length(name) > 0) NOT VALID']],
   [true, ['ALTER TABLE animals VALIDATE CONSTRAINT named']],
+  [true, ["SET LOCAL lock_timeout = '200ms'", 'ALTER TABLE orders DROP CONSTRAINT orders_animal_id_fkey']],
   [
     false,
     [

@@ -53,6 +53,8 @@ const RULES: readonly Rule[] = [
   { pattern: /^(?:LOCK|CLUSTER|VACUUM|REINDEX)\b/i, isForNew: true, advice: 'it locks a table for long' },
 ];
 
+const GIVES_UP_EARLY = /^SET LOCAL lock_timeout = '\d{1,3}ms'$/i;
+
 /** The rules that a migration breaks. It runs while the version before serves, so it may block nobody for long. */
 export function problemsOf({ statements, isTransaction }: Migrated): readonly string[] {
   const plain = statements.map((statement) => statement.replace(/--.*$/gm, '').replace(/\s+/g, ' ').trim());
@@ -65,6 +67,9 @@ export function problemsOf({ statements, isTransaction }: Migrated): readonly st
   return plain.flatMap((text, index) => {
     const isConcurrent = /^(?:CREATE|DROP) (?:UNIQUE )?INDEX CONCURRENTLY/i.test(text);
     if (isConcurrent && isTransaction) return [`${text}: needs transaction = false`];
+    const isForeignKey = /^ALTER TABLE .*DROP CONSTRAINT .*_fkey\b/i.test(text);
+    if (isForeignKey && !plain.slice(0, index).some((each) => GIVES_UP_EARLY.test(each)))
+      return [`${text}: locks two tables, so SET LOCAL lock_timeout below the second after which a deadlock ends`];
     const name = /^CREATE (?:UNIQUE )?INDEX CONCURRENTLY (\w+)/i.exec(text)?.[1];
     const isSafe = plain.slice(0, index).includes(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
     if (name !== undefined && !isSafe)

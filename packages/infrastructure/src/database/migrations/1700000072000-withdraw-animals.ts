@@ -17,6 +17,9 @@ export class WithdrawAnimals1700000072000 implements MigrationInterface {
         RETURN EXISTS (SELECT FROM orders WHERE animal_id = animal AND status = 'placed');
       END
       $$`);
+    // A foreign key is of two tables, and orders are placed and ended in either order of the two. PostgreSQL ends a deadlock
+    // after a second, perhaps at the cost of an order; the migration gives up earlier, and is tried again.
+    await runner.query("SET LOCAL lock_timeout = '200ms'");
     // An animal may be withdrawn after its orders have ended. Every statement that places an order reserves the animal's
     // row first, so no order is placed for an animal that isn't there.
     await runner.query('ALTER TABLE orders DROP CONSTRAINT IF EXISTS orders_animal_id_fkey');
