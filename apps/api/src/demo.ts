@@ -3,6 +3,11 @@ import { type Application, DomainError, plan } from '@adoption-store/domain';
 import { readSecretFile, writeSecretFile } from './secret-file.js';
 
 const DEMO_ACCOUNT = { email: 'demo@example.com', plan: plan('pro') };
+const DEMO_CATEGORIES = [
+  { id: 1n, name: 'Cats' },
+  { id: 2n, name: 'Dogs' },
+  { id: 3n, name: 'Rabbits' },
+];
 const DEMO_ANIMALS = [
   { name: 'Luna', categoryId: 1n },
   { name: 'Milo', categoryId: 1n },
@@ -11,10 +16,16 @@ const DEMO_ANIMALS = [
   { name: 'Coco', categoryId: 3n, status: 'sold' },
 ] as const;
 
-/** Adds a few animals if the store has none. */
-export async function seedAnimals({ listAnimals, addAnimal }: Application): Promise<void> {
-  const { items } = await listAnimals.execute({ limit: 1 });
-  if (items.length > 0) return;
+/** Adds a few animals and names their categories, if the store has neither. */
+export async function seedCatalogue({
+  listAnimals,
+  addAnimal,
+  listCategories,
+  nameCategory,
+}: Application): Promise<void> {
+  const lists = [await listAnimals.execute({ limit: 1 }), await listCategories.execute({ limit: 1 })];
+  if (lists.some(({ items }) => items.length > 0)) return;
+  for (const category of DEMO_CATEGORIES) await nameCategory.execute(category);
   for (const animal of DEMO_ANIMALS) await addAnimal.execute(animal);
 }
 

@@ -12,7 +12,7 @@ import { openInfrastructure } from '@adoption-store/infrastructure';
 import { logDependencies, openLog, openTracing, type PageServer, servePages } from '@adoption-store/telemetry';
 import { OpenConnections } from '@adoption-store/web';
 import { createApi } from './create-api.js';
-import { demoKey, seedAnimals } from './demo.js';
+import { demoKey, seedCatalogue } from './demo.js';
 import { ApiMetrics } from './observability/api-metrics.js';
 
 /** Connections that wait to be accepted. A client's kernel retries a further one, seconds later. */
@@ -32,6 +32,7 @@ export async function serveApi(settings: Values<typeof apiSettings>, told: Abort
     ...(await openDatabase({ databaseUrl, dataDirectory, onEvent })),
     poolSize: settings.DATABASE_POOL_SIZE,
     redisUrl: settings.REDIS_URL,
+    categories: settings.CATEGORIES,
     banPolicy: {
       refusals: settings.BAN_REFUSALS,
       firstBan: settings.BAN_SECONDS * SECOND,
@@ -53,7 +54,7 @@ export async function serveApi(settings: Values<typeof apiSettings>, told: Abort
       orderLimit: settings.ORDER_LIMIT,
     });
     const isEmbedded = databaseUrl === undefined;
-    if (isEmbedded) await seedAnimals(application);
+    if (isEmbedded) await seedCatalogue(application);
     const key = isEmbedded ? await demoKey(application, dataDirectory) : undefined;
     const metrics = new ApiMetrics(read);
     const api = await createApi({

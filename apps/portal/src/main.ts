@@ -28,6 +28,7 @@ async function start(settings: Values<typeof portalSettings>, told: AbortSignal)
     ...(await openDatabase({ databaseUrl, dataDirectory, onEvent })),
     poolSize: settings.DATABASE_POOL_SIZE,
     redisUrl: settings.REDIS_URL,
+    categories: settings.CATEGORIES,
     onEvent,
     onDependency: logDependencies(log),
   });

@@ -57,6 +57,7 @@ describe('settings', () => {
     ['BAN_SECONDS', ['1', '3600'], ['0', '86401']],
     ['BAN_SECONDS_MAX', ['86400'], ['0', '86401']],
     ['KEY_ENVIRONMENT', ['live', 'staging'], ['production']],
+    ['CATEGORIES', ['open', 'strict'], ['Strict', 'closed']],
     [
       'PUBLIC_URL',
       ['https://api.example.com', 'http://localhost:3000/store/'],

@@ -30,6 +30,11 @@ export const storeSettings = {
     about: 'Kind of API keys that are issued and accepted: `live` or `staging`',
     read: oneOf('live', 'staging'),
   },
+  CATEGORIES: {
+    default: 'open',
+    about: 'Whether animals may be put into categories that have no name: `open`, or `strict` to refuse that',
+    read: oneOf('open', 'strict'),
+  },
 } as const satisfies Record<string, Setting<unknown>>;
 
 /** Settings of every service. */
