@@ -4,6 +4,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { AccountController } from './account/account.controller.js';
 import { CatalogueController } from './catalogue/catalogue.controller.js';
+import { CategoriesController } from './categories/categories.controller.js';
 import { AfterAnswer } from './http/after-answer.js';
 import { CLOCK } from './http/clock.js';
 import { Devices } from './http/devices.js';
@@ -43,6 +44,7 @@ export class PortalModule {
         KeysController,
         UsageController,
         CatalogueController,
+        CategoriesController,
       ],
       providers: [
         { provide: CLOCK, useValue: clock },

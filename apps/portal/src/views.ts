@@ -1,4 +1,14 @@
-import type { Account, AccountUsage, Animal, ApiKey, PetStatus, Scope, ShownKeys } from '@adoption-store/domain';
+import type {
+  Account,
+  AccountUsage,
+  Animal,
+  ApiKey,
+  Category,
+  CategoryId,
+  PetStatus,
+  Scope,
+  ShownKeys,
+} from '@adoption-store/domain';
 
 /** The messages about a form by field, and `form` for a problem of the whole form. */
 export type Problems = Readonly<Record<string, string>>;
@@ -89,16 +99,38 @@ export interface Views {
   readonly plan: object;
   readonly quickstart: object;
   /**
-   * `/catalogue?status=&cursor=`; POST /catalogue adds an animal, if the account `mayAdd` one: `name`, `categoryId`,
-   * `status`.
+   * `/catalogue?status=&categoryId=&cursor=`; POST /catalogue adds an animal, if the account `mayAdd` one: `name`,
+   * `categoryId`, `status`.
    */
   readonly catalogue: Form & {
+    readonly category?: CategoryId | undefined;
     readonly animals: readonly Animal[];
+    /** The names of the animals' categories. */
+    readonly names: ReadonlyMap<CategoryId, string>;
+    /** The first categories, to choose from. */
+    readonly categories: readonly Category[];
+    /** Those, and the `category` if it isn't one of them. */
+    readonly choices: readonly { readonly id: CategoryId; readonly name?: string | undefined }[];
+    /** The query of this list, with `?`, for each status. */
+    readonly queryOf: (status: PetStatus | undefined) => string;
     readonly mayAdd: boolean;
     readonly status?: PetStatus | undefined;
     /** The address of the next page. */
     readonly next?: string | undefined;
   };
+  /**
+   * `/categories?cursor=`; POST /categories adds one, if the account `mayChange` them: `name`, `number` (may be empty).
+   */
+  readonly categories: Form & {
+    readonly categories: readonly Category[];
+    readonly mayChange: boolean;
+    /** The address of the next page. */
+    readonly next?: string | undefined;
+  };
+  /** `/categories/{id}/name`; POST there: `name`. The id may have no `current` name. */
+  readonly 'name-category': Form & { readonly id: bigint; readonly current?: string | undefined };
+  /** `/categories/{id}/remove`, the confirmation; POST there. */
+  readonly 'remove-category': Form & { readonly category: Category };
   /** Errors: 403, 404, 429, 500, 503. `message` is a sentence for people. */
   readonly error: {
     readonly status: number;

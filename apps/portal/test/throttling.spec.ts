@@ -234,6 +234,9 @@ describe('every form', () => {
     '/keys/:id/rotate': (path) => byAccount(path, 30),
     '/keys/:id/revoke': (path) => byAccount(path, 30),
     '/catalogue': (path) => byAccount(path, 30),
+    '/categories': (path) => byAccount(path, 30),
+    '/categories/:id/name': (path) => byAccount(path, 30),
+    '/categories/:id/remove': (path) => byAccount(path, 30),
   };
 
   it('has a limit that is tested here', () => {

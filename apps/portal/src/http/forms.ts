@@ -1,4 +1,4 @@
-import { DomainError, type Scope, SCOPES } from '@adoption-store/domain';
+import { DomainError, isInt64, type Scope, SCOPES } from '@adoption-store/domain';
 import type { Form, Problems, RefusedForm } from '../views.js';
 
 export const EMPTY_FORM: Form = { values: {}, problems: {} };
@@ -44,6 +44,12 @@ export function wholeNumber(text: string, least: number, most: number): number |
   return value >= least && value <= most ? value : undefined;
 }
 
+/** An id that a person typed, or that an address has. Undefined for anything else. */
+export function int64From(text: string): bigint | undefined {
+  const value = /^-?\d{1,19}$/.test(text.trim()) ? BigInt(text) : undefined;
+  return isInt64(value) ? value : undefined;
+}
+
 /** The fields that people fill in, with their labels. Passwords are never kept. */
 const LABELS: Readonly<Record<string, string>> = {
   email: 'E-mail address',
@@ -55,6 +61,7 @@ const LABELS: Readonly<Record<string, string>> = {
   expiresIn: 'Days until it expires',
   overlap: 'Hours of overlap',
   categoryId: 'Category number',
+  number: 'Number',
   status: 'Status',
 };
 const PASSWORDS: ReadonlySet<string> = new Set(['password', 'current', 'next']);

@@ -14,6 +14,9 @@ const NOTICES = {
   'key-revoked': 'The key is revoked. Requests with it are refused from now on.',
   'form-sent-before': 'This form was already sent, so nothing was done again. A key is shown only once.',
   'animal-added': 'The animal is in the catalogue.',
+  'category-added': 'The category is added.',
+  'category-named': 'The category has its new name.',
+  'category-removed': 'The category is removed.',
 } as const;
 
 export type Notice = keyof typeof NOTICES;

@@ -107,6 +107,11 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
     for (let request = 0; request < 170; request += 1) await application.meterRequest.execute(caller);
     for (const name of ['Luna', 'Rex', 'Mia who was found by the river one morning in March'])
       await application.addAnimal.execute({ name, categoryId: 9_223_372_036_854_775_807n });
+    await application.nameCategory.execute({ id: 1n, name: 'Cats' });
+    await application.nameCategory.execute({
+      id: 9_223_372_036_854_775_807n,
+      name: 'Dogs that work, as on a farm or in a herd',
+    });
     // Closing writes all pending records.
     await close();
     return website;
@@ -145,6 +150,10 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
     '/quickstart',
     '/catalogue',
     '/catalogue?status=sold',
+    '/catalogue?categoryId=1',
+    '/categories',
+    '/categories/1/name',
+    '/categories/1/remove',
     '/nowhere',
   ];
 
@@ -190,6 +199,24 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
     await page.getByRole('button', { name: 'Add it' }).click();
     await page.getByRole('alert').waitFor();
     await look(page);
+  });
+
+  it('shows a problem of a category beside its field', async () => {
+    const page = member;
+    for (const [path, button] of [
+      ['/categories', 'Add it'],
+      ['/categories/1/name', 'Save the name'],
+    ] as const) {
+      await open(page, path);
+      await page.getByLabel('Name').fill(' ');
+      await page.getByRole('button', { name: button }).click();
+      await page
+        .getByRole('alert')
+        .getByRole('link', { name: /^Name: / })
+        .click();
+      expect(await page.evaluate('document.activeElement.id')).toBe('name');
+      await look(page);
+    }
   });
 
   it('shows a problem of the scopes beside the boxes, and leads to the first', async () => {
