@@ -7,6 +7,8 @@ export type Pet = Schemas['Pet'];
 export type NewPet = Schemas['NewPet'];
 export type PetPatch = Schemas['PetPatch'];
 export type PetStatus = Schemas['PetStatus'];
+export type Category = Schemas['Category'];
+export type NewCategory = Schemas['NewCategory'];
 export type Order = Schemas['Order'];
 export type NewOrder = Schemas['NewOrder'];
 export type OrderStatus = Schemas['OrderStatus'];
@@ -14,6 +16,7 @@ export type Message = Schemas['Message'];
 export type NewMessage = Schemas['NewMessage'];
 export type RateLimit = Schemas['RateLimit'];
 export type PetQuery = NonNullable<operations['listPets']['parameters']['query']>;
+export type CategoryQuery = NonNullable<operations['listCategories']['parameters']['query']>;
 export type OrderQuery = NonNullable<operations['listOrders']['parameters']['query']>;
 
 type QueryValue = string | number | bigint | readonly bigint[] | undefined;
@@ -31,7 +34,8 @@ export class AdoptionStore {
   }
 
   /**
-   * The animals, by id: `for await` iterates over all of them, `.page()` fetches one page. By id: `{ id: [1n, 2n] }`.
+   * The animals, by id: `for await` iterates over all of them, `.page()` fetches one page. By id: `{ id: [1n, 2n] }`; by
+   * category: `{ categoryId: [1n] }`.
    */
   pets(query: PetQuery = {}, options?: CallOptions): Pages<Pet> {
     return this.#list('/pets', query, options);
@@ -50,6 +54,31 @@ export class AdoptionStore {
   /** Withdraws an animal for good. Its earlier orders stay readable. (Beta.) */
   async withdrawPet(petId: bigint, options?: CallOptions): Promise<void> {
     await this.#write('DELETE', `/pets/${petId}`, undefined, options);
+  }
+
+  /** The categories, by id: `for await` iterates over all of them, `.page()` fetches one page. (Beta.) */
+  categories(query: CategoryQuery = {}, options?: CallOptions): Pages<Category> {
+    return this.#list('/categories', query, options);
+  }
+
+  /** One category. (Beta.) */
+  getCategory(categoryId: bigint, options?: CallOptions): Promise<Category> {
+    return this.#get(`/categories/${categoryId}`, options);
+  }
+
+  /** Adds a category under an id that neither a category nor an animal has. (Beta.) */
+  createCategory(category: NewCategory, options?: PostOptions): Promise<Category> {
+    return this.#post('/categories', category, options);
+  }
+
+  /** Gives the id this name, whether it has a name or not. (Beta.) */
+  nameCategory(categoryId: bigint, category: NewCategory, options?: CallOptions): Promise<Category> {
+    return this.#write('PUT', `/categories/${categoryId}`, category, options) as Promise<Category>;
+  }
+
+  /** Removes a category, which no animal may have. (Beta.) */
+  async removeCategory(categoryId: bigint, options?: CallOptions): Promise<void> {
+    await this.#write('DELETE', `/categories/${categoryId}`, undefined, options);
   }
 
   /** The account's orders, by id: `for await` iterates over all of them, `.page()` fetches one page. (Beta.) */

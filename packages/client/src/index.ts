@@ -1,7 +1,10 @@
 export { ApiError, type ApiErrorCode } from './api-error.js';
 export {
   AdoptionStore,
+  type Category,
+  type CategoryQuery,
   type Message,
+  type NewCategory,
   type NewMessage,
   type NewOrder,
   type NewPet,

@@ -86,6 +86,25 @@ describe('an animal', () => {
   });
 });
 
+describe('categories', () => {
+  it('are added, named, listed and removed, and animals are found by them', async () => {
+    const store = storeOf();
+    const id = MAX_INT64 - 1n;
+    const cats = await store.createCategory({ name: 'Cats' });
+    expect(cats).toEqual({ id: expect.any(BigInt), name: 'Cats' });
+    const otters = await store.nameCategory(id, { name: 'Otters' });
+    expect(otters).toEqual({ id, name: 'Otters' });
+    expect(await store.getCategory(id)).toEqual(otters);
+    expect(await all(store.categories({ limit: 1 }))).toEqual([cats, otters]);
+    const pet = await store.createPet({ name: 'Luna', categoryId: cats.id });
+    expect(await all(store.pets({ categoryId: [cats.id] }))).toEqual([pet]);
+    await expect(store.createCategory({ name: 'CATS' })).rejects.toMatchObject({ code: 'category_name_taken' });
+    await expect(store.removeCategory(cats.id)).rejects.toMatchObject({ code: 'category_in_use', status: 409 });
+    await store.removeCategory(id);
+    expect(await all(store.categories())).toEqual([cats]);
+  });
+});
+
 describe('orders', () => {
   it('are placed, got, completed and cancelled', async () => {
     const store = storeOf();

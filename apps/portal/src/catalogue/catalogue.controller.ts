@@ -23,7 +23,7 @@ import type { Form } from '../views.js';
 /** An account that is held to less than this reads only, as its keys do. */
 const TO_ADD = 'pets:write';
 
-/** What a list has of all animals. */
+/** The filter of a list. */
 interface Which {
   readonly status?: PetStatus | undefined;
   readonly category?: bigint | undefined;
