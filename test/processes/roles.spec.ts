@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   ask,
   createDatabase,
@@ -40,6 +41,7 @@ describe('roles.sql', () => {
       PORTAL_PORT: '0',
       WORKER_PORT: '0',
       LOG_LEVEL: 'warn',
+      CATEGORIES: 'strict',
     });
     try {
       await services.prints(/^The worker is ready/m);
@@ -75,6 +77,9 @@ describe('roles.sql', () => {
     expect(await run(MIGRATE, [], { DATABASE_URL: as('store_owner') })).toMatchObject({ code: 0 });
     const created = await run(KEYS, ['create', '--email', 'dev@example.com'], { DATABASE_URL: as('store_a') });
     expect(created).toMatchObject({ code: 0, stderr: '' });
+    // The function's owner may use the sequence, which the services may not.
+    expect(await ask(as('store_a'), 'SELECT next_category_id(0) AS id')).toEqual([{ id: '1' }]);
+    await expect(ask(as('store_a'), `SELECT nextval('category_ids')`)).rejects.toThrow('permission denied');
   });
 });
 
@@ -98,21 +103,27 @@ async function callEveryOperation(origin: string, key: string): Promise<void> {
   const call = async (method: string, path: string, body?: object) => {
     const authorization = `Bearer ${key}`;
     const sent = body && {
-      headers: { authorization, 'content-type': 'application/json', 'idempotency-key': `${path} ${method}` },
+      headers: { authorization, 'content-type': 'application/json', 'idempotency-key': randomUUID() },
       body: JSON.stringify(body),
     };
     const response = await fetch(`${origin}/v1${path}`, { method, headers: { authorization }, ...sent });
     const text = await response.text();
     expect({ call: `${method} ${path}`, text, isOk: response.ok }).toMatchObject({ isOk: true });
-    return JSON.parse(text) as { readonly id: string | number; readonly status: string };
+    return JSON.parse(text || '{}') as { readonly id: string | number; readonly status: string };
   };
+  await call('PUT', '/categories/1', { name: 'Cats' });
   const { id: petId } = await call('POST', '/pets', { name: 'Luna', categoryId: 1 });
+  const { id: categoryId } = await call('POST', '/categories', { name: 'Dogs' });
+  for (const path of ['/categories', `/categories/${categoryId}`]) await call('GET', path);
+  await call('PATCH', `/pets/${petId}`, { categoryId });
+  await call('DELETE', '/categories/1');
   for (const path of ['/pets', `/pets?id=${petId}`, `/pets/${petId}`, '/rate_limit']) await call('GET', path);
   const { id: cancelled } = await call('POST', '/store/orders', { petId });
   await call('POST', `/store/orders/${cancelled}/cancel`);
-  const { id: completed } = await call('POST', '/store/orders?again', { petId });
+  const { id: completed } = await call('POST', '/store/orders', { petId });
   await call('POST', `/store/orders/${completed}/complete`);
   for (const path of ['/store/orders', `/store/orders/${completed}`]) await call('GET', path);
+  await call('DELETE', `/pets/${petId}`);
   const { id } = await call('POST', '/messages', { message: 'Is Luna there?' });
   await until(async () => (await call('GET', `/messages/${id}`)).status === 'sent');
 }
@@ -124,7 +135,8 @@ async function useThePortal(origin: string): Promise<void> {
   expect((await visitor.post('/sign-up', { email: 'person@example.com', password })).status).toBe(303);
   await visitor.get('/keys');
   expect(keyIn(await visitor.post('/keys', { scopes: 'pets:read' }))).not.toBe('');
-  for (const path of ['/account', '/usage', '/catalogue']) expect((await visitor.get(path)).status).toBe(200);
+  for (const path of ['/account', '/usage', '/catalogue', '/categories'])
+    expect((await visitor.get(path)).status).toBe(200);
   await visitor.get('/account');
   expect((await visitor.post('/sign-out')).status).toBe(303);
 }
