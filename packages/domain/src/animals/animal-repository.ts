@@ -30,7 +30,7 @@ export interface AnimalRepository {
    * Changes the animal as `changedAnimal` says, in one step with its checks: of concurrent changes, orders and
    * withdrawals each sees the outcome of the one before. Undefined if the animal is unknown.
    *
-   * @throws DomainError `precondition_failed`, `order_in_progress` or `invalid_transition`, and nothing changed.
+   * @throws DomainError `precondition_failed`, `order_in_progress` or `invalid_transition`, or as `add`; nothing changed.
    */
   change(id: AnimalId, change: AnimalChange, versions?: WantedVersions): Promise<Animal | undefined>;
   /**
