@@ -8,7 +8,7 @@ const BREATH = 5;
 /** Milliseconds between two requests to `/v1/rate_limit`, which a key may send 60 times a minute. */
 const RATE_LIMIT_BREATH = 1_100;
 
-/** Clients that use every operation of the API until they are stopped. */
+/** Clients that use every operation of `OPERATIONS` until they are stopped. */
 export class AllOperations {
   /** The responses that were not the expected ones. */
   readonly failures: string[] = [];
@@ -125,7 +125,7 @@ export class AllOperations {
   }
 }
 
-/** Every operation of the API. */
+/** Every operation that the version before served: some of them run before its schema is brought up to date. */
 export const OPERATIONS = [
   'GET /v1/messages/:id',
   'GET /v1/pets',
