@@ -32,9 +32,12 @@ import { SignIn } from './accounts/sign-in.js';
 import { SignUp } from './accounts/sign-up.js';
 import { TakeBackKey } from './accounts/take-back-key.js';
 import { AddAnimal } from './animals/add-animal.js';
+import type { AnimalImporter } from './animals/animal-importer.js';
 import type { AnimalRepository } from './animals/animal-repository.js';
 import { ChangeAnimal } from './animals/change-animal.js';
+import { ExportAnimals } from './animals/export-animals.js';
 import { GetAnimal } from './animals/get-animal.js';
+import { ImportAnimals } from './animals/import-animals.js';
 import { ListAnimals } from './animals/list-animals.js';
 import { WithdrawAnimal } from './animals/withdraw-animal.js';
 import { AddCategory } from './categories/add-category.js';
@@ -78,6 +81,7 @@ import type { SessionRepository } from './sessions/session-repository.js';
 export interface Ports {
   readonly animals: AnimalRepository;
   readonly categories: CategoryRepository;
+  readonly animalImporter: AnimalImporter;
   readonly orders: OrderRepository;
   readonly messages: MessageQueue;
   readonly messageSender: MessageSender;
@@ -134,6 +138,8 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     listAnimals: new ListAnimals(animals),
     changeAnimal: new ChangeAnimal(animals),
     withdrawAnimal: new WithdrawAnimal(animals, clock),
+    importAnimals: new ImportAnimals(ports.animalImporter),
+    exportAnimals: new ExportAnimals(animals),
 
     addCategory: new AddCategory(categories),
     getCategory: new GetCategory(categories),

@@ -10,6 +10,7 @@ import { Argon2PasswordHasher } from './accounts/argon2-password-hasher.js';
 import { PostgresAttemptCounter } from './accounts/postgres-attempt-counter.js';
 import { createAccountAdapters } from './accounts/create-account-adapters.js';
 import { CoalescingAnimalRepository } from './animals/coalescing-animal-repository.js';
+import { PostgresAnimalImporter } from './animals/postgres-animal-importer.js';
 import { PostgresAnimalRepository } from './animals/postgres-animal-repository.js';
 import { PostgresCategoryRepository } from './categories/postgres-category-repository.js';
 import { openDataSource } from './database/data-source.js';
@@ -131,6 +132,7 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
     const ports: Ports = {
       animals: new CoalescingAnimalRepository(new PostgresAnimalRepository(dataSource, config.categories)),
       categories: new PostgresCategoryRepository(dataSource),
+      animalImporter: new PostgresAnimalImporter(connection),
       orders: new TypeOrmOrderRepository(dataSource),
       messages,
       messageSender,

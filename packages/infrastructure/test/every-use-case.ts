@@ -106,6 +106,17 @@ export function everyUseCase(application: Application, surroundings: Surrounding
       await inVain(application.removeCategory.execute({ id: 7n }));
       await inVain(application.removeCategory.execute({ id: 8n, versions: ['another'] }));
     },
+    importAnimals: async () => {
+      async function* rows(...ids: readonly (bigint | undefined)[]) {
+        yield ids.map((id, index) => ({ line: index + 2, animal: { id, name, categoryId: 1n } }));
+      }
+      const newId = 10_000_000n + BigInt(run);
+      await application.importAnimals.execute({ rows: rows(newId, 7n, newId) });
+      await application.importAnimals.execute({ rows: rows(newId, undefined), isDryRun: true });
+      await application.importAnimals.execute({ rows: rows(newId, undefined) });
+    },
+    // It reads all animals, which can't be cheaper.
+    exportAnimals: async () => undefined,
     placeOrder: async () => {
       await application.placeOrder.execute({ accountId: partner, animalId });
       await inVain(application.placeOrder.execute({ accountId: partner, animalId: 10_000_000n }));

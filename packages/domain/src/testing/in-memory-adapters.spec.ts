@@ -7,6 +7,7 @@ import { PredictableCryptography } from './predictable-cryptography.js';
 import { accountMailQueueSuite } from './suites/account-mail-queue.js';
 import { accountMailSenderSuite } from './suites/account-mail-sender.js';
 import { accountRepositorySuite } from './suites/account-repository.js';
+import { animalImporterSuite } from './suites/animal-importer.js';
 import { animalRepositorySuite } from './suites/animal-repository.js';
 import { apiKeyRepositorySuite } from './suites/api-key-repository.js';
 import { attemptCounterSuite } from './suites/attempt-counter.js';
@@ -48,6 +49,7 @@ const open = () => {
 
 accountMailQueueSuite(framework, 'in memory', open);
 accountRepositorySuite(framework, 'in memory', open);
+animalImporterSuite(framework, 'in memory', open);
 animalRepositorySuite(framework, 'in memory', open);
 apiKeyRepositorySuite(framework, 'in memory', open);
 attemptCounterSuite(framework, 'in memory', open);

@@ -18,8 +18,8 @@ import { remember } from './in-memory-idempotency-records.js';
 import { PredictableCryptography } from './predictable-cryptography.js';
 
 export class InMemoryAnimalRepository implements AnimalRepository {
-  // Insertion order is id order, so a walk over the values is a walk by id.
   private readonly animals = new Map<AnimalId, Animal>();
+  private readonly withdrawn = new Set<AnimalId>();
   private lastId = 0n;
   private isOrdered: (id: AnimalId) => boolean = () => false;
   private mayHave: (id: CategoryId) => boolean = () => true;
@@ -28,10 +28,7 @@ export class InMemoryAnimalRepository implements AnimalRepository {
 
   async add(animal: NewAnimal): Promise<Animal> {
     if (!this.mayHave(animal.categoryId)) throw unknownCategory();
-    this.lastId += 1n;
-    const added: Animal = { ...animal, id: this.lastId as AnimalId };
-    this.animals.set(added.id, added);
-    return added;
+    return this.store(animal, this.nextId());
   }
 
   async findById(id: AnimalId): Promise<Animal | undefined> {
@@ -40,6 +37,7 @@ export class InMemoryAnimalRepository implements AnimalRepository {
 
   async list({ status, ids, categoryIds, after, limit }: AnimalQuery): Promise<readonly Animal[]> {
     return [...this.animals.values()]
+      .sort((one, other) => (one.id < other.id ? -1 : 1))
       .filter((animal) => status === undefined || animal.status === status)
       .filter((animal) => ids === undefined || ids.includes(animal.id))
       .filter((animal) => categoryIds === undefined || categoryIds.includes(animal.categoryId))
@@ -60,6 +58,7 @@ export class InMemoryAnimalRepository implements AnimalRepository {
     const state = this.stateOf(id);
     if (state === undefined) return false;
     requireWithdrawable(state, versions);
+    this.withdrawn.add(id);
     return this.animals.delete(id);
   }
 
@@ -83,12 +82,37 @@ export class InMemoryAnimalRepository implements AnimalRepository {
     return [...this.animals.values()].some((animal) => animal.categoryId === categoryId);
   }
 
+  /** Stores each animal under its id. Later new ids are greater. */
+  insert(animals: readonly Animal[]): void {
+    for (const animal of animals) {
+      this.store(animal, animal.id);
+      if (animal.id > this.lastId) this.lastId = animal.id;
+    }
+  }
+
+  /** Whose id it is, undefined if no animal has or had it. */
+  holderOf(id: AnimalId): string | undefined {
+    if (this.animals.has(id)) return 'another animal';
+    return this.withdrawn.has(id) ? 'a withdrawn animal' : undefined;
+  }
+
   /** Changes the status if it is one of `from`. Returns whether it did. */
   changeStatus(id: AnimalId, from: readonly PetStatus[], to: PetStatus): boolean {
     const animal = this.animals.get(id);
     if (animal === undefined || !from.includes(animal.status)) return false;
     this.animals.set(id, { ...animal, status: to });
     return true;
+  }
+
+  private nextId(): AnimalId {
+    this.lastId += 1n;
+    return this.lastId as AnimalId;
+  }
+
+  private store({ name, categoryId, status }: NewAnimal, id: AnimalId): Animal {
+    const animal: Animal = { id, name, categoryId, status };
+    this.animals.set(id, animal);
+    return animal;
   }
 
   /** Returns a function that restores the current state. */

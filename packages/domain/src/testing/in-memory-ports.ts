@@ -3,6 +3,7 @@ import type { CategoryPolicy } from '../categories/category.js';
 import { InMemoryAccountMailQueue } from './in-memory-account-mail-queue.js';
 import { InMemoryAccountMailSender } from './in-memory-account-mail-sender.js';
 import { InMemoryAccountRepository } from './in-memory-account-repository.js';
+import { InMemoryAnimalImporter } from './in-memory-animal-importer.js';
 import { InMemoryAnimalRepository } from './in-memory-animal-repository.js';
 import { InMemoryApiKeyRepository } from './in-memory-api-key-repository.js';
 import { InMemoryAttemptCounter } from './in-memory-attempt-counter.js';
@@ -43,6 +44,7 @@ export function inMemoryPorts(options: { readonly categories?: CategoryPolicy } 
   return {
     animals,
     categories,
+    animalImporter: new InMemoryAnimalImporter(animals),
     orders,
     messages,
     idempotency,

@@ -74,7 +74,8 @@ const KEEPALIVES = [
   'tcp_user_timeout = 16000',
 ];
 
-function prepareClient(client: ClientBase, ...settings: readonly string[]): void {
+/** Prepares a new connection. */
+export function prepareClient(client: ClientBase, ...settings: readonly string[]): void {
   // Without a listener a lost connection would end the process, and the pool has none while it hands a client over. No
   // error is missed: the next query rejects.
   client.on('error', () => undefined);

@@ -1,0 +1,43 @@
+import type { AnimalId } from '../animals/animal.js';
+import {
+  type AnimalImporter,
+  type AnimalToImport,
+  type ImportOutcome,
+  MOST_REPORTED,
+  type RefusedRow,
+} from '../animals/animal-importer.js';
+import type { InMemoryAnimalRepository } from './in-memory-animal-repository.js';
+
+export class InMemoryAnimalImporter implements AnimalImporter {
+  constructor(private readonly animals: InMemoryAnimalRepository) {}
+
+  async importAll(parts: AsyncIterable<readonly AnimalToImport[]>, isWanted: () => boolean): Promise<ImportOutcome> {
+    const all: AnimalToImport[] = [];
+    for await (const part of parts) all.push(...part);
+    const refused = this.refusedOf(all);
+    const newIds = isWanted() && refused.length === 0 ? await this.store(all) : [];
+    const [first, last] = [newIds[0], newIds.at(-1)];
+    return {
+      refused: { first: refused.slice(0, MOST_REPORTED), count: refused.length },
+      newIds: first === undefined || last === undefined ? undefined : [first, last],
+    };
+  }
+
+  /** Returns the new ids. */
+  private async store(all: readonly AnimalToImport[]): Promise<readonly AnimalId[]> {
+    this.animals.insert(all.flatMap(({ id, animal }) => (id === undefined ? [] : { ...animal, id })));
+    const others = all.filter(({ id }) => id === undefined);
+    return Promise.all(others.map(async ({ animal }) => (await this.animals.add(animal)).id));
+  }
+
+  private refusedOf(all: readonly AnimalToImport[]): readonly RefusedRow[] {
+    const lines = new Map<bigint, number>();
+    return all.flatMap(({ line, id }) => {
+      if (id === undefined) return [];
+      const earlier = lines.get(id);
+      lines.set(id, earlier ?? line);
+      const whose = this.animals.holderOf(id) ?? (earlier === undefined ? undefined : `the animal in line ${earlier}`);
+      return whose === undefined ? [] : { line, reason: `id ${id} is that of ${whose}` };
+    });
+  }
+}

@@ -1,0 +1,175 @@
+import { type Animal, type AnimalId, newAnimal, type NewAnimalInput } from '../../animals/animal.js';
+import { type AnimalToImport, MOST_REPORTED } from '../../animals/animal-importer.js';
+import { INT64_MAX, INT64_MIN } from '../../kernel/int64.js';
+import { checkDrawn, Draws } from './draws.js';
+import { atOnce, NOON } from './fixtures.js';
+import type { Open, Opened, TestFramework } from './framework.js';
+
+type Needed = 'animals' | 'animalImporter';
+type Row = Partial<NewAnimalInput> & { readonly line?: number; readonly id?: bigint };
+
+/** The guarantees of every `AnimalImporter`. */
+export function animalImporterSuite(framework: TestFramework, name: string, open: Open<Needed>): void {
+  const { describe, it, beforeAll, afterAll, expect, random } = framework;
+  describe(`an animal importer (${name})`, () => {
+    const draws = new Draws(random);
+    let opened: Opened<Needed>;
+    beforeAll(async () => {
+      opened = await open();
+    });
+    afterAll(() => opened.close());
+
+    const add = (animal = 'added') => opened.ports.animals.add(newAnimal({ name: animal, categoryId: 1n }));
+    async function* inParts(rows: readonly Row[]): AsyncGenerator<readonly AnimalToImport[]> {
+      const all = rows.map(({ line, id, ...row }, index) => ({
+        line: line ?? index + 1,
+        id: id as AnimalId | undefined,
+        animal: newAnimal({ name: 'imported', categoryId: 1n, ...row }),
+      }));
+      for (let from = 0; from < all.length; from += 2) yield all.slice(from, from + 2);
+    }
+    const importAll = (rows: readonly Row[], isWanted = true) =>
+      opened.ports.animalImporter.importAll(inParts(rows), () => isWanted);
+    const after = (id: bigint, limit = 1_000) => opened.ports.animals.list({ after: id as AnimalId, limit });
+    const namesOf = (animals: readonly Pick<Animal, 'name'>[]) => animals.map(({ name: animal }) => animal);
+    const none = { first: [], count: 0 };
+
+    it('stores every animal, those without an id under new ones in their order', async () => {
+      const { id } = await add();
+      const kept = id + 5n;
+      const outcome = await importAll([
+        { name: 'first', categoryId: INT64_MIN, status: 'sold' },
+        { name: 'kept', id: kept },
+        { name: 'second' },
+        { name: 'third', categoryId: INT64_MAX, status: 'pending' },
+      ]);
+      const stored = await after(id);
+      expect(stored).toEqual([
+        { id: kept, name: 'kept', categoryId: 1n, status: 'available' },
+        { id: stored[1]?.id, name: 'first', categoryId: INT64_MIN, status: 'sold' },
+        { id: stored[2]?.id, name: 'second', categoryId: 1n, status: 'available' },
+        { id: stored[3]?.id, name: 'third', categoryId: INT64_MAX, status: 'pending' },
+      ]);
+      expect(outcome).toEqual({ refused: none, newIds: [stored[1]?.id, stored[3]?.id] });
+    });
+
+    it('keeps every int64 and every name exactly', async () => {
+      const { id } = await add();
+      const named = (text: string) => (text.trim() === '' ? `${text}Luna` : text);
+      const draw = () => draws.many(1, 40, () => ({ name: named(draws.text(50)), categoryId: draws.int64() }));
+      let last: bigint = id;
+      await checkDrawn(10, draw, async (drawn) => {
+        await importAll(drawn);
+        const stored = await after(last);
+        expect(stored.map(({ name: animal, categoryId }) => ({ name: animal, categoryId }))).toEqual(drawn);
+        last = stored.at(-1)?.id ?? last;
+      });
+    });
+
+    it('gives animals that are added later other ids', async () => {
+      const { id } = await add();
+      await importAll([{ id: id + 1n }, { id: id + 100n }, { id: id + 2n }]);
+      const later = await add();
+      expect(later.id > id + 100n).toBe(true);
+      expect(await importAll([{ id: id + 50n }])).toEqual({ refused: none, newIds: undefined });
+      expect((await add()).id > later.id).toBe(true);
+    });
+
+    it('stores nothing if an id is taken, and names each row', async () => {
+      const { id: withdrawn } = await add();
+      const { id } = await add();
+      await opened.ports.animals.withdraw(withdrawn, NOON);
+      const outcome = await importAll([
+        { line: 2, name: 'one' },
+        { line: 3, id: id + 7n },
+        { line: 4, id: withdrawn },
+        { line: 5, id },
+        { line: 8, id: id + 7n },
+        { line: 9, id: id + 7n },
+      ]);
+      expect(outcome).toEqual({
+        newIds: undefined,
+        refused: {
+          count: 4,
+          first: [
+            { line: 4, reason: `id ${withdrawn} is that of a withdrawn animal` },
+            { line: 5, reason: `id ${id} is that of another animal` },
+            { line: 8, reason: `id ${id + 7n} is that of the animal in line 3` },
+            { line: 9, reason: `id ${id + 7n} is that of the animal in line 3` },
+          ],
+        },
+      });
+      expect(await after(id)).toEqual([]);
+    });
+
+    it(`names the first ${MOST_REPORTED} refused rows and counts all`, async () => {
+      const { id } = await add();
+      const { refused } = await importAll(Array.from({ length: 250 }, () => ({ id })));
+      expect(refused.count).toBe(250);
+      expect(refused.first.map(({ line }) => line)).toEqual(
+        Array.from({ length: MOST_REPORTED }, (_, index) => index + 1),
+      );
+    });
+
+    it('leaves nothing behind if it isn’t wanted, not even a gap in the ids', async () => {
+      const { id } = await add();
+      expect(await importAll([{}, { id: id + 1_000n }, {}], false)).toEqual({ refused: none, newIds: undefined });
+      expect((await importAll([{ id }], false)).refused.count).toBe(1);
+      expect(await after(id)).toEqual([]);
+      expect((await add()).id).toBe(id + 1n);
+    });
+
+    it('stores nothing if the rows can’t be read to their end', async () => {
+      const { id } = await add();
+      async function* broken() {
+        yield* inParts([{}, {}, { id: id + 3n }]);
+        throw new Error('the file is gone');
+      }
+      await expect(opened.ports.animalImporter.importAll(broken(), () => true)).rejects.toThrow('the file is gone');
+      expect(await after(id)).toEqual([]);
+      expect((await add()).id).toBe(id + 1n);
+    });
+
+    it('stores no animals from no rows', async () => {
+      expect(await importAll([])).toEqual({ refused: none, newIds: undefined });
+    });
+
+    it('gives no id twice, whatever is added while it runs', async () => {
+      for (let round = 0; round < 10; round += 1) {
+        const { id } = await add();
+        // Ids that the others may draw before the import begins, meanwhile, or after it.
+        const begin = id + BigInt(draws.integer(10, 1_000));
+        const rows = Array.from({ length: 60 }, (_, index) => ({ name: 'kept', id: begin + BigInt(index * 3) }));
+        let isImporting = true;
+        const adding = atOnce(8, async () => {
+          const added: Animal[] = [];
+          while (isImporting) added.push(await add('racer'));
+          return added;
+        });
+        const { refused } = await importAll([...rows, { name: 'new' }, { name: 'new' }]);
+        isImporting = false;
+        const racers = (await adding).flat();
+        const all = await after(id, 100_000);
+        expect(all.filter((animal) => animal.name === 'racer')).toEqual(
+          racers.sort((one, other) => (one.id < other.id ? -1 : 1)),
+        );
+        const stored = namesOf(all).filter((animal) => animal !== 'racer');
+        expect(stored.sort()).toEqual(refused.count > 0 ? [] : [...namesOf(rows), 'new', 'new']);
+      }
+    });
+
+    it('stores one of two files with the same id, and refuses the other', async () => {
+      for (let round = 0; round < 10; round += 1) {
+        const { id } = await add();
+        const outcomes = await atOnce(2, (index) =>
+          importAll([{ name: `file ${index}`, id: id + 5n }, { name: `file ${index}` }]),
+        );
+        const winner = outcomes.findIndex(({ refused }) => refused.count === 0);
+        expect(outcomes[1 - winner]?.refused.first).toEqual([
+          { line: 1, reason: `id ${id + 5n} is that of another animal` },
+        ]);
+        expect(namesOf(await after(id))).toEqual([`file ${winner}`, `file ${winner}`]);
+      }
+    });
+  });
+}

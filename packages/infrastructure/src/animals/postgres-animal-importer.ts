@@ -1,0 +1,183 @@
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type AnimalId,
+  type AnimalImporter,
+  type AnimalToImport,
+  type ImportOutcome,
+  MOST_REPORTED,
+  type RefusedRows,
+} from '@adoption-store/domain';
+import pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import { Columns } from '../database/columns.js';
+import { type DatabaseConnection, prepareClient } from '../database/data-source.js';
+import { isConnectionLost, sqlState } from '../database/database-errors.js';
+import { animalSchema } from './animal.schema.js';
+
+/** Whatever happens to this process, the database is rid of the import after this time. */
+const LONGEST = '1h';
+
+/** An arbitrary constant that must never change: the import that stores animals holds this lock. */
+const IMPORT_LOCK = 4_711_120_366;
+
+/** How long additions may wait behind the import for a transaction that has drawn an id. */
+const LOCK_TIMEOUT = '500ms';
+const LOCKED = '55P03';
+const MOST_TRIES = 30;
+/** Milliseconds between two tries. */
+const PAUSE = 1_000;
+
+const columns = new Columns(animalSchema);
+
+// With the checks of `animals`, and what others add to it later. COPY has no order, so the position keeps it.
+const STAGE = `
+  CREATE TEMPORARY TABLE imported_animals (
+    position bigint NOT NULL, line bigint NOT NULL, LIKE animals INCLUDING CONSTRAINTS INCLUDING DEFAULTS
+  );
+  ALTER TABLE imported_animals ALTER id DROP NOT NULL`;
+const COPY = `COPY imported_animals (position, line, id, ${columns.listInserted()}) FROM STDIN`;
+
+const CHECK = `
+  SELECT line, 'id ' || id || ' is that of ' || holder AS reason, count(*) OVER () AS count
+  FROM (
+    SELECT position, line, id, CASE
+        WHEN animals.id IS NOT NULL THEN 'another animal'
+        WHEN withdrawn_animals.id IS NOT NULL THEN 'a withdrawn animal'
+        WHEN line > first THEN 'the animal in line ' || first
+      END AS holder
+    FROM (
+      SELECT *, min(line) OVER (PARTITION BY id) AS first FROM imported_animals WHERE id IS NOT NULL
+    ) AS identified
+    LEFT JOIN animals USING (id)
+    LEFT JOIN withdrawn_animals USING (id)
+  ) AS held
+  WHERE holder IS NOT NULL
+  ORDER BY position
+  LIMIT ${MOST_REPORTED}`;
+
+// It waits for every transaction that has drawn an id, and the next ones wait for it:
+// https://www.postgresql.org/docs/current/sql-altersequence.html
+const LOCK_SEQUENCE = 'ALTER SEQUENCE animals_id_seq NO CYCLE';
+const ADVANCE_SEQUENCE = `
+  SELECT setval('animals_id_seq', given)
+  FROM (SELECT max(id) AS given FROM imported_animals) AS file, animals_id_seq
+  WHERE given >= last_value`;
+
+const STORE_IDENTIFIED = `
+  INSERT INTO animals (id, ${columns.listInserted()})
+  SELECT id, ${columns.listInserted()} FROM imported_animals WHERE id IS NOT NULL`;
+const STORE_OTHERS = `
+  WITH added AS (
+    INSERT INTO animals (${columns.listInserted()})
+    SELECT ${columns.listInserted()} FROM imported_animals WHERE id IS NULL ORDER BY position
+    RETURNING id
+  )
+  SELECT min(id) AS first, max(id) AS last FROM added`;
+
+/** Copies the animals into a table of its own connection, and stores them from there in one transaction. */
+export class PostgresAnimalImporter implements AnimalImporter {
+  constructor(private readonly connection: DatabaseConnection) {}
+
+  async importAll(parts: AsyncIterable<readonly AnimalToImport[]>, isWanted: () => boolean): Promise<ImportOutcome> {
+    const client = new pg.Client({ ...this.connection, application_name: 'adoption-store', keepAlive: true });
+    await client.connect();
+    prepareClient(client);
+    try {
+      await inTransaction(client, async () => {
+        await client.query(STAGE);
+        await pipeline(linesOf(parts), client.query(copyFrom(COPY)));
+      });
+      await client.query('ANALYZE imported_animals');
+      const refused = await refusedBy(client);
+      if (refused.count > 0 || !isWanted()) return { refused, newIds: undefined };
+      await reserveIds(client);
+      return await inTransaction(client, () => store(client));
+    } finally {
+      // An open transaction ends with its connection.
+      await client.end();
+    }
+  }
+}
+
+type Field = string | number | bigint | null;
+
+/** The rows of COPY's text format: https://www.postgresql.org/docs/current/sql-copy.html */
+async function* linesOf(parts: AsyncIterable<readonly AnimalToImport[]>): AsyncGenerator<string> {
+  let position = 0;
+  for await (const part of parts) {
+    const values = columns.valuesOf(part.map(({ animal }) => animal)) as Field[][];
+    const rows = part.map(({ line, id }, index) => {
+      position += 1;
+      return [position, line, id ?? null, ...values.map((column) => column[index] ?? null)].map(fieldOf).join('\t');
+    });
+    if (rows.length > 0) yield `${rows.join('\n')}\n`;
+  }
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
+
+function fieldOf(value: Field): string {
+  return value === null ? '\\N' : String(value).replace(/[\\\t\n\r]/g, (character) => ESCAPES[character] ?? '');
+}
+
+async function refusedBy(client: pg.Client): Promise<RefusedRows> {
+  const { rows } = await client.query<{ line: string; reason: string; count: string }>(CHECK);
+  const first = rows.map(({ line, reason }) => ({ line: Number(line), reason }));
+  return { first, count: Number(rows[0]?.count ?? 0) };
+}
+
+/**
+ * Makes sure that nobody else gets the file's ids. Afterwards every animal that has one of them is visible, and ids that
+ * are drawn later are greater.
+ */
+async function reserveIds(client: pg.Client): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await client.query(`BEGIN; SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'; ${LOCK_SEQUENCE}`);
+      await client.query(ADVANCE_SEQUENCE);
+      await client.query('COMMIT');
+      return;
+    } catch (error) {
+      if (sqlState(error) !== LOCKED) throw error;
+      await client.query('ROLLBACK');
+      if (tries === MOST_TRIES) {
+        const message = 'another transaction has been adding animals for too long, perhaps in psql: try again later';
+        throw new Error(message, { cause: error });
+      }
+      await delay(PAUSE);
+    }
+  }
+}
+
+async function store(client: pg.Client): Promise<ImportOutcome> {
+  await client.query('SELECT pg_advisory_xact_lock($1)', [IMPORT_LOCK]);
+  // Again: meanwhile others may have added animals, and another import may have stored its own.
+  const refused = await refusedBy(client);
+  if (refused.count > 0) return { refused, newIds: undefined };
+  await client.query(STORE_IDENTIFIED);
+  const { rows } = await client.query<{ first: string | null; last: string | null }>(STORE_OTHERS);
+  const { first = null, last = null } = rows[0] ?? {};
+  const newIds = first === null || last === null ? undefined : ([animalId(first), animalId(last)] as const);
+  return { refused, newIds };
+}
+
+function animalId(stored: string): AnimalId {
+  return BigInt(stored) as AnimalId;
+}
+
+/** Ends the session's own limits: an import may take longer than a request. */
+async function inTransaction<Result>(client: pg.Client, work: () => Promise<Result>): Promise<Result> {
+  await client.query(`
+    BEGIN;
+    SET LOCAL statement_timeout = '${LONGEST}';
+    SET LOCAL idle_in_transaction_session_timeout = '${LONGEST}';
+    SET LOCAL work_mem = '64MB'`);
+  const result = await work();
+  await client.query('COMMIT').catch((error: unknown) => {
+    if (!isConnectionLost(error)) throw error;
+    const message = 'the connection to the database was lost at the last moment: look whether the animals are there';
+    throw new Error(message, { cause: error });
+  });
+  return result;
+}
