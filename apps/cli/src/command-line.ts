@@ -17,9 +17,14 @@ import {
 } from '@adoption-store/domain';
 import { type Output, show, type Streams, surviveFailedWrites } from './output.js';
 
-const EXIT_USAGE = 64; // EX_USAGE of sysexits.h
+// EX_USAGE and EX_DATAERR of sysexits.h
+const EXIT_USAGE = 64;
+const EXIT_DATA = 65;
 
 export class UsageError extends Error {}
+
+/** A file that can't be accepted. */
+export class DataError extends Error {}
 
 /** A command's work. Its result is printed. */
 export type Command = (application: Application, surroundings: Surroundings) => Promise<Output>;
@@ -28,6 +33,7 @@ export interface Surroundings {
   readonly now: () => Instant;
   /** An account's e-mail address, followed by "(unproven)" if addresses can be proven and this one is not. */
   readonly nameOf: (account: Account) => string;
+  readonly streams: Streams;
 }
 
 export interface Program {
@@ -84,6 +90,7 @@ async function run(command: Command, environment: NodeJS.ProcessEnv, streams: St
         now: () => ports.clock.now(),
         nameOf: (account) =>
           settings.SMTP_URL === undefined || isProven(account) ? account.email : `${account.email} (unproven)`,
+        streams,
       }),
       application,
       streams,
@@ -100,6 +107,7 @@ function complain(error: unknown, usage: string, { stderr }: Streams): number {
   const message = isUnproven ? `${text}; pass --unproven to do it anyway` : text;
   stderr.write(isUsage ? `${message}\n\n${usage}` : `${message}\n`);
   if (isUsage) return EXIT_USAGE;
+  if (error instanceof DataError) return EXIT_DATA;
   return error instanceof ConfigError ? EXIT_CONFIG : 1;
 }
 

@@ -1,6 +1,7 @@
 import { fstatSync, statSync } from 'node:fs';
 import { devNull } from 'node:os';
-import type { Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
+import { types } from 'node:util';
 import type { Application, IssuedKey } from '@adoption-store/domain';
 
 /** Rows that are read and printed at a time, so that the memory use doesn't grow with the list. */
@@ -9,17 +10,18 @@ const PART = 1_000;
 /** The output of a command: a text, several texts, or a key that is shown once. */
 export type Output = string | AsyncIterable<string> | IssuedKey;
 
-/** Where a command prints. */
+/** What a command reads and where it prints. */
 export interface Streams {
+  readonly stdin: Readable;
   /** With a file descriptor, if it is the process's. */
   readonly stdout: Writable & { readonly fd?: number };
-  readonly stderr: Writable;
+  readonly stderr: Writable & { readonly isTTY?: boolean };
 }
 
 /**
  * `write` reports a failed write to its callback. Without a listener, the stream's 'error' event would end the process.
  */
-export function surviveFailedWrites({ stdout, stderr }: Streams): void {
+export function surviveFailedWrites({ stdout, stderr }: Pick<Streams, 'stdout' | 'stderr'>): void {
   for (const stream of [stdout, stderr]) stream.on('error', () => undefined);
 }
 
@@ -111,11 +113,11 @@ function goesNowhere({ fd }: Streams['stdout']): boolean {
   return output.isCharacterDevice() && output.rdev === statSync(devNull).rdev;
 }
 
-function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && 'syscall' in error;
+export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return types.isNativeError(error) && 'syscall' in error;
 }
 
-function codeOf(error: unknown): string {
+export function codeOf(error: unknown): string {
   if (isSystemError(error)) return error.code ?? error.message;
   return error instanceof Error ? error.message : String(error);
 }

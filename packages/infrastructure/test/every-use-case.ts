@@ -110,7 +110,7 @@ export function everyUseCase(application: Application, surroundings: Surrounding
       async function* rows(...ids: readonly (bigint | undefined)[]) {
         yield ids.map((id, index) => ({ line: index + 2, animal: { id, name, categoryId: 1n } }));
       }
-      const newId = 10_000_000n + BigInt(run);
+      const newId = 20_000_000n + BigInt(run);
       await application.importAnimals.execute({ rows: rows(newId, 7n, newId) });
       await application.importAnimals.execute({ rows: rows(newId, undefined), isDryRun: true });
       await application.importAnimals.execute({ rows: rows(newId, undefined) });

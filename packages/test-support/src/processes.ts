@@ -15,6 +15,7 @@ export const START = join(ROOT, 'apps/cli/dist/start.js');
 export const KEYS = join(ROOT, 'apps/cli/dist/keys.js');
 export const MIGRATE = join(ROOT, 'apps/cli/dist/migrate.js');
 export const MESSAGES = join(ROOT, 'apps/cli/dist/messages.js');
+export const ANIMALS = join(ROOT, 'apps/cli/dist/animals.js');
 export const ACCOUNTS = join(ROOT, 'apps/cli/dist/accounts.js');
 
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {

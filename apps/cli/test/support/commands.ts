@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { PassThrough } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import {
   ACCOUNTS,
+  ANIMALS,
   API,
   createDatabase,
   type Environment,
@@ -65,19 +66,28 @@ export function useCommands(): Commands {
       const { stdout } = await keys('list');
       return new RegExp(`^(\\d+) .*…${key.slice(-4)}`, 'm').exec(stdout)?.[1] ?? '';
     },
-    inShell(command, url = suite.database.url) {
-      const env = { PATH: process.env['PATH'], KEYS, ACCOUNTS, NODE: process.execPath, DATABASE_URL: url };
-      const { status, stdout, stderr } = spawnSync('sh', ['-c', command], { env, encoding: 'utf8' });
-      return { code: status, stdout, stderr };
-    },
+    inShell: (command, url = suite.database.url) => inShell(command, url),
   };
 }
 
+/** Runs a command in a shell, on that database. */
+export function inShell(command: string, url: string): Finished {
+  const programs = { KEYS, ACCOUNTS, ANIMALS, NODE: process.execPath };
+  const env = { PATH: process.env['PATH'], ...programs, DATABASE_URL: url };
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', command], { env, encoding: 'utf8' });
+  return { code: status, stdout, stderr };
+}
+
 /** Runs a command in this process, which saves the time that a new one needs to load the code. */
-export async function call(program: Program, args: readonly string[], environment: Environment): Promise<Finished> {
+export async function call(
+  program: Program,
+  args: readonly string[],
+  environment: Environment,
+  stdin = Readable.from([]),
+): Promise<Finished> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const texts = Promise.all([text(stdout), text(stderr)]);
-  const code = await runCommand(program, args, environment, { stdout, stderr });
+  const code = await runCommand(program, args, environment, { stdin, stdout, stderr });
   stdout.end();
   stderr.end();
   const [printed, complaint] = await texts;
@@ -86,13 +96,15 @@ export async function call(program: Program, args: readonly string[], environmen
 
 /** The API on the same database. */
 export interface RunningApi {
+  /** From `beforeAll` on. */
+  readonly origin: string;
   /** `ok`, or the code of the refusal. */
   readonly answerTo: (key: string) => Promise<string>;
   /** Expects that the running service, which did not make the change, gives this answer within a second. */
   readonly becomes: (key: string, answer: string) => Promise<void>;
 }
 
-export function useRunningApi(commands: Commands): RunningApi {
+export function useRunningApi(commands: Pick<Commands, 'url'>): RunningApi {
   const suite = {} as { service: Running; origin: string };
   beforeAll(async () => {
     suite.service = new Running(API, [], { DATABASE_URL: commands.url, PORT: '0', HOST: '127.0.0.1' });
@@ -106,6 +118,9 @@ export function useRunningApi(commands: Commands): RunningApi {
     return ((await response.json()) as { code: string }).code;
   };
   return {
+    get origin() {
+      return suite.origin;
+    },
     answerTo,
     async becomes(key, answer) {
       const deadline = Date.now() + 1_000;

@@ -1,0 +1,63 @@
+import type { ImportRow, PetStatus } from '@adoption-store/domain';
+import { type Cells, csvRows } from './csv.js';
+import { type CategoryOf, type ReadRows, RowError, rowOf } from './file-format.js';
+
+// https://github.com/sheltermanager/asm3: src/asm3/csvimport.py writes the columns, src/asm3/movement.py numbers the
+// movements.
+const STATUSES: Readonly<Record<string, PetStatus>> = {
+  '': 'available',
+  0: 'available', // on the shelter
+  1: 'sold', // adopted
+  2: 'available', // fostered
+  3: 'sold', // transferred
+  4: 'pending', // escaped
+  5: 'sold', // reclaimed
+  6: 'pending', // stolen
+  7: 'sold', // released
+  8: 'available', // at a retailer
+};
+
+/** Reads ASM3's export of animals. */
+export const readAsm3: ReadRows = (input, { omissions, categoryOf }) => {
+  let lastCode = '';
+  return csvRows(input, omissions, {
+    required: ['ANIMALNAME', 'ANIMALSPECIES'],
+    known: ['ANIMALNAME', 'ANIMALSPECIES', 'MOVEMENTTYPE', 'ANIMALNOTFORADOPTION'],
+    rowOf: (cells, line) => {
+      const code = cells('ANIMALCODE');
+      // Its vaccinations, tests, medicines, costs, logs and pictures follow an animal, each in a row.
+      const isOfLast = code !== '' && code === lastCode && cells('ANIMALSPECIES') === '';
+      lastCode = code;
+      const reason = isOfLast ? 'further rows of an animal' : reasonToOmit(cells);
+      if (reason === undefined) return animalRow(cells, line, categoryOf);
+      omissions.add(reason);
+      return undefined;
+    },
+  });
+};
+
+function reasonToOmit(cells: Cells): string | undefined {
+  if (cells('ANIMALDECEASEDDATE') !== '') return 'deceased animals';
+  return isYes(cells('ANIMALNONSHELTER')) ? 'animals that are not the shelter’s' : undefined;
+}
+
+function animalRow(cells: Cells, line: number, categoryOf: CategoryOf): ImportRow {
+  return rowOf(line, () => {
+    const species = cells('ANIMALSPECIES');
+    const categoryId = categoryOf(species);
+    if (categoryId === undefined) throw new RowError(`ANIMALSPECIES ${JSON.stringify(species)} has no category`);
+    return { name: cells('ANIMALNAME'), categoryId, status: statusOf(cells) };
+  });
+}
+
+function statusOf(cells: Cells): PetStatus {
+  const movement = cells('MOVEMENTTYPE');
+  const status = Object.hasOwn(STATUSES, movement) ? STATUSES[movement] : undefined;
+  if (status === undefined) throw new RowError(`MOVEMENTTYPE ${JSON.stringify(movement)} has no status`);
+  return status === 'available' && isYes(cells('ANIMALNOTFORADOPTION')) ? 'pending' : status;
+}
+
+/** As ASM3 reads it. */
+function isYes(text: string): boolean {
+  return text !== '' && text !== '0' && !/^n/i.test(text);
+}

@@ -1,0 +1,147 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { rename, rm, stat } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ImportReport } from '@adoption-store/domain';
+import { type Command, DataError, parse, type Program, UsageError } from '../command-line.js';
+import { isSystemError, codeOf } from '../output.js';
+import { readAsm3 } from './asm3.js';
+import { readCsv, writeCsv } from './csv.js';
+import { type CategoryOf, endingInRefusal, Omissions } from './file-format.js';
+import { readNdjson, writeNdjson } from './ndjson.js';
+import { readPetfinder } from './petfinder.js';
+import { counted, grouped, Progress } from './progress.js';
+
+const READERS = { csv: readCsv, ndjson: readNdjson, asm3: readAsm3, petfinder: readPetfinder } as const;
+const WRITERS = { csv: writeCsv, ndjson: writeNdjson } as const;
+/** Formats that have names of species in place of categories. */
+const FOREIGN: readonly string[] = ['asm3', 'petfinder'] satisfies (keyof typeof READERS)[];
+
+const USAGE = `Usage:
+  npm run -s animals -- import FILE|- [--format ${Object.keys(READERS).join('|')}]
+                              [--categories NAME=ID,…] [--dry-run]
+      adds the animals of a file, or of standard input, all of them or none.
+      A refused row is named by its line, and the exit code is 65.
+      --categories has the category of each species, for asm3 and petfinder.
+      --dry-run checks everything and adds nothing.
+  npm run -s animals -- export [FILE|-] [--format ${Object.keys(WRITERS).join('|')}]
+      writes all animals to a file, or to standard output.
+  Without --format a file that ends in .ndjson or .jsonl is ndjson, any other csv.
+`;
+
+export const animalCommands: Program = { commands: { import: importCommand, export: exportCommand }, usage: USAGE };
+
+function importCommand(args: string[]): Command {
+  const { values, positionals, isOn } = parse(
+    args,
+    ['format', 'categories'],
+    ['FILE, or - for standard input,'],
+    ['dry-run'],
+  );
+  const [file = '-'] = positionals;
+  const format = formatOf(READERS, values['format'], file);
+  const categoryOf = categoriesIn(values['categories'], format);
+  return async ({ importAnimals }, { streams: { stdin, stderr } }) => {
+    const { input, size } = await open(file, stdin);
+    const progress = new Progress(stderr, size);
+    const omissions = new Omissions();
+    const rows = endingInRefusal(READERS[format])(progress.read(input), { omissions, categoryOf });
+    try {
+      const report = await importAnimals.execute({ rows: progress.count(rows), isDryRun: isOn('dry-run') });
+      if (report.refused.count > 0) throw refusal(report);
+      return summary(report, omissions);
+    } finally {
+      progress.end();
+    }
+  };
+}
+
+function exportCommand(args: string[]): Command {
+  const { values, positionals } = parse(args, ['format'], ['FILE…']);
+  const [file = '-', ...more] = positionals;
+  if (more.length > 0) throw new UsageError('one FILE at most');
+  const write = WRITERS[formatOf(WRITERS, values['format'], file)];
+  return async ({ exportAnimals }, { streams: { stderr } }) => {
+    const progress = new Progress(stderr);
+    const text = write(progress.count(exportAnimals.execute()));
+    if (file === '-') return ending(text, progress);
+    await writeFile(file, ending(text, progress));
+    return `${counted(progress.rows, 'animal')} written to ${file}\n`;
+  };
+}
+
+async function* ending(text: AsyncIterable<string>, progress: Progress): AsyncGenerator<string> {
+  try {
+    yield* text;
+  } finally {
+    progress.end();
+  }
+}
+
+function formatOf<Format extends string>(
+  formats: Readonly<Record<Format, unknown>>,
+  named: string | undefined,
+  file: string,
+): Format {
+  const format = named ?? (/\.(ndjson|jsonl)$/i.test(file) ? 'ndjson' : 'csv');
+  if (Object.hasOwn(formats, format)) return format as Format;
+  throw new UsageError(`--format must be one of ${Object.keys(formats).join(', ')}`);
+}
+
+/** NAME=ID pairs, separated by commas. A name may have a comma, as Petfinder's "Scales, Fins & Other". */
+function categoriesIn(text: string | undefined, format: keyof typeof READERS): CategoryOf {
+  if (text === undefined) return () => undefined;
+  if (!FOREIGN.includes(format)) throw new UsageError(`--categories goes with --format ${FOREIGN.join(' or ')}`);
+  if (!/^([^=]+=-?\d{1,19}(,|$))+$/.test(text)) throw new UsageError('--categories must be as "Dog=1,Cat=2"');
+  const pairs = [...text.matchAll(/([^=]+)=(-?\d+)(?:,|$)/g)];
+  const ids = new Map(pairs.map(([, name = '', id = '']) => [name.toLowerCase(), BigInt(id)]));
+  return (name) => ids.get(name.toLowerCase());
+}
+
+async function open(file: string, stdin: Readable): Promise<{ input: AsyncIterable<Buffer>; size?: number }> {
+  if (file === '-') return { input: stdin };
+  const stats = await stat(file).catch(() => undefined);
+  return { input: readFile(file), ...(stats?.isFile() && { size: stats.size }) };
+}
+
+async function* readFile(file: string): AsyncGenerator<Buffer> {
+  try {
+    yield* createReadStream(file) as AsyncIterable<Buffer>;
+  } catch (error) {
+    throw new Error(`${file} can't be read (${codeOf(error)})`, { cause: error });
+  }
+}
+
+/** Whoever looks at the file sees the old one or all of the new one. */
+async function writeFile(file: string, text: AsyncIterable<string>): Promise<void> {
+  const isSpecial = await stat(file).then(
+    (stats) => !stats.isFile(),
+    () => false,
+  );
+  const target = isSpecial ? file : `${file}.part`;
+  try {
+    await pipeline(Readable.from(text), createWriteStream(target));
+    if (!isSpecial) await rename(target, file);
+  } catch (error) {
+    if (!isSpecial) await rm(target, { force: true });
+    if (!isSystemError(error)) throw error;
+    throw new Error(`${file} can't be written (${codeOf(error)})`, { cause: error });
+  }
+}
+
+function refusal({ refused: { first, count } }: ImportReport): DataError {
+  const lines = first.map(({ line, reason }) => `line ${line}: ${reason}`);
+  if (count > first.length) lines.push(`… and ${grouped(count - first.length)} more`);
+  return new DataError([...lines, `${counted(count, 'row')} refused: nothing was added`].join('\n'));
+}
+
+function summary({ isStored, withId, withoutId, newIds }: ImportReport, omissions: Omissions): string {
+  const ids = newIds === undefined ? '' : `, ${newIds.join(' to ')}`;
+  const omitted = omissions.list().map(([what, count]) => `  ${what}: ${grouped(count)}\n`);
+  return [
+    `${counted(withId + withoutId, 'animal')} ${isStored ? 'added' : 'would be added: this was a dry run'}\n`,
+    ...(withId > 0 ? [`  with an id of the file: ${grouped(withId)}\n`] : []),
+    ...(withoutId > 0 ? [`  with a new id: ${grouped(withoutId)}${ids}\n`] : []),
+    ...(omitted.length > 0 ? ['There is no field here for\n', ...omitted] : []),
+  ].join('');
+}

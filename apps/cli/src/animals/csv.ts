@@ -1,0 +1,153 @@
+import type { Animal, ImportRow, PetStatus } from '@adoption-store/domain';
+import { CsvError, parse } from 'csv-parse';
+import { stringify } from 'csv-stringify';
+import { type Omissions, type ReadRows, RowError, rowOf } from './file-format.js';
+import { type Lines, linesIn, MAX_RECORD, TOO_LONG, UnreadableError, wholeLines } from './lines.js';
+
+const COLUMNS = ['id', 'name', 'categoryId', 'status'] as const;
+
+/** RFC 4180's, and Unix's. */
+const LINE_ENDS = ['\r\n', '\n'];
+
+const REASONS: Readonly<Record<string, string>> = {
+  CSV_QUOTE_NOT_CLOSED: 'has a quote that is never closed',
+  CSV_INVALID_CLOSING_QUOTE: 'has text behind a closing quote',
+  INVALID_OPENING_QUOTE: 'has a quote in a field that does not begin with one',
+  CSV_MAX_RECORD_SIZE: `${TOO_LONG}: perhaps a quote is never closed`,
+};
+
+/** Cells by column. A column that the file lacks is empty. */
+export type Cells = (column: string) => string;
+
+export interface CsvShape {
+  readonly required: readonly string[];
+  /** Columns that have a field. The others are counted as omissions where they are not empty. */
+  readonly known: readonly string[];
+  /** The row of a record, undefined if it is no animal. */
+  readonly rowOf: (cells: Cells, line: number) => ImportRow | undefined;
+}
+
+/** Reads an export of this store. */
+export const readCsv: ReadRows = (input, { omissions }) =>
+  csvRows(input, omissions, {
+    required: ['name', 'categoryId'],
+    known: COLUMNS,
+    rowOf: (cells, line) =>
+      rowOf(line, () => ({
+        id: cells('id') === '' ? undefined : integerOf('id', cells('id')),
+        name: cells('name'),
+        categoryId: integerOf('categoryId', cells('categoryId')),
+        status: cells('status') === '' ? undefined : (cells('status') as PetStatus),
+      })),
+  });
+
+/** Reads the rows of a CSV with a header. */
+export async function* csvRows(
+  input: AsyncIterable<Buffer>,
+  omissions: Omissions,
+  { required, known, rowOf: read }: CsvShape,
+): AsyncGenerator<readonly ImportRow[]> {
+  let header: readonly string[] | undefined;
+  let others: readonly (readonly [name: string, place: number])[] = [];
+  const places = new Map<string, number>();
+  for await (const records of recordsOf(wholeLines(input))) {
+    yield records.flatMap(({ line, cells }) => {
+      if (header === undefined) {
+        header = cells;
+        for (const [place, name] of cells.entries()) {
+          if (places.has(name)) throw new UnreadableError(line, `has the column ${JSON.stringify(name)} twice`);
+          places.set(name, place);
+        }
+        const missing = required.find((name) => !places.has(name));
+        if (missing !== undefined) throw new UnreadableError(line, `lacks the column ${JSON.stringify(missing)}`);
+        others = [...places].filter(([name]) => !known.includes(name));
+        return [];
+      }
+      if (cells.length !== header.length) {
+        return { line, refusal: `has ${cells.length} fields, and the header ${header.length}` };
+      }
+      for (const [name, place] of others) if (cells[place] !== '') omissions.add(name);
+      return read((column) => cells[places.get(column) ?? -1] ?? '', line) ?? [];
+    });
+  }
+  if (header === undefined) throw new UnreadableError(1, 'should have the names of the columns');
+}
+
+interface CsvRecord {
+  /** The line on which it begins. */
+  readonly line: number;
+  readonly cells: readonly string[];
+}
+
+async function* recordsOf(pieces: AsyncIterable<Lines>): AsyncGenerator<readonly CsvRecord[]> {
+  let line = 1;
+  let records: CsvRecord[] = [];
+  const parser = parse({
+    record_delimiter: LINE_ENDS,
+    relax_column_count: true,
+    max_record_size: MAX_RECORD,
+    // Every record ends here, so that the parser's own queue stays empty: an error would drop what is in it.
+    on_record: (cells: string[]) => {
+      const isEmptyLine = cells.length === 1 && cells[0] === '';
+      if (!isEmptyLine) records.push({ line, cells });
+      line += 1 + cells.reduce((sum, cell) => sum + linesIn(cell), 0);
+      return null;
+    },
+  });
+  parser.on('error', () => undefined);
+  parser.resume();
+  let failure: UnreadableError | undefined;
+  async function* steps(): AsyncGenerator<Step> {
+    try {
+      for await (const { bytes } of pieces) yield (done) => parser.write(bytes, done);
+    } catch (error) {
+      if (!(error instanceof UnreadableError)) throw error;
+      failure = error;
+    }
+    // The parser holds the last record back until it knows that it is complete.
+    yield (done) => parser.end(done);
+  }
+  for await (const step of steps()) {
+    const error = await settled(step);
+    yield records;
+    records = [];
+    if (error !== undefined) throw failure ?? (error instanceof CsvError ? unreadable(line, error) : error);
+  }
+  if (failure !== undefined) throw failure;
+}
+
+/** Work that calls back when it is done. */
+type Step = (done: (error?: Error | null) => void) => unknown;
+
+function settled(step: Step): Promise<Error | undefined> {
+  return new Promise((resolve) => {
+    step((error) => {
+      resolve(error ?? undefined);
+    });
+  });
+}
+
+function unreadable(line: number, { code, message }: CsvError): UnreadableError {
+  return new UnreadableError(line, REASONS[code] ?? message);
+}
+
+export function integerOf(column: string, text: string): bigint {
+  if (!/^(0|-?[1-9]\d{0,18})$/.test(text)) throw new RowError(`${column} must be an integer`);
+  return BigInt(text);
+}
+
+/** The animals as CSV (RFC 4180), with a header. */
+export async function* writeCsv(parts: AsyncIterable<readonly Animal[]>): AsyncGenerator<string> {
+  yield await csvOf([COLUMNS]);
+  for await (const animals of parts)
+    yield await csvOf(animals.map((animal) => COLUMNS.map((column) => animal[column])));
+}
+
+function csvOf(rows: readonly (readonly unknown[])[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    stringify([...rows], { record_delimiter: '\r\n', quote_record_delimiter: true }, (error, text) => {
+      if (error) reject(error);
+      else resolve(text);
+    });
+  });
+}

@@ -1,0 +1,56 @@
+import type { ImportRow } from '@adoption-store/domain';
+import { UnreadableError } from './lines.js';
+
+/** Kinds of what has no field, which are counted each for itself. */
+const MOST_KINDS = 200;
+
+/** What a file has and the store has no field for. It is counted, so that it can be named. */
+export class Omissions {
+  private readonly counts = new Map<string, number>();
+
+  add(what: string): void {
+    const kind = this.counts.size < MOST_KINDS || this.counts.has(what) ? what : 'others';
+    this.counts.set(kind, (this.counts.get(kind) ?? 0) + 1);
+  }
+
+  /** The kinds with their counts, the most frequent first. */
+  list(): readonly (readonly [what: string, count: number])[] {
+    return [...this.counts].sort(([, one], [, other]) => other - one);
+  }
+}
+
+/** The id of the category with that name, undefined if there is none. */
+export type CategoryOf = (name: string) => bigint | undefined;
+
+export interface Reading {
+  readonly omissions: Omissions;
+  readonly categoryOf: CategoryOf;
+}
+
+/** Reads a file's rows in parts. A row that is no animal becomes a refusal with its line. */
+export type ReadRows = (input: AsyncIterable<Buffer>, reading: Reading) => AsyncGenerator<readonly ImportRow[]>;
+
+/** Ends with a refusal where the file can't be read on. */
+export function endingInRefusal(read: ReadRows): ReadRows {
+  return async function* (input, reading) {
+    try {
+      yield* read(input, reading);
+    } catch (error) {
+      if (!(error instanceof UnreadableError)) throw error;
+      yield [{ line: error.line, refusal: `${error.message}; what follows was not read` }];
+    }
+  };
+}
+
+/** A reason to refuse a row. */
+export class RowError extends Error {}
+
+/** The row, or its refusal if `read` throws a RowError. */
+export function rowOf(line: number, read: () => Extract<ImportRow, { animal: unknown }>['animal']): ImportRow {
+  try {
+    return { line, animal: read() };
+  } catch (error) {
+    if (!(error instanceof RowError)) throw error;
+    return { line, refusal: error.message };
+  }
+}

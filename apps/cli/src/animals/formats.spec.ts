@@ -1,0 +1,217 @@
+import { describe, expect, it } from '@jest/globals';
+import type { ImportRow } from '@adoption-store/domain';
+import { readAsm3 } from './asm3.js';
+import { readCsv } from './csv.js';
+import { endingInRefusal, Omissions, type ReadRows } from './file-format.js';
+import { readNdjson } from './ndjson.js';
+import { readPetfinder } from './petfinder.js';
+
+const CATEGORIES: Readonly<Record<string, bigint>> = { Dog: 1n, Cat: 2n, 'Small & Furry': 3n };
+
+async function read(format: ReadRows, file: string | Buffer, size = 5) {
+  const bytes = Buffer.from(file);
+  async function* chunks() {
+    for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size);
+  }
+  const omissions = new Omissions();
+  const rows: ImportRow[] = [];
+  const reading = { omissions, categoryOf: (name: string) => CATEGORIES[name] };
+  for await (const part of endingInRefusal(format)(chunks(), reading)) rows.push(...part);
+  return { rows, omitted: Object.fromEntries(omissions.list()) };
+}
+const rowsOf = async (format: ReadRows, file: string | Buffer, size?: number) => (await read(format, file, size)).rows;
+const animal = (line: number, name: string, categoryId: bigint, more: object = {}) => ({
+  line,
+  animal: { name, categoryId, ...more },
+});
+
+describe('a CSV', () => {
+  it.each([
+    ['with line feeds', '\n', ''],
+    ['with carriage returns', '\r\n', ''],
+    ['with a byte order mark', '\n', '\ufeff'],
+  ])('%s is read in any order of columns, each row with the line on which it begins', async (_what, end, mark) => {
+    const lines = ['status,name,categoryId,id', ',a,1,', 'sold,"b', '\t""b"" ",-9223372036854775808,7', '', ' c,é,3,'];
+    expect(await rowsOf(readCsv, mark + lines.join(end))).toEqual([
+      animal(2, 'a', 1n),
+      animal(3, `b${end}\t"b" `, -(2n ** 63n), { id: 7n, status: 'sold' }),
+      animal(6, 'é', 3n, { status: ' c' }),
+    ]);
+  });
+
+  it('may lack the id and the status, and what has no field is counted', async () => {
+    expect(await read(readCsv, 'breed,name,categoryId,age\nx,a,1,\ny,b,2,3\n')).toEqual({
+      rows: [animal(2, 'a', 1n), animal(3, 'b', 2n)],
+      omitted: { breed: 2, age: 1 },
+    });
+  });
+
+  it.each([
+    ['1.5', 'categoryId must be an integer'],
+    ['1e3', 'categoryId must be an integer'],
+    ['', 'categoryId must be an integer'],
+    [' 1', 'categoryId must be an integer'],
+    ['007', 'categoryId must be an integer'],
+    ['12345678901234567890', 'categoryId must be an integer'],
+    ['1,2', 'has 3 fields, and the header 2'],
+  ])('with the number %j has that row refused alone', async (number, refusal) => {
+    expect(await rowsOf(readCsv, `name,categoryId\na,1\nb,${number}\nc,3\n`)).toEqual([
+      animal(2, 'a', 1n),
+      { line: 3, refusal },
+      animal(4, 'c', 3n),
+    ]);
+  });
+
+  it.each([
+    ['', 1, 'should have the names of the columns'],
+    ['name,status\na,sold\n', 1, 'lacks the column "categoryId"'],
+    ['name,categoryId,name\n', 1, 'has the column "name" twice'],
+    ['name,categoryId\n"a,1\nb,2\n', 2, 'has a quote that is never closed'],
+    ['name,categoryId\na,1\n"b"b,2\n', 3, 'has text behind a closing quote'],
+    ['name,categoryId\n"a\n",1\nb"b,2\n', 4, 'has a quote in a field that does not begin with one'],
+  ])('such as %j is refused from that line on', async (file, line, reason) => {
+    expect((await rowsOf(readCsv, file)).at(-1)).toEqual({ line, refusal: `${reason}; what follows was not read` });
+  });
+
+  it('that is not UTF-8 is refused from that line on', async () => {
+    const file = Buffer.concat([Buffer.from('name,categoryId\né,1\n'), Buffer.from([0xe9, 0x2c, 0x31, 0x0a])]);
+    for (const size of [1, 100]) {
+      expect(await rowsOf(readCsv, file, size)).toEqual([
+        animal(2, 'é', 1n),
+        { line: 3, refusal: 'is not valid UTF-8; what follows was not read' },
+      ]);
+    }
+  });
+
+  it.each([
+    ['line', 'x'.repeat(2 ** 21), 'is longer than 1048576 bytes'],
+    ['quoted field', `"${'x\n'.repeat(2 ** 20)}"`, 'is longer than 1048576 bytes: perhaps a quote is never closed'],
+  ])('with an endless %s is refused from that line on', async (_what, endless, reason) => {
+    expect(await rowsOf(readCsv, `name,categoryId\na,1\n${endless},2\n`, 2 ** 16)).toEqual([
+      animal(2, 'a', 1n),
+      { line: 3, refusal: `${reason}; what follows was not read` },
+    ]);
+  });
+});
+
+describe('NDJSON', () => {
+  it('is read line by line, and what has no field is counted', async () => {
+    const file =
+      '\ufeff{"name":"a","categoryId":-9223372036854775808}\r\n\n' +
+      '{"breed":1.5,"id":9,"categoryId":9223372036854775807,"name":"\\u00e9\\n","status":"sold"}';
+    expect(await read(readNdjson, file)).toEqual({
+      rows: [animal(1, 'a', -(2n ** 63n)), animal(3, 'é\n', 2n ** 63n - 1n, { id: 9n, status: 'sold' })],
+      omitted: { breed: 1 },
+    });
+  });
+
+  it.each([
+    ['[]', 'is not a JSON object'],
+    ['null', 'is not a JSON object'],
+    ['{"name":"a","categoryId":1,}', /^is not JSON: .*position 27$/],
+    ['{"name":"a","categoryId":1}{}', /^is not JSON: /],
+    ['{"name":"a","categoryId":1,"categoryId":2}', 'has the property "categoryId" twice'],
+    ['{"name":"a"}', 'categoryId must be an integer'],
+    ['{"name":"a","categoryId":"1"}', 'categoryId must be an integer'],
+    ['{"name":"a","categoryId":1.0}', 'categoryId must be an integer'],
+    ['{"name":"a","categoryId":1e3}', 'categoryId must be an integer'],
+    ['{"name":null,"categoryId":1}', 'name must be a string'],
+    ['{"id":"1","name":"a","categoryId":1}', 'id must be an integer'],
+    ['{"name":"a","categoryId":1,"status":null}', 'status must be a string'],
+    ['{"__proto__":{"name":"a","categoryId":1}}', 'name must be a string'],
+  ])('has the line %s refused alone', async (line, refusal) => {
+    expect(await rowsOf(readNdjson, `${line}\n{"name":"b","categoryId":1}\n`, 2 ** 16)).toEqual([
+      { line: 1, refusal: typeof refusal === 'string' ? refusal : expect.stringMatching(refusal) },
+      animal(2, 'b', 1n),
+    ]);
+  });
+});
+
+it('NDJSON that is nested deeply is refused alone', async () => {
+  expect(await rowsOf(readNdjson, `{"name":${'['.repeat(500_000)}\n`, 2 ** 16)).toEqual([
+    { line: 1, refusal: 'is nested too deeply' },
+  ]);
+});
+
+describe('an export of ASM3', () => {
+  const HEADER =
+    'ANIMALID,ANIMALCODE,ANIMALNAME,ANIMALSPECIES,ANIMALDECEASEDDATE,ANIMALNOTFORADOPTION,ANIMALNONSHELTER';
+  const file = (...rows: readonly string[]) => [`${HEADER},MOVEMENTTYPE,VACCINATIONTYPE`, ...rows, ''].join('\n');
+
+  it('is mapped as the README says', async () => {
+    const { rows, omitted } = await read(
+      readAsm3,
+      file(
+        '"1","S1","Rex","Dog","","0","0","0",""',
+        '"","S1","Rex","","","","","","Rabies"',
+        '"2","S2","Mia","Cat","","1","0","0",""',
+        '"3","S3","Leo","Cat","","0","0","1",""',
+        '"4","S4","Ida","Cat","","1","0","2",""',
+        '"5","S5","Old","Cat","2020-01-01","0","0","0",""',
+        '"","S5","Old","","","","","","Rabies"',
+        '"6","S6","Guest","Cat","","0","1","0",""',
+        '"7","S7","Away","Cat","","0","0","4",""',
+        '"8","S8","Bo","Cat","","0","0","None",""',
+        '"9","S9","Coco","Parrot","","0","0","",""',
+        '"10","","No code","Dog","","0","0","",""',
+      ),
+    );
+    expect(rows).toEqual([
+      animal(2, 'Rex', 1n, { status: 'available' }),
+      animal(4, 'Mia', 2n, { status: 'pending' }),
+      animal(5, 'Leo', 2n, { status: 'sold' }),
+      animal(6, 'Ida', 2n, { status: 'pending' }),
+      animal(10, 'Away', 2n, { status: 'pending' }),
+      { line: 11, refusal: 'MOVEMENTTYPE "None" has no status' },
+      { line: 12, refusal: 'ANIMALSPECIES "Parrot" has no category' },
+      animal(13, 'No code', 1n, { status: 'available' }),
+    ]);
+    expect(omitted).toEqual({
+      ...{ ANIMALID: 10, ANIMALCODE: 11, ANIMALDECEASEDDATE: 1, ANIMALNONSHELTER: 10, VACCINATIONTYPE: 2 },
+      ...{ 'further rows of an animal': 2, 'deceased animals': 1, 'animals that are not the shelter’s': 1 },
+    });
+  });
+
+  it('needs the names and the species', async () => {
+    expect(await rowsOf(readAsm3, 'ANIMALNAME,ANIMALCODE\nRex,S1\n')).toEqual([
+      { line: 1, refusal: 'lacks the column "ANIMALSPECIES"; what follows was not read' },
+    ]);
+  });
+});
+
+describe('a file of Petfinder', () => {
+  it('is mapped as the README says', async () => {
+    const { rows, omitted } = await read(
+      readPetfinder,
+      `{"animals":[
+        {"id":1,"name":"Rex","type":"Dog","species":"Dog","status":"adoptable","tags":[],"coat":null,"age":"Young"},
+        {"id":2,"name":"Pip","type":"Small & Furry","species":"Gerbil","status":"found"},
+        {"id":3,"name":"Mia","type":"Cat","species":"Cat","status":"adopted"},
+        {"id":4,"name":"Leo","type":"Cat","species":"Cat","status":"gone"},
+        {"id":5,"name":null,"type":"Cat","species":"Cat","status":"adopted"},
+        {"id":6,"name":"Coco","type":"Bird","species":"Parrot","status":"adopted"},
+        [7],
+        {"id":8,"name":"Bo",}
+      ],"pagination":{"total_count":8}}`,
+    );
+    expect(rows).toEqual([
+      animal(2, 'Rex', 1n, { status: 'available' }),
+      animal(3, 'Pip', 3n, { status: 'pending' }),
+      animal(4, 'Mia', 2n, { status: 'sold' }),
+      { line: 5, refusal: 'status must be one of adoptable, found, adopted' },
+      { line: 6, refusal: 'name must be a string' },
+      { line: 7, refusal: 'species "Parrot" has no category' },
+      { line: 8, refusal: 'is not a JSON object' },
+      { line: 9, refusal: expect.stringMatching(/^is not JSON: /) },
+    ]);
+    expect(omitted).toEqual({ id: 6, age: 1 });
+  });
+
+  it.each(['[{A},{A}]', '{A}\n{A}\n', '{"animals":[{A}]}{"animals":[{A}]}'])('may be %j', async (shape) => {
+    const file = shape.replaceAll('{A}', '{"name":"Rex","species":"Dog","status":"adopted"}');
+    expect((await rowsOf(readPetfinder, file)).map((row) => ('animal' in row ? row.animal.name : row))).toEqual([
+      'Rex',
+      'Rex',
+    ]);
+  });
+});

@@ -1,0 +1,46 @@
+import type { ImportRow, PetStatus } from '@adoption-store/domain';
+import { type Reading, type ReadRows, RowError, rowOf } from './file-format.js';
+import { elementsOf, type JsonText } from './json-elements.js';
+import { wholeCharacters } from './lines.js';
+
+// https://www.petfinder.com/developers/v2/docs/
+const STATUSES: Readonly<Record<string, PetStatus>> = { adoptable: 'available', found: 'pending', adopted: 'sold' };
+
+/** Reads animals of Petfinder's API, version 2. */
+export const readPetfinder: ReadRows = async function* (input, reading) {
+  for await (const texts of elementsOf(wholeCharacters(input), 'animals'))
+    yield texts.map((text) => animalRow(text, reading));
+};
+
+function animalRow({ line, text }: JsonText, { omissions, categoryOf }: Reading): ImportRow {
+  return rowOf(line, () => {
+    const { name, species, type, status, ...others } = objectFrom(text);
+    for (const [property, value] of Object.entries(others)) if (!isEmpty(value)) omissions.add(property);
+    if (typeof name !== 'string') throw new RowError('name must be a string');
+    const kinds = [species, type].filter((kind) => typeof kind === 'string');
+    const categoryId = kinds.map(categoryOf).find((id) => id !== undefined);
+    if (categoryId === undefined) throw new RowError(`species ${JSON.stringify(species)} has no category`);
+    return { name, categoryId, status: statusOf(status) };
+  });
+}
+
+function statusOf(status: unknown): PetStatus {
+  const known = typeof status === 'string' && Object.hasOwn(STATUSES, status) ? STATUSES[status] : undefined;
+  if (known === undefined) throw new RowError(`status must be one of ${Object.keys(STATUSES).join(', ')}`);
+  return known;
+}
+
+function objectFrom(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return value as Readonly<Record<string, unknown>>;
+  } catch (error) {
+    throw new RowError(`is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  throw new RowError('is not a JSON object');
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || value === '' || (Array.isArray(value) && value.length === 0);
+}

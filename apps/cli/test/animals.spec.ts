@@ -1,0 +1,236 @@
+import { createReadStream } from 'node:fs';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { ask, createDatabase, temporaryFolder, type TestDatabase } from '@adoption-store/test-support';
+import fc from 'fast-check';
+import { animalCommands } from '../src/animals/commands.js';
+import { runCommand } from '../src/command-line.js';
+import { call, inShell } from './support/commands.js';
+
+const HEADER = 'id,name,categoryId,status\r\n';
+let database: TestDatabase;
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  database = await createDatabase();
+});
+afterAll(async () => {
+  await database.drop();
+  await folder.remove();
+});
+beforeEach(async () => {
+  await ask(database.url, 'TRUNCATE animals CASCADE; ALTER SEQUENCE animals_id_seq RESTART');
+});
+
+const animals = (args: readonly string[], stdin: string | Readable = '') =>
+  call(animalCommands, args, { DATABASE_URL: database.url }, typeof stdin === 'string' ? inBytes(stdin) : stdin);
+const inBytes = (text: string) => Readable.from([Buffer.from(text)]);
+const importing = (text: string, ...args: readonly string[]) => animals(['import', '-', ...args], text);
+const exported = async (...args: readonly string[]) => (await animals(['export', ...args])).stdout;
+const count = async () => (await ask<{ count: number }>(database.url, 'SELECT count(*)::int FROM animals'))[0]?.count;
+const nextId = async () => {
+  const { stdout } = await importing('name,categoryId\nnext,1\n');
+  return Number(/with a new id: 1, (\d+) to/.exec(stdout)?.[1]);
+};
+const rows = (number: number, from = 1) =>
+  Array.from({ length: number }, (_, index) => `${from + index},Animal ${index},${index % 7},sold\n`).join('');
+
+async function fileOf(name: string, text: string): Promise<string> {
+  const path = join(folder.path, name);
+  await writeFile(path, text);
+  return path;
+}
+
+describe('animals import', () => {
+  it('adds the animals of a file, and says which ids they got and what has no field', async () => {
+    const file = await fileOf(
+      'some.ndjson',
+      '{"name":"Rex","categoryId":1,"id":7}\n{"name":"Mia","categoryId":2,"age":3}\n',
+    );
+    expect(await animals(['import', file])).toEqual({
+      code: 0,
+      stdout: `2 animals added
+  with an id of the file: 1
+  with a new id: 1, 8 to 8
+There is no field here for
+  age: 1
+`,
+      stderr: '',
+    });
+    expect(await exported('-', '--format', 'csv')).toBe(`${HEADER}7,Rex,1,available\r\n8,Mia,2,available\r\n`);
+  });
+
+  it('of 100,000 rows with a bad one near the end adds nothing and names its line', async () => {
+    const bad = `${rows(99_990)}99991, ,1,sold\n${rows(9, 99_992)}`;
+    expect(await importing(`${HEADER}${bad}`)).toEqual({
+      code: 65,
+      stdout: '',
+      stderr: 'line 99992: name must not be empty or only white space\n1 row refused: nothing was added\n',
+    });
+    expect(await count()).toBe(0);
+    expect(await nextId()).toBe(1);
+  });
+
+  it('names the first hundred refused rows, whoever refuses them, and counts the others', async () => {
+    await importing(`${HEADER}5,Rex,1,sold\n`);
+    const { code, stderr } = await importing(`${HEADER}5,Rex,1,sold\n${'x,y,z,sold\n'.repeat(2_000)}`);
+    const lines = stderr.trimEnd().split('\n');
+    expect(code).toBe(65);
+    expect(lines).toHaveLength(102);
+    expect(lines.slice(0, 2)).toEqual(['line 2: id 5 is that of another animal', 'line 3: id must be an integer']);
+    expect(lines.slice(-2)).toEqual(['… and 1,901 more', '2,001 rows refused: nothing was added']);
+  });
+
+  it('that is only tried says what would happen, and leaves nothing behind', async () => {
+    const file = `name,categoryId,id,breed\n${'Rex,1,,x\n'.repeat(3)}Mia,2,1000,x\n`;
+    expect(await importing(file, '--dry-run')).toEqual({
+      code: 0,
+      stdout: `4 animals would be added: this was a dry run
+  with an id of the file: 1
+  with a new id: 3
+There is no field here for
+  breed: 4
+`,
+      stderr: '',
+    });
+    expect(await count()).toBe(0);
+    expect(await importing('name,categoryId\n,1\n', '--dry-run')).toMatchObject({ code: 65 });
+    expect(await nextId()).toBe(1);
+  });
+
+  it('takes foreign formats with the categories that are named', async () => {
+    const dog = '{"animals":[{"name":"Rex","type":"Dog","species":"Dog","status":"found"}]}';
+    expect(await importing(dog, '--format', 'petfinder')).toMatchObject({
+      code: 65,
+      stderr: expect.stringContaining('line 1: species "Dog" has no category\n'),
+    });
+    const categories = ['--categories', 'Scales, Fins & Other=-3,dog=9223372036854775807'];
+    expect(await importing(dog, '--format', 'petfinder', ...categories)).toMatchObject({ code: 0 });
+    const fish = 'ANIMALNAME,ANIMALSPECIES\nNemo,"Scales, Fins & Other"\n';
+    expect(await importing(fish, '--format', 'asm3', ...categories)).toMatchObject({ code: 0 });
+    expect(await exported()).toBe(`${HEADER}1,Rex,9223372036854775807,pending\r\n2,Nemo,-3,available\r\n`);
+  });
+
+  it.each(['/there/is/no/file', '/'])('of %s, which can’t be read, fails', async (path) => {
+    expect(await animals(['import', path])).toMatchObject({ code: 1, stderr: expect.stringMatching(/^.*\(E\w+\)\n$/) });
+  });
+
+  it('shows its progress on a terminal alone', async () => {
+    const file = await fileOf('some.csv', `${HEADER}${rows(100)}`);
+    const stderr = Object.assign(new PassThrough(), { isTTY: true });
+    const streams = { stdin: createReadStream(file), stdout: new PassThrough(), stderr };
+    await runCommand(animalCommands, ['import', file], { DATABASE_URL: database.url }, streams);
+    const drawn = String(stderr.read()).split('\r\u001b[K');
+    expect(drawn).toEqual(['', expect.stringMatching(/^\[#{30}\] 100 % {2}\d+ rows$/), '100 rows read, storing …', '']);
+  });
+});
+
+describe('animals export', () => {
+  // Every character that PostgreSQL stores, and often those that a format might take for its own.
+  const name = fc
+    .oneof(
+      fc.string({ unit: 'binary' }),
+      fc.string({ unit: fc.constantFrom('"', ',', '\r', '\n', ' ', '\t', "'", '\\', '\ufeff', '=', 'é') }),
+      fc.constantFrom('\\N', '\\.', 'NULL', ' a ', '"', '\r\n', '\u2028'),
+    )
+    .filter((text) => !text.includes('\0') && [...text].length <= 255 && text.trim() !== '');
+  const animal = fc.record({
+    name,
+    categoryId: fc.oneof(
+      fc.constantFrom(-(2n ** 63n), 2n ** 63n - 1n, 0n),
+      fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+    ),
+    status: fc.constantFrom('available', 'pending', 'sold'),
+  });
+
+  it.each(['csv', 'ndjson'])('to %s imports again to the same bytes', async (format) => {
+    const other = await createDatabase();
+    const into = (args: readonly string[], text = '') =>
+      call(animalCommands, [...args, '--format', format], { DATABASE_URL: other.url }, inBytes(text));
+    await fc.assert(
+      fc.asyncProperty(fc.array(animal, { minLength: 1, maxLength: 200 }), async (drawn) => {
+        await ask(database.url, 'TRUNCATE animals CASCADE');
+        await ask(other.url, 'TRUNCATE animals CASCADE');
+        await ask(
+          database.url,
+          `INSERT INTO animals (name, category_id, status) SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[])`,
+          [
+            drawn.map((each) => each.name),
+            drawn.map(({ categoryId }) => categoryId),
+            drawn.map(({ status }) => status),
+          ],
+        );
+        const before = await exported('--format', format);
+        expect(await into(['import', '-'], before)).toMatchObject({ code: 0, stderr: '' });
+        expect((await into(['export'])).stdout).toBe(before);
+        const names = `SELECT array_agg(name ORDER BY id) AS names FROM animals`;
+        expect((await ask<{ names: string[] }>(other.url, names))[0]?.names).toEqual(drawn.map((each) => each.name));
+      }),
+      { numRuns: 8 },
+    );
+    await other.drop();
+  });
+
+  it('writes a file whole, and tells how many there are', async () => {
+    await importing(`${HEADER}${rows(2_500)}`);
+    const path = await fileOf('animals.ndjson', 'old');
+    expect(await animals(['export', path])).toEqual({
+      code: 0,
+      stdout: `2,500 animals written to ${path}\n`,
+      stderr: '',
+    });
+    const lines = (await readFile(path, 'utf8')).split('\n');
+    expect(lines).toHaveLength(2_501);
+    expect(lines[0]).toBe('{"id":1,"name":"Animal 0","categoryId":0,"status":"sold"}');
+    expect(await readdir(folder.path)).not.toContain('animals.ndjson.part');
+    expect((await animals(['export', '/there/is/no/folder'])).stderr).toMatch(/can't be written \(ENOENT\)\n$/);
+  });
+
+  it('of no animals is a header alone', async () => {
+    expect(await exported()).toBe(HEADER);
+    expect(await exported('--format', 'ndjson')).toBe('');
+  });
+
+  it('ends quietly if its reader has gone, and says so on a full disk', async () => {
+    await importing(`${HEADER}${rows(20_000)}`);
+    const { stdout, stderr } = inShell('{ "$NODE" "$ANIMALS" export; echo "code $?" >&2; } | head -1', database.url);
+    expect({ stdout, stderr }).toEqual({ stdout: HEADER, stderr: 'code 0\n' });
+    expect(inShell('"$NODE" "$ANIMALS" export >/dev/full', database.url)).toEqual({
+      ...{ code: 1, stdout: '', stderr: 'the output could not be written (ENOSPC)\n' },
+    });
+  });
+
+  it('and import work through pipes', async () => {
+    await importing(`${HEADER}${rows(20_000)}`);
+    const other = await createDatabase();
+    const { stdout } = inShell(
+      `"$NODE" "$ANIMALS" export | DATABASE_URL='${other.url}' "$NODE" "$ANIMALS" import -`,
+      database.url,
+    );
+    expect(stdout).toBe('20,000 animals added\n  with an id of the file: 20,000\n');
+    await other.drop();
+  });
+});
+
+describe('animals with bad arguments prints its usage on standard error and exits with 64', () => {
+  it.each([
+    [[]],
+    [['destroy']],
+    [['import']],
+    [['import', 'a.csv', 'b.csv']],
+    [['import', '-', '--format', 'xml']],
+    [['import', '-', '--format', 'toString']],
+    [['import', '-', '--categories', 'Dog=1']],
+    [['import', '-', '--format', 'asm3', '--categories', 'Dog']],
+    [['import', '-', '--format', 'asm3', '--categories', 'Dog=x']],
+    [['import', '-', '--dry-run=yes']],
+    [['export', 'a.csv', 'b.csv']],
+    [['export', '--format', 'asm3']],
+  ])('%j', async (args) => {
+    const { code, stdout, stderr } = await animals(args);
+    expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
+    expect(stderr).toContain('Usage:');
+  });
+});
