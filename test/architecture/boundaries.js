@@ -49,7 +49,7 @@ export const rules = [
       path: '^(packages|apps)/',
       pathNot: '^packages/(infrastructure|embedded-postgres|test-support)/|^(packages|apps)/[^/]+/test/',
     },
-    to: { path: npm('typeorm', 'pg', 'ioredis') },
+    to: { path: npm('typeorm', 'pg', 'pg-copy-streams', 'ioredis') },
   },
   {
     name: 'embedded-postgres-knows-nothing-of-the-store',

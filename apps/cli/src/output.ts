@@ -10,7 +10,7 @@ const PART = 1_000;
 /** The output of a command: a text, several texts, or a key that is shown once. */
 export type Output = string | AsyncIterable<string> | IssuedKey;
 
-/** What a command reads and where it prints. */
+/** The streams of a command. */
 export interface Streams {
   readonly stdin: Readable;
   /** With a file descriptor, if it is the process's. */

@@ -100,7 +100,7 @@ There is no field here for
     expect(await nextId()).toBe(1);
   });
 
-  it('takes foreign formats with the categories that are named', async () => {
+  it('takes foreign formats into the categories that are named, or have the names of the species', async () => {
     const dog = '{"animals":[{"name":"Rex","type":"Dog","species":"Dog","status":"found"}]}';
     expect(await importing(dog, '--format', 'petfinder')).toMatchObject({
       code: 65,
@@ -110,7 +110,15 @@ There is no field here for
     expect(await importing(dog, '--format', 'petfinder', ...categories)).toMatchObject({ code: 0 });
     const fish = 'ANIMALNAME,ANIMALSPECIES\nNemo,"Scales, Fins & Other"\n';
     expect(await importing(fish, '--format', 'asm3', ...categories)).toMatchObject({ code: 0 });
-    expect(await exported()).toBe(`${HEADER}1,Rex,9223372036854775807,pending\r\n2,Nemo,-3,available\r\n`);
+    await ask(
+      database.url,
+      `INSERT INTO categories (id, name, name_key) VALUES (5, 'CATS', 'cats'), (6, 'Dog', 'dog')`,
+    );
+    const cat = dog.replaceAll('Dog', 'Cats');
+    expect(await importing(cat, '--format', 'petfinder', ...categories)).toMatchObject({ code: 0 });
+    expect(await importing(dog, '--format', 'petfinder', ...categories)).toMatchObject({ code: 0 });
+    const [rex, nemo] = ['Rex,9223372036854775807,pending', 'Nemo,-3,available'];
+    expect(await exported()).toBe(`${HEADER}1,${rex}\r\n2,${nemo}\r\n3,Rex,5,pending\r\n4,${rex}\r\n`);
   });
 
   it.each(['/there/is/no/file', '/'])('of %s, which can’t be read, fails', async (path) => {

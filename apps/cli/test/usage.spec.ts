@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ACCOUNTS, KEYS, MESSAGES, run } from '@adoption-store/test-support';
+import { ACCOUNTS, ANIMALS, KEYS, MESSAGES, run } from '@adoption-store/test-support';
 import { useCommands } from './support/commands.js';
 
 const commands = useCommands();
@@ -80,6 +80,7 @@ it.each([
   ['keys', KEYS],
   ['accounts', ACCOUNTS],
   ['messages', MESSAGES],
+  ['animals', ANIMALS],
 ])('the program %s prints its usage on standard error and exits with 64 without a command', async (name, program) => {
   const { code, stdout, stderr } = await run(program, [], {});
   expect({ code, stdout }).toEqual({ code: 64, stdout: '' });

@@ -132,7 +132,7 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
     const ports: Ports = {
       animals: new CoalescingAnimalRepository(new PostgresAnimalRepository(dataSource, config.categories)),
       categories: new PostgresCategoryRepository(dataSource),
-      animalImporter: new PostgresAnimalImporter(connection),
+      animalImporter: new PostgresAnimalImporter(connection, config.categories),
       orders: new TypeOrmOrderRepository(dataSource),
       messages,
       messageSender,

@@ -2,12 +2,12 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ImportReport } from '@adoption-store/domain';
+import { type Application, categoryNameKey, type ImportReport, MAX_PAGE_SIZE } from '@adoption-store/domain';
 import { type Command, DataError, parse, type Program, UsageError } from '../command-line.js';
 import { isSystemError, codeOf } from '../output.js';
 import { readAsm3 } from './asm3.js';
 import { readCsv, writeCsv } from './csv.js';
-import { type CategoryOf, endingInRefusal, Omissions } from './file-format.js';
+import { endingInRefusal, Omissions } from './file-format.js';
 import { readNdjson, writeNdjson } from './ndjson.js';
 import { readPetfinder } from './petfinder.js';
 import { counted, grouped, Progress } from './progress.js';
@@ -22,7 +22,8 @@ const USAGE = `Usage:
                               [--categories NAME=ID,…] [--dry-run]
       adds the animals of a file, or of standard input, all of them or none.
       A refused row is named by its line, and the exit code is 65.
-      --categories has the category of each species, for asm3 and petfinder.
+      --categories has the categories of species, for asm3 and petfinder. A
+      species that is not there is in the category of its name.
       --dry-run checks everything and adds nothing.
   npm run -s animals -- export [FILE|-] [--format ${Object.keys(WRITERS).join('|')}]
       writes all animals to a file, or to standard output.
@@ -40,11 +41,13 @@ function importCommand(args: string[]): Command {
   );
   const [file = '-'] = positionals;
   const format = formatOf(READERS, values['format'], file);
-  const categoryOf = categoriesIn(values['categories'], format);
-  return async ({ importAnimals }, { streams: { stdin, stderr } }) => {
+  const named = categoriesIn(values['categories'], format);
+  return async ({ importAnimals, listCategories }, { streams: { stdin, stderr } }) => {
     const { input, size } = await open(file, stdin);
     const progress = new Progress(stderr, size);
     const omissions = new Omissions();
+    const known = FOREIGN.includes(format) ? await categoriesOf(listCategories) : new Map<string, bigint>();
+    const categoryOf = (name: string) => named.get(categoryNameKey(name)) ?? known.get(categoryNameKey(name));
     const rows = endingInRefusal(READERS[format])(progress.read(input), { omissions, categoryOf });
     try {
       const report = await importAnimals.execute({ rows: progress.count(rows), isDryRun: isOn('dry-run') });
@@ -89,13 +92,23 @@ function formatOf<Format extends string>(
 }
 
 /** NAME=ID pairs, separated by commas. A name may have a comma, as Petfinder's "Scales, Fins & Other". */
-function categoriesIn(text: string | undefined, format: keyof typeof READERS): CategoryOf {
-  if (text === undefined) return () => undefined;
+function categoriesIn(text: string | undefined, format: keyof typeof READERS): ReadonlyMap<string, bigint> {
+  if (text === undefined) return new Map();
   if (!FOREIGN.includes(format)) throw new UsageError(`--categories goes with --format ${FOREIGN.join(' or ')}`);
   if (!/^([^=]+=-?\d{1,19}(,|$))+$/.test(text)) throw new UsageError('--categories must be as "Dog=1,Cat=2"');
   const pairs = [...text.matchAll(/([^=]+)=(-?\d+)(?:,|$)/g)];
-  const ids = new Map(pairs.map(([, name = '', id = '']) => [name.toLowerCase(), BigInt(id)]));
-  return (name) => ids.get(name.toLowerCase());
+  return new Map(pairs.map(([, name = '', id = '']) => [categoryNameKey(name), BigInt(id)]));
+}
+
+/** The ids of all categories by name. */
+async function categoriesOf(listCategories: Application['listCategories']): Promise<ReadonlyMap<string, bigint>> {
+  const ids = new Map<string, bigint>();
+  for (let after: bigint | undefined; ;) {
+    const { items, next } = await listCategories.execute({ after, limit: MAX_PAGE_SIZE });
+    for (const { id, name } of items) ids.set(categoryNameKey(name), id);
+    if (next === undefined) return ids;
+    after = next;
+  }
 }
 
 async function open(file: string, stdin: Readable): Promise<{ input: AsyncIterable<Buffer>; size?: number }> {
@@ -112,7 +125,7 @@ async function* readFile(file: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** Whoever looks at the file sees the old one or all of the new one. */
+/** Readers of the file see the old one, or all of the new one. */
 async function writeFile(file: string, text: AsyncIterable<string>): Promise<void> {
   const isSpecial = await stat(file).then(
     (stats) => !stats.isFile(),

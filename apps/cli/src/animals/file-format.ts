@@ -4,7 +4,7 @@ import { UnreadableError } from './lines.js';
 /** Kinds of what has no field, which are counted each for itself. */
 const MOST_KINDS = 200;
 
-/** What a file has and the store has no field for. It is counted, so that it can be named. */
+/** Counts the things in a file for which the store has no field, so that they can be named. */
 export class Omissions {
   private readonly counts = new Map<string, number>();
 

@@ -23,7 +23,7 @@ export interface RefusedRows {
 export const MOST_REPORTED = 100;
 
 export interface ImportOutcome {
-  /** Rows whose ids are taken. If there are any, nothing is stored. */
+  /** Rows whose ids are taken, and under strict categories those of unknown ones. If there are any, nothing is stored. */
   readonly refused: RefusedRows;
   /** The first and the last new id, undefined if none was given. Concurrent additions may have ids between them. */
   readonly newIds: readonly [first: AnimalId, last: AnimalId] | undefined;

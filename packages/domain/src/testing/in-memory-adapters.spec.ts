@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { CategoryPolicy } from '../categories/category.js';
 import { InMemoryAccountMailSender } from './in-memory-account-mail-sender.js';
 import { InMemoryMessageSender } from './in-memory-message-sender.js';
 import { inMemoryPorts } from './in-memory-ports.js';
@@ -47,15 +48,16 @@ const open = () => {
   return Promise.resolve({ ports, letPass, close });
 };
 
+const openWith = (categories: CategoryPolicy = 'open') =>
+  Promise.resolve({ ports: inMemoryPorts({ categories }), close });
+
 accountMailQueueSuite(framework, 'in memory', open);
 accountRepositorySuite(framework, 'in memory', open);
-animalImporterSuite(framework, 'in memory', open);
+animalImporterSuite(framework, 'in memory', openWith);
 animalRepositorySuite(framework, 'in memory', open);
 apiKeyRepositorySuite(framework, 'in memory', open);
 attemptCounterSuite(framework, 'in memory', open);
-categoryRepositorySuite(framework, 'in memory', (categories) =>
-  Promise.resolve({ ports: inMemoryPorts({ categories }), close }),
-);
+categoryRepositorySuite(framework, 'in memory', openWith);
 credentialRepositorySuite(framework, 'in memory', open);
 idempotencyRecordsSuite(framework, 'in memory', open);
 messageQueueSuite(framework, 'in memory', open);

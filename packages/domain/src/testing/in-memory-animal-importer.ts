@@ -32,12 +32,13 @@ export class InMemoryAnimalImporter implements AnimalImporter {
 
   private refusedOf(all: readonly AnimalToImport[]): readonly RefusedRow[] {
     const lines = new Map<bigint, number>();
-    return all.flatMap(({ line, id }) => {
-      if (id === undefined) return [];
-      const earlier = lines.get(id);
-      lines.set(id, earlier ?? line);
-      const whose = this.animals.holderOf(id) ?? (earlier === undefined ? undefined : `the animal in line ${earlier}`);
-      return whose === undefined ? [] : { line, reason: `id ${id} is that of ${whose}` };
+    return all.flatMap((row) => {
+      const { line, id } = row;
+      const earlier = id === undefined ? undefined : lines.get(id);
+      if (id !== undefined) lines.set(id, earlier ?? line);
+      const repetition = earlier === undefined ? undefined : `id ${id} is that of the animal in line ${earlier}`;
+      const reason = this.animals.objectionTo(row) ?? repetition;
+      return reason === undefined ? [] : { line, reason };
     });
   }
 }

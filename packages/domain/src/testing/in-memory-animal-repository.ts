@@ -10,6 +10,7 @@ import {
   type PetStatus,
   requireWithdrawable,
 } from '../animals/animal.js';
+import type { AnimalToImport } from '../animals/animal-importer.js';
 import type { AnimalQuery, AnimalRepository } from '../animals/animal-repository.js';
 import { unknownCategory } from '../categories/category.js';
 import type { Instant } from '../kernel/clock.js';
@@ -90,10 +91,11 @@ export class InMemoryAnimalRepository implements AnimalRepository {
     }
   }
 
-  /** Whose id it is, undefined if no animal has or had it. */
-  holderOf(id: AnimalId): string | undefined {
-    if (this.animals.has(id)) return 'another animal';
-    return this.withdrawn.has(id) ? 'a withdrawn animal' : undefined;
+  /** Why an animal can't be stored, undefined if it can. */
+  objectionTo({ id, animal }: AnimalToImport): string | undefined {
+    if (id !== undefined && this.animals.has(id)) return `id ${id} is that of another animal`;
+    if (id !== undefined && this.withdrawn.has(id)) return `id ${id} is that of a withdrawn animal`;
+    return this.mayHave(animal.categoryId) ? undefined : unknownCategory().message;
   }
 
   /** Changes the status if it is one of `from`. Returns whether it did. */

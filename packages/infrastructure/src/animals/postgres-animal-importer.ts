@@ -4,9 +4,11 @@ import {
   type AnimalId,
   type AnimalImporter,
   type AnimalToImport,
+  type CategoryPolicy,
   type ImportOutcome,
   MOST_REPORTED,
   type RefusedRows,
+  unknownCategory,
 } from '@adoption-store/domain';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
@@ -15,7 +17,7 @@ import { type DatabaseConnection, prepareClient } from '../database/data-source.
 import { isConnectionLost, sqlState } from '../database/database-errors.js';
 import { animalSchema } from './animal.schema.js';
 
-/** Whatever happens to this process, the database is rid of the import after this time. */
+/** The database gives an import up after this time, in case its process is frozen. */
 const LONGEST = '1h';
 
 /** An arbitrary constant that must never change: the import that stores animals holds this lock. */
@@ -38,23 +40,25 @@ const STAGE = `
   ALTER TABLE imported_animals ALTER id DROP NOT NULL`;
 const COPY = `COPY imported_animals (position, line, id, ${columns.listInserted()}) FROM STDIN`;
 
-const CHECK = `
-  SELECT line, 'id ' || id || ' is that of ' || holder AS reason, count(*) OVER () AS count
-  FROM (
-    SELECT position, line, id, CASE
-        WHEN animals.id IS NOT NULL THEN 'another animal'
-        WHEN withdrawn_animals.id IS NOT NULL THEN 'a withdrawn animal'
-        WHEN line > first THEN 'the animal in line ' || first
-      END AS holder
-    FROM (
-      SELECT *, min(line) OVER (PARTITION BY id) AS first FROM imported_animals WHERE id IS NOT NULL
-    ) AS identified
-    LEFT JOIN animals USING (id)
-    LEFT JOIN withdrawn_animals USING (id)
-  ) AS held
-  WHERE holder IS NOT NULL
-  ORDER BY position
-  LIMIT ${MOST_REPORTED}`;
+const TAKEN = `
+  SELECT position, line, 'id ' || id || ' is that of ' || CASE
+      WHEN animals.id IS NOT NULL THEN 'another animal'
+      WHEN withdrawn_animals.id IS NOT NULL THEN 'a withdrawn animal'
+      WHEN line > first THEN 'the animal in line ' || first
+    END AS reason
+  FROM (SELECT *, min(line) OVER (PARTITION BY id) AS first FROM imported_animals WHERE id IS NOT NULL) AS identified
+  LEFT JOIN animals USING (id)
+  LEFT JOIN withdrawn_animals USING (id)`;
+const UNKNOWN = `
+  SELECT position, line, '${unknownCategory().message}'
+  FROM imported_animals WHERE NOT EXISTS (SELECT FROM categories WHERE categories.id = category_id)`;
+const CHECKS: Readonly<Record<CategoryPolicy, string>> = {
+  open: checkOf(TAKEN),
+  strict: checkOf(`${TAKEN} UNION ALL ${UNKNOWN}`),
+};
+// As a foreign key does: until the end of the transaction nobody removes them.
+const LOCK_CATEGORIES = `
+  SELECT FROM categories WHERE id IN (SELECT category_id FROM imported_animals) ORDER BY id FOR KEY SHARE`;
 
 // It waits for every transaction that has drawn an id, and the next ones wait for it:
 // https://www.postgresql.org/docs/current/sql-altersequence.html
@@ -77,7 +81,10 @@ const STORE_OTHERS = `
 
 /** Copies the animals into a table of its own connection, and stores them from there in one transaction. */
 export class PostgresAnimalImporter implements AnimalImporter {
-  constructor(private readonly connection: DatabaseConnection) {}
+  constructor(
+    private readonly connection: DatabaseConnection,
+    private readonly categories: CategoryPolicy = 'open',
+  ) {}
 
   async importAll(parts: AsyncIterable<readonly AnimalToImport[]>, isWanted: () => boolean): Promise<ImportOutcome> {
     const client = new pg.Client({ ...this.connection, application_name: 'adoption-store', keepAlive: true });
@@ -89,15 +96,48 @@ export class PostgresAnimalImporter implements AnimalImporter {
         await pipeline(linesOf(parts), client.query(copyFrom(COPY)));
       });
       await client.query('ANALYZE imported_animals');
-      const refused = await refusedBy(client);
+      const refused = await this.refusedBy(client);
       if (refused.count > 0 || !isWanted()) return { refused, newIds: undefined };
       await reserveIds(client);
-      return await inTransaction(client, () => store(client));
+      return await inTransaction(client, () => this.store(client));
     } finally {
       // An open transaction ends with its connection.
       await client.end();
     }
   }
+
+  private async refusedBy(client: pg.Client): Promise<RefusedRows> {
+    const { rows } = await client.query<{ line: string; reason: string; count: string }>(CHECKS[this.categories]);
+    const first = rows.map(({ line, reason }) => ({ line: Number(line), reason }));
+    return { first, count: Number(rows[0]?.count ?? 0) };
+  }
+
+  private async store(client: pg.Client): Promise<ImportOutcome> {
+    await client.query('SELECT pg_advisory_xact_lock($1)', [IMPORT_LOCK]);
+    if (this.categories === 'strict') await client.query(LOCK_CATEGORIES);
+    // Again: meanwhile others may have added animals, and another import may have stored its own.
+    const refused = await this.refusedBy(client);
+    if (refused.count > 0) return { refused, newIds: undefined };
+    await client.query(STORE_IDENTIFIED);
+    const { rows } = await client.query<{ first: string | null; last: string | null }>(STORE_OTHERS);
+    const { first = null, last = null } = rows[0] ?? {};
+    const newIds = first === null || last === null ? undefined : ([animalId(first), animalId(last)] as const);
+    return { refused, newIds };
+  }
+}
+
+/** The first refused rows with the count of all; `reasons` may have several for one, or null. */
+function checkOf(reasons: string): string {
+  return `
+    SELECT line, reason, count(*) OVER () AS count
+    FROM (
+      SELECT DISTINCT ON (position) position, line, reason
+      FROM (${reasons}) AS judged
+      WHERE reason IS NOT NULL
+      ORDER BY position
+    ) AS refused
+    ORDER BY position
+    LIMIT ${MOST_REPORTED}`;
 }
 
 type Field = string | number | bigint | null;
@@ -121,12 +161,6 @@ function fieldOf(value: Field): string {
   return value === null ? '\\N' : String(value).replace(/[\\\t\n\r]/g, (character) => ESCAPES[character] ?? '');
 }
 
-async function refusedBy(client: pg.Client): Promise<RefusedRows> {
-  const { rows } = await client.query<{ line: string; reason: string; count: string }>(CHECK);
-  const first = rows.map(({ line, reason }) => ({ line: Number(line), reason }));
-  return { first, count: Number(rows[0]?.count ?? 0) };
-}
-
 /**
  * Makes sure that nobody else gets the file's ids. Afterwards every animal that has one of them is visible, and ids that
  * are drawn later are greater.
@@ -148,18 +182,6 @@ async function reserveIds(client: pg.Client): Promise<void> {
       await delay(PAUSE);
     }
   }
-}
-
-async function store(client: pg.Client): Promise<ImportOutcome> {
-  await client.query('SELECT pg_advisory_xact_lock($1)', [IMPORT_LOCK]);
-  // Again: meanwhile others may have added animals, and another import may have stored its own.
-  const refused = await refusedBy(client);
-  if (refused.count > 0) return { refused, newIds: undefined };
-  await client.query(STORE_IDENTIFIED);
-  const { rows } = await client.query<{ first: string | null; last: string | null }>(STORE_OTHERS);
-  const { first = null, last = null } = rows[0] ?? {};
-  const newIds = first === null || last === null ? undefined : ([animalId(first), animalId(last)] as const);
-  return { refused, newIds };
 }
 
 function animalId(stored: string): AnimalId {

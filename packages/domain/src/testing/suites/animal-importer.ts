@@ -1,15 +1,20 @@
 import { type Animal, type AnimalId, newAnimal, type NewAnimalInput } from '../../animals/animal.js';
 import { type AnimalToImport, MOST_REPORTED } from '../../animals/animal-importer.js';
+import type { CategoryPolicy } from '../../categories/category.js';
 import { INT64_MAX, INT64_MIN } from '../../kernel/int64.js';
 import { checkDrawn, Draws } from './draws.js';
 import { atOnce, NOON } from './fixtures.js';
-import type { Open, Opened, TestFramework } from './framework.js';
+import type { Opened, TestFramework } from './framework.js';
 
-type Needed = 'animals' | 'animalImporter';
+type Needed = 'animals' | 'animalImporter' | 'categories';
 type Row = Partial<NewAnimalInput> & { readonly line?: number; readonly id?: bigint };
 
 /** The guarantees of every `AnimalImporter`. */
-export function animalImporterSuite(framework: TestFramework, name: string, open: Open<Needed>): void {
+export function animalImporterSuite(
+  framework: TestFramework,
+  name: string,
+  open: (categories?: CategoryPolicy) => Promise<Opened<Needed>>,
+): void {
   const { describe, it, beforeAll, afterAll, expect, random } = framework;
   describe(`an animal importer (${name})`, () => {
     const draws = new Draws(random);
@@ -156,6 +161,43 @@ export function animalImporterSuite(framework: TestFramework, name: string, open
         const stored = namesOf(all).filter((animal) => animal !== 'racer');
         expect(stored.sort()).toEqual(refused.count > 0 ? [] : [...namesOf(rows), 'new', 'new']);
       }
+    });
+
+    it('refuses the rows of unknown categories under strict ones, and stores nothing', async () => {
+      const strict = await open('strict');
+      const { ports } = strict;
+      const { id: known } = await ports.categories.add('known');
+      const { id: other } = await ports.categories.add('other');
+      await ports.categories.remove(other);
+      const importStrictly = (...rows: readonly Row[]) => ports.animalImporter.importAll(inParts(rows), () => true);
+      expect(await importStrictly({ categoryId: known }, { categoryId: other }, { id: 7n, categoryId: -5n })).toEqual({
+        newIds: undefined,
+        refused: {
+          count: 2,
+          first: [2, 3].map((line) => ({ line, reason: 'categoryId must be the id of a category' })),
+        },
+      });
+      expect(await ports.animals.list({ limit: 100 })).toEqual([]);
+      expect((await importStrictly({ categoryId: known }, { id: 7n, categoryId: known })).refused.count).toBe(0);
+      expect((await importStrictly({ id: 7n, categoryId: other }, { id: 7n, categoryId: known })).refused.count).toBe(
+        2,
+      );
+      await strict.close();
+    });
+
+    it('puts no animal into a category that is removed meanwhile, under strict ones', async () => {
+      const strict = await open('strict');
+      const { ports } = strict;
+      for (let round = 0; round < 10; round += 1) {
+        const { id } = await ports.categories.add(`category ${round}`);
+        const rows = Array.from({ length: 20 }, () => ({ categoryId: id }));
+        const [stored, removed] = await Promise.all([
+          ports.animalImporter.importAll(inParts(rows), () => true),
+          ports.categories.remove(id).catch(() => false),
+        ]);
+        expect([stored.refused.count, removed]).toEqual(removed ? [20, true] : [0, false]);
+      }
+      await strict.close();
     });
 
     it('stores one of two files with the same id, and refuses the other', async () => {
