@@ -73,6 +73,17 @@ There is no field here for
     expect(await nextId()).toBe(1);
   });
 
+  it('refuses rows of unknown categories under CATEGORIES=strict', async () => {
+    await ask(database.url, `INSERT INTO categories (id, name, name_key) VALUES (11, 'Known', 'known')`);
+    const strict = { DATABASE_URL: database.url, CATEGORIES: 'strict' };
+    const file = 'name,categoryId\nRex,11\nMia,12\n';
+    expect(await call(animalCommands, ['import', '-'], strict, inBytes(file))).toMatchObject({
+      code: 65,
+      stderr: 'line 3: categoryId must be the id of a category\n1 row refused: nothing was added\n',
+    });
+    expect(await importing(file)).toMatchObject({ code: 0 });
+  });
+
   it('names the first hundred refused rows, whoever refuses them, and counts the others', async () => {
     await importing(`${HEADER}5,Rex,1,sold\n`);
     const { code, stderr } = await importing(`${HEADER}5,Rex,1,sold\n${'x,y,z,sold\n'.repeat(2_000)}`);
