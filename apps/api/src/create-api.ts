@@ -88,8 +88,9 @@ export async function createApi({
   turns.listenTo(fastify.server);
   if (tracing) traceRequests(fastify, tracing);
   observeRequests(fastify, observers);
-  answerConditionally(fastify);
   addRequestHooks(fastify, { refusals, turns, isEnding: () => ending?.aborted === true });
+  // After these hooks: they replace the response to a request that turns out not to be HTTP.
+  answerConditionally(fastify);
   fastify.addHook('onRoute', ({ url, method }) => {
     if (url.startsWith('/v1/')) routes.add(url, [method].flat());
   });

@@ -4,7 +4,7 @@ import { useApi } from './support/api.js';
 import { expectError, expectLimitHeaders } from './support/expectations.js';
 import { addCategory, CATEGORIES, categoryOf } from './support/categories-client.js';
 import { messageOf, MESSAGES, writeMessage } from './support/messages-client.js';
-import { bearer, changePet, get, withdrawPet } from './support/pets-client.js';
+import { bearer, changePet, get, rawHead, sendOnce, withdrawPet } from './support/pets-client.js';
 import { request } from './support/raw-http.js';
 import { addPet, end, ORDERS, placeOrder } from './support/store-client.js';
 
@@ -42,6 +42,16 @@ const CASES = [
 ];
 const conditionally = (path: string, tag: string, method = 'GET') =>
   request(api, path, { method, headers: { ...bearer(api.key), 'If-None-Match': tag } });
+
+it.each(['a list', 'a category'])(
+  '%s asked for by a request that turns out not to be HTTP is an error, not 304',
+  async (name) => {
+    const head = rawHead(api, `GET ${paths[name] ?? ''} HTTP/1.1`, ['If-None-Match: *', 'Transfer-Encoding: chunked']);
+    const refused = await sendOnce(api, `${head}zz\r\n`);
+    expectError(refused, 400, 'bad_request');
+    expect(refused.headers).not.toHaveProperty('etag');
+  },
+);
 
 describe.each(CASES)('%s', (name) => {
   it('has a strong entity tag, the same for the same content, and for HEAD', async () => {

@@ -2,7 +2,7 @@ import { MINUTE } from '@adoption-store/domain';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { useApi } from './support/api.js';
 import { expectError, expectLimitHeaders } from './support/expectations.js';
-import { changePet, get, idsOf, listPets, withdrawPet } from './support/pets-client.js';
+import { changePet, get, idsOf, listPets, rawHead, sendOnce, withdrawPet } from './support/pets-client.js';
 import { addPet, end, orderPet, ORDERS, placeOrder } from './support/store-client.js';
 
 const api = useApi();
@@ -44,6 +44,11 @@ describe('DELETE /v1/pets/{petId}', () => {
       order: { id: order.id, petId: order.petId, status: 'completed' },
     });
     expect((await get(api, `${ORDERS}?status=completed`)).body).toContain(`"petId":${order.petId},`);
+  });
+
+  it('is an Error body if the request turns out not to be HTTP', async () => {
+    const head = rawHead(api, `DELETE /v1/pets/${await addPet(api)} HTTP/1.1`, ['Transfer-Encoding: chunked']);
+    expectError(await sendOnce(api, `${head}zz\r\n`), 400, 'bad_request');
   });
 
   it('with If-Match withdraws only the version that has the tag', async () => {

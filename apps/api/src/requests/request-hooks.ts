@@ -30,16 +30,16 @@ export function addRequestHooks(fastify: FastifyInstance, { refusals, turns, isE
   });
   fastify.addHook('onSend', (request, reply, payload, done) => {
     if (isEnding()) reply.header('connection', 'close');
-    // It was set at the beginning, for the responses with a body.
-    if (reply.statusCode === 204) reply.removeHeader('content-type');
     const refusal = request.received?.refusal;
     if (refusal === undefined) {
+      // It was set at the beginning, for the responses with a body.
+      if (reply.statusCode === 204) reply.removeHeader('content-type');
       done(null, payload);
       return;
     }
     // The bytes after the head aren't valid HTTP, so this error replaces the operation's own response.
     const error = errorBody(refusal.code, refusal.message);
-    reply.code(error.status).header('connection', 'close');
+    reply.code(error.status).header('connection', 'close').removeHeader('etag');
     done(null, JSON.stringify(error));
   });
 }
