@@ -1,7 +1,8 @@
 import { expect, it } from '@jest/globals';
 import type { CategoryId } from '@adoption-store/domain';
 import { categoryRepositorySuite } from '@adoption-store/domain/testing';
-import { ask, explainingUrl, statementsDuring } from '@adoption-store/test-support';
+import { ask, explainingUrl, statementsDuring, until } from '@adoption-store/test-support';
+import pg from 'pg';
 import { PostgresAnimalRepository } from '../src/animals/postgres-animal-repository.js';
 import { PostgresCategoryRepository } from '../src/categories/postgres-category-repository.js';
 import { openDataSource } from '../src/database/data-source.js';
@@ -48,5 +49,23 @@ it('names one new id alike for all concurrent callers, also after a restore, whi
     const named = await Promise.all(Array.from({ length: 5 }, () => categories.name(category)));
     expect(named.filter((isNew) => isNew)).toHaveLength(1);
   }
+  await close();
+});
+
+it('refuses a name that another category gives up only if this one does, without a deadlock as its outcome', async () => {
+  const { url, dataSource, close } = await openDatabase();
+  const categories = new PostgresCategoryRepository(dataSource);
+  const [cats, dogs] = [await categories.add('Cats'), await categories.add('Dogs')];
+  const other = new pg.Client({ connectionString: url });
+  await other.connect();
+  // Of the two, the one that has waited for longer looks for a deadlock first, and is ended.
+  await other.query("BEGIN; SET LOCAL deadlock_timeout = '1h'");
+  await other.query(`UPDATE categories SET name = 'Dogs', name_key = 'hounds' WHERE id = ${cats.id}`);
+  const renamed = categories.name({ id: dogs.id, name: 'Cats' }).catch((error: unknown) => error);
+  await until(async () => (await ask(url, 'SELECT FROM pg_locks WHERE NOT granted')).length > 0);
+  await other.query(`UPDATE categories SET name_key = 'dogs' WHERE id = ${dogs.id}`);
+  await other.query('ROLLBACK');
+  expect(await renamed).toMatchObject({ code: 'category_name_taken' });
+  await other.end();
   await close();
 });

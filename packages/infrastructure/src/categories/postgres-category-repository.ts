@@ -12,7 +12,7 @@ import {
 } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import { Columns } from '../database/columns.js';
-import { sqlState, UNIQUE_VIOLATION } from '../database/database-errors.js';
+import { DEADLOCK, sqlState, UNIQUE_VIOLATION } from '../database/database-errors.js';
 import { queryPrepared, readPrepared, type Statement } from '../database/prepared.js';
 import { attempt } from '../database/transactions.js';
 import { categorySchema } from './category.schema.js';
@@ -105,9 +105,11 @@ export class PostgresCategoryRepository implements CategoryRepository {
 
   async name(category: Category, versions?: WantedVersions | 'any'): Promise<boolean> {
     // After a restore PostgreSQL may compare the names before the ids. Then of two calls that give a new id the same name
-    // the later one is refused because of the other, and is right the second time.
+    // the later one is refused because of the other, and is right the second time. Two calls that exchange the names of two
+    // categories wait for each other until PostgreSQL ends one, which then sees the outcome of the other.
     return this.put(category, versions).catch((error: unknown) => {
-      if (error instanceof DomainError && error.code === 'category_name_taken') return this.put(category, versions);
+      const isTaken = error instanceof DomainError && error.code === 'category_name_taken';
+      if (isTaken || sqlState(error) === DEADLOCK) return this.put(category, versions);
       throw error;
     });
   }
