@@ -112,7 +112,7 @@ describe('with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     expect(children(spanOf('POST /v1/pets'))).toContainEqual(
       expect.objectContaining({
         kind: CLIENT,
-        name: 'animals add',
+        name: 'animals add open',
         attributes: expect.objectContaining({
           'db.system.name': 'postgresql',
           'db.query.text': expect.stringContaining('INSERT INTO animals'),

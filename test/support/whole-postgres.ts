@@ -73,14 +73,14 @@ export class WholePostgres {
 
   /** The rows of every table and the position of every sequence, without `exceptions`. */
   async contentsOf(database: string, exceptions: readonly string[] = []): Promise<Readonly<Record<string, unknown>>> {
-    const relations = await this.ask<{ name: string }>(
+    const relations = await this.ask<Relation>(
       database,
-      `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'S')`,
+      `SELECT relname AS name, relkind = 'S' AS "isSequence" FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'S')`,
     );
     const compared = relations.filter(({ name }) => !exceptions.includes(name));
-    const contents = compared.map(async ({ name }) => {
-      const rows = await this.ask<{ text: string }>(database, textOf(name));
-      return [name, rows.map(({ text }) => text)] as const;
+    const contents = compared.map(async (relation) => {
+      const rows = await this.ask<{ text: string }>(database, textOf(relation));
+      return [relation.name, rows.map(({ text }) => text)] as const;
     });
     return Object.fromEntries(await Promise.all(contents));
   }
@@ -102,10 +102,15 @@ export class WholePostgres {
   }
 }
 
-function textOf(relation: string): string {
-  return relation.endsWith('_seq')
-    ? `SELECT last_value || ' ' || is_called AS text FROM "${relation}"`
-    : `SELECT t::text AS text FROM "${relation}" AS t ORDER BY 1`;
+interface Relation {
+  readonly name: string;
+  readonly isSequence: boolean;
+}
+
+function textOf({ name, isSequence }: Relation): string {
+  return isSequence
+    ? `SELECT last_value || ' ' || is_called AS text FROM "${name}"`
+    : `SELECT t::text AS text FROM "${name}" AS t ORDER BY 1`;
 }
 
 /** The command of a program of PostgreSQL. */
