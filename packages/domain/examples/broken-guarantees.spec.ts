@@ -64,6 +64,7 @@ it('a sound adapter breaks no guarantee', async () => {
 it('an adapter whose pages are in the wrong order breaks those guarantees that name pages', async () => {
   expect(await brokenBy(new NewestFirst())).toEqual([
     'lists by status, by ids and after an id, ascending and no more than asked for',
+    'lists what is before an id, as far as asked for, also by status and category',
     'lists by categories, alone and with every other filter',
     'gives each of many concurrent readers the page it asked for',
     'returns every animal that existed throughout exactly once in a walk by pages, whatever is added meanwhile',

@@ -54,15 +54,19 @@ export class SqliteAnimalRepository implements AnimalRepository {
     return this.query('WHERE id = ?', [id])[0];
   }
 
-  async list({ status, ids, categoryIds, after, limit }: AnimalQuery): Promise<readonly Animal[]> {
+  async list({ status, ids, categoryIds, after, before, limit }: AnimalQuery): Promise<readonly Animal[]> {
     const conditions: readonly Condition[] = [
       ...(status === undefined ? [] : [{ sql: 'status = ?', values: [status] }]),
       ...(ids === undefined ? [] : [oneOf('id', ids)]),
       ...(categoryIds === undefined ? [] : [oneOf('category_id', categoryIds)]),
       ...(after === undefined ? [] : [{ sql: 'id > ?', values: [after] }]),
+      ...(before === undefined ? [] : [{ sql: 'id < ?', values: [before] }]),
     ];
     const where = conditions.length === 0 ? '' : `WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}`;
-    return this.query(`${where} ORDER BY id LIMIT ?`, [...conditions.flatMap(({ values }) => values), limit]);
+    const order = before === undefined ? 'ASC' : 'DESC';
+    const values = [...conditions.flatMap((each) => each.values), limit];
+    const found = this.query(`${where} ORDER BY id ${order} LIMIT ?`, values);
+    return before === undefined ? found : found.toReversed();
   }
 
   async change(id: AnimalId, change: AnimalChange, versions?: WantedVersions): Promise<Animal | undefined> {
