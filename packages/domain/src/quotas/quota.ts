@@ -99,9 +99,14 @@ export function decide(
 /** The verdict that a request would get now, without counting one. */
 export function verdictOn(usage: Usage, limits: PlanLimits, refusals: Refusals | undefined, now: Instant): Verdict {
   const current = currentUsage(usage, now);
-  const ban = currentRefusals(refusals, now);
-  const bannedUntil = ban.bannedUntil > now ? ban.bannedUntil : undefined;
+  const bannedUntil = banEnd(refusals, now);
   return describe(bannedUntil === undefined ? roomIn(current, limits) : 'key_banned', current, limits, bannedUntil);
+}
+
+/** The end of the ban. Undefined if there is none at `now`. */
+export function banEnd(refusals: Refusals | undefined, now: Instant): Instant | undefined {
+  const { bannedUntil } = currentRefusals(refusals, now);
+  return bannedUntil > now ? bannedUntil : undefined;
 }
 
 /**

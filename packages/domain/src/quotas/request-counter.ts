@@ -33,6 +33,8 @@ export interface RequestCounter {
   count(request: CountedRequest): Promise<Verdict>;
   /** The verdict that a request would get now, without counting one. */
   look(request: CountedRequest): Promise<Verdict>;
+  /** The ends of the bans of those of these keys that are banned at `now`, in one look-up. */
+  bansOf(requesters: readonly KeyRequester[], now: Instant): Promise<ReadonlyMap<ApiKeyId, Instant>>;
   /** Deletes stored counts and bans that no decision needs from `now` on. Returns their number. */
   purge(now: Instant): Promise<number>;
 }

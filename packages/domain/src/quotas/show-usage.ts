@@ -1,22 +1,30 @@
 import type { AccountId } from '../accounts/account.js';
 import type { AccountRepository } from '../accounts/account-repository.js';
-import type { ApiKey } from '../accounts/api-key.js';
-import type { ApiKeyRepository } from '../accounts/api-key-repository.js';
+import type { ApiKey, ApiKeyId } from '../accounts/api-key.js';
+import { type ApiKeyRepository, isTheirs } from '../accounts/api-key-repository.js';
 import { limitsOf, type Plan } from '../accounts/plan.js';
-import { type Clock, DAY, type Instant, later, startOf } from '../kernel/clock.js';
+import { type Clock, type Instant, later, startOf } from '../kernel/clock.js';
 import { DomainError } from '../kernel/errors.js';
 import { NO_USAGE, type QuotaWindow, verdictOn } from './quota.js';
 import type { RequestCounter } from './request-counter.js';
-import type { DayOfUsage, KeyDayOfUsage, UsageRecords } from './usage-records.js';
+import { type PeriodOfUsage, type Outcomes, USAGE_SPANS, type UsageRecords, type UsageSpan } from './usage-records.js';
 
+/** Hours shown, including the current one. */
+export const HOURS_SHOWN = 48;
 /** Days shown, including today. */
-export const DAYS_SHOWN = 30;
+export const DAYS_SHOWN = 90;
 /** Past keys whose usage is shown, the latest ended first. The bound keeps the query small. */
 export const PAST_KEYS_SHOWN = 25;
 
+const NONE: Outcomes = { admitted: 0, refused: 0 };
+
 export interface KeyUsage {
   readonly key: ApiKey;
-  readonly days: readonly DayOfUsage[];
+  readonly today: Outcomes;
+  /** Of the hours shown. */
+  readonly hours: Outcomes;
+  /** Of the days shown. */
+  readonly days: Outcomes;
 }
 
 export interface AccountUsage {
@@ -27,13 +35,27 @@ export interface AccountUsage {
   readonly refusedToday: number;
   /** The keys banned now, and the end of each ban. */
   readonly bans: readonly { readonly key: ApiKey; readonly until: Instant }[];
-  /** The last 30 UTC days, oldest first, including days without usage. */
-  readonly days: readonly DayOfUsage[];
-  /** The days by key, ascending by id: every active key, and of the 25 that ended last those used within these days. */
+  /** The time of the last request that is included. Undefined if there was none in the hours shown. */
+  readonly asOf: Instant | undefined;
+  /** The key that `hours` and `days` are about. Undefined: all keys together. */
+  readonly key: ApiKey | undefined;
+  /** The last 48 UTC hours, oldest first, including hours without usage. */
+  readonly hours: readonly PeriodOfUsage[];
+  /** The last 90 UTC days, oldest first, including days without usage. */
+  readonly days: readonly PeriodOfUsage[];
+  /** By key, ascending by id: every active key, and of the 25 that ended last those used within these days. */
   readonly keys: readonly KeyUsage[];
+  /** The usage of all keys together in the days shown. */
+  readonly total: Outcomes;
 }
 
-/** An account's use of its plan, now and over the last days. */
+export interface ShowUsageInput {
+  readonly accountId: AccountId;
+  /** The key whose hours and days are shown. Default: all keys together. */
+  readonly keyId?: ApiKeyId | undefined;
+}
+
+/** An account's use of its plan, now and over the last hours and days. */
 export class ShowUsage {
   constructor(
     private readonly accounts: AccountRepository,
@@ -43,68 +65,97 @@ export class ShowUsage {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws DomainError `not_found` if there is no such account, or it is closed. */
-  async execute({ accountId }: { readonly accountId: AccountId }): Promise<AccountUsage> {
+  /** @throws DomainError `not_found` if there is no such account, it is closed, or it has no such key. */
+  async execute({ accountId, keyId }: ShowUsageInput): Promise<AccountUsage> {
     const now = this.clock.now();
-    const today = startOf(DAY, now);
-    const first = later(today, -(DAYS_SHOWN - 1) * DAY);
-    const [account, active, past, byDay] = await Promise.all([
+    const [firstHour, firstDay, startOfDay] = [
+      firstOf('hour', HOURS_SHOWN, now),
+      firstOf('day', DAYS_SHOWN, now),
+      startOf(USAGE_SPANS.day, now),
+    ];
+    const ofAll = this.usage.list(accountId, 'day', firstDay);
+    const [account, key, active, past, hours, all, days, asOf] = await Promise.all([
       this.accounts.findById(accountId),
+      this.keyOf(accountId, keyId),
       this.apiKeys.listActive(accountId, now),
       this.apiKeys.listPast({ accountId, at: now, limit: PAST_KEYS_SHOWN }),
-      this.usage.listDays(accountId, first),
+      this.usage.list(accountId, 'hour', firstHour, keyId),
+      ofAll,
+      keyId === undefined ? ofAll : this.usage.list(accountId, 'day', firstDay, keyId),
+      this.usage.lastIncluded(accountId, firstHour),
     ]);
     if (account === undefined) throw new DomainError('not_found', `no account has the id ${accountId}`);
     const keys = [...active, ...past].sort((one, other) => Number(one.id - other.id));
-    const records = await this.usage.list(
-      accountId,
-      first,
-      keys.map(({ id }) => id),
-    );
+    const ids = keys.map(({ id }) => id);
+    const [byKeyToday, byKeyInHours, byKeyInDays] = await Promise.all([
+      this.usage.sumByKey(accountId, 'day', startOfDay, ids),
+      this.usage.sumByKey(accountId, 'hour', firstHour, ids),
+      this.usage.sumByKey(accountId, 'day', firstDay, ids),
+    ]);
     const limits = limitsOf(account.plan);
     const looks = await Promise.all(
       // All keys of an account share its windows, so a past key shows them too.
-      (active.length > 0 ? active : past.slice(0, 1)).map(async (key) => ({
-        key,
-        verdict: await this.requests.look({ requester: { accountId, keyId: key.id }, limits, now }),
+      (active.length > 0 ? active : past.slice(0, 1)).map(async (each) => ({
+        key: each,
+        verdict: await this.requests.look({ requester: { accountId, keyId: each.id }, limits, now }),
       })),
     );
     const { minute, day } = looks[0]?.verdict ?? verdictOn(NO_USAGE, limits, undefined, now);
-    const days = daysOf(byDay, first);
     return {
       plan: account.plan,
       minute,
       today: day,
-      refusedToday: days.at(-1)?.refused ?? 0,
-      bans: looks.flatMap(({ key, verdict: { bannedUntil } }) =>
-        bannedUntil === undefined || !active.includes(key) ? [] : [{ key, until: bannedUntil }],
+      refusedToday: all.find(({ start }) => start === startOfDay)?.refused ?? 0,
+      bans: looks.flatMap(({ key: each, verdict: { bannedUntil } }) =>
+        bannedUntil === undefined || !active.includes(each) ? [] : [{ key: each, until: bannedUntil }],
       ),
-      days,
-      keys: usageByKey(keys, active, records, first),
+      asOf,
+      key,
+      hours: periodsUntil('hour', HOURS_SHOWN, now, hours),
+      days: periodsUntil('day', DAYS_SHOWN, now, days),
+      keys: keys.flatMap((each) => {
+        const of = (sums: typeof byKeyInDays) => sums.find((sum) => sum.keyId === each.id);
+        const inDays = of(byKeyInDays);
+        if (inDays === undefined && !active.includes(each)) return [];
+        return [{ key: each, today: of(byKeyToday) ?? NONE, hours: of(byKeyInHours) ?? NONE, days: inDays ?? NONE }];
+      }),
+      total: sumOf(all),
     };
+  }
+
+  private async keyOf(accountId: AccountId, keyId: ApiKeyId | undefined): Promise<ApiKey | undefined> {
+    if (keyId === undefined) return undefined;
+    const found = await this.apiKeys.findById(keyId);
+    if (found === undefined || !isTheirs(found, accountId)) {
+      throw new DomainError('not_found', `the account has no key with the id ${keyId}`);
+    }
+    return found.key;
   }
 }
 
-function usageByKey(
-  keys: readonly ApiKey[],
-  active: readonly ApiKey[],
-  records: readonly KeyDayOfUsage[],
-  first: Instant,
-): readonly KeyUsage[] {
-  return keys.flatMap((key) => {
-    const own = records.filter(({ keyId }) => keyId === key.id);
-    return own.length > 0 || active.includes(key) ? [{ key, days: daysOf(own, first) }] : [];
+/** The start of the first of that many hours or days, of which the last contains `now`. */
+export function firstOf(span: UsageSpan, count: number, now: Instant): Instant {
+  return later(startOf(USAGE_SPANS[span], now), -(count - 1) * USAGE_SPANS[span]);
+}
+
+/** That many hours or days, of which the last contains `now`, oldest first. Those without a record have no usage. */
+export function periodsUntil(
+  span: UsageSpan,
+  count: number,
+  now: Instant,
+  records: readonly PeriodOfUsage[],
+): readonly PeriodOfUsage[] {
+  const byStart = new Map(records.map((record) => [record.start, record]));
+  const first = firstOf(span, count, now);
+  return Array.from({ length: count }, (_, index) => {
+    const start = later(first, index * USAGE_SPANS[span]);
+    return byStart.get(start) ?? { start, ...NONE };
   });
 }
 
-function daysOf(records: readonly DayOfUsage[], first: Instant): readonly DayOfUsage[] {
-  return Array.from({ length: DAYS_SHOWN }, (_, index) => {
-    const day = later(first, index * DAY);
-    const ofDay = records.filter((record) => record.day === day);
-    return {
-      day,
-      admitted: ofDay.reduce((sum, { admitted }) => sum + admitted, 0),
-      refused: ofDay.reduce((sum, { refused }) => sum + refused, 0),
-    };
-  });
+export function sumOf(usages: readonly Outcomes[]): Outcomes {
+  return {
+    admitted: usages.reduce((sum, { admitted }) => sum + admitted, 0),
+    refused: usages.reduce((sum, { refused }) => sum + refused, 0),
+  };
 }

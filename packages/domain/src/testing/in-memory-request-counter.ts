@@ -1,4 +1,7 @@
+import type { ApiKeyId } from '../accounts/api-key.js';
+import type { Instant } from '../kernel/clock.js';
 import {
+  banEnd,
   type BanPolicy,
   decide,
   DEFAULT_BAN_POLICY,
@@ -9,7 +12,7 @@ import {
   type Verdict,
   verdictOn,
 } from '../quotas/quota.js';
-import type { CountedRequest, RequestCounter, Requester } from '../quotas/request-counter.js';
+import type { CountedRequest, KeyRequester, RequestCounter, Requester } from '../quotas/request-counter.js';
 
 export class InMemoryRequestCounter implements RequestCounter {
   private readonly usages = new Map<bigint | string, Usage>();
@@ -28,6 +31,15 @@ export class InMemoryRequestCounter implements RequestCounter {
   async look({ requester, limits, now }: CountedRequest): Promise<Verdict> {
     const { usage, refusals } = this.known(requester);
     return verdictOn(usage, limits, refusals, now);
+  }
+
+  async bansOf(requesters: readonly KeyRequester[], now: Instant): Promise<ReadonlyMap<ApiKeyId, Instant>> {
+    return new Map(
+      requesters.flatMap(({ keyId }) => {
+        const end = banEnd(this.refusals.get(keyId), now);
+        return end === undefined ? [] : [[keyId, end] as const];
+      }),
+    );
   }
 
   /** This adapter stores nothing to delete. */

@@ -174,6 +174,28 @@ export function requestCounterSuite(framework: TestFramework, name: string, open
       expect((await count(next, { limits: once })).outcome).toBe('key_banned');
     });
 
+    it('tells the bans of several keys in one look-up, and those only that have not ended', async () => {
+      const [banned, alsoBanned, other] = [requester, requesters.keyOf(requester), requesters.keyOf(requester)];
+      const all = [other, banned, alsoBanned];
+      expect(await counter.bansOf(all, noon)).toEqual(new Map());
+      for (const [each, at] of [
+        [banned, noon],
+        [alsoBanned, later(noon, MINUTE)],
+      ] as const) {
+        await countTimes(51, at, { requester: each, limits: once });
+      }
+      const ends = [later(noon, 5 * MINUTE), later(noon, 6 * MINUTE)] as const;
+      expect(await counter.bansOf(all, later(noon, MINUTE))).toEqual(
+        new Map([
+          [banned.keyId, ends[0]],
+          [alsoBanned.keyId, ends[1]],
+        ]),
+      );
+      expect(await counter.bansOf(all, ends[0])).toEqual(new Map([[alsoBanned.keyId, ends[1]]]));
+      expect(await counter.bansOf([other], noon)).toEqual(new Map());
+      expect(await counter.bansOf([], noon)).toEqual(new Map());
+    });
+
     it('gives the keys of an account one quota, and other accounts their own', async () => {
       const limits = { perMinute: 10, perDay: 1_000 };
       const keys = Array.from({ length: 20 }, () => ({ requester: requesters.keyOf(requester), limits }));
