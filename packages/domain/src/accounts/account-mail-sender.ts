@@ -1,11 +1,11 @@
 import type { ClaimedAccountMail } from './account-mail-queue.js';
 
 export interface AccountMail extends Pick<ClaimedAccountMail, 'kind' | 'email' | 'page' | 'expiresAt'> {
-  /** The token that `resetPassword` or `proveAddress` takes. */
-  readonly token: string;
+  /** The token that `resetPassword`, `proveAddress` or `changeAddress` takes. Undefined for a mail without a link. */
+  readonly token: string | undefined;
 }
 
-/** Port: sends the mails that reset passwords and prove addresses. */
+/** Port: sends the mails to account holders. */
 export interface AccountMailSender {
   /**
    * Resolves once the mail is delivered, within `timeout` milliseconds.

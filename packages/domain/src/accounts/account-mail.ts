@@ -6,24 +6,36 @@ import type { AccountId } from './account.js';
 
 export type AccountMailId = Branded<string, 'AccountMailId'>;
 
-/** A `reset` sets a password, a `proof` proves the account's address. */
-export const ACCOUNT_MAIL_KINDS = ['reset', 'proof'] as const;
+/** A `reset` sets a password, a `proof` proves the account's address, a `change` gives the account another address. */
+export const LINK_KINDS = ['reset', 'proof', 'change'] as const;
+export type LinkKind = (typeof LINK_KINDS)[number];
+
+/** Those whose mail has a link that works once, and `changed`, which tells the former address that it was replaced. */
+export const ACCOUNT_MAIL_KINDS = [...LINK_KINDS, 'changed'] as const;
 export type AccountMailKind = (typeof ACCOUNT_MAIL_KINDS)[number];
 
-/** The address of the page that takes the token of each kind of mail. */
-export type AccountMailPages = Readonly<Record<AccountMailKind, string>>;
+export function hasLink(kind: AccountMailKind): kind is LinkKind {
+  return kind !== 'changed';
+}
 
-/** A mail to an account's address, with a link that works once. Its token is made when it is sent. */
+/** The address of the page that takes the token of each kind of link. */
+export type AccountMailPages = Readonly<Record<LinkKind, string>>;
+
+/** A mail to an account's holder. The token of its link is made when it is sent. */
 export interface NewAccountMail {
   readonly id: AccountMailId;
   readonly accountId: AccountId;
   readonly kind: AccountMailKind;
-  /** The page that its link opens. */
+  /** The page that its link opens; empty without a link. */
   readonly page: string;
+  /** Where it is sent, if that isn't the account's address. */
+  readonly address?: string | undefined;
   readonly createdAt: Instant;
-  /** From this instant on its link is of no use. */
+  /** From this instant on it is of no use, and isn't sent. */
   readonly expiresAt: Instant;
 }
+
+export type NewLinkMail = NewAccountMail & { readonly kind: LinkKind };
 
 export function newAccountMailId(cryptography: Cryptography): AccountMailId {
   return `mail_${randomBase62(24, cryptography)}` as AccountMailId;

@@ -40,7 +40,7 @@ describe('a mail to an account', () => {
     const lost: string[] = [];
     const delivered = sender.send.bind(sender);
     sender.send = async (mail) => {
-      lost.push(mail.token);
+      lost.push(mail.token ?? 'none');
       throw new Error('the answer was lost');
     };
     expect(await deliver()).toMatchObject([{ attempt: 1, outcome: 'postponed' }]);

@@ -56,6 +56,10 @@ export function closedEmail(id: AccountId): string {
   return `closed-${id}@invalid`;
 }
 
+export function emailTaken(): DomainError {
+  return new DomainError('email_taken', 'email is already registered');
+}
+
 export function isEmailAddress(text: string): boolean {
   return text.length <= MAX_EMAIL_LENGTH && EMAIL.test(text);
 }

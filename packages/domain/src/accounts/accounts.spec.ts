@@ -1,8 +1,9 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { createApplication } from '../application.js';
-import { DAY, HOUR, instant, later, MINUTE, SECOND } from '../kernel/clock.js';
+import { DAY, HOUR, type Instant, instant, later, MINUTE, SECOND, startOf } from '../kernel/clock.js';
 import { inMemoryPorts } from '../testing/index.js';
 import { generateKeyText } from './api-key.js';
+import { deprecatedUses, getPetDeprecation } from './deprecation.js';
 import { plan } from './plan.js';
 
 const EMAIL = 'dev@example.com';
@@ -249,30 +250,152 @@ describe('a key', () => {
     await expect(setUp().rotateKey.execute({ id: 1n, overlap })).rejects.toMatchObject({ code: 'invalid_parameter' });
   });
 
-  it('is shown while it is active; past keys are shown in pages of 25, the latest end first', async () => {
-    const { issue, showKeys, revokeKey, clock } = setUp();
-    const { key: lasting } = await issue();
+  it('is shown in pages of 25, newest first, forwards and back, by state and name', async () => {
+    const { issue, showKeys, revokeKey, disableKey, clock } = setUp();
+    const { key: lasting } = await issue({ name: 'Shop' });
     const { accountId } = lasting;
-    const { key: expired } = await issue({ expiresAt: later(clock.now(), SECOND) });
-    const past: bigint[] = [expired.id];
+    const all: bigint[] = [lasting.id];
     for (let count = 0; count < 55; count += 1) {
       clock.advance(MINUTE);
       const { key } = await issue();
       await revokeKey.execute({ id: key.id });
-      past.unshift(key.id);
+      all.unshift(key.id);
     }
-    const { key: newest } = await issue();
-    const walked: bigint[][] = [];
-    let page = await showKeys.execute({ accountId });
-    for (;;) {
-      expect(page.active.map(({ id }) => id)).toEqual([newest.id, lasting.id]);
-      walked.push(page.past.map(({ id }) => id));
-      if (page.next === undefined) break;
-      const last = page.past.at(-1);
-      expect(page.next).toEqual({ endedAt: last?.revokedAt, id: last?.id });
-      page = await showKeys.execute({ accountId, before: page.next });
+    const show = async (input: Partial<Parameters<typeof showKeys.execute>[0]> = {}) => {
+      const { items, ...page } = await showKeys.execute({ accountId, ...input });
+      return { ids: items.map(({ id }) => id), ...page };
+    };
+    const first = await show();
+    const second = await show({ after: first.next });
+    const last = await show({ after: second.next });
+    expect([first.ids, second.ids, last.ids]).toEqual([all.slice(0, 25), all.slice(25, 50), all.slice(50)]);
+    expect([first.previous, last.next]).toEqual([undefined, undefined]);
+    expect(await show({ before: last.previous })).toEqual(second);
+    expect(await show({ before: second.previous })).toEqual(first);
+    // Less than a page lies in front of it.
+    expect(await show({ before: all[3] })).toEqual(first);
+    expect((await show({ states: ['active', 'disabled'] })).ids).toEqual([lasting.id]);
+    expect((await show({ name: 'sho' })).ids).toEqual([lasting.id]);
+    await disableKey.execute({ id: lasting.id, isDisabled: true });
+    expect((await show({ states: ['active'] })).ids).toEqual([]);
+    expect((await show({ states: ['disabled'] })).ids).toEqual([lasting.id]);
+  });
+
+  it('is shown with the end of its ban, and with what it has called', async () => {
+    const { issue, ports, showKeys, showKey, authenticate, recordOperation, meterRequest, revokeKey, clock } = setUp();
+    const [{ key, text }, other] = [await issue(), await issue()];
+    const { accountId } = key;
+    const caller = await authenticate.execute(text);
+    recordOperation.execute(caller, 'GET /v1/pets');
+    for (let sent = 0; sent < 60 + 50; sent += 1) await meterRequest.execute(caller);
+    const until = later(clock.now(), 5 * MINUTE);
+    const bansOf = jest.spyOn(ports.requests, 'bansOf');
+    expect((await showKeys.execute({ accountId })).bans).toEqual(new Map([[key.id, until]]));
+    expect(bansOf).toHaveBeenCalledTimes(1);
+    expect(await showKey.execute({ id: key.id, accountId })).toMatchObject({
+      key: { id: key.id },
+      bannedUntil: until,
+      operations: [{ operation: 'GET /v1/pets', lastUsedAt: startOf(MINUTE, clock.now()) }],
+    });
+    expect(await showKey.execute({ id: other.key.id, accountId })).toMatchObject({
+      bannedUntil: undefined,
+      operations: [],
+    });
+    await expect(showKey.execute({ id: 99n, accountId })).rejects.toMatchObject({ code: 'not_found' });
+    await revokeKey.execute({ id: key.id });
+    expect((await showKeys.execute({ accountId })).bans).toEqual(new Map());
+    expect((await showKey.execute({ id: key.id, accountId })).bannedUntil).toBeUndefined();
+  });
+
+  describe('that calls a deprecated operation', () => {
+    const { operation, since } = getPetDeprecation;
+    const use = (lastUsedAt: Instant, name = operation) => ({ operation: name, lastUsedAt });
+
+    it.each([
+      ['since the deprecation', since, later(since, MINUTE), 1],
+      ['before the deprecation', later(since, -MINUTE), later(since, MINUTE), 0],
+      ['35 days ago', later(since, DAY), later(since, 36 * DAY), 1],
+      ['more than 35 days ago', later(since, DAY), later(since, 36 * DAY + MINUTE), 0],
+    ])('uses it: %s', (_when, lastUsedAt, now, found) => {
+      const uses = [use(lastUsedAt, 'GET /v1/pets'), use(lastUsedAt)];
+      const expected = { deprecation: getPetDeprecation, lastUsedAt };
+      expect(deprecatedUses(uses, now)).toEqual(Array.from({ length: found }, () => expected));
+    });
+
+    it('is shown with it, until it has ended', async () => {
+      const { issue, recordOperation, showKey, showKeys, showDeprecatedUses, revokeKey, clock } = setUp();
+      const [{ key }, { key: other }] = [await issue(), await issue()];
+      const { id, accountId } = key;
+      recordOperation.execute({ keyId: id }, operation);
+      recordOperation.execute({ keyId: other.id }, 'GET /v1/pets');
+      const uses = [{ deprecation: getPetDeprecation, lastUsedAt: startOf(MINUTE, clock.now()) }];
+      expect((await showKeys.execute({ accountId })).deprecated).toEqual(new Map([[id, uses]]));
+      expect(await showDeprecatedUses.execute([other, key])).toEqual(new Map([[id, uses]]));
+      expect((await showKey.execute({ id, accountId })).deprecated).toEqual(uses);
+      expect((await showKey.execute({ id: other.id, accountId })).deprecated).toEqual([]);
+      const revoked = await revokeKey.execute({ id });
+      expect((await showKeys.execute({ accountId })).deprecated).toEqual(new Map());
+      expect(await showDeprecatedUses.execute([other, revoked])).toEqual(new Map());
+      expect((await showKey.execute({ id, accountId })).deprecated).toEqual([]);
+    });
+  });
+
+  it('is disabled and enabled again, and refused meanwhile', async () => {
+    const { issue, disableKey, rotateKey, authenticate } = setUp();
+    const { key, text } = await issue();
+    const { id, accountId } = key;
+    expect(await disableKey.execute({ id, accountId, isDisabled: true })).toMatchObject({ id });
+    await expect(authenticate.execute(text)).rejects.toMatchObject({
+      code: 'disabled_api_key',
+      kind: 'unauthenticated',
+    });
+    await expect(rotateKey.execute({ id, accountId })).rejects.toMatchObject({ code: 'not_found' });
+    await disableKey.execute({ id, isDisabled: false });
+    expect(await authenticate.execute(text)).toMatchObject({ keyId: id });
+  });
+
+  it('can’t be disabled once it has ended, and is then told as ended, not as disabled', async () => {
+    const { issue, disableKey, revokeKey, authenticate, clock } = setUp();
+    const [{ key: revoked, text }, { key: expired, text: expiredText }] = [
+      await issue(),
+      await issue({ expiresAt: later(clock.now(), MINUTE) }),
+    ];
+    for (const { id } of [revoked, expired]) await disableKey.execute({ id, isDisabled: true });
+    await revokeKey.execute({ id: revoked.id });
+    clock.advance(MINUTE);
+    for (const { id } of [revoked, expired])
+      for (const isDisabled of [true, false]) {
+        await expect(disableKey.execute({ id, isDisabled })).rejects.toMatchObject({ code: 'not_found' });
+      }
+    await expect(authenticate.execute(text)).rejects.toMatchObject({ code: 'revoked_api_key' });
+    await expect(authenticate.execute(expiredText)).rejects.toMatchObject({ code: 'expired_api_key' });
+  });
+
+  it('gets another name', async () => {
+    const { issue, renameKey, getKey } = setUp();
+    const { key } = await issue({ name: 'laptop' });
+    const { id, accountId } = key;
+    expect(await renameKey.execute({ id, accountId, name: 'desk' })).toEqual({ ...key, name: 'desk' });
+    expect(await getKey.execute({ id, accountId })).toMatchObject({ name: 'desk' });
+    expect(await renameKey.execute({ id, accountId, name: undefined })).toMatchObject({ name: undefined });
+    for (const name of ['', ' ', 'x'.repeat(101), 'a\nb']) {
+      await expect(renameKey.execute({ id, accountId, name })).rejects.toMatchObject({ code: 'invalid_parameter' });
     }
-    expect(walked).toEqual([past.slice(0, 25), past.slice(25, 50), past.slice(50)]);
+  });
+
+  it('can be changed only by its own account', async () => {
+    const { issue, renameKey, disableKey, showKey, openAccount } = setUp();
+    const { key } = await issue({ name: 'laptop' });
+    const { id: accountId } = await openAccount.execute({ email: 'other@example.com' });
+    const theirs = { id: key.id, accountId };
+    for (const attempt of [
+      renameKey.execute({ ...theirs, name: 'mine' }),
+      disableKey.execute({ ...theirs, isDisabled: true }),
+      showKey.execute(theirs),
+    ]) {
+      await expect(attempt).rejects.toMatchObject({ code: 'not_found' });
+    }
+    expect((await showKey.execute({ id: key.id, accountId: key.accountId })).key).toEqual(key);
   });
 
   it('can be read only by its own account', async () => {

@@ -1,6 +1,7 @@
 import type { Instant } from '../kernel/clock.js';
 import type { Account, AccountId } from './account.js';
-import type { ApiKey, ApiKeyId, NewApiKey } from './api-key.js';
+import type { PagePlace } from '../kernel/page.js';
+import type { ApiKey, ApiKeyId, KeyState, NewApiKey, OperationUse } from './api-key.js';
 
 export interface AccountKey {
   readonly account: Account;
@@ -18,16 +19,20 @@ export interface ListPart<Id> {
   readonly limit?: number | undefined;
 }
 
-/** The position of a key in the list of past keys. */
-export interface PastKeyPlace {
-  readonly endedAt: Instant;
-  readonly id: ApiKeyId;
-}
-
 export interface PastKeysQuery {
   readonly accountId: AccountId;
   readonly at: Instant;
-  readonly before?: PastKeyPlace | undefined;
+  readonly limit: number;
+}
+
+/** A part of an account's keys, newest first. `after` is behind that key in this order, `before` in front of it. */
+export interface KeySearch extends PagePlace<ApiKeyId> {
+  readonly accountId: AccountId;
+  /** Only keys in one of these states at the instant `at`. */
+  readonly states: readonly KeyState[];
+  readonly at: Instant;
+  /** Only keys whose name contains this text, in capital or small letters. */
+  readonly name?: string | undefined;
   readonly limit: number;
 }
 
@@ -48,20 +53,27 @@ export interface ApiKeyRepository {
   findById(id: ApiKeyId): Promise<AccountKey | undefined>;
   /** All keys, or those of one account, ascending by id. Only the given part is read from the store. */
   list(accountId?: AccountId, part?: ListPart<ApiKeyId>): Promise<readonly AccountKey[]>;
-  /** The account's keys that are active at that instant, ascending by id. */
+  /** The account's keys that are active or disabled at that instant, ascending by id. */
   listActive(accountId: AccountId, at: Instant): Promise<readonly ApiKey[]>;
-  /**
-   * The account's keys that have ended by `at`, the latest end first: at most `limit` of those that follow `before`.
-   */
+  /** At most `limit` of the account's keys that have ended by `at`, the latest end first. */
   listPast(query: PastKeysQuery): Promise<readonly ApiKey[]>;
+  /** At most `limit` of the matching keys, newest first: those next to the given place. */
+  search(query: KeySearch): Promise<readonly ApiKey[]>;
   /** Deletes the keys that ended at or before that instant, with their records. Returns the number of keys. */
   forgetPast(endedUntil: Instant): Promise<number>;
   /** Revokes the key. A key that is already revoked keeps its first instant. Undefined if there is no such key. */
   revoke(id: ApiKeyId, at: Instant): Promise<ApiKey | undefined>;
+  /** Gives the key another name, or none. Nothing else of it changes. Undefined if there is no such key. */
+  rename(id: ApiKeyId, name: string | undefined): Promise<ApiKey | undefined>;
+  /**
+   * Disables the key, or enables it if no instant is given. A key that is already disabled keeps its first instant.
+   * Undefined, and nothing changed, if there is no such key or it is revoked.
+   */
+  disable(id: ApiKeyId, at: Instant | undefined): Promise<ApiKey | undefined>;
   /**
    * Adds the replacement and ends the old key as `endOfReplaced` says: both or neither. With concurrent calls only one
-   * replaces the key. Returns undefined, and changes nothing, if the old key is unknown or already replaced, if it is
-   * revoked or expired when the replacement is created, or if the account has another version.
+   * replaces the key. Returns undefined, and changes nothing, if the old key is unknown or already replaced, if it isn't
+   * active when the replacement is created, or if the account has another version.
    *
    * @throws DomainError `too_many_keys`, as `add` does; the old key is then unchanged.
    */
@@ -80,4 +92,8 @@ export interface ApiKeyRepository {
    * show it within seconds. A use that is not stored yet is lost if the process crashes.
    */
   recordUse(id: ApiKeyId, at: Instant): void;
+  /** Records that the key called the operation in the minute that begins then. As `recordUse` otherwise. */
+  recordOperation(id: ApiKeyId, operation: string, minute: Instant): void;
+  /** The operations that each of these keys has called, the latest first. A key that has called none is left out. */
+  listOperations(ids: readonly ApiKeyId[]): Promise<ReadonlyMap<ApiKeyId, readonly OperationUse[]>>;
 }

@@ -3,7 +3,16 @@ import fc from 'fast-check';
 import { BASE62 } from '../kernel/base62.js';
 import { type Instant, instant, MINUTE } from '../kernel/clock.js';
 import { PredictableCryptography } from '../testing/index.js';
-import { endOf, endOfReplaced, environmentOf, generateKeyText, keyName, keyState, unrecordedUse } from './api-key.js';
+import {
+  endOf,
+  endOfReplaced,
+  environmentOf,
+  generateKeyText,
+  hasEnded,
+  keyName,
+  keyState,
+  unrecordedUse,
+} from './api-key.js';
 import { crc32 } from './crc32.js';
 
 /** CRC-32 in six digits of base62. */
@@ -78,15 +87,21 @@ describe('a key', () => {
   });
 
   it.each([
-    ['active', undefined, undefined],
-    ['expired', 10, undefined],
-    ['active', 11, undefined],
-    ['revoked', undefined, 10],
-    ['revoked', 5, 7],
-    ['revoked', undefined, 11],
-    ['expired', 11, 11],
-  ])('is %s at 10 with expiry %s and revocation %s', (state, expiresAt, revokedAt) => {
-    expect(keyState({ expiresAt: at(expiresAt), revokedAt: at(revokedAt) }, instant(10))).toBe(state);
+    ['active', undefined, undefined, undefined],
+    ['expired', 10, undefined, undefined],
+    ['active', 11, undefined, undefined],
+    ['revoked', undefined, 10, undefined],
+    ['revoked', 5, 7, undefined],
+    ['revoked', undefined, 11, undefined],
+    ['expired', 11, 11, undefined],
+    ['disabled', undefined, undefined, 12],
+    ['disabled', 11, undefined, 9],
+    ['expired', 10, undefined, 9],
+    ['revoked', undefined, 10, 9],
+  ])('is %s at 10 with expiry %s, revocation %s and disabled at %s', (state, expiresAt, revokedAt, disabledAt) => {
+    const key = { expiresAt: at(expiresAt), revokedAt: at(revokedAt), disabledAt: at(disabledAt) };
+    expect(keyState(key, instant(10))).toBe(state);
+    expect(hasEnded(key, instant(10))).toBe(state === 'expired' || state === 'revoked');
   });
 
   it.each([
@@ -106,7 +121,7 @@ describe('a key', () => {
   ])('replaced at 10 and to end at %d is revoked at %s: %s', (endsAt, revokedAt, state) => {
     const end = endOfReplaced(instant(endsAt), instant(10));
     expect(end).toEqual({ expiresAt: endsAt, revokedAt });
-    expect(keyState(end, instant(10))).toBe(state);
+    expect(keyState({ ...end, disabledAt: undefined }, instant(10))).toBe(state);
   });
 
   it('may have no name, or one of 1 to 100 characters that can be read', () => {

@@ -34,13 +34,18 @@ export interface ApiKey extends NewApiKey {
    * When it was revoked, by the clock of the instance that did it. A revoked key is always refused, whatever the time.
    */
   readonly revokedAt: Instant | undefined;
+  /** Since when it is disabled. Unlike a revoked key, it can be enabled again. */
+  readonly disabledAt: Instant | undefined;
   /** The key that replaced this one when it was rotated. */
   readonly replacedBy: ApiKeyId | undefined;
   /** The latest recorded minute in which the key was used successfully. */
   readonly lastUsedAt: Instant | undefined;
 }
 
-/** Active keys that an account may have, including those that still work beside their replacements. */
+/**
+ * Active keys that an account may have, including those that still work beside their replacements, and the disabled
+ * ones: enabling a key is never refused because of others.
+ */
 export const MOST_ACTIVE_KEYS = 25;
 
 /** Keys that an account may make on one UTC day, rotations included, so that the stored rows stay bounded. */
@@ -68,15 +73,28 @@ export function environmentOf(text: string): string | undefined {
   return checksum(body) === text.slice(-CHECKSUM_LENGTH) ? environment : undefined;
 }
 
-export type KeyState = 'active' | 'expired' | 'revoked';
+export const KEY_STATES = ['active', 'disabled', 'expired', 'revoked'] as const;
+export type KeyState = (typeof KEY_STATES)[number];
 
 /**
- * A revocation applies as soon as it is stored, and compares no clock. `now` is used only for an expiry, which is a
- * time that somebody chose.
+ * A revocation applies as soon as it is stored, and compares no clock, and so does being disabled. `now` is used only
+ * for an expiry, which is a time that somebody chose.
  */
-export function keyState(key: Pick<ApiKey, 'expiresAt' | 'revokedAt'>, now: Instant): KeyState {
-  if (key.revokedAt !== undefined) return key.revokedAt === key.expiresAt ? 'expired' : 'revoked';
-  return (key.expiresAt ?? Infinity) <= now ? 'expired' : 'active';
+export function keyState(key: Pick<ApiKey, 'expiresAt' | 'revokedAt' | 'disabledAt'>, now: Instant): KeyState {
+  if (!hasEnded(key, now)) return key.disabledAt === undefined ? 'active' : 'disabled';
+  return key.revokedAt === undefined || key.revokedAt === key.expiresAt ? 'expired' : 'revoked';
+}
+
+/** Whether the key works no more, and never will again. */
+export function hasEnded(key: Pick<ApiKey, 'expiresAt' | 'revokedAt'>, now: Instant): boolean {
+  return key.revokedAt !== undefined || (key.expiresAt ?? Infinity) <= now;
+}
+
+/** The name of an operation is the method and the route, such as `GET /v1/pets/{petId}`. */
+export interface OperationUse {
+  readonly operation: string;
+  /** The latest recorded minute in which the key called it. */
+  readonly lastUsedAt: Instant;
 }
 
 /** The replaced key after a rotation at `now`. An end that is due immediately is stored as a revocation. */
@@ -99,7 +117,7 @@ export function unrecordedUse(key: Pick<ApiKey, 'lastUsedAt'>, now: Instant): In
 export function tooManyKeys(most: number): DomainError {
   return new DomainError(
     'too_many_keys',
-    `the account has ${most} API keys that are active, which is the most; revoke one first`,
+    `the account has ${most} API keys that are active or disabled, which is the most; revoke one first`,
   );
 }
 

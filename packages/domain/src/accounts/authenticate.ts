@@ -1,10 +1,27 @@
 import type { Clock } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import { DomainError } from '../kernel/errors.js';
-import { environmentOf, type KeyEnvironment, keyState, unrecordedUse } from './api-key.js';
+import type { KeyRequester } from '../quotas/request-counter.js';
+import { environmentOf, type KeyEnvironment, type KeyState, keyState, unrecordedUse } from './api-key.js';
 import type { AccountKey, ApiKeyRepository } from './api-key-repository.js';
 import type { Caller } from './caller.js';
 import { limitsOf } from './plan.js';
+
+const REASONS = {
+  expired: 'the API key has expired',
+  revoked: 'the API key has been revoked',
+  disabled: 'the API key is disabled',
+} as const satisfies Readonly<Record<Exclude<KeyState, 'active'>, string>>;
+
+/** The key was issued, but doesn't work. Its account may see the refusal. */
+export class UnusableKey extends DomainError {
+  readonly owner: KeyRequester;
+
+  constructor(state: keyof typeof REASONS, { account, key }: AccountKey) {
+    super(`${state}_api_key`, REASONS[state]);
+    this.owner = { accountId: account.id, keyId: key.id };
+  }
+}
 
 /** Finds the caller of a key's text. */
 export class Authenticate {
@@ -15,7 +32,7 @@ export class Authenticate {
     private readonly environment: KeyEnvironment,
   ) {}
 
-  /** @throws DomainError `invalid_api_key`, `expired_api_key` or `revoked_api_key`; never says which part was wrong. */
+  /** @throws DomainError `invalid_api_key`, never says which part was wrong; UnusableKey. */
   async execute(text: string): Promise<Caller> {
     return this.admit(await this.keys.findByHash(this.hashOf(text)));
   }
@@ -36,8 +53,7 @@ export class Authenticate {
     if (found === undefined) throw unknownKey();
     const now = this.clock.now();
     const state = keyState(found.key, now);
-    if (state === 'revoked') throw new DomainError('revoked_api_key', 'the API key has been revoked');
-    if (state === 'expired') throw new DomainError('expired_api_key', 'the API key has expired');
+    if (state !== 'active') throw new UnusableKey(state, found);
     const usedAt = unrecordedUse(found.key, now);
     if (usedAt !== undefined) this.keys.recordUse(found.key.id, usedAt);
     const { account, key } = found;

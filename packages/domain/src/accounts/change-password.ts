@@ -1,7 +1,8 @@
+import { checkAll } from '../kernel/errors.js';
 import type { Account, AccountId } from './account.js';
 import type { CredentialRepository } from './credential-repository.js';
-import { newPassword, passwordFrom } from './password.js';
-import type { PasswordHasher } from './password-hasher.js';
+import { newPassword, requireRight } from './password.js';
+import { isPassword, type PasswordHasher } from './password-hasher.js';
 
 export interface ChangePasswordInput {
   readonly accountId: AccountId;
@@ -17,17 +18,21 @@ export class ChangePassword {
 
   /**
    * Changes the password. All sessions end, because `credentialVersion` changes; the current session can be renewed
-   * with the returned account. Undefined if the current password is wrong.
+   * with the returned account. Undefined if the password was changed, or the account closed, meanwhile.
    *
-   * @throws DomainError `invalid_parameter` if `next` can't be a password.
+   * @throws DomainError `invalid_parameter` if `current` is wrong, `next` can't be a password, or both.
    */
   async execute({ accountId, current, next }: ChangePasswordInput): Promise<Account | undefined> {
-    const password = passwordFrom(current);
     const found = await this.credentials.findById(accountId);
-    if (password === undefined || found?.passwordHash === undefined) return undefined;
-    const nextPassword = newPassword(next, found.account.email);
-    if (!(await this.hasher.verify(password, found.passwordHash))) return undefined;
-    const hash = await this.hasher.hash(nextPassword);
+    const isRight = await isPassword(this.hasher, current, found?.passwordHash);
+    const checked = checkAll({
+      current: () => {
+        requireRight(isRight, 'current');
+      },
+      next: () => newPassword(next, found?.account.email ?? ''),
+    });
+    if (found?.passwordHash === undefined) return undefined;
+    const hash = await this.hasher.hash(checked.next);
     return this.credentials.changePassword({ accountId, current: found.passwordHash, next: hash });
   }
 }

@@ -1,8 +1,7 @@
 import type { Clock } from '../kernel/clock.js';
 import type { AccountId } from './account.js';
 import type { CredentialRepository } from './credential-repository.js';
-import { passwordFrom } from './password.js';
-import type { PasswordHasher } from './password-hasher.js';
+import { isPassword, type PasswordHasher } from './password-hasher.js';
 
 export interface CloseAccountInput {
   readonly accountId: AccountId;
@@ -17,14 +16,12 @@ export class CloseAccount {
   ) {}
 
   /**
-   * Revokes all keys, deletes the address and the password, and ends all sessions. The account's orders stay. False if
-   * the password is wrong.
+   * Revokes all keys, deletes the address, the password and the log of refusals, and ends all sessions. The account's
+   * orders stay. False if the password is wrong.
    */
-  async execute({ accountId, password: text }: CloseAccountInput): Promise<boolean> {
-    const password = passwordFrom(text);
+  async execute({ accountId, password }: CloseAccountInput): Promise<boolean> {
     const current = (await this.credentials.findById(accountId))?.passwordHash;
-    if (password === undefined || current === undefined) return false;
-    if (!(await this.hasher.verify(password, current))) return false;
+    if (current === undefined || !(await isPassword(this.hasher, password, current))) return false;
     return this.credentials.close({ accountId, current, at: this.clock.now() });
   }
 }

@@ -1,5 +1,6 @@
 import type { Instant } from '../kernel/clock.js';
 import type { Account, AccountId, NewAccount } from './account.js';
+import type { NewAccountMail } from './account-mail.js';
 
 export interface Credentials {
   readonly account: Account;
@@ -26,7 +27,7 @@ export interface CredentialRepository {
   findByEmail(email: string): Promise<Credentials | undefined>;
   findById(id: AccountId): Promise<Credentials | undefined>;
   /**
-   * Sets another password, deletes every reset and raises the version. Undefined if the hash is no longer the given
+   * Sets another password, deletes every reset and every pending change of the address, and raises the version. Undefined if the hash is no longer the given
    * one.
    */
   changePassword(change: CredentialChange & { readonly next: string }): Promise<Account | undefined>;
@@ -50,11 +51,23 @@ export interface CredentialRepository {
    */
   proveAddress(proof: { readonly tokenHash: string; readonly at: Instant }): Promise<Account | undefined>;
   /**
-   * Closes the account: its keys are revoked, its password, resets and proofs are deleted, and its address is free
-   * again (`closedEmail`). No key can be added afterwards, whatever races. False if the hash is no longer the given
-   * one.
+   * Uses up the link that was mailed to the new address: the account has that address from now on, which is proven, and all
+   * its other links are deleted. Queues the `notice` to the former address. Undefined, and nothing changed, if the token
+   * isn't usable at that instant. Of concurrent callers one uses it.
+   *
+   * @throws DomainError `email_taken`, and nothing changed, if the new address has an account by now.
+   */
+  changeAddress(change: {
+    readonly tokenHash: string;
+    readonly at: Instant;
+    readonly notice: Pick<NewAccountMail, 'id' | 'expiresAt'>;
+  }): Promise<Account | undefined>;
+  /**
+   * Closes the account: its keys are revoked, its password, links, refusals and hourly usage are deleted,
+   * and its address is free again (`closedEmail`). No key can be added afterwards, whatever races. False if the hash is
+   * no longer the given one.
    */
   close(change: CredentialChange & { readonly at: Instant }): Promise<boolean>;
-  /** Deletes the resets and proofs that expired at or before that instant. Returns their number. */
+  /** Deletes the links that expired at or before that instant. Returns their number. */
   forgetResets(until: Instant): Promise<number>;
 }

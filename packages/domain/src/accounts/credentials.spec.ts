@@ -61,12 +61,24 @@ describe('signing up', () => {
     ['129 characters', 'x'.repeat(129)],
     ['text that is shorter than 12 once composed', 'e\u0301'.repeat(11)],
     ['the address itself', 'DEV@example.com'],
-    ['one of the commonest', 'QwertyQwerty'],
+    ['a very common one', 'QwertyQwerty'],
+    ['only spaces', ' '.repeat(12)],
+    ['only white space', '\u3000\t'.repeat(8)],
     ['a lone surrogate', `\ud800${PASSWORD}`],
   ])('may not have %s as a password, and opens nothing', async (_what, password) => {
     const { signUp, listAccounts } = setUp();
     await expect(signUp.execute({ email: EMAIL, password })).rejects.toMatchObject({ code: 'invalid_parameter' });
     expect(await listAccounts.execute()).toEqual([]);
+  });
+
+  it('is told the problems of the address and of the password at once', async () => {
+    const { signUp } = setUp();
+    await expect(signUp.execute({ email: 'nobody', password: 'short' })).rejects.toMatchObject({
+      problems: [
+        { field: 'email', rule: expect.stringContaining('must be an e-mail address') },
+        { field: 'password', rule: 'must be at least 12 characters' },
+      ],
+    });
   });
 
   it('has the same password however its characters are composed', async () => {
@@ -137,10 +149,14 @@ describe('a password', () => {
     const { signedUp, changePassword, signIn } = setUp();
     const account = await signedUp();
     const accountId = account.id;
-    expect(await changePassword.execute({ accountId, current: OTHER, next: OTHER })).toBeUndefined();
-    await expect(changePassword.execute({ accountId, current: PASSWORD, next: 'short' })).rejects.toMatchObject({
-      code: 'invalid_parameter',
-    });
+    const wrong = { field: 'current', rule: 'is not your password' };
+    const weak = { field: 'password', rule: 'must be at least 12 characters' };
+    for (const [current, next, problems] of [
+      [OTHER, OTHER, [wrong]],
+      [PASSWORD, 'short', [weak]],
+      [OTHER, 'short', [wrong, weak]],
+    ] as const)
+      await expect(changePassword.execute({ accountId, current, next })).rejects.toMatchObject({ problems });
     expect(await signIn()).toEqual(account);
   });
 
@@ -153,7 +169,8 @@ describe('a password', () => {
       [operators.id, PASSWORD],
       [99n as AccountId, PASSWORD],
     ] as const) {
-      expect(await changePassword.execute({ accountId, current, next: OTHER })).toBeUndefined();
+      const wrong = { problems: [{ field: 'current' }] };
+      await expect(changePassword.execute({ accountId, current, next: OTHER })).rejects.toMatchObject(wrong);
       expect(await closeAccount.execute({ accountId, password: current })).toBe(false);
     }
     expect(ports.passwordHasher.verifications).toBe(0);
@@ -292,5 +309,5 @@ it('expired tokens and usage older than 400 days are purged', async () => {
   // The link that was mailed at sign-up.
   clock.advance(400 * 24 * HOUR);
   expect([await purgeExpired.execute('resets'), await purgeExpired.execute('usage')]).toEqual([1, 1]);
-  expect(await ports.usage.list(accountId, instant(0))).toEqual([]);
+  expect(await ports.usage.list(accountId, 'day', instant(0))).toEqual([]);
 });

@@ -8,7 +8,7 @@ import type { Backlog } from '../deliveries/delivery-queue.js';
 import { randomBase62 } from '../kernel/base62.js';
 import type { Clock } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
-import type { AccountMailId } from './account-mail.js';
+import { type AccountMailId, hasLink } from './account-mail.js';
 import type { AccountMailQueue, ClaimedAccountMail } from './account-mail-queue.js';
 import type { AccountMailSender } from './account-mail-sender.js';
 
@@ -20,8 +20,8 @@ export type AccountMailDelivery = Pick<ClaimedAccountMail, 'id' | 'kind'> & {
 } & AttemptOutcome;
 
 /**
- * Delivers the account mails that are due, one batch per call. Each attempt generates a token and stores only its hash,
- * before the mail is sent. A mail whose link has expired or was revoked is dropped.
+ * Delivers the account mails that are due, one batch per call. Each attempt generates a token, if the mail has a link, and
+ * stores only its hash before the mail is sent. A mail whose link has expired or was revoked is dropped.
  */
 export class DeliverAccountMails {
   private readonly parts: DeliveryParts<AccountMailId, ClaimedAccountMail>;
@@ -71,12 +71,15 @@ export class DeliverAccountMails {
   }
 
   private async send(mail: ClaimedAccountMail, timeout: number): Promise<boolean> {
-    const token = randomBase62(TOKEN_LENGTH, this.cryptography);
-    if (!(await this.mails.addToken(mail, this.cryptography.sha256(token), this.clock.now()))) {
+    const { kind, email, page, expiresAt } = mail;
+    const token = hasLink(kind) ? randomBase62(TOKEN_LENGTH, this.cryptography) : undefined;
+    const now = this.clock.now();
+    const isUseful =
+      token === undefined ? now < expiresAt : await this.mails.addToken(mail, this.cryptography.sha256(token), now);
+    if (!isUseful) {
       await this.mails.markDropped(mail);
       return false;
     }
-    const { kind, email, page, expiresAt } = mail;
     await this.sender.send({ kind, email, page, expiresAt, token }, timeout);
     return true;
   }

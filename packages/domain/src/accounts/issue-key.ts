@@ -1,6 +1,6 @@
 import type { Clock, Instant } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
-import { invalid } from '../kernel/errors.js';
+import { checkAll, invalid } from '../kernel/errors.js';
 import type { AccountId } from './account.js';
 import {
   type ApiKey,
@@ -48,16 +48,24 @@ export class IssueKey {
    */
   async execute(input: IssueKeyInput): Promise<IssuedKey> {
     const now = this.clock.now();
-    if (input.expiresAt !== undefined && !(input.expiresAt > now)) throw invalid('expiresAt', 'must be in the future');
-    const scopes = input.scopes && scopeList(input.scopes);
+    const { name, scopes, expiresAt } = checkAll({
+      name: () => keyName(input.name),
+      scopes: () => input.scopes && scopeList(input.scopes),
+      expiresAt: () => futureInstant(input.expiresAt, now),
+    });
     const { text, newKey } = draftKey(
-      { accountId: input.accountId, name: keyName(input.name), scopes, createdAt: now, expiresAt: input.expiresAt },
+      { accountId: input.accountId, name, scopes, createdAt: now, expiresAt },
       this.environment,
       this.cryptography,
     );
     const { credentialVersion } = input;
     return { key: await this.keys.add(newKey, MOST_ACTIVE_KEYS, credentialVersion, MOST_KEYS_A_DAY), text };
   }
+}
+
+function futureInstant(at: Instant | undefined, now: Instant): Instant | undefined {
+  if (at !== undefined && !(at > now)) throw invalid('expiresAt', 'must be in the future');
+  return at;
 }
 
 export function draftKey(

@@ -36,10 +36,20 @@ export function newPassword(text: string, email: string): Password {
   if (hasAtMostCodePoints(password, MIN_PASSWORD_LENGTH - 1)) {
     throw invalid('password', `must be at least ${MIN_PASSWORD_LENGTH} characters`);
   }
+  if (password.trim() === '') throw invalid('password', 'must not be only white space');
   const folded = password.toLowerCase();
   if (folded === email.normalize('NFKC').toLowerCase()) throw invalid('password', 'must not be the e-mail address');
-  if (COMMON_PASSWORDS.has(folded)) throw invalid('password', 'is among the commonest, and would be guessed first');
+  if (COMMON_PASSWORDS.has(folded)) throw invalid('password', 'is too common. Choose another');
   return password;
+}
+
+/**
+ * Refuses a wrong password together with the problems of other fields (`checkAll`).
+ *
+ * @throws DomainError `invalid_parameter`
+ */
+export function requireRight(isRight: boolean, field: string): void {
+  if (!isRight) throw invalid(field, 'is not your password');
 }
 
 /** A password to check. Undefined if the text can't be a password. */

@@ -1,44 +1,56 @@
-import type { Clock } from '../kernel/clock.js';
+import type { RequestCounter } from '../quotas/request-counter.js';
+import type { Clock, Instant } from '../kernel/clock.js';
+import { type PagePlace, readTwoWayPage, type TwoWayPage } from '../kernel/page.js';
 import type { AccountId } from './account.js';
-import { type ApiKey, endOf } from './api-key.js';
-import type { ApiKeyRepository, PastKeyPlace } from './api-key-repository.js';
+import { type ApiKey, type ApiKeyId, hasEnded, KEY_STATES, type KeyState } from './api-key.js';
+import type { ApiKeyRepository } from './api-key-repository.js';
+import type { DeprecatedUse } from './deprecation.js';
+import type { ShowDeprecatedUses } from './show-deprecated-uses.js';
 
-/** Past keys on one page. */
-export const PAST_KEYS_PAGE = 25;
+/** Keys on one page: all that are active or disabled fit on one. */
+export const KEYS_PAGE = 25;
 
-export interface ShowKeysInput {
+export interface ShowKeysInput extends PagePlace<bigint> {
   readonly accountId: AccountId;
-  /** The end of the previous page. */
-  readonly before?: PastKeyPlace | undefined;
+  /** Only keys in one of these states. Default: all. */
+  readonly states?: readonly KeyState[] | undefined;
+  /** Only keys whose name contains this text, in capital or small letters. */
+  readonly name?: string | undefined;
 }
 
-export interface ShownKeys {
-  /** Newest first. */
-  readonly active: readonly ApiKey[];
-  /** A page of past keys, the latest end first. */
-  readonly past: readonly ApiKey[];
-  /** The value of `before` for the next page; undefined on the last page. */
-  readonly next: PastKeyPlace | undefined;
+export interface ShownKeys extends TwoWayPage<ApiKey, ApiKeyId> {
+  /** The ends of the bans of the shown keys. */
+  readonly bans: ReadonlyMap<ApiKeyId, Instant>;
+  /** The deprecated operations that the shown keys still use. */
+  readonly deprecated: ReadonlyMap<ApiKeyId, readonly DeprecatedUse[]>;
 }
 
-/** An account's keys as a page shows them: every active key, and one page of past keys. */
+/** A page of an account's keys, newest first. */
 export class ShowKeys {
   constructor(
     private readonly keys: ApiKeyRepository,
+    private readonly requests: RequestCounter,
+    private readonly showDeprecatedUses: ShowDeprecatedUses,
     private readonly clock: Clock,
   ) {}
 
-  async execute({ accountId, before }: ShowKeysInput): Promise<ShownKeys> {
+  async execute({ accountId, states = KEY_STATES, name, ...place }: ShowKeysInput): Promise<ShownKeys> {
     const at = this.clock.now();
-    const [active, found] = await Promise.all([
-      this.keys.listActive(accountId, at),
-      // One more item than a page shows whether another page follows.
-      this.keys.listPast({ accountId, at, before, limit: PAST_KEYS_PAGE + 1 }),
+    const page = await readTwoWayPage<ApiKey, ApiKeyId>(
+      place as PagePlace<ApiKeyId>,
+      ({ id }) => id,
+      (part) => this.keys.search({ accountId, states, name, at, ...part }),
+      KEYS_PAGE,
+    );
+    // A key that has ended is refused anyway.
+    const mayBeBanned = page.items.filter((key) => !hasEnded(key, at));
+    const [bans, deprecated] = await Promise.all([
+      this.requests.bansOf(
+        mayBeBanned.map(({ id }) => ({ accountId, keyId: id })),
+        at,
+      ),
+      this.showDeprecatedUses.execute(page.items),
     ]);
-    const past = found.slice(0, PAST_KEYS_PAGE);
-    const last = past.at(-1);
-    const endedAt = last && endOf(last);
-    const hasMore = found.length > past.length && last !== undefined && endedAt !== undefined;
-    return { active: active.toReversed(), past, next: hasMore ? { endedAt, id: last.id } : undefined };
+    return { ...page, bans, deprecated };
   }
 }

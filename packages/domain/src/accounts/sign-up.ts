@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock.js';
-import { DomainError } from '../kernel/errors.js';
-import { type Account, emailAddress } from './account.js';
+import { checkAll } from '../kernel/errors.js';
+import { type Account, emailAddress, emailTaken } from './account.js';
 import type { CredentialRepository } from './credential-repository.js';
 import { newPassword } from './password.js';
 import type { PasswordHasher } from './password-hasher.js';
@@ -29,11 +29,14 @@ export class SignUp {
    * @throws DomainError `invalid_parameter`, or `email_taken` if the address has an account.
    */
   async execute(input: SignUpInput): Promise<Account> {
-    const email = emailAddress(input.email);
-    const hash = await this.hasher.hash(newPassword(input.password, email));
+    const { email, password } = checkAll({
+      email: () => emailAddress(input.email),
+      password: () => newPassword(input.password, input.email),
+    });
+    const hash = await this.hasher.hash(password);
     const opened = { email, plan: { name: 'free' }, scopes: this.scopes, createdAt: this.clock.now() } as const;
     const account = await this.credentials.open(opened, hash);
-    if (account === undefined) throw new DomainError('email_taken', 'email has an account already');
+    if (account === undefined) throw emailTaken();
     await this.requestAddressProof.execute(account);
     return account;
   }

@@ -1,13 +1,17 @@
 import type { Account } from '../accounts/account.js';
-import type { Clock } from '../kernel/clock.js';
+import { type Clock, later } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
-import { sessionEnd, usedSession } from './session.js';
+import { LONGEST_SESSION, sessionEnd, usedSession } from './session.js';
 import type { SessionRepository } from './session-repository.js';
 
 /** A signed-in person and their session. */
 export interface SignedInPerson {
   readonly sessionId: string;
   readonly account: Account;
+  /** Milliseconds until the session ends unless it is used again. */
+  readonly left: number;
+  /** Milliseconds until it ends even if it is used. */
+  readonly most: number;
 }
 
 export class ResumeSession {
@@ -25,6 +29,7 @@ export class ResumeSession {
     const { session, account } = found;
     const used = usedSession(session, now);
     if (used !== undefined && !(await this.sessions.use(used))) return undefined;
-    return { sessionId: session.id, account };
+    const left = sessionEnd(used ?? session) - now;
+    return { sessionId: session.id, account, left, most: later(session.begunAt, LONGEST_SESSION) - now };
   }
 }

@@ -1,4 +1,4 @@
-import type { Account } from '../accounts/account.js';
+import type { Account, AccountId } from '../accounts/account.js';
 import type { Instant } from '../kernel/clock.js';
 import type { Session } from './session.js';
 
@@ -16,6 +16,8 @@ export interface SessionRepository {
   renew(session: Session): Promise<boolean>;
   /** Ends the session, even if its token was replaced meanwhile. */
   end(id: string): Promise<void>;
+  /** Ends all sessions of the account that have begun. */
+  endAll(accountId: AccountId): Promise<void>;
   /** Deletes the sessions that are over at that instant. Returns their number. */
   forget(until: Instant): Promise<number>;
 }

@@ -1,0 +1,32 @@
+import type { Clock } from '../kernel/clock.js';
+import { DomainError } from '../kernel/errors.js';
+import type { AccountId } from './account.js';
+import { type ApiKey, type ApiKeyId, hasEnded } from './api-key.js';
+import { type ApiKeyRepository, isTheirs } from './api-key-repository.js';
+
+export interface DisableKeyInput {
+  readonly id: bigint;
+  /** The account that must own the key. Default: any account. */
+  readonly accountId?: AccountId | undefined;
+  /** Whether the key is disabled from now on, or enabled. */
+  readonly isDisabled: boolean;
+}
+
+/** Disables a key, or enables it again. */
+export class DisableKey {
+  constructor(
+    private readonly keys: ApiKeyRepository,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws DomainError `not_found` if there is no such key, or it has ended. */
+  async execute({ id, accountId, isDisabled }: DisableKeyInput): Promise<ApiKey> {
+    const now = this.clock.now();
+    const found = await this.keys.findById(id as ApiKeyId);
+    if (found !== undefined && isTheirs(found, accountId) && !hasEnded(found.key, now)) {
+      const changed = await this.keys.disable(found.key.id, isDisabled ? now : undefined);
+      if (changed !== undefined) return changed;
+    }
+    throw new DomainError('not_found', `no API key that still works has the id ${id}`);
+  }
+}

@@ -1,0 +1,68 @@
+import { type Clock, HOUR, later } from '../kernel/clock.js';
+import type { Cryptography } from '../kernel/cryptography.js';
+import { checkAll, DomainError, invalid } from '../kernel/errors.js';
+import { type AccountId, emailAddress } from './account.js';
+import { newAccountMailId } from './account-mail.js';
+import type { AccountMailQueue } from './account-mail-queue.js';
+import type { CredentialRepository } from './credential-repository.js';
+import { requireRight } from './password.js';
+import { isPassword, type PasswordHasher } from './password-hasher.js';
+
+export const ADDRESS_CHANGE_TTL = HOUR;
+/** Usable links that an account may have at once. This also bounds the mails that it can have sent to strangers. */
+export const MOST_ADDRESS_CHANGES = 3;
+
+export interface RequestAddressChangeInput {
+  readonly accountId: AccountId;
+  /** The new address. */
+  readonly email: string;
+  readonly password: string;
+}
+
+export class RequestAddressChange {
+  /** @param page the page that the link opens; undefined if mail is not configured. */
+  constructor(
+    private readonly credentials: CredentialRepository,
+    private readonly mails: AccountMailQueue,
+    private readonly hasher: PasswordHasher,
+    private readonly cryptography: Cryptography,
+    private readonly clock: Clock,
+    private readonly page: string | undefined,
+  ) {}
+
+  /**
+   * Queues a mail to the new address, whose link gives the account that address once, within an hour. The result doesn't
+   * tell whether the address has an account already. False, and no mail, if the account has `MOST_ADDRESS_CHANGES` usable
+   * links.
+   *
+   * @throws DomainError `invalid_parameter` if the address or the password is wrong, or both; `service_unavailable` if mail isn't configured.
+   */
+  async execute({ accountId, ...input }: RequestAddressChangeInput): Promise<boolean> {
+    if (this.page === undefined) throw new DomainError('service_unavailable', 'no mail can be sent here');
+    const found = await this.credentials.findById(accountId);
+    const isRight = await isPassword(this.hasher, input.password, found?.passwordHash);
+    const { address } = checkAll({
+      address: () => anotherAddress(input.email, found?.account.email),
+      password: () => {
+        requireRight(isRight, 'password');
+      },
+    });
+    const createdAt = this.clock.now();
+    const mail = {
+      id: newAccountMailId(this.cryptography),
+      accountId,
+      kind: 'change' as const,
+      page: this.page,
+      address,
+      createdAt,
+      expiresAt: later(createdAt, ADDRESS_CHANGE_TTL),
+    };
+    return this.mails.add(mail, MOST_ADDRESS_CHANGES);
+  }
+}
+
+function anotherAddress(text: string, present: string | undefined): string {
+  const address = emailAddress(text);
+  if (address === present) throw invalid('email', 'must not be your present address');
+  return address;
+}
