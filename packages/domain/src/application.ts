@@ -6,11 +6,13 @@ import type { KeyEnvironment } from './accounts/api-key.js';
 import type { ApiKeyRepository } from './accounts/api-key-repository.js';
 import type { AttemptCounter } from './accounts/attempt-counter.js';
 import { Authenticate } from './accounts/authenticate.js';
+import { ChangeAddress } from './accounts/change-address.js';
 import { ChangePassword } from './accounts/change-password.js';
 import { ChangePlan } from './accounts/change-plan.js';
 import { CloseAccount } from './accounts/close-account.js';
 import type { CredentialRepository } from './accounts/credential-repository.js';
 import { DeliverAccountMails } from './accounts/deliver-account-mails.js';
+import { DisableKey } from './accounts/disable-key.js';
 import { GetAccount } from './accounts/get-account.js';
 import { GetKey } from './accounts/get-key.js';
 import { HoldToScopes } from './accounts/hold-to-scopes.js';
@@ -21,12 +23,17 @@ import { ListKeys } from './accounts/list-keys.js';
 import { OpenAccount } from './accounts/open-account.js';
 import type { PasswordHasher } from './accounts/password-hasher.js';
 import { ProveAddress } from './accounts/prove-address.js';
+import { RecordOperation } from './accounts/record-operation.js';
+import { RenameKey } from './accounts/rename-key.js';
+import { RequestAddressChange } from './accounts/request-address-change.js';
 import { RequestAddressProof } from './accounts/request-address-proof.js';
 import { RequestPasswordReset } from './accounts/request-password-reset.js';
 import { ResetPassword } from './accounts/reset-password.js';
 import { RevokeKey } from './accounts/revoke-key.js';
 import { RotateKey } from './accounts/rotate-key.js';
 import type { Scopes } from './accounts/scope.js';
+import { ShowDeprecatedUses } from './accounts/show-deprecated-uses.js';
+import { ShowKey } from './accounts/show-key.js';
 import { ShowKeys } from './accounts/show-keys.js';
 import { SignIn } from './accounts/sign-in.js';
 import { SignUp } from './accounts/sign-up.js';
@@ -39,6 +46,7 @@ import { ExportAnimals } from './animals/export-animals.js';
 import { GetAnimal } from './animals/get-animal.js';
 import { ImportAnimals } from './animals/import-animals.js';
 import { ListAnimals } from './animals/list-animals.js';
+import { ShowAnimals } from './animals/show-animals.js';
 import { WithdrawAnimal } from './animals/withdraw-animal.js';
 import { AddCategory } from './categories/add-category.js';
 import type { CategoryRepository } from './categories/category-repository.js';
@@ -46,6 +54,7 @@ import { GetCategory } from './categories/get-category.js';
 import { ListCategories } from './categories/list-categories.js';
 import { NameCategory } from './categories/name-category.js';
 import { RemoveCategory } from './categories/remove-category.js';
+import { ShowCategories } from './categories/show-categories.js';
 import { DEFAULT_DELIVERY_POLICY, type DeliveryPolicy } from './deliveries/deliver-batch.js';
 import { AnswerOnce } from './idempotency/answer-once.js';
 import type { IdempotencyRecords } from './idempotency/idempotency-records.js';
@@ -59,6 +68,7 @@ import type { MessageSender } from './messages/message-sender.js';
 import { QueueMessage } from './messages/queue-message.js';
 import { RetryFailedMessages } from './messages/retry-failed-messages.js';
 import { RetryMessage } from './messages/retry-message.js';
+import { ShowMessages } from './messages/show-messages.js';
 import { CancelOrder, CompleteOrder } from './orders/end-order.js';
 import { DEFAULT_ORDER_TTL, ExpireOrders } from './orders/expire-orders.js';
 import { GetOrder } from './orders/get-order.js';
@@ -66,12 +76,17 @@ import { ListOrders } from './orders/list-orders.js';
 import { DEFAULT_ORDER_LIMIT } from './orders/order.js';
 import type { OrderRepository } from './orders/order-repository.js';
 import { PlaceOrder } from './orders/place-order.js';
+import { ShowOrders } from './orders/show-orders.js';
 import { DEFAULT_MESSAGE_RETENTION, PurgeExpired } from './purge-expired.js';
 import { DEFAULT_ADDRESS_LIMIT, MeterRequest } from './quotas/meter-request.js';
+import { RecordRefusal } from './quotas/record-refusal.js';
+import type { RefusalLog } from './quotas/refusal-log.js';
 import type { RequestCounter } from './quotas/request-counter.js';
+import { ShowRefusals } from './quotas/show-refusals.js';
 import { ShowUsage } from './quotas/show-usage.js';
 import type { UsageRecords } from './quotas/usage-records.js';
 import { BeginSession } from './sessions/begin-session.js';
+import { EndAllSessions } from './sessions/end-all-sessions.js';
 import { EndSession } from './sessions/end-session.js';
 import { RenewSession } from './sessions/renew-session.js';
 import { ResumeSession } from './sessions/resume-session.js';
@@ -95,6 +110,7 @@ export interface Ports {
   readonly accountMailSender: AccountMailSender;
   readonly requests: RequestCounter;
   readonly usage: UsageRecords;
+  readonly refusals: RefusalLog;
   readonly idempotency: IdempotencyRecords;
   readonly clock: Clock;
   readonly cryptography: Cryptography;
@@ -129,8 +145,9 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
   const delivery = { ...DEFAULT_DELIVERY_POLICY, ...options.delivery };
   const { animals, categories, orders, messages, messageSender, idempotency, clock, cryptography } = ports;
   const { accounts, apiKeys, credentials, attempts, sessions } = ports;
-  const { accountMails, accountMailSender, passwordHasher, requests, usage } = ports;
+  const { accountMails, accountMailSender, passwordHasher, requests, usage, refusals } = ports;
   const { accountMailPages: pages, provesAddresses = pages !== undefined } = options;
+  const showDeprecatedUses = new ShowDeprecatedUses(apiKeys, clock);
   const requestAddressProof = new RequestAddressProof(accountMails, cryptography, clock, pages?.proof);
   return {
     addAnimal: new AddAnimal(animals),
@@ -139,11 +156,13 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     changeAnimal: new ChangeAnimal(animals),
     withdrawAnimal: new WithdrawAnimal(animals, clock),
     importAnimals: new ImportAnimals(ports.animalImporter),
+    showAnimals: new ShowAnimals(animals),
     exportAnimals: new ExportAnimals(animals),
 
     addCategory: new AddCategory(categories),
     getCategory: new GetCategory(categories),
     listCategories: new ListCategories(categories),
+    showCategories: new ShowCategories(categories),
     nameCategory: new NameCategory(categories),
     removeCategory: new RemoveCategory(categories),
 
@@ -152,11 +171,13 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     cancelOrder: new CancelOrder(orders, clock),
     getOrder: new GetOrder(orders),
     listOrders: new ListOrders(orders),
+    showOrders: new ShowOrders(orders),
     expireOrders: new ExpireOrders(orders, clock, orderTtl),
 
     queueMessage: new QueueMessage(messages, cryptography, clock),
     getMessage: new GetMessage(messages),
     listMessages: new ListMessages(accounts, messages),
+    showMessages: new ShowMessages(messages),
     retryMessage: new RetryMessage(messages),
     retryFailedMessages: new RetryFailedMessages(messages),
     deliverMessages: new DeliverMessages(messages, messageSender, clock, cryptography, delivery),
@@ -169,8 +190,13 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     issueKey: new IssueKey(apiKeys, cryptography, clock, keyEnvironment),
     rotateKey: new RotateKey(apiKeys, cryptography, clock, keyEnvironment),
     revokeKey: new RevokeKey(apiKeys, clock),
+    renameKey: new RenameKey(apiKeys),
+    disableKey: new DisableKey(apiKeys, clock),
+    recordOperation: new RecordOperation(apiKeys, clock),
     getKey: new GetKey(apiKeys),
-    showKeys: new ShowKeys(apiKeys, clock),
+    showKey: new ShowKey(apiKeys, requests, clock),
+    showKeys: new ShowKeys(apiKeys, requests, showDeprecatedUses, clock),
+    showDeprecatedUses,
     takeBackKey: new TakeBackKey(apiKeys, clock),
     listKeys: new ListKeys(accounts, apiKeys),
     authenticate: new Authenticate(apiKeys, cryptography, clock, keyEnvironment),
@@ -182,6 +208,15 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     proveAddress: new ProveAddress(credentials, cryptography, clock),
     requestPasswordReset: new RequestPasswordReset(credentials, accountMails, cryptography, clock, pages?.reset),
     deliverAccountMails: new DeliverAccountMails(accountMails, accountMailSender, clock, cryptography, delivery),
+    requestAddressChange: new RequestAddressChange(
+      credentials,
+      accountMails,
+      passwordHasher,
+      cryptography,
+      clock,
+      pages?.change,
+    ),
+    changeAddress: new ChangeAddress(credentials, cryptography, clock),
     resetPassword: new ResetPassword(credentials, passwordHasher, cryptography, clock),
     limitAttempts: new LimitAttempts(attempts, cryptography, clock),
     closeAccount: new CloseAccount(credentials, passwordHasher, clock),
@@ -190,9 +225,12 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     resumeSession: new ResumeSession(sessions, cryptography, clock),
     renewSession: new RenewSession(sessions, cryptography, clock),
     endSession: new EndSession(sessions),
+    endAllSessions: new EndAllSessions(sessions),
 
     meterRequest: new MeterRequest(requests, usage, clock, addressLimit),
     showUsage: new ShowUsage(accounts, apiKeys, requests, usage, clock),
+    recordRefusal: new RecordRefusal(refusals, clock),
+    showRefusals: new ShowRefusals(refusals),
     answerOnce: new AnswerOnce(idempotency, clock),
     purgeExpired: new PurgeExpired(
       requests,
@@ -202,6 +240,7 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
       attempts,
       sessions,
       usage,
+      refusals,
       messages,
       apiKeys,
       clock,

@@ -4,9 +4,11 @@ import type { AttemptCounter } from './accounts/attempt-counter.js';
 import type { CredentialRepository } from './accounts/credential-repository.js';
 import { ANSWER_TTL } from './idempotency/answer-once.js';
 import type { IdempotencyRecords } from './idempotency/idempotency-records.js';
-import { type Clock, DAY, later } from './kernel/clock.js';
+import { type Clock, DAY, HOUR, later } from './kernel/clock.js';
 import type { MessageQueue } from './messages/message-queue.js';
+import type { RefusalLog } from './quotas/refusal-log.js';
 import type { RequestCounter } from './quotas/request-counter.js';
+import { HOURS_SHOWN } from './quotas/show-usage.js';
 import type { UsageRecords } from './quotas/usage-records.js';
 import type { SessionRepository } from './sessions/session-repository.js';
 
@@ -15,6 +17,10 @@ import type { SessionRepository } from './sessions/session-repository.js';
  * before.
  */
 export const USAGE_TTL = 400 * DAY;
+/** How long hourly usage is kept: a little longer than it is shown. */
+export const HOURLY_USAGE_TTL = (HOURS_SHOWN + 2) * HOUR;
+/** How long a refused request is kept. */
+export const REFUSAL_TTL = 7 * DAY;
 /** How long a key is kept after it ended: as long as its usage. */
 export const PAST_KEY_TTL = USAGE_TTL;
 /** How long a sent or failed message is kept, counted from its creation. */
@@ -28,6 +34,8 @@ export const PURGED_KINDS = [
   'attempts',
   'sessions',
   'usage',
+  'hours',
+  'refusals',
   'messages',
   'keys',
 ] as const;
@@ -43,6 +51,7 @@ export class PurgeExpired {
     private readonly attempts: AttemptCounter,
     private readonly sessions: SessionRepository,
     private readonly usage: UsageRecords,
+    private readonly refusals: RefusalLog,
     private readonly messages: MessageQueue,
     private readonly apiKeys: ApiKeyRepository,
     private readonly clock: Clock,
@@ -59,7 +68,9 @@ export class PurgeExpired {
       mails: () => this.accountMails.forget(now),
       attempts: () => this.attempts.purge(now),
       sessions: () => this.sessions.forget(now),
-      usage: () => this.usage.forget(later(now, -USAGE_TTL)),
+      usage: () => this.usage.forget('day', later(now, -USAGE_TTL)),
+      hours: () => this.usage.forget('hour', later(now, -HOURLY_USAGE_TTL)),
+      refusals: () => this.refusals.forget(later(now, -REFUSAL_TTL)),
       messages: () => this.messages.forget(later(now, -this.messageRetention)),
       keys: () => this.apiKeys.forgetPast(later(now, -PAST_KEY_TTL)),
     };

@@ -11,6 +11,8 @@ export interface AnimalQuery {
   readonly categoryIds?: readonly CategoryId[] | undefined;
   /** Only animals with a greater id. */
   readonly after?: AnimalId | undefined;
+  /** Only animals with a lesser id, the greatest of them. Not together with `after`. */
+  readonly before?: AnimalId | undefined;
   /** At most so many, 1 or more. */
   readonly limit: number;
 }

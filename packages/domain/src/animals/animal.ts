@@ -1,5 +1,5 @@
 import type { Branded } from '../kernel/branded.js';
-import { DomainError, invalid } from '../kernel/errors.js';
+import { checkAll, DomainError, invalid } from '../kernel/errors.js';
 import { INT64_MAX, INT64_MIN, isInt64 } from '../kernel/int64.js';
 import { hasAtMostCodePoints, isStorable } from '../kernel/text.js';
 import { requireVersion, type Sha256, versionOf, type WantedVersions } from '../kernel/version.js';
@@ -121,13 +121,19 @@ function orderInProgress(id: AnimalId, consequence: string): DomainError {
 }
 
 function validate({ name, categoryId, status }: AnimalChangeInput): void {
-  if (name !== undefined) validateName(name);
-  if (categoryId !== undefined && !isInt64(categoryId)) {
-    throw invalid('categoryId', `must be an integer from ${INT64_MIN} to ${INT64_MAX}`);
-  }
-  if (status !== undefined && !PET_STATUSES.includes(status)) {
-    throw invalid('status', `must be one of ${PET_STATUSES.join(', ')}`);
-  }
+  checkAll({
+    name: () => {
+      if (name !== undefined) validateName(name);
+    },
+    categoryId: () => {
+      if (categoryId === undefined || isInt64(categoryId)) return;
+      throw invalid('categoryId', `must be an integer from ${INT64_MIN} to ${INT64_MAX}`);
+    },
+    status: () => {
+      if (status === undefined || PET_STATUSES.includes(status)) return;
+      throw invalid('status', `must be one of ${PET_STATUSES.join(', ')}`);
+    },
+  });
 }
 
 /** @throws DomainError `invalid_parameter` */

@@ -87,6 +87,15 @@ describe('a new animal', () => {
     expect(() => newAnimal({ ...cat, name: 'x'.repeat(256) })).toThrow(invalid('name must be at most 255'));
   });
 
+  it('is refused with the problems of all its fields', () => {
+    const wrong = { name: ' ', categoryId: INT64_MAX + 1n, status: 'lost' as PetStatus };
+    expect(() => newAnimal(wrong)).toThrow(
+      expect.objectContaining({
+        problems: ['name', 'categoryId', 'status'].map((field) => expect.objectContaining({ field })),
+      }),
+    );
+  });
+
   it.each(['a\0b', '\ud800', 'x\udc00y'])('is refused with the name %j, which no UTF-8 text can hold', (name) => {
     expect(() => newAnimal({ ...cat, name })).toThrow(invalid('name must not contain'));
   });

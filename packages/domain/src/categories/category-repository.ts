@@ -7,6 +7,8 @@ export interface CategoryQuery {
   readonly ids?: readonly CategoryId[] | undefined;
   /** Only categories with a greater id. */
   readonly after?: CategoryId | undefined;
+  /** Only categories with a lesser id, the greatest of them. Not together with `after`. */
+  readonly before?: CategoryId | undefined;
   /** At most so many, 1 or more. */
   readonly limit: number;
 }
@@ -26,10 +28,11 @@ export interface CategoryRepository {
    * Gives the id this name, whether it had one or not. Returns whether it had none; of concurrent callers for such an id
    * one is told so.
    *
-   * @param versions the category must have one of these (`categoryVersion`); `any`: it must have a name.
+   * @param versions the category must have one of these (`categoryVersion`); `any`: it must have a name; `none`: it must
+   *   have none yet.
    * @throws DomainError `precondition_failed`, or `category_name_taken` if another category has the name; nothing changed.
    */
-  name(category: Category, versions?: WantedVersions | 'any'): Promise<boolean>;
+  name(category: Category, versions?: WantedVersions | 'any' | 'none'): Promise<boolean>;
   /**
    * Removes the category. False if there is none. While the policy is `strict`, no animal is put into the category
    * meanwhile.

@@ -6,8 +6,8 @@ export interface NameCategoryInput {
   /** Any int64: also one that animals carry already. */
   readonly id: bigint;
   readonly name: string;
-  /** `any`: the id must have a name. Default: it may have one or not. */
-  readonly versions?: WantedVersions | 'any';
+  /** `any`: the id must have a name; `none`: it must have none yet. Default: it may have one or not. */
+  readonly versions?: WantedVersions | 'any' | 'none';
 }
 
 export class NameCategory {

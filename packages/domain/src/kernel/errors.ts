@@ -7,6 +7,7 @@ export const domainErrorKinds = {
   invalid_api_key: 'unauthenticated',
   expired_api_key: 'unauthenticated',
   revoked_api_key: 'unauthenticated',
+  disabled_api_key: 'unauthenticated',
   insufficient_scope: 'forbidden',
   not_found: 'not_found',
   pet_not_available: 'conflict',
@@ -51,6 +52,42 @@ export class DomainError extends Error {
   }
 }
 
-export function invalid(field: string, rule: string): DomainError {
-  return new DomainError('invalid_parameter', `${field} ${rule}`);
+/** A rule that a field of an input breaks. */
+export interface FieldProblem {
+  readonly field: string;
+  readonly rule: string;
+}
+
+/** Refused input. The message names each field and its rule. */
+export class InvalidInput extends DomainError {
+  constructor(readonly problems: readonly FieldProblem[]) {
+    super('invalid_parameter', problems.map(({ field, rule }) => `${field} ${rule}`).join('; '));
+  }
+}
+
+export function invalid(field: string, rule: string): InvalidInput {
+  return new InvalidInput([{ field, rule }]);
+}
+
+type Checks = Readonly<Record<string, () => unknown>>;
+type Checked<Each extends Checks> = { readonly [Name in keyof Each]: ReturnType<Each[Name]> };
+
+/**
+ * Runs all checks, so that a person who fills in a form learns of all problems at once. Returns their results by name.
+ *
+ * @throws InvalidInput with the problems of all checks.
+ */
+export function checkAll<Each extends Checks>(checks: Each): Checked<Each> {
+  const problems: FieldProblem[] = [];
+  const results = Object.entries(checks).map(([name, check]) => {
+    try {
+      return [name, check()];
+    } catch (error) {
+      if (!(error instanceof InvalidInput)) throw error;
+      problems.push(...error.problems);
+      return [name, undefined];
+    }
+  });
+  if (problems.length > 0) throw new InvalidInput(problems);
+  return Object.fromEntries(results) as Checked<Each>;
 }

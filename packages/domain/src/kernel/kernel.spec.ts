@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { BASE62, randomBase62 } from './base62.js';
+import { checkAll, DomainError, invalid } from './errors.js';
 import { isInt64 } from './int64.js';
 import { hasAtMostCodePoints, isStorable } from './text.js';
 
@@ -48,4 +49,30 @@ describe('an int64', () => {
       expect(isInt64(value)).toBe(false);
     },
   );
+});
+
+describe('input', () => {
+  const refuse = (error: Error) => (): never => {
+    throw error;
+  };
+
+  it('is refused with the problems of all its fields, in order', () => {
+    const checks = { a: refuse(invalid('a', 'must be small')), b: () => 2, c: refuse(invalid('c', 'must be red')) };
+    expect(() => checkAll(checks)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_parameter',
+        message: 'a must be small; c must be red',
+        problems: [
+          { field: 'a', rule: 'must be small' },
+          { field: 'c', rule: 'must be red' },
+        ],
+      }),
+    );
+  });
+
+  it('that breaks no rule is returned; another error is passed on', () => {
+    expect(checkAll({ a: () => 1, b: () => 'two' })).toEqual({ a: 1, b: 'two' });
+    const gone = new DomainError('service_unavailable', 'gone');
+    expect(() => checkAll({ a: refuse(invalid('a', 'must be small')), b: refuse(gone) })).toThrow(gone);
+  });
 });

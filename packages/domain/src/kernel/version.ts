@@ -17,5 +17,8 @@ export function requireVersion(version: string, wanted: WantedVersions, entity: 
 }
 
 export function preconditionFailed(entity: string): DomainError {
-  return new DomainError('precondition_failed', `If-Match has no entity tag of the ${entity} as it is now`);
+  return new DomainError(
+    'precondition_failed',
+    `the condition of the request does not hold for the ${entity} as it is now`,
+  );
 }

@@ -1,6 +1,7 @@
 import type { Account, AccountId } from '../accounts/account.js';
 import type { Claimed, DeliveryQueue } from '../deliveries/delivery-queue.js';
 import type { Instant } from '../kernel/clock.js';
+import type { PagePlace } from '../kernel/page.js';
 import type { Message, MessageId, MessageStatus, NewMessage } from './message.js';
 
 export interface ClaimedMessage extends NewMessage, Claimed<MessageId> {
@@ -22,6 +23,11 @@ export type MessageQuery = MessageFilter & {
   readonly limit?: number | undefined;
 };
 
+export interface OwnMessageQuery extends PagePlace<MessagePlace> {
+  readonly accountId: AccountId;
+  readonly limit: number;
+}
+
 /** A message without its text, which is for its recipient alone, and the account that wrote it. */
 export interface AccountMessage {
   readonly account: Account;
@@ -34,6 +40,8 @@ export interface MessageQueue extends DeliveryQueue<MessageId, ClaimedMessage> {
   add(message: NewMessage): Promise<Message>;
   findById(accountId: AccountId, id: MessageId): Promise<Message | undefined>;
   list(query: MessageQuery): Promise<readonly AccountMessage[]>;
+  /** At most `limit` of the account's messages with their texts, newest first: those next to the given place. */
+  listOwn(query: OwnMessageQuery): Promise<readonly Message[]>;
   /**
    * Queues a failed message again: it is due at once, as if nobody had tried to send it. Every claim of before is void.
    * The status that the message had; only `failed` has changed anything, so of racing callers one gets that. Undefined

@@ -8,6 +8,8 @@ export interface OrderQuery {
   readonly status?: OrderStatus | undefined;
   /** Only orders with a greater id. */
   readonly after?: OrderId | undefined;
+  /** Only orders with a lesser id, the greatest of them. Not together with `after`. */
+  readonly before?: OrderId | undefined;
   /** At most so many, 1 or more. */
   readonly limit: number;
 }

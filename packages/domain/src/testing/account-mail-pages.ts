@@ -4,4 +4,5 @@ import type { AccountMailPages } from '../accounts/account-mail.js';
 export const accountMailPages: AccountMailPages = {
   reset: 'https://portal.example.com/reset-password',
   proof: 'https://portal.example.com/confirm-address',
+  change: 'https://portal.example.com/confirm-new-address',
 };

@@ -1,5 +1,12 @@
 import type { AccountId } from '../accounts/account.js';
-import type { AccountMailId, AccountMailKind, NewAccountMail } from '../accounts/account-mail.js';
+import {
+  type AccountMailId,
+  hasLink,
+  type LinkKind,
+  LINK_KINDS,
+  type NewAccountMail,
+  type NewLinkMail,
+} from '../accounts/account-mail.js';
 import type { AccountMailQueue, ClaimedAccountMail } from '../accounts/account-mail-queue.js';
 import type { Claim } from '../deliveries/delivery-queue.js';
 import { type Clock, type Instant, instant } from '../kernel/clock.js';
@@ -26,7 +33,7 @@ export class InMemoryAccountMailQueue
     super(clock);
   }
 
-  async add(mail: NewAccountMail, most: number): Promise<boolean> {
+  async add(mail: NewLinkMail, most: number): Promise<boolean> {
     if (this.accounts.stored(mail.accountId) === undefined) return false;
     const isUsable = (each: Pick<NewAccountMail, 'accountId' | 'kind' | 'expiresAt'>) =>
       each.accountId === mail.accountId && each.kind === mail.kind && each.expiresAt > mail.createdAt;
@@ -34,14 +41,19 @@ export class InMemoryAccountMailQueue
     const linked = [...this.links.values()].filter(isUsable);
     const usable = new Set([...waiting.map(({ id }) => id), ...linked.map(({ mailId }) => mailId)]);
     if (usable.size >= most) return false;
-    this.put({ ...mail, status: 'queued', number: 0, failures: 0, dueAt: this.clock.now() });
+    this.queue(mail);
     return true;
+  }
+
+  queue(mail: NewAccountMail): void {
+    this.put({ ...mail, status: 'queued', number: 0, failures: 0, dueAt: this.clock.now() });
   }
 
   async addToken(claim: ClaimedAccountMail, tokenHash: string, at: Instant): Promise<boolean> {
     const job = this.claimed(claim);
     if (job === undefined || job.expiresAt <= at || this.accounts.stored(job.accountId) === undefined) return false;
     const { id: mailId, accountId, kind, expiresAt } = job;
+    if (!hasLink(kind)) return false;
     this.links.set(tokenHash, { mailId, accountId, kind, expiresAt, tokenHash });
     return true;
   }
@@ -60,12 +72,22 @@ export class InMemoryAccountMailQueue
   }
 
   /** The account that the token's link was mailed to. */
-  linked(kind: AccountMailKind, tokenHash: string, at: Instant): StoredAccount | undefined {
+  linked(kind: LinkKind, tokenHash: string, at: Instant): StoredAccount | undefined {
     const link = this.links.get(tokenHash);
     return link?.kind === kind && link.expiresAt > at ? this.accounts.stored(link.accountId) : undefined;
   }
 
-  takeBack(kind: AccountMailKind, id: AccountId): void {
+  /** The address to which the token was mailed, if it isn't the account's. */
+  addressOf(tokenHash: string): string | undefined {
+    const link = this.links.get(tokenHash);
+    return link && this.jobs.get(link.mailId)?.address;
+  }
+
+  takeBackAll(id: AccountId): void {
+    for (const kind of LINK_KINDS) this.takeBack(kind, id);
+  }
+
+  takeBack(kind: LinkKind, id: AccountId): void {
     for (const link of this.links.values()) {
       if (link.accountId === id && link.kind === kind) this.links.delete(link.tokenHash);
     }
@@ -83,8 +105,9 @@ export class InMemoryAccountMailQueue
     return over.length;
   }
 
-  protected itemOf({ id, accountId, kind, page, createdAt, expiresAt, number, failures }: MailJob): ClaimedAccountMail {
-    const email = this.accounts.accountOf(accountId)?.email ?? '';
+  protected itemOf(job: MailJob): ClaimedAccountMail {
+    const { id, accountId, kind, page, createdAt, expiresAt, number, failures, address } = job;
+    const email = address ?? this.accounts.accountOf(accountId)?.email ?? '';
     return { id, accountId, kind, page, createdAt, expiresAt, number, failures, email };
   }
 }

@@ -1,3 +1,4 @@
+import type { AccountMailKind } from '../accounts/account-mail.js';
 import type { AccountMail, AccountMailSender } from '../accounts/account-mail-sender.js';
 
 /** Delivers into a list, unless told to fail. */
@@ -12,6 +13,11 @@ export class InMemoryAccountMailSender implements AccountMailSender {
 
   get proofs(): readonly AccountMail[] {
     return this.delivered.filter(({ kind }) => kind === 'proof');
+  }
+
+  /** The mails of that kind to an address. */
+  to(email: string, kind: AccountMailKind): readonly AccountMail[] {
+    return this.delivered.filter((mail) => mail.email === email && mail.kind === kind);
   }
 
   async send(mail: AccountMail): Promise<void> {

@@ -36,14 +36,15 @@ export class InMemoryAnimalRepository implements AnimalRepository {
     return this.animals.get(id);
   }
 
-  async list({ status, ids, categoryIds, after, limit }: AnimalQuery): Promise<readonly Animal[]> {
+  async list({ status, ids, categoryIds, after, before, limit }: AnimalQuery): Promise<readonly Animal[]> {
     return [...this.animals.values()]
       .sort((one, other) => (one.id < other.id ? -1 : 1))
       .filter((animal) => status === undefined || animal.status === status)
       .filter((animal) => ids === undefined || ids.includes(animal.id))
       .filter((animal) => categoryIds === undefined || categoryIds.includes(animal.categoryId))
       .filter((animal) => after === undefined || animal.id > after)
-      .slice(0, limit);
+      .filter((animal) => before === undefined || animal.id < before)
+      .slice(...(before === undefined ? [0, limit] : [-limit]));
   }
 
   async change(id: AnimalId, change: AnimalChange, versions?: WantedVersions): Promise<Animal | undefined> {

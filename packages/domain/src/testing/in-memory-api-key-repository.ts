@@ -4,16 +4,18 @@ import {
   type ApiKeyId,
   endOf,
   endOfReplaced,
+  hasEnded,
   keyState,
   type NewApiKey,
+  type OperationUse,
   tooManyKeys,
   tooManyKeysToday,
 } from '../accounts/api-key.js';
 import type {
   AccountKey,
   ApiKeyRepository,
+  KeySearch,
   ListPart,
-  PastKeyPlace,
   PastKeysQuery,
 } from '../accounts/api-key-repository.js';
 import { DAY, type Instant, instant, startOf } from '../kernel/clock.js';
@@ -22,6 +24,7 @@ import type { InMemoryAccountRepository } from './in-memory-account-repository.j
 
 export class InMemoryApiKeyRepository implements ApiKeyRepository {
   private readonly keys = new Map<ApiKeyId, ApiKey>();
+  private readonly operations = new Map<ApiKeyId, Map<string, Instant>>();
   private lastId = 0n;
 
   constructor(private readonly accounts: InMemoryAccountRepository) {}
@@ -44,6 +47,7 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
       ...key,
       id: (this.lastId += 1n) as ApiKeyId,
       revokedAt: undefined,
+      disabledAt: undefined,
       replacedBy: undefined,
       lastUsedAt: undefined,
     };
@@ -68,24 +72,31 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
   }
 
   async listActive(accountId: AccountId, at: Instant): Promise<readonly ApiKey[]> {
-    return this.keysOf(accountId).filter((key) => keyState(key, at) === 'active');
+    return this.keysOf(accountId).filter((key) => !hasEnded(key, at));
   }
 
-  async listPast({ accountId, at, before, limit }: PastKeysQuery): Promise<readonly ApiKey[]> {
+  async listPast({ accountId, at, limit }: PastKeysQuery): Promise<readonly ApiKey[]> {
     return this.keysOf(accountId)
-      .flatMap((key) => {
-        const endedAt = endOf(key);
-        return endedAt === undefined || keyState(key, at) === 'active' ? [] : [{ key, endedAt, id: key.id }];
-      })
-      .sort(lastFirst)
-      .filter((place) => before === undefined || lastFirst(before, place) < 0)
-      .slice(0, limit)
-      .map(({ key }) => key);
+      .filter((key) => hasEnded(key, at))
+      .sort((one, other) => Number(endOf(other)) - Number(endOf(one)) || Number(other.id - one.id))
+      .slice(0, limit);
+  }
+
+  async search({ accountId, states, at, name, after, before, limit }: KeySearch): Promise<readonly ApiKey[]> {
+    const found = this.keysOf(accountId)
+      .filter((key) => states.includes(keyState(key, at)))
+      .filter((key) => name === undefined || key.name?.toLowerCase().includes(name.toLowerCase()))
+      .reverse();
+    if (before !== undefined) return found.filter(({ id }) => id > before).slice(-limit);
+    return found.filter(({ id }) => after === undefined || id < after).slice(0, limit);
   }
 
   async forgetPast(endedUntil: Instant): Promise<number> {
     const over = [...this.keys.values()].filter((key) => (endOf(key) ?? Infinity) <= endedUntil);
-    for (const { id } of over) this.keys.delete(id);
+    for (const { id } of over) {
+      this.keys.delete(id);
+      this.operations.delete(id);
+    }
     for (const key of this.keys.values()) {
       if (key.replacedBy !== undefined && !this.keys.has(key.replacedBy)) this.put({ ...key, replacedBy: undefined });
     }
@@ -95,6 +106,17 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
   async revoke(id: ApiKeyId, at: Instant): Promise<ApiKey | undefined> {
     const key = this.keys.get(id);
     return key && this.put({ ...key, revokedAt: key.revokedAt ?? at });
+  }
+
+  async rename(id: ApiKeyId, name: string | undefined): Promise<ApiKey | undefined> {
+    const key = this.keys.get(id);
+    return key && this.put({ ...key, name });
+  }
+
+  async disable(id: ApiKeyId, at: Instant | undefined): Promise<ApiKey | undefined> {
+    const key = this.keys.get(id);
+    if (key === undefined || key.revokedAt !== undefined) return undefined;
+    return this.put({ ...key, disabledAt: at && (key.disabledAt ?? at) });
   }
 
   async replace(
@@ -129,6 +151,17 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
     if (key !== undefined) this.put({ ...key, lastUsedAt: instant(Math.max(key.lastUsedAt ?? at, at)) });
   }
 
+  recordOperation(id: ApiKeyId, operation: string, minute: Instant): void {
+    const uses = this.operations.get(id) ?? new Map<string, Instant>();
+    if (!this.keys.has(id) || (uses.get(operation) ?? -Infinity) >= minute) return;
+    this.operations.set(id, uses.set(operation, minute));
+  }
+
+  async listOperations(ids: readonly ApiKeyId[]): Promise<ReadonlyMap<ApiKeyId, readonly OperationUse[]>> {
+    const called = [...this.operations].filter(([id]) => ids.includes(id));
+    return new Map(called.map(([id, uses]) => [id, latestFirst(uses)]));
+  }
+
   revokeAll(accountId: AccountId, at: Instant): void {
     for (const key of this.keys.values()) {
       if (key.accountId === accountId) this.put({ ...key, revokedAt: key.revokedAt ?? at });
@@ -140,7 +173,7 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
   }
 
   private activeAt(accountId: AccountId, now: Instant): number {
-    return this.keysOf(accountId).filter((key) => keyState(key, now) === 'active').length;
+    return this.keysOf(accountId).filter((key) => !hasEnded(key, now)).length;
   }
 
   private keysOf(accountId: AccountId): readonly ApiKey[] {
@@ -158,8 +191,10 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
   }
 }
 
-function lastFirst(one: PastKeyPlace, other: PastKeyPlace): number {
-  return other.endedAt - one.endedAt || Number(other.id - one.id);
+function latestFirst(uses: ReadonlyMap<string, Instant>): readonly OperationUse[] {
+  return [...uses]
+    .map(([operation, lastUsedAt]) => ({ operation, lastUsedAt }))
+    .sort((one, other) => other.lastUsedAt - one.lastUsedAt || (one.operation < other.operation ? -1 : 1));
 }
 
 function noAccount(id: AccountId): DomainError {

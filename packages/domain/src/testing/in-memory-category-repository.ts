@@ -39,19 +39,20 @@ export class InMemoryCategoryRepository implements CategoryRepository {
     return this.categories.get(id);
   }
 
-  async list({ ids, after, limit }: CategoryQuery): Promise<readonly Category[]> {
+  async list({ ids, after, before, limit }: CategoryQuery): Promise<readonly Category[]> {
     return [...this.categories.values()]
       .filter(({ id }) => ids === undefined || ids.includes(id))
       .filter(({ id }) => after === undefined || id > after)
       .sort((one, other) => (one.id < other.id ? -1 : 1))
-      .slice(0, limit);
+      .filter(({ id }) => before === undefined || id < before)
+      .slice(...(before === undefined ? [0, limit] : [-limit]));
   }
 
-  async name({ id, name }: Category, versions?: WantedVersions | 'any'): Promise<boolean> {
+  async name({ id, name }: Category, versions?: WantedVersions | 'any' | 'none'): Promise<boolean> {
     const before = this.categories.get(id);
     const isNew = before === undefined;
-    if (isNew && versions !== undefined) throw preconditionFailed('category');
-    if (!isNew && versions !== 'any') this.requireVersion(before, versions);
+    if (versions === 'none' ? !isNew : isNew && versions !== undefined) throw preconditionFailed('category');
+    if (!isNew && versions !== 'any' && versions !== 'none') this.requireVersion(before, versions);
     this.requireFree(name, id);
     this.categories.set(id, { id, name });
     return isNew;

@@ -1,15 +1,26 @@
-import { type Account, type AccountId, closedEmail, isProven, type NewAccount } from '../accounts/account.js';
+import {
+  type Account,
+  type AccountId,
+  closedEmail,
+  emailTaken,
+  isProven,
+  type NewAccount,
+} from '../accounts/account.js';
 import type { CredentialChange, CredentialRepository, Credentials } from '../accounts/credential-repository.js';
 import type { Instant } from '../kernel/clock.js';
 import type { InMemoryAccountMailQueue } from './in-memory-account-mail-queue.js';
 import type { InMemoryAccountRepository, StoredAccount } from './in-memory-account-repository.js';
 import type { InMemoryApiKeyRepository } from './in-memory-api-key-repository.js';
+import type { InMemoryRefusalLog } from './in-memory-refusal-log.js';
+import type { InMemoryUsageRecords } from './in-memory-usage-records.js';
 
 export class InMemoryCredentialRepository implements CredentialRepository {
   constructor(
     private readonly accounts: InMemoryAccountRepository,
     private readonly keys: InMemoryApiKeyRepository,
     private readonly mails: InMemoryAccountMailQueue,
+    private readonly usage: InMemoryUsageRecords,
+    private readonly refusals: InMemoryRefusalLog,
   ) {}
 
   async open(account: NewAccount, passwordHash: string): Promise<Account | undefined> {
@@ -46,7 +57,7 @@ export class InMemoryCredentialRepository implements CredentialRepository {
     const stored = this.mails.linked('reset', tokenHash, at);
     if (stored === undefined) return undefined;
     if (!isProven(stored.account)) this.keys.revokeAll(stored.account.id, at);
-    this.mails.takeBack('proof', stored.account.id);
+    this.mails.takeBackAll(stored.account.id);
     return this.setPassword(proven(stored, at), passwordHash);
   }
 
@@ -61,6 +72,23 @@ export class InMemoryCredentialRepository implements CredentialRepository {
     return proven(stored, at).account;
   }
 
+  async changeAddress({
+    tokenHash,
+    at,
+    notice,
+  }: Parameters<CredentialRepository['changeAddress']>[0]): Promise<Account | undefined> {
+    const stored = this.mails.linked('change', tokenHash, at);
+    const email = this.mails.addressOf(tokenHash);
+    if (stored === undefined || email === undefined) return undefined;
+    if (this.accounts.storedAt(email) !== undefined) throw emailTaken();
+    const { id: accountId, email: address } = stored.account;
+    const account = { ...stored.account, email, provenAt: at };
+    this.accounts.put({ ...stored, account });
+    this.mails.takeBackAll(accountId);
+    this.mails.queue({ ...notice, accountId, kind: 'changed', page: '', address, createdAt: at });
+    return account;
+  }
+
   async close(change: CredentialChange & { readonly at: Instant }): Promise<boolean> {
     const stored = this.unchanged(change);
     if (stored === undefined) return false;
@@ -68,8 +96,9 @@ export class InMemoryCredentialRepository implements CredentialRepository {
     const closed = { ...account, email: closedEmail(account.id), credentialVersion: account.credentialVersion + 1 };
     this.accounts.put({ account: closed, passwordHash: undefined, isClosed: true });
     this.keys.revokeAll(account.id, change.at);
-    this.mails.takeBack('reset', account.id);
-    this.mails.takeBack('proof', account.id);
+    this.mails.takeBackAll(account.id);
+    this.usage.forgetHoursOf(account.id);
+    this.refusals.forgetAccount(account.id);
     return true;
   }
 
@@ -86,6 +115,7 @@ export class InMemoryCredentialRepository implements CredentialRepository {
     const account = { ...stored.account, credentialVersion: stored.account.credentialVersion + 1 };
     this.accounts.put({ ...stored, account, passwordHash });
     this.mails.takeBack('reset', account.id);
+    this.mails.takeBack('change', account.id);
     return account;
   }
 }

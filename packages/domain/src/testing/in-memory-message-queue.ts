@@ -7,6 +7,7 @@ import type {
   MessagePlace,
   MessageQuery,
   MessageQueue,
+  OwnMessageQuery,
 } from '../messages/message-queue.js';
 import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
 import { InMemoryDeliveryQueue, type Job } from './in-memory-delivery-queue.js';
@@ -51,6 +52,15 @@ export class InMemoryMessageQueue
           ? []
           : [{ account, message: { id, accountId: writer, status: current, createdAt } }];
       });
+  }
+
+  async listOwn({ accountId, after, before, limit }: OwnMessageQuery): Promise<readonly Message[]> {
+    const own = [...this.jobs.values()]
+      .filter((job) => job.accountId === accountId)
+      .sort((one, other) => inOrder(other, one))
+      .map(({ id, text, createdAt, status }) => ({ id, accountId, text, createdAt, status }));
+    if (before !== undefined) return own.filter((message) => inOrder(message, before) > 0).slice(-limit);
+    return own.filter((message) => after === undefined || inOrder(message, after) < 0).slice(0, limit);
   }
 
   async retry(id: MessageId): Promise<MessageStatus | undefined> {

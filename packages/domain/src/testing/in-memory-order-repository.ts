@@ -37,12 +37,13 @@ export class InMemoryOrderRepository implements OrderRepository {
     return order?.accountId === accountId ? order : undefined;
   }
 
-  async list({ accountId, status, after, limit }: OrderQuery): Promise<readonly Order[]> {
+  async list({ accountId, status, after, before, limit }: OrderQuery): Promise<readonly Order[]> {
     return [...this.orders.values()]
       .filter((order) => order.accountId === accountId)
       .filter((order) => status === undefined || order.status === status)
       .filter((order) => after === undefined || order.id > after)
-      .slice(0, limit);
+      .filter((order) => before === undefined || order.id < before)
+      .slice(...(before === undefined ? [0, limit] : [-limit]));
   }
 
   async end({ accountId, id, outcome, at }: Parameters<OrderRepository['end']>[0]): Promise<Order | undefined> {

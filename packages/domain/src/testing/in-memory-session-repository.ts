@@ -1,4 +1,4 @@
-import type { Account } from '../accounts/account.js';
+import type { Account, AccountId } from '../accounts/account.js';
 import type { Instant } from '../kernel/clock.js';
 import { type Session, sessionEnd } from '../sessions/session.js';
 import type { SessionRepository } from '../sessions/session-repository.js';
@@ -36,6 +36,10 @@ export class InMemorySessionRepository implements SessionRepository {
 
   async end(id: string): Promise<void> {
     this.sessions.delete(id);
+  }
+
+  async endAll(accountId: AccountId): Promise<void> {
+    for (const session of this.sessions.values()) if (session.accountId === accountId) this.sessions.delete(session.id);
   }
 
   async forget(until: Instant): Promise<number> {

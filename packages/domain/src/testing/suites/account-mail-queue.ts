@@ -1,5 +1,5 @@
 import type { Account, AccountId } from '../../accounts/account.js';
-import type { AccountMailId, AccountMailKind, NewAccountMail } from '../../accounts/account-mail.js';
+import type { AccountMailId, LinkKind, NewLinkMail } from '../../accounts/account-mail.js';
 import type { AccountMailQueue, ClaimedAccountMail } from '../../accounts/account-mail-queue.js';
 import { HOUR, instant, later, MINUTE, SECOND } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
@@ -33,10 +33,7 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
 
     const letPass = async (milliseconds: number) => adapters.letPass(milliseconds);
     const opened = () => openWithPassword(ports.credentials, unique);
-    const newMail = (
-      { id: accountId }: Pick<Account, 'id'>,
-      changes: Partial<NewAccountMail> = {},
-    ): NewAccountMail => ({
+    const newMail = ({ id: accountId }: Pick<Account, 'id'>, changes: Partial<NewLinkMail> = {}): NewLinkMail => ({
       id: unique.name() as AccountMailId,
       accountId,
       kind: 'reset',
@@ -45,7 +42,7 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
       expiresAt: later(NOON, HOUR),
       ...changes,
     });
-    const added = async (account: Account, changes: Partial<NewAccountMail> = {}) => {
+    const added = async (account: Account, changes: Partial<NewLinkMail> = {}) => {
       const mail = newMail(account, changes);
       expect(await mails.add(mail, 3)).toBe(true);
       return mail;
@@ -68,6 +65,11 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
       expect(await claim()).toEqual([]);
       await letPass(MARGIN);
       expect(await claim()).toEqual([{ ...item, number: 2 }]);
+    });
+
+    it('hands out a mail to another address with that address', async () => {
+      const { address, ...mail } = await added(await opened(), { kind: 'change', address: unique.email() });
+      expect(await claim()).toEqual([{ ...mail, email: address, number: 1, failures: 0 }]);
     });
 
     it('hands no mail to two of many who claim at once, and leaves none out', async () => {
@@ -189,7 +191,7 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
         expect(await mails.addToken(claimed, newHash(), later(expiresAt, -1))).toBe(true);
       });
 
-      const takers: readonly [string, AccountMailKind, (account: Account, tokenHash: string) => Promise<unknown>][] = [
+      const takers: readonly [string, LinkKind, (account: Account, tokenHash: string) => Promise<unknown>][] = [
         [
           'the password is changed',
           'reset',
@@ -204,6 +206,11 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
           'another link has proven the address',
           'proof',
           (_account, tokenHash) => ports.credentials.proveAddress({ tokenHash, at: NOON }),
+        ],
+        [
+          'the password is changed, which the owner may do because of it',
+          'change',
+          ({ id }) => ports.credentials.changePassword({ accountId: id, current: 'hash', next: 'next' }),
         ],
         [
           'the account is closed',

@@ -1,4 +1,4 @@
-import type { AccountMailKind } from '../../accounts/account-mail.js';
+import { type AccountMailKind, LINK_KINDS } from '../../accounts/account-mail.js';
 import type { AccountMail, AccountMailSender } from '../../accounts/account-mail-sender.js';
 import { HOUR, later, SECOND } from '../../kernel/clock.js';
 import { NOON, Unique } from './fixtures.js';
@@ -33,7 +33,7 @@ export function accountMailSenderSuite(
     });
     afterAll(() => opened.close());
 
-    const newMail = (kind: AccountMailKind): AccountMail => ({
+    const newMail = (kind: AccountMailKind): AccountMail & { readonly token: string } => ({
       kind,
       email: unique.email(),
       page: `https://portal.example.com/${kind}`,
@@ -42,7 +42,14 @@ export function accountMailSenderSuite(
     });
     const receivedWith = (token: string) => opened.received().filter((mail) => mail.token === token);
 
-    for (const kind of ['reset', 'proof'] as const)
+    it('has sent a mail without a link to its address alone once it resolves', async () => {
+      const mail: AccountMail = { ...newMail('changed'), token: undefined };
+      await opened.sender.send(mail, TIMEOUT);
+      const received = opened.received().filter(({ email }) => email === mail.email);
+      expect(received).toEqual([{ email: mail.email, kind: 'changed', token: undefined }]);
+    });
+
+    for (const kind of LINK_KINDS)
       it(`has sent the token of a ${kind} to its address alone once it resolves`, async () => {
         const mail = newMail(kind);
         await opened.sender.send(mail, TIMEOUT);

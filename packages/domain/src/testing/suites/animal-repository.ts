@@ -84,6 +84,24 @@ export function animalRepositorySuite(
       );
       expect(await animals.list({ ids: some, after: added[2]?.id, limit: 1 })).toEqual([added[5]]);
       expect(await animals.list({ ids: [], limit: 100 })).toEqual([]);
+      expect(await animals.list({ ids: some, before: added[7]?.id, limit: 1 })).toEqual([added[5]]);
+    });
+
+    it('lists what is before an id, as far as asked for, also by status and category', async () => {
+      const added: Animal[] = [];
+      const categoryId = 77_001n as CategoryId;
+      for (let index = 0; index < 12; index += 1)
+        added.push(await add({ status: PET_STATUSES[index % 3], categoryId }));
+      for (const status of [undefined, ...PET_STATUSES])
+        for (const categoryIds of [undefined, [categoryId]]) {
+          const matching = added.filter((animal) => (status ?? animal.status) === animal.status);
+          for (const place of [11, 10, 9]) {
+            const expected = matching.filter(({ id }) => id < (added[place]?.id ?? 0n));
+            const before = added[place]?.id;
+            expect(await animals.list({ before, status, categoryIds, limit: 2 })).toEqual(expected.slice(-2));
+          }
+          expect(await animals.list({ before: added[0]?.id, status, categoryIds: [categoryId], limit: 2 })).toEqual([]);
+        }
     });
 
     it('lists by categories, alone and with every other filter', async () => {

@@ -1,7 +1,16 @@
-import type { Account } from '../../accounts/account.js';
-import { type ApiKey, endOf, type NewApiKey } from '../../accounts/api-key.js';
-import type { ApiKeyRepository, PastKeyPlace } from '../../accounts/api-key-repository.js';
+import type { Account, AccountId } from '../../accounts/account.js';
+import {
+  type ApiKey,
+  type ApiKeyId,
+  endOf,
+  KEY_STATES,
+  type KeyState,
+  keyState,
+  type NewApiKey,
+} from '../../accounts/api-key.js';
+import type { ApiKeyRepository } from '../../accounts/api-key-repository.js';
 import { HOUR, later, MINUTE } from '../../kernel/clock.js';
+import type { PagePlace } from '../../kernel/page.js';
 import { NOON as now } from './fixtures.js';
 import type { TestFramework } from './framework.js';
 
@@ -50,7 +59,7 @@ export function apiKeyLists(
     expect(await keys.listActive(accountId, later(now, 1))).toEqual([lasting]);
   });
 
-  it('lists an account’s past keys, the latest end first, part by part and each once', async () => {
+  it('lists an account’s past keys, the latest end first', async () => {
     const keys = opened();
     const { id: accountId } = await openAccount();
     const over: ApiKey[] = [];
@@ -67,15 +76,72 @@ export function apiKeyLists(
     const expected = over.toSorted(
       (one, other) => Number(endOf(other)) - Number(endOf(one)) || Number(other.id - one.id),
     );
-    const walked: ApiKey[] = [];
-    for (let before: PastKeyPlace | undefined; ;) {
-      const part = await keys.listPast({ accountId, at: now, before, limit: 2 });
-      walked.push(...part);
-      const last = part.at(-1);
-      const endedAt = last && endOf(last);
-      if (last === undefined || endedAt === undefined) break;
-      before = { endedAt, id: last.id };
+    expect(await keys.listPast({ accountId, at: now, limit: 10 })).toEqual(expected);
+    expect(await keys.listPast({ accountId, at: now, limit: 3 })).toEqual(expected.slice(0, 3));
+  });
+
+  /** A key in each state at `now`, and one that was revoked at its expiry, which counts as expired. */
+  const oneOfEach = async (accountId: AccountId) => {
+    const keys = opened();
+    const active = await keys.add(draft({ accountId, expiresAt: later(now, 1) }));
+    const { id: disabledId } = await keys.add(draft({ accountId }));
+    const expired = await keys.add(draft({ accountId, expiresAt: now }));
+    const { id: revokedId } = await keys.add(draft({ accountId, expiresAt: later(now, HOUR) }));
+    const { id: endedId } = await keys.add(draft({ accountId, expiresAt: later(now, HOUR) }));
+    const disabled = await keys.disable(disabledId, now);
+    const revoked = await keys.revoke(revokedId, now);
+    const ended = await keys.revoke(endedId, later(now, HOUR));
+    return { active: [active], disabled: [disabled], expired: [ended, expired], revoked: [revoked] };
+  };
+
+  it('finds an account’s keys by state, newest first', async () => {
+    const keys = opened();
+    const { id: accountId } = await openAccount();
+    const { active, disabled, expired, revoked } = await oneOfEach(accountId);
+    await oneOfEach((await openAccount()).id);
+    const search = (...states: KeyState[]) => keys.search({ accountId, states, at: now, limit: 10 });
+    for (const [state, found] of Object.entries({ active, disabled, expired, revoked })) {
+      expect(await search(state as KeyState)).toEqual(found);
     }
-    expect(walked).toEqual(expected);
+    expect(await search('active', 'disabled')).toEqual([...disabled, ...active]);
+    expect(await search('disabled', 'revoked')).toEqual([...revoked, ...disabled]);
+    expect(await search(...KEY_STATES)).toHaveLength(5);
+    expect(await search()).toEqual([]);
+    expect(await keys.listActive(accountId, now)).toEqual([...active, ...disabled]);
+  });
+
+  it('finds an account’s keys by a part of the name, whichever characters it has', async () => {
+    const keys = opened();
+    const { id: accountId } = await openAccount();
+    const names = ['Shop website', 'workshop', '50% off_', String.raw`back\slash`, undefined];
+    for (const name of names) await keys.add(draft({ accountId, name }));
+    await keys.add(draft({ name: 'shop of others' }));
+    const search = async (name: string) =>
+      (await keys.search({ accountId, states: KEY_STATES, name, at: now, limit: 10 })).map((key) => key.name);
+    expect(await search('SHOP')).toEqual(['workshop', 'Shop website']);
+    expect(await search('0% o')).toEqual(['50% off_']);
+    expect(await search('_')).toEqual(['50% off_']);
+    expect(await search('%s')).toEqual([]);
+    expect(await search(String.raw`k\s`)).toEqual([String.raw`back\slash`]);
+  });
+
+  it('finds keys page by page, forwards and back, each once', async () => {
+    const keys = opened();
+    const { id: accountId } = await openAccount();
+    const added: ApiKey[] = [];
+    for (let number = 0; number < 7; number += 1) {
+      const key = await keys.add(draft({ accountId, name: number === 3 ? 'other' : `shop ${number}` }));
+      added.unshift(number % 2 === 0 ? key : ((await keys.revoke(key.id, now)) ?? key));
+    }
+    const choices: readonly (readonly KeyState[])[] = [KEY_STATES, ['active', 'disabled'], ['revoked']];
+    for (const states of choices) {
+      const expected = added.filter((key) => key.name !== 'other' && states.includes(keyState(key, now)));
+      const search = (place: PagePlace<ApiKeyId>) =>
+        keys.search({ accountId, states, name: 'shop', at: now, limit: 2, ...place });
+      for (const [place, { id }] of expected.entries()) {
+        expect(await search({ after: id })).toEqual(expected.slice(place + 1, place + 3));
+        expect(await search({ before: id })).toEqual(expected.slice(Math.max(0, place - 2), place));
+      }
+    }
   });
 }

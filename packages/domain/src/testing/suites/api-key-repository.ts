@@ -27,6 +27,7 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
 
     const now = NOON;
     const openAccount = () => adapters.ports.accounts.open(unique.account());
+    const operationsOf = async (id: ApiKeyId) => (await keys.listOperations([id])).get(id) ?? [];
     const draft = (changes: Partial<NewApiKey> = {}) => unique.key(account, changes);
 
     it('finds a key with its account, by hash and by id', async () => {
@@ -36,6 +37,7 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
         ...newKey,
         id: key.id,
         revokedAt: undefined,
+        disabledAt: undefined,
         replacedBy: undefined,
         lastUsedAt: undefined,
       });
@@ -71,6 +73,9 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
       expect(await keys.findByHash(draft().hash)).toBeUndefined();
       expect(await keys.findById(INT64_MAX as ApiKeyId)).toBeUndefined();
       expect(await keys.revoke(INT64_MAX as ApiKeyId, now)).toBeUndefined();
+      expect(await keys.rename(INT64_MAX as ApiKeyId, 'name')).toBeUndefined();
+      expect(await keys.disable(INT64_MAX as ApiKeyId, now)).toBeUndefined();
+      expect(await operationsOf(INT64_MAX as ApiKeyId)).toEqual([]);
       expect(await keys.replace(INT64_MAX as ApiKeyId, draft(), now)).toBeUndefined();
     });
 
@@ -130,10 +135,14 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
       await keys.revoke(second.id, until);
       for (let made = 0; made < 250; made += 1) await keys.add(draft({ accountId, expiresAt: later(until, -made) }));
       const lasting = await keys.add(draft({ accountId, createdAt: longAgo }));
+      for (const { id } of [second, lasting]) keys.recordOperation(id, 'GET /v1/pets', now);
+      await framework.until(async () => (await operationsOf(lasting.id)).length === 1);
       expect(await keys.forgetPast(until)).toBe(251);
       expect(await keys.forgetPast(until)).toBe(0);
       expect((await keys.list(accountId)).map(({ key }) => key.id)).toEqual([first.id, lasting.id]);
       expect(await keys.findByHash(second.hash)).toBeUndefined();
+      expect(await operationsOf(second.id)).toEqual([]);
+      expect(await operationsOf(lasting.id)).toHaveLength(1);
       const next = await keys.add(draft({ accountId }));
       expect(next.id > lasting.id).toBe(true);
     });
@@ -167,9 +176,73 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
       expect(await keys.findById(id)).toMatchObject({ key: { expiresAt: endsAt, replacedBy: replacement?.id } });
     });
 
+    it('renames a key, and changes nothing else of it', async () => {
+      const newKey = draft({ name: 'laptop', expiresAt: later(now, HOUR) });
+      const key = await keys.add(newKey);
+      expect(await keys.rename(key.id, 'desk 💻')).toEqual({ ...key, name: 'desk 💻' });
+      expect(await keys.findByHash(newKey.hash)).toEqual({ account, key: { ...key, name: 'desk 💻' } });
+      expect(await keys.rename(key.id, undefined)).toEqual({ ...key, name: undefined });
+    });
+
+    it('disables a key once, and enables it again', async () => {
+      const newKey = draft();
+      const key = await keys.add(newKey);
+      expect(await keys.findByHash(newKey.hash)).toEqual({ account, key });
+      const disabled = { ...key, disabledAt: now };
+      expect(await keys.disable(key.id, now)).toEqual(disabled);
+      expect(await keys.disable(key.id, later(now, HOUR))).toEqual(disabled);
+      expect(await keys.findByHash(newKey.hash)).toEqual({ account, key: disabled });
+      expect(await keys.disable(key.id, undefined)).toEqual(key);
+      expect(await keys.findByHash(newKey.hash)).toEqual({ account, key });
+      expect(await keys.disable(key.id, later(now, HOUR))).toMatchObject({ disabledAt: later(now, HOUR) });
+    });
+
+    it('neither disables nor enables a revoked key', async () => {
+      const [one, other] = [await keys.add(draft()), await keys.add(draft())];
+      await keys.disable(other.id, now);
+      for (const { id } of [one, other]) await keys.revoke(id, now);
+      expect(await keys.disable(one.id, now)).toBeUndefined();
+      expect(await keys.disable(other.id, undefined)).toBeUndefined();
+      expect(await keys.findById(one.id)).toMatchObject({ key: { disabledAt: undefined, revokedAt: now } });
+      expect(await keys.findById(other.id)).toMatchObject({ key: { disabledAt: now, revokedAt: now } });
+    });
+
+    it('counts a disabled key among the active ones, so that it can be enabled', async () => {
+      const { id: accountId } = await openAccount();
+      const { id } = await keys.add(draft({ accountId }), 1);
+      await keys.disable(id, now);
+      await expect(keys.add(draft({ accountId }), 1)).rejects.toMatchObject({ code: 'too_many_keys' });
+      expect(await keys.listActive(accountId, now)).toMatchObject([{ id }]);
+    });
+
+    it('lets a key that is disabled and rotated at once be either: disabled and replaced, or disabled alone', async () => {
+      const owner = await openAccount();
+      for (let race = 0; race < 10; race += 1) {
+        const { id } = await keys.add(draft({ accountId: owner.id }));
+        const [disabled, replacement] = await Promise.all([
+          keys.disable(id, now),
+          keys.replace(id, draft({ accountId: owner.id }), later(now, HOUR)),
+        ]);
+        expect(disabled).toMatchObject({ disabledAt: now });
+        const found = await keys.findById(id);
+        expect(found?.key).toMatchObject({ disabledAt: now, replacedBy: replacement?.id });
+      }
+    });
+
+    it('keeps every change of a key that is renamed, disabled and revoked at once', async () => {
+      for (let race = 0; race < 10; race += 1) {
+        const { id } = await keys.add(draft({ name: 'old' }));
+        const [, disabled] = await Promise.all([keys.rename(id, 'new'), keys.disable(id, now), keys.revoke(id, now)]);
+        expect(await keys.findById(id)).toMatchObject({
+          key: { name: 'new', revokedAt: now, disabledAt: disabled?.disabledAt },
+        });
+      }
+    });
+
     const ends: readonly [string, (id: ApiKeyId) => Promise<unknown>][] = [
       ['revoked', (id) => keys.revoke(id, now)],
       ['replaced', (id) => keys.replace(id, draft(), later(now, HOUR))],
+      ['disabled', (id) => keys.disable(id, now)],
     ];
     for (const [ended, end] of ends)
       it(`does not replace a key that has been ${ended}`, async () => {
@@ -265,6 +338,36 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
       keys.recordUse(other.id, later(now, MINUTE));
       await until(async () => (await keys.findById(other.id))?.key.lastUsedAt === later(now, MINUTE));
       expect(await keys.findById(one.id)).toMatchObject({ key: { lastUsedAt: later(now, 3 * MINUTE) } });
+    });
+
+    it('records the latest use of each operation within seconds, in any order of reports', async () => {
+      const [one, other] = [await keys.add(draft()), await keys.add(draft())];
+      const minute = (number: number) => later(now, number * MINUTE);
+      for (const number of [1, 3, 2]) keys.recordOperation(one.id, 'GET /v1/pets', minute(number));
+      keys.recordOperation(one.id, 'POST /v1/pets', minute(2));
+      keys.recordOperation(INT64_MAX as ApiKeyId, 'GET /v1/pets', now);
+      keys.recordOperation(other.id, 'GET /v1/pets', now);
+      await until(async () => (await operationsOf(other.id)).length === 1);
+      expect(await operationsOf(one.id)).toEqual([
+        { operation: 'GET /v1/pets', lastUsedAt: minute(3) },
+        { operation: 'POST /v1/pets', lastUsedAt: minute(2) },
+      ]);
+      keys.recordOperation(one.id, 'GET /v1/pets', minute(1));
+      keys.recordOperation(one.id, 'POST /v1/pets', minute(4));
+      await until(async () => (await operationsOf(one.id))[0]?.operation === 'POST /v1/pets');
+      expect(await operationsOf(one.id)).toEqual([
+        { operation: 'POST /v1/pets', lastUsedAt: minute(4) },
+        { operation: 'GET /v1/pets', lastUsedAt: minute(3) },
+      ]);
+      expect(await operationsOf(other.id)).toEqual([{ operation: 'GET /v1/pets', lastUsedAt: now }]);
+      const unused = await keys.add(draft());
+      expect(await keys.listOperations([other.id, unused.id, one.id])).toEqual(
+        new Map([
+          [one.id, await operationsOf(one.id)],
+          [other.id, await operationsOf(other.id)],
+        ]),
+      );
+      expect(await keys.listOperations([])).toEqual(new Map());
     });
 
     it('leaves the old key unchanged if its replacement cannot be added', async () => {

@@ -85,6 +85,8 @@ function openSuite(framework: TestFramework, name: string, open: OpenCategories)
       expect(await list({ ids, limit: 100 })).toEqual([one, three]);
       expect(await list({ ids, after: one, limit: 100 })).toEqual([three]);
       expect(await list({ ids: [], limit: 100 })).toEqual([]);
+      expect(await list({ before: three, limit: 2 })).toEqual([one, two]);
+      expect(await list({ before: three, limit: 1 })).toEqual([two]);
     });
 
     it('gives a name once, without regard to case', async () => {
@@ -156,6 +158,22 @@ function openSuite(framework: TestFramework, name: string, open: OpenCategories)
         await expect(ports.categories.name(other, versions)).rejects.toMatchObject(PRECONDITION_FAILED);
       }
       expect(await find(other.id)).toBeUndefined();
+    });
+
+    it('names an id that must have no name yet only if it has none, of many concurrent callers for one', async () => {
+      const taken = await add();
+      await expect(ports.categories.name({ id: taken.id, name: unique.name() }, 'none')).rejects.toMatchObject(
+        PRECONDITION_FAILED,
+      );
+      expect(await find(taken.id)).toEqual(taken);
+      for (let round = 0; round < 10; round += 1) {
+        const { id } = await add();
+        await ports.categories.remove(id);
+        const calls = Array.from({ length: 8 }, () => ports.categories.name({ id, name: unique.name() }, 'none'));
+        const { values, reasons } = outcomes(await Promise.allSettled(calls));
+        expect(values).toEqual([true]);
+        for (const reason of reasons) expect(reason).toMatchObject(PRECONDITION_FAILED);
+      }
     });
 
     it('lets exactly one of many concurrent callers rename the version that all have seen', async () => {

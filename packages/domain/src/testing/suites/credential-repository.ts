@@ -2,6 +2,7 @@ import type { Account, AccountId } from '../../accounts/account.js';
 import type { CredentialRepository } from '../../accounts/credential-repository.js';
 import { HOUR, instant, later } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
+import { addressChanges } from './credential-address-changes.js';
 import { closing } from './credential-closing.js';
 import { atOnce, mailLink, NOON, openWithPassword, Unique } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
@@ -254,6 +255,10 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
           });
         }
       });
+    });
+
+    describe('changing the address', () => {
+      addressChanges(framework, () => ports, unique);
     });
 
     describe('closing', () => {

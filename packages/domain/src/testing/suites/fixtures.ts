@@ -1,6 +1,6 @@
 import type { Account, NewAccount } from '../../accounts/account.js';
 import type { NewApiKey } from '../../accounts/api-key.js';
-import type { AccountMailId, AccountMailKind, NewAccountMail } from '../../accounts/account-mail.js';
+import type { AccountMailId, LinkKind, NewAccountMail } from '../../accounts/account-mail.js';
 import type { CredentialRepository } from '../../accounts/credential-repository.js';
 import type { Ports } from '../../application.js';
 import { HOUR, instant, later } from '../../kernel/clock.js';
@@ -8,7 +8,7 @@ import { HOUR, instant, later } from '../../kernel/clock.js';
 export const NOON = instant(Date.UTC(2026, 0, 1, 12, 0, 0, 123));
 
 /** A link that was mailed, and the hash of its token. */
-export type MailedLink = Pick<NewAccountMail, 'accountId' | 'createdAt' | 'expiresAt'> & {
+export type MailedLink = Pick<NewAccountMail, 'accountId' | 'createdAt' | 'expiresAt' | 'address'> & {
   readonly tokenHash: string;
 };
 
@@ -66,7 +66,7 @@ export async function openWithPassword(
 /** Mails the link, as far as the queue can tell. False if the account has `most` usable links. */
 export async function mailLink(
   { accountMails }: Pick<Ports, 'accountMails'>,
-  kind: AccountMailKind,
+  kind: LinkKind,
   { tokenHash, ...link }: MailedLink,
   most = 3,
 ): Promise<boolean> {

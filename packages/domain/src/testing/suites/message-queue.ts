@@ -2,8 +2,9 @@ import type { Account, AccountId } from '../../accounts/account.js';
 import type { Claim } from '../../deliveries/delivery-queue.js';
 import { HOUR, later, MINUTE, SECOND } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
+import type { PagePlace } from '../../kernel/page.js';
 import type { Message, MessageId, MessageStatus } from '../../messages/message.js';
-import type { MessageQueue } from '../../messages/message-queue.js';
+import type { MessagePlace, MessageQueue } from '../../messages/message-queue.js';
 import { checkDrawn, Draws } from './draws.js';
 import { atOnce, NOON, Unique } from './fixtures.js';
 import type { OpenedQueue, OpenQueue, TestFramework } from './framework.js';
@@ -50,6 +51,25 @@ export function messageQueueSuite(framework: TestFramework, name: string, open: 
       return claimed;
     };
     const statusOf = async (id: MessageId) => (await messages.findById(account.id, id))?.status;
+
+    it('lists an account’s own messages with their texts, newest first, forwards and back', async () => {
+      const own = await openAccount();
+      const added: Message[] = [];
+      for (let index = 0; index < 7; index += 1) {
+        // Two at each time, so that the id decides.
+        const createdAt = later(NOON, Math.floor(index / 2) * MINUTE);
+        added.push(await messages.add({ id: newId(), accountId: own.id, text: `text ${index}`, createdAt }));
+      }
+      await add();
+      const list = (place: PagePlace<MessagePlace>) => messages.listOwn({ accountId: own.id, limit: 2, ...place });
+      const expected = added.toSorted((one, other) => other.createdAt - one.createdAt || (one.id < other.id ? 1 : -1));
+      expect(await messages.listOwn({ accountId: own.id, limit: 100 })).toEqual(expected);
+      expect(await list({})).toEqual(expected.slice(0, 2));
+      for (const [place, message] of expected.entries()) {
+        expect(await list({ after: message })).toEqual(expected.slice(place + 1, place + 3));
+        expect(await list({ before: message })).toEqual(expected.slice(Math.max(0, place - 2), place));
+      }
+    });
 
     it('returns the added message, queued', async () => {
       const message = await add();

@@ -130,8 +130,12 @@ export function orderRepositorySuite(
       expect(await orders.list({ accountId: store.accountId, limit: 5 })).toEqual(all.slice(0, 5));
       expect(await orders.list({ accountId: store.accountId, after: second, limit: 5 })).toEqual(all.slice(2, 7));
       expect(await orders.list({ accountId: store.accountId, after: all.at(-1)?.id, limit: 5 })).toEqual([]);
+      expect(await orders.list({ accountId: store.accountId, before: all[6]?.id, limit: 5 })).toEqual(all.slice(1, 6));
+      expect(await orders.list({ accountId: store.accountId, before: first, limit: 5 })).toEqual([]);
       for (const status of ORDER_STATUSES) {
         const matching = all.filter((order) => order.status === status);
+        const before = matching.at(-1)?.id;
+        expect(await orders.list({ accountId: store.accountId, status, before, limit: 1 })).toEqual([matching.at(-2)]);
         expect(await orders.list({ accountId: store.accountId, status, limit: 100 })).toEqual(matching);
         expect(await orders.list({ accountId: store.accountId, status, limit: 2 })).toEqual(matching.slice(0, 2));
       }

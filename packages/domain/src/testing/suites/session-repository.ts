@@ -111,6 +111,25 @@ export function sessionRepositorySuite(framework: TestFramework, name: string, o
       expect(found.filter((each) => each !== undefined)).toEqual([]);
     });
 
+    it('ends all sessions of one account for good, whatever races it, and no other', async () => {
+      const [account, bystander] = [await opened(), await opened()];
+      const others = sessionOf(bystander);
+      await sessions.add(others);
+      const all = Array.from({ length: 20 }, () => sessionOf(account));
+      await Promise.all(all.map((session) => sessions.add(session)));
+      const renewed = all.map((session) => ({ ...session, tokenHash: newHash() }));
+      await Promise.all([
+        ...all.map((session) => sessions.use({ ...session, usedAt: later(NOON, MINUTE) })),
+        sessions.endAll(account.id),
+        ...renewed.map((session) => sessions.renew(session)),
+      ]);
+      for (const { tokenHash } of [...all, ...renewed]) expect(await sessions.find(tokenHash)).toBeUndefined();
+      expect((await sessions.find(others.tokenHash))?.session).toEqual(others);
+      const next = sessionOf(account);
+      expect(await sessions.add(next)).toBe(true);
+      expect((await sessions.find(next.tokenHash))?.session).toEqual(next);
+    });
+
     it('forgets the sessions that are over, and no other', async () => {
       const account = await opened();
       const idle = sessionOf(account);

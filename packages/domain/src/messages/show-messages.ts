@@ -1,0 +1,21 @@
+import type { AccountId } from '../accounts/account.js';
+import { type PagePlace, readTwoWayPage, type TwoWayPage } from '../kernel/page.js';
+import type { Message } from './message.js';
+import type { MessagePlace, MessageQueue } from './message-queue.js';
+
+export interface ShowMessagesInput extends PagePlace<MessagePlace> {
+  readonly accountId: AccountId;
+}
+
+/** A page of an account's own messages, newest first, with the way back. */
+export class ShowMessages {
+  constructor(private readonly messages: MessageQueue) {}
+
+  async execute({ accountId, ...place }: ShowMessagesInput): Promise<TwoWayPage<Message, MessagePlace>> {
+    return readTwoWayPage<Message, MessagePlace>(
+      place,
+      ({ createdAt, id }) => ({ createdAt, id }),
+      (part) => this.messages.listOwn({ accountId, ...part }),
+    );
+  }
+}
