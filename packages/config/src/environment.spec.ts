@@ -46,7 +46,11 @@ describe('settings', () => {
     ['METRICS_PORT', ['0', '65535'], ['65536']],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', ['http://collector:4318', 'https://x/y'], ['collector:4318', 'grpc://x']],
     ['LAME_DUCK', ['0s', '5s'], ['6m', '3']],
-    ['REDIS_URL', ['redis://h:6379/1', 'rediss://u:p@h'], ['http://h', 'h:6379']],
+    [
+      'REDIS_URL',
+      ['redis://h:6379/1', 'rediss://u:p@h', 'redis://:p@h:1,i:2, [::1]:3', 'redis://:p@h,redis://:p@i/0'],
+      ['http://h', 'h:6379', 'redis://h,', 'redis://h,:6379', 'redis://h,http://i', 'redis://:a,b@h', 'redis://:%p@h'],
+    ],
     [
       'TRUST_PROXY',
       ['10.0.0.0/8', '::1, 127.0.0.1', 'fd00::/8'],
@@ -67,6 +71,11 @@ describe('settings', () => {
       'PORTAL_SECRET',
       ['x'.repeat(32), `${'x'.repeat(32)}, ${'y'.repeat(32)}`],
       ['x'.repeat(31), `${'x'.repeat(32)},`, `${'x'.repeat(16)},${'y'.repeat(16)}`],
+    ],
+    [
+      'SUPPORT_CONTACT',
+      ['help@example.com', 'https://example.com/help'],
+      ['help', 'http://example.com', 'javascript:alert(1)', 'Help <help@example.com>'],
     ],
     [
       'SIGNUP_SCOPES',
@@ -92,12 +101,28 @@ describe('settings', () => {
   });
 
   it('accept a database without any other setting', () => {
-    for (const DATABASE_URL of ['postgres://a:b@c/d', 'postgresql:///d?host=/tmp']) {
+    const several = 'postgres://a:b@c:1,d/e?target_session_attrs=read-write';
+    for (const DATABASE_URL of ['postgres://a:b@c/d', 'postgresql:///d?host=/tmp', several]) {
       expect(faultsOf({ DATABASE_URL })).toEqual([]);
     }
-    for (const DATABASE_URL of ['mysql://x', 'x', 'postgres://a b']) {
-      expect(faultsOf({ DATABASE_URL })).toEqual([expect.stringMatching('^DATABASE_URL must be')]);
+    for (const DATABASE_URL of ['mysql://x', 'x', 'postgres://a b', 'postgres://a,b/c']) {
+      expect(faultsOf({ DATABASE_URL })).toEqual([expect.stringMatching('^DATABASE_URL must (be|have)')]);
     }
+  });
+
+  it('accept a pooler only with the address of the database behind it', () => {
+    const pooled = { DATABASE_URL: 'postgres://a:b@pooler/d', DATABASE_POOLER: 'transaction' };
+    const direct = { DATABASE_DIRECT_URL: 'postgres://a:b@c/d' };
+    expect(faultsOf({ ...pooled, ...direct })).toEqual([]);
+    expect(faultsOf(pooled)).toEqual(['DATABASE_DIRECT_URL must be set if DATABASE_POOLER is']);
+    expect(faultsOf({ DATABASE_POOLER: 'transaction' })).toEqual([
+      'DATABASE_URL must be set if DATABASE_POOLER is',
+      'DATABASE_DIRECT_URL must be set if DATABASE_POOLER is',
+    ]);
+    expect(faultsOf(direct)).toEqual(['DATABASE_POOLER must be set if DATABASE_DIRECT_URL is']);
+    expect(faultsOf({ ...pooled, ...direct, DATABASE_POOLER: 'session' })).toEqual([
+      'DATABASE_POOLER must be one of transaction',
+    ]);
   });
 
   it('accept a mail server with a database only if the portal’s address is set, because mailed links start with it', () => {
@@ -121,6 +146,33 @@ describe('settings', () => {
   it('refuse a value that contradicts the default of another setting', () => {
     expect(faultsOf({ SHUTDOWN_TIMEOUT: '7s' })).toEqual([
       'LAME_DUCK must be at least 5s shorter than SHUTDOWN_TIMEOUT',
+    ]);
+  });
+
+  it('read the addresses of Redis with one protocol, user and password', () => {
+    const read = (REDIS_URL: string) => readSettings(apiSettings, { REDIS_URL }).REDIS_URL;
+    expect(read('redis://h')).toEqual(['redis://h']);
+    const password = 'rediss://store:p%40%2C@';
+    expect(read(`${password}h:1,i:2,${password}j`)).toEqual(['h:1', 'i:2', 'j'].map((each) => password + each));
+    for (const other of ['rediss://:p@i', 'redis://:q@i', 'redis://u:p@i', 'redis://i']) {
+      const rule = 'REDIS_URL must have one protocol, user and password for all addresses';
+      expect(faultsOf({ REDIS_URL: `redis://:p@h,${other}` })).toEqual([rule]);
+    }
+    expect(faultsOf({ REDIS_URL: 'redis://h,i/1' })).toEqual([
+      'REDIS_URL must not name a database if it has several addresses',
+    ]);
+  });
+
+  it('refuse a Sentinel’s name without addresses, and its password without a name', () => {
+    const [REDIS_URL, REDIS_SENTINEL_NAME, REDIS_SENTINEL_PASSWORD] = ['redis://h', 'mymaster', 'p'];
+    expect(faultsOf({ REDIS_URL, REDIS_SENTINEL_NAME, REDIS_SENTINEL_PASSWORD })).toEqual([]);
+    for (const unfit of ['my master', 'a,b'])
+      expect(faultsOf({ REDIS_URL, REDIS_SENTINEL_NAME: unfit })).toEqual([
+        expect.stringMatching('^REDIS_SENTINEL_NAME must be'),
+      ]);
+    expect(faultsOf({ REDIS_SENTINEL_NAME })).toEqual(['REDIS_URL must be set if REDIS_SENTINEL_NAME is']);
+    expect(faultsOf({ REDIS_URL, REDIS_SENTINEL_PASSWORD })).toEqual([
+      'REDIS_SENTINEL_NAME must be set if REDIS_SENTINEL_PASSWORD is',
     ]);
   });
 

@@ -1,6 +1,8 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { duration, integer, oneOf, type Setting, url } from './environment.js';
+import { databaseUrls } from './database-urls.js';
+import { duration, integer, oneOf, type Setting, url, type Values } from './environment.js';
+import { redisUrls } from './redis-urls.js';
 import { CLOSING_TIME } from './service.js';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -12,8 +14,23 @@ const SCOPES = ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'messa
 export const storeSettings = {
   DATABASE_URL: {
     default: undefined,
-    about: 'PostgreSQL (14 or later) to use; without it the service runs its own in `DATA_DIR`',
-    read: url('postgres', 'postgresql'),
+    about:
+      'PostgreSQL (14 or later) to use, with commas between several hosts; without it the service runs its own in ' +
+      '`DATA_DIR`',
+    requiredBy: ['DATABASE_POOLER'],
+    read: databaseUrls,
+  },
+  DATABASE_POOLER: {
+    default: undefined,
+    about: '`transaction` if `DATABASE_URL` leads to a pooler in transaction mode, such as PgBouncer',
+    requiredBy: ['DATABASE_DIRECT_URL'],
+    read: oneOf('transaction'),
+  },
+  DATABASE_DIRECT_URL: {
+    default: undefined,
+    about: 'The same database without that pooler, for migrations and notifications; required with `DATABASE_POOLER`',
+    requiredBy: ['DATABASE_POOLER'],
+    read: databaseUrls,
   },
   DATABASE_POOL_SIZE: {
     default: '10',
@@ -61,8 +78,22 @@ const serviceSettings = {
 const countingSettings = {
   REDIS_URL: {
     default: undefined,
-    about: 'Redis in which all instances count requests together; without it each instance counts alone',
-    read: url('redis', 'rediss'),
+    about:
+      'Redis in which all instances count requests together, or nodes of a Redis Cluster, or Sentinels, with commas between ' +
+      'them; without it each instance counts alone',
+    requiredBy: ['REDIS_SENTINEL_NAME'],
+    read: redisUrls,
+  },
+  REDIS_SENTINEL_NAME: {
+    default: undefined,
+    about: 'Name of the primary at the Sentinels of `REDIS_URL`, such as `mymaster`; without it they are Redis servers',
+    requiredBy: ['REDIS_SENTINEL_PASSWORD'],
+    read: redisName,
+  },
+  REDIS_SENTINEL_PASSWORD: {
+    default: undefined,
+    about: 'Password of the Sentinels, if they have one; the password in `REDIS_URL` is that of the Redis servers',
+    read: (text) => text,
   },
   TRUST_PROXY: {
     default: undefined,
@@ -76,7 +107,19 @@ const countingSettings = {
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
+/** How Redis is reached; undefined where it isn't used. */
+export function redisAddress(settings: Values<typeof countingSettings>) {
+  const { REDIS_URL: urls, REDIS_SENTINEL_NAME: sentinelName, REDIS_SENTINEL_PASSWORD: sentinelPassword } = settings;
+  return urls && { urls, sentinelName, sentinelPassword };
+}
+
 /** Settings of e-mail. The worker sends it; the portal and the commands need to know whether it is sent. */
+const SUPPORT_CONTACT = {
+  default: undefined,
+  about: 'E-mail address or https URL of the operator, for pages and mails where only the operator can help',
+  read: contact,
+} as const;
+
 const mailSettings = {
   SMTP_URL: {
     default: undefined,
@@ -138,6 +181,11 @@ export const apiSettings = {
     about: 'Most orders of one account that are `placed` at the same time, 1–100000',
     read: integer(1, 100_000),
   },
+  PORTAL_URL: {
+    default: undefined,
+    about: 'Address at which people reach the portal, for the links of the reference page',
+    read: origin,
+  },
   BAN_REFUSALS: {
     default: '50',
     about: 'Ban a key after this many refused requests in one minute',
@@ -180,6 +228,7 @@ export const portalSettings = {
       'all verify; without it the database keeps one',
     read: secrets,
   },
+  SUPPORT_CONTACT,
   SIGNUP_SCOPES: {
     default: 'all',
     about: `Scopes of accounts that sign up themselves: \`all\`, or some of ${SCOPES.map((scope) => `\`${scope}\``).join(', ')}, with commas between them`,
@@ -191,6 +240,7 @@ export const portalSettings = {
 export const workerSettings = {
   ...serviceSettings,
   ...mailSettings,
+  SUPPORT_CONTACT,
   WORKER_HOST: {
     default: 'localhost',
     about: "Address of the worker's health and metrics endpoints",
@@ -243,6 +293,20 @@ function origin(text: string): string {
     throw new Error('must be a URL that starts with http:// or https://, without query or fragment');
   }
   return text.replace(/\/+$/, '');
+}
+
+function contact(text: string): string {
+  if (URL.canParse(text) && new URL(text).protocol === 'https:') return text;
+  try {
+    return mailAddress(text);
+  } catch {
+    throw new Error('must be an e-mail address or a URL that starts with https://');
+  }
+}
+
+function redisName(text: string): string {
+  if (!/^[\w.-]+$/.test(text)) throw new Error('must be a name such as mymaster, of letters, digits and . - _');
+  return text;
 }
 
 function networks(text: string): readonly string[] {
