@@ -6,6 +6,7 @@ import pg from 'pg';
 export class DatabaseGate {
   private readonly sockets = new Set<Socket>();
   private isFrozen = false;
+  private port = 0;
 
   private constructor(
     private readonly server: Server,
@@ -19,12 +20,13 @@ export class DatabaseGate {
       gate.join(socket);
     });
     await once(server.listen(0, '127.0.0.1'), 'listening');
+    gate.port = (server.address() as AddressInfo).port;
     return gate;
   }
 
   get url(): string {
     const { user = '', database = '' } = new pg.Client(this.databaseUrl);
-    return `postgres://${user}@127.0.0.1:${(this.server.address() as AddressInfo).port}/${database}`;
+    return `postgres://${user}@127.0.0.1:${this.port}/${database}`;
   }
 
   /** Forwards nothing from now on. Connections stay open. */
@@ -47,6 +49,11 @@ export class DatabaseGate {
   shut(): void {
     this.server.close();
     for (const socket of this.sockets) socket.destroy();
+  }
+
+  /** Opens a gate again that was shut, at its former address. */
+  async reopen(): Promise<void> {
+    await once(this.server.listen(this.port, '127.0.0.1'), 'listening');
   }
 
   private join(near: Socket): void {

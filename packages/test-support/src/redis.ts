@@ -5,7 +5,12 @@ import { connect, type Socket } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { freePort, temporaryFolder } from './processes.js';
 
-const PROGRAM = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin', '/usr/local/bin', '/opt/homebrew/bin']
+export const REDIS_SERVER = [
+  ...(process.env['PATH'] ?? '').split(delimiter),
+  '/usr/bin',
+  '/usr/local/bin',
+  '/opt/homebrew/bin',
+]
   .map((folder) => join(folder, 'redis-server'))
   .find((path) => existsSync(path));
 
@@ -29,43 +34,60 @@ export function redisFor(suite: string): (() => Promise<TestRedis>) | undefined 
 
 /** Like `redisFor`, for suites that kill the server: always starts a new one. */
 export function redisServerFor(suite: string, settings: RedisSettings = {}): (() => Promise<RedisServer>) | undefined {
-  if (PROGRAM !== undefined) return () => RedisServer.start(PROGRAM, settings);
+  return isRedisInstalled(suite) ? () => RedisServer.start(settings) : undefined;
+}
+
+/**
+ * Whether a suite can start servers; warns if not.
+ *
+ * @throws Error if it can't and REQUIRE_REDIS is set.
+ */
+export function isRedisInstalled(suite: string): boolean {
+  if (REDIS_SERVER !== undefined) return true;
   const reason = `${suite}: there is no redis-server on the PATH (Debian's redis-server has it)`;
   if (process.env['REQUIRE_REDIS'] === '1') throw new Error(reason);
   console.warn(`SKIPPED: ${reason}`);
-  return undefined;
+  return false;
 }
 
 /** Settings of redis-server. */
-type RedisSettings = Readonly<Record<string, string>>;
+export type RedisSettings = Readonly<Record<string, string>>;
 
 /** A Redis that stores nothing on disk by default. It keeps its address when it is restarted. */
 export class RedisServer implements TestRedis {
   private constructor(
-    private readonly program: string,
-    private readonly port: number,
+    readonly port: number,
     private readonly folder: { readonly path: string; remove(): Promise<void> },
     private readonly settings: RedisSettings,
     private child: ChildProcess,
   ) {}
 
-  static async start(program: string, settings: RedisSettings): Promise<RedisServer> {
-    const [port, folder] = await Promise.all([freePort(), temporaryFolder()]);
-    return new RedisServer(program, port, folder, settings, await launch(program, port, folder.path, settings));
+  static async start(settings: RedisSettings = {}): Promise<RedisServer> {
+    const [port, folder, all] = await Promise.all([freePort(), temporaryFolder(), withTlsPort(settings)]);
+    return new RedisServer(port, folder, all, await launch(argumentsOf(port, folder.path, all)));
   }
 
   get url(): string {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  async kill(): Promise<void> {
-    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
-    this.child.kill('SIGKILL');
-    await once(this.child, 'exit');
+  /** The port with TLS, if it has a certificate. */
+  get tlsPort(): string | undefined {
+    return this.settings['tls-port'];
+  }
+
+  /** Sends a command with a one-line reply, as the user `default`. */
+  ask(command: string): Promise<string> {
+    const { requirepass } = this.settings;
+    return askRedis(requirepass === undefined ? this.url : this.url.replace('//', `//:${requirepass}@`), command);
+  }
+
+  kill(): Promise<void> {
+    return endOf(this.child);
   }
 
   async startAgain(): Promise<void> {
-    this.child = await launch(this.program, this.port, this.folder.path, this.settings);
+    this.child = await launch(argumentsOf(this.port, this.folder.path, this.settings));
   }
 
   /** Connections stay open but get no answers. */
@@ -83,19 +105,42 @@ export class RedisServer implements TestRedis {
   }
 }
 
-async function launch(program: string, port: number, folder: string, own: RedisSettings): Promise<ChildProcess> {
-  const settings = { port: String(port), bind: '127.0.0.1', dir: folder, save: '', appendonly: 'no', ...own };
-  const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+/** A server with a certificate has one more port. */
+export async function withTlsPort(settings: RedisSettings): Promise<RedisSettings> {
+  return 'tls-cert-file' in settings ? { ...settings, 'tls-port': String(await freePort()) } : settings;
+}
+
+/** Kills a process, and waits for its end. */
+export async function endOf(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+}
+
+function argumentsOf(port: number, folder: string, own: RedisSettings): readonly string[] {
+  const settings = {
+    ...{ port: String(port), bind: '127.0.0.1', dir: folder, save: '', appendonly: 'no' },
+    // By default a new replica waits 5 s for others.
+    'repl-diskless-sync-delay': '0',
+    ...own,
+  };
+  return Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
+}
+
+/** Starts redis-server, and waits until it prints that it is ready. */
+export async function launch(args: readonly string[], ready = 'Ready to accept connections'): Promise<ChildProcess> {
+  if (REDIS_SERVER === undefined) throw new Error('there is no redis-server');
+  const child = spawn(REDIS_SERVER, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   // A test run that is interrupted leaves no server behind.
   const end = () => child.kill('SIGKILL');
   process.once('exit', end);
   child.once('exit', () => process.off('exit', end));
   let output = '';
+  const exit = once(child, 'exit');
   child.stdout.on('data', (chunk) => (output += String(chunk)));
-  while (!output.includes('Ready to accept connections')) {
-    await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
-    if (child.exitCode !== null) throw new Error(`${program} ended with ${child.exitCode}: ${output}`);
+  while (!output.includes(ready)) {
+    await Promise.race([once(child.stdout, 'data'), exit]);
+    if (child.exitCode !== null) throw new Error(`redis-server ended with ${child.exitCode}: ${output}`);
   }
   return child;
 }

@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
+const AXE = readFileSync(createRequire(__filename).resolve('axe-core/axe.min.js'), 'utf8');
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+// Only the rules and elements of findings. Reporting passed checks would be most of the work. Preloading would apply
+// inline styles, which the pages' policies forbid.
+// The size of an element that is still moving would be a finding by chance.
+const FIND = `Promise.allSettled(document.getAnimations().map(({ finished }) => finished))
+  .then(() => axe.run({ runOnly: ${JSON.stringify(RULES)}, resultTypes: ['violations'], preload: false }))
+  .then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ target }) => target).join(', ')))`;
+
+/** A page of Playwright. */
+interface Page {
+  evaluate<Result>(script: string): Promise<Result>;
+}
+
+/** Loads axe-core into the page. The page's own policy doesn't prevent that. */
+export async function bringAxe(page: Page): Promise<void> {
+  await page.evaluate(AXE);
+}
+
+/** axe-core's findings in the page's current state. */
+export async function findingsOf(page: Page): Promise<readonly string[]> {
+  return page.evaluate<readonly string[]>(FIND);
+}
