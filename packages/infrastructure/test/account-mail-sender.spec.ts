@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { type AccountMail, instant, RefusedForGood, SECOND } from '@adoption-store/domain';
+import { type AccountMail, instant, LINK_KINDS, RefusedForGood, SECOND } from '@adoption-store/domain';
 import { accountMailSenderSuite } from '@adoption-store/domain/testing';
 import { SmtpSink, until } from '@adoption-store/test-support';
 import { SmtpAccountMailSender } from '../src/accounts/smtp-account-mail-sender.js';
 import { framework } from './framework.js';
+
+const kindOf = (body: string) => LINK_KINDS.find((kind) => body.includes(`.example.com/${kind}#`)) ?? 'changed';
 
 const TIMEOUT = 5 * SECOND;
 
@@ -15,8 +17,8 @@ accountMailSenderSuite(framework, 'SMTP', async () => {
     received: () =>
       store.received.map(({ to, body }) => ({
         email: to.join(),
-        kind: body.includes('.example.com/reset#') ? 'reset' : 'proof',
-        token: /portal\.example\.com\/\S+#(\S+)/.exec(body)?.[1] ?? '',
+        kind: kindOf(body),
+        token: /portal\.example\.com\/\S+#(\S+)/.exec(body)?.[1],
       })),
     refuseMails: (areRefused) => {
       if (areRefused) store.trouble = { at: 'recipient', by: 550 };
@@ -57,7 +59,7 @@ it.each(['dev@example.com', 'a,b;c@example.com'])('mails the link to %s alone, a
   expect(mail?.to).toHaveLength(1);
   expect(mail?.from).toBe('no-reply@shop.example');
   expect(mail?.body).toContain(`\nhttps://portal.example.com/reset-password#${token}\n`);
-  expect(mail?.body).toContain('Thu, 01 Jan 2026 13:00:00 GMT');
+  expect(mail?.body).toContain('1 January 2026 at 13:00 UTC');
 });
 
 it('mails the link that proves an address, and what to do for an owner who has opened no account', async () => {
@@ -65,8 +67,28 @@ it('mails the link that proves an address, and what to do for an owner who has o
   const [mail] = sink.received;
   expect(mail?.to).toEqual(['dev@example.com']);
   expect(mail?.body).toContain(`\nhttps://portal.example.com/confirm-address#${token}\n`);
-  expect(mail?.body).toContain('Thu, 01 Jan 2026 13:00:00 GMT');
+  expect(mail?.body).toContain('1 January 2026 at 13:00 UTC');
   expect(mail?.body).toContain('If it was not you, do not confirm it.');
+});
+
+it('mails the notice that an address was changed, which has no link', async () => {
+  await sender.send({ ...reset(), kind: 'changed', page: '', token: undefined }, TIMEOUT);
+  const [mail] = sink.received;
+  expect(mail?.to).toEqual(['dev@example.com']);
+  expect(mail?.body).toContain('e-mail address of your account at the Animal Adoption Store was changed');
+  expect(mail?.body).not.toMatch(/#|http/);
+  expect(mail?.body).toContain('Contact the operator of the service at once.');
+});
+
+it('names the operator’s contact, if it is known', async () => {
+  const named = new SmtpAccountMailSender({
+    smtpUrl: sink.url,
+    from: 'no-reply@shop.example',
+    contact: 'help@shop.example',
+  });
+  await named.send({ ...reset(), kind: 'changed', page: '', token: undefined }, TIMEOUT);
+  named.close();
+  expect(sink.received[0]?.body).toContain('Contact help@shop.example at once.');
 });
 
 it.each([

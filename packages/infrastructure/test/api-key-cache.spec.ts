@@ -103,6 +103,16 @@ describe.each([
     expect(await outcomeOf(one, text)).toBe('revoked_api_key');
   });
 
+  it('a key that is disabled, and enabled again', async () => {
+    const { key, text } = await issue(one);
+    expect(await outcomeOf(other, text)).toBe('free');
+    await one.disableKey.execute({ id: key.id, isDisabled: true });
+    expect(await lastInVain(other, text, 'disabled_api_key')).toBeLessThan(SECOND);
+    expect(await outcomeOf(one, text)).toBe('disabled_api_key');
+    await one.disableKey.execute({ id: key.id, isDisabled: false });
+    expect(await lastInVain(other, text, 'free')).toBeLessThan(SECOND);
+  });
+
   it('a change of plan', async () => {
     const { text } = await issue(one);
     expect(await outcomeOf(other, text)).toBe('free');

@@ -51,8 +51,11 @@ describe('usage records of several instances', () => {
       record(instance.ports, unknown, 1, 0);
     }
     await Promise.all(instances.map((instance) => instance.close()));
-    expect(await ports.usage.list(key.accountId, DAY_ONE)).toEqual([
-      { day: DAY_ONE, keyId: key.keyId, admitted: 406, refused: 6 },
+    const sum = { admitted: 406, refused: 6 };
+    expect(await ports.usage.list(key.accountId, 'day', DAY_ONE)).toEqual([{ start: DAY_ONE, ...sum }]);
+    expect(await ports.usage.list(key.accountId, 'hour', DAY_ONE)).toEqual([{ start: NOON, ...sum }]);
+    expect(await ports.usage.sumByKey(key.accountId, 'day', DAY_ONE, [key.keyId])).toEqual([
+      { keyId: key.keyId, ...sum },
     ]);
     await postgres.close();
   });

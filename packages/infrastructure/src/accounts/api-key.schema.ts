@@ -19,6 +19,7 @@ export const apiKeySchema = new EntitySchema<ApiKeyRow>({
     createdAt: { name: 'created_at', type: 'timestamptz', transformer: instantColumn },
     expiresAt: { name: 'expires_at', type: 'timestamptz', nullable: true, transformer: instantColumn },
     revokedAt: { name: 'revoked_at', type: 'timestamptz', nullable: true, transformer: instantColumn },
+    disabledAt: { name: 'disabled_at', type: 'timestamptz', nullable: true, transformer: instantColumn },
     replacedBy: { name: 'replaced_by', type: 'bigint', nullable: true, transformer: int64Column },
     lastUsedAt: { name: 'last_used_at', type: 'timestamptz', nullable: true, transformer: instantColumn },
   },
@@ -49,6 +50,15 @@ export const apiKeySchema = new EntitySchema<ApiKeyRow>({
     { name: 'api_keys_by_end', synchronize: false },
   ],
 });
+
+/** SQL for `keyState` at the instant $2. */
+export const KEY_STATE = `
+  CASE
+    WHEN revoked_at = expires_at OR (revoked_at IS NULL AND expires_at <= $2) THEN 'expired'
+    WHEN revoked_at IS NOT NULL THEN 'revoked'
+    WHEN disabled_at IS NOT NULL THEN 'disabled'
+    ELSE 'active'
+  END`;
 
 /** SQL for the end of a key, as in its indexes. Infinity for a key that never ends. */
 export const KEY_END = `COALESCE(LEAST(revoked_at, expires_at), 'infinity'::timestamptz)`;

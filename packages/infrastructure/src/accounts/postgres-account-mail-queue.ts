@@ -1,23 +1,29 @@
 import {
   type AccountId,
   type AccountMailId,
-  type AccountMailKind,
   type AccountMailQueue,
   type Claim,
   type ClaimedAccountMail,
+  hasLink,
   type Instant,
   instant,
+  type LinkKind,
   type NewAccountMail,
+  type NewLinkMail,
 } from '@adoption-store/domain';
-import type { DataSource } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 import type { DatabaseConnection } from '../database/data-source.js';
 import { onDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { PostgresDeliveryQueue } from '../database/postgres-delivery-queue.js';
 import { lockAccount } from './account-queries.js';
 
-/** The tables of the links that work, by the kind of the mail that took them out. They look the same. */
-export const LINKS: Readonly<Record<AccountMailKind, string>> = { reset: 'password_resets', proof: 'address_proofs' };
+/** The tables of the links that work, by the kind of their mail. They look the same. */
+export const LINKS: Readonly<Record<LinkKind, string>> = {
+  reset: 'password_resets',
+  proof: 'address_proofs',
+  change: 'address_changes',
+};
 
 /** Makes the mails that wait due and of no use: a worker drops them, and counts that. */
 export const TAKE_BACK_MAILS = `
@@ -28,21 +34,28 @@ const QUEUE = {
   table: 'account_mails',
   channel: 'account_mail_queued',
   columns: `
-    account_id AS "accountId", kind, page, claimed.created_at AS "createdAt", expires_at AS "expiresAt", email`,
+    account_id AS "accountId", kind, page, claimed.created_at AS "createdAt", expires_at AS "expiresAt",
+    coalesce(address, email) AS email`,
 };
 
 /** Mails that wait, and those whose links can be used; a link without a mail is one of the version before. */
-const usableMails = (kind: AccountMailKind) => `
+const usableMails = (kind: LinkKind) => `
   SELECT id FROM account_mails WHERE account_id = $1 AND kind = '${kind}' AND status = 'queued' AND expires_at > $2
   UNION
   SELECT coalesce(mail_id, token_hash) FROM ${LINKS[kind]} WHERE account_id = $1 AND expires_at > $2`;
 
 const ADD = `
-  INSERT INTO account_mails (id, account_id, kind, page, status, due_at, created_at, expires_at)
-  VALUES ($1, $2, $3, $4, 'queued', now(), $5, $6)`;
+  INSERT INTO account_mails (id, account_id, kind, page, address, status, due_at, created_at, expires_at)
+  VALUES ($1, $2, $3, $4, $5, 'queued', now(), $6, $7)`;
 
 const CAN_HAVE_TOKEN = `
   SELECT FROM account_mails WHERE id = $1 AND claims = $2 AND status = 'queued' AND expires_at > $3`;
+
+/** Inserts a mail in this transaction. */
+export async function insertMail(manager: EntityManager, mail: NewAccountMail): Promise<void> {
+  const { id, accountId, kind, page, address, createdAt, expiresAt } = mail;
+  await manager.query(ADD, [id, accountId, kind, page, address, new Date(createdAt), new Date(expiresAt)]);
+}
 
 interface ClaimedRow extends Omit<ClaimedAccountMail, 'accountId' | 'createdAt' | 'expiresAt'> {
   readonly accountId: string;
@@ -58,14 +71,14 @@ export class PostgresAccountMailQueue
     super(dataSource, connection, QUEUE);
   }
 
-  async add(mail: NewAccountMail, most: number): Promise<boolean> {
-    const { id, accountId, kind, page, createdAt, expiresAt } = mail;
+  async add(mail: NewLinkMail, most: number): Promise<boolean> {
+    const { accountId, kind, createdAt } = mail;
     const isAdded = await onDatabase(() =>
       this.dataSource.transaction(async (manager) => {
         if ((await lockAccount(manager, { id: accountId })) === null) return false;
         const usable = await manager.query<unknown[]>(usableMails(kind), [accountId, new Date(createdAt)]);
         if (usable.length >= most) return false;
-        await manager.query(ADD, [id, accountId, kind, page, new Date(createdAt), new Date(expiresAt)]);
+        await insertMail(manager, mail);
         return true;
       }),
     );
@@ -75,6 +88,7 @@ export class PostgresAccountMailQueue
 
   async addToken(claimed: ClaimedAccountMail, tokenHash: string, at: Instant): Promise<boolean> {
     const { id, number, accountId, kind, expiresAt } = claimed;
+    if (!hasLink(kind)) return false;
     return onDatabase(() =>
       this.dataSource.transaction(async (manager) => {
         // The lock that links are taken back under.

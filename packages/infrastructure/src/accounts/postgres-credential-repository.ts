@@ -1,23 +1,26 @@
 import {
   type Account,
-  ACCOUNT_MAIL_KINDS,
   type AccountId,
-  type AccountMailKind,
   closedEmail,
   type CredentialChange,
   type CredentialRepository,
   type Credentials,
+  emailTaken,
   type Instant,
   isProven,
+  LINK_KINDS,
+  type LinkKind,
   type NewAccount,
 } from '@adoption-store/domain';
 import { type DataSource, type EntityManager, IsNull, type SelectQueryBuilder } from 'typeorm';
-import { onDatabase, readFromDatabase } from '../database/database-errors.js';
+import { onDatabase, readFromDatabase, sqlState, UNIQUE_VIOLATION } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
+import { DELETE_REFUSALS } from '../quotas/postgres-refusal-log.js';
+import { DELETE_HOURS } from '../quotas/postgres-usage-records.js';
 import { insertAccount, lockAccount, selectAccount, updateAccount } from './account-queries.js';
 import { accountFrom, type AccountRow, accountSchema } from './account.schema.js';
 import { KEY_END } from './api-key.schema.js';
-import { LINKS, TAKE_BACK_MAILS } from './postgres-account-mail-queue.js';
+import { insertMail, LINKS, TAKE_BACK_MAILS } from './postgres-account-mail-queue.js';
 
 // Locked in the order of their ids, like the writes of uses. Past keys stay unchanged, because there may be very many.
 const REVOKE_KEYS = `
@@ -27,8 +30,14 @@ const REVOKE_KEYS = `
   )
   UPDATE api_keys SET revoked_at = $2 FROM locked WHERE api_keys.id = locked.id`;
 
+// The address stands in the mail, which is kept as long as its link.
+const MAILED_ADDRESS = `
+  SELECT address FROM account_mails
+  WHERE id = (SELECT mail_id FROM ${LINKS.change} WHERE token_hash = $1)`;
+
 type SpentReset = Parameters<CredentialRepository['resetPassword']>[0];
 type SpentProof = Parameters<CredentialRepository['proveAddress']>[0];
+type SpentChange = Parameters<CredentialRepository['changeAddress']>[0];
 
 /** Every change of an account locks its row first, so that concurrent changes wait for each other. */
 export class PostgresCredentialRepository implements CredentialRepository {
@@ -59,7 +68,7 @@ export class PostgresCredentialRepository implements CredentialRepository {
     return this.changing(async (manager) => {
       const row = await lockUnchanged(manager, change);
       if (row === undefined) return undefined;
-      await takeBack(manager, 'reset', row);
+      await takeBack(manager, row, 'reset', 'change');
       return updateAccount(manager, row, withPassword(row, change.next));
     });
   }
@@ -78,7 +87,7 @@ export class PostgresCredentialRepository implements CredentialRepository {
       const row = await spend(manager, 'reset', tokenHash, at);
       if (row === undefined) return undefined;
       if (!isProven(row)) await manager.query(REVOKE_KEYS, [row.id, new Date(at)]);
-      for (const kind of ACCOUNT_MAIL_KINDS) await takeBack(manager, kind, row);
+      await takeBack(manager, row, ...LINK_KINDS);
       return updateAccount(manager, row, { ...withPassword(row, passwordHash), provenAt: row.provenAt ?? at });
     });
   }
@@ -87,9 +96,25 @@ export class PostgresCredentialRepository implements CredentialRepository {
     return this.changing(async (manager) => {
       const row = await spend(manager, 'proof', tokenHash, at);
       if (row === undefined) return undefined;
-      await takeBack(manager, 'proof', row);
+      await takeBack(manager, row, 'proof');
       return updateAccount(manager, row, { provenAt: row.provenAt ?? at });
     });
+  }
+
+  async changeAddress({ tokenHash, at, notice }: SpentChange): Promise<Account | undefined> {
+    try {
+      return await this.changing(async (manager) => {
+        const [mail] = await manager.query<{ address: string | null }[]>(MAILED_ADDRESS, [tokenHash]);
+        const row = await spend(manager, 'change', tokenHash, at);
+        if (row === undefined || typeof mail?.address !== 'string') return undefined;
+        const { id: accountId, email: address } = row;
+        await takeBack(manager, row, ...LINK_KINDS);
+        await insertMail(manager, { ...notice, accountId, kind: 'changed', page: '', address, createdAt: at });
+        return updateAccount(manager, row, { email: mail.address, provenAt: at });
+      });
+    } catch (error) {
+      throw sqlState(error) === UNIQUE_VIOLATION ? emailTaken() : error;
+    }
   }
 
   async close(change: CredentialChange & { readonly at: Instant }): Promise<boolean> {
@@ -97,7 +122,8 @@ export class PostgresCredentialRepository implements CredentialRepository {
       const row = await lockUnchanged(manager, change);
       if (row === undefined) return undefined;
       await manager.query(REVOKE_KEYS, [row.id, new Date(change.at)]);
-      for (const kind of ACCOUNT_MAIL_KINDS) await takeBack(manager, kind, row);
+      await takeBack(manager, row, ...LINK_KINDS);
+      for (const statement of [DELETE_REFUSALS, DELETE_HOURS]) await manager.query(statement, [row.id]);
       const closing = { email: closedEmail(row.id), closedAt: change.at };
       return updateAccount(manager, row, { ...withPassword(row, null), ...closing });
     });
@@ -106,7 +132,9 @@ export class PostgresCredentialRepository implements CredentialRepository {
 
   async forgetResets(until: Instant): Promise<number> {
     const forget = (table: string) => deletePortions(this.dataSource, { table, time: 'expires_at' }, until);
-    return (await forget(LINKS.reset)) + (await forget(LINKS.proof));
+    let forgotten = 0;
+    for (const kind of LINK_KINDS) forgotten += await forget(LINKS[kind]);
+    return forgotten;
   }
 
   private async find(account: SelectQueryBuilder<AccountRow>): Promise<Credentials | undefined> {
@@ -134,7 +162,7 @@ function withPassword({ credentialVersion }: AccountRow, passwordHash: string | 
 }
 
 /** Selects the account to which the link was mailed. */
-function selectLinked(manager: EntityManager, kind: AccountMailKind, tokenHash: string, at: Instant) {
+function selectLinked(manager: EntityManager, kind: LinkKind, tokenHash: string, at: Instant) {
   const linked = `account.id = (SELECT account_id FROM ${LINKS[kind]} WHERE token_hash = :tokenHash AND expires_at > :at)`;
   return selectAccount(manager, {}).andWhere(linked, { tokenHash, at: new Date(at) });
 }
@@ -142,7 +170,7 @@ function selectLinked(manager: EntityManager, kind: AccountMailKind, tokenHash: 
 /** Uses up the link and locks the row of its account. Of concurrent callers one succeeds. */
 async function spend(
   manager: EntityManager,
-  kind: AccountMailKind,
+  kind: LinkKind,
   tokenHash: string,
   at: Instant,
 ): Promise<AccountRow | undefined> {
@@ -154,7 +182,9 @@ async function spend(
   return spent === 1 ? row : undefined;
 }
 
-async function takeBack(manager: EntityManager, kind: AccountMailKind, { id }: AccountRow): Promise<void> {
-  await manager.query(`DELETE FROM ${LINKS[kind]} WHERE account_id = $1`, [id]);
-  await manager.query(TAKE_BACK_MAILS, [id, kind]);
+async function takeBack(manager: EntityManager, { id }: AccountRow, ...kinds: readonly LinkKind[]): Promise<void> {
+  for (const kind of kinds) {
+    await manager.query(`DELETE FROM ${LINKS[kind]} WHERE account_id = $1`, [id]);
+    await manager.query(TAKE_BACK_MAILS, [id, kind]);
+  }
 }

@@ -1,11 +1,14 @@
 import { type AccountMail, type AccountMailKind, type AccountMailSender, RefusedForGood } from '@adoption-store/domain';
+import type { SmtpDelivery } from '../messages/smtp-message-sender.js';
 import { isRefusedRecipient, mailFailure, openSmtpTransport } from '../mail/smtp-transport.js';
 
-/** The words of a mail; its link stands between the first two paragraphs and the rest. */
+const TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
+
+/** The words of a mail; its link, if it has one, stands between the first paragraphs and the last. */
 interface Words {
   readonly subject: string;
   readonly before: (until: string) => readonly string[];
-  readonly after: string;
+  readonly after: (contact: string) => string;
 }
 
 const WORDS: Readonly<Record<AccountMailKind, Words>> = {
@@ -13,35 +16,53 @@ const WORDS: Readonly<Record<AccountMailKind, Words>> = {
     subject: 'Set a new password for the Animal Adoption Store',
     before: (until) => [
       'Somebody, hopefully you, has asked to set a new password for your account at the Animal Adoption Store.',
-      `This link does it, once, until ${until}:`,
+      `Open this link to set it. The link works once, until ${until}:`,
     ],
-    after: 'If it was not you, do nothing: your password stays as it is.',
+    after: () => 'If it was not you, do nothing: your password stays as it is.',
   },
   proof: {
     subject: 'Confirm your e-mail address for the Animal Adoption Store',
     before: (until) => [
       'Somebody, hopefully you, has opened an account at the Animal Adoption Store with this e-mail address.',
-      `If it was you, confirm the address by this link. It works once, until ${until}:`,
+      `If it was you, open this link to confirm the address. The link works once, until ${until}:`,
     ],
-    after:
+    after: () =>
       'If it was not you, do not confirm it. To take the account over, set a new password by “Forgotten your password?” on ' +
       'the sign-in page: every API key that was made before then stops working.',
+  },
+  change: {
+    subject: 'Confirm your new e-mail address for the Animal Adoption Store',
+    before: (until) => [
+      'Somebody, hopefully you, wants to use this e-mail address for an account at the Animal Adoption Store.',
+      `If it was you, open this link to confirm the address. The link works once, until ${until}:`,
+    ],
+    after: () => 'If it was not you, do nothing: the account keeps its present address.',
+  },
+  changed: {
+    subject: 'The e-mail address of your Animal Adoption Store account has changed',
+    before: () => [
+      'The e-mail address of your account at the Animal Adoption Store was changed. From now on you sign in with the new ' +
+        'address, and mails go there. Your password and your API keys stay the same.',
+    ],
+    after: (contact) => `If it was not you, somebody else knows your password. Contact ${contact} at once.`,
   },
 };
 
 /** Delivers by e-mail. */
 export class SmtpAccountMailSender implements AccountMailSender {
   private readonly transport;
+  private readonly contact;
 
-  /** @param from the sender's address. */
-  constructor({ smtpUrl, from }: { readonly smtpUrl: string; readonly from: string }) {
+  constructor({ smtpUrl, from, contact = 'the operator of the service' }: Omit<SmtpDelivery, 'to' | 'connections'>) {
+    this.contact = contact;
     this.transport = openSmtpTransport({ url: smtpUrl, connections: 2 }, { from });
   }
 
   async send({ kind, email, page, token, expiresAt }: AccountMail, timeout: number): Promise<void> {
     const { subject, before, after } = WORDS[kind];
-    // Behind the #, which no server and no log is told.
-    const paragraphs = [...before(new Date(expiresAt).toUTCString()), `${page}#${token}`, after, ''];
+    // The token is after the #, which browsers don't send, so no log has it.
+    const link = token === undefined ? [] : [`${page}#${token}`];
+    const paragraphs = [...before(`${TIME.format(expiresAt)} UTC`), ...link, after(this.contact), ''];
     // Aborting closes the connection that the mail is on its way by.
     const signal = AbortSignal.timeout(timeout);
     const mail = {

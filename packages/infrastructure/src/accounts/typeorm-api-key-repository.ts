@@ -7,11 +7,14 @@ import {
   DAY,
   DomainError,
   endOfReplaced,
-  INT64_MIN,
+  INT64_MAX,
   type Instant,
+  instant,
+  type KeySearch,
   keyState,
   type ListPart,
   type NewApiKey,
+  type OperationUse,
   type PastKeysQuery,
   startOf,
   tooManyKeys,
@@ -28,16 +31,20 @@ import {
 import { Columns } from '../database/columns.js';
 import { onDatabase, readFromDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
-import { readPrepared } from '../database/prepared.js';
+import { queryPrepared, readPrepared } from '../database/prepared.js';
 import { lockAccount } from './account-queries.js';
 import { accountFrom, type AccountRow, accountSchema } from './account.schema.js';
-import { type ApiKeyRow, apiKeySchema, KEY_END } from './api-key.schema.js';
+import { type ApiKeyRow, apiKeySchema, KEY_END, KEY_STATE } from './api-key.schema.js';
 import { KeyCache } from './key-cache.js';
+import { KeyOperations, type RecordedOperation } from './key-operations.js';
 import { KeyUses } from './key-uses.js';
 import type { ChangedRow } from './recent-changes.js';
 
 const keys = new Columns(apiKeySchema);
 const accounts = new Columns(accountSchema);
+
+/** TypeORM leaves a column that is undefined as it is. */
+const NULL = () => 'NULL';
 
 // A rotation without an overlap has revoked the old key at its end, so that revocation is removed. A separate
 // revocation stays.
@@ -55,8 +62,55 @@ const FIND_BY_HASHES = {
     JOIN api_keys AS keys ON keys.hash = asked.hash JOIN accounts ON accounts.id = keys.account_id`,
 };
 
+/**
+ * A range of the index by account and id. Active and disabled keys are few, and are a range of the index by account and
+ * end: PostgreSQL finds them there, however many keys have ended. A part of a name is compared with each key that is left.
+ */
+function searchOf({ accountId, states, at, name, after, before, limit }: KeySearch) {
+  const isCurrent = states.every((state) => state === 'active' || state === 'disabled');
+  const isBack = before !== undefined;
+  const theirs = isCurrent
+    ? `SELECT * FROM api_keys WHERE account_id = $1 AND ${KEY_END} > $2 AND revoked_at IS NULL OFFSET 0`
+    : 'SELECT * FROM api_keys WHERE account_id = $1';
+  const values: unknown[] = [accountId, new Date(at), states, before ?? after ?? INT64_MAX, limit];
+  const isNamed = name === undefined ? '' : `AND name ILIKE $${values.push(`%${name.replace(/[\\%_]/g, '\\$&')}%`)}`;
+  return {
+    name: ['api keys search', isCurrent && 'current', isBack && 'back', name !== undefined && 'named']
+      .filter((part) => part !== false)
+      .join(' '),
+    text: `
+    SELECT ${keys.list()} FROM (${theirs}) AS theirs
+    WHERE ${KEY_STATE} = ANY($3) AND id ${isBack ? '>' : '<'} $4 ${isNamed}
+    ORDER BY account_id ${isBack ? 'ASC' : 'DESC'}, id ${isBack ? 'ASC' : 'DESC'} LIMIT $5`,
+    values,
+  };
+}
+
+const OPERATIONS = {
+  name: 'api key operations',
+  text: `
+  SELECT key_id, operation, last_used_at FROM key_operations WHERE key_id = ANY($1)
+  ORDER BY key_id, last_used_at DESC, operation`,
+};
+
+/** Most are stored already by another instance. The rest as in `usage add`: the join drops deleted keys. */
+const WRITE_OPERATIONS = {
+  name: 'api key operations write',
+  text: `
+  INSERT INTO key_operations AS stored (key_id, operation, last_used_at)
+  SELECT used.key_id, used.operation, used.at
+  FROM unnest($1::bigint[], $2::text[], $3::timestamptz[]) AS used (key_id, operation, at)
+  JOIN api_keys ON api_keys.id = used.key_id
+  LEFT JOIN key_operations AS known ON (known.key_id, known.operation) = (used.key_id, used.operation)
+  WHERE known.last_used_at IS NULL OR known.last_used_at < used.at
+  ORDER BY used.key_id, used.operation
+  ON CONFLICT (key_id, operation) DO UPDATE SET last_used_at = excluded.last_used_at
+  WHERE stored.last_used_at < excluded.last_used_at`,
+};
+
 export class TypeOrmApiKeyRepository implements ApiKeyRepository {
   private readonly uses = new KeyUses((uses) => this.writeUses(uses));
+  private readonly operations = new KeyOperations((uses) => this.writeOperations(uses));
   private readonly cache;
 
   /** @param onCached called (repeatedly) when a key is cached. From then on `forget` must be called for changes. */
@@ -101,16 +155,22 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
     return readFromDatabase(this.dataSource, () => query.getMany());
   }
 
-  async listPast({ accountId, at, before, limit }: PastKeysQuery): Promise<readonly ApiKey[]> {
-    const place = { endedAt: before ? new Date(before.endedAt) : 'infinity', id: before?.id ?? INT64_MIN };
+  async listPast({ accountId, at, limit }: PastKeysQuery): Promise<readonly ApiKey[]> {
     const query = selectKeys(this.dataSource.manager)
-      .where(`key.accountId = :accountId AND (${KEY_END}, key.id) < (:endedAt, :id)`, { accountId, ...place })
+      .where(`key.accountId = :accountId AND ${KEY_END} < 'infinity'`, { accountId })
       // A revoked key has ended even if this clock is behind the clock of the instance that revoked it.
       .andWhere(`(${KEY_END} <= :at OR key.revokedAt IS NOT NULL)`, { at: new Date(at) })
       .orderBy(KEY_END, 'DESC')
       .addOrderBy('key.id', 'DESC')
       .limit(limit);
     return readFromDatabase(this.dataSource, () => query.getMany());
+  }
+
+  async search(query: KeySearch): Promise<readonly ApiKey[]> {
+    const { values, ...statement } = searchOf(query);
+    const rows = await readPrepared(this.dataSource, statement, values);
+    const found = rows.map((row) => keys.fromValues(row));
+    return query.before === undefined ? found : found.reverse();
   }
 
   async forgetPast(endedUntil: Instant): Promise<number> {
@@ -122,6 +182,23 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
     return this.changing([id], async (manager) => {
       await revokeKey(manager, id, at);
       return (await manager.findOneBy(apiKeySchema, { id })) ?? undefined;
+    });
+  }
+
+  async rename(id: ApiKeyId, name: string | undefined): Promise<ApiKey | undefined> {
+    return this.changing([id], async (manager) => {
+      await manager.update(apiKeySchema, { id }, { name: name ?? NULL });
+      return (await manager.findOneBy(apiKeySchema, { id })) ?? undefined;
+    });
+  }
+
+  async disable(id: ApiKeyId, at: Instant | undefined): Promise<ApiKey | undefined> {
+    return this.changing([id], async (manager) => {
+      const key = await manager.findOne(apiKeySchema, { where: { id }, lock: { mode: 'pessimistic_write' } });
+      if (key === null || key.revokedAt !== undefined) return undefined;
+      const disabledAt = at && (key.disabledAt ?? at);
+      await manager.update(apiKeySchema, { id }, { disabledAt: disabledAt ?? NULL });
+      return { ...key, disabledAt };
     });
   }
 
@@ -160,9 +237,25 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
     this.uses.record(id, at);
   }
 
+  recordOperation(id: ApiKeyId, operation: string, minute: Instant): void {
+    this.operations.record(id, operation, minute);
+  }
+
+  async listOperations(ids: readonly ApiKeyId[]): Promise<ReadonlyMap<ApiKeyId, readonly OperationUse[]>> {
+    const rows = await readPrepared<[string, string, Date]>(this.dataSource, OPERATIONS, [ids]);
+    const called = new Map<ApiKeyId, OperationUse[]>();
+    for (const [text, operation, at] of rows) {
+      const id = BigInt(text) as ApiKeyId;
+      const uses = called.get(id) ?? [];
+      called.set(id, uses);
+      uses.push({ operation, lastUsedAt: instant(at.getTime()) });
+    }
+    return called;
+  }
+
   /** Writes the remaining uses. Those that can't be written now are lost. */
   async close(): Promise<void> {
-    await this.uses.close();
+    await Promise.all([this.uses.close(), this.operations.close()]);
   }
 
   private async changing<Result>(
@@ -198,6 +291,14 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
       UPDATE api_keys SET last_used_at = newer.at FROM newer WHERE api_keys.id = newer.id`;
     const instants = [...uses.values()].map((at) => new Date(at));
     await onDatabase(() => this.dataSource.query(text, [[...uses.keys()].map(String), instants]));
+  }
+
+  private async writeOperations(uses: readonly RecordedOperation[]): Promise<void> {
+    await queryPrepared(this.dataSource, WRITE_OPERATIONS, [
+      uses.map(({ id }) => id),
+      uses.map(({ operation }) => operation),
+      uses.map(({ minute }) => new Date(minute)),
+    ]);
   }
 
   private async find(where: FindOptionsWhere<ApiKeyRow>, limit?: number): Promise<readonly AccountKey[]> {
@@ -245,5 +346,5 @@ async function insertKey(
   }
   const { identifiers } = await manager.insert(apiKeySchema, { ...key });
   const id = BigInt(identifiers[0]?.['id'] as string) as ApiKeyId;
-  return { ...key, id, revokedAt: undefined, replacedBy: undefined, lastUsedAt: undefined };
+  return { ...key, id, revokedAt: undefined, disabledAt: undefined, replacedBy: undefined, lastUsedAt: undefined };
 }

@@ -7,6 +7,8 @@ export interface SmtpDelivery {
   readonly from: string;
   /** The store's address. */
   readonly to: string;
+  /** Where people reach the operator, for mails to accounts. */
+  readonly contact?: string | undefined;
   /** Most connections. Each sends one message at a time. */
   readonly connections?: number | undefined;
 }

@@ -10,6 +10,7 @@ import {
   type MessageQueue,
   type MessageStatus,
   type NewMessage,
+  type OwnMessageQuery,
 } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import type { DatabaseConnection } from '../database/data-source.js';
@@ -87,6 +88,27 @@ export class TypeOrmMessageQueue
       query.addOrderBy('message.createdAt').addOrderBy('message.id').getMany(),
     );
     return rows.flatMap(accountMessageFrom);
+  }
+
+  /** A range of the index by account and time, as in `list`. */
+  async listOwn({ accountId, after, before, limit }: OwnMessageQuery): Promise<readonly Message[]> {
+    const isBack = before !== undefined;
+    const place = before ?? after;
+    const at = { accountId, createdAt: place ? new Date(place.createdAt) : 'infinity', id: place?.id ?? '' };
+    const [end, direction] = isBack ? (['<=', 'ASC'] as const) : (['>=', 'DESC'] as const);
+    const query = managerOf(this.dataSource)
+      .createQueryBuilder(messageSchema, 'message')
+      .where(
+        `(message.accountId, message.createdAt, message.id) ${isBack ? '>' : '<'} (:accountId, :createdAt, :id)`,
+        at,
+      )
+      .andWhere(`message.accountId ${end} :accountId`)
+      .orderBy('message.accountId', direction)
+      .addOrderBy('message.createdAt', direction)
+      .addOrderBy('message.id', direction)
+      .limit(limit);
+    const found = (await readFromDatabase(this.dataSource, () => query.getMany())).map(messageFrom);
+    return isBack ? found.reverse() : found;
   }
 
   async retry(id: MessageId): Promise<MessageStatus | undefined> {

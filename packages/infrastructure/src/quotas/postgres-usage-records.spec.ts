@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
-import { type AccountId, type ApiKeyId, DAY, instant } from '@adoption-store/domain';
+import { type AccountId, type ApiKeyId, DAY, HOUR, instant } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import { PostgresUsageRecords } from './postgres-usage-records.js';
 
-type Row = readonly [keyId: string, day: string, admitted: number, refused: number];
+type Row = readonly [keyId: string, hour: string, admitted: number, refused: number];
 
 const NOON = Date.UTC(2026, 0, 1, 12);
 let written: Row[][];
@@ -29,9 +29,9 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-const rowFrom = ([keyId = '', day = '', admitted, refused]: string[]): Row => [
+const rowFrom = ([keyId = '', hour = '', admitted, refused]: string[]): Row => [
   keyId,
-  day,
+  hour.replace(':00:00.000Z', ''),
   Number(admitted),
   Number(refused),
 ];
@@ -47,28 +47,32 @@ it('writes the usage of all keys together, at most every second, and nothing wit
   await pass(60_000);
   expect(written).toEqual([
     [
-      ['0', '2026-01-01', 250, 250],
-      ['1', '2026-01-01', 500, 0],
+      ['0', '2026-01-01T12', 250, 250],
+      ['1', '2026-01-01T12', 500, 0],
     ],
   ]);
   record(1);
   await pass(1_000);
-  expect(written[1]).toEqual([['1', '2026-01-01', 1, 0]]);
+  expect(written[1]).toEqual([['1', '2026-01-01T12', 1, 0]]);
 });
 
 it('counts every request, however many there are', async () => {
   for (let request = 0; request < 30_000; request += 1) record(request % 3, request % 5 !== 0);
   await pass(1_000);
   expect(written).toHaveLength(1);
-  expect(written[0]?.toSorted()).toEqual([0, 1, 2].map((keyId) => [String(keyId), '2026-01-01', 8_000, 2_000]));
+  expect(written[0]?.toSorted()).toEqual([0, 1, 2].map((keyId) => [String(keyId), '2026-01-01T12', 8_000, 2_000]));
 });
 
-it('keeps days separate, even if a clock goes back', async () => {
-  for (const at of [NOON, NOON + DAY, NOON]) record(1, true, at);
+it('keeps hours separate, even if a clock goes back', async () => {
+  for (const at of [NOON, NOON + HOUR, NOON + HOUR - 1, NOON + DAY]) record(1, true, at);
   await pass(1_000);
-  const total = (day: string) =>
-    (written[0] ?? []).filter((row) => row[1] === day).reduce((sum, row) => sum + row[2], 0);
-  expect([total('2026-01-01'), total('2026-01-02')]).toEqual([2, 1]);
+  expect(written).toEqual([
+    [
+      ['1', '2026-01-01T12', 2, 0],
+      ['1', '2026-01-01T13', 1, 0],
+      ['1', '2026-01-02T12', 1, 0],
+    ],
+  ]);
 });
 
 it('keeps usage that could not be written, and adds later usage', async () => {
@@ -83,9 +87,9 @@ it('keeps usage that could not be written, and adds later usage', async () => {
   expect(written).toHaveLength(1);
   expect(new Set(written[0])).toEqual(
     new Set([
-      ['1', '2026-01-01', 1, 1],
-      ['2', '2025-12-31', 1, 0],
-      ['2', '2026-01-01', 1, 0],
+      ['1', '2026-01-01T12', 1, 1],
+      ['2', '2025-12-31T12', 1, 0],
+      ['2', '2026-01-01T12', 1, 0],
     ]),
   );
 });
@@ -93,19 +97,24 @@ it('keeps usage that could not be written, and adds later usage', async () => {
 it('writes the rest when it is closed, and gives up if that fails', async () => {
   record(1);
   await usage.close();
-  expect(written).toEqual([[['1', '2026-01-01', 1, 0]]]);
+  expect(written).toEqual([[['1', '2026-01-01T12', 1, 0]]]);
   isAway = true;
   record(1);
   await usage.close();
   expect(jest.getTimerCount()).toBe(0);
 });
 
-it('holds at most 10,000 keys, and writes 2,000 in a statement', async () => {
-  for (let keyId = 0; keyId < 10_001; keyId += 1) record(keyId);
+it('holds at most 50,000 hours of keys, also while the database is away, and writes 2,000 in a statement', async () => {
+  isAway = true;
+  for (let keyId = 0; keyId < 50_001; keyId += 1) {
+    record(keyId % 10_000, true, NOON + Math.floor(keyId / 10_000) * HOUR);
+    if (keyId % 20_000 === 0) await pass(1_000);
+  }
+  isAway = false;
   await pass(1_000);
   record(10_000);
   await pass(1_000);
-  expect(written.map(({ length }) => length)).toEqual([...Array<number>(5).fill(2_000), 1]);
+  expect(written.map(({ length }) => length)).toEqual([...Array<number>(25).fill(2_000), 1]);
 });
 
 it('writes each key once, also if only some of the statements succeed', async () => {

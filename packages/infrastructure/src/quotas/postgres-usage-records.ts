@@ -2,13 +2,16 @@ import {
   type AccountId,
   type ApiKeyId,
   DAY,
-  type DayOfUsage,
+  HOUR,
   type Instant,
   instant,
-  type KeyDayOfUsage,
   later,
+  type Outcomes,
+  type PeriodOfUsage,
   startOf,
+  type UsageOfKey,
   type UsageRecords,
+  type UsageSpan,
   type UsedKey,
 } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
@@ -19,66 +22,126 @@ import { queryPrepared } from '../database/prepared.js';
 import type { Writable } from '../kernel/writable.js';
 
 const FLUSH_EVERY = 1_000;
-/** Keys of a day in one write. The usage of a further key before the write isn't recorded. */
-const MOST_KEYS = 10_000;
-/** Keys in one statement, which has a time limit. */
+/** Hours of keys that wait for a write, about 10 MB. A further one isn't recorded. */
+export const MOST_HELD = 50_000;
+/** Hours of keys in one statement, which has a time limit. */
 const PORTION = 2_000;
 
 /**
- * The records of all instances are added up. The join drops deleted keys. The rows are sorted, because two instances
- * that lock them in different orders could deadlock.
+ * The records of all instances are added up, by hour and by day. The join drops deleted keys. The rows are sorted,
+ * because two instances that lock them in different orders could deadlock.
  */
 const ADD = {
-  name: 'usage add',
+  name: 'usage add by hour and day',
   text: `
+  WITH noted AS MATERIALIZED (
+    SELECT account_id, key_id, hour, admitted, refused, last_at
+    FROM unnest($1::bigint[], $2::timestamptz[], $3::bigint[], $4::bigint[], $5::timestamptz[])
+      AS noted (key_id, hour, admitted, refused, last_at)
+    JOIN api_keys ON api_keys.id = key_id
+  ), by_hour AS (
+    INSERT INTO usage_by_hour AS stored (account_id, hour, key_id, admitted, refused, last_at)
+    SELECT account_id, hour, key_id, admitted, refused, last_at FROM noted ORDER BY key_id, hour
+    ON CONFLICT (account_id, hour, key_id) DO UPDATE SET
+      admitted = stored.admitted + excluded.admitted, refused = stored.refused + excluded.refused,
+      last_at = greatest(stored.last_at, excluded.last_at)
+  )
   INSERT INTO usage_by_day AS stored (account_id, day, key_id, admitted, refused)
-  SELECT account_id, day, key_id, admitted, refused
-  FROM unnest($1::bigint[], $2::date[], $3::bigint[], $4::bigint[]) AS noted (key_id, day, admitted, refused)
-  JOIN api_keys ON api_keys.id = key_id
-  ORDER BY key_id, day
+  SELECT account_id, (hour AT TIME ZONE 'UTC')::date AS day, key_id, sum(admitted), sum(refused)
+  FROM noted GROUP BY account_id, day, key_id ORDER BY key_id, day
   ON CONFLICT (account_id, day, key_id) DO UPDATE SET
     admitted = stored.admitted + excluded.admitted, refused = stored.refused + excluded.refused`,
 };
-const LIST_DAYS = `
-  SELECT to_char(day, 'YYYY-MM-DD') AS day, sum(admitted) AS admitted, sum(refused) AS refused FROM usage_by_day
-  WHERE account_id = $1 AND day >= $2 GROUP BY usage_by_day.day ORDER BY usage_by_day.day`;
-// One query per key, however many other keys the account has had: in a single query PostgreSQL might read those too.
-const LIST = `
-  SELECT to_char(used.day, 'YYYY-MM-DD') AS day, key_id, admitted, refused
-  FROM unnest(COALESCE($3::bigint[], ARRAY(SELECT id FROM api_keys WHERE account_id = $1))) AS asked (id)
-  CROSS JOIN LATERAL (
-    SELECT * FROM usage_by_day WHERE key_id = asked.id AND day >= $2 AND account_id = $1 OFFSET 0
-  ) AS used
-  ORDER BY used.day, key_id`;
 
-type Days = Map<Instant, Map<ApiKeyId, Writable<KeyDayOfUsage>>>;
+/** The table of each span, its column of the start, and an expression for that in milliseconds. */
+const TABLES = {
+  hour: { table: 'usage_by_hour', time: 'hour', start: 'extract(epoch FROM hour) * 1000' },
+  day: { table: 'usage_by_day', time: 'day', start: "extract(epoch FROM day::timestamp AT TIME ZONE 'UTC') * 1000" },
+} as const;
+
+const listOf = ({ table, time, start }: (typeof TABLES)[UsageSpan]) => `
+  SELECT ${start} AS start, sum(admitted) AS admitted, sum(refused) AS refused FROM ${table}
+  WHERE account_id = $1 AND ${time} >= $2 GROUP BY ${table}.${time} ORDER BY ${table}.${time}`;
+const listOfKey = ({ table, time, start }: (typeof TABLES)[UsageSpan]) => `
+  SELECT ${start} AS start, admitted, refused FROM ${table}
+  WHERE account_id = $1 AND ${time} >= $2 AND key_id = $3 ORDER BY ${time}`;
+const SUM_BY_KEY = {
+  hour: `
+  SELECT key_id, sum(admitted) AS admitted, sum(refused) AS refused FROM usage_by_hour
+  WHERE account_id = $1 AND hour >= $2 AND key_id = ANY($3::bigint[]) GROUP BY key_id ORDER BY key_id`,
+  // One query per key, however many other keys the account has had: in a single query PostgreSQL might read those too.
+  day: `
+  SELECT asked.key_id, used.admitted, used.refused
+  FROM unnest($3::bigint[]) AS asked (key_id)
+  CROSS JOIN LATERAL (
+    SELECT sum(admitted) AS admitted, sum(refused) AS refused FROM usage_by_day
+    WHERE key_id = asked.key_id AND day >= $2 AND account_id = $1
+  ) AS used
+  WHERE used.admitted IS NOT NULL ORDER BY key_id`,
+};
+const LAST_INCLUDED = `
+  SELECT extract(epoch FROM max(last_at)) * 1000 AS last_at FROM usage_by_hour WHERE account_id = $1 AND hour >= $2`;
+
+/** Deletes the hours of an account that is closed. */
+export const DELETE_HOURS = 'DELETE FROM usage_by_hour WHERE account_id = $1';
+
+/** The outcomes of one key in one hour. */
+type HourOfKey = Writable<PeriodOfUsage & UsageOfKey & { lastAt: Instant }>;
+type Hours = Map<Instant, Map<ApiKeyId, HourOfKey>>;
 
 /** A write whose response is lost is repeated. If the database had done it, it counts twice. */
 export class PostgresUsageRecords implements UsageRecords {
   /** Counts that are not yet written. */
-  private days: Days = new Map();
+  private hours: Hours = new Map();
+  /** The number of its entries. */
+  private held = 0;
   private readonly writeBehind = new WriteBehind(() => this.writeAll(), FLUSH_EVERY);
 
   constructor(private readonly dataSource: DataSource) {}
 
   record({ keyId }: UsedKey, isAdmitted: boolean, at: Instant): void {
-    const usage = this.usageOf(keyId, startOf(DAY, at));
+    const usage = this.usageOf(keyId, startOf(HOUR, at), at);
     if (isAdmitted) usage.admitted += 1;
     else usage.refused += 1;
+    if (at > usage.lastAt) usage.lastAt = at;
     this.writeBehind.soon();
   }
 
-  async listDays(accountId: AccountId, from: Instant): Promise<readonly DayOfUsage[]> {
-    return (await this.query<DayRow>(LIST_DAYS, [accountId, dateOf(from)])).map(dayFrom);
+  async list(
+    accountId: AccountId,
+    span: UsageSpan,
+    from: Instant,
+    keyId?: ApiKeyId,
+  ): Promise<readonly PeriodOfUsage[]> {
+    const values = [accountId, new Date(from).toISOString()];
+    const rows = await (keyId === undefined
+      ? this.query<OutcomesRow & { readonly start: string }>(listOf(TABLES[span]), values)
+      : this.query<OutcomesRow & { readonly start: string }>(listOfKey(TABLES[span]), [...values, keyId]));
+    return rows.map((row) => ({ start: instant(Number(row.start)), ...outcomesFrom(row) }));
   }
 
-  async list(accountId: AccountId, from: Instant, keys?: readonly ApiKeyId[]): Promise<readonly KeyDayOfUsage[]> {
-    const rows = await this.query<DayRow & { readonly key_id: string }>(LIST, [accountId, dateOf(from), keys]);
-    return rows.map((row) => ({ ...dayFrom(row), keyId: BigInt(row.key_id) as ApiKeyId }));
+  async sumByKey(
+    accountId: AccountId,
+    span: UsageSpan,
+    from: Instant,
+    keys: readonly ApiKeyId[],
+  ): Promise<readonly UsageOfKey[]> {
+    const values = [accountId, new Date(from).toISOString(), keys];
+    const rows = await this.query<OutcomesRow & { readonly key_id: string }>(SUM_BY_KEY[span], values);
+    return rows.map((row) => ({ keyId: BigInt(row.key_id) as ApiKeyId, ...outcomesFrom(row) }));
   }
 
-  async forget(before: Instant): Promise<number> {
-    return deletePortions(this.dataSource, { table: 'usage_by_day', time: 'day' }, later(before, -DAY));
+  async lastIncluded(accountId: AccountId, from: Instant): Promise<Instant | undefined> {
+    const values = [accountId, new Date(from).toISOString()];
+    const [row] = await this.query<{ readonly last_at: string | null }>(LAST_INCLUDED, values);
+    const lastAt = row?.last_at ?? undefined;
+    return lastAt === undefined ? undefined : instant(Number(lastAt));
+  }
+
+  async forget(span: UsageSpan, before: Instant): Promise<number> {
+    const { table, time } = TABLES[span];
+    // A day is stored as a date.
+    return deletePortions(this.dataSource, { table, time }, later(before, span === 'day' ? -DAY : -1));
   }
 
   /** Tries to write the rest. */
@@ -86,33 +149,41 @@ export class PostgresUsageRecords implements UsageRecords {
     await this.writeBehind.close();
   }
 
-  private usageOf(keyId: ApiKeyId, day: Instant): Writable<KeyDayOfUsage> {
-    const keys = this.days.get(day) ?? new Map<ApiKeyId, Writable<KeyDayOfUsage>>();
+  private usageOf(keyId: ApiKeyId, hour: Instant, at: Instant): HourOfKey {
+    const keys = this.hours.get(hour) ?? new Map<ApiKeyId, HourOfKey>();
     const known = keys.get(keyId);
     if (known !== undefined) return known;
-    const usage = { keyId, day, admitted: 0, refused: 0 };
-    if (keys.size < MOST_KEYS) this.days.set(day, keys.set(keyId, usage));
+    const usage = { keyId, start: hour, admitted: 0, refused: 0, lastAt: at };
+    if (this.held < MOST_HELD) {
+      this.held += 1;
+      this.hours.set(hour, keys.set(keyId, usage));
+    }
     return usage;
   }
 
   private async writeAll(): Promise<void> {
-    const unwritten = usagesOf(this.days);
-    this.days = new Map();
+    const unwritten = this.takeAll();
     try {
       while (unwritten.length > 0) {
         await queryPrepared(this.dataSource, ADD, parametersOf(unwritten.slice(0, PORTION)));
         unwritten.splice(0, PORTION);
       }
     } catch {
-      const since = usagesOf(this.days);
-      this.days = new Map();
-      for (const { keyId, day, admitted, refused } of [...unwritten, ...since]) {
-        const usage = this.usageOf(keyId, day);
+      for (const { keyId, start, admitted, refused, lastAt } of [...unwritten, ...this.takeAll()]) {
+        const usage = this.usageOf(keyId, start, lastAt);
         usage.admitted += admitted;
         usage.refused += refused;
+        if (lastAt > usage.lastAt) usage.lastAt = lastAt;
       }
       this.writeBehind.soon();
     }
+  }
+
+  private takeAll(): HourOfKey[] {
+    const all = [...this.hours.values()].flatMap((keys) => [...keys.values()]);
+    this.hours = new Map();
+    this.held = 0;
+    return all;
   }
 
   private query<Row>(text: string, values: unknown[]): Promise<Row[]> {
@@ -120,30 +191,21 @@ export class PostgresUsageRecords implements UsageRecords {
   }
 }
 
-function usagesOf(days: Days): KeyDayOfUsage[] {
-  return [...days.values()].flatMap((keys) => [...keys.values()]);
-}
-
-function parametersOf(usages: readonly KeyDayOfUsage[]): unknown[][] {
+function parametersOf(usages: readonly HourOfKey[]): unknown[][] {
   return [
     usages.map(({ keyId }) => keyId),
-    usages.map(({ day }) => dateOf(day)),
+    usages.map(({ start }) => new Date(start).toISOString()),
     usages.map(({ admitted }) => admitted),
     usages.map(({ refused }) => refused),
+    usages.map(({ lastAt }) => new Date(lastAt).toISOString()),
   ];
 }
 
-interface DayRow {
-  readonly day: string;
+interface OutcomesRow {
   readonly admitted: string;
   readonly refused: string;
 }
 
-function dayFrom({ day, admitted, refused }: DayRow): DayOfUsage {
-  return { day: instant(Date.parse(day)), admitted: Number(admitted), refused: Number(refused) };
-}
-
-/** The UTC day in PostgreSQL's format. */
-function dateOf(time: number): string {
-  return new Date(time).toISOString().slice(0, 10);
+function outcomesFrom({ admitted, refused }: OutcomesRow): Outcomes {
+  return { admitted: Number(admitted), refused: Number(refused) };
 }

@@ -1,4 +1,11 @@
-import { type Account, type Instant, type Session, sessionEnd, type SessionRepository } from '@adoption-store/domain';
+import {
+  type Account,
+  type AccountId,
+  type Instant,
+  type Session,
+  sessionEnd,
+  type SessionRepository,
+} from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import { lockAccount } from '../accounts/account-queries.js';
 import { accountFrom, type AccountRow } from '../accounts/account.schema.js';
@@ -48,6 +55,10 @@ export class PostgresSessionRepository implements SessionRepository {
 
   async end(id: string): Promise<void> {
     await onDatabase(() => this.dataSource.manager.delete(sessionSchema, { id }));
+  }
+
+  async endAll(accountId: AccountId): Promise<void> {
+    await onDatabase(() => this.dataSource.manager.delete(sessionSchema, { accountId }));
   }
 
   async forget(until: Instant): Promise<number> {

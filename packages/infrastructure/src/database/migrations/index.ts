@@ -26,6 +26,11 @@ import { AddScopes1700000070000 } from './1700000070000-add-scopes.js';
 import { CreateCategories1700000071000 } from './1700000071000-create-categories.js';
 import { IndexCategories1700000071100 } from './1700000071100-index-categories.js';
 import { WithdrawAnimals1700000072000 } from './1700000072000-withdraw-animals.js';
+import { DisableKeys1700000073000 } from './1700000073000-disable-keys.js';
+import { FollowOperations1700000073100 } from './1700000073100-follow-operations.js';
+import { LogHoursAndRefusals1700000074000 } from './1700000074000-log-hours-and-refusals.js';
+import { ChangeAddresses1700000075000 } from './1700000075000-change-addresses.js';
+import { ValidateKindsOfMail1700000075100 } from './1700000075100-validate-kinds-of-mail.js';
 
 /** In the order in which they run. A released migration is never edited. */
 export const migrations = [
@@ -57,4 +62,9 @@ export const migrations = [
   CreateCategories1700000071000,
   IndexCategories1700000071100,
   WithdrawAnimals1700000072000,
+  DisableKeys1700000073000,
+  FollowOperations1700000073100,
+  LogHoursAndRefusals1700000074000,
+  ChangeAddresses1700000075000,
+  ValidateKindsOfMail1700000075100,
 ];

@@ -1,0 +1,18 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+export class FollowOperations1700000073100 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    // Free space in each page, as in the table of the keys: the minutes of keys in use are updated every minute.
+    await runner.query(`
+      CREATE TABLE key_operations (
+        key_id bigint NOT NULL REFERENCES api_keys ON DELETE CASCADE,
+        operation text NOT NULL,
+        last_used_at timestamptz NOT NULL,
+        PRIMARY KEY (key_id, operation)
+      ) WITH (fillfactor = 80)`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE key_operations');
+  }
+}
