@@ -118,7 +118,7 @@ const openRedis = redisFor('instances on Redis with wrong clocks');
     if (openRedis === undefined) throw new Error('skipped above');
     const redis = await openRedis();
     closing.push(() => redis.close());
-    const connect = () => RedisRequestCounter.connect(redis.url, DEFAULT_BAN_POLICY, 20_000);
+    const connect = () => RedisRequestCounter.connect({ urls: [redis.url] }, DEFAULT_BAN_POLICY, 20_000);
     const instances = await Promise.all(Array.from({ length: number }, connect));
     closing.push(
       ...instances.map((instance) => () => {

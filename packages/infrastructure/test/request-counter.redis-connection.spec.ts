@@ -20,7 +20,7 @@ const openServer = redisServerFor('how a request counter is connected to Redis')
   });
 
   async function open(timeout = TIMEOUT): Promise<RedisRequestCounter> {
-    const counter = await RedisRequestCounter.connect(redis.url, DEFAULT_BAN_POLICY, timeout);
+    const counter = await RedisRequestCounter.connect({ urls: [redis.url] }, DEFAULT_BAN_POLICY, timeout);
     closing.push(() => {
       counter.close();
     });
@@ -70,8 +70,8 @@ const openServer = redisServerFor('how a request counter is connected to Redis')
     await becomes(counter, false);
     const sockets = await openSilent();
     while (sockets.length === 0) await nextTurn();
-    await expect(counter.count(newRequest())).rejects.toThrow("isn't writeable");
-    await expect(counter.probe()).rejects.toThrow("isn't writeable");
+    await expect(counter.count(newRequest())).rejects.toThrow('not connected');
+    await expect(counter.probe()).rejects.toThrow('not connected');
     for (let turn = 0; turn < 5; turn++) await nextTurn();
     expect(sockets.map(({ readableEnded }) => readableEnded)).toEqual([false]);
   });

@@ -14,6 +14,7 @@ import { redisFor, type TestRedis } from '@adoption-store/test-support';
 import { TypeOrmAccountRepository } from '../src/accounts/typeorm-account-repository.js';
 import { TypeOrmApiKeyRepository } from '../src/accounts/typeorm-api-key-repository.js';
 import { createRequestCounter } from '../src/quotas/create-request-counter.js';
+import type { RedisAddress } from '../src/quotas/redis-connection.js';
 import { RedisRequestCounter } from '../src/quotas/redis-request-counter.js';
 import { type Database, openDatabase } from './databases.js';
 
@@ -31,7 +32,7 @@ export const newKey = () => BigInt(newId()) as ApiKeyId;
 
 export const newRequester = (): KeyRequester => ({ accountId: newAccount(), keyId: newKey() });
 
-async function openOnDatabase(policy: BanPolicy, redisUrl?: string): Promise<Opened<'requests'>> {
+async function openOnDatabase(policy: BanPolicy, redis?: RedisAddress): Promise<Opened<'requests'>> {
   const { dataSource, close } = await openDatabase();
   const onEvent = (message: string) => {
     throw new Error(message);
@@ -39,8 +40,15 @@ async function openOnDatabase(policy: BanPolicy, redisUrl?: string): Promise<Ope
   const onRedisState = (failure: unknown) => {
     if (failure !== undefined) throw new Error('Redis is lost', { cause: failure });
   };
-  const redis = { redisUrl, redisTimeout: TIMEOUT, redisTolerance: ANY_CLOCK };
-  const settings = { ...redis, dataSource, policy, onEvent, onRedisState };
+  const settings = {
+    redis,
+    redisTimeout: TIMEOUT,
+    redisTolerance: ANY_CLOCK,
+    dataSource,
+    policy,
+    onEvent,
+    onRedisState,
+  };
   const opened = await createRequestCounter(settings);
   return {
     ports: { requests: opened.counter },
@@ -58,7 +66,7 @@ const onRedis = (open: () => Promise<TestRedis>): readonly Counter[] => [
     'Redis',
     async (policy) => {
       const redis = await open();
-      const requests = await RedisRequestCounter.connect(redis.url, policy, TIMEOUT, ANY_CLOCK);
+      const requests = await RedisRequestCounter.connect({ urls: [redis.url] }, policy, TIMEOUT, ANY_CLOCK);
       return {
         ports: { requests },
         close: async () => {
@@ -72,7 +80,7 @@ const onRedis = (open: () => Promise<TestRedis>): readonly Counter[] => [
     'Redis, with a fallback',
     async (policy) => {
       const redis = await open();
-      const opened = await openOnDatabase(policy, redis.url);
+      const opened = await openOnDatabase(policy, { urls: [redis.url] });
       return { ports: opened.ports, close: () => opened.close().then(() => redis.close()) };
     },
   ],

@@ -3,10 +3,11 @@ import type { DataSource } from 'typeorm';
 import { FallbackRequestCounter } from './fallback-request-counter.js';
 import { InProcessRequestCounter } from './in-process-request-counter.js';
 import { PostgresCountsStore } from './postgres-counts-store.js';
+import type { RedisAddress } from './redis-connection.js';
 
 export interface RequestCounterConfig {
   /** A Redis that all instances share. Without it each instance counts by itself. */
-  readonly redisUrl?: string | undefined;
+  readonly redis?: RedisAddress | undefined;
   /** Milliseconds for which a request waits for Redis. Default: 40. */
   readonly redisTimeout?: number | undefined;
   /** Milliseconds by which this process's clock may differ from Redis' before Redis' is used. Default: a minute. */
@@ -24,15 +25,15 @@ export type CreatedRequestCounter = Awaited<ReturnType<typeof createRequestCount
 
 /** An unreachable Redis isn't a failure: the loss is reported, and the counter returns to Redis by itself. */
 export async function createRequestCounter(config: RequestCounterConfig) {
-  const { redisUrl, redisTimeout, redisTolerance, dataSource, policy, onEvent, onRedisState } = config;
+  const { redis, redisTimeout, redisTolerance, dataSource, policy, onEvent, onRedisState } = config;
   // Needed with Redis too: a process that restarts while Redis is down continues from these counts.
   const store = new PostgresCountsStore(dataSource, onEvent);
   const local = new InProcessRequestCounter(policy, store);
   let fallback: FallbackRequestCounter | undefined;
-  if (redisUrl !== undefined) {
+  if (redis !== undefined) {
     // Loaded on demand, because loading it takes a tenth of a second.
     const { RedisRequestCounter } = await import('./redis-request-counter.js');
-    const shared = await RedisRequestCounter.connect(redisUrl, policy, redisTimeout, redisTolerance);
+    const shared = await RedisRequestCounter.connect(redis, policy, redisTimeout, redisTolerance);
     fallback = new FallbackRequestCounter(shared, local, onRedisState);
   }
   const counter: RequestCounter = fallback ?? local;

@@ -1,4 +1,4 @@
-import type { CountedRequest, Instant, RequestCounter, Verdict } from '@adoption-store/domain';
+import type { ApiKeyId, CountedRequest, Instant, KeyRequester, RequestCounter, Verdict } from '@adoption-store/domain';
 import type { InProcessRequestCounter } from './in-process-request-counter.js';
 import type { RedisRequestCounter } from './redis-request-counter.js';
 
@@ -44,13 +44,11 @@ export class FallbackRequestCounter implements RequestCounter {
   }
 
   async look(request: CountedRequest): Promise<Verdict> {
-    if (!this.isUsable()) return this.local.look(request);
-    try {
-      return await this.shared.look(request);
-    } catch (error) {
-      this.lose(error);
-      return this.local.look(request);
-    }
+    return this.read((counter) => counter.look(request));
+  }
+
+  async bansOf(requesters: readonly KeyRequester[], now: Instant): Promise<ReadonlyMap<ApiKeyId, Instant>> {
+    return this.read((counter) => counter.bansOf(requesters, now));
   }
 
   /** Deletes old rows of the local counter. Redis expires its own entries. */
@@ -62,6 +60,16 @@ export class FallbackRequestCounter implements RequestCounter {
     clearTimeout(this.timer);
     this.timer = undefined;
     this.shared.close();
+  }
+
+  private async read<Result>(ask: (counter: RequestCounter) => Promise<Result>): Promise<Result> {
+    if (!this.isUsable()) return ask(this.local);
+    try {
+      return await ask(this.shared);
+    } catch (error) {
+      this.lose(error);
+      return ask(this.local);
+    }
   }
 
   private countHere(request: CountedRequest): Promise<Verdict> {

@@ -1,6 +1,7 @@
 import {
   type AccountId,
   type ApiKeyId,
+  banEnd,
   type BanPolicy,
   type CountedRequest,
   currentUsage,
@@ -73,6 +74,18 @@ export class InProcessRequestCounter implements RequestCounter {
     return verdictOn(usage, limits, refusals, now);
   }
 
+  async bansOf(requesters: readonly KeyRequester[], now: Instant): Promise<ReadonlyMap<ApiKeyId, Instant>> {
+    const unknown = requesters.filter(({ keyId }) => this.refusalsOf(keyId, now) === undefined);
+    const stored = unknown.length === 0 ? [] : await this.stored.readAll(unknown);
+    const refusals = new Map(unknown.map(({ keyId }, place) => [keyId, stored[place]?.refusals]));
+    return new Map(
+      requesters.flatMap(({ keyId }) => {
+        const end = banEnd(this.refusalsOf(keyId, now) ?? refusals.get(keyId), now);
+        return end === undefined ? [] : [[keyId, end] as const];
+      }),
+    );
+  }
+
   async purge(now: Instant): Promise<number> {
     return this.stored.purge(now);
   }
@@ -95,11 +108,15 @@ export class InProcessRequestCounter implements RequestCounter {
 
   /** Other requests may have been counted while the stored counts were read. */
   private knownOr(stored: KeyCounts, { accountId, keyId }: KeyRequester, now: Instant): KeyCounts {
-    const refusals = this.keys.get(keyId);
     return {
       usage: highestOf(this.usageOf(accountId, now), currentUsage(stored.usage, now)),
-      refusals: refusals && !isAhead(refusals.bannedAt, now) ? refusals : stored.refusals,
+      refusals: this.refusalsOf(keyId, now) ?? stored.refusals,
     };
+  }
+
+  private refusalsOf(keyId: ApiKeyId, now: Instant): Refusals | undefined {
+    const refusals = this.keys.get(keyId);
+    return refusals && !isAhead(refusals.bannedAt, now) ? refusals : undefined;
   }
 
   private usageOf(accountId: AccountId, now: Instant): Usage {

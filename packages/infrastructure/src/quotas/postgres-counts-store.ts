@@ -158,7 +158,8 @@ export class PostgresCountsStore {
     await this.writeBehind.close();
   }
 
-  private async readAll(requesters: readonly KeyRequester[]): Promise<readonly KeyCounts[]> {
+  /** In the order of the requesters. @throws DomainError `service_unavailable` */
+  async readAll(requesters: readonly KeyRequester[]): Promise<readonly KeyCounts[]> {
     const ids = [requesters.map(({ accountId }) => accountId), requesters.map(({ keyId }) => keyId)];
     const rows = await readPrepared(this.dataSource, READ, ids);
     return rows.map((row) => countsFrom(row.map(Number)));

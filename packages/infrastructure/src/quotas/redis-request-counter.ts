@@ -1,4 +1,6 @@
 import {
+  type ApiKeyId,
+  banEnd,
   type BanPolicy,
   type CountedRequest,
   decide,
@@ -6,6 +8,7 @@ import {
   DAY,
   type Instant,
   instant,
+  type KeyRequester,
   MOST_SKEW,
   NO_USAGE,
   type Refusals,
@@ -15,22 +18,14 @@ import {
   type Verdict,
   verdictOn,
 } from '@adoption-store/domain';
-import { Redis } from 'ioredis';
+import { type RedisAddress, RedisConnection } from './redis-connection.js';
 import { requestCounterScript } from './request-counter-script.js';
-
-/** A value in Redis, as request-counter-script.ts writes it. */
-type Held = string | null | undefined;
-/** The values that the script returns for each requester. */
-type Answer = readonly [usage: Held, refusals: Held, at: number];
-
-/** The client with the script as a command. */
-interface ScriptedRedis extends Redis {
-  countRequests(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<(Held | number)[]>;
-}
 
 /** Requests of one requester with the same limits. They are decided one after another. */
 interface Group extends CountedRequest {
   requests: number;
+  /** Settles once Redis has answered. */
+  answer: Promise<void> | undefined;
   /** The usage before the next request of this group, once Redis has answered. */
   usage: Usage;
   /** Only for keys. */
@@ -45,22 +40,21 @@ const MOST_GROUPS = 500;
 /** Milliseconds until a request is decided in process instead. This leaves time to do so within 50 ms. */
 const DEFAULT_TIMEOUT = 40;
 
+/** A request of no real requester, in a window of its own. */
+const PROBE_KEY = 'quota:address:probe';
+const PROBE_ARGUMENTS = ['', 1, DAY, Infinity, Infinity];
+
 /** Two clocks that differ from Redis' by no more than this differ from each other by no more than MOST_SKEW. */
 const TOLERANCE = MOST_SKEW / 2;
 
-/** Milliseconds between attempts to connect. */
-const RETRY_INTERVAL = 100;
-
 /** Counts in a Redis that all instances share. Rejects if Redis doesn't answer in time. */
 export class RedisRequestCounter implements RequestCounter {
-  /** The requests of this turn of the event loop, which are sent as one call. */
+  /** The requests of this turn of the event loop, which are sent together. */
   private groups = new Map<string, Group>();
-  private answer = Promise.resolve();
-  /** The reason why the connection failed; undefined once connected. */
-  connectionError: Error | undefined;
+  private sent = Promise.resolve();
 
   private constructor(
-    private readonly redis: ScriptedRedis,
+    private readonly connection: RedisConnection,
     private readonly policy: BanPolicy,
     private readonly timeout: number,
   ) {}
@@ -72,37 +66,23 @@ export class RedisRequestCounter implements RequestCounter {
    *   that set the time pass more.
    */
   static async connect(
-    url: string,
+    address: RedisAddress,
     policy: BanPolicy,
     timeout = DEFAULT_TIMEOUT,
     tolerance = TOLERANCE,
   ): Promise<RedisRequestCounter> {
-    const redis = new Redis(url, {
-      lazyConnect: true,
-      // A request should be decided in process instead of waiting.
-      enableOfflineQueue: false,
-      maxRetriesPerRequest: 0,
-      // For the client's own commands. A decision has a shorter limit, see `withTimeout`.
-      commandTimeout: 1_000,
-      connectTimeout: 500,
-      // For a frozen server, which doesn't close the connection itself.
-      disconnectTimeout: 200,
-      retryStrategy: () => RETRY_INTERVAL,
-      // After a failover the old primary may still answer, but refuse writes.
-      reconnectOnError: (error) => error.message.startsWith('READONLY'),
-      connectionName: 'adoption-store',
-      scripts: { countRequests: { lua: requestCounterScript(policy, tolerance) } },
-    });
-    const counter = new RedisRequestCounter(redis as ScriptedRedis, policy, timeout);
-    redis.on('error', (error: Error) => (counter.connectionError = error));
-    redis.on('ready', () => (counter.connectionError = undefined));
-    await redis.connect().catch(() => undefined);
-    return counter;
+    const connection = await RedisConnection.open(address, requestCounterScript(policy, tolerance));
+    return new RedisRequestCounter(connection, policy, timeout);
   }
 
   /** Whether Redis is connected. If not, a request rejects immediately. */
   get isReady(): boolean {
-    return this.redis.status === 'ready';
+    return this.connection.isReady;
+  }
+
+  /** The reason why the connection failed; undefined once connected. */
+  get connectionError(): Error | undefined {
+    return this.connection.error;
   }
 
   async count(request: CountedRequest): Promise<Verdict> {
@@ -112,12 +92,13 @@ export class RedisRequestCounter implements RequestCounter {
   /** Counts a request. Returns the state behind the verdict too. */
   async decide({ requester, limits, now }: CountedRequest): Promise<Decision> {
     if (this.groups.size === MOST_GROUPS) this.groups = new Map();
-    if (this.groups.size === 0) this.answer = this.ask(this.groups);
-    const id = `${keysOf(requester).join(' ')} ${limits.perMinute} ${limits.perDay}`;
+    if (this.groups.size === 0) this.sent = this.send(this.groups);
+    const id = `${keyOf(requester)} ${apiKeyOf(requester)} ${limits.perMinute} ${limits.perDay}`;
     const group = this.groups.get(id) ?? groupOf({ requester, limits, now });
     this.groups.set(id, group);
     group.requests += 1;
-    await this.answer;
+    await this.sent;
+    await group.answer;
     const decision = decide(group.usage, group.refusals, limits, group.at, this.policy);
     group.usage = decision.usage;
     group.refusals &&= decision.refusals;
@@ -126,8 +107,20 @@ export class RedisRequestCounter implements RequestCounter {
 
   async look(request: CountedRequest): Promise<Verdict> {
     const group = groupOf(request);
-    await this.askFor([group]);
+    await this.ask([group]);
     return verdictOn(group.usage, group.limits, group.refusals, group.at);
+  }
+
+  async bansOf(requesters: readonly KeyRequester[], now: Instant): Promise<ReadonlyMap<ApiKeyId, Instant>> {
+    const limits = { perMinute: Infinity, perDay: Infinity };
+    const groups = requesters.map((requester) => ({ keyId: requester.keyId, ...groupOf({ requester, limits, now }) }));
+    await Promise.all(this.callsOf(groups).map((call) => this.ask(call)));
+    return new Map(
+      groups.flatMap(({ keyId, refusals, at }) => {
+        const end = banEnd(refusals, at);
+        return end === undefined ? [] : [[keyId, end] as const];
+      }),
+    );
   }
 
   /** Does nothing, because the keys in Redis expire by themselves. */
@@ -136,38 +129,50 @@ export class RedisRequestCounter implements RequestCounter {
   }
 
   /**
-   * Resolves if a request could be counted now. It counts a request of no real requester, because a reachable Redis may
-   * be full, or a replica. A connection without any answer is replaced.
+   * Resolves if a request could be counted now, on each primary. It counts requests of no real requester, because a
+   * reachable Redis may be full, or a replica. Connections without any answer are replaced.
    */
   async probe(): Promise<void> {
+    const withTimeout = <Answer>(answer: Promise<Answer>) => this.withTimeout(answer);
     try {
-      const limits = { perMinute: Infinity, perDay: Infinity };
-      await this.decide({ requester: { address: 'probe' }, limits, now: instant(DAY) });
+      const keys = await withTimeout(this.connection.keysOfPrimaries(PROBE_KEY));
+      await Promise.all(keys.map((key) => withTimeout(this.connection.countRequests([key], PROBE_ARGUMENTS))));
+      this.connection.error = undefined;
     } catch (error) {
-      if (this.isReady) this.redis.disconnect(true);
+      await this.connection.replaceSilent(withTimeout);
       throw error;
     }
   }
 
   close(): void {
-    this.redis.disconnect();
+    this.connection.close();
   }
 
-  private async ask(gathering: ReadonlyMap<string, Group>): Promise<void> {
+  private async send(gathering: ReadonlyMap<string, Group>): Promise<void> {
     await new Promise(setImmediate);
     this.groups = new Map();
-    await this.askFor([...gathering.values()]);
+    for (const call of this.callsOf([...gathering.values()])) {
+      const answer = this.ask(call);
+      for (const group of call) group.answer = answer;
+    }
   }
 
-  private async askFor(groups: readonly Group[]): Promise<void> {
-    const keys = groups.flatMap(({ requester }) => keysOf(requester));
-    const numbers = groups.flatMap(({ requests, now, limits }) => [requests, now, limits.perMinute, limits.perDay]);
-    const answers = await this.withTimeout(this.redis.countRequests(keys.length, ...keys, ...numbers));
+  private callsOf(groups: readonly Group[]): readonly (readonly Group[])[] {
+    if (this.connection.isCluster) return groups.map((group) => [group]);
+    return groups.length > 0 ? [groups] : [];
+  }
+
+  private async ask(groups: readonly Group[]): Promise<void> {
+    const keys = groups.map(({ requester }) => keyOf(requester));
+    const args = groups.flatMap(({ requester, requests, now, limits }) => [
+      ...[apiKeyOf(requester), requests, now, limits.perMinute, limits.perDay],
+    ]);
+    const answers = await this.withTimeout(this.connection.countRequests(keys, args));
     groups.forEach((group, index) => {
-      const [usage, refusals, at] = answers.slice(3 * index, 3 * index + 3) as unknown as Answer;
-      group.usage = usageFrom(usage);
-      if ('keyId' in group.requester) group.refusals = refusalsFrom(refusals);
-      group.at = instant(at);
+      const held = (answers[2 * index] as string | null) ?? '';
+      group.usage = usageFrom(held);
+      if ('keyId' in group.requester) group.refusals = refusalsFrom(held, group.requester);
+      group.at = instant(answers[2 * index + 1] as number);
     });
   }
 
@@ -189,20 +194,30 @@ export class RedisRequestCounter implements RequestCounter {
 }
 
 function groupOf(request: CountedRequest): Group {
-  return { ...request, requests: 0, usage: NO_USAGE, refusals: undefined, at: request.now };
+  return { ...request, requests: 0, answer: undefined, usage: NO_USAGE, refusals: undefined, at: request.now };
 }
 
-function keysOf(requester: Requester): [usage: string, refusals: string] {
-  if ('address' in requester) return [`quota:address:${requester.address}`, ''];
-  return [`quota:account:${requester.accountId}`, `quota:key:${requester.keyId}`];
+function keyOf(requester: Requester): string {
+  return 'address' in requester ? `quota:address:${requester.address}` : `quota:account:${requester.accountId}`;
 }
 
-function usageFrom(held: Held): Usage {
-  const [minuteStart = 0, minuteUsed = 0, dayStart = 0, dayUsed = 0] = (held ?? '').split(' ').map(Number);
+function apiKeyOf(requester: Requester): string {
+  return 'keyId' in requester ? String(requester.keyId) : '';
+}
+
+function usageFrom(held: string): Usage {
+  const [minuteStart, minuteUsed, dayStart, dayUsed] = numbersFrom(held);
   return { minuteStart: instant(minuteStart), minuteUsed, dayStart: instant(dayStart), dayUsed };
 }
 
-function refusalsFrom(held: Held): Refusals {
-  const [minuteStart = 0, count = 0, bannedAt = 0, bannedUntil = 0] = (held ?? '').split(' ').map(Number);
+function refusalsFrom(held: string, { keyId }: KeyRequester): Refusals {
+  const name = ` key:${keyId} `;
+  const place = held.indexOf(name);
+  const [minuteStart, count, bannedAt, bannedUntil] = numbersFrom(place < 0 ? '' : held.slice(place + name.length));
   return { minuteStart: instant(minuteStart), count, bannedAt: instant(bannedAt), bannedUntil: instant(bannedUntil) };
+}
+
+function numbersFrom(text: string): readonly [number, number, number, number] {
+  const [first = 0, second = 0, third = 0, fourth = 0] = text.split(' ', 4).map(Number);
+  return [first, second, third, fourth];
 }

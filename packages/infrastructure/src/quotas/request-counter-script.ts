@@ -4,11 +4,12 @@ import { type BanPolicy, MOST_SKEW } from '@adoption-store/domain';
  * The domain's `decide` (quota.ts) for several requesters, as one atomic step in Redis. The contract suite compares the
  * two.
  *
- * KEYS: two for each requester, the usage of its account or address, and the refusals of its API key (empty for an
- * address). ARGV: four for each requester, the number of its requests (0 only reads), now, perMinute and perDay. Times
- * are Unix milliseconds. Usage and Refusals are stored as text: their fields in the order of quota.ts, separated by spaces.
- * Returns for each requester the two stored texts before its requests, and the time of the decision; `decide` derives
- * the result of each request from them.
+ * KEYS: one for each requester, of its account or address. All that a decision needs is in this one key, because a Redis
+ * Cluster refuses a script with two while it moves them (`TRYAGAIN`). ARGV: five for each requester, its API key (empty
+ * for an address), the number of its requests (0 only reads), now, perMinute and perDay. Times are Unix milliseconds.
+ * The value is text: the fields of Usage in the order of quota.ts, separated by spaces, and for each API key with
+ * refusals or a ban ` key:ID ` and the fields of Refusals. Returns for each requester the value before its requests, and
+ * the time of the decision; `decide` derives the result of each request from them.
  *
  * Redis' clock replaces a `now` that differs from it by more than `tolerance` milliseconds. Otherwise an instance whose
  * clock is wrong and the others would take turns in beginning new windows.
@@ -19,34 +20,43 @@ import { type BanPolicy, MOST_SKEW } from '@adoption-store/domain';
 export function requestCounterScript({ refusals, firstBan, longestBan }: BanPolicy, tolerance: number): string {
   return `
 local MINUTE, DAY, SPARE, MOST_SKEW = 60000, 86400000, 60000, ${MOST_SKEW}
+local NUMBERS = '(%d+) (%d+) (%d+) (%d+)'
 
-local function read(text)
-  local a, b, c, d = string.match(text or '0 0 0 0', '(%d+) (%d+) (%d+) (%d+)')
-  return tonumber(a), tonumber(b), tonumber(c), tonumber(d)
-end
-
-local function write(key, expiry, ...)
-  redis.call('SET', key, string.format('%.0f %.0f %.0f %.0f', ...), 'PX', expiry + SPARE)
+local function numbers(a, b, c, d)
+  return tonumber(a or 0), tonumber(b or 0), tonumber(c or 0), tonumber(d or 0)
 end
 
 local function isCurrent(start, length, now)
   return now < start + length and start <= now + MOST_SKEW
 end
 
-local function count(usageKey, refusalsKey, requests, now, perMinute, perDay)
-  local held = redis.call('MGET', usageKey, refusalsKey)
-  local minuteStart, minuteUsed, dayStart, dayUsed = read(held[1])
-  local refusedMinute, refusals, bannedAt, bannedUntil = read(held[2])
-  local isBannable, isCounted, isRefused = refusalsKey ~= '', false, false
-  if not isCurrent(minuteStart, MINUTE, now) then minuteStart, minuteUsed, isCounted = now - now % MINUTE, 0, true end
-  if not isCurrent(dayStart, DAY, now) then dayStart, dayUsed, isCounted = now - now % DAY, 0, true end
-  if bannedAt > now + MOST_SKEW then refusedMinute, refusals, bannedAt, bannedUntil, isRefused = 0, 0, 0, 0, true end
+-- The text of an API key's refusals and the time until which they matter. A ban within a day of another is twice as long.
+local function refusalsText(apiKey, now, refusedMinute, refusals, bannedAt, bannedUntil)
+  local last = math.max(refusedMinute + MINUTE, bannedAt + DAY, bannedUntil)
+  -- Later than the whole key would expire, because the clock of another instance may be behind.
+  if last + DAY <= now then return '', 0 end
+  return string.format(' key:%s %.0f %.0f %.0f %.0f', apiKey, refusedMinute, refusals, bannedAt, bannedUntil), last
+end
+
+local function count(key, apiKey, requests, now, perMinute, perDay)
+  local held = redis.call('GET', key)
+  local text = held or ''
+  local minuteStart, minuteUsed, dayStart, dayUsed = numbers(string.match(text, NUMBERS))
+  local others = string.find(text, 'key', 1, true)
+  local refusedMinute, refusals, bannedAt, bannedUntil = 0, 0, 0, 0
+  if others then
+    refusedMinute, refusals, bannedAt, bannedUntil = numbers(string.match(text, ' key:' .. apiKey .. ' ' .. NUMBERS))
+  end
+  local isBannable, isChanged = apiKey ~= '', false
+  if not isCurrent(minuteStart, MINUTE, now) then minuteStart, minuteUsed, isChanged = now - now % MINUTE, 0, true end
+  if not isCurrent(dayStart, DAY, now) then dayStart, dayUsed, isChanged = now - now % DAY, 0, true end
+  if bannedAt > now + MOST_SKEW then refusedMinute, refusals, bannedAt, bannedUntil, isChanged = 0, 0, 0, 0, true end
   for _ = 1, requests do
     if bannedUntil > now then break end
     if minuteUsed < perMinute and dayUsed < perDay then
-      minuteUsed, dayUsed, isCounted = minuteUsed + 1, dayUsed + 1, true
+      minuteUsed, dayUsed, isChanged = minuteUsed + 1, dayUsed + 1, true
     elseif isBannable then
-      isRefused = true
+      isChanged = true
       if not isCurrent(refusedMinute, MINUTE, now) then refusedMinute, refusals = now - now % MINUTE, 0 end
       refusals = refusals + 1
       if refusals >= ${refusals} then
@@ -56,16 +66,20 @@ local function count(usageKey, refusalsKey, requests, now, perMinute, perDay)
       end
     end
   end
-  if requests == 0 then return held end
-  if isCounted then
-    local expiry = (isBannable and dayStart + DAY or minuteStart + MINUTE) - now
-    write(usageKey, expiry, minuteStart, minuteUsed, dayStart, dayUsed)
+  if requests == 0 or not isChanged then return held end
+  local last = isBannable and dayStart + DAY or minuteStart + MINUTE
+  local parts = { string.format('%.0f %.0f %.0f %.0f', minuteStart, minuteUsed, dayStart, dayUsed) }
+  local function keep(...)
+    local part, till = refusalsText(...)
+    parts[#parts + 1], last = part, math.max(last, till)
   end
-  if isRefused then
-    -- A ban within a day of another is twice as long.
-    local expiry = math.max(now, refusedMinute + MINUTE, bannedAt + DAY, bannedUntil) - now
-    write(refusalsKey, expiry, refusedMinute, refusals, bannedAt, bannedUntil)
+  if bannedAt + refusedMinute > 0 then keep(apiKey, now, refusedMinute, refusals, bannedAt, bannedUntil) end
+  if others then
+    for other, a, b, c, d in string.gmatch(text, ' key:(%d+) ' .. NUMBERS) do
+      if other ~= apiKey then keep(other, now, numbers(a, b, c, d)) end
+    end
   end
+  redis.call('SET', key, table.concat(parts), 'PX', last - now + SPARE)
   return held
 end
 
@@ -73,12 +87,12 @@ local seconds, microseconds = unpack(redis.call('TIME'))
 local redisNow = seconds * 1000 + math.floor(microseconds / 1000)
 
 local all = {}
-for at = 1, #KEYS, 2 do
-  local requests, now, perMinute, perDay = unpack(ARGV, 2 * at - 1, 2 * at + 2)
+for at = 1, #KEYS do
+  local apiKey, requests, now, perMinute, perDay = unpack(ARGV, 5 * at - 4, 5 * at)
   now = tonumber(now)
   if math.abs(now - redisNow) > ${tolerance} then now = redisNow end
-  local held = count(KEYS[at], KEYS[at + 1], tonumber(requests), now, tonumber(perMinute), tonumber(perDay))
-  all[#all + 1], all[#all + 2], all[#all + 3] = held[1], held[2], now
+  all[2 * at - 1] = count(KEYS[at], apiKey, tonumber(requests), now, tonumber(perMinute), tonumber(perDay))
+  all[2 * at] = now
 end
 return all
 `;

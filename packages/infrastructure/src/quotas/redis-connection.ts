@@ -1,0 +1,216 @@
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { keysInSlots } from './cluster-slots.js';
+
+/** How Redis is reached. */
+export interface RedisAddress {
+  /**
+   * URLs that differ only in host and port: of one Redis, of some nodes of a Redis Cluster, or of Sentinels. The user, the
+   * password and the database are those of the servers that hold the data.
+   */
+  readonly urls: readonly string[];
+  /** The name that Sentinels give the primary. With it the URLs are theirs. */
+  readonly sentinelName?: string | undefined;
+  /** The password of the Sentinels themselves. */
+  readonly sentinelPassword?: string | undefined;
+}
+
+/** A client with the script as a command. */
+type Scripted<Client> = Client & {
+  countRequests(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown[]>;
+};
+
+/** Milliseconds between attempts to connect. */
+const RETRY_INTERVAL = 100;
+
+const REDIS_PORT = 6_379;
+const SENTINEL_PORT = 26_379;
+
+const retryStrategy = () => RETRY_INTERVAL;
+
+/** For each connection. A request should be decided in process instead of waiting. */
+const CONNECTION = {
+  // For the client's own commands. A decision has a shorter limit, see RedisRequestCounter.
+  commandTimeout: 1_000,
+  connectTimeout: 500,
+  // For a frozen server, which doesn't close the connection itself.
+  disconnectTimeout: 200,
+  // After a failover the old primary may still answer, but refuse writes.
+  reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
+  connectionName: 'adoption-store',
+} satisfies RedisOptions;
+
+/** A connection to one Redis, to the primary that Sentinels name, or to a Redis Cluster. It reconnects by itself. */
+export class RedisConnection {
+  /** The reason why it isn't connected, or why a node of a cluster isn't. */
+  error: Error | undefined;
+  private client: Scripted<Redis> | Scripted<Cluster>;
+  /** Whether it is known that the client is of the right kind. */
+  private isSettled: boolean;
+  private isClosed = false;
+
+  private constructor(
+    private readonly address: RedisAddress,
+    private readonly lua: string,
+  ) {
+    const { urls, sentinelName } = address;
+    this.isSettled = urls.length > 1 || sentinelName !== undefined;
+    this.client = urls.length > 1 && sentinelName === undefined ? this.newCluster() : this.newRedis();
+  }
+
+  /** Connects. If that fails, it goes on in the background. */
+  static async open(address: RedisAddress, lua: string): Promise<RedisConnection> {
+    const connection = new RedisConnection(address, lua);
+    await connection.connect();
+    return connection;
+  }
+
+  /** Whether it is connected. If not, a call rejects immediately. */
+  get isReady(): boolean {
+    return this.isSettled && this.client.status === 'ready';
+  }
+
+  /** In a cluster a call has one key, because others may be on other nodes. */
+  get isCluster(): boolean {
+    return this.client instanceof Cluster;
+  }
+
+  async countRequests(keys: readonly string[], args: readonly (string | number)[]): Promise<unknown[]> {
+    if (!this.isReady) throw this.error ?? new Error('not connected');
+    return this.client.countRequests(keys.length, ...keys, ...args);
+  }
+
+  /** Keys that begin like this, one for each primary. */
+  async keysOfPrimaries(start: string): Promise<readonly string[]> {
+    if (!(this.client instanceof Cluster)) return [start];
+    return keysInSlots(start, await this.client.cluster('SLOTS'));
+  }
+
+  /** Replaces connections without an answer, and those to nodes that have lost their cluster. */
+  async replaceSilent(withTimeout: <Answer>(answer: Promise<Answer>) => Promise<Answer>): Promise<void> {
+    const { client, isReady } = this;
+    if (!isReady) return;
+    if (!(client instanceof Cluster)) {
+      client.disconnect(true);
+      return;
+    }
+    const nodes = client.nodes('master').filter(({ status }) => status === 'ready');
+    const states = await Promise.allSettled(nodes.map((node) => withTimeout(node.cluster('INFO'))));
+    nodes.forEach((node, index) => {
+      const state = states[index];
+      const isSound = state?.status === 'fulfilled' && state.value.includes('cluster_state:ok');
+      // The client then asks another node for the owner of each slot.
+      if (!isSound) node.disconnect();
+    });
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.client.disconnect();
+  }
+
+  /** Resolves once it is connected, or the first attempt has failed. */
+  private async connect(): Promise<void> {
+    const { client } = this;
+    await new Promise<void>((resolve) => {
+      const fail = () => {
+        // A client that another has replaced was closed on purpose.
+        if (client === this.client) resolve();
+      };
+      client.once('error', fail).once('close', fail);
+      client.on('ready', () => void this.settle(client).then(resolve));
+      client.connect().catch(() => undefined);
+    });
+  }
+
+  private async settle(client: Redis | Cluster): Promise<void> {
+    this.error = undefined;
+    // Connected now, so that the first requests needn't wait for it.
+    if (client instanceof Cluster) await Promise.allSettled(client.nodes('master').map((node) => node.ping()));
+    else if (this.address.sentinelName === undefined) await this.adapt(client);
+  }
+
+  /** One address may be that of a cluster, such as a managed one's. */
+  private async adapt(redis: Redis): Promise<void> {
+    const [, mode] = /redis_mode:(\w+)/.exec(await redis.info('server').catch(() => '')) ?? [];
+    if (this.client !== redis || this.isClosed) return;
+    this.isSettled = mode !== 'sentinel';
+    if (mode === 'sentinel') this.error = new Error('REDIS_URL leads to a Sentinel: set REDIS_SENTINEL_NAME');
+    if (mode !== 'cluster') return;
+    this.client = this.newCluster();
+    redis.disconnect();
+    await this.connect();
+  }
+
+  private newRedis(): Scripted<Redis> {
+    const { urls, sentinelName, sentinelPassword } = this.address;
+    const options: RedisOptions = {
+      ...CONNECTION,
+      lazyConnect: true,
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      retryStrategy,
+      scripts: { countRequests: { lua: this.lua } },
+      ...(sentinelName !== undefined && {
+        name: sentinelName,
+        sentinels: urls.map((url) => hostOf(url, SENTINEL_PORT)),
+        ...(sentinelPassword !== undefined && { sentinelPassword }),
+        sentinelRetryStrategy: retryStrategy,
+        sentinelCommandTimeout: CONNECTION.commandTimeout,
+        ...credentialsOf(urls),
+        db: databaseOf(urls),
+        ...(isTls(urls) && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
+      }),
+    };
+    const redis = sentinelName === undefined ? new Redis(urls[0] ?? '', options) : new Redis(options);
+    redis.on('error', (error: Error) => (this.error = error));
+    return redis as Scripted<Redis>;
+  }
+
+  private newCluster(): Scripted<Cluster> {
+    const { urls } = this.address;
+    const cluster = new Cluster(
+      urls.map((url) => hostOf(url, REDIS_PORT)),
+      {
+        lazyConnect: true,
+        enableOfflineQueue: false,
+        clusterRetryStrategy: retryStrategy,
+        // A request isn't repeated: it may have been counted, and it is decided in process meanwhile.
+        retryDelayOnFailover: 0,
+        retryDelayOnClusterDown: 0,
+        // Keeps names, so that a certificate's can be checked, and a name that is unknown is one node's failure only.
+        dnsLookup: (host, callback) => {
+          callback(null, host);
+        },
+        redisOptions: { ...CONNECTION, ...credentialsOf(urls), ...(isTls(urls) && { tls: {} }) },
+        scripts: { countRequests: { lua: this.lua } },
+      },
+    );
+    cluster.on('node error', (error: Error) => (this.error = error));
+    // None of the nodes could be asked.
+    cluster.on('error', (error: Error & { lastNodeError?: Error }) => (this.error = error.lastNodeError ?? error));
+    return cluster as Scripted<Cluster>;
+  }
+}
+
+function hostOf(url: string, defaultPort: number): { readonly host: string; readonly port: number } {
+  const { hostname, port } = new URL(url);
+  // Without the brackets of an IPv6 address.
+  return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || defaultPort) };
+}
+
+function credentialsOf([url = '']: readonly string[]): RedisOptions {
+  const { username, password } = new URL(url);
+  return {
+    ...(username !== '' && { username: decodeURIComponent(username) }),
+    ...(password !== '' && { password: decodeURIComponent(password) }),
+  };
+}
+
+/** A cluster has only 0. */
+function databaseOf([url = '']: readonly string[]): number {
+  return Number(new URL(url).pathname.slice(1));
+}
+
+function isTls([url = '']: readonly string[]): boolean {
+  return url.startsWith('rediss:');
+}
