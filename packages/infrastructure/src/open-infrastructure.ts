@@ -13,27 +13,38 @@ import { CoalescingAnimalRepository } from './animals/coalescing-animal-reposito
 import { PostgresAnimalImporter } from './animals/postgres-animal-importer.js';
 import { PostgresAnimalRepository } from './animals/postgres-animal-repository.js';
 import { PostgresCategoryRepository } from './categories/postgres-category-repository.js';
-import { openDataSource } from './database/data-source.js';
+import { type DatabaseConnection, openDataSource } from './database/data-source.js';
 import { migrate } from './database/migrate.js';
 import { poolStateOf } from './database/prepared.js';
 import { watchReadiness } from './database/readiness.js';
+import { serverName, Servers } from './database/servers.js';
 import { sharedSecret } from './database/shared-secret.js';
+import { isOfPooler, requireSettings } from './database/transaction-pooler.js';
 import { mailRisk } from './mail/mail-risk.js';
 import type { SmtpDelivery } from './messages/smtp-message-sender.js';
 import { TypeOrmMessageQueue } from './messages/typeorm-message-queue.js';
 import { TypeOrmOrderRepository } from './orders/typeorm-order-repository.js';
 import { PostgresIdempotencyRecords } from './idempotency/postgres-idempotency-records.js';
 import { createRequestCounter } from './quotas/create-request-counter.js';
+import { PostgresRefusalLog } from './quotas/postgres-refusal-log.js';
 import { PostgresUsageRecords } from './quotas/postgres-usage-records.js';
+import type { RedisAddress } from './quotas/redis-connection.js';
 import { PostgresSessionRepository } from './sessions/postgres-session-repository.js';
 import { type Dependency, type DependencyChange, DependencyMonitor } from './kernel/dependency-monitor.js';
 import { nodeCryptography } from './kernel/node-cryptography.js';
 import { reasonOf } from './kernel/reason-of.js';
 import { systemClock } from './kernel/system-clock.js';
 
+type Urls = string | readonly string[];
+
 export interface InfrastructureConfig {
-  /** The PostgreSQL (14 or later) to use. */
-  readonly databaseUrl: string;
+  /** The PostgreSQL (14 or later) to use: its URL, or the URL of each server of which one is the primary. */
+  readonly databaseUrl: Urls;
+  /**
+   * If `databaseUrl` leads to a pooler in transaction mode: the same database without it, for what needs a session, which are
+   * migrations, notifications and imports.
+   */
+  readonly directDatabaseUrl?: Urls | undefined;
   /** Called after every connection is closed, also if the database can't be used. */
   readonly closeDatabase?: () => Promise<void>;
   /**
@@ -42,7 +53,7 @@ export interface InfrastructureConfig {
    */
   readonly poolSize: number;
   /** A Redis in which all instances count requests together. Without it each instance counts by itself. */
-  readonly redisUrl?: string | undefined;
+  readonly redis?: RedisAddress | undefined;
   /**
    * How this process delivers messages: by e-mail, or by calling a function. Without it, it delivers none. Account mails
    * are delivered by e-mail only.
@@ -66,6 +77,8 @@ export interface Readings {
   readonly pool: { readonly idle: number; readonly used: number; readonly size: number; readonly waiting: number };
   /** Requests that this process decided by itself because Redis was lost. */
   readonly limitFallbacks: number;
+  /** Refused requests that this process didn't record, because too many waited for the database. */
+  readonly droppedRefusals: number;
   /** The dependencies of this process, and whether each answers. */
   readonly dependencies: ReadonlyMap<Dependency, boolean>;
   /** Milliseconds by which this process's clock is ahead of PostgreSQL's; undefined until PostgreSQL has answered. */
@@ -91,9 +104,11 @@ export interface Infrastructure {
  * @throws Error with one sentence if the database can't be used.
  */
 export async function openInfrastructure(config: InfrastructureConfig): Promise<Infrastructure> {
-  const { databaseUrl, closeDatabase, poolSize: max, redisUrl, delivery } = config;
+  const { databaseUrl, directDatabaseUrl, closeDatabase, poolSize: max, redis, delivery } = config;
   const { banPolicy: policy = DEFAULT_BAN_POLICY, onEvent = () => undefined, onDependency = () => undefined } = config;
-  const connection = { connectionString: databaseUrl, max };
+  const address = addressOf(databaseUrl);
+  const connection = { ...address, max, poolsTransactions: directDatabaseUrl !== undefined };
+  const direct = { ...(directDatabaseUrl === undefined ? address : addressOf(directDatabaseUrl)), max };
   // Closed in reverse order, so that each resource closes before those it uses.
   const opened: (() => unknown)[] = [() => closeDatabase?.()];
   const monitor = new DependencyMonitor(onDependency);
@@ -101,23 +116,30 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
     monitor.close();
     for (const closeOne of opened.splice(0).reverse()) await closeOne();
   };
+  const name = closeDatabase === undefined ? 'DATABASE_URL' : 'DATA_DIR';
+  let used = directDatabaseUrl === undefined ? name : 'DATABASE_DIRECT_URL';
   try {
-    await migrate(connection, onEvent);
+    await direct.servers?.find();
+    await migrate(direct, onEvent);
+    used = name;
+    await connection.servers?.find();
     const dataSource = await openDataSource(connection);
     opened.push(() => dataSource.destroy());
-    const readiness = watchReadiness(connection, dataSource, monitor);
+    if (connection.poolsTransactions) await requireSettings(dataSource);
+    const readiness = watchReadiness(connection, dataSource, monitor, onEvent);
     opened.push(() => readiness.close());
     const risk = typeof delivery === 'object' ? mailRisk(delivery.smtpUrl) : undefined;
     if (risk !== undefined) onEvent(risk);
-    const { close: closeAccounts, ...accounts } = createAccountAdapters(dataSource, connection);
+    const { close: closeAccounts, ...accounts } = createAccountAdapters(dataSource, direct);
     const usage = new PostgresUsageRecords(dataSource);
+    const refusals = new PostgresRefusalLog(dataSource);
     const requests = await createRequestCounter({
-      ...{ redisUrl, dataSource, policy, onEvent },
+      ...{ redis, dataSource, policy, onEvent },
       onRedisState: (failure) => {
         monitor.record('redis', failure);
       },
     });
-    const messages = new TypeOrmMessageQueue(dataSource, connection);
+    const messages = new TypeOrmMessageQueue(dataSource, direct);
     const messageSender = await openMessageSender(delivery);
     if ('check' in messageSender) monitor.poll('smtp', () => messageSender.check(), SMTP_POLL);
     const accountMailSender = await openAccountMailSender(delivery);
@@ -127,12 +149,13 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
       accountMailSender.close();
       await requests.close();
       await usage.close();
+      await refusals.close();
       await closeAccounts();
     });
     const ports: Ports = {
       animals: new CoalescingAnimalRepository(new PostgresAnimalRepository(dataSource, config.categories)),
       categories: new PostgresCategoryRepository(dataSource),
-      animalImporter: new PostgresAnimalImporter(connection, config.categories),
+      animalImporter: new PostgresAnimalImporter(direct, config.categories),
       orders: new TypeOrmOrderRepository(dataSource),
       messages,
       messageSender,
@@ -143,6 +166,7 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
       accountMailSender,
       requests: requests.counter,
       usage,
+      refusals,
       idempotency: new PostgresIdempotencyRecords(dataSource),
       clock: systemClock,
       cryptography: nodeCryptography,
@@ -155,6 +179,7 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
       read: () => ({
         pool: poolStateOf(dataSource),
         limitFallbacks: requests.fallbacks(),
+        droppedRefusals: refusals.dropped,
         dependencies: monitor.read(),
         clockSkew: readiness.clockSkew(),
       }),
@@ -162,15 +187,26 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
     };
   } catch (error) {
     await close();
-    throw explained(error, databaseUrl, closeDatabase === undefined ? 'DATABASE_URL' : 'DATA_DIR');
+    throw explained(error, (used === 'DATABASE_DIRECT_URL' ? directDatabaseUrl : undefined) ?? databaseUrl, used);
   }
 }
 
-function explained(error: unknown, databaseUrl: string, setting: string): Error {
+function addressOf(databaseUrl: Urls): Pick<DatabaseConnection, 'connectionString' | 'servers'> {
+  const [first = '', ...others] = [databaseUrl].flat();
+  return others.length === 0 ? { connectionString: first } : { servers: new Servers([first, ...others]) };
+}
+
+function explained(error: unknown, databaseUrl: Urls, setting: string): Error {
   // Without the user and the password.
-  const { host, port, database } = new pg.Client(databaseUrl);
-  const server = `${host}:${port}/${database ?? ''}`;
-  return new Error(`the database of ${setting} (${server}) can't be used: ${reasonOf(error)}`, { cause: error });
+  const urls = [databaseUrl].flat();
+  const { database } = new pg.Client(urls[0]);
+  const server = `${urls.map(serverName).join(',')}/${database ?? ''}`;
+  const advice =
+    setting === 'DATABASE_URL'
+      ? 'set DATABASE_POOLER=transaction, and DATABASE_DIRECT_URL to the address of PostgreSQL itself'
+      : 'it must be the address of PostgreSQL itself';
+  const reason = isOfPooler(error) ? `${reasonOf(error)}: ${advice}` : reasonOf(error);
+  return new Error(`the database of ${setting} (${server}) can't be used: ${reason}`, { cause: error });
 }
 
 // Loaded on demand, because loading the mailer takes a tenth of a second.

@@ -5,7 +5,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 const READY = Buffer.from([0x5a, 0, 0, 0, 5]);
 
 /** The question whether the database answers, which every process asks four times a second beside its work. */
-const READINESS = 'SELECT pg_is_in_recovery()';
+const READINESS = `SELECT current_setting('transaction_read_only')`;
 
 /** A TCP proxy to the database that counts queries and can be cut. */
 export class DatabaseProxy {

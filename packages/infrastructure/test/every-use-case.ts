@@ -184,11 +184,55 @@ export function everyUseCase(application: Application, surroundings: Surrounding
     revokeKey: async () => application.revokeKey.execute({ id: (await key('revoke')).key.id }),
     // Without an account it is a list of all keys, which can't be cheaper.
     listKeys: () => application.listKeys.execute({ email: 'account-3@example.com' }),
+    renameKey: async () => {
+      const { id, accountId } = (await key('rename')).key;
+      await application.renameKey.execute({ id, accountId, name: 'other' });
+    },
+    disableKey: async () => {
+      const { id } = (await key('disable')).key;
+      for (const isDisabled of [true, false]) await application.disableKey.execute({ id, isDisabled });
+    },
+    recordOperation: async () => {
+      application.recordOperation.execute({ keyId: (await key('operation')).key.id }, 'GET /v1/pets');
+    },
+    showDeprecatedUses: async () => application.showDeprecatedUses.execute([(await key('deprecated')).key]),
+    // Their first and next pages send the statements of `listAnimals` and `listOrders`.
+    showAnimals: async () => {
+      for (const status of [undefined, 'sold'] as const) {
+        for (const categoryId of [undefined, 1n]) {
+          await application.showAnimals.execute({ status, categoryId, before: 50_000n });
+        }
+      }
+    },
+    showCategories: async () => {
+      for (const place of [{}, { after: 50_000n }, { before: 50_000n }])
+        await application.showCategories.execute(place);
+    },
+    showOrders: async () => {
+      for (const accountId of [partner, newcomer]) {
+        for (const status of [undefined, 'cancelled'] as const) {
+          for (const place of [{}, { before: 50_000n }]) {
+            await application.showOrders.execute({ accountId, status, ...place });
+          }
+        }
+      }
+    },
+    showMessages: async () => {
+      const place = { createdAt: later(clock.now(), -DAY), id: 'msg_7' as MessageId };
+      for (const accountId of [partner, newcomer]) {
+        for (const each of [{}, { after: place }, { before: place }]) {
+          await application.showMessages.execute({ accountId, ...each });
+        }
+      }
+    },
+    showKey: () => application.showKey.execute({ accountId: partner, id: 11n }),
     getKey: () => application.getKey.execute({ accountId: partner, id: 11n }),
     showKeys: async () => {
       for (const accountId of [partner, newcomer]) {
-        for (const before of [undefined, { endedAt: later(clock.now(), -DAY), id: 50_000n as ApiKeyId }]) {
-          await application.showKeys.execute({ accountId, before });
+        for (const states of [undefined, ['active', 'disabled']] as const) {
+          for (const place of [{}, { after: 50_000n }, { before: 50_000n }]) {
+            await application.showKeys.execute({ accountId, states, ...place });
+          }
         }
       }
     },
@@ -245,6 +289,18 @@ export function everyUseCase(application: Application, surroundings: Surrounding
       const token = mailer.proofs.at(-1)?.token ?? '';
       for (const each of [token, token]) await application.proveAddress.execute({ token: each });
     },
+    requestAddressChange: async () => {
+      const { id: accountId } = await signUp('ask');
+      for (const each of [password, 'another horse battery'])
+        await inVain(application.requestAddressChange.execute({ accountId, email: `asked-${email}`, password: each }));
+    },
+    changeAddress: async () => {
+      const { id: accountId } = await signUp('move');
+      await application.requestAddressChange.execute({ accountId, email: `moved-${email}`, password });
+      await application.deliverAccountMails.execute();
+      const token = mailer.to(`moved-${email}`, 'change')[0]?.token ?? '';
+      for (const each of [token, token]) await application.changeAddress.execute({ token: each });
+    },
     closeAccount: async () => {
       const { id: accountId } = await signUp('close');
       await application.issueKey.execute({ accountId, name });
@@ -264,6 +320,11 @@ export function everyUseCase(application: Application, surroundings: Surrounding
       await application.renewSession.execute({ id: `session-${run + 101}`, account: await signUp('renew') });
     },
     endSession: () => application.endSession.execute({ id: `session-${run + 201}` }),
+    endAllSessions: async () => {
+      const account = await signUp('end');
+      await application.beginSession.execute({ account });
+      await application.endAllSessions.execute({ accountId: account.id });
+    },
     meterRequest: async () => {
       const limits = plan('enterprise', { perMinute: 1, perDay: 1_000_000 });
       const account = await application.openAccount.execute({ email: `banned-${email}`, plan: limits });
@@ -272,7 +333,26 @@ export function everyUseCase(application: Application, surroundings: Surrounding
       for (let count = 0; count < 60; count += 1) await application.meterRequest.execute(source);
     },
     showUsage: async () => {
-      for (const accountId of [partner, newcomer]) await application.showUsage.execute({ accountId });
+      for (const accountId of [partner, newcomer]) {
+        const { keys } = await application.showUsage.execute({ accountId });
+        await application.showUsage.execute({ accountId, keyId: keys[0]?.key.id });
+      }
+    },
+    recordRefusal: async () => {
+      for (const accountId of [partner, newcomer]) {
+        for (let index = 0; index < 120; index += 1) {
+          const refused = { operation: 'GET /v1/pets', code: 'rate_limited', requestId: `${name}-${index}` };
+          application.recordRefusal.execute({ accountId, keyId: 1n as ApiKeyId }, refused);
+        }
+      }
+      return Promise.resolve();
+    },
+    showRefusals: async () => {
+      for (const accountId of [partner, newcomer]) {
+        for (const requestId of [undefined, 'request-7']) {
+          await application.showRefusals.execute({ accountId, requestId });
+        }
+      }
     },
     answerOnce: async () => {
       const work = () => application.addAnimal.execute({ name, categoryId: 1n }).then(String);

@@ -45,6 +45,9 @@ export const FILLS: readonly string[] = [
   `INSERT INTO address_proofs (token_hash, account_id, expires_at)
   SELECT encode(sha256(n::text::bytea), 'hex'), n, now() + CASE WHEN n % 50 = 0 THEN interval '-1 day' ELSE interval '30 days' END
   FROM generate_series(1, ${ROWS}) AS n`,
+  `INSERT INTO address_changes (token_hash, account_id, expires_at, mail_id)
+  SELECT encode(sha256(n::text::bytea), 'hex'), n, now() + CASE WHEN n % 50 = 0 THEN interval '-1 day' ELSE interval '30 days' END, 'mail-' || n
+  FROM generate_series(1, ${ROWS}) AS n`,
   `INSERT INTO sessions (sid, token_hash, account_id, credential_version, begun_at, used_at, expire)
   SELECT 'session-' || n, encode(sha256(n::text::bytea), 'hex'), n, 1, now(), now(),
     now() + CASE WHEN n % 50 = 0 THEN interval '-1 day' ELSE interval '30 days' END
@@ -58,6 +61,13 @@ export const FILLS: readonly string[] = [
   ) AS ban`,
   `INSERT INTO usage_by_day (account_id, day, key_id, admitted, refused)
   SELECT 1 + n % 1000, current_date - n / 200, n, 1, 0 FROM generate_series(1, ${ROWS}) AS n`,
+  `INSERT INTO usage_by_hour (account_id, hour, key_id, admitted, refused, last_at)
+  SELECT 1 + n % 1000, date_trunc('hour', now()) - n % 52 * interval '1 hour', n, 1, 0, now() FROM generate_series(1, ${ROWS}) AS n`,
+  `INSERT INTO refusals (account_id, at, id, key_id, operation, code, request_id)
+  SELECT 1 + n % 1000, now() - CASE WHEN n % 50 = 0 THEN interval '8 days' ELSE interval '0' END, n, n, 'GET /v1/pets', 'not_found', 'request-' || n
+  FROM generate_series(1, ${ROWS}) AS n`,
+  `INSERT INTO key_operations (key_id, operation, last_used_at)
+  SELECT n, 'GET /v1/pets', now() - n * interval '1 second' FROM generate_series(1, ${ROWS}) AS n`,
 ];
 
 /** Follows the fills: ids continue after the filled ones, and the planner knows the tables. */

@@ -115,6 +115,8 @@ describe('of all the statements that the service sends', () => {
     ['messages_settled', 'purgeExpired', /^reads .* of messages: WITH portion/],
     ['idempotency_records_by_time', 'purgeExpired', /^reads all of idempotency_records: WITH portion/],
     ['request_counts_by_day', 'purgeExpired', /^reads .* of request_counts: WITH portion/],
+    ['usage_by_hour_by_hour', 'purgeExpired', /^reads .* of usage_by_hour: WITH portion/],
+    ['refusals_by_time', 'purgeExpired', /^reads .* of refusals: WITH portion/],
     ['key_bans_by_time', 'purgeExpired', /^reads .* of key_bans: WITH portion/],
   ] as const)('%s is why: without it a test like this fails', async (index, useCase, expected) => {
     const definition = await query<{ indexdef: string }>(

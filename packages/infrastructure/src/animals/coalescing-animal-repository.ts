@@ -82,8 +82,8 @@ export class CoalescingAnimalRepository implements AnimalRepository {
   }
 
   private remember(query: AnimalQuery): Promise<readonly Animal[]> {
-    const { status, ids, categoryIds, after, limit } = query;
-    const which = `${status} ${ids?.join()} ${categoryIds?.join()} ${after} ${limit}`;
+    const { status, ids, categoryIds, after, before, limit } = query;
+    const which = `${status} ${ids?.join()} ${categoryIds?.join()} ${after} ${before} ${limit}`;
     const known = this.remembered.get(which);
     if (known !== undefined) return known;
     const page = this.animals.list(query);

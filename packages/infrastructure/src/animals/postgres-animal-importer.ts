@@ -10,15 +10,15 @@ import {
   type RefusedRows,
   unknownCategory,
 } from '@adoption-store/domain';
-import pg from 'pg';
+import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { Columns } from '../database/columns.js';
-import { type DatabaseConnection, prepareClient } from '../database/data-source.js';
+import { type DatabaseConnection, newClient, prepareClient } from '../database/data-source.js';
 import { isConnectionLost, sqlState } from '../database/database-errors.js';
 import { animalSchema } from './animal.schema.js';
 
-/** The database gives an import up after this time, in case its process is frozen. */
-const LONGEST = '1h';
+/** The database gives an import up after this time, in case its process is frozen. Its role may have shorter ones. */
+const LIMITS = { statement_timeout: '1h', idle_in_transaction_session_timeout: '1h' };
 
 /** An arbitrary constant that must never change: the import that stores animals holds this lock. */
 const IMPORT_LOCK = 4_711_120_366;
@@ -87,9 +87,10 @@ export class PostgresAnimalImporter implements AnimalImporter {
   ) {}
 
   async importAll(parts: AsyncIterable<readonly AnimalToImport[]>, isWanted: () => boolean): Promise<ImportOutcome> {
-    const client = new pg.Client({ ...this.connection, application_name: 'adoption-store', keepAlive: true });
+    await this.connection.servers?.find();
+    const client = newClient(this.connection, { keepAlive: true });
     await client.connect();
-    prepareClient(client);
+    prepareClient(client, LIMITS);
     try {
       await inTransaction(client, async () => {
         await client.query(STAGE);
@@ -188,13 +189,8 @@ function animalId(stored: string): AnimalId {
   return BigInt(stored) as AnimalId;
 }
 
-/** Ends the session's own limits: an import may take longer than a request. */
 async function inTransaction<Result>(client: pg.Client, work: () => Promise<Result>): Promise<Result> {
-  await client.query(`
-    BEGIN;
-    SET LOCAL statement_timeout = '${LONGEST}';
-    SET LOCAL idle_in_transaction_session_timeout = '${LONGEST}';
-    SET LOCAL work_mem = '64MB'`);
+  await client.query(`BEGIN; SET LOCAL work_mem = '64MB'`);
   const result = await work();
   await client.query('COMMIT').catch((error: unknown) => {
     if (!isConnectionLost(error)) throw error;

@@ -104,7 +104,8 @@ const SNAPSHOT = { name: 'snapshot', text: 'SELECT pg_current_snapshot()::text, 
  * other animals until it had found enough.
  */
 function listOf(query: AnimalQuery): Statement & { readonly values: unknown[] } {
-  const { status, ids, categoryIds, after, limit } = query;
+  const { status, ids, categoryIds, after, before, limit } = query;
+  const isBack = before !== undefined;
   if (ids === undefined && categoryIds !== undefined) return pageOfCategories({ ...query, categoryIds });
   const values: unknown[] = [limit];
   const place = (value: unknown) => `$${values.push(value)}`;
@@ -112,17 +113,24 @@ function listOf(query: AnimalQuery): Statement & { readonly values: unknown[] } 
   const conditions: string[] = [];
   if (isRange) {
     const same = place(status);
-    const begin = after === undefined ? `>= (${same}, '${INT64_MIN}'::bigint)` : `> (${same}, ${place(after)})`;
-    conditions.push(`(status, id) ${begin}`, `status <= ${same}`);
+    if (isBack) conditions.push(`(status, id) < (${same}, ${place(before)})`, `status >= ${same}`);
+    else {
+      const begin = after === undefined ? `>= (${same}, '${INT64_MIN}'::bigint)` : `> (${same}, ${place(after)})`;
+      conditions.push(`(status, id) ${begin}`, `status <= ${same}`);
+    }
   } else {
     if (ids !== undefined) conditions.push(`id = ANY(${place(ids)})`);
     if (categoryIds !== undefined) conditions.push(`category_id = ANY(${place(categoryIds)})`);
     if (status !== undefined) conditions.push(`status = ${place(status)}`);
     if (after !== undefined) conditions.push(`id > ${place(after)}`);
+    if (isBack) conditions.push(`id < ${place(before)}`);
   }
   const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
-  const order = isRange ? 'status, id' : 'id';
-  const filters = Object.entries({ status, ids, categoryIds, after }).filter(([, value]) => value !== undefined);
+  const direction = isBack ? ' DESC' : '';
+  const order = isRange ? `status${direction}, id${direction}` : `id${direction}`;
+  const filters = Object.entries({ status, ids, categoryIds, after, before }).filter(
+    ([, value]) => value !== undefined,
+  );
   return {
     name: ['animals', ...filters.map(([name]) => name)].join(' '),
     text: `${SELECT}${where} ORDER BY ${order} LIMIT $1`,
@@ -135,21 +143,24 @@ function listOf(query: AnimalQuery): Statement & { readonly values: unknown[] } 
  * only the limit: before version 18 PostgreSQL doesn't stop where the second column of a bound is exceeded, and would
  * read the rest of the category. The rows are read at the end, so a page reads no more of them than it shows.
  */
-function pageOfCategories({ status, categoryIds, after, limit }: AnimalQuery & { categoryIds: readonly bigint[] }) {
+function pageOfCategories(query: AnimalQuery & { categoryIds: readonly bigint[] }) {
+  const { status, categoryIds, after, before, limit } = query;
   const statuses = status === undefined ? PET_STATUSES : [status];
-  const begin = after === undefined ? `>= (category, wanted, '${INT64_MIN}'::bigint)` : '> (category, wanted, $4)';
+  const place = before ?? after;
+  const start = after === undefined ? `>= (category, wanted, '${INT64_MIN}'::bigint)` : '> (category, wanted, $4)';
+  const [begin, direction] = before === undefined ? [start, ''] : ['< (category, wanted, $4)', ' DESC'];
   return {
-    name: `animals of categories${after === undefined ? '' : ' after'}`,
+    name: `animals of categories${before === undefined ? '' : ' before'}${after === undefined ? '' : ' after'}`,
     text: `
     ${SELECT} WHERE id = ANY(ARRAY(
       SELECT next.id FROM unnest($2::bigint[]) AS category, unnest($3::text[]) AS wanted, LATERAL (
         SELECT category_id, status, id FROM animals WHERE (category_id, status, id) ${begin}
-        ORDER BY category_id, status, id LIMIT $1
+        ORDER BY category_id${direction}, status${direction}, id${direction} LIMIT $1
       ) AS next
-      WHERE (category_id, status) = (category, wanted) ORDER BY next.id LIMIT $1
-    )) ORDER BY id`,
+      WHERE (category_id, status) = (category, wanted) ORDER BY next.id${direction} LIMIT $1
+    )) ORDER BY id${direction}`,
     // A category that is given twice counts once.
-    values: [limit, [...new Set(categoryIds)], statuses, ...(after === undefined ? [] : [after])],
+    values: [limit, [...new Set(categoryIds)], statuses, ...(place === undefined ? [] : [place])],
   };
 }
 
@@ -175,7 +186,8 @@ export class PostgresAnimalRepository implements BatchedAnimalRepository {
 
   async list(query: AnimalQuery): Promise<readonly Animal[]> {
     const { values, ...statement } = listOf(query);
-    return animalsFrom(await readPrepared(this.dataSource, statement, values));
+    const animals = animalsFrom(await readPrepared(this.dataSource, statement, values));
+    return query.before === undefined ? animals : animals.toReversed();
   }
 
   async change(id: AnimalId, change: AnimalChange, versions?: WantedVersions): Promise<Animal | undefined> {

@@ -33,7 +33,7 @@ const ADD = {
   RETURNING ${columns.list()}`,
 };
 
-// $4: the versions of which it must have one. $5: whether it must have a name.
+// $4: the versions of which it must have one. $5: whether it must have a name. $6: whether it must have none.
 const NAME = {
   name: 'categories name',
   text: `
@@ -43,7 +43,7 @@ const NAME = {
     RETURNING id
   ), renamed AS (
     UPDATE categories SET name = $2, name_key = $3
-    WHERE id = $1 AND ($4::text[] IS NULL OR ${columns.version()} = ANY($4)) AND NOT EXISTS (SELECT FROM inserted)
+    WHERE id = $1 AND NOT $6 AND ($4::text[] IS NULL OR ${columns.version()} = ANY($4)) AND NOT EXISTS (SELECT FROM inserted)
     RETURNING id
   )
   SELECT true AS is_new FROM inserted UNION ALL SELECT false FROM renamed`,
@@ -67,17 +67,18 @@ const SELECT = `SELECT ${columns.list()} FROM categories`;
 
 const FIND = { name: 'categories find', text: `${SELECT} WHERE id = $1` };
 
-function listOf({ ids, after, limit }: CategoryQuery): Statement & { readonly values: unknown[] } {
+function listOf({ ids, after, before, limit }: CategoryQuery): Statement & { readonly values: unknown[] } {
   const values: unknown[] = [limit];
   const filters = [
     { name: 'ids', value: ids, condition: (place: string) => `id = ANY(${place})` },
     { name: 'after', value: after, condition: (place: string) => `id > ${place}` },
+    { name: 'before', value: before, condition: (place: string) => `id < ${place}` },
   ].filter(({ value }) => value !== undefined);
   const conditions = filters.map(({ value, condition }) => condition(`$${values.push(value)}`));
   const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
   return {
     name: ['categories', ...filters.map(({ name }) => name)].join(' '),
-    text: `${SELECT}${where} ORDER BY id LIMIT $1`,
+    text: `${SELECT}${where} ORDER BY id${before === undefined ? '' : ' DESC'} LIMIT $1`,
     values,
   };
 }
@@ -100,10 +101,11 @@ export class PostgresCategoryRepository implements CategoryRepository {
   async list(query: CategoryQuery): Promise<readonly Category[]> {
     const { values, ...statement } = listOf(query);
     const rows = await readPrepared(this.dataSource, statement, values);
-    return rows.map((row) => columns.fromValues(row));
+    const categories = rows.map((row) => columns.fromValues(row));
+    return query.before === undefined ? categories : categories.reverse();
   }
 
-  async name(category: Category, versions?: WantedVersions | 'any'): Promise<boolean> {
+  async name(category: Category, versions?: WantedVersions | 'any' | 'none'): Promise<boolean> {
     // After a restore PostgreSQL may compare the names before the ids. Then of two calls that give a new id the same name
     // the later one is refused because of the other, and is right the second time. Two calls that exchange the names of two
     // categories wait for each other until PostgreSQL ends one, which then sees the outcome of the other.
@@ -123,14 +125,15 @@ export class PostgresCategoryRepository implements CategoryRepository {
     return true;
   }
 
-  private async put(category: Category, versions: WantedVersions | 'any'): Promise<boolean> {
+  private async put(category: Category, versions: WantedVersions | 'any' | 'none'): Promise<boolean> {
     const values = columns.valuesOf([{ ...category, nameKey: categoryNameKey(category.name) }]).flat();
-    const wanted = versions === 'any' ? undefined : versions;
-    const isThere = versions !== undefined;
+    const isNone = versions === 'none';
+    const wanted = versions === 'any' || isNone ? undefined : versions;
+    const isThere = versions !== undefined && !isNone;
     for (;;) {
-      const [row] = await this.write<[boolean]>(NAME, [...values, wanted, isThere], category.name);
+      const [row] = await this.write<[boolean]>(NAME, [...values, wanted, isThere, isNone], category.name);
       if (row !== undefined) return row[0];
-      if (isThere) throw preconditionFailed('category');
+      if (isThere || isNone) throw preconditionFailed('category');
       // Since the statement began, the id has got its first name, or has lost it.
     }
   }

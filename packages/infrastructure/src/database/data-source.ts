@@ -1,4 +1,4 @@
-import type { ClientBase, PoolConfig } from 'pg';
+import pg, { type ClientBase, type PoolConfig } from 'pg';
 import { DataSource } from 'typeorm';
 import { accountSchema } from '../accounts/account.schema.js';
 import { apiKeySchema } from '../accounts/api-key.schema.js';
@@ -9,15 +9,20 @@ import { orderSchema } from '../orders/order.schema.js';
 import { sessionSchema } from '../sessions/session.schema.js';
 import { migrations } from './migrations/index.js';
 import { QUERY_TIMEOUT } from './query-timeouts.js';
-import { PipeliningPool } from './pipelining-pool.js';
+import { PipeliningPool, type PipeliningPoolConfig } from './pipelining-pool.js';
 import { QueryTracing } from './query-tracing.js';
 import { ReadOnlyServers } from './read-only-servers.js';
+import type { Servers } from './servers.js';
+import { PLANNING } from './transaction-pooler.js';
 
 /** The address of PostgreSQL and the size of the pool, as pg's own settings. */
-export type DatabaseConnection = Pick<
-  PoolConfig,
-  'connectionString' | 'host' | 'port' | 'user' | 'database' | 'max' | 'maxLifetimeSeconds'
->;
+export interface DatabaseConnection extends Pick<
+  PipeliningPoolConfig,
+  'connectionString' | 'host' | 'port' | 'user' | 'database' | 'max' | 'maxLifetimeSeconds' | 'poolsTransactions'
+> {
+  /** Instead of one address: the servers, of which one is the primary. */
+  readonly servers?: Servers;
+}
 
 /** Milliseconds to wait for a connection. The rest of the query timeout is for the query itself. */
 const CONNECTION_TIMEOUT = QUERY_TIMEOUT - 200;
@@ -32,16 +37,22 @@ const LOCK_TIMEOUT = 1_000;
 export const LONGEST_LIFE_SECONDS = 300;
 
 /** Settings of every pool of a service: whatever the database does, work on it ends in time. */
-export function boundedPool(connection: DatabaseConnection): PoolConfig {
-  return {
+export function boundedPool({ servers, ...connection }: DatabaseConnection): PoolConfig {
+  const pool = {
     application_name: 'adoption-store',
     maxLifetimeSeconds: LONGEST_LIFE_SECONDS,
     ...connection,
+    ...(servers !== undefined && { Client: servers.Client }),
     connectionTimeoutMillis: CONNECTION_TIMEOUT,
     // With a pipeline the query timeout ends the connection, so no caller gets a connection on which a late answer may
     // arrive.
     pipeline: true,
     query_timeout: QUERY_TIMEOUT,
+  };
+  // A pooler refuses settings of a connection, and its sessions have theirs (`requireSettings`).
+  if (connection.poolsTransactions === true) return { ...pool, onConnect: ignoreLoss };
+  return {
+    ...pool,
     // An abandoned statement must not hold locks.
     statement_timeout: QUERY_TIMEOUT,
     // A process that is frozen within a transaction loses its locks.
@@ -51,7 +62,7 @@ export function boundedPool(connection: DatabaseConnection): PoolConfig {
       // tests of a plan would only hold for the tested values.
       // Without their values statements on large tables look expensive, so they would be compiled at each execution, which
       // takes longer than running them.
-      prepareClient(client, 'plan_cache_mode = force_generic_plan', 'jit = off');
+      prepareClient(client, PLANNING);
     },
   };
 }
@@ -67,31 +78,48 @@ export async function openDataSource(connection: DatabaseConnection): Promise<Da
  * The server notices within 16 seconds that this machine has vanished, and ends its session. Linux would need two hours.
  * On a Unix socket PostgreSQL ignores these.
  */
-const KEEPALIVES = [
-  'tcp_keepalives_idle = 10',
-  'tcp_keepalives_interval = 2',
-  'tcp_keepalives_count = 3',
-  'tcp_user_timeout = 16000',
-];
+const KEEPALIVES = {
+  tcp_keepalives_idle: '10',
+  tcp_keepalives_interval: '2',
+  tcp_keepalives_count: '3',
+  tcp_user_timeout: '16000',
+};
 
 /** Prepares a new connection. */
-export function prepareClient(client: ClientBase, ...settings: readonly string[]): void {
-  // Without a listener a lost connection would end the process, and the pool has none while it hands a client over. No
-  // error is missed: the next query rejects.
-  client.on('error', () => undefined);
-  const text = [...KEEPALIVES, ...settings].map((setting) => `SET ${setting}`).join(';');
+export function prepareClient(client: ClientBase, settings: Readonly<Record<string, string>> = {}): void {
+  ignoreLoss(client);
+  const all = Object.entries({ ...KEEPALIVES, ...settings });
   // Later queries of this client wait for it, and fail if it fails.
-  client.query(text).catch(() => undefined);
+  client.query(all.map(([name, value]) => `SET ${name} = '${value}'`).join(';')).catch(() => undefined);
 }
 
-/** A source without statement timeout, because a migration may take its time. */
-export function migrationSource(connection: DatabaseConnection): DataSource {
+/**
+ * Without a listener a lost connection would end the process, and the pool has none while it hands a client over. No error
+ * is missed: the next query rejects.
+ */
+function ignoreLoss(client: ClientBase): void {
+  client.on('error', () => undefined);
+}
+
+/** A new client for a connection outside the pool. */
+export function newClient({ servers, ...connection }: DatabaseConnection, config: pg.ClientConfig): pg.Client {
+  return new (servers?.Client ?? pg.Client)({ ...connection, application_name: 'adoption-store', ...config });
+}
+
+/** Milliseconds: longer than any migration, and than the timeouts of its role. */
+const LONGEST_MIGRATION = 86_400_000;
+
+/** A source for migrations, which may take their time. */
+export function migrationSource({ servers, ...connection }: DatabaseConnection): DataSource {
   return dataSource({
     ...connection,
+    ...(servers !== undefined && { Client: servers.Client }),
     application_name: 'adoption-store',
     max: 2,
     connectionTimeoutMillis: CONNECTION_TIMEOUT,
     lock_timeout: LOCK_TIMEOUT,
+    statement_timeout: LONGEST_MIGRATION,
+    idle_in_transaction_session_timeout: LONGEST_MIGRATION,
     onConnect: (client: ClientBase) => {
       prepareClient(client);
     },

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { type DatabaseConnection, migrationSource } from './data-source.js';
 import { INSUFFICIENT_PRIVILEGE, sqlState } from './database-errors.js';
+import { requireSessions } from './transaction-pooler.js';
 
 // An arbitrary constant that must never change: the migrating instance holds this lock.
 export const MIGRATION_LOCK = 4_711_120_365;
@@ -51,6 +52,8 @@ async function withMigrations(connection: DatabaseConnection, work: (source: Dat
   const source = await migrationSource(connection).initialize();
   const lock = source.createQueryRunner();
   try {
+    // A pooler in transaction mode would keep the lock.
+    await requireSessions(source);
     while (!(await isTaken(lock))) await delay(LOOK_EVERY);
     await work(source);
   } finally {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
-import { type DatabaseConnection, LONGEST_LIFE_SECONDS } from './data-source.js';
+import type pg from 'pg';
+import { type DatabaseConnection, LONGEST_LIFE_SECONDS, newClient } from './data-source.js';
 
 /** Milliseconds until a lost connection is opened again. */
 const BACKOFF = 1_000;
@@ -39,6 +39,7 @@ export class NotificationListener {
   private async listen(): Promise<void> {
     const { signal } = this.closing;
     while (!signal.aborted) {
+      await this.connection.servers?.find().catch(() => undefined);
       const client = this.newClient();
       try {
         await client.connect();
@@ -67,13 +68,8 @@ export class NotificationListener {
   }
 
   private newClient(): pg.Client {
-    const client = new pg.Client({
-      ...this.connection,
-      application_name: 'adoption-store',
-      connectionTimeoutMillis: TIMEOUT,
-      query_timeout: TIMEOUT,
-      keepAlive: true,
-    });
+    const limits = { connectionTimeoutMillis: TIMEOUT, query_timeout: TIMEOUT };
+    const client = newClient(this.connection, { ...limits, keepAlive: true });
     // Without a listener, 'error' would end the process. `end` follows, or the failed call rejects.
     client.on('error', () => undefined);
     client.on('notification', ({ payload = '' }) => {

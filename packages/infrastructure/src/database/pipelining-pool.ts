@@ -27,6 +27,11 @@ interface SharedClient {
   timer?: NodeJS.Timeout;
 }
 
+export interface PipeliningPoolConfig extends pg.PoolConfig {
+  /** Whether a pooler between us and the server gives each transaction another session. Then no pipeline is used. */
+  readonly poolsTransactions?: boolean;
+}
+
 /** A pool whose clients are also shared, so that their pipelines are used. */
 export class PipeliningPool extends pg.Pool {
   #shared: SharedClient | undefined;
@@ -34,9 +39,14 @@ export class PipeliningPool extends pg.Pool {
   readonly #retired = new WeakSet<pg.ClientBase>();
   #retirement: NodeJS.Timeout | undefined;
   #isRetirementDue = false;
+  readonly poolsTransactions: boolean;
+  readonly #mostWaiting: number;
 
-  constructor(config?: pg.PoolConfig) {
+  constructor(config?: PipeliningPoolConfig) {
     super(config);
+    this.poolsTransactions = config?.poolsTransactions === true;
+    // PgBouncer may change servers between the parts of a query that is sent before the end of another one.
+    this.#mostWaiting = this.poolsTransactions ? 1 : MOST_WAITING;
     this.on('acquire', (client) => this.#used.add(client));
     this.on('release', (_error, client) => {
       this.#used.delete(client);
@@ -73,10 +83,14 @@ export class PipeliningPool extends pg.Pool {
     }
   }
 
-  /**
-   * Closes every connection as soon as it is unused: their server may have become a standby, and new ones may reach
-   * another server.
-   */
+  /** Closes every connection as soon as it is unused: their server isn't the primary any more. */
+  leave(): void {
+    for (const client of this.#used) this.#retired.add(client);
+    if (this.#shared !== undefined) this.#end(this.#shared);
+    this.dropUnused();
+  }
+
+  /** Does so once a second: their server may have become a standby, and new ones may reach another server. */
   retire(): void {
     this.#isRetirementDue = this.#retirement !== undefined;
     if (this.#isRetirementDue) return;
@@ -84,9 +98,7 @@ export class PipeliningPool extends pg.Pool {
       this.#retirement = undefined;
       if (this.#isRetirementDue) this.retire();
     }, RETIRED_EVERY).unref();
-    for (const client of this.#used) this.#retired.add(client);
-    if (this.#shared !== undefined) this.#end(this.#shared);
-    this.dropUnused();
+    this.leave();
   }
 
   /** Closes the unused connections. When one connection is lost, others may be lost too without having noticed yet. */
@@ -114,7 +126,12 @@ export class PipeliningPool extends pg.Pool {
   #join(): SharedClient {
     let shared = this.#shared;
     const now = performance.now();
-    if (shared === undefined || shared.users >= MOST_WAITING || now > shared.since + SHARED_FOR || this.#isWanted) {
+    if (
+      shared === undefined ||
+      shared.users >= this.#mostWaiting ||
+      now > shared.since + SHARED_FOR ||
+      this.#isWanted
+    ) {
       if (shared !== undefined) this.#end(shared);
       shared = { client: this.connect(), since: now, isConnected: false, users: 0, hasFailed: false };
       this.#shared = shared;

@@ -6,7 +6,10 @@ import { traced } from './query-tracing.js';
 import { retireIfReadOnly } from './read-only-servers.js';
 import { managerOf } from './transactions.js';
 
-/** A prepared statement. A connection identifies it by its name, so another text needs another name. */
+/**
+ * A prepared statement. A connection identifies it by its name, so another text needs another name. Behind a pooler in
+ * transaction mode it has none, because the next session would not know it.
+ */
 export interface Statement {
   readonly name: string;
   readonly text: string;
@@ -46,7 +49,9 @@ async function send<Row extends readonly unknown[]>(
   sendPooled: Send,
 ): Promise<readonly Row[]> {
   const { queryRunner } = managerOf(dataSource);
-  const query = { ...statement, values, rowMode: 'array' as const };
+  const { name, text } = statement;
+  const isNamed = !poolOf(dataSource).poolsTransactions;
+  const query = { ...(isNamed && { name }), text, values, rowMode: 'array' as const };
   try {
     const { rows } = await traced(statement, async () => {
       if (queryRunner === undefined) return sendPooled(query);

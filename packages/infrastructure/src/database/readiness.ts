@@ -5,8 +5,11 @@ import type { DataSource } from 'typeorm';
 import type { DependencyMonitor } from '../kernel/dependency-monitor.js';
 import { boundedPool, type DatabaseConnection } from './data-source.js';
 import { poolOf } from './pipelining-pool.js';
+import { serverName, type Servers } from './servers.js';
 
 const TIMEOUT_MS = 500;
+/** Milliseconds until the primary is looked for among several servers, because the last one is silent. */
+const SILENCE_MS = 300;
 /** A loss is noticed within the sum of both. */
 const POLL = { interval: 250, timeout: 700 };
 
@@ -31,49 +34,61 @@ export interface Readiness {
 }
 
 interface Answer {
-  readonly standby: boolean;
+  /** Whether it is a standby, or set to read-only. */
+  readonly isReadOnly: boolean;
   /** Unix milliseconds. */
   readonly now: number;
 }
 
 const ASK = `
-  SELECT pg_is_in_recovery() AS standby, (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`;
+  SELECT current_setting('transaction_read_only') = 'on' AS "isReadOnly",
+    (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`;
 
 /**
  * Reports to the monitor whether the database answers. It has its own connection, so requests that use up the pool don't
  * make the process unready. If the address leads to a standby, it retires the data source's connections: reads there may
- * be old.
+ * be old. Of several servers it finds the primary.
  */
 export function watchReadiness(
   connection: DatabaseConnection,
   dataSource: DataSource,
   monitor: DependencyMonitor,
+  onEvent: (message: string) => void,
 ): Readiness {
+  const { servers } = connection;
   const pool = new pg.Pool({ ...boundedPool(connection), max: 1 });
   // The next query rejects.
   pool.on('error', () => undefined);
   let skew: number | undefined;
-  const isStandby = async () => {
+  const isReadOnly = async () => {
     const client = await pool.connect();
     let isToEnd = true;
     try {
       const { rows } = await client.query<Answer>(ASK);
       skew = Date.now() - (rows[0]?.now ?? NaN);
-      isToEnd = rows[0]?.standby ?? true;
+      isToEnd = rows[0]?.isReadOnly ?? true;
     } finally {
       client.release(isToEnd);
     }
     return isToEnd;
   };
+  const check = async () => {
+    if (await isReadOnly()) poolOf(dataSource).retire();
+  };
+  const checkServers = async (among: Servers) => {
+    const silence = delay(SILENCE_MS, true, { ref: false });
+    const isLost = await Promise.race([isReadOnly().catch(() => true), silence]);
+    if (isLost) await among.find();
+  };
+  servers?.onMove(() => {
+    onEvent(`The primary is now ${serverName(servers.primary)}.`);
+    poolOf(dataSource).leave();
+  });
   let asking: Promise<void> | undefined;
   const ask = () =>
-    (asking ??= isStandby()
-      .then((isOne) => {
-        if (isOne) poolOf(dataSource).retire();
-      })
-      .finally(() => {
-        asking = undefined;
-      }));
+    (asking ??= (servers === undefined ? check() : checkServers(servers)).finally(() => {
+      asking = undefined;
+    }));
   monitor.poll('postgresql', ask, POLL);
   return {
     isReady: () =>

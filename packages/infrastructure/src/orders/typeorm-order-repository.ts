@@ -86,19 +86,22 @@ export class TypeOrmOrderRepository implements OrderRepository {
    * A range of one index, from one place to another. With `account_id = …` PostgreSQL would order by id only, and might
    * scan the orders of all accounts until it had found enough.
    */
-  async list({ accountId, status, after, limit }: OrderQuery): Promise<readonly Order[]> {
-    const begin = after === undefined ? '>=' : '>';
-    const place = { accountId, status, after: after ?? (INT64_MIN as OrderId) };
-    const query = this.orders.createQueryBuilder('orders').limit(limit).orderBy('orders.accountId');
+  async list({ accountId, status, after, before, limit }: OrderQuery): Promise<readonly Order[]> {
+    const isBack = before !== undefined;
+    const begin = isBack ? '<' : after === undefined ? '>=' : '>';
+    const [end, direction] = isBack ? (['>=', 'DESC'] as const) : (['<=', 'ASC'] as const);
+    const place = { accountId, status, place: before ?? after ?? (INT64_MIN as OrderId) };
+    const query = this.orders.createQueryBuilder('orders').limit(limit).orderBy('orders.accountId', direction);
     if (status === undefined) {
-      query.where(`(orders.accountId, orders.id) ${begin} (:accountId, :after)`, place);
-      query.andWhere('orders.accountId <= :accountId');
+      query.where(`(orders.accountId, orders.id) ${begin} (:accountId, :place)`, place);
+      query.andWhere(`orders.accountId ${end} :accountId`);
     } else {
       query.where('orders.accountId = :accountId', place);
-      query.andWhere(`(orders.status, orders.id) ${begin} (:status, :after)`).andWhere('orders.status <= :status');
-      query.addOrderBy('orders.status');
+      query.andWhere(`(orders.status, orders.id) ${begin} (:status, :place)`).andWhere(`orders.status ${end} :status`);
+      query.addOrderBy('orders.status', direction);
     }
-    return readFromDatabase(this.dataSource, () => query.addOrderBy('orders.id').getMany());
+    const found = await readFromDatabase(this.dataSource, () => query.addOrderBy('orders.id', direction).getMany());
+    return isBack ? found.reverse() : found;
   }
 
   async end({ accountId, id, outcome, at }: Parameters<OrderRepository['end']>[0]): Promise<Order | undefined> {
