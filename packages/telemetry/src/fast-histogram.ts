@@ -12,6 +12,11 @@ export class Series {
     this.counts = [...bounds.map(() => 0), 0];
   }
 
+  /** The number of observations. */
+  get count(): number {
+    return this.counts.reduce((sum, each) => sum + each, 0);
+  }
+
   observe(value: number): void {
     let bucket = 0;
     // Searched from the first bucket, because most observations are small.

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, type Metric, Registry } from 'prom-client';
 import { FastHistogram } from './fast-histogram.js';
 import type { Page } from './pages.js';
@@ -19,6 +20,7 @@ export class Metrics {
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
+    this.describeEventLoop();
   }
 
   /** The metrics in Prometheus' text format. */
@@ -103,6 +105,16 @@ export class Metrics {
     const help = "Seconds by which the clock of this process is ahead of PostgreSQL's";
     this.gauge('clock_skew_seconds', help, [], (gauge) => {
       gauge.set((read() ?? NaN) / 1_000);
+    });
+  }
+
+  /** The one thread that does the work is busy for so long of each second. The name is OpenTelemetry's. */
+  private describeEventLoop(): void {
+    const help = 'Seconds that the event loop has worked or waited';
+    this.counter('nodejs_eventloop_time_seconds_total', help, ['state'], (counter) => {
+      const { active, idle } = performance.eventLoopUtilization();
+      counter.inc({ state: 'active' }, active / 1_000);
+      counter.inc({ state: 'idle' }, idle / 1_000);
     });
   }
 }
