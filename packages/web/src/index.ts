@@ -4,5 +4,6 @@ export * from './has-body.js';
 export * from './health.js';
 export * from './nest-logger.js';
 export * from './open-connections.js';
+export * from './quick-starts.js';
 export * from './stack-of.js';
 export * from './use-cases.module.js';

@@ -1,0 +1,15 @@
+// Lists animals, adds one, and finds it by its id. The client reads API_URL and API_KEY.
+import { AdoptionStore, ApiError } from '@adoption-store/client';
+
+try {
+  const store = new AdoptionStore();
+  console.log((await store.pets({ status: 'available', limit: 20 }).page()).items);
+
+  const added = await store.createPet({ name: 'Luna', categoryId: 1n, status: 'available' });
+  console.log(added);
+  console.log((await store.pets({ id: [added.id] }).page()).items);
+} catch (error) {
+  console.error(error instanceof ApiError ? `${error.code}: ${error.message}` : String(error));
+  if (error instanceof ApiError) console.error(`request id: ${error.requestId ?? 'none'}`);
+  process.exitCode = 1;
+}
