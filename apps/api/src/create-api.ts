@@ -17,6 +17,7 @@ import type { ParserError } from './errors/parser-errors.js';
 import { ReadingTurns } from './requests/reading-turns.js';
 import { addRequestHooks } from './requests/request-hooks.js';
 import { routableUrl } from './requests/request-target.js';
+import { RefusalRecorder } from './errors/refusal-recorder.js';
 import { RequestCounterStorage } from './rate-limiting/request-counter.storage.js';
 import { RouteTable } from './routing/route-table.js';
 import { SocketRefusals } from './errors/socket-refusals.js';
@@ -36,6 +37,8 @@ export interface ApiOptions {
   /** Aborted when the API must stop. From then on every response closes its connection. */
   readonly ending?: AbortSignal | undefined;
   readonly publicUrl?: string | undefined;
+  /** The portal's address, to which the reference page links. */
+  readonly portalUrl?: string | undefined;
   /** Without it nothing is logged. */
   readonly log?: Log | undefined;
   /** Whether each request is logged. */
@@ -57,6 +60,7 @@ export async function createApi({
   isReady,
   ending,
   publicUrl,
+  portalUrl,
   log,
   logRequests = false,
   metrics,
@@ -69,6 +73,7 @@ export async function createApi({
     ...(metrics === undefined ? [] : [metrics]),
   ];
   const refusals = new SocketRefusals(routes, storage, observers);
+  const recorder = new RefusalRecorder(application.recordRefusal);
   const turns = new ReadingTurns();
   const adapter = new FastifyAdapter({
     rewriteUrl: (request: { url?: string | undefined }) => routableUrl(request.url ?? ''),
@@ -88,7 +93,7 @@ export async function createApi({
   turns.listenTo(fastify.server);
   if (tracing) traceRequests(fastify, tracing);
   observeRequests(fastify, observers);
-  addRequestHooks(fastify, { refusals, turns, isEnding: () => ending?.aborted === true });
+  addRequestHooks(fastify, { refusals, recorder, turns, isEnding: () => ending?.aborted === true });
   // After these hooks: they replace the response to a request that turns out not to be HTTP.
   answerConditionally(fastify);
   fastify.addHook('onRoute', ({ url, method }) => {
@@ -96,14 +101,14 @@ export async function createApi({
   });
   const logger = log?.logger ?? fastify.log;
   const api = await NestFactory.create<NestFastifyApplication>(
-    ApiModule.of({ application, context: new ApiContext(clock, publicUrl, logger), routes, storage }),
+    ApiModule.of({ application, context: new ApiContext(clock, publicUrl, logger), routes, storage, recorder }),
     adapter,
     { logger: nestLogger(logger), bodyParser: false, abortOnError: false },
   );
   configure?.(api);
   await api.init();
   // Registered after Nest's routes, so that Nest's filter handles their errors.
-  serveDocs(fastify);
+  serveDocs(fastify, { publicUrl, portalUrl });
   serveHealth(
     (path, get) => {
       servePublicly(fastify, path, get);

@@ -4,6 +4,7 @@ import {
   explainListenError,
   type ListenAddress,
   localAddress,
+  redisAddress,
   type Values,
 } from '@adoption-store/config';
 import { createApplication, SECOND } from '@adoption-store/domain';
@@ -30,8 +31,9 @@ export async function serveApi(settings: Values<typeof apiSettings>, told: Abort
   };
   const { ports, isReady, read, close } = await openInfrastructure({
     ...(await openDatabase({ databaseUrl, dataDirectory, onEvent })),
+    directDatabaseUrl: settings.DATABASE_DIRECT_URL,
     poolSize: settings.DATABASE_POOL_SIZE,
-    redisUrl: settings.REDIS_URL,
+    redis: redisAddress(settings),
     categories: settings.CATEGORIES,
     banPolicy: {
       refusals: settings.BAN_REFUSALS,
@@ -56,13 +58,14 @@ export async function serveApi(settings: Values<typeof apiSettings>, told: Abort
     const isEmbedded = databaseUrl === undefined;
     if (isEmbedded) await seedCatalogue(application);
     const key = isEmbedded ? await demoKey(application, dataDirectory) : undefined;
-    const metrics = new ApiMetrics(read);
+    const metrics = new ApiMetrics(read, async () => (await import('./openapi/operations.js')).operations);
     const api = await createApi({
       application,
       clock: ports.clock,
       isReady,
       ending: told,
       publicUrl: settings.PUBLIC_URL,
+      portalUrl: settings.PORTAL_URL,
       trustProxy: settings.TRUST_PROXY,
       log,
       logRequests: settings.ACCESS_LOG === 'on',

@@ -173,6 +173,17 @@ describe('a key that has ended', () => {
     expect(response.headers['www-authenticate']).toMatch(INVALID_TOKEN);
   });
 
+  it('is answered 401 disabled_api_key while it is disabled', async () => {
+    const { id, key } = await api.openKey();
+    expect(await list(bearer(key))).toMatchObject({ status: 200 });
+    await api.application.disableKey.execute({ id, isDisabled: true });
+    const response = await list(bearer(key));
+    expect(expectError(response, 401, 'disabled_api_key')).toMatch(/disabled/);
+    expect(response.headers['www-authenticate']).toMatch(INVALID_TOKEN);
+    await api.application.disableKey.execute({ id, isDisabled: false });
+    expect(await list(bearer(key))).toMatchObject({ status: 200 });
+  });
+
   it('does not affect the other keys of its account', async () => {
     const { account, id } = await api.openKey();
     const { text } = await api.application.issueKey.execute({ accountId: account.id });

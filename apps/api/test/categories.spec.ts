@@ -230,6 +230,30 @@ describe('If-Match', () => {
   });
 });
 
+describe('If-None-Match', () => {
+  const onlyNew = { 'If-None-Match': '*' };
+
+  it('names an id that has no name, and is 412 precondition_failed to one that has', async () => {
+    const created = await nameCategory(api, 9_100, newName(), onlyNew);
+    const category = categoryOf(created, 201);
+    expectError(await nameCategory(api, 9_100, newName(), onlyNew), 412, 'precondition_failed');
+    expect(categoryOf(await getCategory(api, 9_100))).toEqual(category);
+  });
+
+  it('lets one of many at once name an id', async () => {
+    const responses = await Promise.all(Array.from({ length: 12 }, () => nameCategory(api, 9_101, newName(), onlyNew)));
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 11 }, () => 412)]);
+  });
+
+  it.each([{ 'If-None-Match': '"tag"' }, { 'If-None-Match': '*', 'If-Match': '*' }])(
+    'is 400 to a PUT as %j, and nothing changes',
+    async (headers) => {
+      expectError(await nameCategory(api, 9_102, newName(), headers), 400, 'invalid_parameter');
+      expectError(await getCategory(api, 9_102), 404, 'not_found');
+    },
+  );
+});
+
 describe('the animals', () => {
   it('carry any id, whether it has a name or not', async () => {
     const response = await createPet(api, `{"name":"Luna","categoryId":${GREATEST}}`);

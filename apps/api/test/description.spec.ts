@@ -1,8 +1,8 @@
-import { limitsOf, plan } from '@adoption-store/domain';
+import { DEPRECATIONS, getPetDeprecation, limitsOf, plan } from '@adoption-store/domain';
 import { describe, expect, it } from '@jest/globals';
-import { getPetDeprecation } from '../src/stability/deprecation.js';
 import { errorStatuses } from '../src/errors/error-codes.js';
 import { description } from '../src/openapi/description.js';
+import { operations as byName } from '../src/openapi/operations.js';
 import { useApi } from './support/api.js';
 import { problemsOf } from './support/description.js';
 import { createPet, get, nextPageOf } from './support/pets-client.js';
@@ -30,7 +30,7 @@ interface Description {
         string,
         {
           readonly required?: readonly string[];
-          readonly enum?: readonly string[];
+          readonly 'x-extensible-enum'?: readonly string[];
           readonly properties?: Readonly<Record<string, unknown>>;
           readonly examples?: readonly object[];
         }
@@ -57,10 +57,10 @@ const fieldsOfBodies = operations.flatMap(({ name, path, requestBody }) => {
 const api = useApi();
 
 describe('the description', () => {
-  it('is of version 1.0.0, on servers that end in /v1', () => {
+  it('is of version 1.0.0, on servers with absolute addresses that end in /v1', () => {
     expect(info.version).toBe('1.0.0');
     expect(servers.length).toBeGreaterThanOrEqual(2);
-    for (const { url } of servers) expect(url).toMatch(/\/v1$/);
+    for (const { url } of servers) expect(url).toMatch(/^https:.*\/v1$/);
   });
 
   it('has names and groups for the operations', () => {
@@ -120,13 +120,14 @@ describe('the description', () => {
   it('requires the same properties of an animal and an error as the original document', () => {
     expect(components.schemas).toMatchObject({
       NewPet: { required: ['name', 'categoryId'] },
+      Pet: { required: ['id', 'name', 'categoryId', 'status'] },
       PetStatus: { enum: ['available', 'pending', 'sold'] },
       Error: { required: ['code', 'message', 'status'] },
     });
   });
 
   it('has every code of the registry', () => {
-    expect(components.schemas['ErrorCode']?.enum).toEqual(Object.keys(errorStatuses).sort());
+    expect(components.schemas['ErrorCode']?.['x-extensible-enum']).toEqual(Object.keys(errorStatuses).sort());
   });
 
   it('marks the deprecated operation with the code’s date, and those that may still change', () => {
@@ -139,6 +140,11 @@ describe('the description', () => {
     const sunset = new Date(getPetDeprecation.sunset).toISOString().slice(0, 10);
     expect(sunset).toBe('2030-12-05');
     expect(marks.filter(([, deprecated]) => deprecated === true)).toEqual([['getPet', true, sunset, undefined]]);
+    // Those that the portal and the metrics know, too.
+    const ended = [...byName.values()].filter((each) => each.sunset !== undefined).map(({ id }) => id);
+    expect(ended).toEqual(['getPet']);
+    expect([...byName.values()].map(({ id }) => id)).toEqual(operations.map(({ operationId }) => operationId));
+    for (const { operation } of DEPRECATIONS) expect(byName.has(operation)).toBe(true);
     expect(marks.filter(([, , , stability]) => stability === 'beta').map(([id]) => id)).toEqual([
       'changePet',
       'withdrawPet',

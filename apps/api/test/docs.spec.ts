@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { descriptionText } from '../src/openapi/description.js';
-import { useApi } from './support/api.js';
+import { readQuickStarts } from '@adoption-store/web';
+import { referencePage } from '../src/docs/reference-page.js';
+import { describingFiles } from '../src/openapi/description.js';
+import { startApi, useApi } from './support/api.js';
 import { expectError } from './support/expectations.js';
-import { bearer } from './support/pets-client.js';
+import { bearer, rawHead, sendOnce } from './support/pets-client.js';
 import { request, type RawResponse } from './support/raw-http.js';
 
 const api = useApi();
@@ -25,8 +27,11 @@ function expectPage(response: RawResponse, type: string): void {
 
 describe.each([
   ['/openapi.json', 'application/json; charset=utf-8'],
+  ['/openapi-3.0.json', 'application/json; charset=utf-8'],
+  ['/postman_collection.json', 'application/json; charset=utf-8'],
   ['/docs', 'text/html; charset=utf-8'],
   ['/docs/page.css', 'text/css; charset=utf-8'],
+  ['/docs/operations.css', 'text/css; charset=utf-8'],
   ['/docs/page.js', 'text/javascript; charset=utf-8'],
   ['/docs/swagger-ui.css', 'text/css; charset=utf-8'],
   ['/docs/swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
@@ -70,6 +75,61 @@ describe.each([
   });
 });
 
+describe('a file that is compressed', () => {
+  const path = '/docs/swagger-ui.css';
+
+  it.each([
+    ['gzip, deflate, br', 'br'],
+    ['gzip', 'gzip'],
+    ['br;q=0, gzip', 'gzip'],
+    ['*', 'br'],
+    ['deflate', undefined],
+    ['identity', undefined],
+    ['gzip;q=0', undefined],
+    ['', undefined],
+  ])('is sent to a client that accepts "%s" as %s', async (accepted, encoding) => {
+    const response = await send(path, 'GET', { 'Accept-Encoding': accepted });
+    expect(response).toMatchObject({ status: 200, headers: { vary: 'Accept-Encoding' } });
+    expect(response.headers['content-encoding']).toBe(encoding);
+  });
+
+  it('has a tag for each encoding (RFC 9110 §8.8.3.3)', async () => {
+    const headersFor = async (encoding: string) => (await send(path, 'HEAD', { 'Accept-Encoding': encoding })).headers;
+    const all = await Promise.all(['br', 'gzip', 'identity'].map(headersFor));
+    expect(new Set(all.map(({ etag }) => etag)).size).toBe(3);
+    const known = { 'Accept-Encoding': 'br', 'If-None-Match': all[0]?.['etag'] ?? '' };
+    expect(await send(path, 'GET', known)).toMatchObject({ status: 304, body: '' });
+  });
+
+  it('is sent as it was', async () => {
+    const plain = await (await fetch(`${api.origin}${path}`, { headers: { 'Accept-Encoding': 'identity' } })).text();
+    for (const encoding of ['br', 'gzip']) {
+      const response = await fetch(`${api.origin}${path}`, { headers: { 'Accept-Encoding': encoding } });
+      expect([response.headers.get('content-encoding'), await response.text()]).toEqual([encoding, plain]);
+    }
+  });
+});
+
+describe('the page at /docs', () => {
+  it.each([
+    [undefined, '<li>The operator of this service gives out keys</li>'],
+    ['https://portal.example.com', '<a href="https://portal.example.com/keys">Get a key</a>'],
+    ['https://example.com/"><script>', '<a href="https://example.com/%22%3E%3Cscript%3E/keys">Get a key</a>'],
+  ])('leads from the portal address %s to a key', (portalUrl, link) => {
+    expect(referencePage(portalUrl)).toContain(link);
+  });
+
+  it('shows the quick starts', () => {
+    const marks: Readonly<Record<string, string>> = { lt: '<', amp: '&' };
+    const shown = referencePage(undefined).replace(/&(\w+);/g, (entity, name: string) => marks[name] ?? entity);
+    const starts = readQuickStarts();
+    expect(starts.map(({ language }) => language)).toEqual(['curl', 'TypeScript', 'Python']);
+    for (const { file, command, text } of starts)
+      for (const code of [file, command, text]) expect(shown).toContain(`<code>${code}</code>`);
+    expect(shown).toContain('<code>npm install @adoption-store/client</code>');
+  });
+});
+
 describe('beside the pages', () => {
   it.each(['/docs/', '/docs/index.html', '/docs/../package.json', '/docs/%2e%2e/package.json', '/v1/docs', '/openapi'])(
     'nothing is to be had at %s',
@@ -80,10 +140,39 @@ describe('beside the pages', () => {
   );
 });
 
-describe('the committed description', () => {
-  it('equals the served one; `npm run openapi -w @adoption-store/api` writes it', async () => {
-    const committed = readFileSync(join(__dirname, '../openapi.json'), 'utf8');
-    expect(committed).toBe(descriptionText());
-    expect((await send('/openapi.json')).body).toBe(committed);
+describe.each(['openapi.json', 'openapi-3.0.json', 'postman_collection.json'] as const)('%s', (name) => {
+  it('is committed as the code has it; `npm run openapi -w @adoption-store/api` writes it', () => {
+    expect(readFileSync(join(__dirname, '..', name), 'utf8')).toBe(describingFiles()[name]);
+  });
+
+  it('is served with the address at which this machine reaches the API', async () => {
+    expect((await send(`/${name}`)).body).toBe(describingFiles(api.origin)[name]);
+  });
+});
+
+describe('the first server of a served description', () => {
+  const firstServer = async (origin: string, headers: Readonly<Record<string, string>>) => {
+    const response = await fetch(`${origin}/openapi.json`, { headers });
+    return ((await response.json()) as { servers: readonly { url: string }[] }).servers[0]?.url;
+  };
+
+  it('is PUBLIC_URL, where it is set', async () => {
+    const published = await startApi({ publicUrl: 'https://api.example.com' });
+    expect(await firstServer(published.origin, {})).toBe('https://api.example.com/v1');
+    await published.close();
+  });
+
+  it('is never what a Host header says', async () => {
+    const { body } = await sendOnce(
+      api,
+      rawHead(api, 'GET /openapi.json HTTP/1.1', [], ['Host: evil.example', 'X-Forwarded-Host: evil.example']),
+    );
+    expect(body).toBe(describingFiles(api.origin)['openapi.json']);
+  });
+
+  it('is the production server, where other machines reach the API and PUBLIC_URL is not set', async () => {
+    const open = await startApi({}, undefined, undefined, '0.0.0.0');
+    expect(await firstServer(open.origin, {})).toBe('https://api.adoption-store.example/v1');
+    await open.close();
   });
 });

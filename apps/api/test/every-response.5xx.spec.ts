@@ -2,11 +2,13 @@ import { createApi } from '../src/create-api.js';
 import { type Application, createApplication, plan } from '@adoption-store/domain';
 import { inMemoryPorts } from '@adoption-store/domain/testing';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { until } from '@adoption-store/test-support';
 import pg from 'pg';
 import { startApi, type TestApi } from './support/api.js';
 import { expectError } from './support/expectations.js';
 import { MESSAGES, postMessage } from './support/messages-client.js';
 import { bearer, createPet, get } from './support/pets-client.js';
+import { isPooled } from './support/pooled.js';
 import { type RawResponse, request } from './support/raw-http.js';
 import { end, ORDERS, postOrder } from './support/store-client.js';
 
@@ -175,6 +177,8 @@ describe('while the database is down the answer is 503 service_unavailable with 
 
   it('until it is back, and the service recovers by itself', async () => {
     await server.query(`ALTER DATABASE ${database} ALLOW_CONNECTIONS true`);
+    // A pooler that has failed to connect tries again later.
+    if (isPooled) await until(async () => (await get(api, '/v1/pets')).status === 200);
     const response = await get(api, '/v1/pets');
     expect(response).toMatchObject({ status: 200 });
     expect(JSON.parse(response.body)).toHaveLength(1);

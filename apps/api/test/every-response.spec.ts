@@ -245,6 +245,11 @@ const REQUESTS: Readonly<
     await api.application.revokeKey.execute({ id });
     return request(api, '/v1/pets', { headers: bearer(key) });
   },
+  disabled_api_key: async () => {
+    const { id, key } = await api.openKey();
+    await api.application.disableKey.execute({ id, isDisabled: true });
+    return request(api, '/v1/pets', { headers: bearer(key) });
+  },
   unsupported_media_type: () => createPet(api, LUNA, {}),
   uri_too_long: () => get(api, `/${'x'.repeat(9_000)}`),
 };

@@ -7,12 +7,16 @@ import pg from 'pg';
 import { useApi } from './support/api.js';
 import { get, rawHead } from './support/pets-client.js';
 
-const metrics = new ApiMetrics(() => ({
-  pool: { idle: 0, used: 0, size: 0, waiting: 0 },
-  limitFallbacks: 0,
-  clockSkew: 0,
-  dependencies: new Map(),
-}));
+const metrics = new ApiMetrics(
+  () => ({
+    pool: { idle: 0, used: 0, size: 0, waiting: 0 },
+    limitFallbacks: 0,
+    droppedRefusals: 0,
+    clockSkew: 0,
+    dependencies: new Map(),
+  }),
+  () => Promise.resolve(new Map()),
+);
 const api = useApi({ metrics });
 /** The number of list requests that were counted with this status. */
 async function counted(status: number): Promise<number> {

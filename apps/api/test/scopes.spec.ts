@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { plan, type Scope, type Scopes, SCOPES } from '@adoption-store/domain';
+import { plan, RecordOperation, type Scope, type Scopes, SCOPES } from '@adoption-store/domain';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Controller, Get, Module } from '@nestjs/common';
 import { APP_GUARD, NestFactory } from '@nestjs/core';
@@ -268,7 +268,13 @@ describe('a handler that declares no scope', () => {
       }
     }
 
-    @Module({ controllers: [Undeclared], providers: [{ provide: APP_GUARD, useClass: ScopesGuard }] })
+    @Module({
+      controllers: [Undeclared],
+      providers: [
+        { provide: RecordOperation, useValue: api.application.recordOperation },
+        { provide: APP_GUARD, useClass: ScopesGuard },
+      ],
+    })
     class UndeclaredModule {}
 
     undeclared = await NestFactory.create<NestFastifyApplication>(UndeclaredModule, new FastifyAdapter(), {

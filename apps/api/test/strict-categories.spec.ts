@@ -1,22 +1,25 @@
 import { createApplication } from '@adoption-store/domain';
-import { openInfrastructure } from '@adoption-store/infrastructure';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createApi } from '../src/create-api.js';
 import { type TestApi, useApi } from './support/api.js';
 import { addCategory, categoryOf, getCategory, removeCategory } from './support/categories-client.js';
 import { expectError } from './support/expectations.js';
+import { openPooled } from './support/pooled.js';
 import { changePet, createPet, listPets, petsOf } from './support/pets-client.js';
 
 const categories = 'strict';
 const ROUNDS = 30;
 
+let closeOther: () => Promise<void>;
+// Before the first replica, which drops the database.
+afterAll(() => closeOther());
+
 const one = useApi({}, {}, { categories });
 /** A second replica on the same database. */
 let other: TestApi;
-let closeOther: () => Promise<void>;
 
 beforeAll(async () => {
-  const { ports, isReady, close } = await openInfrastructure({
+  const { ports, isReady, close } = await openPooled({
     databaseUrl: one.databaseUrl,
     poolSize: 5,
     categories,
@@ -30,7 +33,6 @@ beforeAll(async () => {
     await close();
   };
 });
-afterAll(() => closeOther());
 
 const pet = (categoryId: number) => `{"name":"Luna","categoryId":${categoryId}}`;
 

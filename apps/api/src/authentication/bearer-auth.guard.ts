@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { Authenticate, type Caller } from '@adoption-store/domain';
+import { Authenticate, type Caller, UnusableKey } from '@adoption-store/domain';
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { getStorageToken } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -33,6 +33,7 @@ export class BearerAuthGuard implements CanActivate {
       return true;
     } catch (error) {
       if (!isRefusal(error) || errorStatuses[error.code] !== 401) throw error;
+      if (error instanceof UnusableKey) request.unusableKey = error.owner;
       // A request without a valid key counts against its address. If the address is over its limit, the answer is 429.
       const verdict = await this.storage.count(addressOf(request));
       throw setLimitHeaders(http.getResponse<FastifyReply>(), verdict, this.storage.clock.now()) ?? error;

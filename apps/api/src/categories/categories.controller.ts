@@ -3,9 +3,9 @@ import { Controller, Delete, Get, HttpCode, Param, Post, Put, Req, Res } from '@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../api-context.js';
 import { Idempotency } from '../idempotency/idempotency.js';
-import { IfMatch } from '../requests/entity-tags.js';
+import { IfMatch, isOnlyIfNone } from '../requests/entity-tags.js';
 import { JsonBody } from '../requests/json-body.decorator.js';
-import { nextPageLink } from '../responses/next-page.js';
+import { addPageHeaders } from '../responses/next-page.js';
 import { RequiresScope } from '../scopes/required-scope.js';
 import { Stability } from '../stability/stability.js';
 import { ValidQuery } from '../requests/valid-query.decorator.js';
@@ -37,8 +37,9 @@ export class CategoriesController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const { items, next } = await this.listCategories.execute(query);
-    if (next !== undefined) reply.header('link', nextPageLink(this.url(request), query, CATEGORIES_CURSOR, next));
-    return presentCategories(items);
+    const body = presentCategories(items);
+    addPageHeaders(request, reply, { address: this.url(request), query, resource: CATEGORIES_CURSOR, body, next });
+    return body;
   }
 
   @Post()
@@ -75,7 +76,8 @@ export class CategoriesController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     // With any If-Match, also `*`, there must be a category.
-    const versions = request.headers['if-match'] === undefined ? undefined : (wanted ?? 'any');
+    const there = request.headers['if-match'] === undefined ? undefined : (wanted ?? 'any');
+    const versions = isOnlyIfNone(request) ? 'none' : there;
     const { category, isNew } = await this.nameCategory.execute({ id, name, versions });
     reply.header('etag', categoryTag(category));
     if (isNew) reply.code(201).header('location', `${this.url(request)}/${id}`);

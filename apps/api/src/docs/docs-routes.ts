@@ -1,10 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { BlockList, isIPv6 } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { localAddress } from '@adoption-store/config';
 import { CSS, fixedFile, type FixedFile, HTML, SCRIPT, sendFixedFile } from '@adoption-store/web';
 import type { FastifyInstance } from 'fastify';
 import { JSON_TYPE } from '../errors/error-codes.js';
 import { servePublicly } from '../routing/public-route.js';
+import { referencePage } from './reference-page.js';
 
 // The page loads nothing from other hosts and sends nothing to them, because users paste their key into it.
 const SECURITY = {
@@ -16,9 +19,21 @@ const SECURITY = {
   'x-content-type-options': 'nosniff',
 } as const;
 
-/** The OpenAPI description and its page. Each file is read at the first request. */
-export function serveDocs(fastify: FastifyInstance): void {
-  const serve = (path: string, type: string, read: () => Promise<string | Buffer>) => {
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
+LOOPBACK.addAddress('::1', 'ipv6');
+
+/**
+ * The OpenAPI description and its page. Each file is read at the first request.
+ *
+ * @param publicUrl the address at which clients reach the API.
+ * @param portalUrl the portal's address, to which the page links.
+ */
+export function serveDocs(
+  fastify: FastifyInstance,
+  { publicUrl, portalUrl }: Readonly<Record<'publicUrl' | 'portalUrl', string | undefined>>,
+): void {
+  const serve = (path: string, type: string, read: () => string | Buffer | Promise<string | Buffer>) => {
     let file: FixedFile | undefined;
     servePublicly(fastify, path, async (request, reply) => {
       file ??= fixedFile(type, await read());
@@ -27,12 +42,28 @@ export function serveDocs(fastify: FastifyInstance): void {
       return sendFixedFile(request, reply, file);
     });
   };
-  serve('/openapi.json', JSON_TYPE, async () => (await import('../openapi/description.js')).descriptionText());
-  serve('/docs', HTML, ours('index.html'));
+  for (const name of ['openapi.json', 'openapi-3.0.json', 'postman_collection.json'] as const)
+    serve(`/${name}`, JSON_TYPE, async () => {
+      const { describingFiles } = await import('../openapi/description.js');
+      return describingFiles(publicUrl ?? localUrl(fastify))[name];
+    });
+  serve('/docs', HTML, () => referencePage(portalUrl));
   serve('/docs/page.css', CSS, ours('page.css'));
+  serve('/docs/operations.css', CSS, ours('operations.css'));
   serve('/docs/page.js', SCRIPT, ours('page.js'));
   serve('/docs/swagger-ui.css', CSS, swaggerUi('swagger-ui.css'));
   serve('/docs/swagger-ui-bundle.js', SCRIPT, swaggerUi('swagger-ui-bundle.js'));
+}
+
+/**
+ * The address of an API that only this machine reaches. Not the Host header: clients and proxies keep the file, and would
+ * give one caller's address to the others.
+ */
+function localUrl(fastify: FastifyInstance): string | undefined {
+  const addresses = fastify.addresses().filter((each) => typeof each === 'object');
+  const isLocal = addresses.every(({ address }) => LOOPBACK.check(address, isIPv6(address) ? 'ipv6' : 'ipv4'));
+  const [first] = addresses;
+  return first !== undefined && isLocal ? localAddress(first.address, first.port) : undefined;
 }
 
 function ours(file: string): () => Promise<Buffer> {

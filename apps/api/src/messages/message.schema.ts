@@ -1,6 +1,6 @@
 import { MAX_MESSAGE_LENGTH, type Message, MESSAGE_STATUSES } from '@adoption-store/domain';
 import { ResourceSchemas } from '../responses/resource-schemas.js';
-import { type Described, object, oneOf, schemaRef, time } from '../openapi/schema.js';
+import { type Described, object, openSet, schemaRef, time } from '../openapi/schema.js';
 
 export interface PresentedMessage extends Pick<Message, 'id' | 'status'> {
   readonly message: string;
@@ -33,7 +33,7 @@ const presented = {
 export const messageSchemas = new ResourceSchemas({
   Message: object('A message to the store.', presented, QUEUED),
   NewMessage: object('A message to queue.', { message: text }, { message: QUEUED.message }),
-  MessageStatus: oneOf(
+  MessageStatus: openSet(
     MESSAGE_STATUSES,
     'Whether the message is still `queued`, has been `sent`, or has `failed`. Only the operator can queue a failed message again.',
   ),

@@ -1,4 +1,12 @@
-import { OUTCOMES, type Outcome, PLAN_NAMES, type PlanName, type Source, type Verdict } from '@adoption-store/domain';
+import {
+  type Instant,
+  OUTCOMES,
+  type Outcome,
+  PLAN_NAMES,
+  type PlanName,
+  type Source,
+  type Verdict,
+} from '@adoption-store/domain';
 import type { Readings } from '@adoption-store/infrastructure';
 import { Metrics, type Page, type Series } from '@adoption-store/telemetry';
 import { NO_ROUTE, type Observe, type RequestObserver, type SocketAnswer } from './request-observers.js';
@@ -7,8 +15,20 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 // The methods of OpenTelemetry's conventions. Clients can send any other method, which would create a new series each.
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);
 const OTHER = '_OTHER';
+/** Responses to requests that did not use the operation: no valid key, no scope, no quota. */
+const NOT_ADMITTED = new Set([401, 403, 429]);
 /** The plan shown for an address without a valid key. */
 const NO_PLAN = 'none';
+
+export interface MeteredOperation {
+  /** Its `operationId`. */
+  readonly id: string;
+  /** When it ends, if it is deprecated. */
+  readonly sunset: Instant | undefined;
+}
+
+/** By method and route, such as `GET /v1/pets/{petId}`. */
+type Operations = ReadonlyMap<string, MeteredOperation>;
 
 /** The API's metrics for Prometheus. */
 export class ApiMetrics implements RequestObserver {
@@ -19,9 +39,14 @@ export class ApiMetrics implements RequestObserver {
     SECONDS,
   );
   private readonly seriesByRoute = new Map<string, Map<string, Map<number, Series>>>();
+  private operations: Operations = new Map();
   private readonly decisions = new Map<PlanName | typeof NO_PLAN, Record<Outcome, number>>();
 
-  constructor(read: () => Readings) {
+  /** @param readOperations called at each scrape, and not before, because no request needs them. */
+  constructor(
+    read: () => Readings,
+    private readonly readOperations: () => Promise<Operations>,
+  ) {
     this.metrics.describePool(() => read().pool);
     for (const plan of [...PLAN_NAMES, NO_PLAN] as const) {
       this.decisions.set(plan, { admitted: 0, rate_limited: 0, daily_quota_exceeded: 0, key_banned: 0 });
@@ -36,15 +61,21 @@ export class ApiMetrics implements RequestObserver {
         }
       },
     );
+    this.describeOperations();
     const fallbacks = 'Requests that this process decided by itself because Redis was lost';
     this.metrics.counter('adoption_store_limit_fallbacks_total', fallbacks, [], (counter) => {
       counter.inc(read().limitFallbacks);
+    });
+    const dropped = 'Refused requests that the portal can’t show, because too many waited for the database';
+    this.metrics.counter('adoption_store_refusals_dropped_total', dropped, [], (counter) => {
+      counter.inc(read().droppedRefusals);
     });
     this.metrics.describeDependencies(() => read().dependencies);
     this.metrics.describeClock(() => read().clockSkew);
   }
 
-  page(): Promise<Page> {
+  async page(): Promise<Page> {
+    this.operations = await this.readOperations();
     return this.metrics.page();
   }
 
@@ -63,6 +94,38 @@ export class ApiMetrics implements RequestObserver {
   countDecision(source: Source, { outcome }: Verdict): void {
     const counts = this.decisions.get('plan' in source ? source.plan.name : NO_PLAN);
     if (counts !== undefined) counts[outcome] += 1;
+  }
+
+  /** Summed up from the series of the routes when Prometheus asks, so that a request costs nothing more. */
+  private describeOperations(): void {
+    this.metrics.counter(
+      'adoption_store_operation_requests_total',
+      'Requests that used an operation: with a valid key, its scope, and within the limits',
+      ['operation', 'deprecated'],
+      (counter) => {
+        const add = (operation: string, isDeprecated: boolean, count: number) => {
+          counter.inc({ operation, deprecated: String(isDeprecated) }, count);
+        };
+        for (const { id, sunset } of this.operations.values()) add(id, sunset !== undefined, 0);
+        for (const [route, byMethod] of this.seriesByRoute) {
+          for (const [method, byStatus] of byMethod) {
+            // Other methods share the series of `_OTHER`.
+            if (!METHODS.has(method) && method !== OTHER) continue;
+            // HEAD is answered by the handler of GET.
+            const operation = this.operations.get(`${method === 'HEAD' ? 'GET' : method} ${route}`);
+            for (const [status, { count }] of byStatus) {
+              if (!NOT_ADMITTED.has(status)) add(operation?.id ?? 'none', operation?.sunset !== undefined, count);
+            }
+          }
+        }
+      },
+    );
+    const sunsets = 'When a deprecated operation ends, in Unix seconds';
+    this.metrics.gauge('adoption_store_operation_sunset_timestamp_seconds', sunsets, ['operation'], (gauge) => {
+      for (const { id, sunset } of this.operations.values()) {
+        if (sunset !== undefined) gauge.set({ operation: id }, sunset / 1_000);
+      }
+    });
   }
 
   private seriesOf(route: string): Map<string, Map<number, Series>> {

@@ -1,12 +1,26 @@
-import { FIXED_PLANS, limitsOf, plan, SCOPE_MEANINGS } from '@adoption-store/domain';
+import {
+  ANSWER_TTL,
+  DEFAULT_ADDRESS_LIMIT,
+  DEFAULT_BAN_POLICY,
+  DEFAULT_ORDER_LIMIT,
+  DEFAULT_ORDER_TTL,
+  FIXED_PLANS,
+  HOUR,
+  limitsOf,
+  MINUTE,
+  plan,
+  SCOPE_MEANINGS,
+} from '@adoption-store/domain';
 import { categorySchemas } from '../categories/category.schema.js';
 import { errorSchemas, refusalResponses } from './errors.js';
 import { headers } from './headers.js';
 import { messageSchemas } from '../messages/message.schema.js';
 import { petSchemas } from '../pets/pet.schema.js';
 import { orderSchemas } from '../store/order.schema.js';
+import { inOpenApi30 } from './openapi-3.0.js';
 import { parameters } from './parameters.js';
 import { paths } from './paths.js';
+import { postmanCollection } from './postman.js';
 import { rateLimitSchemas } from './rate-limit.js';
 import type { Described } from './schema.js';
 
@@ -20,7 +34,8 @@ const scopes = Object.entries(SCOPE_MEANINGS).map(([scope, meaning]) => `| \`${s
 const INTRODUCTION = `Lists, adds, fetches, changes and withdraws animals for adoption, and takes orders for them.
 
 ## Authentication
-Send \`Authorization: Bearer <API_KEY>\` with every request. A missing or invalid key is answered with 401.
+Send \`Authorization: Bearer <API_KEY>\` with every request. A missing or invalid key is answered with 401. An address may
+send ${DEFAULT_ADDRESS_LIMIT} requests a minute without a valid key, then 429; a key's quota is not touched by them.
 
 ## Scopes
 An API key that names no scopes may do everything that its account may. One that names some is answered 403
@@ -35,13 +50,15 @@ ${scopes.join('\n')}
 Every error has the same body, \`{"code": …, "message": …, "status": …}\`. \`code\` is for programs, \`message\` for people.
 
 ## Numbers
-An int64 is exact to its last digit, in requests and responses. Clients whose numbers are doubles must parse it as a big
-integer.
+An int64 is a JSON number, exact to its last digit, in requests and responses; a string is refused. Integers of Python,
+Ruby and PHP, \`long\` of Java and C#, and \`int64\` of Go are exact. JavaScript and TypeScript are not: \`JSON.parse\`
+rounds above 2^53, and \`JSON.stringify\` throws at a bigint. There, use the typed client, lossless-json, or a reviver with
+\`context.source\` and \`JSON.rawJSON\`. Go's \`any\` without \`Decoder.UseNumber\` and Gson's \`Object\` are doubles too.
 
 ## Pages
 A list is a bare array. If there is another page, the \`Link\` header has its address (\`rel="next"\`).
 
-A query parameter that an operation doesn't have is answered with 400.
+A query parameter that an operation doesn't have is answered with 400 \`invalid_parameter\`, which names it.
 
 ## Changes
 A GET has an \`ETag\`. With \`If-None-Match\` an unchanged response is 304, without a body; it counts like any request.
@@ -54,15 +71,34 @@ ${rows.join('\n')}
 | enterprise | custom | custom |
 
 The \`X-RateLimit-*\` headers of every response say how many requests are left. Over a limit the status is 429. Then wait
-for the seconds in \`Retry-After\`, and back off exponentially. A key that continues to send is banned for a while.
+for the seconds in \`Retry-After\`, and back off exponentially.
+
+- Every request with a valid key that isn't refused with 429 costs one, whatever its status: a 304, a 400, and the
+  repetition of a request with an \`Idempotency-Key\` too. A 429 costs none. \`GET /rate_limit\` costs none.
+- A key with ${DEFAULT_BAN_POLICY.refusals} refusals (429) within a minute is banned for ${DEFAULT_BAN_POLICY.firstBan / MINUTE} minutes, and twice as long at each further ban within a
+  day, up to ${DEFAULT_BAN_POLICY.longestBan / MINUTE} minutes.
+
+## Orders
+An order that is neither completed nor cancelled expires after ${DEFAULT_ORDER_TTL / HOUR} hours; its animal is available again. An account may
+have ${DEFAULT_ORDER_LIMIT} placed orders.
+
+The operator may have set other numbers for keyless requests, bans and orders.
 
 ## Repeating a request
-A POST with an \`Idempotency-Key\` runs once, however often it is sent.
+A POST with an \`Idempotency-Key\` runs once, however often it is sent: for ${ANSWER_TTL / HOUR} hours it gets the same response. The path and
+body must be the same, byte for byte; another spelling of the same JSON is another body: 400 \`idempotency_key_reused\`.
+Responses of 2xx, 404 and 409 are stored. After a 400, 401, 403, 429 or 503 nothing was done, and the key is free again.
 
 ## Stability
 The version is part of the path, \`/v1\`. An operation marked \`beta\` or \`experimental\` may still change; its
 responses have the header \`X-Stability\`. The responses of a deprecated one have its dates in \`Deprecation\` and
 \`Sunset\`.`;
+
+/** Absolute: a relative address means nothing to a program that has read the description from a file. */
+const servers = [
+  { url: 'https://api.adoption-store.example/v1', description: 'Production' },
+  { url: 'https://api.staging.adoption-store.example/v1', description: 'Staging, with its own keys' },
+];
 
 /** The OpenAPI 3.1 description. Values that the code knows are taken from the code, so that the two can't differ. */
 export const description: Described = {
@@ -74,11 +110,7 @@ export const description: Described = {
     contact: { name: 'Animal Adoption Store' },
     license: { name: 'MIT', identifier: 'MIT' },
   },
-  servers: [
-    { url: './v1', description: 'This server' },
-    { url: 'https://api.adoption-store.example/v1', description: 'Production' },
-    { url: 'https://api.staging.adoption-store.example/v1', description: 'Staging, with its own keys' },
-  ],
+  servers,
   tags: [
     { name: 'Pets', description: 'The animals.' },
     { name: 'Categories', description: 'Names for the categories of animals.' },
@@ -111,7 +143,26 @@ export const description: Described = {
   },
 };
 
-/** The text that is served, and committed as openapi.json. */
-export function descriptionText(): string {
-  return `${JSON.stringify(description, null, 2)}\n`;
+/**
+ * The files that describe the API, by name: served, and committed beside package.json.
+ *
+ * @param address the address of the server that serves them, such as `https://api.example.com`. Undefined if it doesn't
+ * know it, as in the committed files.
+ */
+export function describingFiles(address?: string): {
+  readonly 'openapi.json': string;
+  readonly 'openapi-3.0.json': string;
+  readonly 'postman_collection.json': string;
+} {
+  const own = address === undefined ? [] : [{ url: `${address}/v1`, description: 'This server' }];
+  const served = { ...description, servers: [...own, ...servers] };
+  return {
+    'openapi.json': text(served),
+    'openapi-3.0.json': text(inOpenApi30(served)),
+    'postman_collection.json': text(postmanCollection(served)),
+  };
+}
+
+function text(described: Described): string {
+  return `${JSON.stringify(described, null, 2)}\n`;
 }

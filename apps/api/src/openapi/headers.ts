@@ -1,4 +1,8 @@
+import { encodeCursor } from '../responses/next-page.js';
 import { type Described, ref } from './schema.js';
+
+export const ENTITY_TAG = '"5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef"';
+export const CURSOR = encodeCursor('pets', 2n);
 
 const always = (description: string, schema: Described): Described => ({ description, required: true, schema });
 const integer = (minimum: number, example: number): Described => ({ type: 'integer', minimum, examples: [example] });
@@ -42,22 +46,23 @@ export const headers = {
   ),
   Link: {
     description: 'Absolute URL of the next page (`rel="next"`). Absent on the last page.',
-    schema: text('<https://api.adoption-store.example/v1/pets?limit=2&cursor=cGV0czoyOjFx>; rel="next"', {
+    schema: text(`<https://api.adoption-store.example/v1/pets?limit=2&cursor=${CURSOR}>; rel="next"`, {
       pattern: '^<[^>]+>; rel="next"$',
     }),
   },
   ETag: always(
     'Identifies the content of the response: the same content has the same tag. Send it in `If-None-Match` or `If-Match`.',
-    text('"5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef"', { pattern: '^"[^"]+"$' }),
+    text(ENTITY_TAG, { pattern: '^"[^"]+"$' }),
   ),
   'Idempotent-Replayed': {
     description:
       'Present if this is the stored response to an earlier request with the same Idempotency-Key; nothing was done again.',
-    schema: { type: 'string', const: 'true' },
+    schema: text('true', { const: 'true' }),
   },
   'X-Stability': {
-    description: 'The stability of an operation that may still change. Absent for a stable one.',
-    schema: { type: 'string', enum: ['beta', 'experimental'] },
+    description:
+      'The stability of an operation that may still change, `beta` or `experimental`. Absent for a stable one.',
+    schema: text('beta'),
   },
 };
 

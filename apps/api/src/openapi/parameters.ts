@@ -1,4 +1,5 @@
 import { ANSWER_TTL, DEFAULT_PAGE_SIZE, HOUR, MAX_KEY_LENGTH, MAX_PAGE_SIZE } from '@adoption-store/domain';
+import { CURSOR, ENTITY_TAG } from './headers.js';
 import { type Described, ref } from './schema.js';
 
 /** Parameters of more than one operation. */
@@ -7,7 +8,7 @@ export const parameters = {
     'header',
     'X-Request-Id',
     'Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced.',
-    { type: 'string' },
+    { type: 'string', examples: ['order-66'] },
   ),
   IdempotencyKey: parameterIn(
     'header',
@@ -19,32 +20,44 @@ export const parameters = {
     'header',
     'If-None-Match',
     'Entity tags of earlier responses (`ETag`). If the response would be one of them, it is 304 without a body.',
-    { type: 'string' },
+    { type: 'string', examples: [ENTITY_TAG] },
+  ),
+  IfNone: parameterIn(
+    'header',
+    'If-None-Match',
+    'Only `*`: nothing is replaced. If there is such a resource already, the response is 412 and nothing changes.',
+    { type: 'string', const: '*', examples: ['*'] },
   ),
   IfMatch: parameterIn(
     'header',
     'If-Match',
     'Entity tags of the resource (`ETag` of its GET or PATCH). If it has none of them any more, the response is 412 and nothing changes.',
-    { type: 'string' },
+    { type: 'string', examples: [ENTITY_TAG] },
   ),
   Limit: parameterIn('query', 'limit', 'The most items on the page.', {
     type: 'integer',
     minimum: 1,
     maximum: MAX_PAGE_SIZE,
     default: DEFAULT_PAGE_SIZE,
+    examples: [DEFAULT_PAGE_SIZE],
   }),
   Cursor: parameterIn(
     'query',
     'cursor',
     "The position of the page. Use the `Link` header of the previous page; don't build or parse a cursor.",
-    { type: 'string' },
+    { type: 'string', examples: [CURSOR] },
   ),
-  CategoryId: parameterIn('path', 'categoryId', 'Identifier of the category.', { type: 'integer', format: 'int64' }),
-  OrderId: parameterIn('path', 'orderId', 'Identifier of the order.', { type: 'integer', format: 'int64' }),
+  CategoryId: pathId('categoryId', 'Identifier of the category.'),
+  OrderId: pathId('orderId', 'Identifier of the order.'),
 };
 
 export function parameter(name: keyof typeof parameters): Described {
   return ref('parameters', name);
+}
+
+/** An int64 in the path. */
+export function pathId(name: string, description: string): Described {
+  return parameterIn('path', name, description, { type: 'integer', format: 'int64', examples: [1] });
 }
 
 export function parameterIn(place: string, name: string, description: string, schema: Described): Described {

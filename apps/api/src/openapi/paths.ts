@@ -1,8 +1,8 @@
-import { MAX_IDS } from '@adoption-store/domain';
+import { getPetDeprecation, MAX_IDS } from '@adoption-store/domain';
 import type { Type } from '@nestjs/common';
 import { CategoriesController } from '../categories/categories.controller.js';
 import { CATS } from '../categories/category.schema.js';
-import { deprecationHeaders, getPetDeprecation } from '../stability/deprecation.js';
+import { deprecationHeaders } from '../stability/deprecation.js';
 import { type StabilityLevel, stabilityOf } from '../stability/stability.js';
 import { QUEUED } from '../messages/message.schema.js';
 import { MessagesController } from '../messages/messages.controller.js';
@@ -15,7 +15,7 @@ import { PLACED } from '../store/order.schema.js';
 import { StoreOrdersController } from '../store/store-orders.controller.js';
 import { refusal, refusals } from './errors.js';
 import { type HeaderName, withHeaders } from './headers.js';
-import { parameter, parameterIn } from './parameters.js';
+import { parameter, parameterIn, pathId } from './parameters.js';
 import { NOBODY_BANNED } from './rate-limit.js';
 import { type Described, json, mergePatch, schemaRef } from './schema.js';
 
@@ -75,7 +75,8 @@ function operations<Controller extends object>(tag: string, controller: Type<Con
     /** A GET whose response has no entity tag. */
     look: (handler: Handler, own: Operation) => described(handler, own, [], []),
     patch: (handler: Handler, own: Operation) => described(handler, own, [parameter('IfMatch')], ['ETag']),
-    put: (handler: Handler, own: Operation) => described(handler, own, [parameter('IfMatch')], ['ETag']),
+    put: (handler: Handler, own: Operation) =>
+      described(handler, own, [parameter('IfMatch'), parameter('IfNone')], ['ETag']),
     delete: (handler: Handler, own: Operation) => described(handler, own, [parameter('IfMatch')], []),
     post: (handler: Handler, own: Operation) =>
       described(
@@ -106,7 +107,7 @@ const category = (example: Described): Described => json(schemaRef('Category'), 
 const order = (example: Described): Described => json(schemaRef('Order'), { 'the order': example });
 const message = (example: Described): Described => json(schemaRef('Message'), { 'the message': example });
 
-const PET_ID = parameterIn('path', 'petId', 'Identifier of the animal.', { type: 'integer', format: 'int64' });
+const PET_ID = pathId('petId', 'Identifier of the animal.');
 
 const { deprecation, sunset } = deprecationHeaders(getPetDeprecation);
 const sunsetDate = new Date(getPetDeprecation.sunset);
@@ -115,11 +116,15 @@ const sunsetDate = new Date(getPetDeprecation.sunset);
 const notice: Described = {
   Deprecation: {
     description: 'The date of the deprecation (RFC 9745).',
-    schema: { type: 'string', const: deprecation },
+    schema: { type: 'string', const: deprecation, examples: [deprecation] },
   },
-  Sunset: { description: 'The date of the removal (RFC 8594).', schema: { type: 'string', const: sunset } },
+  Sunset: {
+    description: 'The date of the removal (RFC 8594).',
+    schema: { type: 'string', const: sunset, examples: [sunset] },
+  },
   Link: {
-    description: 'The replacement of the operation (`rel="successor-version"`), and this page (`rel="deprecation"`).',
+    description:
+      'The replacement of the operation (`rel="successor-version"`), and the reference page (`rel="deprecation"`).',
     schema: {
       type: 'string',
       pattern: '^<[^>]+>; rel="successor-version", <[^>]+>; rel="deprecation"; type="text/html"$',
@@ -137,7 +142,12 @@ const ids = (name: string, meaning: string): Described => ({
     'query',
     name,
     `${meaning} Repeat the parameter for several, up to ${MAX_IDS} times. Unknown ids are left out.`,
-    { type: 'array', maxItems: MAX_IDS, items: { type: 'integer', format: 'int64' } },
+    {
+      type: 'array',
+      maxItems: MAX_IDS,
+      items: { type: 'integer', format: 'int64', examples: [1] },
+      examples: [[1, 2]],
+    },
   ),
   style: 'form',
   explode: true,
@@ -260,7 +270,8 @@ export const paths: Described = {
       description:
         'Gives the identifier this name, whether it has a name or not; animals may carry it already. A name that another ' +
         'category has, without regard to case, is refused with 409 `category_name_taken`. With `If-Match` a category that ' +
-        'is still in that version is renamed, otherwise the response is 412.',
+        'is still in that version is renamed, otherwise the response is 412. With `If-None-Match: *` only an identifier ' +
+        'without a name is named.',
       parameters: [parameter('CategoryId')],
       body: json(schemaRef('NewCategory'), { 'another name': { name: 'Big cats' } }),
       success: ['The category has been renamed.', category({ ...CATS, name: 'Big cats' })],
@@ -339,7 +350,12 @@ export const paths: Described = {
       operationId: 'getMessage',
       summary: 'Get a message',
       description: "Gets one of the account's messages with its delivery status.",
-      parameters: [parameterIn('path', 'messageId', 'Identifier of the message.', { type: 'string' })],
+      parameters: [
+        parameterIn('path', 'messageId', 'Identifier of the message.', {
+          type: 'string',
+          examples: [QUEUED.id],
+        }),
+      ],
       success: ['The message.', message({ ...QUEUED, status: 'sent' })],
       refusals: refusals(404),
     }),

@@ -1,8 +1,14 @@
 import { PLAN_NAMES } from '@adoption-store/domain';
-import { type Described, object, oneOf, schemaRef } from './schema.js';
+import { type Described, object, openSet, schemaRef } from './schema.js';
 
-const count = (minimum: number, description: string): Described => ({ type: 'integer', minimum, description });
-const unixSeconds = (description: string): Described => count(0, `${description}, as a Unix timestamp in seconds.`);
+const count = (minimum: number, description: string, example: number): Described => ({
+  type: 'integer',
+  minimum,
+  description,
+  examples: [example],
+});
+const unixSeconds = (description: string): Described =>
+  count(0, `${description}, as a Unix timestamp in seconds.`, 1_795_262_460);
 
 export const NOBODY_BANNED = {
   plan: 'pro',
@@ -15,7 +21,7 @@ export const rateLimitSchemas: Readonly<Record<string, Described>> = {
   RateLimit: object(
     'The plan and limits of the caller.',
     {
-      plan: oneOf(PLAN_NAMES, "The account's plan."),
+      plan: openSet(PLAN_NAMES, "The account's plan."),
       minute: schemaRef('RateLimitWindow'),
       day: schemaRef('RateLimitWindow'),
       ban: {
@@ -28,10 +34,14 @@ export const rateLimitSchemas: Readonly<Record<string, Described>> = {
     },
     NOBODY_BANNED,
   ),
-  RateLimitWindow: object('The current minute or day, in UTC.', {
-    limit: count(1, 'Requests the plan allows.'),
-    used: count(0, 'Requests admitted so far, of all keys of the account.'),
-    remaining: count(0, 'Requests left.'),
-    reset: unixSeconds('When the window resets'),
-  }),
+  RateLimitWindow: object(
+    'The current minute or day, in UTC.',
+    {
+      limit: count(1, 'Requests the plan allows.', 300),
+      used: count(0, 'Requests admitted so far, of all keys of the account.', 1),
+      remaining: count(0, 'Requests left.', 299),
+      reset: unixSeconds('When the window resets'),
+    },
+    NOBODY_BANNED.minute,
+  ),
 };

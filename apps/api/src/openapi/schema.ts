@@ -3,6 +3,10 @@ import { MERGE_PATCH } from '../requests/json-body.decorator.js';
 /** A part of the description: a JSON Schema, a response, an operation. Linters and tests check it, not the compiler. */
 export type Described = Readonly<Record<string, unknown>>;
 
+export function isDescribed(value: unknown): value is Described {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 export function ref(section: 'schemas' | 'parameters' | 'headers' | 'responses', name: string): Described {
   return { $ref: `#/components/${section}/${name}` };
 }
@@ -22,8 +26,20 @@ export function int64(description: string, example: number): Described {
   return { type: 'integer', format: 'int64', description, examples: [example] };
 }
 
+/** One of these words: for requests, where another is refused. */
 export function oneOf(words: readonly string[], description: string): Described {
-  return { type: 'string', enum: [...words], description };
+  return { type: 'string', enum: [...words], description, examples: words.slice(0, 1) };
+}
+
+/** One of these words, or one that is added later: for responses, so that generated clients take a word of tomorrow. */
+export function openSet(words: readonly string[], description: string): Described {
+  const listed = words.map((word) => `\`${word}\``).join(', ');
+  return {
+    type: 'string',
+    description: `${description} One of ${listed}; more may be added.`,
+    'x-extensible-enum': [...words],
+    examples: words.slice(0, 1),
+  };
 }
 
 export function time(description: string): Described {

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import 'reflect-metadata';
-import { descriptionText } from './description.js';
+import { describingFiles } from './description.js';
 
 // From dist/openapi, for `npm run openapi`.
-writeFileSync(new URL('../../openapi.json', import.meta.url), descriptionText());
+for (const [name, text] of Object.entries(describingFiles()))
+  writeFileSync(new URL(`../../${name}`, import.meta.url), text);

@@ -1,6 +1,6 @@
 import { type Animal, MAX_NAME_LENGTH, type NewAnimal, PET_STATUSES } from '@adoption-store/domain';
 import { ResourceSchemas } from '../responses/resource-schemas.js';
-import { type Described, int64, oneOf, schemaRef } from '../openapi/schema.js';
+import { type Described, int64, object, oneOf, openSet, schemaRef } from '../openapi/schema.js';
 
 export const LUNA = { id: 1, name: 'Luna', categoryId: 1, status: 'available' };
 
@@ -14,22 +14,19 @@ const newPet = {
     examples: [LUNA.name],
   },
   categoryId: int64('Identifier of the category the animal belongs to.', 1),
-  status: { ...schemaRef('PetStatus'), default: 'available' },
+  // No `default` keyword: openapi-typescript would make the property required.
+  status: { ...schemaRef('PetStatus'), description: '`available` by default.' },
 } satisfies Record<keyof NewAnimal, Described>;
 
-const assigned = {
+const pet = {
   id: int64('Unique identifier, assigned by the service on creation.', 1),
-} satisfies Record<Exclude<keyof Animal, keyof NewAnimal>, Described>;
+  ...newPet,
+  status: openSet(PET_STATUSES, 'The progress of the adoption.'),
+} satisfies Record<keyof Animal, Described>;
 
-/** The schemas of Pet, NewPet and PetPatch. */
+/** `PetStatus` is for requests: a response may have a status that is added later. */
 export const petSchemas = new ResourceSchemas({
-  Pet: {
-    description: 'An animal.',
-    allOf: [{ type: 'object', required: ['id'], properties: assigned }, schemaRef('NewPet')],
-    // Optional for a new animal, required for a stored one.
-    required: ['status'],
-    examples: [LUNA],
-  },
+  Pet: object('An animal.', pet, LUNA),
   NewPet: {
     type: 'object',
     description: 'An animal to add.',
@@ -44,5 +41,5 @@ export const petSchemas = new ResourceSchemas({
     properties: { ...newPet, status: schemaRef('PetStatus') },
     examples: [{ name: 'Bella' }],
   },
-  PetStatus: oneOf(PET_STATUSES, 'Whether the animal can be adopted. The default for a new animal is `available`.'),
+  PetStatus: oneOf(PET_STATUSES, 'Whether the animal can be adopted.'),
 });

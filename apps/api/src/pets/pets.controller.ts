@@ -1,12 +1,12 @@
-import { AddAnimal, GetAnimal, ListAnimals } from '@adoption-store/domain';
+import { AddAnimal, GetAnimal, getPetDeprecation, ListAnimals } from '@adoption-store/domain';
 import { Controller, Get, Param, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../api-context.js';
-import { getPetDeprecation, getPetDeprecationHeaders, isGone } from '../stability/deprecation.js';
+import { getPetDeprecationHeaders, isGone } from '../stability/deprecation.js';
 import { HttpRefusal } from '../errors/error-codes.js';
 import { Idempotency } from '../idempotency/idempotency.js';
 import { JsonBody } from '../requests/json-body.decorator.js';
-import { nextPageLink } from '../responses/next-page.js';
+import { addPageHeaders } from '../responses/next-page.js';
 import { ValidQuery } from '../requests/valid-query.decorator.js';
 import { int64From } from '../requests/validation.js';
 import { RequiresScope } from '../scopes/required-scope.js';
@@ -32,8 +32,9 @@ export class PetsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Buffer> {
     const { items, next } = await this.listAnimals.execute(query);
-    if (next !== undefined) reply.header('link', nextPageLink(this.url(request), query, PETS_CURSOR, next));
-    return presentPets(items);
+    const body = presentPets(items);
+    addPageHeaders(request, reply, { address: this.url(request), query, resource: PETS_CURSOR, body, next });
+    return body;
   }
 
   @Post()

@@ -15,7 +15,7 @@ import { HttpRefusal } from '../errors/error-codes.js';
 const MESSAGES: Readonly<Record<Exclude<Outcome, 'admitted'>, string>> = {
   rate_limited: 'too many requests in this minute',
   daily_quota_exceeded: 'too many requests today',
-  key_banned: 'the API key is banned for a while, for it went on after too many refusals',
+  key_banned: 'the API key is banned for a while, because it kept sending after 429s',
 };
 
 /**

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { HttpRefusal } from '../errors/error-codes.js';
 
 /** The only GET operation without an entity tag: its response differs at each request. */
@@ -9,7 +9,7 @@ const UNTAGGED = '/v1/rate_limit';
 /** Requests that share a page also share its tag. */
 const tagOfPage = new WeakMap<Buffer, string>();
 
-export function sha256(text: string | Buffer): string {
+export function sha256(text: string): string {
   return hash('sha256', text);
 }
 
@@ -30,19 +30,33 @@ export function answerConditionally(fastify: FastifyInstance): void {
       done(null, payload);
       return;
     }
-    let tag = reply.getHeader('etag') as string | undefined;
-    if (tag === undefined) {
-      tag = tagOf(payload as string | Buffer);
-      reply.header('etag', tag);
-    }
-    if (!isKnown(request.headers['if-none-match'], tag)) {
+    if (!reply.hasHeader('etag')) reply.header('etag', tagOf(payload as string | Buffer));
+    if (!isKnown(request, reply)) {
       done(null, payload);
       return;
     }
-    reply.code(304).removeHeader('content-type');
+    // Content-Type stays. Removing a header takes longer than sending it, and then a 304 is no faster than a 200.
+    reply.code(304);
     // Fastify drops the body of a HEAD response itself, and needs it for the Content-Length.
     done(null, request.method === 'HEAD' ? payload : null);
   });
+}
+
+/**
+ * Adds the tag of a page. The tag changes also when a next page appears or disappears, because a client with the old
+ * response would miss it.
+ */
+export function tagPage(reply: FastifyReply, body: string | Buffer, next: bigint | undefined): void {
+  reply.header('etag', tagOf(body, next));
+}
+
+/**
+ * Whether the client has the response already. A tag has no quotes inside, so it is found only as a whole. The comparison
+ * is weak.
+ */
+export function isKnown(request: FastifyRequest, reply: FastifyReply): boolean {
+  const header = request.headers['if-none-match'];
+  return header !== undefined && (header.includes(reply.getHeader('etag') as string) || header.trim() === '*');
 }
 
 /**
@@ -53,9 +67,23 @@ export const IfMatch = createParamDecorator((_data: unknown, context: ExecutionC
   wantedVersions(context.switchToHttp().getRequest<FastifyRequest>().headers['if-match']),
 );
 
+/**
+ * Whether a PUT must not replace anything: `If-None-Match: *` (RFC 9110 §13.1.2).
+ *
+ * @throws HttpRefusal for entity tags, and together with If-Match: neither is of use with a PUT.
+ */
+export function isOnlyIfNone({ headers }: FastifyRequest): boolean {
+  const header = headers['if-none-match'];
+  if (header === undefined) return false;
+  if (header.trim() !== '*' || headers['if-match'] !== undefined) {
+    throw new HttpRefusal('invalid_parameter', 'If-None-Match must be *, and sent without If-Match');
+  }
+  return true;
+}
+
 const TAG = /(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"/g;
 
-export function wantedVersions(header: string | undefined): readonly string[] | undefined {
+function wantedVersions(header: string | undefined): readonly string[] | undefined {
   if (header === undefined || header.trim() === '*') return undefined;
   const tags = [...header.matchAll(TAG)];
   if (tags.length === 0 || !/^[\s,]*$/.test(header.replace(TAG, ''))) {
@@ -65,14 +93,9 @@ export function wantedVersions(header: string | undefined): readonly string[] | 
   return tags.flatMap(([, weak, version]) => (weak === undefined && version !== undefined ? [version] : []));
 }
 
-function tagOf(body: string | Buffer): string {
-  if (typeof body === 'string') return entityTag(sha256(body));
-  const tag = tagOfPage.get(body) ?? entityTag(sha256(body));
+function tagOf(body: string | Buffer, next?: bigint): string {
+  if (typeof body === 'string') return entityTag(sha256(body + String(next ?? '')));
+  const tag = tagOfPage.get(body) ?? tagOf(body.toString(), next);
   tagOfPage.set(body, tag);
   return tag;
-}
-
-/** A tag has no quotes inside, so it is found only as a whole. The comparison is weak. */
-function isKnown(header: string | undefined, tag: string): boolean {
-  return header !== undefined && (header.includes(tag) || header.trim() === '*');
 }

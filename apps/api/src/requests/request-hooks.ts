@@ -1,6 +1,7 @@
 import { hasBody } from '@adoption-store/web';
 import type { FastifyInstance } from 'fastify';
 import { errorBody, JSON_TYPE } from '../errors/error-codes.js';
+import type { RefusalRecorder } from '../errors/refusal-recorder.js';
 import { checkFraming } from './framing.js';
 import type { ReadingTurns } from './reading-turns.js';
 import { RequestBody } from './request-body.js';
@@ -8,13 +9,14 @@ import type { SocketRefusals } from '../errors/socket-refusals.js';
 
 interface RequestHooks {
   readonly refusals: SocketRefusals;
+  readonly recorder: RefusalRecorder;
   readonly turns: ReadingTurns;
   /** Whether each response must close its connection. */
   readonly isEnding: () => boolean;
 }
 
 /** The hooks that run for every request before its guards, and for every response. */
-export function addRequestHooks(fastify: FastifyInstance, { refusals, turns, isEnding }: RequestHooks): void {
+export function addRequestHooks(fastify: FastifyInstance, { refusals, recorder, turns, isEnding }: RequestHooks): void {
   fastify.decorateRequest('received', undefined);
   fastify.addHook('onRequest', (request, reply, done) => {
     refusals.onRequest(request, reply);
@@ -39,6 +41,7 @@ export function addRequestHooks(fastify: FastifyInstance, { refusals, turns, isE
     }
     // The bytes after the head aren't valid HTTP, so this error replaces the operation's own response.
     const error = errorBody(refusal.code, refusal.message);
+    recorder.record(request, error.code);
     reply.code(error.status).header('connection', 'close').removeHeader('etag');
     done(null, JSON.stringify(error));
   });

@@ -1,4 +1,6 @@
 import { crc32 } from 'node:zlib';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isKnown, tagPage } from '../requests/entity-tags.js';
 import { int64From } from '../requests/validation.js';
 
 /** The end of a page of `resource`, as the opaque text that clients send back. */
@@ -24,12 +26,25 @@ export interface ListQuery {
   parameters(): readonly Parameter[];
 }
 
-/**
- * The `Link` header (RFC 8288) from a page of the list at `address` to the next page of the same query.
- *
- * @param next the last id of this page.
- */
-export function nextPageLink(address: string, query: ListQuery, resource: string, next: bigint): string {
+export interface ListPage {
+  /** The address of the list, without its query. */
+  readonly address: string;
+  readonly query: ListQuery;
+  /** The kind of the items, which their cursors name. */
+  readonly resource: string;
+  readonly body: string | Buffer;
+  /** The last id of this page. Undefined on the last page. */
+  readonly next: bigint | undefined;
+}
+
+/** Adds the `ETag` of a page and the `Link` (RFC 8288) to the next one. A 304 needs no link, because the tag covers it. */
+export function addPageHeaders(request: FastifyRequest, reply: FastifyReply, page: ListPage): void {
+  const { body, next } = page;
+  tagPage(reply, body, next);
+  if (next !== undefined && !isKnown(request, reply)) reply.header('link', nextPageLink(page, next));
+}
+
+function nextPageLink({ address, query, resource }: ListPage, next: bigint): string {
   const parameters: readonly Parameter[] = [...query.parameters(), ['cursor', encodeCursor(resource, next)]];
   const asked = parameters.flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${encodeURIComponent(String(value))}`],

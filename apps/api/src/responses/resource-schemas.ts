@@ -58,13 +58,9 @@ export class ResourceSchemas {
   }
 
   private objectOf(name: string): ObjectOf {
-    const { allOf = [], ...own } = this.resolved({ $ref: `${REF}${name}` }) as Described & { allOf?: Described[] };
-    const parts = [...allOf.map((part) => this.resolved(part)), own] as Partial<ObjectOf>[];
-    const properties = Object.entries(Object.assign({}, ...parts.map((part) => part.properties)) as object);
-    return {
-      properties: Object.fromEntries(properties.map(([field, schema]) => [field, this.resolved(schema as Described)])),
-      required: [...new Set(parts.flatMap((part) => part.required ?? []))],
-    };
+    const { properties, required = [] } = this.resolved({ $ref: `${REF}${name}` }) as unknown as Partial<ObjectOf>;
+    const fields = Object.entries(properties ?? {}).map(([field, schema]) => [field, this.resolved(schema)]);
+    return { properties: Object.fromEntries(fields) as ObjectOf['properties'], required };
   }
 
   private resolved({ $ref, ...schema }: Described): Described {

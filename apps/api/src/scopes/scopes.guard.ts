@@ -1,14 +1,35 @@
-import { requireScope } from '@adoption-store/domain';
+import { RecordOperation, requireScope } from '@adoption-store/domain';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import { NO_ROUTE, shownRoute } from '../observability/request-observers.js';
+import type { Handler } from '../requests/handler-metadata.js';
 import { requiredScope } from './required-scope.js';
 
-/** Requires the scope of the operation, of the key and of its account. */
+/** Requires the scope of the operation, of the key and of its account. A request that has it uses the operation. */
 @Injectable()
 export class ScopesGuard implements CanActivate {
+  /** The operation of each handler; undefined for unknown routes. Fastify makes a new object of a route each time it is asked. */
+  private readonly operations = new Map<Handler, string | undefined>();
+
+  constructor(private readonly recordOperation: RecordOperation) {}
+
   canActivate(context: ExecutionContext): boolean {
-    const scope = requiredScope(context.getHandler());
-    if (scope !== 'none') requireScope(context.switchToHttp().getRequest<FastifyRequest>().caller, scope);
+    const handler = context.getHandler();
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const scope = requiredScope(handler);
+    if (scope !== 'none') requireScope(request.caller, scope);
+    const operation = this.operationOf(handler, request);
+    if (operation !== undefined) this.recordOperation.execute(request.caller, operation);
     return true;
+  }
+
+  private operationOf(handler: Handler, request: FastifyRequest): string | undefined {
+    if (this.operations.has(handler)) return this.operations.get(handler);
+    const route = shownRoute(request.routeOptions.url ?? '*');
+    // HEAD is answered by the handler of GET.
+    const method = request.method === 'HEAD' ? 'GET' : request.method;
+    const operation = route === NO_ROUTE ? undefined : `${method} ${route}`;
+    this.operations.set(handler, operation);
+    return operation;
   }
 }

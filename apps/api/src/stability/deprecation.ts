@@ -1,17 +1,4 @@
-import { type Clock, type Instant, instant } from '@adoption-store/domain';
-
-/** The deprecation of an operation, and its end. */
-export interface Deprecation {
-  readonly since: Instant;
-  /** From this instant on the operation answers 410. */
-  readonly sunset: Instant;
-}
-
-/** The only place for the dates of GET /v1/pets/{petId}. */
-export const getPetDeprecation: Deprecation = {
-  since: instant(Date.UTC(2025, 11, 5)),
-  sunset: instant(Date.UTC(2030, 11, 5)),
-};
+import { type Clock, type Deprecation, getPetDeprecation } from '@adoption-store/domain';
 
 /** RFC 9745 §2.1 and RFC 8594 §3. */
 export function deprecationHeaders({ since, sunset }: Deprecation): Record<'deprecation' | 'sunset', string> {

@@ -1,6 +1,6 @@
 import { type AnimalId, type Order, ORDER_STATUSES } from '@adoption-store/domain';
 import { ResourceSchemas } from '../responses/resource-schemas.js';
-import { type Described, int64, object, oneOf, schemaRef, time } from '../openapi/schema.js';
+import { type Described, int64, object, oneOf, openSet, time } from '../openapi/schema.js';
 
 export interface PresentedOrder extends Pick<Order, 'id' | 'status'> {
   readonly petId: AnimalId;
@@ -19,7 +19,7 @@ export const PLACED = {
 const order = {
   id: int64('Unique identifier, assigned by the service.', 1),
   petId: int64('Identifier of the ordered animal.', 1),
-  status: schemaRef('OrderStatus'),
+  status: openSet(ORDER_STATUSES, 'The progress of the order. All except `placed` are final.'),
   createdAt: time('When the order was placed.'),
   updatedAt: time('When its status last changed.'),
 } satisfies Record<keyof PresentedOrder, Described>;
@@ -28,5 +28,5 @@ const order = {
 export const orderSchemas = new ResourceSchemas({
   Order: object('An order for one animal.', order, PLACED),
   NewOrder: object('An order to place.', { petId: int64('Identifier of an available animal.', 1) }, { petId: 1 }),
-  OrderStatus: oneOf(ORDER_STATUSES, 'The status of the order. All except `placed` are final.'),
+  OrderStatus: oneOf(ORDER_STATUSES, 'The statuses of orders.'),
 });

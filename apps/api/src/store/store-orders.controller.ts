@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../api-context.js';
 import { Idempotency } from '../idempotency/idempotency.js';
 import { JsonBody } from '../requests/json-body.decorator.js';
-import { nextPageLink } from '../responses/next-page.js';
+import { addPageHeaders } from '../responses/next-page.js';
 import { Stability } from '../stability/stability.js';
 import { ValidQuery } from '../requests/valid-query.decorator.js';
 import { pathId } from '../requests/validation.js';
@@ -38,8 +38,9 @@ export class StoreOrdersController {
     const { limit, status, after } = query;
     const accountId = request.caller.account.id;
     const { items, next } = await this.listOrders.execute({ accountId, limit, status, after });
-    if (next !== undefined) reply.header('link', nextPageLink(this.url(request), query, ORDERS_CURSOR, next));
-    return presentOrders(items);
+    const body = presentOrders(items);
+    addPageHeaders(request, reply, { address: this.url(request), query, resource: ORDERS_CURSOR, body, next });
+    return body;
   }
 
   @Post()

@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { useApi } from '../support/api.js';
-import { findChromium } from '@adoption-store/test-support';
+import { bringAxe, findChromium, findingsOf } from '@adoption-store/test-support';
 
 const executablePath = findChromium();
 if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for there is no Chromium on this machine');
@@ -39,10 +41,8 @@ if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for 
   const operation = (id: string): Locator => page.locator(`[id$="-${id}"].opblock`);
 
   async function pasteKey(): Promise<void> {
-    await page.locator('.auth-wrapper .authorize').first().click();
-    await page.locator('.auth-container input').fill(api.key);
-    await page.locator('.auth-btn-wrapper .authorize').click();
-    await page.locator('.auth-btn-wrapper .btn-done').click();
+    await page.getByLabel('API key').fill(api.key);
+    await page.getByRole('button', { name: 'Use key' }).click();
   }
 
   /** The status and body of the response that the page shows. */
@@ -91,5 +91,73 @@ if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for 
     expect(listed.status).toMatch(/^200/);
     expect(listed.body).toContain('"name": "Luna"');
     expect(listed.body).toContain('"categoryId": 9223372036854775807');
+  });
+
+  it('reads and writes an int64 exactly with the program in clients.md', async () => {
+    const document = readFileSync(join(__dirname, '../../clients.md'), 'utf8');
+    const program = /```js\n(.+?)```/s.exec(document)?.[1] ?? '';
+    const given = `const text = '[{"id":9007199254740993}]'; const animal = { id: 9007199254740993n };`;
+    const result = await page.evaluate(`(() => { ${given} ${program} return [String(animals[0].id), body]; })()`);
+    expect(result).toEqual(['9007199254740993', '{"id":9007199254740993}']);
+  });
+
+  it('shows the command of a request without the key', async () => {
+    const command = await operation('listPets').locator('.curl').innerText();
+    expect(command).toContain('Authorization: Bearer YOUR_API_KEY');
+    expect(await page.locator('body').innerText()).not.toContain(api.key);
+  });
+
+  it.each(['light', 'dark'] as const)(
+    'has no findings of axe in the %s scheme with operations open',
+    async (colorScheme) => {
+      await page.emulateMedia({ colorScheme });
+      // The two that were executed, and a deprecated one. Axe would need half a minute for all.
+      const deprecated = operation('getPet');
+      if (!(await deprecated.locator('.opblock-body').isVisible()))
+        await deprecated.locator('.opblock-summary-control').click();
+      await page.evaluate("for (const each of document.querySelectorAll('.opblock details')) each.open = true");
+      await bringAxe(page);
+      expect(await findingsOf(page)).toEqual([]);
+    },
+  );
+
+  it('takes the key in a password field, which no form sends', async () => {
+    const field = page.getByLabel('API key');
+    expect(await field.getAttribute('type')).toBe('password');
+    expect(await field.getAttribute('name')).toBe('key');
+    expect(page.url()).not.toContain(api.key);
+  });
+
+  describe.each([
+    ['wide', { width: 1280, height: 900 }],
+    ['narrow', { width: 360, height: 740 }],
+  ])('on a %s screen', (_screen, viewport) => {
+    let fresh: Page;
+
+    beforeAll(async () => {
+      fresh = await browser.newPage({ viewport });
+      await fresh.goto(`${api.origin}/docs`);
+      await fresh.locator('.opblock').last().waitFor();
+    });
+
+    it('has its first operation on the first screen, and nothing to scroll sideways', async () => {
+      const { y = Infinity, height = 0 } = (await fresh.locator('.opblock').first().boundingBox()) ?? {};
+      expect(y + height).toBeLessThan(viewport.height);
+      expect(await fresh.evaluate('document.documentElement.scrollWidth')).toBe(viewport.width);
+    });
+
+    it('has no findings of axe before anything is opened', async () => {
+      await bringAxe(fresh);
+      expect(await findingsOf(fresh)).toEqual([]);
+    });
+
+    it('takes at most 500 kB, compressed', async () => {
+      const files = await fresh.evaluate<readonly { transferSize: number; decodedBodySize: number }[]>(
+        'performance.getEntries().filter(({ transferSize }) => transferSize > 0).map((each) => each.toJSON())',
+      );
+      const sum = (of: 'transferSize' | 'decodedBodySize') => files.reduce((bytes, file) => bytes + file[of], 0);
+      expect(sum('decodedBodySize')).toBeGreaterThan(1_500_000);
+      expect(sum('transferSize')).toBeLessThan(500_000);
+    });
   });
 });

@@ -11,8 +11,9 @@ import {
   plan,
 } from '@adoption-store/domain';
 import { InMemoryMessageSender, ManualClock } from '@adoption-store/domain/testing';
-import { type InfrastructureConfig, openInfrastructure } from '@adoption-store/infrastructure';
+import type { InfrastructureConfig } from '@adoption-store/infrastructure';
 import { createDatabase } from '@adoption-store/test-support';
+import { openPooled } from './pooled.js';
 
 /** The API with its own database, served over real HTTP. Only its clock is set by hand. */
 export interface TestApi {
@@ -52,9 +53,10 @@ export async function startApi(
   options: Partial<ApiOptions> = {},
   rules?: ApplicationOptions,
   infrastructure?: Partial<InfrastructureConfig>,
+  host = '127.0.0.1',
 ): Promise<TestApi> {
   const database = await createDatabase();
-  const { ports, isReady, close } = await openInfrastructure({
+  const { ports, isReady, close } = await openPooled({
     databaseUrl: database.url,
     poolSize: 5,
     ...infrastructure,
@@ -63,7 +65,7 @@ export async function startApi(
   const messageSender = new InMemoryMessageSender();
   const application = createApplication({ ...ports, clock, messageSender }, rules);
   const api = await createApi({ application, clock, isReady, ...options });
-  await api.listen(0, '127.0.0.1');
+  await api.listen(0, host);
   const port = Number(new URL(await api.getUrl()).port);
 
   const issueKey = async (email: string, itsPlan: Plan) => {

@@ -6,6 +6,7 @@ import { type JsonValue, parseJson } from '../../src/requests/strict-json.js';
 import { description } from '../../src/openapi/description.js';
 import { refusalResponses } from '../../src/openapi/errors.js';
 import { withHeaders } from '../../src/openapi/headers.js';
+import type { ErrorBody } from '../../src/errors/error-codes.js';
 import type { RawResponse } from './raw-response.js';
 
 type Schema = Readonly<Record<string, unknown>> & { readonly $ref?: string };
@@ -19,7 +20,9 @@ interface Header {
 interface Response {
   readonly headers: Named<Header | Reference>;
   /** Absent if the response has no body. */
-  readonly content?: { readonly 'application/json': { readonly schema: Schema } };
+  readonly content?: {
+    readonly 'application/json': { readonly schema: Schema; readonly examples?: Named<{ readonly value: unknown }> };
+  };
 }
 
 interface Reference {
@@ -32,7 +35,7 @@ interface Description {
 }
 
 /** Pages outside the API. Health, the description and its page have their own suites. */
-const BESIDE = /^\/(?:livez|readyz|openapi\.json|docs|docs\/[\w.-]+)$/;
+const BESIDE = /^\/(?:livez|readyz|openapi(?:-3\.0)?\.json|postman_collection\.json|docs|docs\/[\w.-]+)$/;
 /** Headers that HTTP defines for any message. */
 const GENERIC: ReadonlySet<string> = new Set([
   'connection',
@@ -63,12 +66,9 @@ const elsewhere: Named<Response> = {
   405: { headers: withAllow, content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } },
 };
 
-function statusOf(response: Response): number {
-  const [, { properties }] = response.content?.['application/json'].schema['allOf'] as [
-    unknown,
-    { properties: { status: { const: number } } },
-  ];
-  return properties.status.const;
+function statusOf({ content }: Response): number {
+  const [{ value }] = Object.values(content?.['application/json'].examples ?? {}) as [{ value: { status: number } }];
+  return value.status;
 }
 
 const ajv = new Ajv2020({ strictTypes: false, strictRequired: false });
@@ -80,7 +80,7 @@ ajv.addSchema({
   $id: ROOT,
   components: {
     schemas: Object.fromEntries(
-      Object.entries(components['schemas'] ?? {}).map(([name, schema]) => [name, closed(schema as Schema, true)]),
+      Object.entries(components['schemas'] ?? {}).map(([name, schema]) => [name, closed(schema as Schema)]),
     ),
   },
 });
@@ -146,10 +146,25 @@ function bodyProblems({ content }: Response, { headers, body }: RawResponse, isH
   if (type !== JSON_TYPE) return [`content-type ${type} is not described`];
   if (isHead) return body === '' ? [] : ['the answer to HEAD has a body'];
   try {
-    return schemaProblems(content['application/json'].schema, plain(parseJson(Buffer.from(body))), 'the body');
+    const { schema, examples = {} } = content['application/json'];
+    const value = plain(parseJson(Buffer.from(body)));
+    return [...schemaProblems(schema, value, 'the body'), ...errorProblems(schema, examples, value)];
   } catch (error) {
     return [String(error)];
   }
+}
+
+/** An error response lists its codes as examples. The 405 of no operation lists none. */
+function errorProblems(
+  { $ref }: Schema,
+  examples: Named<{ readonly value: unknown }>,
+  body: unknown,
+): readonly string[] {
+  if ($ref !== '#/components/schemas/Error') return [];
+  const described = Object.values(examples).map(({ value }) => value as ErrorBody);
+  const { code, status } = body as ErrorBody;
+  const isListed = described.length === 0 || described.some((each) => each.code === code && each.status === status);
+  return isListed ? [] : [`the code ${code} of status ${status} is not listed`];
 }
 
 const validators = new WeakMap<Schema, ValidateFunction>();
@@ -163,28 +178,22 @@ function schemaProblems(schema: Schema, value: unknown, what: string): readonly 
   );
 }
 
-/**
- * The schema for checking responses: no other properties are allowed, and int64s are exact.
- *
- * @param isPart whether another schema adds properties to it.
- */
-function closed({ $ref, format, type, ...rest }: Schema, isPart = false): Schema {
+/** The schema for checking responses: no other properties and words are allowed, and int64s are exact. */
+function closed({ $ref, format, type, 'x-extensible-enum': words, ...rest }: Schema): Schema {
   const schema: Record<string, unknown> = Object.fromEntries(
     Object.entries(rest).map(([keyword, value]) => [keyword, closedWithin(keyword, value)]),
   );
+  if (words !== undefined) schema['enum'] = words;
   if ($ref !== undefined) schema['$ref'] = `${ROOT}${$ref}`;
   if (format === 'int64') schema['int64'] = true;
   else Object.assign(schema, type !== undefined && { type }, format !== undefined && { format });
-  const isObject = $ref !== undefined || 'allOf' in rest || 'properties' in rest;
-  return isObject && !isPart ? { ...schema, unevaluatedProperties: false } : schema;
+  return 'properties' in rest ? { ...schema, additionalProperties: false } : schema;
 }
 
 function closedWithin(keyword: string, value: unknown): unknown {
   switch (keyword) {
     case 'items':
       return closed(value as Schema);
-    case 'allOf':
-      return (value as readonly Schema[]).map((each) => closed(each, true));
     case 'oneOf':
       return (value as readonly Schema[]).map((each) => closed(each));
     case 'properties':

@@ -1,9 +1,25 @@
-// The reference page: Swagger UI with the API's description, and with features that Swagger UI lacks.
+// The reference page: Swagger UI with the API's description, and with what Swagger UI lacks.
 
 const darkness = matchMedia('(prefers-color-scheme: dark)');
 const followDarkness = () => document.documentElement.classList.toggle('dark-mode', darkness.matches);
 darkness.addEventListener('change', followDarkness);
 followDarkness();
+
+/** The key is only in this page's memory. */
+let key = '';
+document.getElementById('key-form').addEventListener('submit', (event) => {
+  event.preventDefault();
+  key = event.target.elements.key.value.trim();
+  document.getElementById('key-state').textContent =
+    key === '' ? 'Requests are sent without a key.' : 'Requests are sent with this key.';
+});
+
+document.getElementById('address').textContent = new URL('v1', location).href;
+
+function withKey(request) {
+  if (key !== '') request.headers.Authorization = `Bearer ${key}`;
+  return request;
+}
 
 /** Keeps numbers exactly as written if the browser can (JSON.rawJSON): Swagger UI would round an int64 to a double. */
 function indented(text) {
@@ -29,18 +45,38 @@ const exactNumbers = (system) => ({
   },
 });
 
-/** The labels of an operation, beside its path. */
+/** The page has a heading, a field for the key and one server, so it shows only what follows them. */
+const layout = ({ React: { createElement: e }, getComponent, specSelectors }) => ({
+  components: {
+    ReferenceLayout: () =>
+      e(
+        'div',
+        { className: 'swagger-ui' },
+        e(
+          'details',
+          { className: 'about' },
+          e('summary', null, 'Keys, scopes, errors, numbers, pages, limits, repeated requests'),
+          e(getComponent('Markdown', true), { source: specSelectors.specJson().getIn(['info', 'description']) }),
+        ),
+        e('h2', { className: 'unseen' }, 'Operations'),
+        e('div', { className: 'wrapper' }, e(getComponent('operations', true)), e(getComponent('Models', true))),
+      ),
+  },
+  wrapComponents: { authorizeOperationBtn: () => () => null },
+});
+
+/** The path of an operation and its labels. It is inside of a button, so it can't be a link. */
 const marks = {
   wrapComponents: {
     OperationSummaryPath:
-      (Original, { React, specSelectors }) =>
+      (_Original, { React: { createElement: e }, specSelectors }) =>
       (props) => {
         const { path, method } = props.operationProps.toObject();
         const operation = specSelectors.specJson().getIn(['paths', path, method]);
         const badges = marksOf(operation).map(([kind, text]) =>
-          React.createElement('span', { key: kind, className: `mark mark-${kind}` }, text),
+          e('span', { key: kind, className: `mark mark-${kind}` }, text),
         );
-        return React.createElement(React.Fragment, null, React.createElement(Original, props), ...badges);
+        return e('span', { className: 'opblock-summary-path', 'data-path': path }, path, ...badges);
       },
   },
 };
@@ -58,23 +94,22 @@ function marksOf(operation) {
 const folds = {
   wrapComponents: {
     headers:
-      (Original, { React }) =>
+      (Original, { React: { createElement: e } }) =>
       (props) => {
         if (!props.headers?.size) return null;
-        const title = React.createElement('summary', null, `${props.headers.size} headers`);
-        return React.createElement('details', { className: 'fold' }, title, React.createElement(Original, props));
+        const title = e('summary', null, `${props.headers.size} headers`);
+        return e('details', { className: 'fold' }, title, e(Original, props));
       },
     response:
-      (Original, { React }) =>
+      (Original, { React: { createElement: e } }) =>
       (props) => {
-        const original = React.createElement(Original, props);
+        const original = e(Original, props);
         if (!/^[45]/.test(props.code)) return original;
-        const e = React.createElement;
         const title = e(
           'summary',
           null,
           e('b', null, props.code),
-          ` ${props.response.get('description').replaceAll('`', '')}`,
+          ` ${props.response.get('description')}`.replaceAll('`', ''),
         );
         const table = e('table', { className: 'responses-table' }, e('tbody', null, original));
         return e('tr', null, e('td', { colSpan: 3 }, e('details', { className: 'fold' }, title, table)));
@@ -82,27 +117,68 @@ const folds = {
   },
 };
 
+/** The command to copy doesn't show the key, as its field doesn't. */
+const hiddenKey = ({ React }) => ({
+  wrapComponents: {
+    curl: (Original) => (props) => {
+      const request = props.request.updateIn(['headers', 'Authorization'], (value) => value && 'Bearer YOUR_API_KEY');
+      return React.createElement(Original, { ...props, request });
+    },
+  },
+});
+
+/** Names for the fields that Swagger UI leaves without one. */
+const names = ({ React: { createElement: e, useEffect, useRef } }) => {
+  const named = (nameOf) => (Original) => (props) =>
+    e('label', null, e('span', { className: 'unseen' }, nameOf(props)), e(Original, props));
+  return {
+    wrapComponents: {
+      JsonSchema_string: (Original) => (props) =>
+        props.schema?.get?.('enum') ? named(nameOfParameter)(Original)(props) : e(Original, props),
+      ExamplesSelect: named(() => 'Example'),
+      // There is only one type.
+      contentType: () => () => null,
+      TextArea: named(() => 'Body'),
+      responses: (Original) => (props) => {
+        const element = useRef();
+        useEffect(() => {
+          const name = `Responses of ${props.method.toUpperCase()} ${props.path}`;
+          for (const region of element.current.querySelectorAll('[role=region]'))
+            region.setAttribute('aria-label', name);
+        });
+        return e('div', { ref: element }, e(Original, props));
+      },
+    },
+  };
+};
+
+function nameOfParameter({ description = 'Value' }) {
+  return description.split(' - ')[0];
+}
+
 async function show() {
   const address = new URL('openapi.json', location.href);
   const response = await fetch(address);
   if (!response.ok) throw new Error(`${address.href} answers ${response.status}`);
   const description = await response.json();
-  // The page may call only its own server. The other servers are listed for API users.
-  const [own, ...others] = description.servers;
-  description.servers = [{ ...own, url: new URL(own.url, address).href }];
-  const servers = others.map(({ url, description: name }) => `- ${name}: \`${url}\``);
-  description.info.description += `\n\n## Servers\n${servers.join('\n')}\n\nThe description is at [openapi.json](${address.href}).`;
+  // The page may call only its own server, whichever name it was reached by. The servers are listed for API users.
+  const servers = description.servers.map(({ url, description: name }) => `- ${name}: \`${url}\``);
+  description.info.description += `\n\n## Servers\n${servers.join('\n')}`;
+  description.servers = [{ url: new URL('v1', address).href }];
   globalThis.SwaggerUIBundle({
     spec: description,
     dom_id: '#docs',
+    layout: 'ReferenceLayout',
     deepLinking: true,
     docExpansion: 'list',
     defaultModelsExpandDepth: 0,
     displayRequestDuration: true,
     tryItOutEnabled: true,
-    persistAuthorization: false,
+    // Its colours have too little contrast.
+    syntaxHighlight: false,
     validatorUrl: null,
-    plugins: [exactNumbers, marks, folds],
+    requestInterceptor: withKey,
+    plugins: [exactNumbers, layout, marks, folds, hiddenKey, names],
   });
 }
 
