@@ -78,7 +78,12 @@ async function run(command: Command, environment: NodeJS.ProcessEnv, streams: St
   const { openDatabase } = await import('@adoption-store/embedded-postgres');
   const { openInfrastructure } = await import('@adoption-store/infrastructure');
   const database = await openDatabase({ databaseUrl, dataDirectory });
-  const { ports, close } = await openInfrastructure({ ...database, poolSize: 2, categories: settings.CATEGORIES });
+  const { ports, close } = await openInfrastructure({
+    ...database,
+    directDatabaseUrl: settings.DATABASE_DIRECT_URL,
+    poolSize: 2,
+    categories: settings.CATEGORIES,
+  });
   try {
     const application = createApplication(ports, {
       keyEnvironment: settings.KEY_ENVIRONMENT,

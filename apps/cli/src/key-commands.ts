@@ -13,6 +13,7 @@ import {
   later,
   PLAN_NAMES,
   SCOPES,
+  type ShowDeprecatedUses,
 } from '@adoption-store/domain';
 import {
   addressOf,
@@ -46,16 +47,20 @@ const USAGE = `Usage:
       The key works for 1 to ${LONGEST_LIFE} days, without --expires-in for ever.
       Where there is SMTP, --unproven has to be given for an account whose
       holder has not proven the address.
-  npm run -s keys -- list [--email ADDRESS]
+  npm run -s keys -- list [--email ADDRESS] [--deprecated]
       shows each key as active, rotated (it works until it expires, beside its
-      replacement), expired or revoked.
+      replacement), disabled, expired or revoked; with --deprecated only those
+      that have called a deprecated operation in the last 35 days, and when.
+  npm run -s keys -- disable ID
+  npm run -s keys -- enable ID
+      a disabled key is refused until it is enabled again.
   npm run -s keys -- revoke ID
   npm run -s keys -- rotate ID [--overlap HOURS]
       prints a new key in place of the old one, with its name, scopes and expiry;
       the old one goes on for 24 hours unless another overlap is given.
 `;
 
-export const keyCommands: Program = { commands: { create, list, revoke, rotate }, usage: USAGE };
+export const keyCommands: Program = { commands: { create, list, disable, enable, revoke, rotate }, usage: USAGE };
 
 function create(args: string[]): Command {
   const options = ['email', 'plan', 'per-minute', 'per-day', 'name', 'scopes', 'expires-in'];
@@ -83,31 +88,73 @@ function create(args: string[]): Command {
 }
 
 function list(args: string[]): Command {
-  const { email } = parse(args, ['email']).values;
-  return async ({ listKeys }, surroundings) => {
+  const { values, isOn } = parse(args, ['email'], [], ['deprecated']);
+  return async ({ listKeys, showDeprecatedUses }, surroundings) => {
     const keys = inParts<AccountKey, ApiKeyId>(
-      (part) => listKeys.execute({ email, ...part }),
+      (part) => listKeys.execute({ email: values['email'], ...part }),
       ({ key }) => key.id,
     );
-    return table(KEY_COLUMNS, rowsOf(keys, surroundings));
+    if (!isOn('deprecated')) return table(KEY_COLUMNS, rowsOf(keys, surroundings));
+    return table(KEY_COLUMNS.toSpliced(-1, 0, 'DEPRECATED'), deprecatedRowsOf(keys, showDeprecatedUses, surroundings));
   };
 }
 
-async function* rowsOf(parts: AsyncIterable<readonly AccountKey[]>, { now, nameOf }: Surroundings) {
+async function* rowsOf(parts: AsyncIterable<readonly AccountKey[]>, surroundings: Surroundings) {
+  for await (const keys of parts) yield keys.map((each) => rowOf(each, surroundings));
+}
+
+/** Only the keys that use a deprecated operation, with each and its last use. */
+async function* deprecatedRowsOf(
+  parts: AsyncIterable<readonly AccountKey[]>,
+  showDeprecatedUses: ShowDeprecatedUses,
+  surroundings: Surroundings,
+) {
   for await (const keys of parts) {
-    yield keys.map(({ account, key }) => [
-      String(key.id),
-      nameOf(account),
-      describePlan(account.plan),
-      `…${key.ending}`,
-      stateOf(key, now()),
-      new Date(key.createdAt).toISOString(),
-      timeOr('never', key.expiresAt),
-      timeOr('never', key.lastUsedAt),
-      describeScopes(key.scopes),
-      key.name ?? '',
-    ]);
+    const found = await showDeprecatedUses.execute(keys.map(({ key }) => key));
+    yield keys.flatMap((each) => {
+      const uses = found.get(each.key.id) ?? [];
+      return uses.map(({ deprecation: { operation }, lastUsedAt }) =>
+        rowOf(each, surroundings, `${operation} at ${new Date(lastUsedAt).toISOString()}`),
+      );
+    });
   }
+}
+
+/** The name is last, because it may have any characters. */
+function rowOf(
+  { account, key }: AccountKey,
+  { now, nameOf }: Surroundings,
+  ...more: readonly string[]
+): readonly string[] {
+  return [
+    String(key.id),
+    nameOf(account),
+    describePlan(account.plan),
+    `…${key.ending}`,
+    stateOf(key, now()),
+    new Date(key.createdAt).toISOString(),
+    timeOr('never', key.expiresAt),
+    timeOr('never', key.lastUsedAt),
+    describeScopes(key.scopes),
+    ...more,
+    key.name ?? '',
+  ];
+}
+
+function disable(args: string[]): Command {
+  return disabling(args, true);
+}
+
+function enable(args: string[]): Command {
+  return disabling(args, false);
+}
+
+function disabling(args: string[], isDisabled: boolean): Command {
+  const id = keyId(parse(args, [], ['the ID of one key']).positionals[0]);
+  return async ({ disableKey }) => {
+    const key = await disableKey.execute({ id, isDisabled });
+    return `key ${key.id} (…${key.ending}) is ${isDisabled ? 'disabled' : 'enabled'}\n`;
+  };
 }
 
 function revoke(args: string[]): Command {

@@ -5,9 +5,10 @@ import { openInfrastructure } from '@adoption-store/infrastructure';
 // The services migrate at their start too. As a separate job, a failed migration stops a rollout before it begins.
 try {
   loadEnvFile();
-  const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory } = readSettings(storeSettings, process.env);
+  const settings = readSettings(storeSettings, process.env);
+  const { DATABASE_URL: databaseUrl, DATABASE_DIRECT_URL: directDatabaseUrl, DATA_DIR: dataDirectory } = settings;
   const database = await openDatabase({ databaseUrl, dataDirectory });
-  const { close } = await openInfrastructure({ ...database, poolSize: 1, onEvent: console.error });
+  const { close } = await openInfrastructure({ ...database, directDatabaseUrl, poolSize: 1, onEvent: console.error });
   await close();
   console.log('The schema is up to date.');
 } catch (error) {

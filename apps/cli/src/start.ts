@@ -6,6 +6,7 @@ import {
   apiSettings,
   EXIT_CONFIG,
   loadEnvFile,
+  localAddress,
   portalSettings,
   readSettings,
   READY,
@@ -30,7 +31,10 @@ process.exit(codes.find((code) => code !== 0) ?? 0);
 function judgeSettings(): void {
   try {
     loadEnvFile();
-    readSettings({ ...apiSettings, ...portalSettings, ...workerSettings }, process.env);
+    const all = { ...apiSettings, ...portalSettings, ...workerSettings };
+    const { PORTAL_URL, PORTAL_HOST, PORTAL_PORT } = readSettings(all, process.env);
+    // The reference page of the API links to the portal.
+    if (PORTAL_PORT !== 0) process.env['PORTAL_URL'] = PORTAL_URL ?? localAddress(PORTAL_HOST, PORTAL_PORT);
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
     process.exit(EXIT_CONFIG);

@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { KEYS, run, temporaryFolder } from '@adoption-store/test-support';
+import { KEYS, run, temporaryFolder, until } from '@adoption-store/test-support';
 import { useCommands, useRunningApi } from './support/commands.js';
 
 const commands = useCommands();
 const { keys, list, create, idOf } = commands;
-const { answerTo, becomes } = useRunningApi(commands);
+const service = useRunningApi(commands);
+const { answerTo, becomes } = service;
 
 const DAY = 24 * 60 * 60 * 1_000;
 
@@ -94,12 +95,42 @@ describe('keys list', () => {
   });
 });
 
+describe('keys list --deprecated', () => {
+  it('shows the keys that call a deprecated operation, and when they last did', async () => {
+    const [one, other] = [await create('--email', 'old@example.com'), await create('--email', 'new@example.com')];
+    expect(await answerTo(one)).toBe('ok');
+    expect(await answerTo(other)).toBe('ok');
+    expect((await keys('list', '--deprecated', '--email', 'new@example.com')).stdout).not.toContain('…');
+    await fetch(`${service.origin}/v1/pets/1`, { headers: { authorization: `Bearer ${one}` } });
+    const shown = async () =>
+      (await list('--deprecated')).map(({ ACCOUNT, KEY, DEPRECATED }) => ({ ACCOUNT, KEY, DEPRECATED }));
+    await until(async () => (await shown()).length > 0);
+    expect(await shown()).toEqual([
+      {
+        ACCOUNT: 'old@example.com',
+        KEY: `…${one.slice(-4)}`,
+        DEPRECATED: expect.stringMatching(/^GET \/v1\/pets\/\{petId\} at \d{4}-\d\d-\d\dT\d\d:\d\d:00\.000Z$/),
+      },
+    ]);
+  });
+});
+
 describe('keys revoke and rotate', () => {
   it('a revoked key is refused within a second by a service that has just accepted it', async () => {
     const key = await create('--email', 'revoked@example.com');
     expect(await answerTo(key)).toBe('ok');
     expect(await keys('revoke', await idOf(key))).toMatchObject({ code: 0 });
     await becomes(key, 'revoked_api_key');
+  });
+
+  it('a disabled key is refused within a second, and shown as disabled, until it is enabled', async () => {
+    const key = await create('--email', 'disabled@example.com');
+    expect(await answerTo(key)).toBe('ok');
+    expect(await keys('disable', await idOf(key))).toMatchObject({ code: 0 });
+    await becomes(key, 'disabled_api_key');
+    expect((await list('--email', 'disabled@example.com'))[0]).toMatchObject({ STATE: 'disabled' });
+    expect(await keys('enable', await idOf(key))).toMatchObject({ code: 0 });
+    await becomes(key, 'ok');
   });
 
   it('a rotated key and its replacement both work', async () => {
@@ -118,11 +149,14 @@ describe('keys revoke and rotate', () => {
     await becomes(key, 'expired_api_key');
   });
 
-  it.each(['revoke', 'rotate'])('%s of an unknown key says so and exits with 1', async (command) => {
-    const { code, stdout, stderr } = await keys(command, '999999');
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toContain('999999');
-  });
+  it.each(['disable', 'enable', 'revoke', 'rotate'])(
+    '%s of an unknown key says so and exits with 1',
+    async (command) => {
+      const { code, stdout, stderr } = await keys(command, '999999');
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toContain('999999');
+    },
+  );
 });
 
 it('works on a data folder while no service runs', async () => {

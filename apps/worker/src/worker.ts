@@ -33,15 +33,18 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
   const { logger: log, close: closeLog } = await openLog({ service: 'worker', level: settings.LOG_LEVEL });
   const tracing = await openTracing('worker', settings.OTEL_EXPORTER_OTLP_ENDPOINT);
   const connections = settings.DELIVERY_CONCURRENCY;
-  const { SMTP_URL: smtpUrl, MAIL_FROM: from, STORE_EMAIL: to } = settings;
+  const { SMTP_URL: smtpUrl, MAIL_FROM: from, STORE_EMAIL: to, SUPPORT_CONTACT: contact } = settings;
   const mail =
-    smtpUrl === undefined || from === undefined || to === undefined ? undefined : { smtpUrl, from, to, connections };
+    smtpUrl === undefined || from === undefined || to === undefined
+      ? undefined
+      : { smtpUrl, from, to, contact, connections };
   const onEvent = (message: string) => {
     log.warn(message);
   };
   const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory } = settings;
   const { ports, isReady, checkClock, read, close } = await openInfrastructure({
     ...(await openDatabase({ databaseUrl, dataDirectory, onEvent })),
+    directDatabaseUrl: settings.DATABASE_DIRECT_URL,
     poolSize: settings.DATABASE_POOL_SIZE,
     delivery: mail ?? writeTo(log),
     onEvent,
