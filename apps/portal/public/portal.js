@@ -17,6 +17,18 @@ for (const button of document.querySelectorAll('[data-copy]')) {
   });
 }
 
+// Times are in UTC; the reader's own is beside them.
+for (const time of document.querySelectorAll('time[datetime]')) {
+  const date = new Date(time.dateTime);
+  time.title = `${date.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' })}, your time`;
+  if (date.getTimezoneOffset() === 0 || !time.textContent.includes(':')) continue;
+  const own = document.createElement('small');
+  own.textContent = date.toLocaleString([], { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+  time.append(' ', own);
+  own.prepend('(');
+  own.append(' your time)');
+}
+
 // The token of a mailed link is after the #, which browsers don't send. It is removed from the history here.
 const token = document.querySelector('[data-from-hash]');
 
@@ -32,4 +44,110 @@ if (token) {
   addEventListener('hashchange', takeToken);
 }
 
+// Counts down to the end of each window, by the service's clock: the visitor's may be wrong.
+for (const timer of document.querySelectorAll('[data-until]')) {
+  const { until, now } = timer.dataset;
+  const ahead = Date.now() - now;
+  const tick = () => {
+    const seconds = Math.ceil((until - Date.now() + ahead) / 1000);
+    const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+    const text = parts.map((part, index) => (part > 0 ? ` ${part} ${['h', 'min', 's'][index]}` : '')).join('');
+    timer.textContent = seconds > 0 ? `, in${text}` : ': reload the page for the new figures';
+    if (seconds > 0) setTimeout(tick, 1000);
+  };
+  tick();
+}
+
 document.querySelector('.problems')?.focus();
+
+// Warns two minutes before the session ends. All tabs of the browser share its end, which each page and each extension
+// stores: the latest one counts.
+const dialog = document.getElementById('session');
+const WARNING = 2 * 60 * 1000;
+const KEY = 'session';
+
+function keepSession({ left, most }) {
+  const now = Date.now();
+  const times = { ends: now + left, last: now + most };
+  dialog.times = times;
+  try {
+    localStorage.setItem(KEY, JSON.stringify(times));
+  } catch {
+    // Browsers may refuse to store anything; each tab then knows only its own requests.
+  }
+}
+
+function sessionTimes() {
+  try {
+    return JSON.parse(localStorage.getItem(KEY)) ?? dialog.times;
+  } catch {
+    return dialog.times;
+  }
+}
+
+/** Shows one state, unless it is shown already or was closed by the person. */
+function showSession(when) {
+  const state = `${when} ${sessionTimes().ends}`;
+  if (dialog.shown === state) return;
+  for (const part of dialog.querySelectorAll('[data-when]')) {
+    part.hidden = !part.dataset.when.split(' ').includes(when);
+    if (part.matches('h2') && !part.hidden) dialog.setAttribute('aria-labelledby', part.id);
+  }
+  dialog.querySelector('[role=alert]').hidden = true;
+  dialog.shown = state;
+  if (!dialog.open) dialog.showModal();
+  // The next key of a person who is typing must not leave the page.
+  dialog.querySelector(when === 'soon' ? '[data-stay]' : '[data-close]').focus();
+}
+
+function watchSession() {
+  clearTimeout(dialog.timer);
+  const { ends, last } = sessionTimes();
+  const left = ends - Date.now();
+  if (left <= 0) {
+    showSession('over');
+    return;
+  }
+  if (left > WARNING) dialog.close();
+  else showSession(last > ends ? 'soon' : 'last');
+  dialog.timer = setTimeout(watchSession, left > WARNING ? left - WARNING : left);
+}
+
+async function staySignedIn() {
+  const answer = await fetch('/session').catch(() => undefined);
+  if (answer?.status === 401) showSession('over');
+  else if (answer?.ok) {
+    keepSession(await answer.json());
+    watchSession();
+  } else dialog.querySelector('[role=alert]').hidden = false;
+}
+
+if (dialog) {
+  keepSession({ left: Number(dialog.dataset.left), most: Number(dialog.dataset.most) });
+  dialog.querySelector('[data-stay]').addEventListener('click', staySignedIn);
+  dialog.querySelector('[data-close]').addEventListener('click', () => dialog.close());
+  addEventListener('storage', ({ key }) => key === KEY && watchSession());
+  // Timers stop while a computer sleeps.
+  addEventListener('visibilitychange', () => document.hidden || watchSession());
+  watchSession();
+}
+
+// A page that could not be shown is loaded again once the service is back. A form is never sent by itself.
+const fault = document.querySelector('[data-retry-after]');
+
+async function comeBack(wait) {
+  const isBack = await fetch('/readyz').then(
+    ({ ok }) => ok,
+    () => false,
+  );
+  if (!isBack) setTimeout(comeBack, wait, wait);
+  else if (document.querySelector('main form')) fault.textContent = 'The service is back. Try again.';
+  else location.reload();
+}
+
+if (fault) {
+  fault.setAttribute('role', 'status');
+  if (!document.querySelector('main form')) fault.textContent = 'This page reloads when the service is back.';
+  const wait = fault.dataset.retryAfter * 1000;
+  setTimeout(comeBack, wait, wait);
+}

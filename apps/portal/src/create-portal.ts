@@ -40,6 +40,8 @@ export interface PortalOptions {
   readonly apiUrl: string;
   /** The address at which people reach the portal, if it is known. */
   readonly portalUrl?: string | undefined;
+  /** An e-mail address or an https URL at which people reach the operator. */
+  readonly contact?: string | undefined;
   /** Whether the portal can serve pages; the readiness probe of an orchestrator uses it. */
   readonly isReady: () => Promise<boolean>;
   /** Aborted when the portal must stop. From then on every response closes its connection. */
@@ -78,7 +80,7 @@ const CONTENT_SECURITY_POLICY = {
 
 /** The portal, ready to listen. main.ts and the tests use it. */
 export async function createPortal(options: PortalOptions): Promise<NestFastifyApplication> {
-  const { application, clock, secrets, apiUrl, portalUrl, log, trustProxy } = options;
+  const { application, clock, secrets, apiUrl, portalUrl, contact, log, trustProxy } = options;
   const adapter = new FastifyAdapter({
     ...(log && { loggerInstance: log.logger, childLoggerFactory: (logger: FastifyBaseLogger) => logger }),
     logController: new LogController({ disableRequestLogging: true }),
@@ -140,6 +142,7 @@ export async function createPortal(options: PortalOptions): Promise<NestFastifyA
   const afterAnswer = AfterAnswer.of(fastify);
   const pages = new Pages({
     api: apiUrl,
+    contact: contact === undefined ? undefined : linkTo(contact),
     canReset: application.requestPasswordReset.isAvailable,
     files: Object.fromEntries(files.map(({ name, address }) => [name, address])),
   });
@@ -149,6 +152,10 @@ export async function createPortal(options: PortalOptions): Promise<NestFastifyA
     { logger: nestLogger(fastify.log), bodyParser: false, abortOnError: false },
   );
   return portal.init();
+}
+
+function linkTo(contact: string): { readonly href: string; readonly text: string } {
+  return { href: contact.startsWith('https:') ? contact : `mailto:${contact}`, text: contact };
 }
 
 /** Works for sources and compiled files alike. */

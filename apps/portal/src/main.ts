@@ -4,6 +4,7 @@ import {
   localAddress,
   portalSettings,
   readSettings,
+  redisAddress,
   runService,
   type Values,
 } from '@adoption-store/config';
@@ -26,8 +27,9 @@ async function start(settings: Values<typeof portalSettings>, told: AbortSignal)
   };
   const { ports, isReady, secret, read, close } = await openInfrastructure({
     ...(await openDatabase({ databaseUrl, dataDirectory, onEvent })),
+    directDatabaseUrl: settings.DATABASE_DIRECT_URL,
     poolSize: settings.DATABASE_POOL_SIZE,
-    redisUrl: settings.REDIS_URL,
+    redis: redisAddress(settings),
     categories: settings.CATEGORIES,
     onEvent,
     onDependency: logDependencies(log),
@@ -58,6 +60,7 @@ async function start(settings: Values<typeof portalSettings>, told: AbortSignal)
       secrets: settings.PORTAL_SECRET ?? [await secret('portal')],
       apiUrl: settings.PUBLIC_URL ?? localAddress(settings.HOST, settings.PORT),
       portalUrl: settings.PORTAL_URL,
+      contact: settings.SUPPORT_CONTACT,
       isReady,
       ending: told,
       trustProxy: settings.TRUST_PROXY,
@@ -92,5 +95,9 @@ function accountMailPages({
 }: Values<typeof portalSettings>) {
   if (smtpUrl === undefined) return undefined;
   const portal = url ?? localAddress(host, port);
-  return { reset: `${portal}/reset-password`, proof: `${portal}/confirm-address` };
+  return {
+    reset: `${portal}/reset-password`,
+    proof: `${portal}/confirm-address`,
+    change: `${portal}/confirm-new-address`,
+  };
 }

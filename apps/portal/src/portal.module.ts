@@ -14,6 +14,8 @@ import { Pages } from './http/pages.js';
 import { Sessions } from './http/sessions.js';
 import { SignedInGuard } from './http/signed-in.guard.js';
 import { KeysController } from './keys/keys.controller.js';
+import { MessagesController } from './messages/messages.controller.js';
+import { OrdersController } from './orders/orders.controller.js';
 import { UsageController } from './usage/usage.controller.js';
 import { HomeController } from './visitors/home.controller.js';
 import { ProofController } from './visitors/proof.controller.js';
@@ -45,6 +47,8 @@ export class PortalModule {
         UsageController,
         CatalogueController,
         CategoriesController,
+        OrdersController,
+        MessagesController,
       ],
       providers: [
         { provide: CLOCK, useValue: clock },

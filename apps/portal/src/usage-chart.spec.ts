@@ -1,18 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
-import { DAY, type DayOfUsage, instant } from '@adoption-store/domain';
+import { DAY, instant, type PeriodOfUsage } from '@adoption-store/domain';
 import { chartOf } from './usage-chart.js';
 
-const daysOf = (...uses: readonly (readonly [admitted: number, refused: number])[]): readonly DayOfUsage[] =>
-  uses.map(([admitted, refused], index) => ({ day: instant(index * DAY), admitted, refused }));
+const periodsOf = (...uses: readonly (readonly [admitted: number, refused: number])[]): readonly PeriodOfUsage[] =>
+  uses.map(([admitted, refused], index) => ({ start: instant(index * DAY), admitted, refused }));
 
-describe('the chart of usage by day', () => {
-  it('stacks the refused on the admitted, up to a round number', () => {
-    const chart = chartOf(daysOf([0, 0], [600, 200]));
-    expect(chart.top).toBe(800);
-    expect(chart.days.map(({ x, width, admitted, refused }) => ({ x, width, admitted, refused }))).toEqual([
-      { x: '7%', width: '36%', admitted: { y: '100%', height: '0%' }, refused: { y: '100%', height: '0%' } },
-      { x: '57%', width: '36%', admitted: { y: '25%', height: '75%' }, refused: { y: '0%', height: '25%' } },
-    ]);
+describe('the chart of usage', () => {
+  it('stacks the refused on the admitted, up to a round number, and draws nothing for nothing', () => {
+    expect(chartOf(periodsOf([0, 0], [600, 200], [0, 400]))).toEqual({
+      top: 800,
+      admitted: 'M1.14 100V25h0.72V100z',
+      refused: 'M1.14 25V0h0.72V25zM2.14 100V50h0.72V100z',
+    });
+    expect(chartOf(periodsOf([0, 0]))).toEqual({ top: 4, admitted: '', refused: '' });
   });
 
   it.each([
@@ -26,8 +26,8 @@ describe('the chart of usage by day', () => {
     [81, 100],
     [100_000, 100_000],
     [100_001, 200_000],
-  ])('whose highest day has %d ends at %d, an even number', (most, top) => {
-    expect(chartOf(daysOf([most, 0])).top).toBe(top);
+  ])('whose highest bar has %d ends at %d, an even number', (most, top) => {
+    expect(chartOf(periodsOf([most, 0])).top).toBe(top);
     expect(Number.isInteger(top / 2)).toBe(true);
   });
 });

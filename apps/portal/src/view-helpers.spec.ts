@@ -21,6 +21,7 @@ const aKey = (of: Partial<ApiKey> & { readonly id: ApiKeyId }): ApiKey => ({
   hash: '',
   ending: 'x9Kq',
   scopes: undefined,
+  disabledAt: undefined,
   name: undefined,
   createdAt: later(now, -100 * DAY),
   expiresAt: undefined,

@@ -1,7 +1,6 @@
 import {
-  type ApiKey,
   DAY,
-  type DayOfUsage,
+  DEPRECATIONS,
   endOf,
   HOUR,
   type Instant,
@@ -12,21 +11,35 @@ import {
   MIN_PASSWORD_LENGTH,
   MINUTE,
   MOST_ACTIVE_KEYS,
+  type Outcomes,
   PET_STATUSES,
   type Plan,
   PLAN_NAMES,
   type PlanLimits,
   plan,
   type QuotaWindow,
+  RECENT_USE,
   remainingIn,
   SCOPE_MEANINGS,
   sharedScopes,
+  sumOf,
 } from '@adoption-store/domain';
+import { readQuickStarts } from '@adoption-store/web';
+import { keptFields } from './http/forms.js';
+import { REFUSAL_MEANINGS, UNKNOWN_REFUSAL } from './refusal-meanings.js';
 import { chartOf } from './usage-chart.js';
 
 const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
 const DATE_TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
+const MOMENT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' });
+const HOUR_OF_DAY = new Intl.DateTimeFormat('en-GB', {
+  ...{ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', timeZone: 'UTC' },
+});
+const SECOND_OF_DAY = new Intl.DateTimeFormat('en-GB', {
+  ...{ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit', timeZone: 'UTC' },
+});
 const DAY_OF_MONTH = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+const SHARE = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 1 });
 const NUMBER = new Intl.NumberFormat('en-GB');
 
 /** The `it.helpers` of every template. `<%~ %>` does not escape, so helpers that return HTML must escape their values. */
@@ -41,6 +54,9 @@ export const viewHelpers = {
   meanings: SCOPE_MEANINGS,
   password: { least: MIN_PASSWORD_LENGTH, most: MAX_PASSWORD_LENGTH },
   mostActiveKeys: MOST_ACTIVE_KEYS,
+  quickStarts: readQuickStarts(),
+  deprecations: DEPRECATIONS,
+  recentDays: RECENT_USE / DAY,
 
   number: (value: number): string => NUMBER.format(value),
 
@@ -56,6 +72,17 @@ export const viewHelpers = {
   /** HTML: the UTC day. */
   date: (at: Instant): string => time(at, DATE.format(at)),
 
+  /** HTML: the second in UTC. */
+  moment: (at: Instant): string => time(at, `${MOMENT.format(at)} UTC`),
+
+  /** HTML: the second, for a column that says that it is in UTC. */
+  second: (at: Instant): string => time(at, SECOND_OF_DAY.format(at)),
+
+  hourOfDay: (at: Instant): string => HOUR_OF_DAY.format(at),
+
+  /** HTML: the start of an hour, for a column that says that it is in UTC. */
+  hour: (at: Instant): string => time(at, HOUR_OF_DAY.format(at)),
+
   dayOfMonth: (at: Instant): string => DAY_OF_MONTH.format(at),
 
   /** For example `in 4 minutes`. Rounded up, so that nobody comes too early. */
@@ -67,19 +94,22 @@ export const viewHelpers = {
     return `in ${viewHelpers.count(Math.ceil(left / DAY), 'day')}`;
   },
 
-  /** The name of a key for people. */
-  keyTitle: (key: ApiKey): string =>
-    key.name === undefined ? `the key ending ${key.ending}` : `“${key.name}” (ending ${key.ending})`,
-
   endOf,
+
+  /** The hidden fields of a kept form. */
+  keptFields,
 
   /** In per cent, at most 100: a plan change can put the limit below the used count. */
   shareUsed: ({ used, limit }: QuotaWindow): number => Math.min(100, (100 * used) / limit),
 
-  total: (days: readonly DayOfUsage[]): { readonly admitted: number; readonly refused: number } => ({
-    admitted: days.reduce((sum, { admitted }) => sum + admitted, 0),
-    refused: days.reduce((sum, { refused }) => sum + refused, 0),
-  }),
+  sumOf,
+
+  /** For example `12.5 %`, of the admitted requests. */
+  shareOf: (part: Outcomes, all: Outcomes): string =>
+    all.admitted === 0 ? '–' : `${SHARE.format((100 * part.admitted) / all.admitted)}\u00a0%`,
+
+  meaningOf: (code: string): string =>
+    (Object.hasOwn(REFUSAL_MEANINGS, code) ? REFUSAL_MEANINGS[code] : undefined) ?? UNKNOWN_REFUSAL,
 
   /** All plans in order. Enterprise limits are shown only to an account that has them. */
   plansBeside: (own: Plan): readonly ShownPlan[] =>

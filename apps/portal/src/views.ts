@@ -5,9 +5,14 @@ import type {
   ApiKey,
   Category,
   CategoryId,
+  Instant,
+  Message,
+  Order,
   PetStatus,
   Scope,
+  ShownKey,
   ShownKeys,
+  ShownRefusal,
 } from '@adoption-store/domain';
 
 /** The messages about a form by field, and `form` for a problem of the whole form. */
@@ -17,10 +22,16 @@ export type Problems = Readonly<Record<string, string>>;
 export interface Frame {
   /** The account of the signed-in person. */
   readonly account?: Account | undefined;
+  /** The address of the page, or of the one around the form that was sent. */
+  readonly here: string;
   /** For the hidden field `_csrf` of every form. Every page has it, because of the button that signs out. */
   readonly csrf: string;
   /** The API's address without `/v1`, such as `https://api.example.com`. */
   readonly api: string;
+  /** Where to reach the operator of the service: an address, and the text of the link to it. */
+  readonly contact?: { readonly href: string; readonly text: string } | undefined;
+  /** How long the session lasts, in milliseconds. */
+  readonly session?: { readonly left: number; readonly most: number } | undefined;
   /** Whether passwords can be reset by e-mail. */
   readonly canReset: boolean;
   /**
@@ -35,9 +46,25 @@ export interface Frame {
 export interface Form {
   readonly values: Readonly<Record<string, string>>;
   readonly problems: Problems;
+  /** The link after the problem of a field, by field. */
+  readonly links?: Readonly<Record<string, { readonly href: string; readonly text: string }>> | undefined;
 }
 
-/** A form whose token was refused. A button sends it again to `action`, with a new token. */
+/** A list to choose beside others. */
+export interface Tab {
+  readonly name: string;
+  readonly address: string;
+  readonly isCurrent: boolean;
+}
+
+/** The addresses of the pages around a page of a list, for `paging.eta`. */
+export interface Paging {
+  readonly first: string | undefined;
+  readonly previous: string | undefined;
+  readonly next: string | undefined;
+}
+
+/** A form to be sent again. A button sends it to `action`, with another token. */
 export interface RefusedForm {
   readonly action: string;
   /** Passwords have to be typed again. */
@@ -45,10 +72,12 @@ export interface RefusedForm {
     readonly name: string;
     readonly label: string;
     readonly value: string;
-    readonly isPassword: boolean;
+    readonly type: 'text' | 'password' | 'hidden';
   }[];
   /** The scopes whose boxes were checked. */
   readonly scopes: readonly Scope[];
+  /** The form that it keeps, if it is the sign-in form. */
+  readonly kept?: RefusedForm | undefined;
 }
 
 /**
@@ -60,8 +89,13 @@ export interface Views {
   readonly home: object;
   /** POST /sign-up: `email`, `password`. */
   readonly 'sign-up': Form;
-  /** POST /sign-in: `email`, `password`. */
-  readonly 'sign-in': Form;
+  /**
+   * POST /sign-in: `email`, `password`, and the `kept` form in hidden fields. `signedOut` says why the session ended in
+   * which that form was sent.
+   */
+  readonly 'sign-in': Form & { readonly kept?: RefusedForm | undefined; readonly signedOut?: string | undefined };
+  /** The answer to POST /sign-in with a kept form. */
+  readonly 'kept-form': { readonly refused: RefusedForm };
   /** POST /forgotten-password: `email`. `isSent` after it was posted, whether or not there is such an account. */
   readonly 'forgotten-password': Form & { readonly isSent: boolean };
   /**
@@ -71,36 +105,53 @@ export interface Views {
   readonly 'reset-password': Form;
   /** POST /confirm-address: `token`, which is in the mailed link as for `reset-password`. */
   readonly 'confirm-address': Form;
+  /** POST /confirm-new-address: `token`, likewise. */
+  readonly 'confirm-new-address': Form;
   /**
-   * The forms of `/account`: POST /account/password (`current`, `next`) and POST /account/close (`password`), each with
-   * its own problems, and POST /account/proof.
+   * The forms of `/account`: POST /account/address (`email`, `password`), POST /account/password (`current`, `next`) and
+   * POST /account/close (`password`), each with its own problems, POST /account/proof and POST /account/sign-out-everywhere.
    */
-  readonly account: { readonly password: Form; readonly close: Form };
+  readonly account: { readonly address: Form; readonly password: Form; readonly close: Form };
   /**
-   * POST /keys: `name` (may be empty), `expiresIn` (days, may be empty), `scopes` (repeated). There is a box for each of
-   * the `offered` scopes; those of `checked` are checked. `older` is the address of the next page of
-   * past keys; `isLater` marks such a page. `now` is needed for the state of each past key.
+   * `/keys?state=&name=&after=&before=`. POST /keys: `name` (may be empty), `expiresIn` (days, may be empty), `scopes`
+   * (repeated). There is a box for each of the `offered` scopes; those of `checked` are checked. `now` is needed for the
+   * state of each key.
    */
   readonly keys: Form &
-    Omit<ShownKeys, 'next'> & {
+    Pick<ShownKeys, 'items' | 'bans' | 'deprecated'> & {
+      readonly filter: Form;
+      /** The states to choose from, with the address of each list. */
+      readonly tabs: readonly Tab[];
+      readonly paging: Paging;
       readonly offered: readonly Scope[];
       readonly checked: readonly Scope[];
-      readonly older: string | undefined;
-      readonly isLater: boolean;
       readonly now: number;
     };
+  /** `/keys/{id}`; POST /keys/{id}/name: `name` (may be empty); POST /keys/{id}/disable and /keys/{id}/enable. */
+  readonly key: Form & ShownKey & { readonly now: number };
   /** The answer to POST /keys and POST /keys/{id}/rotate. It is the only page that shows a key's text. */
   readonly 'new-key': { readonly text: string; readonly key: ApiKey; readonly replaced?: ApiKey | undefined };
   /** `/keys/{id}/rotate`; POST there: `overlap` (hours, 0 to 720, default 24). */
   readonly 'rotate-key': Form & { readonly key: ApiKey };
   /** `/keys/{id}/revoke`, the confirmation; POST there. */
   readonly 'revoke-key': { readonly key: ApiKey };
+  /** `/usage?key=`: the hours and days of all keys together, or of one. */
   readonly usage: { readonly usage: AccountUsage; readonly now: number };
+  /**
+   * `/refusals?request=&page=`: the last refused requests, page by page, or those with the id that was `asked` for. The
+   * links lead to other pages.
+   */
+  readonly refusals: {
+    readonly refusals: readonly ShownRefusal[];
+    readonly asked: string;
+    readonly newer?: string | undefined;
+    readonly older?: string | undefined;
+  };
   readonly plan: object;
   readonly quickstart: object;
   /**
-   * `/catalogue?status=&categoryId=&cursor=`; POST /catalogue adds an animal, if the account `mayAdd` one: `name`,
-   * `categoryId`, `status`.
+   * `/catalogue?status=&categoryId=&id=&after=&before=`; POST /catalogue adds an animal, if the account `mayAdd` one:
+   * `name`, `categoryId`, `status`.
    */
   readonly catalogue: Form & {
     readonly category?: CategoryId | undefined;
@@ -111,31 +162,65 @@ export interface Views {
     readonly categories: readonly Category[];
     /** Those, and the `category` if it isn't one of them. */
     readonly choices: readonly { readonly id: CategoryId; readonly name?: string | undefined }[];
-    /** The query of this list, with `?`, for each status. */
-    readonly queryOf: (status: PetStatus | undefined) => string;
+    readonly filter: Form;
+    /** The address of this list for each status. */
+    readonly addressOf: (status: PetStatus | undefined) => string;
+    /** The id of the animal that was just added. */
+    readonly added: bigint | undefined;
     readonly mayAdd: boolean;
     readonly status?: PetStatus | undefined;
-    /** The address of the next page. */
-    readonly next?: string | undefined;
+    readonly paging: Paging;
   };
   /**
-   * `/categories?cursor=`; POST /categories adds one, if the account `mayChange` them: `name`, `number` (may be empty).
+   * `/categories?after=&before=`; POST /categories adds one, if the account `mayChange` them: `name`, `number` (may be empty).
    */
   readonly categories: Form & {
     readonly categories: readonly Category[];
     readonly mayChange: boolean;
-    /** The address of the next page. */
-    readonly next?: string | undefined;
+    /** The id of the category that was just added or renamed. */
+    readonly changed: bigint | undefined;
+    readonly paging: Paging;
   };
-  /** `/categories/{id}/name`; POST there: `name`. The id may have no `current` name. */
-  readonly 'name-category': Form & { readonly id: bigint; readonly current?: string | undefined };
+  /**
+   * `/categories/{id}/name`; POST there: `name`, and the `version` that was shown, which is empty if the id had no
+   * `current` name.
+   */
+  readonly 'name-category': Form & {
+    readonly id: bigint;
+    readonly current?: string | undefined;
+    readonly version: string;
+  };
+  /** `/orders?status=&after=&before=`: the account's orders, with the names of the animals that are still there. */
+  readonly orders: {
+    readonly orders: readonly Order[];
+    readonly names: ReadonlyMap<bigint, string>;
+    readonly filter: Form;
+    readonly tabs: readonly Tab[];
+    readonly paging: Paging;
+  };
+  /** `/messages?after=&before=`: the account's messages. */
+  readonly messages: { readonly messages: readonly Message[]; readonly paging: Paging };
+  /** `/messages/{id}` */
+  readonly message: { readonly message: Message };
   /** `/categories/{id}/remove`, the confirmation; POST there. */
   readonly 'remove-category': Form & { readonly category: Category };
-  /** Errors: 403, 404, 429, 500, 503. `message` is a sentence for people. */
+  /**
+   * Errors: 403, 404, 429, 500, 503. `message` is a sentence for people; `until` when it may be tried again. A page that
+   * may be reloaded soon has `retryAfter`, in seconds. `token` is the one to send the `refused` form with, instead of a new
+   * one.
+   */
   readonly error: {
     readonly status: number;
     readonly title: string;
     readonly message: string;
     readonly refused?: RefusedForm | undefined;
+    /** Whether only the operator can help. */
+    readonly needsContact?: boolean | undefined;
+    readonly token?: string | undefined;
+    readonly until?: Instant | undefined;
+    readonly now: Instant;
+    readonly retryAfter?: number | undefined;
+    /** The address of the page, to try again. */
+    readonly again?: string | undefined;
   };
 }

@@ -37,14 +37,33 @@ describe('signing up', () => {
     expect(visitor.cookies.has('session')).toBe(false);
   });
 
+  it('says all problems of the form at once', async () => {
+    const visitor = portal.visitor();
+    await visitor.get('/sign-up');
+    const { text } = await visitor.post('/sign-up', { email: 'nobody', password: 'short' });
+    const summary = /<div class="problems"[\s\S]*?<\/div>/.exec(text)?.[0];
+    expect(summary).toMatch(
+      /href="#email">E-mail address: Must be[\s\S]*href="#password">Password: Must be at least 12/,
+    );
+  });
+
   it('never takes over an existing account', async () => {
     const { email } = await portal.signedUp();
     const visitor = portal.visitor();
     await visitor.get('/sign-up');
-    const { status } = await visitor.post('/sign-up', { email, password: 'another long pass phrase' });
+    const { status, text } = await visitor.post('/sign-up', { email, password: 'another long pass phrase' });
     expect(status).toBe(422);
+    expect(text).toContain('Already registered. <a href="/sign-in">Sign in?</a>');
     expect(visitor.cookies.has('session')).toBe(false);
   });
+});
+
+it.each(['/sign-up', '/sign-in', '/forgotten-password'])('%s refuses what is no e-mail address', async (path) => {
+  const visitor = portal.visitor();
+  await visitor.get(path);
+  const { status, text } = await visitor.post(path, { email: 'nobody', password: PASSWORD });
+  expect(status).toBe(422);
+  expect(text).toContain('href="#email">E-mail address: Must be an e-mail address, such as dev@example.com.');
 });
 
 describe('signing in', () => {
@@ -110,7 +129,8 @@ describe('signing in', () => {
     const seconds = Number(answers[10]?.headers.get('retry-after'));
     expect(seconds).toBeGreaterThan(800);
     expect(seconds).toBeLessThanOrEqual(900);
-    expect(answers[10]?.text).toContain('Try again in 15 minutes');
+    expect(answers[10]?.text).toContain('The limit is 10 attempts to sign in to one account in 15 minutes.');
+    expect(answers[10]?.text).toMatch(/You can try again in 15 minutes, at <time [^>]*>[^<]* UTC</);
   });
 
   it('is refused for a while after sixty attempts from one address, at any accounts', async () => {

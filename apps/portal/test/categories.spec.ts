@@ -32,9 +32,13 @@ describe('the page of categories', () => {
     ['a blank name', { name: ' ', number: '' }, 'Must not be empty or only white space.'],
     ['a name that is taken', { name: 'SEALS', number: '' }, 'Another category has the name &quot;SEALS&quot;.'],
     ['such a name for a number', { name: 'SEALS', number: '501' }, 'Another category has the name'],
-    ['a word as its number', { name: 'Cats', number: 'one' }, 'Must be a whole number.'],
-    ['a number beyond int64', { name: 'Cats', number: '9223372036854775808' }, 'Must be a whole number.'],
-    ['a number that has a name', { name: 'Cats', number: '500' }, 'Has the name “Seals” already.'],
+    [
+      'a word as its number',
+      { name: 'Cats', number: 'one' },
+      'Must be a whole number from -9223372036854775808 to 9223372036854775807.',
+    ],
+    ['a number beyond int64', { name: 'Cats', number: '9223372036854775808' }, 'Must be a whole number from'],
+    ['a number that has a name', { name: 'Cats', number: '500' }, 'Already named “Seals”.'],
   ])('shows %s as a problem, with what was typed', async (_case, fields, problem) => {
     await name(500n, 'Seals');
     const visitor = await portal.signedUp();
@@ -51,15 +55,41 @@ describe('the page of categories', () => {
     await name(600n, 'Foxes');
     const visitor = await portal.signedUp();
     expect((await visitor.get('/categories/600/name')).text).toContain('value="Foxes"');
-    const renamed = await sent(visitor, '/categories/600/name', { name: 'Red foxes' });
+    const version600 = /name="version" value="(\w+)"/.exec((await visitor.get('/categories/600/name')).text)?.[1] ?? '';
+    const renamed = await sent(visitor, '/categories/600/name', { name: 'Red foxes', version: version600 });
     expect(renamed.text).toContain('The category has its new name.');
     expect(renamed.text).toContain('Red foxes');
     expect((await visitor.get('/categories/601/name')).text).toContain('Name the category 601');
     await sent(visitor, '/categories/601/name', { name: 'Foxes' });
-    const refused = await visitor.post('/categories/601/name', { name: 'red FOXES' });
+    const page = await visitor.get('/categories/601/name');
+    const version = /name="version" value="(\w+)"/.exec(page.text)?.[1] ?? '';
+    const refused = await visitor.post('/categories/601/name', { name: 'red FOXES', version });
     expect(refused.status).toBe(422);
     expect(refused.text).toMatch(/id="name-problem">Another category has the name/);
     expect(await find(601n)).toMatchObject({ name: 'Foxes' });
+  });
+
+  it('renames only what was shown: somebody else’s change is told, and replaced only by who has read of it', async () => {
+    await name(610n, 'Cats');
+    const visitor = await portal.signedUp();
+    const versionIn = (text: string) => /name="version" value="(\w*)"/.exec(text)?.[1] ?? '';
+    const version = versionIn((await visitor.get('/categories/610/name')).text);
+    await name(610n, 'Tigers');
+    const refused = await visitor.post('/categories/610/name', { name: 'Lions', version });
+    expect(refused.status).toBe(422);
+    expect(refused.text).toContain('its name is “Tigers” now');
+    expect(refused.text).toContain('value="Lions"');
+    expect(await find(610n)).toMatchObject({ name: 'Tigers' });
+    await sent(visitor, '/categories/610/name', { name: 'Lions', version: versionIn(refused.text) });
+    expect(await find(610n)).toMatchObject({ name: 'Lions' });
+  });
+
+  it('tells all problems of its form at once', async () => {
+    const visitor = await portal.signedUp();
+    await visitor.get('/categories');
+    const { text } = await visitor.post('/categories', { name: ' ', number: '12345678901234567890' });
+    expect(text).toContain('<a href="#name">Name: Must not be empty or only white space.</a>');
+    expect(text).toContain('<a href="#number">Number (optional): Must be a whole number from');
   });
 
   it('removes one after a confirmation, unless an animal has it', async () => {
@@ -83,8 +113,8 @@ describe('the page of categories', () => {
     let next: string | undefined = '/categories';
     while (next !== undefined) {
       const { text } = await visitor.get(next);
-      seen.push(...(text.match(/row">page-\d+\./g) ?? []));
-      next = /href="(\/categories\?cursor=-?\d+)" rel="next"/.exec(text)?.[1];
+      seen.push(...(text.match(/"auto">page-\d+\.<\/bdi><\/th>/g) ?? []));
+      next = /href="(\/categories\?after=-?\d+)" rel="next"/.exec(text)?.[1];
     }
     expect(new Set(seen).size).toBe(45);
   });
@@ -122,8 +152,10 @@ describe('the catalogue', () => {
     const { id } = await portal.application.addAnimal.execute({ name: 'Gex', categoryId: 1_000n });
     await portal.application.addAnimal.execute({ name: 'Unnamed', categoryId: 1_001n });
     const visitor = await portal.signedUp();
-    const { text } = await visitor.get(`/catalogue?cursor=${id - 1n}`);
-    expect(text).toContain('<td data-label="Category"><span>Geckos &lt;b&gt; <small>1000</small></span></td>');
+    const { text } = await visitor.get(`/catalogue?after=${id - 1n}`);
+    expect(text).toContain(
+      '<td data-label="Category"><span><bdi dir="auto">Geckos &lt;b&gt;</bdi> <small>1000</small></span></td>',
+    );
     expect(text).toContain('<td data-label="Category">1001</td>');
     expect(text).toContain('<option value="1000" label="Geckos &lt;b&gt;">');
   });
@@ -136,13 +168,13 @@ describe('the catalogue', () => {
     const visitor = await portal.signedUp();
     const first = await visitor.get('/catalogue?categoryId=1100');
     expect(first.text.match(/of-1100-\d+\./g)).toHaveLength(20);
-    const next = /href="(\/catalogue\?categoryId=1100&amp;cursor=\d+)"/.exec(first.text)?.[1] ?? '';
+    const next = /href="(\/catalogue\?categoryId=1100&amp;after=\d+)"/.exec(first.text)?.[1] ?? '';
     const second = await visitor.get(next.replace('&amp;', '&'));
     expect(second.text.match(/of-1100-\d+\./g)).toHaveLength(5);
     expect(first.text + second.text).not.toContain('of another');
     expect(first.text).toContain('href="/catalogue?status=pending&amp;categoryId=1100"');
     const pending = await visitor.get('/catalogue?status=pending&categoryId=1100');
-    expect(pending.text).toContain('There is no pending animal in the category 1100.');
+    expect(pending.text).toContain('There is no pending animal in the category <bdi dir="auto">1100</bdi>.');
   });
 
   it('offers the named categories, and the one that is shown', async () => {
@@ -150,13 +182,75 @@ describe('the catalogue', () => {
     const visitor = await portal.signedUp();
     const optionsOf = (text: string) => text.match(/<option value="-?\d+"[^>]*>[^<]+<\/option>/g) ?? [];
     const unnamed = optionsOf((await visitor.get('/catalogue?categoryId=1201')).text);
-    expect(unnamed[0]).toBe('<option value="1201" selected>1201</option>');
+    expect(unnamed[0]).toBe('<option value="1201" dir="auto" selected>1201</option>');
     const options = optionsOf((await visitor.get('/catalogue?categoryId=1200')).text);
-    expect(options).toContain('<option value="1200" selected>Newts (1200)</option>');
+    expect(options).toContain('<option value="1200" dir="auto" selected>Newts (1200)</option>');
   });
 
-  it.each(['cats', '1.5', '9223372036854775808'])('is not there for the category %s', async (number) => {
+  it.each([
+    ['categoryId=cats', '#filter-categoryId', 'Category: Must be a whole number from'],
+    ['categoryId=9223372036854775808', '#filter-categoryId', 'Category: Must be a whole number from'],
+    ['categoryId=1&categoryId=2', '#filter-categoryId', 'Category: Must be given once.'],
+    ['id=12345678901234567890', '#filter-id', 'Id: Must be a whole number from -9223372036854775808'],
+  ])('lists nothing for %s, and says why', async (query, link, problem) => {
+    await portal.application.addAnimal.execute({ name: 'never listed', categoryId: 1n });
     const visitor = await portal.signedUp();
-    expect((await visitor.get(`/catalogue?categoryId=${number}`)).status).toBe(404);
+    const { status, text } = await visitor.get(`/catalogue?${query}`);
+    expect(status).toBe(422);
+    expect(text).toContain(`<a href="${link}">${problem}`);
+    expect(text).not.toContain('never listed');
+  });
+
+  it('finds an animal by its id', async () => {
+    const { id } = await portal.application.addAnimal.execute({ name: 'Findus', categoryId: 1n });
+    const visitor = await portal.signedUp();
+    const { text } = await visitor.get(`/catalogue?id=${id}`);
+    expect(text.match(/<tr id="animal-\d+"/g)).toEqual([`<tr id="animal-${id}"`]);
+    expect((await visitor.get('/catalogue?id=999999999')).text).toContain('There is no animal with the id 999999999.');
+  });
+
+  it('tells all problems of a new animal at once, and the range of its category', async () => {
+    const visitor = await portal.signedUp();
+    await visitor.get('/catalogue');
+    const { status, text } = await visitor.post('/catalogue', {
+      name: '',
+      categoryId: '12345678901234567890',
+      status: '',
+    });
+    expect(status).toBe(422);
+    expect(text).toContain('<a href="#add-name">Name: ');
+    expect(text).toContain(
+      '<a href="#add-categoryId">Category number: Must be a whole number from -9223372036854775808',
+    );
+  });
+
+  it('shows an animal that was added among its neighbours, marked, and leads back to the first page', async () => {
+    for (let index = 0; index < 45; index += 1)
+      await portal.application.addAnimal.execute({ name: `neighbour ${index}`, categoryId: 1_300n });
+    const visitor = await portal.signedUp();
+    await visitor.get('/catalogue?categoryId=1300');
+    const answer = await visitor.post('/catalogue?categoryId=1300', { name: 'חתול', categoryId: '1300', status: '' });
+    const [path, fragment = ''] = (answer.headers.get('location') ?? '').split('#');
+    let { text } = await visitor.get(path ?? '');
+    const rows = (page: string) => [...page.matchAll(/<tr id="(animal-\d+)"( class="added")?>/g)];
+    expect(rows(text)).toHaveLength(20);
+    expect(
+      rows(text)
+        .filter(([, , mark]) => mark !== undefined)
+        .map(([, id]) => id),
+    ).toEqual([fragment]);
+    expect(text).toContain('<bdi dir="auto">חתול</bdi> <span class="tag good">New</span>');
+    expect(text).not.toContain('Next page');
+    const lengths = [];
+    for (;;) {
+      const previous = /href="([^"]+)" rel="prev"/.exec(text)?.[1]?.replaceAll('&amp;', '&');
+      if (previous === undefined) break;
+      text = (await visitor.get(previous)).text;
+      lengths.push(rows(text).length);
+    }
+    // The last one is the first page, which is full again.
+    expect(lengths).toEqual([20, 20]);
+    expect(text).not.toContain('First page');
+    expect(text).toContain('neighbour 0<');
   });
 });

@@ -107,7 +107,7 @@ describe('a signature of the portal', () => {
     for (const [name, value] of person.cookies) there.cookies.set(name, value);
     const { token } = person;
     expect((await there.get('/account')).status).toBe(page);
-    expect((await there.post('/sign-out', { _csrf: token })).status).toBe(form);
+    expect((await there.post('/account/proof', { _csrf: token })).status).toBe(form);
     await next.close();
   });
 });

@@ -1,11 +1,11 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import type { Log } from '@adoption-store/telemetry';
-import { SCOPES } from '@adoption-store/domain';
-import { ask } from '@adoption-store/test-support';
+import { DAY, getPetDeprecation, MINUTE, SCOPES, startOf } from '@adoption-store/domain';
+import { ask, until } from '@adoption-store/test-support';
 import { pino } from 'pino';
 import { useApi } from './support/portal-api.js';
-import { type Answer, boxesIn, keyIn, usePortal } from './support/portal-visitor.js';
+import { type Answer, boxesIn, keyIn, PASSWORD, usePortal } from './support/portal-visitor.js';
 
 const lines: string[] = [];
 const logger = pino(
@@ -81,8 +81,9 @@ describe('a key', () => {
     const [key] = await keysOf(owner.email);
     const other = await portal.signedUp();
     await other.get('/keys');
-    for (const step of ['rotate', 'revoke']) {
-      expect((await other.get(`/keys/${key?.id}/${step}`)).status).toBe(404);
+    for (const step of ['', '/rotate', '/revoke'])
+      expect((await other.get(`/keys/${key?.id}${step}`)).status).toBe(404);
+    for (const step of ['rotate', 'revoke', 'disable', 'enable', 'name']) {
       expect((await other.post(`/keys/${key?.id}/${step}`, { overlap: '0' })).status).toBe(404);
     }
     expect(await call(text)).toBe(200);
@@ -122,11 +123,21 @@ describe('a key', () => {
     await visitor.get('/keys');
     const refused = await visitor.post('/keys', { name: 'laptop', expiresIn: '0', ...fields });
     expect(refused.status).toBe(422);
-    expect(refused.text).toContain('<a href="#scopes">What the key may do: Choose at least one.</a>');
+    expect(refused.text).toContain('<a href="#scopes">What the key may do: Must be at least one.</a>');
     expect(refused.text).toContain('<a href="#expiresIn">');
     expect(refused.text).toContain('value="laptop"');
     expect(boxesIn(refused)).toEqual({ offered: SCOPES, checked: [] });
     expect(await keysOf(visitor.email)).toEqual([]);
+  });
+
+  it('is told all problems of its form at once, by the labels of the fields', async () => {
+    const visitor = await portal.signedUp();
+    await visitor.get('/keys');
+    const { text } = await visitor.post('/keys', { name: 'x'.repeat(101), expiresIn: '0' });
+    const [, summary = ''] = /<div class="problems"[^>]*>([^]*?)<\/div>/.exec(text) ?? [];
+    const labels = [...summary.matchAll(/<a href="#(\w+)">([^:]+):/g)].map(([, id = '', label = '']) => [id, label]);
+    expect(labels.map(([id]) => id)).toEqual(['name', 'expiresIn', 'scopes']);
+    for (const [id, label] of labels.slice(0, 2)) expect(text).toContain(`<label for="${id}">${label}</label>`);
   });
 
   it('that is refused for another field keeps its boxes', async () => {
@@ -215,6 +226,174 @@ describe('a key', () => {
   });
 });
 
+describe('the list of keys', () => {
+  const dateTime = (at: number) => `<time datetime="${new Date(at).toISOString()}">`;
+
+  it('says of a banned key that it is banned, and until when', async () => {
+    const visitor = await portal.signedUp();
+    const text = await visitor.issueKey({ name: 'laptop' });
+    await visitor.issueKey({ name: 'other' });
+    const [key] = await keysOf(visitor.email);
+    const statuses = [];
+    for (let sent = 0; sent < 60 + 50; sent += 1) statuses.push(await call(text));
+    expect(statuses.slice(59, 61)).toEqual([200, 429]);
+    const until = portal.clock.now() + 5 * MINUTE;
+    const list = await visitor.get('/keys');
+    expect(list.text).toContain(`<span class="tag bad">Banned</span> <small>until ${dateTime(until)}`);
+    expect(list.text.match(/<span class="tag [a-z]+">(?:Active|Banned)/g)).toHaveLength(2);
+    const page = await visitor.get(`/keys/${key?.id}`);
+    expect(page.text).toContain(`<strong>Banned until ${dateTime(until)}`);
+    portal.clock.advance(5 * MINUTE);
+    expect(await call(text)).toBe(200);
+    for (const path of ['/keys', `/keys/${key?.id}`]) expect((await visitor.get(path)).text).not.toContain('Banned');
+  });
+
+  it('has a page for each state, and finds a part of a name', async () => {
+    const visitor = await portal.signedUp();
+    for (const name of ['Shop one', 'shop two', 'laptop', 'old shop']) await visitor.issueKey({ name });
+    const [one, two, laptop, old] = await keysOf(visitor.email);
+    await visitor.get(`/keys/${two?.id}`);
+    await visitor.post(`/keys/${two?.id}/disable`);
+    await visitor.post(`/keys/${old?.id}/revoke`);
+    const listed = async (query: string) => {
+      const { text } = await visitor.get(`/keys${query}`);
+      return [...text.matchAll(/<th scope="row"><a href="\/keys\/(\d+)">/g)].map(([, id]) => BigInt(id ?? ''));
+    };
+    expect(await listed('')).toEqual([laptop?.id, two?.id, one?.id]);
+    expect(await listed('?state=active')).toEqual([laptop?.id, one?.id]);
+    expect(await listed('?state=disabled')).toEqual([two?.id]);
+    expect(await listed('?state=revoked')).toEqual([old?.id]);
+    expect(await listed('?state=expired')).toEqual([]);
+    expect(await listed('?state=all&name=SHOP')).toEqual([old?.id, two?.id, one?.id]);
+  });
+
+  it.each([
+    ['state=active&state=revoked', 'Must be given once'],
+    ['name=a&name=b', 'Must be given once'],
+    ['state=lost', 'Must be one of current, active, disabled'],
+    [`name=${'x'.repeat(101)}`, 'Must be at most 100 characters'],
+  ])('lists nothing for %s, and says why', async (query, problem) => {
+    const visitor = await portal.signedUp();
+    await visitor.issueKey({ name: 'laptop' });
+    const { status, text } = await visitor.get(`/keys?${query}`);
+    expect(status).toBe(422);
+    expect(text).toContain(problem);
+    expect(text).not.toContain('laptop');
+  });
+
+  it('walks through all keys, forwards and back to the first page', async () => {
+    const visitor = await portal.signedUp();
+    await visitor.issueKey({ name: 'newest' });
+    await ask(
+      portal.databaseUrl,
+      `INSERT INTO api_keys (account_id, hash, ending, name, created_at, revoked_at)
+       SELECT id, encode(sha256((email || n)::text::bytea), 'hex'), 'abcd', 'key ' || n, $2::timestamptz, $2::timestamptz
+       FROM accounts, generate_series(1, 80) AS n WHERE email = $1`,
+      [visitor.email, new Date(portal.clock.now())],
+    );
+    const namesIn = (text: string) =>
+      [...text.matchAll(/<bdi dir="auto">((?:key \d+)|newest)<\/bdi><\/a>/g)].map(([, name]) => name);
+    const linkIn = (text: string, rel: string) =>
+      new RegExp(`href="([^"]+)" rel="${rel}"`).exec(text)?.[1]?.replaceAll('&amp;', '&');
+    const pages: string[][] = [];
+    let text = (await visitor.get('/keys?state=all')).text;
+    expect(text).not.toContain('First page');
+    for (;;) {
+      pages.push(namesIn(text) as string[]);
+      const next = linkIn(text, 'next');
+      if (next === undefined) break;
+      text = (await visitor.get(next)).text;
+      expect(text).toContain('<a href="/keys?state=all">First page</a>');
+    }
+    const expected = Array.from({ length: 80 }, (_, index) => `key ${80 - index}`);
+    expect(pages.flat()).toEqual([...expected, 'newest']);
+    expect(pages.map(({ length }) => length)).toEqual([25, 25, 25, 6]);
+    for (const page of pages.slice(0, -1).reverse()) {
+      text = (await visitor.get(linkIn(text, 'prev') ?? '')).text;
+      expect(namesIn(text)).toEqual(page);
+    }
+    expect(linkIn(text, 'prev')).toBeUndefined();
+  });
+});
+
+describe('the page of a key', () => {
+  it('gives it another name, or none', async () => {
+    const visitor = await portal.signedUp();
+    await visitor.issueKey({ name: 'laptop' });
+    const [key] = await keysOf(visitor.email);
+    const path = `/keys/${key?.id}`;
+    await visitor.get(path);
+    const refused = await visitor.post(`${path}/name`, { name: 'x'.repeat(101) });
+    expect(refused.status).toBe(422);
+    expect(refused.text).toContain('<a href="#name">Name (optional): Must be 1 to 100 printable characters.</a>');
+    const renamed = await visitor.post(`${path}/name`, { name: ' مفتاح ' });
+    expect([renamed.status, renamed.headers.get('location')]).toEqual([303, path]);
+    expect((await visitor.get(path)).text).toContain('<h1><bdi dir="auto">مفتاح</bdi>');
+    await visitor.post(`${path}/name`, { name: '' });
+    expect((await keysOf(visitor.email))[0]?.name).toBeUndefined();
+  });
+
+  it('disables it, with 401 from then on, and enables it again', async () => {
+    const visitor = await portal.signedUp();
+    const text = await visitor.issueKey();
+    const [key] = await keysOf(visitor.email);
+    const path = `/keys/${key?.id}`;
+    expect((await visitor.get(path)).text).toContain('Disable the key');
+    expect((await visitor.post(`${path}/disable`)).headers.get('location')).toBe(path);
+    expect(await call(text)).toBe(401);
+    const disabled = await visitor.get(path);
+    expect(disabled.text).toContain('>Disabled</span>');
+    expect(disabled.text).not.toContain('/rotate');
+    await visitor.post(`${path}/enable`);
+    expect(await call(text)).toBe(200);
+  });
+
+  it('tells that its state has changed, to whoever changes it in another tab', async () => {
+    const visitor = await portal.signedUp();
+    const text = await visitor.issueKey();
+    const [key] = await keysOf(visitor.email);
+    const path = `/keys/${key?.id}`;
+    const isNotChanged = async (action: string) => {
+      expect((await visitor.post(path + action, { overlap: '1' })).headers.get('location')).toBe(path);
+      expect((await visitor.get(path)).text).toContain('Nothing was changed: the key was disabled, rotated or revoked');
+    };
+    await visitor.get(path);
+    await visitor.post(`${path}/disable`);
+    await visitor.get(`${path}/rotate`);
+    await isNotChanged('/rotate');
+    await visitor.post(`${path}/revoke`);
+    await visitor.get(path);
+    await isNotChanged('/enable');
+    expect(await call(text)).toBe(401);
+    expect(await keysOf(visitor.email)).toHaveLength(1);
+  });
+
+  it('shows when each operation was last called', async () => {
+    const visitor = await portal.signedUp();
+    const text = await visitor.issueKey();
+    const [key] = await keysOf(visitor.email);
+    const path = `/keys/${key?.id}`;
+    expect((await visitor.get(path)).text).toContain('Never used.');
+    const headers = { authorization: `Bearer ${text}` };
+    const first = portal.clock.now();
+    for (const target of ['/v1/pets?status=sold', '/v1/pets/7', '/v1/nowhere'])
+      await fetch(api.origin + target, { headers });
+    portal.clock.advance(MINUTE);
+    await fetch(`${api.origin}/v1/pets`, { headers, method: 'HEAD' });
+    const uses = async () =>
+      [
+        ...(await visitor.get(path)).text.matchAll(
+          /<th scope="row"><code>([^<]+)<\/code>.*?<\/th>.*?datetime="([^"]+)"/g,
+        ),
+      ].map(([, operation, at = '']) => [operation, Date.parse(at)]);
+    await until(async () => (await uses()).length === 2);
+    expect(await uses()).toEqual([
+      ['GET /v1/pets', startOf(MINUTE, portal.clock.now())],
+      ['GET /v1/pets/{petId}', startOf(MINUTE, first)],
+    ]);
+  });
+});
+
 describe('the other pages', () => {
   it('show the account’s own figures', async () => {
     const visitor = await portal.signedUp();
@@ -245,8 +424,52 @@ describe('the other pages', () => {
     while (next !== undefined) {
       const { text } = await visitor.get(next);
       seen.push(...(text.match(/sold-\d+\./g) ?? []));
-      next = /href="(\/catalogue\?status=sold&amp;cursor=\d+)"/.exec(text)?.[1]?.replace('&amp;', '&');
+      next = /href="(\/catalogue\?status=sold&amp;after=\d+)" rel="next"/.exec(text)?.[1]?.replace('&amp;', '&');
     }
     expect([...new Set(seen)]).toEqual(names);
+  });
+});
+
+describe('a key that calls a deprecated operation', () => {
+  const { operation, sunset } = getPetDeprecation;
+  const MARK = '<span class="tag wait">Deprecated call</span>';
+  const WARNING = 'Use <code>GET /v1/pets?id={petId}</code> instead.';
+
+  it('is marked for five weeks in the list and on its page, with the end and the replacement', async () => {
+    const visitor = await portal.signedUp();
+    const [text] = [await visitor.issueKey({ name: 'old' }), await visitor.issueKey({ name: 'new' })];
+    const [key, other] = await keysOf(visitor.email);
+    expect(await call(text)).toBe(200);
+    expect((await visitor.get('/keys')).text).not.toContain(MARK);
+    await fetch(`${api.origin}/v1/pets/1`, { headers: { authorization: `Bearer ${text}` } });
+    const list = () => visitor.get('/keys');
+    await until(async () => (await list()).text.includes(MARK));
+    const { text: keys } = await list();
+    expect(keys.split(MARK)).toHaveLength(2);
+    expect(keys).toContain(`still use <code>${operation}</code>`);
+    const { text: page } = await visitor.get(`/keys/${key?.id}`);
+    for (const html of [keys, page]) {
+      expect(html).toMatch(/It will be removed on <time datetime="2030-12-05T00:00:00.000Z">5 Dec 2030<\/time>/);
+      expect(html).toContain(WARNING);
+    }
+    expect(page.match(/<code>GET \/v1\/pets\/\{petId\}<\/code> <span class="tag wait">Deprecated/g)).toHaveLength(1);
+    expect((await visitor.get(`/keys/${other?.id}`)).text).not.toContain(WARNING);
+    portal.clock.advance(36 * DAY);
+    await visitor.get('/sign-in');
+    await visitor.post('/sign-in', { email: visitor.email, password: PASSWORD });
+    for (const path of ['/keys', `/keys/${key?.id}`]) {
+      const { status, text: html } = await visitor.get(path);
+      expect(status).toBe(200);
+      expect(html).not.toContain(WARNING);
+    }
+  });
+
+  it('is told the same of an operation that has ended', async () => {
+    portal.clock.advance(sunset - portal.clock.now());
+    const visitor = await portal.signedUp();
+    const text = await visitor.issueKey();
+    const { status } = await fetch(`${api.origin}/v1/pets/1`, { headers: { authorization: `Bearer ${text}` } });
+    expect(status).toBe(410);
+    await until(async () => (await visitor.get('/keys')).text.includes('It was removed on <time'));
   });
 });

@@ -46,7 +46,7 @@ describe('an account that a stranger opened with another person’s address', ()
     expect(await answerTo(key)).toMatchObject({ status: 401, body: { code: 'revoked_api_key' } });
     expect((await stranger.get('/keys')).headers.get('location')).toBe('/sign-in');
     const { text } = await owner.get('/account');
-    expect(text).not.toContain('Unproven');
+    expect(text).not.toContain('Not confirmed');
     const [mail] = proofsTo(stranger.email);
     await owner.get('/confirm-address');
     expect((await owner.post('/confirm-address', { token: mail?.token ?? '' })).status).toBe(422);
@@ -86,12 +86,12 @@ describe('an address', () => {
     expect(others).toEqual([]);
     const reader = portal.visitor();
     expect((await reader.get('/confirm-address')).status).toBe(200);
-    expect((await visitor.get('/account')).text).toContain('Unproven');
-    expect((await visitor.get('/keys')).text).toContain('unproven');
+    expect((await visitor.get('/account')).text).toContain('Not confirmed');
+    expect((await visitor.get('/keys')).text).toContain('not confirmed');
     const { status, headers } = await reader.post('/confirm-address', { token: ` ${mail?.token ?? ''}\n` });
     expect([status, headers.get('location')]).toEqual([303, '/sign-in']);
-    expect((await visitor.get('/account')).text).not.toContain('Unproven');
-    expect((await visitor.get('/keys')).text).not.toContain('unproven');
+    expect((await visitor.get('/account')).text).not.toContain('Not confirmed');
+    expect((await visitor.get('/keys')).text).not.toContain('not confirmed');
     await reader.get('/confirm-address');
     expect((await reader.post('/confirm-address', { token: mail?.token ?? '' })).status).toBe(422);
   });

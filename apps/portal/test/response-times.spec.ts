@@ -9,7 +9,7 @@ const PAIRS = 300;
 const PAST_KEYS = 100_000;
 /** Keys in one statement, which has a time limit. */
 const AT_ONCE = 2_000;
-const ROUNDS = 15;
+const ROUNDS = 7;
 
 const portal = usePortal();
 
@@ -64,22 +64,33 @@ it('a reset request takes the same time with and without an account', async () =
 type Person = Visitor & { readonly email: string };
 const people = {} as { owner: Person; other: Person };
 
-function percentile95(times: readonly number[]): number {
-  return times.toSorted((one, another) => one - another)[Math.ceil(times.length * 0.95) - 1] ?? 0;
+function median(times: readonly number[]): number {
+  return times.toSorted((one, another) => one - another)[Math.floor(times.length / 2)] ?? 0;
 }
+
+const nextPage = (text: string) => /href="([^"]+)" rel="next"/.exec(text)?.[1]?.replaceAll('&amp;', '&');
 
 const keysPages = async (person: Person) => {
   const { text } = await person.get('/keys');
   const [, id = ''] = /\/keys\/(\d+)\/revoke/.exec(text) ?? [];
-  const [, next] = /href="(\/keys\?past=[^"]+)"/.exec(text) ?? [];
-  return ['/keys', ...(next === undefined ? [] : [next]), `/keys/${id}/rotate`, `/keys/${id}/revoke`];
+  const next = nextPage((await person.get('/keys?state=all')).text);
+  const lists = ['/keys', '/keys?state=all', ...(next === undefined ? [] : [next])];
+  return [...lists, `/keys/${id}`, `/keys/${id}/rotate`, `/keys/${id}/revoke`];
 };
 
-/** The pages that take 100 ms or more, and their 95th percentiles in milliseconds. */
+/** The pages that take 100 ms or more, and their medians in milliseconds. `npm run bench -- portal` has percentiles. */
 async function slowPages(): Promise<readonly (readonly [page: string, milliseconds: number])[]> {
   const times = new Map<string, number[]>();
   for (const [name, person] of Object.entries(people)) {
-    const pages = [...(await keysPages(person)), '/usage', '/plan', '/quickstart', '/catalogue', '/account'];
+    const pages = [
+      ...(await keysPages(person)),
+      '/usage',
+      '/refusals',
+      '/plan',
+      '/quickstart',
+      '/catalogue',
+      '/account',
+    ];
     for (let round = 0; round < ROUNDS; round += 1) {
       for (const page of pages) {
         const begun = performance.now();
@@ -91,10 +102,10 @@ async function slowPages(): Promise<readonly (readonly [page: string, millisecon
       }
     }
   }
-  const p95 = new Map([...times].map(([page, each]) => [page, percentile95(each)]));
+  const medians = new Map([...times].map(([page, each]) => [page, median(each)]));
   // The baseline is a page that only looks up the session, because the machine may be busy.
-  const plain = p95.get('other /plan') ?? 0;
-  return [...p95].filter(([, milliseconds]) => milliseconds - plain >= 100);
+  const plain = medians.get('other /plan') ?? 0;
+  return [...medians].filter(([, milliseconds]) => milliseconds - plain >= 100);
 }
 
 describe(`with ${PAST_KEYS} past keys of one account`, () => {
@@ -121,7 +132,29 @@ describe(`with ${PAST_KEYS} past keys of one account`, () => {
     }
   }, 120_000);
 
-  it('every page of every account takes less than 100 ms (p95), even while many load them', async () => {
+  beforeAll(async () => {
+    // Far more than are kept.
+    await ask(
+      portal.databaseUrl,
+      `INSERT INTO refusals (account_id, at, id, key_id, operation, code, request_id)
+       SELECT account_id, $2::timestamptz - n * interval '1 second', n, id, 'GET /v1/pets', 'rate_limited', 'request-' || n
+       FROM (
+         SELECT row_number() OVER (ORDER BY api_keys.id) AS n, account_id, api_keys.id FROM api_keys
+         JOIN accounts ON accounts.id = account_id WHERE email = $1 LIMIT 1000
+       ) AS keys`,
+      [people.owner.email, new Date(portal.clock.now())],
+    );
+    await ask(
+      portal.databaseUrl,
+      `INSERT INTO usage_by_hour (account_id, hour, key_id, admitted, refused, last_at)
+       SELECT account_id, date_trunc('hour', $2::timestamptz) - n * interval '1 hour', api_keys.id, 1, 0, $2
+       FROM api_keys JOIN accounts ON accounts.id = account_id, generate_series(0, 49) AS n
+       WHERE email = $1 AND api_keys.id % 1000 = 0`,
+      [people.owner.email, new Date(portal.clock.now())],
+    );
+  });
+
+  it('no page of any account takes 100 ms longer than a plain one, and all are served while many load them', async () => {
     // Other work on the machine only adds time, so the best of several attempts counts.
     let slow = await slowPages();
     for (let attempt = 1; attempt < 4 && slow.length > 0; attempt += 1) slow = await slowPages();
@@ -133,30 +166,33 @@ describe(`with ${PAST_KEYS} past keys of one account`, () => {
       ),
     );
     expect(together.map(({ status }) => status)).toEqual(together.map(() => 200));
-  });
+  }, 90_000);
 
-  it('past keys are shown page by page, the latest end first', async () => {
-    const seen: string[] = [];
-    let next: string | undefined = '/keys';
+  it('all keys are shown page by page, the newest first, each once', async () => {
+    const seen: bigint[] = [];
+    let next: string | undefined = '/keys?state=all';
     for (let page = 0; page < 5 && next !== undefined; page += 1) {
       const { status, text } = await people.owner.get(next);
       expect(status).toBe(200);
-      expect(text).toContain('the one in use');
-      const [, past = ''] = text.split('<details');
-      seen.push(...Array.from(past.matchAll(/data-label="Ended"><time datetime="([^"]+)"/g), ([, time = '']) => time));
-      next = /href="(\/keys\?past=[^"]+)"/.exec(past)?.[1];
+      seen.push(...Array.from(text.matchAll(/<th scope="row"><a href="\/keys\/(\d+)"/g), ([, id = '']) => BigInt(id)));
+      next = nextPage(text);
     }
-    const newest = Array.from({ length: 125 }, (_, index) =>
-      new Date(portal.clock.now() - (index + 1) * 1_000).toISOString(),
+    const newest = await ask<{ id: string }>(
+      portal.databaseUrl,
+      `SELECT api_keys.id FROM api_keys JOIN accounts ON accounts.id = account_id WHERE email = $1
+       ORDER BY api_keys.id DESC LIMIT 125`,
+      [people.owner.email],
     );
-    expect(seen).toEqual(newest);
+    expect(seen).toEqual(newest.map(({ id }) => BigInt(id)));
   });
 
   it('an invented page address leads to the first page', async () => {
-    for (const past of ['x', '-', '1-', '99999999999999999999-1', '1-99999999999999999999999', '%00']) {
-      const { status, text } = await people.owner.get(`/keys?past=${past}`);
-      expect([past, status]).toEqual([past, 200]);
-      expect(text).toContain('the one in use');
+    for (const place of ['x', '-', '1-', '0', '99999999999999999999', '%00']) {
+      for (const side of ['after', 'before']) {
+        const { status, text } = await people.owner.get(`/keys?${side}=${place}`);
+        expect([side, place, status]).toEqual([side, place, 200]);
+        expect(text).toContain('the one in use');
+      }
     }
   });
 

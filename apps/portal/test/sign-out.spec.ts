@@ -15,6 +15,7 @@ type Person = Visitor & { readonly email: string };
 /** The actions that end a person's sessions. The browser that does it may continue with a new session. */
 const ENDS = {
   'signing out': (person: Person) => person.post('/sign-out'),
+  'signing out everywhere': (person: Person) => person.post('/account/sign-out-everywhere'),
   'changing the password': (person: Person) => person.post('/account/password', { current: PASSWORD, next: NEXT }),
   'resetting the password': async ({ email }: Person) => {
     const owner = portal.visitor();
@@ -88,7 +89,9 @@ async function round(kind: keyof typeof ENDS, person: Person): Promise<readonly 
     third.get('/plan'),
     form.post('/keys', { name: 'laptop', scopes: 'pets:read' }),
     password.post('/account/password', { current: 'the wrong pass phrase', next: NEXT }),
-    kind === 'signing out' ? undefined : signingIn.post('/sign-in', { email: person.email, password: PASSWORD }),
+    kind.startsWith('signing out')
+      ? undefined
+      : signingIn.post('/sign-in', { email: person.email, password: PASSWORD }),
   ]);
   await body.finish();
   if (ended.status === 503) return undefined;

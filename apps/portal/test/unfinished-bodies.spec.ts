@@ -146,7 +146,7 @@ it('a lost connection makes room', async () => {
 it.each([
   ['for its type', { type: 'text/plain' }, '415'],
   ['as its method takes no body', { method: 'GET' }, '200'],
-  ['as its address is no page', { path: '/nowhere', type: 'text/plain' }, '403'],
+  ['as its address is no page', { path: '/nowhere', type: 'text/plain' }, '404'],
   ['as its address is not one', { path: '/%zz' }, '400'],
 ])('a request that is answered before its body, %s, is closed and makes room', async (_why, options, status) => {
   const address = newAddress();

@@ -1,4 +1,10 @@
-import { type Account, ChangePassword, CloseAccount } from '@adoption-store/domain';
+import {
+  type Account,
+  ChangePassword,
+  CloseAccount,
+  EndAllSessions,
+  RequestAddressChange,
+} from '@adoption-store/domain';
 import { Body, Controller, Get, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Devices } from '../http/devices.js';
@@ -8,9 +14,10 @@ import { redirect } from '../http/notices.js';
 import { Pages, REFUSED } from '../http/pages.js';
 import { Sessions } from '../http/sessions.js';
 import { SignedIn } from '../http/signed-in.guard.js';
-import type { Problems, Views } from '../views.js';
+import type { Form, Views } from '../views.js';
 
-const WRONG = 'This is not your password.';
+const WRONG = 'Not your password.';
+const EMPTY_FORMS = { address: EMPTY_FORM, password: EMPTY_FORM, close: EMPTY_FORM };
 
 /** The pages about the account itself. */
 @Controller('account')
@@ -20,13 +27,36 @@ export class AccountController {
     private readonly sessions: Sessions,
     private readonly devices: Devices,
     private readonly throttler: FormThrottlerGuard,
+    private readonly requestAddressChange: RequestAddressChange,
     private readonly changePassword: ChangePassword,
+    private readonly endAllSessions: EndAllSessions,
     private readonly closeAccount: CloseAccount,
   ) {}
 
   @Get()
   async show(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    await this.pages.show(request, reply, 'account', { password: EMPTY_FORM, close: EMPTY_FORM });
+    await this.pages.show(request, reply, 'account', EMPTY_FORMS);
+  }
+
+  @Post('address')
+  @CountsAs('password')
+  async changeAddress(
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+    @SignedIn() { id: accountId }: Account,
+    @Body() body: unknown,
+  ): Promise<void> {
+    const { email, password } = fields(body, 'email', 'password');
+    let isSent: boolean;
+    try {
+      isSent = await this.requestAddressChange.execute({ accountId, email, password });
+    } catch (error) {
+      const problems = problemsOf(error, { email: 'email', password: 'password' });
+      await this.refuse(request, reply, 'address', { values: { email }, problems });
+      return;
+    }
+    await this.throttler.forgive(request);
+    redirect(reply, '/account', isSent ? 'address-change-sent' : 'address-change-not-sent');
   }
 
   @Post('password')
@@ -42,17 +72,33 @@ export class AccountController {
     try {
       changed = await this.changePassword.execute({ accountId, current, next });
     } catch (error) {
-      await this.refuse(request, reply, 'password', problemsOf(error, { password: 'next' }));
+      await this.refuse(request, reply, 'password', {
+        values: {},
+        problems: problemsOf(error, { current: 'current', password: 'next' }),
+      });
       return;
     }
     if (changed === undefined) {
-      await this.refuse(request, reply, 'password', { current: WRONG });
+      await this.refuse(request, reply, 'password', { values: {}, problems: { current: WRONG } });
       return;
     }
     await this.throttler.forgive(request);
     await this.sessions.renew(request, reply, changed);
     this.devices.remember(request, reply, changed);
     redirect(reply, '/account', 'password-changed');
+  }
+
+  // A refused sign-out would leave sessions open.
+  @Post('sign-out-everywhere')
+  @CountsAs('uncounted')
+  async signOutEverywhere(
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+    @SignedIn() { id: accountId }: Account,
+  ): Promise<void> {
+    await this.endAllSessions.execute({ accountId });
+    await this.sessions.end(request, reply);
+    redirect(reply, '/', 'signed-out-everywhere');
   }
 
   @Post('close')
@@ -65,7 +111,7 @@ export class AccountController {
   ): Promise<void> {
     const { password } = fields(body, 'password');
     if (!(await this.closeAccount.execute({ accountId, password }))) {
-      await this.refuse(request, reply, 'close', { password: WRONG });
+      await this.refuse(request, reply, 'close', { values: {}, problems: { password: WRONG } });
       return;
     }
     await this.sessions.end(request, reply);
@@ -75,10 +121,9 @@ export class AccountController {
   private async refuse(
     request: FastifyRequest,
     reply: FastifyReply,
-    form: keyof Views['account'],
-    problems: Problems,
+    name: keyof Views['account'],
+    form: Form,
   ): Promise<void> {
-    const forms = { password: EMPTY_FORM, close: EMPTY_FORM, [form]: { values: {}, problems } };
-    await this.pages.show(request, reply, 'account', forms, REFUSED);
+    await this.pages.show(request, reply, 'account', { ...EMPTY_FORMS, [name]: form }, REFUSED);
   }
 }

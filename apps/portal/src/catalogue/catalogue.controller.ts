@@ -3,18 +3,21 @@ import {
   AddAnimal,
   type Animal,
   type CategoryId,
+  checkAll,
   hasScope,
   invalid,
-  ListAnimals,
   ListCategories,
   MAX_PAGE_SIZE,
+  newAnimal,
   PET_STATUSES,
   type PetStatus,
   requireScope,
+  ShowAnimals,
 } from '@adoption-store/domain';
-import { Body, Controller, Get, NotFoundException, Post, Query, Req, Res } from '@nestjs/common';
+import { Body, Controller, Get, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EMPTY_FORM, fields, int64From, problemsOf } from '../http/forms.js';
+import { address, EMPTY_PAGE, filterFrom, int64, oneOf, pagingOf, placeFrom, placeOf } from '../http/lists.js';
 import { redirect } from '../http/notices.js';
 import { Pages, REFUSED } from '../http/pages.js';
 import { SignedIn } from '../http/signed-in.guard.js';
@@ -23,18 +26,12 @@ import type { Form } from '../views.js';
 /** An account that is held to less than this reads only, as its keys do. */
 const TO_ADD = 'pets:write';
 
-/** The filter of a list. */
-interface Which {
-  readonly status?: PetStatus | undefined;
-  readonly category?: bigint | undefined;
-}
-
 /** The animals as pages, for people who don't use the API. */
 @Controller('catalogue')
 export class CatalogueController {
   constructor(
     private readonly pages: Pages,
-    private readonly listAnimals: ListAnimals,
+    private readonly shownAnimals: ShowAnimals,
     private readonly addAnimal: AddAnimal,
     private readonly listCategories: ListCategories,
   ) {}
@@ -61,20 +58,25 @@ export class CatalogueController {
     const values = fields(body, 'name', 'categoryId', 'status');
     let added: Animal;
     try {
-      const categoryId = int64From(values.categoryId);
-      if (categoryId === undefined) throw invalid('categoryId', 'must be a whole number');
-      added = await this.addAnimal.execute({
-        name: values.name,
-        categoryId,
-        status: values.status === '' ? undefined : (values.status as PetStatus),
+      const { categoryId } = checkAll({
+        // All problems at once: the category's text may be no number, which the domain never sees.
+        animal: () => newAnimal({ name: values.name, categoryId: 0n, status: statusFrom(values.status) }),
+        categoryId: () => int64('categoryId')(values.categoryId),
       });
+      added = await this.addAnimal.execute({ name: values.name, categoryId, status: statusFrom(values.status) });
     } catch (error) {
       const problems = problemsOf(error, { name: 'name', categoryId: 'categoryId', status: 'status' });
       await this.showAnimals(request, reply, account, query, { values, problems });
       return;
     }
-    // Redirects to a page that starts with the new animal.
-    redirect(reply, `/catalogue${queryOf({ status: added.status }, added.id - 1n)}`, 'animal-added');
+    // The list stays as it was filtered, if that shows the new animal.
+    const { status, categoryId } = filterOf(query).wanted ?? {};
+    const filter = {
+      status: status === added.status ? status : undefined,
+      categoryId: categoryId === added.categoryId ? categoryId : undefined,
+    };
+    const shown = address('/catalogue', { ...filter, ...placeOf(added.id), added: added.id });
+    redirect(reply, `${shown}#animal-${added.id}`, 'animal-added');
   }
 
   private async showAnimals(
@@ -84,16 +86,19 @@ export class CatalogueController {
     query: unknown,
     form: Form,
   ): Promise<void> {
-    const { status: asked, categoryId, cursor } = fields(query, 'status', 'categoryId', 'cursor');
-    const status = PET_STATUSES.find((each) => each === asked);
-    const category = int64From(categoryId) as CategoryId | undefined;
-    // A number that can't be read never lists everything.
-    if (category === undefined && categoryId !== '') throw new NotFoundException();
-    const categoryIds = category === undefined ? undefined : [category];
-    const { items: animals, next } = await this.listAnimals.execute({ status, categoryIds, after: int64From(cursor) });
-    const names = await this.namesOf([...animals.map((animal) => animal.categoryId), ...(categoryIds ?? [])]);
+    const filter = filterOf(query);
+    const place = placeFrom(query, int64From);
+    const page =
+      filter.wanted === undefined ? EMPTY_PAGE : await this.shownAnimals.execute({ ...filter.wanted, ...place });
+    const { status, categoryId, id } = filter.wanted ?? {};
+    const category = categoryId as CategoryId | undefined;
+    const names = await this.namesOf([
+      ...page.items.map((animal) => animal.categoryId),
+      ...(category === undefined ? [] : [category]),
+    ]);
     const { items: categories } = await this.listCategories.execute({ limit: MAX_PAGE_SIZE });
-    const isOther = category !== undefined && categories.every(({ id }) => id !== category);
+    const isOther = category !== undefined && categories.every((each) => each.id !== category);
+    const given = { status, categoryId, id };
     await this.pages.show(
       request,
       reply,
@@ -101,16 +106,18 @@ export class CatalogueController {
       {
         ...form,
         category,
-        animals,
+        animals: page.items,
         status,
+        filter: filter.form,
+        added: int64From(fields(query, 'added').added),
         names,
         categories,
         choices: isOther ? [{ id: category, name: names.get(category) }, ...categories] : categories,
         mayAdd: hasScope({ account }, TO_ADD),
-        queryOf: (other) => queryOf({ status: other, category }),
-        next: next === undefined ? undefined : `/catalogue${queryOf({ status, category }, next)}`,
+        addressOf: (other) => address('/catalogue', { ...given, status: other }),
+        paging: pagingOf('/catalogue', given, place, page),
       },
-      form === EMPTY_FORM ? 200 : REFUSED,
+      form === EMPTY_FORM && filter.wanted !== undefined ? 200 : REFUSED,
     );
   }
 
@@ -121,11 +128,17 @@ export class CatalogueController {
   }
 }
 
-function queryOf({ status, category }: Which, after?: bigint): string {
-  const query = new URLSearchParams({
-    ...(status && { status }),
-    ...(category !== undefined && { categoryId: String(category) }),
-    ...(after !== undefined && { cursor: String(after) }),
+function filterOf(query: unknown) {
+  return filterFrom(query, {
+    status: oneOf('status', PET_STATUSES),
+    categoryId: int64('categoryId'),
+    id: int64('id'),
   });
-  return query.size === 0 ? '' : `?${query.toString()}`;
+}
+
+function statusFrom(text: string): PetStatus | undefined {
+  if (text === '') return undefined;
+  const status = PET_STATUSES.find((each) => each === text);
+  if (status === undefined) throw invalid('status', `must be one of ${PET_STATUSES.join(', ')}`);
+  return status;
 }

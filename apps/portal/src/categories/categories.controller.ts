@@ -1,17 +1,24 @@
+import { hash } from 'node:crypto';
 import {
   type Account,
   AddCategory,
   type Category,
+  categoryName,
+  categoryVersion,
+  checkAll,
+  DomainError,
   GetCategory,
   hasScope,
   ListCategories,
   NameCategory,
   RemoveCategory,
   requireScope,
+  ShowCategories,
 } from '@adoption-store/domain';
 import { Body, Controller, Get, NotFoundException, Param, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EMPTY_FORM, fields, int64From, problemsOf } from '../http/forms.js';
+import { address, int64, pagingOf, placeFrom, placeOf } from '../http/lists.js';
 import { redirect } from '../http/notices.js';
 import { Pages, REFUSED } from '../http/pages.js';
 import { SignedIn } from '../http/signed-in.guard.js';
@@ -26,6 +33,7 @@ export class CategoriesController {
   constructor(
     private readonly pages: Pages,
     private readonly listCategories: ListCategories,
+    private readonly shownCategories: ShowCategories,
     private readonly getCategory: GetCategory,
     private readonly addCategory: AddCategory,
     private readonly nameCategory: NameCategory,
@@ -57,8 +65,7 @@ export class CategoriesController {
       await this.showCategories(request, reply, account, query, { values, problems: added.problems });
       return;
     }
-    // Redirects to a page that starts with the new category.
-    redirect(reply, `/categories?cursor=${added.id - 1n}`, 'category-added');
+    redirect(reply, placeIn(added.id), 'category-added');
   }
 
   @Get(':id/name')
@@ -70,8 +77,8 @@ export class CategoriesController {
   ): Promise<void> {
     requireScope({ account }, TO_CHANGE);
     const id = idFrom(text);
-    const current = (await this.find(id))?.name;
-    await this.pages.show(request, reply, 'name-category', { ...EMPTY_FORM, id, current });
+    const shown = await this.currentOf(id);
+    await this.pages.show(request, reply, 'name-category', { ...EMPTY_FORM, id, ...shown });
   }
 
   @Post(':id/name')
@@ -84,16 +91,19 @@ export class CategoriesController {
   ): Promise<void> {
     requireScope({ account }, TO_CHANGE);
     const id = idFrom(text);
-    const values = fields(body, 'name');
+    const values = fields(body, 'name', 'version');
     try {
-      await this.nameCategory.execute({ id, name: values.name });
+      const versions = values.version === '' ? 'none' : [values.version];
+      await this.nameCategory.execute({ id, name: values.name, versions });
     } catch (error) {
-      const problems = nameProblems(error);
-      const current = (await this.find(id))?.name;
-      await this.pages.show(request, reply, 'name-category', { values, problems, id, current }, REFUSED);
+      const shown = await this.currentOf(id);
+      const problems = isChanged(error) ? changedMeanwhile(shown.current) : nameProblems(error);
+      // With the version as it is now: whoever has read the problem may send the form again. Otherwise with the same one.
+      const version = isChanged(error) ? shown.version : values.version;
+      await this.pages.show(request, reply, 'name-category', { values, problems, id, ...shown, version }, REFUSED);
       return;
     }
-    redirect(reply, `/categories?cursor=${id - 1n}`, 'category-named');
+    redirect(reply, placeIn(id), 'category-named');
   }
 
   @Get(':id/remove')
@@ -129,18 +139,26 @@ export class CategoriesController {
   }
 
   /** Under a number that was typed only if that has no name yet: to change one there is another page. */
-  private async tryToAdd({ name, number }: { readonly name: string; readonly number: string }) {
-    if (number !== '') {
-      const id = int64From(number);
-      if (id === undefined) return { problems: { number: 'Must be a whole number.' } };
-      const named = await this.find(id);
-      if (named !== undefined) return { problems: { number: `Has the name “${named.name}” already.` } };
-      return this.nameCategory.execute({ id, name }).then(
-        () => ({ id }),
-        (error: unknown) => ({ problems: nameProblems(error) }),
-      );
+  private async tryToAdd(values: { readonly name: string; readonly number: string }) {
+    try {
+      const { name, number } = checkAll({
+        name: () => categoryName(values.name),
+        number: () => (values.number.trim() === '' ? undefined : int64('number')(values.number)),
+      });
+      if (number === undefined) return await this.addCategory.execute({ name });
+      await this.nameCategory.execute({ id: number, name, versions: 'none' });
+      return { id: number };
+    } catch (error) {
+      if (!isChanged(error)) return { problems: nameProblems(error) };
+      const named = await this.find(int64('number')(values.number));
+      return { problems: { number: `Already named “${named?.name ?? ''}”.` } };
     }
-    return this.addCategory.execute({ name }).catch((error: unknown) => ({ problems: nameProblems(error) }));
+  }
+
+  private async currentOf(id: bigint): Promise<{ readonly current: string | undefined; readonly version: string }> {
+    const category = await this.find(id);
+    const version = category && categoryVersion(category, (text) => hash('sha256', text));
+    return { current: category?.name, version: version ?? '' };
   }
 
   private async find(id: bigint): Promise<Category | undefined> {
@@ -155,26 +173,41 @@ export class CategoriesController {
     query: unknown,
     form: Form,
   ): Promise<void> {
-    const after = int64From(fields(query, 'cursor').cursor);
-    const { items: categories, next } = await this.listCategories.execute({ after });
+    const place = placeFrom(query, int64From);
+    const page = await this.shownCategories.execute(place);
     await this.pages.show(
       request,
       reply,
       'categories',
       {
         ...form,
-        categories,
+        categories: page.items,
         mayChange: hasScope({ account }, TO_CHANGE),
-        next: next === undefined ? undefined : `/categories?cursor=${next}`,
+        changed: int64From(fields(query, 'changed').changed),
+        paging: pagingOf('/categories', {}, place, page),
       },
       form === EMPTY_FORM ? 200 : REFUSED,
     );
   }
 }
 
+/** The address of the list where the category is shown, and marked. */
+function placeIn(id: bigint): string {
+  return `${address('/categories', { ...placeOf(id), changed: id })}#category-${id}`;
+}
+
+function isChanged(error: unknown): boolean {
+  return error instanceof DomainError && error.code === 'precondition_failed';
+}
+
+function changedMeanwhile(current: string | undefined): Problems {
+  const now = current === undefined ? 'it has no name any more' : `its name is “${current}” now`;
+  return { form: `Somebody has changed this category meanwhile: ${now}. Save again to replace it.` };
+}
+
 /** A name that is taken is a problem of its field. */
 function nameProblems(error: unknown): Problems {
-  const { form, ...problems } = problemsOf(error, { name: 'name' });
+  const { form, ...problems } = problemsOf(error, { name: 'name', number: 'number' });
   return form === undefined ? problems : { ...problems, name: form };
 }
 

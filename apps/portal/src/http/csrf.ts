@@ -8,6 +8,11 @@ declare module 'fastify' {
     /** Returns a token for the hidden field of a form. */
     newFormToken: () => string;
   }
+
+  interface FastifyRequest {
+    /** The form's token was refused, and nobody is signed in: `SignedInGuard` says whether that is why. */
+    isFormRefused: boolean;
+  }
 }
 
 const COOKIE = 'csrf';
@@ -17,7 +22,10 @@ export class FormRefused extends Error {
   override readonly name = 'FormRefused';
 }
 
-/** Refuses a form without a token that this browser was given for the same person. */
+/**
+ * Refuses a form without a token that this browser was given for the same person. If nobody is signed in, `SignedInGuard`
+ * refuses it, because a person whose session has ended should learn that.
+ */
 export function refuseForgedForms(fastify: FastifyInstance, secrets: readonly string[]): void {
   const signer = signerFor('form', secrets);
   // One instance per secret, because the library signs with one key only.
@@ -35,12 +43,14 @@ export function refuseForgedForms(fastify: FastifyInstance, secrets: readonly st
     if (kept?.renew !== false) this.setCookie(cookieName(request, COOKIE), signer.sign(value));
     return current.create(value, personOf(request));
   });
+  fastify.decorateRequest('isFormRefused', false);
   fastify.addHook('preHandler', (request, _reply, done) => {
     const secret = secretOf(request)?.value;
     const isOurs =
       request.method !== 'POST' ||
       (secret !== undefined && tokens.some((each) => each.verify(secret, formToken(request), personOf(request))));
-    done(isOurs ? undefined : new FormRefused());
+    request.isFormRefused = !isOurs;
+    done(isOurs || request.account === undefined ? undefined : new FormRefused());
   });
 }
 

@@ -1,12 +1,22 @@
-import { DomainError, type DomainErrorKind, InsufficientScope } from '@adoption-store/domain';
+import {
+  type Clock,
+  DomainError,
+  type DomainErrorKind,
+  InsufficientScope,
+  later,
+  SECOND,
+} from '@adoption-store/domain';
 import { stackOf } from '@adoption-store/web';
-import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Inject } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { FormRefused } from './csrf.js';
-import { refusedForm } from './forms.js';
+import { CLOCK } from './clock.js';
+import { FormRefused, formToken } from './csrf.js';
+import { EMPTY_FORM, keptForm, refusedForm } from './forms.js';
 import { TooManyAttempts } from './form-throttler.guard.js';
+import { WHY_SIGNED_OUT } from './notices.js';
 import { Pages } from './pages.js';
-import { askToSignIn, SignInNeeded } from './signed-in.guard.js';
+import { pageOf, pathHere } from './paths.js';
+import { askToSignIn, SignInNeeded, wantPage } from './signed-in.guard.js';
 
 /** The text of the error page, by status. */
 const EXPLANATIONS: Readonly<Record<number, readonly [title: string, message: string]>> = {
@@ -19,9 +29,9 @@ const EXPLANATIONS: Readonly<Record<number, readonly [title: string, message: st
   413: ['Form too large', 'The form is too large.'],
   415: ['That did not work', 'This page accepts only forms.'],
   500: ['Something went wrong', 'This is an error on our side, and it has been logged. Try again later.'],
-  503: ['Temporarily unavailable', 'Try again in a moment.'],
+  503: ['Temporarily unavailable', 'The service cannot be reached at the moment.'],
 };
-const NOT_ALLOWED = ['Not allowed', 'Your account may not do this. Ask the operator for the scope.'] as const;
+const NOT_ALLOWED = ['Not allowed', 'Your account lacks the scope for this.'] as const;
 const STATUS_OF_KIND: Readonly<Record<DomainErrorKind, number>> = {
   invalid: 400,
   unauthenticated: 403,
@@ -31,30 +41,59 @@ const STATUS_OF_KIND: Readonly<Record<DomainErrorKind, number>> = {
   precondition: 412,
   unavailable: 503,
 };
-const RETRY_AFTER_SECONDS = '5';
+const RETRY_AFTER_SECONDS = 5;
 
 /** Turns every error into a page. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
-  constructor(private readonly pages: Pages) {}
+  constructor(
+    private readonly pages: Pages,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
 
   async catch(error: unknown, host: ArgumentsHost): Promise<void> {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     if (reply.sent || reply.raw.headersSent) return;
     if (error instanceof SignInNeeded) {
-      askToSignIn(request, reply);
+      if (request.method === 'POST') await this.showSignedOut(request, reply);
+      else askToSignIn(request, reply);
       return;
     }
     const status = statusOf(error);
     if (status >= 500) {
       request.log.error({ request_id: request.id, route: request.routeOptions.url, stack: stackOf(error) }, 'defect');
     }
-    if (status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS);
-    if (error instanceof TooManyAttempts) reply.header('retry-after', String(error.seconds));
+    const wait = error instanceof TooManyAttempts ? error.seconds : status === 503 ? RETRY_AFTER_SECONDS : undefined;
+    if (wait !== undefined) reply.header('retry-after', String(wait));
     const [title, message] = explain(error, status);
-    const refused = error instanceof FormRefused ? refusedForm(request.url, request.body) : undefined;
-    await this.pages.show(request, reply, 'error', { status, title, message, refused }, status);
+    const canBeSent = request.method === 'POST' && (error instanceof FormRefused || wait !== undefined);
+    const action = canBeSent ? pathHere(request.url) : undefined;
+    const refused = action === undefined ? undefined : refusedForm(action, request.body);
+    const view = {
+      status,
+      title,
+      message,
+      refused,
+      needsContact: error instanceof InsufficientScope,
+      until: error instanceof TooManyAttempts ? later(this.clock.now(), error.seconds * SECOND) : undefined,
+      now: this.clock.now(),
+      // Without the database nobody is known, so the form keeps the token it was given.
+      token: status === 503 ? formToken(request) : undefined,
+      again: status === 503 && request.method === 'GET' ? pageOf(request) : undefined,
+      retryAfter: status === 503 ? RETRY_AFTER_SECONDS : undefined,
+    };
+    await this.pages.show(request, reply, 'error', view, status);
+  }
+
+  /** The sign-in form, which keeps what was typed in the form that was sent after its session had ended. */
+  private async showSignedOut(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    // With another site's form a browser sends no cookie of ours, and its values aren't kept.
+    const isOurs = Object.keys(request.cookies).length > 0;
+    const kept = isOurs ? keptForm(request.url, request.body) : undefined;
+    if (kept === undefined) wantPage(request, reply, pageOf(request));
+    const signedOut = request.hasEndedSession ? WHY_SIGNED_OUT : 'Your session has ended.';
+    await this.pages.show(request, reply, 'sign-in', { ...EMPTY_FORM, kept, signedOut }, 403);
   }
 }
 
@@ -69,12 +108,7 @@ function statusOf(error: unknown): number {
 }
 
 function explain(error: unknown, status: number): readonly [string, string] {
-  if (error instanceof TooManyAttempts) return tooMany(error);
+  if (error instanceof TooManyAttempts) return ['Too many attempts', `The limit is ${error.limit}.`];
   if (error instanceof InsufficientScope) return NOT_ALLOWED;
   return EXPLANATIONS[status] ?? ['That did not work', 'The request was refused.'];
-}
-
-function tooMany({ seconds }: TooManyAttempts): readonly [string, string] {
-  const minutes = Math.ceil(seconds / 60);
-  return ['Too many attempts', `Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`];
 }

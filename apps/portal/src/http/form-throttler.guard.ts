@@ -5,6 +5,7 @@ import {
   LimitAttempts,
   MINUTE,
   readEmailAddress,
+  SECOND,
 } from '@adoption-store/domain';
 import { type CanActivate, type ExecutionContext, HttpException, HttpStatus, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
@@ -38,7 +39,16 @@ export const CountsAs = Reflector.createDecorator<Attempt>();
 
 interface Bucket extends AttemptLimit {
   readonly subject: string;
+  /** The counted requests, in words. */
+  readonly what: string;
 }
+
+/** The counted requests of an account, in words. */
+const GUESSES = {
+  'sign-in': 'attempts to sign in to one account',
+  reset: 'requests for a new password of one account',
+  password: 'attempts at the password of one account',
+} as const;
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -48,7 +58,11 @@ declare module 'fastify' {
 }
 
 export class TooManyAttempts extends HttpException {
-  constructor(readonly seconds: number) {
+  /** @param limit the limit, such as `10 attempts to sign in to one account in 15 minutes`. */
+  constructor(
+    readonly seconds: number,
+    readonly limit: string,
+  ) {
     super('too many attempts', HttpStatus.TOO_MANY_REQUESTS);
   }
 }
@@ -70,9 +84,11 @@ export class FormThrottlerGuard implements CanActivate {
       context.getClass(),
     ]);
     const { buckets, guess } = await this.judge(request, attempt, isPublic(this.reflector, context));
-    for (const { subject, ...limit } of guess === undefined ? buckets : [...buckets, guess]) {
-      const wait = await this.limitAttempts.execute(subject, limit);
-      if (wait !== undefined) throw new TooManyAttempts(Math.max(1, Math.ceil(wait / 1_000)));
+    for (const { subject, what, most, within } of guess === undefined ? buckets : [...buckets, guess]) {
+      const wait = await this.limitAttempts.execute(subject, { most, within });
+      if (wait === undefined) continue;
+      const limit = `${most} ${what} in ${within === MINUTE ? 'a minute' : `${within / MINUTE} minutes`}`;
+      throw new TooManyAttempts(Math.max(1, Math.ceil(wait / SECOND)), limit);
     }
     request.guess = guess?.subject;
     return true;
@@ -99,24 +115,28 @@ export class FormThrottlerGuard implements CanActivate {
       const device = email === undefined ? undefined : await this.devices.recognise(request, email);
       if (device !== undefined) {
         // Right passwords cost a hash too, so they count against the account's own limit.
-        const guess = { subject: `${attempt} ${device.accountId} ${device.nonce}`, ...BY_ACCOUNT };
-        return { buckets: [byPerson(device.accountId)], guess };
+        const subject = `${attempt} ${device.accountId} ${device.nonce}`;
+        return { buckets: [byPerson(device.accountId)], guess: byAccount(attempt, subject) };
       }
-      const guess = email === undefined ? undefined : { subject: `${attempt} ${email}`, ...BY_ACCOUNT };
+      const guess = email === undefined ? undefined : byAccount(attempt, `${attempt} ${email}`);
       return { buckets: [byAddress(request)], ...(guess && { guess }) };
     }
     if (isVisitors) return { buckets: [byAddress(request)] };
     if (request.account === undefined) throw new SignInNeeded();
     const { id } = request.account;
-    const guess = attempt === 'password' ? { subject: `password ${id}`, ...BY_ACCOUNT } : undefined;
+    const guess = attempt === 'password' ? byAccount(attempt, `password ${id}`) : undefined;
     return { buckets: [byPerson(id)], ...(guess && { guess }) };
   }
 }
 
 function byAddress({ ip }: FastifyRequest): Bucket {
-  return { subject: `address ${normalizeIp(ip)}`, ...BY_ADDRESS };
+  return { subject: `address ${normalizeIp(ip)}`, what: 'forms from your network address', ...BY_ADDRESS };
+}
+
+function byAccount(attempt: keyof typeof GUESSES, subject: string): Bucket {
+  return { subject, what: GUESSES[attempt], ...BY_ACCOUNT };
 }
 
 function byPerson(id: AccountId): Bucket {
-  return { subject: `person ${id}`, ...BY_PERSON };
+  return { subject: `person ${id}`, what: 'forms of your account', ...BY_PERSON };
 }

@@ -1,5 +1,8 @@
-import { DomainError, isInt64, type Scope, SCOPES } from '@adoption-store/domain';
+import { DomainError, type FieldProblem, InvalidInput, isInt64, type Scope, SCOPES } from '@adoption-store/domain';
 import type { Form, Problems, RefusedForm } from '../views.js';
+import { pathHere } from './paths.js';
+
+export const NO_ADDRESS = 'Must be an e-mail address, such as dev@example.com.';
 
 export const EMPTY_FORM: Form = { values: {}, problems: {} };
 
@@ -29,12 +32,24 @@ export function checkedScopes(body: unknown): readonly Scope[] {
  */
 export function problemsOf(error: unknown, fieldNames: Readonly<Record<string, string>>): Problems {
   if (!(error instanceof DomainError) || (error.kind !== 'invalid' && error.kind !== 'conflict')) throw error;
-  const [first = '', ...rest] = error.message.split(' ');
-  const field = Object.hasOwn(fieldNames, first) ? fieldNames[first] : undefined;
-  return field === undefined ? { form: sentence(error.message) } : { [field]: sentence(rest.join(' ')) };
+  if (!(error instanceof InvalidInput)) {
+    const [first = '', ...rest] = error.message.split(' ');
+    return problemsIn([{ field: first, rule: rest.join(' ') }], fieldNames);
+  }
+  return problemsIn(error.problems, fieldNames);
 }
 
-function sentence(text: string): string {
+function problemsIn(found: readonly FieldProblem[], fieldNames: Readonly<Record<string, string>>): Problems {
+  const entries = found.map(({ field, rule }): [string, string] => {
+    const name = Object.hasOwn(fieldNames, field) ? fieldNames[field] : undefined;
+    return name === undefined ? ['form', sentence(`${field} ${rule}`)] : [name, sentence(rule)];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Such as “Must be …”, or “Too common.” for a rule that says what the value is. */
+function sentence(rule: string): string {
+  const text = rule.replace(/^is /, '');
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
@@ -54,29 +69,64 @@ export function int64From(text: string): bigint | undefined {
 const LABELS: Readonly<Record<string, string>> = {
   email: 'E-mail address',
   password: 'Password',
-  current: 'Present password',
+  current: 'Current password',
   next: 'New password',
   token: 'Token from the e-mail',
   name: 'Name',
-  expiresIn: 'Days until it expires',
-  overlap: 'Hours of overlap',
+  expiresIn: 'Expires in days (optional)',
+  overlap: 'Hours that both keys work',
   categoryId: 'Category number',
   number: 'Number',
   status: 'Status',
 };
 const PASSWORDS: ReadonlySet<string> = new Set(['password', 'current', 'next']);
+/** The state that a form was filled from. It is sent with the form, so that no change of others is undone unseen. */
+const HIDDEN: ReadonlySet<string> = new Set(['version']);
 
 /** A form whose token was refused, to be checked and sent again. */
 export function refusedForm(action: string, body: unknown): RefusedForm {
-  const sent = fields(body, ...Object.keys(LABELS));
+  const sent = fields(body, ...Object.keys(LABELS), ...HIDDEN);
   const names = Object.keys(typeof body === 'object' && body !== null ? body : {});
-  const shown = names.filter((name) => Object.hasOwn(LABELS, name));
+  const own = names.filter((name) => Object.hasOwn(LABELS, name) || HIDDEN.has(name));
   return {
     action,
     scopes: checkedScopes(body),
-    fields: shown.map((name) => {
-      const isPassword = PASSWORDS.has(name);
-      return { name, label: LABELS[name] ?? name, isPassword, value: isPassword ? '' : (sent[name] ?? '') };
+    kept: keptIn(body),
+    fields: own.map((name) => {
+      const type = PASSWORDS.has(name) ? 'password' : HIDDEN.has(name) ? 'hidden' : 'text';
+      return { name, label: LABELS[name] ?? name, type, value: type === 'password' ? '' : (sent[name] ?? '') };
     }),
   };
+}
+
+/** Kept values of a form are in hidden fields of the sign-in form, whose names begin with this. */
+const KEPT = 'kept-';
+/** The longest kept form, so that it fits into the sign-in form. */
+const MOST_KEPT_BYTES = 12_000;
+
+/** A form to be kept while its sender signs in. Undefined if nothing was filled in that is kept. */
+export function keptForm(action: string, body: unknown): RefusedForm | undefined {
+  const form = refusedForm(action, body);
+  const texts = form.fields.map(({ name, value }): [string, string] => [name, value]);
+  const bytes = new URLSearchParams([['action', action], ...texts]).toString().length;
+  const isEmpty = form.scopes.length === 0 && form.fields.every(({ type, value }) => type === 'hidden' || value === '');
+  return isEmpty || bytes > MOST_KEPT_BYTES ? undefined : form;
+}
+
+/** The hidden fields of the sign-in form for a kept form. */
+export function keptFields({ action, fields: kept, scopes }: RefusedForm): readonly (readonly [string, string])[] {
+  return [
+    [`${KEPT}action`, action],
+    ...kept.map(({ name, value }) => [KEPT + name, value] as const),
+    ...scopes.map((scope) => [`${KEPT}scopes`, scope] as const),
+  ];
+}
+
+/** The kept form that came with the sign-in form. */
+export function keptIn(body: unknown): RefusedForm | undefined {
+  const sent = Object.entries(typeof body === 'object' && body !== null ? body : {});
+  const kept = sent.flatMap(([name, value]) => (name.startsWith(KEPT) ? [[name.slice(KEPT.length), value]] : []));
+  const own: unknown = Object.fromEntries(kept);
+  const action = pathHere(fields(own, 'action').action);
+  return action === undefined ? undefined : keptForm(action, own);
 }

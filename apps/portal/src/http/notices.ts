@@ -1,16 +1,30 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { cookieName } from './cookies.js';
 
+/** Why a session has ended that the browser still has the cookie of. */
+export const WHY_SIGNED_OUT =
+  'This happens after 30 minutes without use, after 12 hours, and when you sign out or change the password elsewhere.';
+
 /** The confirmations that the next page shows once. */
 const NOTICES = {
   'signed-up': 'Your account is open. Generate a key, and you can call the API.',
   'signed-out': 'You are signed out.',
+  'signed-out-everywhere': 'You are signed out on all devices.',
+  'session-ended': `You have been signed out. ${WHY_SIGNED_OUT}`,
   'address-proven': 'Your e-mail address is confirmed.',
+  'address-change-sent':
+    'We have sent a link to the new address. It is valid for one hour. Your address changes when you open it.',
+  'address-change-not-sent': 'No e-mail was sent: you have three links that still work. Try again in an hour.',
+  'address-changed': 'The e-mail address is changed. Sign in with the new one from now on.',
   'proof-sent': 'We have sent you another link by e-mail.',
   'proof-not-sent': 'No e-mail was sent: your address is already confirmed, or you have received three links today.',
   'password-changed': 'Your password is changed. All your other sessions have ended.',
   'password-reset': 'Your new password is set, and all your sessions have ended. Sign in with it.',
   'account-closed': 'Your account is closed, and its keys are revoked.',
+  'key-renamed': 'The key has its new name.',
+  'key-disabled': 'The key is disabled. Requests with it are refused until you enable it.',
+  'key-enabled': 'The key is enabled. It works again.',
+  'key-not-changed': 'Nothing was changed: the key was disabled, rotated or revoked meanwhile, or has expired.',
   'key-revoked': 'The key is revoked. Requests with it are refused from now on.',
   'form-sent-before': 'This form was already sent, so nothing was done again. A key is shown only once.',
   'animal-added': 'The animal is in the catalogue.',

@@ -6,10 +6,14 @@ import {
   type RenewSession,
   type ResumeSession,
   SECOND,
+  SESSION_IDLE_TIME,
+  type SignedInPerson,
 } from '@adoption-store/domain';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { cookieName } from './cookies.js';
 import { signerFor } from './secrets.js';
+
+type SessionTimes = Pick<SignedInPerson, 'left' | 'most'>;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -22,6 +26,10 @@ declare module 'fastify' {
     account: Account | undefined;
     /** The session of the signed-in person. */
     sessionId: string | undefined;
+    /** How long that session lasts. */
+    sessionTimes: SessionTimes | undefined;
+    /** Whether the browser has the cookie of a session that has ended. */
+    hasEndedSession: boolean;
   }
 }
 
@@ -49,6 +57,8 @@ export class Sessions {
   keep(fastify: FastifyInstance): void {
     fastify.decorateRequest('account', undefined);
     fastify.decorateRequest('sessionId', undefined);
+    fastify.decorateRequest('sessionTimes', undefined);
+    fastify.decorateRequest('hasEndedSession', false);
     // After the body has arrived: a slowly sent form is checked against the session as it is at its end.
     fastify.addHook('preHandler', async (request) => {
       if (request.routeOptions.config.isForEverybody !== true) await this.resume(request);
@@ -72,6 +82,7 @@ export class Sessions {
     const { sessionId: id } = request;
     if (id !== undefined) await this.useCases.endSession.execute({ id });
     request.account = undefined;
+    request.sessionTimes = undefined;
     reply.clearCookie(cookieName(request, COOKIE));
   }
 
@@ -81,11 +92,14 @@ export class Sessions {
     const person = await this.useCases.resumeSession.execute(value);
     request.account = person?.account;
     request.sessionId = person?.sessionId;
+    request.sessionTimes = person;
+    request.hasEndedSession = person === undefined;
   }
 
   private give(request: FastifyRequest, reply: FastifyReply, account: Account, token: string | undefined): void {
     request.account = token === undefined ? undefined : account;
     if (token === undefined) return;
+    request.sessionTimes = { left: SESSION_IDLE_TIME, most: LONGEST_SESSION };
     const maxAge = LONGEST_SESSION / SECOND;
     reply.setCookie(cookieName(request, COOKIE), this.signer.sign(token), { maxAge });
   }

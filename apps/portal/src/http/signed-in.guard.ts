@@ -3,10 +3,14 @@ import { type CanActivate, createParamDecorator, type ExecutionContext, Injectab
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { cookieName } from './cookies.js';
+import { FormRefused } from './csrf.js';
+import { redirect } from './notices.js';
+import { pathHere } from './paths.js';
 
 const PUBLIC = 'public';
 const COOKIE = 'next';
 const SIGN_IN = '/sign-in';
+const SIGN_OUT = '/sign-out';
 const MAX_AGE = 600;
 const FIRST_PAGE = '/keys';
 
@@ -22,14 +26,17 @@ export class SignInNeeded extends Error {
   override readonly name = 'SignInNeeded';
 }
 
-/** Requires a session for every page that isn't public. */
+/** Requires a session for every page that isn't public, and of a form the token that belongs to it. */
 @Injectable()
 export class SignedInGuard implements CanActivate {
   constructor(private readonly reflector: Reflector) {}
 
   canActivate(context: ExecutionContext): boolean {
-    if (isPublic(this.reflector, context)) return true;
-    if (context.switchToHttp().getRequest<FastifyRequest>().account === undefined) throw new SignInNeeded();
+    const { account, isFormRefused, routeOptions } = context.switchToHttp().getRequest<FastifyRequest>();
+    if (account !== undefined) return true;
+    if (!isPublic(this.reflector, context)) throw new SignInNeeded();
+    // Nobody is signed in, so signing out changes nothing.
+    if (isFormRefused && routeOptions.url !== SIGN_OUT) throw new FormRefused();
     return true;
   }
 }
@@ -43,10 +50,13 @@ export const SignedIn = createParamDecorator((_: unknown, context: ExecutionCont
 
 /** Redirects to the sign-in page, which leads back to the requested page. */
 export function askToSignIn(request: FastifyRequest, reply: FastifyReply): void {
-  if (request.method === 'GET') {
-    reply.setCookie(cookieName(request, COOKIE), request.url, { maxAge: MAX_AGE });
-  }
-  reply.redirect(SIGN_IN, 303);
+  wantPage(request, reply, request.url);
+  redirect(reply, SIGN_IN, request.hasEndedSession ? 'session-ended' : undefined);
+}
+
+/** Signing in leads to that page. */
+export function wantPage(request: FastifyRequest, reply: FastifyReply, path: string): void {
+  reply.setCookie(cookieName(request, COOKIE), path, { maxAge: MAX_AGE });
 }
 
 export function takeWantedPage(request: FastifyRequest, reply: FastifyReply): string {
@@ -55,12 +65,4 @@ export function takeWantedPage(request: FastifyRequest, reply: FastifyReply): st
   if (wanted === undefined) return FIRST_PAGE;
   reply.clearCookie(cookie);
   return pathHere(wanted) ?? FIRST_PAGE;
-}
-
-/** Another site may have set that cookie, so the path must lead to a page of this portal as browsers resolve it. */
-export function pathHere(text: string): string | undefined {
-  const here = 'http://portal.invalid';
-  if (!text.startsWith('/') || !URL.canParse(text, here)) return undefined;
-  const { origin, pathname, search } = new URL(text, here);
-  return origin === here && !pathname.startsWith('//') ? pathname + search : undefined;
 }

@@ -1,16 +1,19 @@
-import { type Account, RequestPasswordReset, ResetPassword } from '@adoption-store/domain';
+import { type Account, isEmailAddress, RequestPasswordReset, ResetPassword } from '@adoption-store/domain';
 import { Body, Controller, Get, NotFoundException, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AfterAnswer } from '../http/after-answer.js';
 import { Devices } from '../http/devices.js';
-import { EMPTY_FORM, fields, problemsOf } from '../http/forms.js';
+import { EMPTY_FORM, fields, NO_ADDRESS, problemsOf } from '../http/forms.js';
 import { CountsAs, FormThrottlerGuard } from '../http/form-throttler.guard.js';
 import { redirect } from '../http/notices.js';
 import { Pages, REFUSED } from '../http/pages.js';
 import { Public } from '../http/signed-in.guard.js';
-import type { Problems } from '../views.js';
+import type { Form } from '../views.js';
 
-const SPENT = 'This link is unknown, too old or was used before. Ask for another one.';
+const SPENT = {
+  problems: { token: 'This link is unknown, too old or was used before.' },
+  links: { token: { href: '/forgotten-password', text: 'Request another link' } },
+};
 
 /** Resets a forgotten password by mail. */
 @Public()
@@ -40,6 +43,11 @@ export class ResetController {
   ): Promise<void> {
     this.checkAvailable();
     const { email } = fields(body, 'email');
+    if (!isEmailAddress(email)) {
+      const form = { values: { email }, problems: { email: NO_ADDRESS }, isSent: false };
+      await this.pages.show(request, reply, 'forgotten-password', form, REFUSED);
+      return;
+    }
     // The work takes longer if there is an account, so the response doesn't wait for it.
     this.afterAnswer.take('a password reset', () => this.requestPasswordReset.execute({ email }));
     await this.pages.show(request, reply, 'forgotten-password', { values: { email }, problems: {}, isSent: true });
@@ -56,14 +64,14 @@ export class ResetController {
     this.checkAvailable();
     const { token, password } = fields(body, 'token', 'password');
     let account: Account | undefined;
-    let problems: Problems = { token: SPENT };
+    let form: Pick<Form, 'problems' | 'links'> = SPENT;
     try {
       account = await this.resetPassword.execute({ token: token.trim(), password });
     } catch (error) {
-      problems = problemsOf(error, { password: 'password' });
+      form = { problems: problemsOf(error, { password: 'password' }) };
     }
     if (account === undefined) {
-      await this.pages.show(request, reply, 'reset-password', { values: { token }, problems }, REFUSED);
+      await this.pages.show(request, reply, 'reset-password', { values: { token }, ...form }, REFUSED);
       return;
     }
     await this.throttler.forget(account);

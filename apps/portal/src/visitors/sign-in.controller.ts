@@ -1,16 +1,22 @@
-import { SignIn, SignUp } from '@adoption-store/domain';
+import { DomainError, isEmailAddress, SignIn, SignUp } from '@adoption-store/domain';
 import { Body, Controller, Get, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Devices } from '../http/devices.js';
-import { EMPTY_FORM, fields, problemsOf } from '../http/forms.js';
+import { EMPTY_FORM, fields, keptIn, NO_ADDRESS, problemsOf } from '../http/forms.js';
 import { CountsAs, FormThrottlerGuard } from '../http/form-throttler.guard.js';
 import { redirect } from '../http/notices.js';
 import { Pages, REFUSED } from '../http/pages.js';
 import { Sessions } from '../http/sessions.js';
 import { Public, takeWantedPage } from '../http/signed-in.guard.js';
+import type { Problems } from '../views.js';
 
 // The same message is shown if there is no account.
 const WRONG = 'The e-mail address or the password is wrong.';
+
+const TAKEN = {
+  problems: { email: 'Already registered.' },
+  links: { email: { href: '/sign-in', text: 'Sign in?' } },
+};
 
 /** Signing in and out. */
 @Public()
@@ -39,8 +45,9 @@ export class SignInController {
       await this.sessions.begin(request, reply, account);
       this.devices.remember(request, reply, account);
     } catch (error) {
-      const problems = problemsOf(error, { email: 'email', password: 'password' });
-      await this.pages.show(request, reply, 'sign-up', { values: { email }, problems }, REFUSED);
+      const isTaken = error instanceof DomainError && error.code === 'email_taken';
+      const form = isTaken ? TAKEN : { problems: problemsOf(error, { email: 'email', password: 'password' }) };
+      await this.pages.show(request, reply, 'sign-up', { values: { email }, ...form }, REFUSED);
       return;
     }
     redirect(reply, '/keys', 'signed-up');
@@ -56,15 +63,25 @@ export class SignInController {
   @CountsAs('sign-in')
   async takeSignIn(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Body() body: unknown): Promise<void> {
     const { email, password } = fields(body, 'email', 'password');
+    const kept = keptIn(body);
     const account = await this.signIn.execute({ email, password });
     if (account === undefined) {
-      await this.pages.show(request, reply, 'sign-in', { values: { email }, problems: { form: WRONG } }, REFUSED);
+      const problems: Problems = isEmailAddress(email) ? { form: WRONG } : { email: NO_ADDRESS };
+      await this.pages.show(request, reply, 'sign-in', { values: { email }, problems, kept }, REFUSED);
       return;
     }
     await this.throttler.forgive(request);
     await this.sessions.begin(request, reply, account);
     this.devices.remember(request, reply, account);
-    redirect(reply, takeWantedPage(request, reply));
+    if (kept === undefined || request.account === undefined) redirect(reply, takeWantedPage(request, reply));
+    else await this.pages.show(request, reply, 'kept-form', { refused: kept });
+  }
+
+  /** For the script that warns of the end of the session: the request itself makes it last longer. */
+  @Get('session')
+  async showSession(@Req() { sessionTimes }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    if (sessionTimes === undefined) await reply.code(401).send();
+    else await reply.send({ left: sessionTimes.left, most: sessionTimes.most });
   }
 
   // A refused sign-out would leave the session open.

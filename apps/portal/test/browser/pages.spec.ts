@@ -5,14 +5,14 @@ import {
   createApplication,
   DAY,
   HOUR,
+  instant,
   later,
   limitsOf,
   type Scope,
 } from '@adoption-store/domain';
 import { openInfrastructure } from '@adoption-store/infrastructure';
-import { createDatabase, findChromium, type TestDatabase } from '@adoption-store/test-support';
+import { bringAxe, createDatabase, findChromium, findingsOf, type TestDatabase } from '@adoption-store/test-support';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { bringAxe, findingsOf } from '../support/axe.js';
 import { runPortal, type RunningPortal } from '../support/portal-process.js';
 
 const executablePath = findChromium();
@@ -36,6 +36,7 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
   let visitor: Page;
   let member: Page;
   let key: ApiKey;
+  let messageId: string;
   const complaints: string[] = [];
 
   beforeAll(async () => {
@@ -73,7 +74,7 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
     expect(complaints).toEqual([]);
   });
 
-  /** Adds keys in all states, a month of usage, a ban, and animals. */
+  /** Adds keys in all states, a month of usage, a ban, refusals, and animals. */
   async function fillIn(): Promise<ApiKey> {
     const config = { databaseUrl: database.url, poolSize: 5 };
     const { ports, close } = await openInfrastructure(config);
@@ -101,6 +102,25 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
     for (let day = 0; day < 30; day += 1)
       for (let request = (day * 7) % 23; request >= 0; request -= 1)
         ports.usage.record({ accountId, keyId: website.id }, request % 9 !== 8, later(now, -day * DAY));
+    for (let hour = 0; hour < 48; hour += 2)
+      for (let request = (hour * 5) % 17; request >= 0; request -= 1)
+        ports.usage.record({ accountId, keyId: website.id }, request % 7 !== 6, later(now, -hour * HOUR));
+    const codes = ['rate_limited', 'invalid_parameter', 'insufficient_scope', 'not_found', 'key_banned'];
+    for (let index = 0; index < 60; index += 1) {
+      application.recordRefusal.execute(
+        { accountId, keyId: index % 3 === 0 ? revoked.id : website.id },
+        {
+          operation: index % 2 === 0 ? 'GET /v1/pets' : 'POST /v1/store/orders/{orderId}/complete',
+          code: codes[index % codes.length] ?? '',
+          requestId: `request-${String(index).padStart(28, '0')}`,
+        },
+      );
+    }
+    const disabled = await issue('مفتاح المتجر');
+    await application.disableKey.execute({ id: disabled.id, accountId, isDisabled: true });
+    for (const operation of ['GET /v1/pets', 'GET /v1/pets/{petId}', 'POST /v1/store/orders/{orderId}/complete'])
+      application.recordOperation.execute({ keyId: website.id }, operation);
+    ports.apiKeys.recordUse(website.id, now);
     // Sixty requests within the plan, and fifty more that ban the key. Twice as many, in case a minute ends in between.
     const { plan } = account;
     const caller: Caller = { account, key: website, accountId, keyId: website.id, plan, limits: limitsOf(plan) };
@@ -112,6 +132,10 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
       id: 9_223_372_036_854_775_807n,
       name: 'Dogs that work, as on a farm or in a herd',
     });
+    const { id: animalId } = await application.addAnimal.execute({ name: 'חתול', categoryId: 1n });
+    await application.placeOrder.execute({ accountId, animalId });
+    for (const text of ['When may we visit Luna?', 'مرحبا'])
+      messageId = (await application.queueMessage.execute({ accountId, text })).id;
     // Closing writes all pending records.
     await close();
     return website;
@@ -138,19 +162,38 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
     await page.setViewportSize({ width: 320, height: 640 });
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
     expect(await page.locator('h1').count()).toBe(1);
+    const ids = await page.evaluate<readonly string[]>("[...document.querySelectorAll('[id]')].map(({ id }) => id)");
+    expect(ids.filter((id, place) => ids.indexOf(id) !== place)).toEqual([]);
     expect(await page.title()).toMatch(/^.+ – Adoption Store API$/);
   }
 
-  const PUBLIC = ['/', '/sign-up', '/sign-in', '/forgotten-password', '/reset-password'];
+  const PUBLIC = [
+    '/',
+    '/sign-up',
+    '/sign-in',
+    '/forgotten-password',
+    '/reset-password',
+    '/confirm-address',
+    '/confirm-new-address',
+    '/quickstart',
+  ];
   const OWN = [
     '/account',
     '/keys',
+    '/keys?state=all',
+    '/keys?state=lost',
     '/usage',
+    '/refusals',
+    '/refusals?request=request-0000000000000000000000000007',
+    '/refusals?request=unknown',
     '/plan',
     '/quickstart',
     '/catalogue',
     '/catalogue?status=sold',
     '/catalogue?categoryId=1',
+    '/catalogue?id=12345678901234567890',
+    '/orders',
+    '/messages',
     '/categories',
     '/categories/1/name',
     '/categories/1/remove',
@@ -167,8 +210,18 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
     await look(member);
   });
 
-  it.each(['rotate', 'revoke'])('is accessible: /keys/…/%s', async (step) => {
-    await open(member, `/keys/${key.id}/${step}`);
+  it('is accessible: /usage of one key', async () => {
+    await open(member, `/usage?key=${key.id}`);
+    await look(member);
+  });
+
+  it('is accessible: /messages/…', async () => {
+    await open(member, `/messages/${messageId}`);
+    await look(member);
+  });
+
+  it.each(['', '/rotate', '/revoke'])('is accessible: /keys/…%s', async (step) => {
+    await open(member, `/keys/${key.id}${step}`);
     await look(member);
   });
 
@@ -226,9 +279,52 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
     for (const box of await page.getByRole('group', { name: 'What the key may do' }).getByRole('checkbox').all())
       await box.uncheck();
     await page.getByRole('button', { name: 'Generate a key' }).click();
-    await page.getByRole('alert').getByRole('link', { name: 'What the key may do: Choose at least one.' }).click();
+    await page.getByRole('alert').getByRole('link', { name: 'What the key may do: Must be at least one.' }).click();
     expect(await page.evaluate('document.activeElement.value')).toBe('pets:read');
     await look(page);
+  });
+
+  it('marks the current tab only, where colours are forced', async () => {
+    const page = member;
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await open(page, '/catalogue');
+    await page.emulateMedia({ forcedColors: 'active' });
+    const marked = await page.evaluate(
+      `[...document.querySelectorAll('header nav a, .tabs a')]
+        .filter((link) => getComputedStyle(link).borderBottomStyle !== 'none').map((link) => link.textContent.trim())`,
+    );
+    expect(marked).toEqual(['Catalogue', 'All']);
+    await page.emulateMedia({ forcedColors: 'none' });
+  });
+
+  it('is printed without what only a screen needs', async () => {
+    const page = member;
+    await open(page, '/catalogue');
+    await page.emulateMedia({ media: 'print' });
+    expect(await page.getByRole('navigation').count()).toBe(0);
+    expect(await page.getByRole('button').count()).toBe(0);
+    expect(await page.getByRole('table').count()).toBe(1);
+    await page.emulateMedia({ media: 'screen' });
+  });
+
+  it('tells the reader’s own time beside the time in UTC', async () => {
+    const context = await browser.newContext({ timezoneId: 'Asia/Kolkata', locale: 'en-GB' });
+    await context.addCookies(await member.context().cookies());
+    const page = await context.newPage();
+    for (const path of ['/keys', '/refusals']) {
+      await open(page, path);
+      const times = page.locator('time').filter({ hasText: ':' });
+      expect(await times.count()).toBeGreaterThan(0);
+      for (const time of await times.all()) {
+        const utc = new Date((await time.getAttribute('datetime')) ?? '');
+        const [hours, minutes] = [later(instant(utc.getTime()), 5.5 * HOUR)].flatMap((own) => {
+          const date = new Date(own);
+          return [date.getUTCHours(), date.getUTCMinutes()].map((part) => String(part).padStart(2, '0'));
+        });
+        expect(await time.innerText()).toContain(`${hours}:${minutes} your time)`);
+      }
+    }
+    await context.close();
   });
 
   it('shows a new key with a button that copies it', async () => {
@@ -256,8 +352,43 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
     const page = member;
     await open(page, '/usage');
     const text = await page.getByRole('main').innerText();
-    expect(text).toMatch(/“shop website” \(ending \w{4}\) is banned until \d+ \w+ \d{4}, \d\d:\d\d UTC/);
+    expect(text).toMatch(/Banned: “shop website” \(ending \w{4}\), until \d+ \w+ \d{4}, \d\d:\d\d UTC/);
     expect(text).toMatch(/Refused today\s+[1-9]/);
+    expect(text).toContain('it kept sending after 429s');
+    await page.getByRole('link', { name: 'The last refused requests' }).click();
+    await page.getByRole('link', { name: 'rate_limited' }).first().click();
+    expect(new URL(page.url()).hash).toBe('#rate_limited');
+    await page.getByText('Too many requests in this minute.').waitFor();
+  });
+
+  it('finds a refused request by its id, and names its code in words', async () => {
+    const page = member;
+    await open(page, '/usage');
+    await page.getByLabel('Request id').fill(' request-0000000000000000000000000002 ');
+    await page.getByRole('button', { name: 'Find' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Refused requests' }).waitFor();
+    expect(await page.getByRole('row').count()).toBe(2);
+    expect(await page.getByRole('row').nth(1).innerText()).toContain('insufficient_scope');
+    await page.getByText('Use a key with the scope of the operation.').waitFor();
+  });
+
+  it('counts down to the end of each window, by the service’s clock', async () => {
+    const context = await browser.newContext();
+    await context.addCookies(await member.context().cookies());
+    const page = await context.newPage();
+    // A visitor whose clock is a day behind.
+    await page.clock.install({ time: Date.now() - DAY });
+    await open(page, '/usage');
+    const timers = page.getByRole('timer');
+    const shown = () => timers.allInnerTexts();
+    const [minute = '', today = ''] = await shown();
+    expect(minute).toMatch(/^, in( \d+ min)?( [1-5]?\d s)?$/);
+    expect(today).toMatch(/^, in( \d+ h)?( \d+ min)?( \d+ s)?$/);
+    await page.clock.runFor(2_000);
+    expect(await shown()).not.toEqual([minute, today]);
+    await page.clock.runFor(61_000);
+    expect((await shown())[0]).toBe(': reload the page for the new figures');
+    await context.close();
   });
 
   it('has less than 50 kB with all its files, and is rendered in less than 30 ms', async () => {
@@ -268,7 +399,13 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
       return { text: await response.text(), time: performance.now() - begun };
     };
     const rows: Record<string, { bytes: number; ms: number }> = {};
-    for (const path of [...PUBLIC.slice(3), ...OWN, `/keys/${key.id}/rotate`, `/keys/${key.id}/revoke`]) {
+    for (const path of [
+      ...PUBLIC.slice(3),
+      ...OWN,
+      `/keys/${key.id}`,
+      `/keys/${key.id}/rotate`,
+      `/keys/${key.id}/revoke`,
+    ]) {
       const times: number[] = [];
       // Other work on the machine only adds time, so the best of several attempts counts.
       for (let time = 0; time < 5 || (time < 50 && Math.min(...times) >= MOST_MILLISECONDS); time += 1) {

@@ -22,6 +22,8 @@ export interface TestPortal {
   readonly forms: readonly string[];
   /** Makes the database unavailable from now on. */
   loseDatabase(): void;
+  /** Makes it available again. */
+  regainDatabase(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -65,6 +67,7 @@ export async function startPortal(options: Partial<PortalOptions> = {}): Promise
     loseDatabase() {
       gate.shut();
     },
+    regainDatabase: () => gate.reopen(),
     async close() {
       await portal.close();
       await close();

@@ -1,0 +1,104 @@
+import {
+  checkAll,
+  INT64_MAX,
+  INT64_MIN,
+  invalid,
+  InvalidInput,
+  type PagePlace,
+  type TwoWayPage,
+} from '@adoption-store/domain';
+import type { Form, Paging } from '../views.js';
+import { fields, int64From, problemsOf } from './forms.js';
+
+/** The filter of a list, or its problems. */
+export interface Filter<Values> {
+  readonly form: Form;
+  readonly wanted: Values | undefined;
+}
+
+type Checks = Readonly<Record<string, (text: string) => unknown>>;
+type Checked<Each extends Checks> = { readonly [Name in keyof Each]: ReturnType<Each[Name]> | undefined };
+
+/**
+ * The parameters of a list's address, each checked if it isn't empty. A list whose filter can't be understood shows its
+ * problems, and nothing else: a misspelt filter never lists everything.
+ */
+export function filterFrom<Each extends Checks>(query: unknown, checks: Each): Filter<Checked<Each>> {
+  const sent = new Map<string, unknown>(Object.entries(typeof query === 'object' && query !== null ? query : {}));
+  const values = fields(query, ...Object.keys(checks));
+  try {
+    const wanted = checkAll(
+      Object.fromEntries(
+        Object.entries(checks).map(([name, check]) => [
+          name,
+          () => {
+            if (Array.isArray(sent.get(name))) throw invalid(name, 'must be given once');
+            const text = (values[name] ?? '').trim();
+            return text === '' ? undefined : check(text);
+          },
+        ]),
+      ),
+    ) as Checked<Each>;
+    return { form: { values, problems: {} }, wanted };
+  } catch (error) {
+    if (!(error instanceof InvalidInput)) throw error;
+    const names = Object.fromEntries(Object.keys(checks).map((name) => [name, name]));
+    return { form: { values, problems: problemsOf(error, names) }, wanted: undefined };
+  }
+}
+
+/** A check of `filterFrom`, and of a form's field. @throws InvalidInput */
+export function int64(name: string): (text: string) => bigint {
+  return (text) => {
+    const value = int64From(text);
+    if (value === undefined) throw invalid(name, `must be a whole number from ${INT64_MIN} to ${INT64_MAX}`);
+    return value;
+  };
+}
+
+/** A check of `filterFrom`. @throws InvalidInput */
+export function oneOf<Choice extends string>(name: string, choices: readonly Choice[]): (text: string) => Choice {
+  return (text) => {
+    const found = choices.find((choice) => choice === text);
+    if (found === undefined) throw invalid(name, `must be one of ${choices.join(', ')}`);
+    return found;
+  };
+}
+
+/** The place of a page, from its address. Without one that can be read it is the first page. */
+export function placeFrom<Place>(query: unknown, read: (text: string) => Place | undefined): PagePlace<Place> {
+  const { after, before } = fields(query, 'after', 'before');
+  return after === '' ? { before: read(before) } : { after: read(after) };
+}
+
+/** The page of a list, ascending by id, that shows this one among those before it. */
+export function placeOf(id: bigint): PagePlace<bigint> {
+  return id === INT64_MAX ? { after: id - 1n } : { before: id + 1n };
+}
+
+/** The page that a list shows if its filter cannot be read. */
+export const EMPTY_PAGE = { items: [], next: undefined, previous: undefined } as const;
+
+/** An address with its parameters. Those that are empty or undefined are left out. */
+export function address(path: string, parameters: Readonly<Record<string, bigint | string | undefined>>): string {
+  const given = Object.entries(parameters).flatMap(([name, value]): [string, string][] =>
+    value === undefined || value === '' ? [] : [[name, String(value)]],
+  );
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
+}
+
+/** The addresses of the pages around a page of a list. `filter` has the other parameters of its address. */
+export function pagingOf<Place>(
+  path: string,
+  filter: Readonly<Record<string, bigint | string | undefined>>,
+  { after }: PagePlace<Place>,
+  { previous, next }: Pick<TwoWayPage<unknown, Place>, 'previous' | 'next'>,
+  write: (place: Place) => string = String,
+): Paging {
+  const isFirst = previous === undefined && after === undefined;
+  return {
+    first: isFirst ? undefined : address(path, filter),
+    previous: previous === undefined ? undefined : address(path, { ...filter, before: write(previous) }),
+    next: next === undefined ? undefined : address(path, { ...filter, after: write(next) }),
+  };
+}

@@ -1,0 +1,37 @@
+/** The meaning of each code of a refused request (4xx), and what to do. A test compares them with the API's description. */
+export const REFUSAL_MEANINGS: Readonly<Record<string, string>> = {
+  invalid_parameter: 'A parameter or a field of the body breaks a rule. The message of the response names it.',
+  invalid_json: 'The body is not JSON. The message of the response says where it goes wrong.',
+  unsupported_media_type: 'Send the header Content-Type: application/json, in UTF-8.',
+  bad_request: 'The request is not valid HTTP, or its path is badly encoded.',
+  idempotency_key_reused: 'The Idempotency-Key was used for another request. Use a new one for each request.',
+  idempotency_key_in_use: 'Another request with this Idempotency-Key was in progress. Send it again.',
+  missing_api_key: 'The request had no key.',
+  invalid_api_key: 'The key is not valid.',
+  expired_api_key: 'The key has expired. Generate another one.',
+  disabled_api_key: 'The key is disabled. You can enable it on its page.',
+  revoked_api_key: 'The key was revoked. If you still need it, generate another one.',
+  insufficient_scope: 'The key or your account may not do this. Use a key with the scope of the operation.',
+  not_found: 'There is nothing at this path, or no such resource, or it is not yours.',
+  method_not_allowed: 'The path has no such method. The header Allow of the response lists those that it has.',
+  pet_not_available: 'The animal was ordered or sold.',
+  order_final: 'The order is already completed, cancelled or expired.',
+  order_in_progress: 'The animal can’t be changed while an order for it is placed.',
+  invalid_transition: 'The animal’s status can’t be changed in this way.',
+  too_many_orders: 'Too many of your orders are placed at the same time. Complete or cancel some first.',
+  category_name_taken: 'Another category has this name.',
+  category_in_use: 'The category still has animals.',
+  precondition_failed: 'The resource was changed since you read it. Read it again, then repeat your change.',
+  request_timeout: 'The request did not arrive completely in time.',
+  gone: 'The operation has been removed.',
+  payload_too_large: 'The body is too large.',
+  uri_too_long: 'The address is too long.',
+  expectation_failed: 'The header Expect may only be 100-continue.',
+  headers_too_large: 'The headers are too large.',
+  rate_limited: 'Too many requests in this minute. Wait as long as Retry-After says. No quota was used.',
+  daily_quota_exceeded: 'Too many requests today. Wait as long as Retry-After says. No quota was used.',
+  key_banned: 'The key is banned for a while: it kept sending after 429s. No quota was used.',
+};
+
+/** For a code that is newer than this list. */
+export const UNKNOWN_REFUSAL = 'The API reference explains this code.';

@@ -1,0 +1,193 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { HOUR, MINUTE } from '@adoption-store/domain';
+import { bringAxe, findChromium, findingsOf, until } from '@adoption-store/test-support';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { PASSWORD, usePortal } from '../support/portal-visitor.js';
+
+const executablePath = findChromium();
+if (executablePath === undefined) console.warn('SKIPPED: interruptions in a browser, for there is no Chromium here');
+
+(executablePath === undefined ? describe.skip : describe)('A person whose work is interrupted', () => {
+  const portal = usePortal();
+  let browser: Browser;
+  let context: BrowserContext;
+  let people = 0;
+
+  beforeAll(async () => {
+    browser = await chromium.launch({ ...(executablePath && { executablePath }), args: ['--no-sandbox'] });
+  });
+  afterAll(() => browser.close());
+  afterEach(() => context.close());
+
+  /** A page of a person who has just signed up, whose scripts have the portal's time. */
+  async function signUp(javaScriptEnabled = true): Promise<{ readonly page: Page; readonly email: string }> {
+    context = await browser.newContext({ javaScriptEnabled, baseURL: portal.origin });
+    if (javaScriptEnabled) await context.clock.install({ time: portal.clock.now() });
+    const page = await context.newPage();
+    const email = `browser-${(people += 1)}@example.com`;
+    await page.goto('/sign-up');
+    await page.getByLabel('E-mail address').fill(email);
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Create the account' }).click();
+    await page.getByRole('heading', { name: 'Keys' }).waitFor();
+    return { page, email };
+  }
+
+  /** Time passes for the portal and for the scripts of all pages of that browser. */
+  async function pass(page: Page, time: number): Promise<void> {
+    portal.clock.advance(time);
+    await page.clock.runFor(time);
+  }
+
+  const fillAnimal = async (page: Page) => {
+    await page.goto('/catalogue');
+    await page.getByLabel('Name').fill('Bella');
+    await page.getByLabel('Category number').fill('7');
+  };
+
+  /** Checks the page in both colour schemes, and at 320 pixels. */
+  async function look(page: Page): Promise<void> {
+    await bringAxe(page);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await findingsOf(page)).toEqual([]);
+    }
+    await page.setViewportSize({ width: 320, height: 640 });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
+  }
+
+  const names = async () =>
+    (await portal.application.listAnimals.execute({ limit: 100 })).items.map(({ name }) => name);
+  const warning = (page: Page) => page.getByRole('dialog', { name: 'You will be signed out soon' });
+
+  it.each([
+    ['with', true],
+    ['without', false],
+  ])('by the end of the session sends the form after signing in, %s scripts', async (_with, hasScripts) => {
+    const { page, email } = await signUp(hasScripts);
+    await fillAnimal(page);
+    const before = (await names()).length;
+    if (hasScripts) {
+      await pass(page, 31 * MINUTE);
+      const over = page.getByRole('dialog', { name: 'You have been signed out' });
+      expect(await page.evaluate('document.activeElement.textContent')).toBe('Close');
+      await over.getByRole('button', { name: 'Close' }).click();
+    } else portal.clock.advance(31 * MINUTE);
+    await page.getByRole('button', { name: 'Add it' }).click();
+    await page.getByRole('heading', { level: 1, name: 'You have been signed out' }).waitFor();
+    if (hasScripts) await look(page);
+    await page.getByLabel('E-mail address').fill(email);
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('main').getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Check your form' }).waitFor();
+    if (hasScripts) await look(page);
+    expect(await page.getByLabel('Name').inputValue()).toBe('Bella');
+    expect(await page.getByLabel('Category number').inputValue()).toBe('7');
+    expect(await names()).toHaveLength(before);
+    await page.getByRole('button', { name: 'Send the form' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Catalogue' }).waitFor();
+    expect(await names()).toHaveLength(before + 1);
+  });
+
+  it('is warned two minutes before the end, and stays signed in by the keyboard', async () => {
+    const { page } = await signUp();
+    await fillAnimal(page);
+    await pass(page, 28 * MINUTE - 1_000);
+    expect(await warning(page).count()).toBe(0);
+    await pass(page, 2_000);
+    await warning(page).waitFor();
+    await look(page);
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Stay signed in');
+    await page.keyboard.press('Enter');
+    await warning(page).waitFor({ state: 'hidden' });
+    expect(await page.evaluate('document.activeElement.name')).toBe('categoryId');
+    await pass(page, 27 * MINUTE);
+    expect(await warning(page).count()).toBe(0);
+    await page.getByRole('button', { name: 'Add it' }).click();
+    await page.getByText('The animal is in the catalogue.').waitFor();
+  });
+
+  it('is warned in one tab only while another one is not in use', async () => {
+    const { page } = await signUp();
+    const other = await context.newPage();
+    await other.goto('/plan');
+    await pass(page, 20 * MINUTE);
+    await other.reload();
+    await pass(page, 9 * MINUTE);
+    expect(await warning(page).count()).toBe(0);
+    await pass(page, 19 * MINUTE + 1_000);
+    await Promise.all([warning(page).waitFor(), warning(other).waitFor()]);
+    await warning(page).getByRole('button', { name: 'Stay signed in' }).click();
+    for (const tab of [page, other]) await warning(tab).waitFor({ state: 'hidden' });
+  });
+
+  it('is told that nothing extends the twelve hours', async () => {
+    const { page } = await signUp();
+    for (let hour = 0; hour < 23; hour += 1) {
+      portal.clock.advance(HOUR / 2 - MINUTE);
+      await page.goto('/plan');
+    }
+    const left = 12 * HOUR - 23 * (HOUR / 2 - MINUTE);
+    expect(left).toBeLessThan(HOUR);
+    portal.clock.advance(25 * MINUTE);
+    await page.goto('/plan');
+    await page.clock.setSystemTime(portal.clock.now());
+    await page.reload();
+    await pass(page, left - 26 * MINUTE);
+    await warning(page).waitFor();
+    expect(await warning(page).innerText()).toContain('after twelve hours everybody has to sign in again');
+    expect(await page.getByRole('button', { name: 'Stay signed in' }).count()).toBe(0);
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Close');
+  });
+
+  it('gets another link for one that is spent', async () => {
+    const { page } = await signUp();
+    for (const [path, button, leadsTo] of [
+      ['/reset-password', 'Set the password', '/forgotten-password'],
+      ['/confirm-address', 'Confirm the address', '/account'],
+      ['/confirm-new-address', 'Change the address', '/account'],
+    ] as const) {
+      await page.goto(`${path}#spent`);
+      if (path === '/reset-password') await page.getByLabel('New password').fill(PASSWORD);
+      await page.getByRole('button', { name: button }).click();
+      await look(page);
+      await page.getByRole('alert').getByRole('link', { name: 'Request another link' }).click();
+      await page.waitForURL(portal.origin + leadsTo);
+    }
+  });
+
+  it('by a lost database sees a page with its style, which comes back by itself', async () => {
+    const { page } = await signUp();
+    portal.loseDatabase();
+    const answer = await page.goto('/plan');
+    expect(answer?.status()).toBe(503);
+    await page.getByRole('heading', { level: 1, name: 'Temporarily unavailable' }).waitFor();
+    expect(await page.evaluate('document.styleSheets[0].cssRules.length')).toBeGreaterThan(100);
+    expect(await page.getByRole('main').getByRole('link', { name: 'Try again' }).getAttribute('href')).toBe('/plan');
+    await look(page);
+    await page.clock.runFor(6_000);
+    await portal.regainDatabase();
+    await until(async () => {
+      await page.clock.runFor(5_000);
+      return (await page.getByRole('heading', { level: 1 }).innerText()) === 'Plan';
+    });
+  });
+
+  it('by a lost database sends the form again by hand, and only once', async () => {
+    const { page } = await signUp();
+    await fillAnimal(page);
+    const before = (await names()).length;
+    portal.loseDatabase();
+    await page.getByRole('button', { name: 'Add it' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Temporarily unavailable' }).waitFor();
+    await portal.regainDatabase();
+    await until(async () => {
+      await page.clock.runFor(5_000);
+      return (await page.getByText('The service is back. Try again.').count()) === 1;
+    });
+    expect(await names()).toHaveLength(before);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('The animal is in the catalogue.').waitFor();
+    expect(await names()).toHaveLength(before + 1);
+  });
+});

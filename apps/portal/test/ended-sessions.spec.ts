@@ -1,0 +1,209 @@
+import { describe, expect, it } from '@jest/globals';
+import { HOUR, MINUTE } from '@adoption-store/domain';
+import { type Answer, PASSWORD, usePortal, type Visitor } from './support/portal-visitor.js';
+
+const portal = usePortal();
+const ANIMAL = { name: 'Bella <b>', categoryId: '9', status: 'pending' };
+
+type Person = Visitor & { readonly email: string };
+
+/** The hidden fields of the sign-in form that keep another form. */
+function keptIn({ text }: Answer): Record<string, string | string[]> {
+  const kept: Record<string, string | string[]> = {};
+  for (const [, name = '', value = ''] of text.matchAll(/<input type="hidden" name="(kept-[^"]+)" value="([^"]*)"/g)) {
+    const plain = value.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+    kept[name] = kept[name] === undefined ? plain : [kept[name], plain].flat();
+  }
+  return kept;
+}
+
+const signIn = (person: Person, kept: Record<string, string | string[]> = {}, password = PASSWORD) =>
+  person.post('/sign-in', { email: person.email, password, ...kept });
+
+const animals = async () => {
+  const { items } = await portal.application.listAnimals.execute({ limit: 100 });
+  return items.map(({ name }) => name);
+};
+
+const ENDS = {
+  'after 30 minutes without use': async () => {
+    portal.clock.advance(30 * MINUTE);
+  },
+  'by signing out in another tab': async (person: Person) => {
+    const form = person.token;
+    await person.get('/account');
+    await person.post('/sign-out');
+    person.token = form;
+  },
+  'by a password that was changed elsewhere': async ({ email }: Person) => {
+    const other = portal.visitor();
+    await other.get('/sign-in');
+    await other.post('/sign-in', { email, password: PASSWORD });
+    await other.get('/account');
+    await other.post('/account/password', { current: PASSWORD, next: 'quite another pass phrase' });
+  },
+};
+
+describe('a form that is sent after its session has ended', () => {
+  it.each(Object.entries(ENDS))('%s, comes back after signing in, with what was typed', async (how, end) => {
+    const person = await portal.signedUp();
+    await person.get('/catalogue');
+    await end(person);
+    const told = await person.post('/catalogue?status=sold', ANIMAL);
+    expect(told.status).toBe(403);
+    expect(told.text).toContain('<h1>You have been signed out</h1>');
+    expect(told.text).toContain('what you typed is kept, except passwords');
+    const password = how.includes('password') ? 'quite another pass phrase' : PASSWORD;
+    const wrong = await signIn(person, keptIn(told), 'the wrong pass phrase');
+    expect(wrong.status).toBe(422);
+    const shown = await signIn(person, keptIn(wrong), password);
+    expect(shown.status).toBe(200);
+    expect(shown.text).toContain('action="/catalogue?status=sold"');
+    expect(shown.text).toContain('name="name" type="text" value="Bella &lt;b&gt;"');
+    expect(await animals()).not.toContain(ANIMAL.name);
+    expect((await person.post('/catalogue?status=sold', ANIMAL)).status).toBe(303);
+    expect(await animals()).toContain(ANIMAL.name);
+    const { id } = (await portal.application.listAnimals.execute({ limit: 1 })).items[0] ?? {};
+    await portal.application.withdrawAnimal.execute({ id: id ?? 0n });
+  });
+
+  it('keeps its check boxes', async () => {
+    const person = await portal.signedUp();
+    await person.get('/keys');
+    portal.clock.advance(30 * MINUTE);
+    const told = await person.post('/keys', { name: 'shop', scopes: ['pets:read', 'orders:read'] });
+    expect(keptIn(told)).toEqual({
+      'kept-action': '/keys',
+      'kept-name': 'shop',
+      'kept-scopes': ['pets:read', 'orders:read'],
+    });
+    const shown = await signIn(person, keptIn(told));
+    expect([...shown.text.matchAll(/value="(\w+:\w+)" checked/g)].map(([, scope]) => scope)).toEqual([
+      'pets:read',
+      'orders:read',
+    ]);
+  });
+
+  it('keeps what it was filled from', async () => {
+    const person = await portal.signedUp();
+    const { id } = await portal.application.addCategory.execute({ name: 'Birds' });
+    const path = `/categories/${id}/name`;
+    const [, version = ''] = /name="version" value="(.+?)"/.exec((await person.get(path)).text) ?? [];
+    portal.clock.advance(30 * MINUTE);
+    const told = await person.post(path, { name: 'Parrots', version });
+    expect(keptIn(told)).toEqual({ 'kept-action': path, 'kept-name': 'Parrots', 'kept-version': version });
+    const shown = await signIn(person, keptIn(told));
+    expect(shown.text).toContain(`<input type="hidden" name="version" value="${version}">`);
+    expect((await person.post(path, { name: 'Parrots', version })).status).toBe(303);
+  });
+
+  it('is kept while signing in is refused for too many attempts', async () => {
+    const person = await portal.signedUp();
+    await person.get('/catalogue');
+    portal.clock.advance(30 * MINUTE);
+    let told = await person.post('/catalogue', ANIMAL);
+    for (let attempt = 0; attempt < 11; attempt += 1)
+      told = await signIn(person, keptIn(told), 'the wrong pass phrase');
+    expect(told.status).toBe(429);
+    expect(keptIn(told)).toMatchObject({ 'kept-action': '/catalogue', 'kept-name': ANIMAL.name });
+  });
+
+  it('keeps no password, and leads to the page that was wanted if nothing else was typed', async () => {
+    const person = await portal.signedUp();
+    await person.get('/account');
+    portal.clock.advance(30 * MINUTE);
+    const told = await person.post('/account/password', { current: PASSWORD, next: 'quite another pass phrase' });
+    expect(told.text).toContain('You have been signed out');
+    expect(told.text).not.toContain(PASSWORD);
+    expect(told.text).not.toContain('quite another');
+    expect(keptIn(told)).toEqual({});
+    expect((await signIn(person)).headers.get('location')).toBe('/account');
+  });
+
+  it('keeps nothing of another site’s form, of one that is too long, and of fields it does not know', async () => {
+    const stranger = portal.visitor();
+    expect(keptIn(await stranger.post('/catalogue', ANIMAL))).toEqual({});
+    const person = await portal.signedUp();
+    await person.get('/catalogue');
+    portal.clock.advance(30 * MINUTE);
+    expect(keptIn(await person.post('/catalogue', { name: 'x'.repeat(12_001) }))).toEqual({});
+    expect(keptIn(await person.post('/catalogue', { name: 'Rex', invented: 'no' }))).toEqual({
+      'kept-action': '/catalogue',
+      'kept-name': 'Rex',
+    });
+  });
+
+  it.each(['//evil.example', 'https://evil.example', '/\\evil.example', ''])('is never sent to %j', async (action) => {
+    const person = await portal.signedUp();
+    await person.get('/account');
+    await person.post('/sign-out');
+    await person.get('/sign-in');
+    const { status, headers } = await signIn(person, { 'kept-action': action, 'kept-name': 'Rex' });
+    expect([status, headers.get('location')]).toEqual([303, '/keys']);
+  });
+});
+
+describe('after its session has ended', () => {
+  it('signing out says that the person is signed out', async () => {
+    const person = await portal.signedUp();
+    await person.get('/keys');
+    portal.clock.advance(30 * MINUTE);
+    const { status, headers } = await person.post('/sign-out');
+    expect([status, headers.get('location')]).toEqual([303, '/']);
+    expect((await person.get('/')).text).toContain('You are signed out.');
+    expect(person.cookies.has('session')).toBe(false);
+  });
+
+  it('a page says so, and comes back after signing in', async () => {
+    const person = await portal.signedUp();
+    portal.clock.advance(30 * MINUTE);
+    expect((await person.get('/catalogue?status=sold')).headers.get('location')).toBe('/sign-in');
+    expect((await person.get('/sign-in')).text).toContain('You have been signed out. This happens after 30 minutes');
+    expect((await signIn(person)).headers.get('location')).toBe('/catalogue?status=sold');
+  });
+
+  it('the warning leads to the page around a form that was refused', async () => {
+    const person = await portal.signedUp();
+    const linkIn = ({ text }: Answer) => /data-when="over" href="([^"]*)"/.exec(text)?.[1];
+    expect(linkIn(await person.get('/catalogue?status=sold'))).toBe('/catalogue?status=sold');
+    await person.get('/account');
+    expect(linkIn(await person.post('/account/password', { current: 'wrong', next: PASSWORD }))).toBe('/account');
+    expect(linkIn(await person.get('//evil.example/keys'))).toBe('/');
+  });
+
+  it('a form for everybody is refused for its token only, and can be sent again', async () => {
+    const person = await portal.signedUp();
+    await person.get('/keys');
+    portal.clock.advance(30 * MINUTE);
+    const refused = await person.post('/reset-password', { token: 'made-up', password: PASSWORD });
+    expect(refused.status).toBe(403);
+    expect(refused.text).toContain('This form has expired');
+    expect(refused.text).toContain('value="made-up"');
+  });
+});
+
+describe('asking for the session', () => {
+  const times = async (person: Visitor) => {
+    const { status, text } = await person.get('/session');
+    return status === 200 ? (JSON.parse(text) as unknown) : status;
+  };
+
+  it('makes it last another half hour, but not longer than twelve hours', async () => {
+    const person = await portal.signedUp();
+    expect(await times(person)).toEqual({ left: 30 * MINUTE, most: 12 * HOUR });
+    for (let spell = 1; spell <= 25; spell += 1) {
+      portal.clock.advance(28 * MINUTE);
+      expect(await times(person)).toMatchObject({ left: Math.min(30 * MINUTE, 12 * HOUR - spell * 28 * MINUTE) });
+    }
+    portal.clock.advance(20 * MINUTE);
+    expect(await times(person)).toBe(401);
+    expect(await times(portal.visitor())).toBe(401);
+  });
+
+  it('is allowed to scripts only on pages of a session', async () => {
+    const policy = ({ headers }: Answer) => headers.get('content-security-policy');
+    const person = await portal.signedUp();
+    expect(policy(await person.get('/keys'))).toMatch(/;connect-src 'self'$/);
+    expect(policy(await portal.visitor().get('/'))).not.toContain('connect-src');
+  });
+});

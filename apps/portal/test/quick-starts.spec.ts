@@ -1,0 +1,139 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { INT64_MAX, plan } from '@adoption-store/domain';
+import { ask, type Finished, folderOf, until } from '@adoption-store/test-support';
+import { readQuickStarts } from '@adoption-store/web';
+import { useApi } from './support/portal-api.js';
+import { usePortal } from './support/portal-visitor.js';
+
+interface Way {
+  readonly id: string;
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly debianPackage: string;
+  /** The name of an animal in the program's output. */
+  readonly luna: RegExp;
+}
+
+/** Each program is read from standard input; a module from there resolves the workspace's packages. */
+const WAYS: readonly Way[] = [
+  { id: 'curl', program: 'sh', args: [], debianPackage: 'dash', luna: /"name":"Luna"/g },
+  { id: 'curl', program: 'bash', args: [], debianPackage: 'bash', luna: /"name":"Luna"/g },
+  { id: 'python', program: 'python3', args: ['-'], debianPackage: 'python3', luna: /'name': 'Luna'/g },
+  { id: 'typescript', program: 'node', args: ['--input-type=module'], debianPackage: 'nodejs', luna: /name: 'Luna'/g },
+];
+
+const portal = usePortal();
+const api = useApi(portal);
+let page: string;
+let keys = 0;
+
+beforeAll(async () => {
+  // Ids that a double can't hold.
+  await ask(portal.databaseUrl, `SELECT setval('animals_id_seq', ${2n ** 53n})`);
+  page = (await portal.visitor().get('/')).text;
+});
+
+const openKey = async (perDay: number) => {
+  const limits = plan('enterprise', { perMinute: 1_000, perDay });
+  const account = await portal.application.openAccount.execute({ email: `${(keys += 1)}@example.com`, plan: limits });
+  return portal.application.issueKey.execute({ accountId: account.id });
+};
+
+/** The program as the page shows it. */
+function shownOn(html: string, id: string): string {
+  const [, shown = ''] = new RegExp(`<pre id="${id}-program"[^>]*><code>([^]*?)</code>`).exec(html) ?? [];
+  const marks: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' };
+  return shown.replace(/&([\w#]+);/g, (entity, name: string) => marks[name] ?? entity);
+}
+
+describe('each program is the same', () => {
+  it.each(readQuickStarts())('on the first page and on the page of the quickstart: $language', async (start) => {
+    const { text: quickstart } = await portal.visitor().get('/quickstart');
+    expect(start.text).toContain('API_URL');
+    for (const html of [page, quickstart]) {
+      expect(shownOn(html, start.id)).toBe(start.text);
+      expect(html).toContain('export API_URL=&#39;http://api.example.com/v1&#39;');
+      expect(html).toContain(`<code>${start.command}</code>`);
+    }
+  });
+});
+
+describe.each(WAYS)('the program for $id, by $program,', ({ id, program, args, debianPackage, luna }) => {
+  const folder = [folderOf('quick starts', debianPackage, program)].concat(
+    id === 'curl' ? [folderOf('quick starts', 'curl', 'curl')] : [],
+  );
+  const test = folder.includes(undefined) ? it.skip : it;
+
+  async function runIt(settings: Readonly<Record<string, string>>): Promise<Finished> {
+    const path = program === 'node' ? process.execPath : join(folder[0] ?? '', program);
+    const child = spawn(path, args, { cwd: __dirname, env: { PATH: process.env['PATH'], ...settings } });
+    child.stdin.end(shownOn(page, id));
+    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+    return { code: child.exitCode, stdout, stderr };
+  }
+
+  const settings = (key: string) => ({ API_URL: `${api.origin}/v1`, API_KEY: key });
+
+  /** It stops at the failure, and says why in a few lines. */
+  async function expectFailure(given: Readonly<Record<string, string>>, words: readonly RegExp[]): Promise<string> {
+    const { code, stdout, stderr } = await runIt(given);
+    expect(code).toBeGreaterThan(0);
+    for (const each of words) expect(stderr).toMatch(each);
+    expect(stderr).not.toMatch(/Traceback|^ +at /m);
+    expect(stderr.split('\n').length).toBeLessThan(6);
+    return stdout;
+  }
+
+  test('lists animals, adds one and finds it, exact beyond 2^53, without a deprecated call', async () => {
+    const rex = await portal.application.addAnimal.execute({ name: 'Rex', categoryId: INT64_MAX, status: 'available' });
+    const { key, text: itsText } = await openKey(1_000);
+    const { code, stdout, stderr } = await runIt(settings(itsText));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    for (const number of [rex.id, INT64_MAX]) expect(stdout).toContain(String(number));
+    // Added, and found.
+    expect(stdout.match(new RegExp(`\\b${rex.id + 1n}`, 'g'))).toHaveLength(2);
+    expect(stdout.match(luna)?.length).toBeGreaterThanOrEqual(2);
+    const { id: keyId, accountId } = key;
+    const called = async () =>
+      (await portal.application.showKey.execute({ id: keyId, accountId })).operations.map(({ operation }) => operation);
+    await until(async () => (await called()).length > 0);
+    expect((await called()).sort()).toEqual(['GET /v1/pets', 'POST /v1/pets']);
+  });
+
+  test('names code, message and request id of a wrong key', async () => {
+    const words = [/invalid_api_key/, /API key/i, /^request id: [\w-]{36}$/m];
+    expect(await expectFailure(settings('aas_live_wrong'), words)).toBe('');
+  });
+
+  test('names code, message and request id of a 429', async () => {
+    const { text: itsText } = await openKey(1);
+    await fetch(`${api.origin}/v1/pets`, { headers: { authorization: `Bearer ${itsText}` } });
+    const words = [/daily_quota_exceeded/, /too many requests today/, /^request id: [\w-]{36}$/m];
+    expect(await expectFailure(settings(itsText), words)).toBe('');
+  });
+
+  test('says that nothing answers', async () => {
+    await expectFailure({ API_URL: 'http://127.0.0.1:1/v1', API_KEY: 'aas_live_wrong' }, [
+      /refused|connect|network_error/i,
+    ]);
+  });
+
+  test('says that API_URL is no address', async () => {
+    await expectFailure({ API_URL: 'nowhere', API_KEY: 'aas_live_wrong' }, [/nowhere|baseUrl/]);
+  });
+
+  test.each(['aas_live_secret\n', 'aas_live_secret\r', 'aas_live_secret…'])('never shows a key: %j', async (key) => {
+    const { code, stdout, stderr } = await runIt(settings(key));
+    expect(code).toBeGreaterThan(0);
+    expect(stderr).not.toBe('');
+    expect(stdout + stderr).not.toMatch(/secret|Traceback/);
+  });
+
+  test('says that a variable is not set', async () => {
+    await expectFailure({}, [/API_(URL|KEY)|baseUrl|apiKey/]);
+  });
+});
