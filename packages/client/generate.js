@@ -10,11 +10,23 @@ import ts from 'typescript';
 const description = JSON.parse(readFileSync(join(import.meta.dirname, '../../apps/api/openapi.json'), 'utf8'));
 
 const types = await openapiTypescript(description, {
-  // The server applies defaults, so a property with a default may be left out of a request.
-  defaultNonNullable: false,
-  transform: ({ format }) =>
-    format === 'int64' ? ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword) : undefined,
+  transform: ({ format, 'x-extensible-enum': words }) => {
+    if (format === 'int64') return ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword);
+    return words && openSet(words);
+  },
 });
+
+/** `'a' | 'b' | (string & {})`: editors offer the words, and the compiler accepts those of a later version. */
+function openSet(words) {
+  const literals = words.map((word) => ts.factory.createLiteralTypeNode(ts.factory.createStringLiteral(word)));
+  const text = ts.factory.createKeywordTypeNode(ts.SyntaxKind.StringKeyword);
+  return ts.factory.createUnionTypeNode([
+    ...literals,
+    ts.factory.createParenthesizedType(
+      ts.factory.createIntersectionTypeNode([text, ts.factory.createTypeLiteralNode([])]),
+    ),
+  ]);
+}
 
 const file = process.argv[2] ?? join(import.meta.dirname, 'src/generated.ts');
 writeFileSync(

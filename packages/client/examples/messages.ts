@@ -1,8 +1,7 @@
 // Sends a message to the store. With its own Idempotency-Key it is sent once, even if the program is started again.
 import { AdoptionStore } from '@adoption-store/client';
 
-const { API_URL: baseUrl = 'http://localhost:3000/v1', API_KEY: apiKey = '' } = process.env;
-const store = new AdoptionStore({ baseUrl, apiKey });
+const store = new AdoptionStore(); // API_URL and API_KEY are in the environment
 
 const options = { idempotencyKey: 'is-luna-still-there', signal: AbortSignal.timeout(30_000) };
 const { id } = await store.queueMessage({ message: 'Is Luna still there?' }, options);

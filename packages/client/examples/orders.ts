@@ -1,8 +1,7 @@
 // Orders an animal and completes the order. If another client ordered it first, the API answers 409.
 import { AdoptionStore, ApiError } from '@adoption-store/client';
 
-const { API_URL: baseUrl = 'http://localhost:3000/v1', API_KEY: apiKey = '' } = process.env;
-const store = new AdoptionStore({ baseUrl, apiKey });
+const store = new AdoptionStore(); // API_URL and API_KEY are in the environment
 
 const luna = await store.createPet({ name: 'Luna', categoryId: 9_223_372_036_854_775_807n });
 const order = await store.placeOrder({ petId: luna.id });

@@ -1,7 +1,6 @@
 import { AdoptionStore } from '@adoption-store/client';
 
-const { API_URL: baseUrl = 'http://localhost:3000/v1', API_KEY: apiKey = '' } = process.env;
-const store = new AdoptionStore({ baseUrl, apiKey });
+const store = new AdoptionStore(); // API_URL and API_KEY are in the environment
 
 const { items: some } = await store.pets({ status: 'available', limit: 2 }).page();
 for (const { id, name } of some) console.log(`one page: ${id} ${name}`);

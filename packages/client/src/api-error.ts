@@ -1,12 +1,62 @@
 import type { components } from './generated.js';
 
-/**
- * The API's codes, and two of the client's own: `network_error` if no response came, `unexpected_response` if the
- * response isn't the API's, such as a proxy's page.
- */
-export type ApiErrorCode = components['schemas']['ErrorCode'] | 'network_error' | 'unexpected_response';
+/** Codes of the client's own, besides the API's. */
+type ClientCode =
+  /** No complete response came. */
+  | 'network_error'
+  /** One try, or the whole call, took too long. */
+  | 'timeout'
+  /** The caller's signal ended the call. `cause` is its reason. */
+  | 'aborted'
+  /** The request was not sent: the limits would keep it waiting for longer than `maxWait`. */
+  | 'wait_too_long'
+  /** The response is no answer of the API, such as a proxy's page or a redirect. */
+  | 'unexpected_response'
+  /** The response is larger than any answer of the API. Reading stopped. */
+  | 'response_too_large';
 
-interface Refusal {
+/** The reason, for programs. The API may add codes, so any string is allowed. */
+export type ApiErrorCode = components['schemas']['ErrorCode'] | ClientCode | (string & {});
+
+/** The kind of the failure. Every code is of one kind. */
+export type ApiErrorKind =
+  | 'aborted'
+  | 'authentication'
+  | 'conflict'
+  | 'invalid_request'
+  | 'network'
+  | 'not_found'
+  | 'permission'
+  | 'precondition'
+  | 'rate_limit'
+  | 'server'
+  | 'timeout'
+  | 'unexpected_response';
+
+/** By the client's own codes, and by status. */
+const KINDS: ReadonlyMap<ApiErrorCode | number, ApiErrorKind> = new Map<ClientCode | number, ApiErrorKind>([
+  ['network_error', 'network'],
+  ['timeout', 'timeout'],
+  ['aborted', 'aborted'],
+  ['wait_too_long', 'rate_limit'],
+  ['unexpected_response', 'unexpected_response'],
+  ['response_too_large', 'unexpected_response'],
+  [401, 'authentication'],
+  [403, 'permission'],
+  [404, 'not_found'],
+  [409, 'conflict'],
+  [410, 'not_found'],
+  [412, 'precondition'],
+  [429, 'rate_limit'],
+]);
+
+/** The request that failed, as far as a caller needs it to go on. */
+export interface FailedRequest {
+  readonly idempotencyKey?: string | undefined;
+  readonly page?: string | undefined;
+}
+
+interface Failure extends FailedRequest {
   readonly code: ApiErrorCode;
   readonly message: string;
   readonly status: number;
@@ -15,23 +65,26 @@ interface Refusal {
   readonly cause?: unknown;
 }
 
-/** Every failure of a request except an abort, which rejects with the signal's own reason. */
+/** Every failure of a call. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  /** The reason, for programs. New codes may be added; handle an unknown code by its status. */
-  readonly code: ApiErrorCode;
+  declare readonly code: ApiErrorCode;
+  declare readonly kind: ApiErrorKind;
   /** The HTTP status; 0 if no response came. */
-  readonly status: number;
+  declare readonly status: number;
   /** The request's id. The operator can find the request in the log with it. */
-  readonly requestId: string | undefined;
-  /** Seconds after which the API accepts the request, if it said so. */
-  readonly retryAfter: number | undefined;
+  declare readonly requestId: string | undefined;
+  /** Seconds after which the API accepts the request, if that is known. */
+  declare readonly retryAfter: number | undefined;
+  /** The Idempotency-Key of a POST. The same POST with this key doesn't happen a second time. */
+  declare readonly idempotencyKey: string | undefined;
+  /** Address of the page of a list that failed. `from(page)` goes on there. */
+  declare readonly page: string | undefined;
 
-  constructor({ code, message, status, requestId, retryAfter, cause }: Refusal) {
+  constructor({ code, message, status, requestId, retryAfter, idempotencyKey, page, cause }: Failure) {
     super(message, cause === undefined ? undefined : { cause });
-    this.code = code;
-    this.status = status;
-    this.requestId = requestId;
-    this.retryAfter = retryAfter;
+    // A server can say any code, `constructor` too.
+    const kind = KINDS.get(code) ?? KINDS.get(status) ?? (status < 500 ? 'invalid_request' : 'server');
+    Object.assign(this, { code, kind, status, requestId, retryAfter, idempotencyKey, page });
   }
 }

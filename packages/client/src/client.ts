@@ -1,6 +1,8 @@
-import type { components, operations } from './generated.js';
+import { type Answer, Call } from './call.js';
+import type { components, operations, paths } from './generated.js';
+import type { CallOptions, ClientOptions, PostOptions, WriteOptions } from './options.js';
 import { Pages } from './pages.js';
-import { type CallOptions, type ClientOptions, type PostOptions, Transport, type WriteMethod } from './transport.js';
+import { Transport } from './transport.js';
 
 type Schemas = components['schemas'];
 export type Pet = Schemas['Pet'];
@@ -15,21 +17,45 @@ export type OrderStatus = Schemas['OrderStatus'];
 export type Message = Schemas['Message'];
 export type NewMessage = Schemas['NewMessage'];
 export type RateLimit = Schemas['RateLimit'];
-export type PetQuery = NonNullable<operations['listPets']['parameters']['query']>;
-export type CategoryQuery = NonNullable<operations['listCategories']['parameters']['query']>;
-export type OrderQuery = NonNullable<operations['listOrders']['parameters']['query']>;
+export type PetQuery = QueryOf<operations['listPets']>;
+export type CategoryQuery = QueryOf<operations['listCategories']>;
+export type OrderQuery = QueryOf<operations['listOrders']>;
 
-type QueryValue = string | number | bigint | readonly bigint[] | undefined;
+/** Parameters that may be undefined, and lists that may be readonly. */
+type Given<Parameters> = {
+  readonly [Name in keyof Parameters]:
+    (Parameters[Name] extends readonly (infer Item)[] | undefined ? readonly Item[] : Parameters[Name]) | undefined;
+};
+type QueryOf<Operation> = Operation extends { parameters: { query?: infer Query } } ? Given<NonNullable<Query>> : never;
+
+type Method<Path extends keyof paths> = {
+  [Name in keyof paths[Path]]: paths[Path][Name] extends { responses: unknown } ? Uppercase<Name & string> : never;
+}[keyof paths[Path]];
+type OperationOf<Name extends string, Path extends keyof paths> = paths[Path][Lowercase<Name> & keyof paths[Path]];
+type JsonOf<Response> = Response extends { content: { 'application/json': infer Data } } ? Data : undefined;
+type DataOf<Operation> = Operation extends { responses: infer Responses }
+  ? JsonOf<Responses[keyof Responses & (200 | 201 | 202 | 204)]>
+  : never;
+type PartsOf<Operation> = (Operation extends { parameters: { path: infer Path } }
+  ? { readonly path: Given<Path> }
+  : unknown) &
+  (Operation extends { requestBody: { content: { 'application/json': infer Body } } }
+    ? { readonly body: Body }
+    : unknown);
+type RequestOptions<Operation> = CallOptions &
+  PostOptions &
+  WriteOptions &
+  PartsOf<Operation> & { readonly query?: QueryOf<Operation> | undefined };
 
 /**
- * The client of the Animal Adoption Store API. Every int64 is an exact bigint in both directions. Requests that failed
- * with 429, 503 or a broken connection are retried; then the method rejects with an `ApiError`.
+ * The client of the Animal Adoption Store API. Every int64 is an exact bigint in both directions. All calls of a client
+ * share the account's limits: make one, and use it everywhere.
  */
 export class AdoptionStore {
   readonly #transport: Transport;
 
-  /** @throws TypeError if the address isn't https (or localhost), or the key isn't valid. */
-  constructor(options: ClientOptions) {
+  /** @throws TypeError or RangeError that names the option and its rule. */
+  constructor(options: ClientOptions = {}) {
     this.#transport = new Transport(options);
   }
 
@@ -42,102 +68,127 @@ export class AdoptionStore {
   }
 
   /** Adds an animal. Its status is `available` by default. */
-  createPet(pet: NewPet, options?: PostOptions): Promise<Pet> {
-    return this.#post('/pets', pet, options);
+  createPet(pet: NewPet, options?: PostOptions): Call<Pet> {
+    return this.request('POST', '/pets', { ...options, body: pet });
   }
 
   /** Changes the given fields of an animal; the others stay. (Beta.) */
-  changePet(petId: bigint, patch: PetPatch, options?: CallOptions): Promise<Pet> {
-    return this.#write('PATCH', `/pets/${petId}`, patch, options) as Promise<Pet>;
+  changePet(petId: bigint, patch: PetPatch, options?: WriteOptions): Call<Pet> {
+    return this.request('PATCH', '/pets/{petId}', { ...options, path: { petId }, body: patch });
   }
 
   /** Withdraws an animal for good. Its earlier orders stay readable. (Beta.) */
-  async withdrawPet(petId: bigint, options?: CallOptions): Promise<void> {
-    await this.#write('DELETE', `/pets/${petId}`, undefined, options);
+  withdrawPet(petId: bigint, options?: WriteOptions): Call<undefined> {
+    return this.request('DELETE', '/pets/{petId}', { ...options, path: { petId } });
   }
 
-  /** The categories, by id: `for await` iterates over all of them, `.page()` fetches one page. (Beta.) */
+  /** The categories, by id. (Beta.) */
   categories(query: CategoryQuery = {}, options?: CallOptions): Pages<Category> {
     return this.#list('/categories', query, options);
   }
 
   /** One category. (Beta.) */
-  getCategory(categoryId: bigint, options?: CallOptions): Promise<Category> {
-    return this.#get(`/categories/${categoryId}`, options);
+  getCategory(categoryId: bigint, options?: CallOptions): Call<Category> {
+    return this.request('GET', '/categories/{categoryId}', { ...options, path: { categoryId } });
   }
 
   /** Adds a category under an id that neither a category nor an animal has. (Beta.) */
-  createCategory(category: NewCategory, options?: PostOptions): Promise<Category> {
-    return this.#post('/categories', category, options);
+  createCategory(category: NewCategory, options?: PostOptions): Call<Category> {
+    return this.request('POST', '/categories', { ...options, body: category });
   }
 
   /** Gives the id this name, whether it has a name or not. (Beta.) */
-  nameCategory(categoryId: bigint, category: NewCategory, options?: CallOptions): Promise<Category> {
-    return this.#write('PUT', `/categories/${categoryId}`, category, options) as Promise<Category>;
+  nameCategory(categoryId: bigint, category: NewCategory, options?: WriteOptions): Call<Category> {
+    return this.request('PUT', '/categories/{categoryId}', { ...options, path: { categoryId }, body: category });
   }
 
   /** Removes a category, which no animal may have. (Beta.) */
-  async removeCategory(categoryId: bigint, options?: CallOptions): Promise<void> {
-    await this.#write('DELETE', `/categories/${categoryId}`, undefined, options);
+  removeCategory(categoryId: bigint, options?: WriteOptions): Call<undefined> {
+    return this.request('DELETE', '/categories/{categoryId}', { ...options, path: { categoryId } });
   }
 
-  /** The account's orders, by id: `for await` iterates over all of them, `.page()` fetches one page. (Beta.) */
+  /** The account's orders, by id. (Beta.) */
   orders(query: OrderQuery = {}, options?: CallOptions): Pages<Order> {
     return this.#list('/store/orders', query, options);
   }
 
   /** Orders an available animal. The animal becomes `pending`. (Beta.) */
-  placeOrder(order: NewOrder, options?: PostOptions): Promise<Order> {
-    return this.#post('/store/orders', order, options);
+  placeOrder(order: NewOrder, options?: PostOptions): Call<Order> {
+    return this.request('POST', '/store/orders', { ...options, body: order });
   }
 
   /** One order. (Beta.) */
-  getOrder(orderId: bigint, options?: CallOptions): Promise<Order> {
-    return this.#get(`/store/orders/${orderId}`, options);
+  getOrder(orderId: bigint, options?: CallOptions): Call<Order> {
+    return this.request('GET', '/store/orders/{orderId}', { ...options, path: { orderId } });
   }
 
   /** Completes an order. The animal becomes `sold`. (Beta.) */
-  completeOrder(orderId: bigint, options?: PostOptions): Promise<Order> {
-    return this.#post(`/store/orders/${orderId}/complete`, undefined, options);
+  completeOrder(orderId: bigint, options?: PostOptions): Call<Order> {
+    return this.request('POST', '/store/orders/{orderId}/complete', { ...options, path: { orderId } });
   }
 
   /** Cancels an order. The animal becomes `available` again. (Beta.) */
-  cancelOrder(orderId: bigint, options?: PostOptions): Promise<Order> {
-    return this.#post(`/store/orders/${orderId}/cancel`, undefined, options);
+  cancelOrder(orderId: bigint, options?: PostOptions): Call<Order> {
+    return this.request('POST', '/store/orders/{orderId}/cancel', { ...options, path: { orderId } });
   }
 
   /** Queues a message to the store. (Experimental.) */
-  queueMessage(message: NewMessage, options?: PostOptions): Promise<Message> {
-    return this.#post('/messages', message, options);
+  queueMessage(message: NewMessage, options?: PostOptions): Call<Message> {
+    return this.request('POST', '/messages', { ...options, body: message });
   }
 
   /** One message, and whether it was sent. (Experimental.) */
-  getMessage(messageId: string, options?: CallOptions): Promise<Message> {
-    return this.#get(`/messages/${encodeURIComponent(messageId)}`, options);
+  getMessage(messageId: string, options?: CallOptions): Call<Message> {
+    return this.request('GET', '/messages/{messageId}', { ...options, path: { messageId } });
   }
 
   /** The caller's plan and remaining requests. This costs no quota. */
-  getRateLimit(options?: CallOptions): Promise<RateLimit> {
-    return this.#get('/rate_limit', options);
+  getRateLimit(options?: CallOptions): Call<RateLimit> {
+    return this.request('GET', '/rate_limit', options);
   }
 
-  #list<Item>(path: string, query: Readonly<Record<string, QueryValue>>, options?: CallOptions): Pages<Item> {
-    const url = this.#transport.at(path);
-    for (const [name, value] of Object.entries(query))
-      for (const each of [value].flat()) if (each !== undefined) url.searchParams.append(name, String(each));
-    return new Pages(this.#transport, url, options);
+  /** Any operation of the description, also one that has no method here. */
+  request<Path extends keyof paths, Name extends Method<Path>>(
+    method: Name,
+    path: Path,
+    ...[options]: unknown extends PartsOf<OperationOf<Name, Path>>
+      ? [options?: RequestOptions<OperationOf<Name, Path>>]
+      : [options: RequestOptions<OperationOf<Name, Path>>]
+  ): Call<DataOf<OperationOf<Name, Path>>> {
+    const { path: parameters = {}, query = {}, ...rest } = (options ?? {}) as LooseOptions;
+    const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(parameters[name])));
+    const url = withQuery(this.#transport.at(filled), query);
+    return new Call(
+      this.#transport.send({ ...rest, method, path, url }) as Promise<Answer<DataOf<OperationOf<Name, Path>>>>,
+    );
   }
 
-  // The API's tests check its answers against the description, so the client doesn't validate them again.
-  async #get<Result>(path: string, options?: CallOptions): Promise<Result> {
-    return (await this.#transport.get(this.#transport.at(path), options)).body as Result;
+  #list<Item>(path: keyof paths, query: Readonly<Record<string, Parameter>>, options: CallOptions = {}): Pages<Item> {
+    const url = withQuery(this.#transport.at(path), query);
+    // A parameter that is left out is no filter, and an empty list is a filter that nothing passes.
+    const isNothing = Object.values(query).some(isEmpty);
+    const fetch = (page: URL) =>
+      this.#transport.send({ ...options, method: 'GET', path, url: page, page: page.href }) as Promise<Answer<Item[]>>;
+    return new Pages(url, isNothing ? undefined : fetch);
   }
+}
 
-  async #post<Result>(path: string, body: unknown, options?: PostOptions): Promise<Result> {
-    return (await this.#transport.post(path, body, options)).body as Result;
-  }
+type Parameter = string | number | bigint | readonly (string | bigint)[] | undefined;
 
-  async #write(method: WriteMethod, path: string, body: unknown, options?: CallOptions): Promise<unknown> {
-    return (await this.#transport.write(method, path, body, options)).body;
-  }
+interface LooseOptions extends PostOptions, WriteOptions {
+  readonly path?: Readonly<Record<string, unknown>>;
+  readonly query?: Readonly<Record<string, Parameter>>;
+  readonly body?: unknown;
+}
+
+function isEmpty(value: Parameter): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
+function withQuery(url: URL, query: Readonly<Record<string, Parameter>>): URL {
+  for (const [name, value] of Object.entries(query))
+    // Without a value, an empty list would be no filter. The API refuses an empty value.
+    for (const each of isEmpty(value) ? [''] : [value].flat())
+      if (each !== undefined) url.searchParams.append(name, String(each));
+  return url;
 }

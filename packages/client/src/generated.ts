@@ -95,7 +95,7 @@ export interface paths {
         get: operations["getCategory"];
         /**
          * Name a category
-         * @description Gives the identifier this name, whether it has a name or not; animals may carry it already. A name that another category has, without regard to case, is refused with 409 `category_name_taken`. With `If-Match` a category that is still in that version is renamed, otherwise the response is 412. It needs the scope `pets:write`.
+         * @description Gives the identifier this name, whether it has a name or not; animals may carry it already. A name that another category has, without regard to case, is refused with 409 `category_name_taken`. With `If-Match` a category that is still in that version is renamed, otherwise the response is 412. With `If-None-Match: *` only an identifier without a name is named. It needs the scope `pets:write`.
          */
         put: operations["nameCategory"];
         post?: never;
@@ -273,7 +273,23 @@ export interface components {
              * @example 1
              */
             id: bigint;
-        } & WithRequired<components["schemas"]["NewPet"], "status">;
+            /**
+             * @description The animal's name. It is stored exactly as sent, and must not be only white space.
+             * @example Luna
+             */
+            name: string;
+            /**
+             * Format: int64
+             * @description Identifier of the category the animal belongs to.
+             * @example 1
+             */
+            categoryId: bigint;
+            /**
+             * @description The progress of the adoption. One of `available`, `pending`, `sold`; more may be added.
+             * @example available
+             */
+            status: "available" | "pending" | "sold" | (string & {});
+        };
         /**
          * @description An animal to add.
          * @example {
@@ -293,7 +309,7 @@ export interface components {
              * @example 1
              */
             categoryId: bigint;
-            /** @default available */
+            /** @description `available` by default. */
             status?: components["schemas"]["PetStatus"];
         };
         /**
@@ -317,7 +333,8 @@ export interface components {
             status?: components["schemas"]["PetStatus"];
         };
         /**
-         * @description Whether the animal can be adopted. The default for a new animal is `available`.
+         * @description Whether the animal can be adopted.
+         * @example available
          * @enum {string}
          */
         PetStatus: "available" | "pending" | "sold";
@@ -364,16 +381,22 @@ export interface components {
          */
         Error: {
             code: components["schemas"]["ErrorCode"];
-            /** @description The error, for people. It names the field and the rule. */
+            /**
+             * @description The error, for people. It names the field and the rule.
+             * @example there is no such animal
+             */
             message: string;
-            /** @description The HTTP status code. */
+            /**
+             * @description The HTTP status code.
+             * @example 404
+             */
             status: number;
         };
         /**
-         * @description The error, for programs. More codes may be added; handle an unknown code by its status.
-         * @enum {string}
+         * @description The error, for programs. Handle an unknown code by its status. One of `bad_request`, `category_in_use`, `category_name_taken`, `daily_quota_exceeded`, `disabled_api_key`, `expectation_failed`, `expired_api_key`, `gone`, `headers_too_large`, `idempotency_key_in_use`, `idempotency_key_reused`, `insufficient_scope`, `internal_error`, `invalid_api_key`, `invalid_json`, `invalid_parameter`, `invalid_transition`, `key_banned`, `method_not_allowed`, `missing_api_key`, `not_found`, `order_final`, `order_in_progress`, `payload_too_large`, `pet_not_available`, `precondition_failed`, `rate_limited`, `request_timeout`, `revoked_api_key`, `service_unavailable`, `too_many_orders`, `unsupported_media_type`, `uri_too_long`; more may be added.
+         * @example bad_request
          */
-        ErrorCode: "bad_request" | "category_in_use" | "category_name_taken" | "daily_quota_exceeded" | "expectation_failed" | "expired_api_key" | "gone" | "headers_too_large" | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "internal_error" | "invalid_api_key" | "invalid_json" | "invalid_parameter" | "invalid_transition" | "key_banned" | "method_not_allowed" | "missing_api_key" | "not_found" | "order_final" | "order_in_progress" | "payload_too_large" | "pet_not_available" | "precondition_failed" | "rate_limited" | "request_timeout" | "revoked_api_key" | "service_unavailable" | "too_many_orders" | "unsupported_media_type" | "uri_too_long";
+        ErrorCode: "bad_request" | "category_in_use" | "category_name_taken" | "daily_quota_exceeded" | "disabled_api_key" | "expectation_failed" | "expired_api_key" | "gone" | "headers_too_large" | "idempotency_key_in_use" | "idempotency_key_reused" | "insufficient_scope" | "internal_error" | "invalid_api_key" | "invalid_json" | "invalid_parameter" | "invalid_transition" | "key_banned" | "method_not_allowed" | "missing_api_key" | "not_found" | "order_final" | "order_in_progress" | "payload_too_large" | "pet_not_available" | "precondition_failed" | "rate_limited" | "request_timeout" | "revoked_api_key" | "service_unavailable" | "too_many_orders" | "unsupported_media_type" | "uri_too_long" | (string & {});
         /**
          * @description An order for one animal.
          * @example {
@@ -397,7 +420,11 @@ export interface components {
              * @example 1
              */
             petId: bigint;
-            status: components["schemas"]["OrderStatus"];
+            /**
+             * @description The progress of the order. All except `placed` are final. One of `placed`, `completed`, `cancelled`, `expired`; more may be added.
+             * @example placed
+             */
+            status: "placed" | "completed" | "cancelled" | "expired" | (string & {});
             /**
              * Format: date-time
              * @description When the order was placed.
@@ -426,7 +453,8 @@ export interface components {
             petId: bigint;
         };
         /**
-         * @description The status of the order. All except `placed` are final.
+         * @description The statuses of orders.
+         * @example placed
          * @enum {string}
          */
         OrderStatus: "placed" | "completed" | "cancelled" | "expired";
@@ -472,10 +500,10 @@ export interface components {
             message: string;
         };
         /**
-         * @description Whether the message is still `queued`, has been `sent`, or has `failed`. Only the operator can queue a failed message again.
-         * @enum {string}
+         * @description Whether the message is still `queued`, has been `sent`, or has `failed`. Only the operator can queue a failed message again. One of `queued`, `sent`, `failed`; more may be added.
+         * @example queued
          */
-        MessageStatus: "queued" | "sent" | "failed";
+        MessageStatus: "queued" | "sent" | "failed" | (string & {});
         /**
          * @description The plan and limits of the caller.
          * @example {
@@ -497,27 +525,50 @@ export interface components {
          */
         RateLimit: {
             /**
-             * @description The account's plan.
-             * @enum {string}
+             * @description The account's plan. One of `free`, `pro`, `business`, `enterprise`; more may be added.
+             * @example free
              */
-            plan: "free" | "pro" | "business" | "enterprise";
+            plan: "free" | "pro" | "business" | "enterprise" | (string & {});
             minute: components["schemas"]["RateLimitWindow"];
             day: components["schemas"]["RateLimitWindow"];
             /** @description Null if the key is not banned. */
             ban: null | {
-                /** @description When the ban ends, as a Unix timestamp in seconds. */
+                /**
+                 * @description When the ban ends, as a Unix timestamp in seconds.
+                 * @example 1795262460
+                 */
                 until: number;
             };
         };
-        /** @description The current minute or day, in UTC. */
+        /**
+         * @description The current minute or day, in UTC.
+         * @example {
+         *       "limit": 300,
+         *       "used": 1,
+         *       "remaining": 299,
+         *       "reset": 1795262460
+         *     }
+         */
         RateLimitWindow: {
-            /** @description Requests the plan allows. */
+            /**
+             * @description Requests the plan allows.
+             * @example 300
+             */
             limit: number;
-            /** @description Requests admitted so far, of all keys of the account. */
+            /**
+             * @description Requests admitted so far, of all keys of the account.
+             * @example 1
+             */
             used: number;
-            /** @description Requests left. */
+            /**
+             * @description Requests left.
+             * @example 299
+             */
             remaining: number;
-            /** @description When the window resets, as a Unix timestamp in seconds. */
+            /**
+             * @description When the window resets, as a Unix timestamp in seconds.
+             * @example 1795262460
+             */
             reset: number;
         };
     };
@@ -535,12 +586,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "bad_request" | "idempotency_key_reused" | "invalid_json" | "invalid_parameter" | "unsupported_media_type";
-                    /** @constant */
-                    status?: 400;
-                };
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description The API key is missing or invalid, or the header is not `Authorization: Bearer <API key>`. */
@@ -557,12 +603,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "expired_api_key" | "invalid_api_key" | "missing_api_key" | "revoked_api_key";
-                    /** @constant */
-                    status?: 401;
-                };
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description The API key or its account lacks the scope of the operation. */
@@ -579,12 +620,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "insufficient_scope";
-                    /** @constant */
-                    status?: 403;
-                };
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description There is no such resource, or it is not yours. */
@@ -601,12 +637,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "not_found";
-                    /** @constant */
-                    status?: 404;
-                };
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description The request did not arrive in time. */
@@ -622,12 +653,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "request_timeout";
-                    /** @constant */
-                    status?: 408;
-                };
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description The state of the resource, or of a request with the same key, does not allow it. */
@@ -646,15 +672,10 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "category_in_use" | "category_name_taken" | "idempotency_key_in_use" | "invalid_transition" | "order_final" | "order_in_progress" | "pet_not_available" | "too_many_orders";
-                    /** @constant */
-                    status?: 409;
-                };
+                "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The resource has no entity tag that `If-Match` names. */
+        /** @description The resource has no entity tag that `If-Match` names, or is there despite `If-None-Match: *`. */
         PreconditionFailed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -667,12 +688,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "precondition_failed";
-                    /** @constant */
-                    status?: 412;
-                };
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description The body is too large. */
@@ -688,12 +704,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "payload_too_large";
-                    /** @constant */
-                    status?: 413;
-                };
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description The URL is too long. */
@@ -709,12 +720,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "uri_too_long";
-                    /** @constant */
-                    status?: 414;
-                };
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description The Expect header is not supported. */
@@ -730,12 +736,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "expectation_failed";
-                    /** @constant */
-                    status?: 417;
-                };
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description A limit of the plan is exceeded, or the key is banned because it continued to send. */
@@ -752,12 +753,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "daily_quota_exceeded" | "key_banned" | "rate_limited";
-                    /** @constant */
-                    status?: 429;
-                };
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description The headers are too large. */
@@ -773,12 +769,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "headers_too_large";
-                    /** @constant */
-                    status?: 431;
-                };
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description A defect of the service. It has been logged. */
@@ -794,12 +785,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "internal_error";
-                    /** @constant */
-                    status?: 500;
-                };
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description A dependency of the service is down. */
@@ -816,12 +802,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @enum {unknown} */
-                    code?: "service_unavailable";
-                    /** @constant */
-                    status?: 503;
-                };
+                "application/json": components["schemas"]["Error"];
             };
         };
     };
@@ -832,6 +813,8 @@ export interface components {
         IdempotencyKey: string;
         /** @description Entity tags of earlier responses (`ETag`). If the response would be one of them, it is 304 without a body. */
         IfNoneMatch: string;
+        /** @description Only `*`: nothing is replaced. If there is such a resource already, the response is 412 and nothing changes. */
+        IfNone: "*";
         /** @description Entity tags of the resource (`ETag` of its GET or PATCH). If it has none of them any more, the response is 412 and nothing changes. */
         IfMatch: string;
         /** @description The most items on the page. */
@@ -869,8 +852,8 @@ export interface components {
         ETag: string;
         /** @description Present if this is the stored response to an earlier request with the same Idempotency-Key; nothing was done again. */
         "Idempotent-Replayed": "true";
-        /** @description The stability of an operation that may still change. Absent for a stable one. */
-        "X-Stability": "beta" | "experimental";
+        /** @description The stability of an operation that may still change, `beta` or `experimental`. Absent for a stable one. */
+        "X-Stability": string;
     };
     pathItems: never;
 }
@@ -1024,7 +1007,7 @@ export interface operations {
                     Deprecation?: "@1764892800";
                     /** @description The date of the removal (RFC 8594). */
                     Sunset?: "Thu, 05 Dec 2030 00:00:00 GMT";
-                    /** @description The replacement of the operation (`rel="successor-version"`), and this page (`rel="deprecation"`). */
+                    /** @description The replacement of the operation (`rel="successor-version"`), and the reference page (`rel="deprecation"`). */
                     Link?: string;
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
@@ -1047,7 +1030,7 @@ export interface operations {
                     Deprecation?: "@1764892800";
                     /** @description The date of the removal (RFC 8594). */
                     Sunset?: "Thu, 05 Dec 2030 00:00:00 GMT";
-                    /** @description The replacement of the operation (`rel="successor-version"`), and this page (`rel="deprecation"`). */
+                    /** @description The replacement of the operation (`rel="successor-version"`), and the reference page (`rel="deprecation"`). */
                     Link?: string;
                     [name: string]: unknown;
                 };
@@ -1071,17 +1054,12 @@ export interface operations {
                     Deprecation?: "@1764892800";
                     /** @description The date of the removal (RFC 8594). */
                     Sunset?: "Thu, 05 Dec 2030 00:00:00 GMT";
-                    /** @description The replacement of the operation (`rel="successor-version"`), and this page (`rel="deprecation"`). */
+                    /** @description The replacement of the operation (`rel="successor-version"`), and the reference page (`rel="deprecation"`). */
                     Link?: string;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "not_found";
-                        /** @constant */
-                        status?: 404;
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             408: components["responses"]["RequestTimeout"];
@@ -1099,17 +1077,12 @@ export interface operations {
                     Deprecation?: "@1764892800";
                     /** @description The date of the removal (RFC 8594). */
                     Sunset?: "Thu, 05 Dec 2030 00:00:00 GMT";
-                    /** @description The replacement of the operation (`rel="successor-version"`), and this page (`rel="deprecation"`). */
+                    /** @description The replacement of the operation (`rel="successor-version"`), and the reference page (`rel="deprecation"`). */
                     Link?: string;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "gone";
-                        /** @constant */
-                        status?: 410;
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             413: components["responses"]["PayloadTooLarge"];
@@ -1131,17 +1104,12 @@ export interface operations {
                     Deprecation?: "@1764892800";
                     /** @description The date of the removal (RFC 8594). */
                     Sunset?: "Thu, 05 Dec 2030 00:00:00 GMT";
-                    /** @description The replacement of the operation (`rel="successor-version"`), and this page (`rel="deprecation"`). */
+                    /** @description The replacement of the operation (`rel="successor-version"`), and the reference page (`rel="deprecation"`). */
                     Link?: string;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "internal_error";
-                        /** @constant */
-                        status?: 500;
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description A dependency of the service is down. */
@@ -1159,17 +1127,12 @@ export interface operations {
                     Deprecation?: "@1764892800";
                     /** @description The date of the removal (RFC 8594). */
                     Sunset?: "Thu, 05 Dec 2030 00:00:00 GMT";
-                    /** @description The replacement of the operation (`rel="successor-version"`), and this page (`rel="deprecation"`). */
+                    /** @description The replacement of the operation (`rel="successor-version"`), and the reference page (`rel="deprecation"`). */
                     Link?: string;
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
-                        code?: "service_unavailable";
-                        /** @constant */
-                        status?: 503;
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -1462,6 +1425,8 @@ export interface operations {
             header?: {
                 /** @description Entity tags of the resource (`ETag` of its GET or PATCH). If it has none of them any more, the response is 412 and nothing changes. */
                 "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Only `*`: nothing is replaced. If there is such a resource already, the response is 412 and nothing changes. */
+                "If-None-Match"?: components["parameters"]["IfNone"];
                 /** @description Identifies the request in the response and in our logs: 1 to 64 letters, digits, `-` and `_`. Any other value is replaced. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
@@ -2007,6 +1972,3 @@ export interface operations {
         };
     };
 }
-type WithRequired<T, K extends keyof T> = T & {
-    [P in K]-?: T[P];
-};

@@ -1,4 +1,5 @@
-export { ApiError, type ApiErrorCode } from './api-error.js';
+export { ApiError, type ApiErrorCode, type ApiErrorKind } from './api-error.js';
+export type { Answer, Call, ResponseInfo } from './call.js';
 export {
   AdoptionStore,
   type Category,
@@ -17,5 +18,6 @@ export {
   type PetStatus,
   type RateLimit,
 } from './client.js';
+export type { Clock } from './clock.js';
+export type { CallOptions, ClientOptions, PostOptions, RequestInfo, TryInfo, WriteOptions } from './options.js';
 export type { Page, Pages } from './pages.js';
-export type { CallOptions, ClientOptions, PostOptions } from './transport.js';

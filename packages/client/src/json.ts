@@ -1,16 +1,21 @@
-import { isLosslessNumber, parse, stringify } from 'lossless-json';
+import { parse, rawJSON, stringify } from '@ungap/raw-json';
 import { int64Properties } from './generated.js';
 
 /** JSON text of a value. A bigint becomes an integer. */
 export function toJson(value: unknown): string {
-  return stringify(value) ?? '';
+  return stringify(value, function (this: Readonly<Record<string, unknown>>, name: string, said: unknown) {
+    // `said` comes from `BigInt.prototype.toJSON`, if the program has one.
+    const own = this[name];
+    return typeof own === 'bigint' ? rawJSON(own.toString()) : said;
+  });
 }
 
-/** Parses JSON: each int64 of the API becomes an exact bigint, every other number a number. */
+/**
+ * Parses JSON: each int64 of the API becomes an exact bigint, every other number a number. More than 19 digits are no
+ * int64, and a bigint of millions of them would take seconds.
+ */
 export function fromJson(text: string): unknown {
-  return parse(text, (name, value) => {
-    if (!isLosslessNumber(value)) return value;
-    const digits = value.toString();
-    return int64Properties.has(name) && /^-?\d+$/.test(digits) ? BigInt(digits) : Number(digits);
-  });
+  const reviver = (name: string, value: unknown, { source = '' }: { readonly source?: string }) =>
+    typeof value === 'number' && int64Properties.has(name) && /^-?\d{1,19}$/.test(source) ? BigInt(source) : value;
+  return parse(text, reviver as Parameters<typeof parse>[1]);
 }

@@ -1,52 +1,82 @@
 import { ApiError } from './api-error.js';
-import type { CallOptions, Transport } from './transport.js';
+import type { Answer } from './call.js';
+import { nextOf } from './links.js';
 
 export interface Page<Item> {
   readonly items: readonly Item[];
-  /** Address of the next page; undefined on the last. */
+  /** Address of the next page; undefined on the last. It can be stored. */
   readonly next: string | undefined;
 }
 
-/** A list of the API. `for await` iterates over all items; `page` fetches one page. */
+type Fetch<Item> = (page: URL) => Promise<Answer<readonly Item[]>>;
+
+/** The most that a page can have. All items take the fewest requests with it. */
+const MOST_ITEMS = '100';
+
+/**
+ * A list of the API. `for await` iterates over all items, each page being fetched when the previous one has been
+ * consumed.
+ */
 export class Pages<Item> implements AsyncIterable<Item> {
-  readonly #transport: Transport;
   readonly #first: URL;
-  readonly #options: CallOptions | undefined;
+  /** Undefined if nothing can be in the list. */
+  readonly #fetch: Fetch<Item> | undefined;
 
-  constructor(transport: Transport, first: URL, options?: CallOptions) {
-    this.#transport = transport;
+  constructor(first: URL, fetch: Fetch<Item> | undefined) {
     this.#first = first;
-    this.#options = options;
+    this.#fetch = fetch;
   }
 
-  /** One page: the first, or the one at a previous page's `next`. */
-  async page(next?: string): Promise<Page<Item>> {
-    const url = next === undefined ? this.#first : this.#own(next);
-    const { body, headers } = await this.#transport.get(url, this.#options);
-    const link = nextOf(headers.get('Link'));
-    return { items: body as readonly Item[], next: link === undefined ? undefined : this.#own(link).href };
+  /** The same list from a page on: a page's `next`, or the `page` of an error. */
+  from(page: string): Pages<Item> {
+    return new Pages(this.#own(page), this.#fetch);
   }
 
-  /** Every item, in order. Each page is fetched when the previous one has been consumed. */
-  async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
-    for (let next: string | undefined; ;) {
-      const page: Page<Item> = await this.page(next);
-      yield* page.items;
-      next = page.next;
-      if (next === undefined) return;
+  /** The first page alone. */
+  page(): Promise<Page<Item>> {
+    return this.#page(this.#first);
+  }
+
+  /** Every page, in order. */
+  async *pages(): AsyncGenerator<Page<Item>, void, undefined> {
+    let url = new URL(this.#first);
+    if (!/[?&](?:limit|cursor)=/.test(url.search)) url.searchParams.set('limit', MOST_ITEMS);
+    // Brent's algorithm: the page that is remembered moves on at each power of two, so any circle is found.
+    let remembered = url.href;
+    for (let count = 1; ; count += 1) {
+      const page = await this.#page(url);
+      yield page;
+      if (page.next === undefined) return;
+      if (page.next === url.href || page.next === remembered) throw notFetched('the next page is an earlier one', url);
+      url = new URL(page.next);
+      if ((count & (count - 1)) === 0) remembered = page.next;
     }
   }
 
+  async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
+    for await (const { items } of this.pages()) yield* items;
+  }
+
+  async #page(url: URL): Promise<Page<Item>> {
+    if (this.#fetch === undefined) return { items: [], next: undefined };
+    const { data: items, response } = await this.#fetch(url);
+    const next = nextOf(response.headers);
+    if (next === undefined) return { items, next };
+    if (next === null) throw notFetched('the Link is malformed', url);
+    return { items, next: this.#own(next, url).href };
+  }
+
   /** Refuses a link to anywhere else: the key must only go to the API. */
-  #own(link: string): URL {
-    const url = URL.canParse(link, this.#first.href) ? new URL(link, this.#first) : undefined;
-    if (url?.origin === this.#first.origin && url.pathname === this.#first.pathname) return url;
-    const message = `the next page is not at ${this.#first.origin}${this.#first.pathname}; it was not fetched`;
-    throw new ApiError({ code: 'unexpected_response', message, status: 200 });
+  #own(link: string, from = this.#first): URL {
+    const own = this.#first.origin + this.#first.pathname;
+    const url = URL.canParse(link, from.href) ? new URL(link, from) : undefined;
+    if (url !== undefined) url.hash = '';
+    if (url?.href.split('?')[0] === own) return url;
+    throw notFetched(`the next page is not at ${own}`, from);
   }
 }
 
-/** The target of rel="next" (RFC 8288). */
-function nextOf(link: string | null): string | undefined {
-  return /<([^>]*)>[^,<]*;\s*rel="?next"?(?=\s*(?:[;,]|$))/i.exec(link ?? '')?.[1];
+function notFetched(reason: string, page: URL): ApiError {
+  const message = `${reason}: not fetched`;
+  return new ApiError({ code: 'unexpected_response', message, status: 200, page: page.href });
 }

@@ -1,162 +1,244 @@
-import { ApiError, type ApiErrorCode } from './api-error.js';
+import { isAnswer } from './answers.js';
+import { ApiError, type FailedRequest } from './api-error.js';
+import { type Answer, type ResponseInfo, responseInfo } from './call.js';
+import { TimeIsUp, within } from './clock.js';
+import { warnIfDeprecated } from './deprecation.js';
 import { fromJson, toJson } from './json.js';
-import { jitter, retryAfterOf, wait } from './wait.js';
+import { Limiter } from './limiter.js';
+import { type CallOptions, checked, type ClientOptions, timeout } from './options.js';
+import { backOff, isPassing, retryAfterOf } from './retry.js';
+import { version } from './version.js';
 
-export interface ClientOptions {
-  /** Base address of the API including `/v1`, such as `https://api.adoption-store.example/v1`. */
-  readonly baseUrl: string;
-  readonly apiKey: string;
-  /** Most times a request is sent, 1 or more. Default: 5. */
-  readonly maxTries?: number;
-  /** Longest total wait of one call between its tries, in milliseconds. Default: 60,000. */
-  readonly maxWait?: number;
-  /** Used instead of the global `fetch`. */
-  readonly fetch?: (url: URL, init: RequestInit) => Promise<Response>;
-  /** Used instead of a timer. It must reject when the signal is aborted. */
-  readonly wait?: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
-}
+/** Far more than any answer of the API. */
+const MOST_BYTES = 10 * 1024 * 1024;
 
-export interface CallOptions {
-  /** Aborts the call, also while it waits. `AbortSignal.timeout(ms)` limits its duration. */
-  readonly signal?: AbortSignal | undefined;
-}
+/** The operation that tells the limits spends none of them. */
+const LIMITS = 'GET /rate_limit';
 
-export interface PostOptions extends CallOptions {
-  /** A POST with this key happens once, however often it is sent. Default: a random key for each call. */
-  readonly idempotencyKey?: string | undefined;
-}
-
-/** Methods whose repetition changes nothing more (RFC 9110 §9.2.2); a PATCH here sets values. */
-export type WriteMethod = 'PATCH' | 'PUT' | 'DELETE';
-
-export interface Answer {
-  readonly body: unknown;
-  readonly headers: Headers;
-}
-
-interface Sending {
+export interface Sending extends CallOptions {
+  readonly method: string;
+  /** The path of the description, such as `/pets/{petId}`. */
+  readonly path: string;
   readonly url: URL;
-  readonly init: {
-    readonly method: 'GET' | 'POST' | WriteMethod;
-    readonly headers?: Record<string, string>;
-    readonly body?: string;
-  };
-  readonly signal: AbortSignal | undefined;
+  readonly body?: unknown;
+  readonly idempotencyKey?: string | undefined;
+  readonly ifMatch?: string | undefined;
+  /** Address of the page, if a list is fetched. */
+  readonly page?: string | undefined;
 }
 
-/** Sends requests with the API key, and retries those that can be repeated safely. */
+interface Request extends FailedRequest {
+  readonly operation: string;
+  readonly url: URL;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+  readonly isConditional: boolean;
+}
+
+type Tried =
+  | { readonly error?: undefined; readonly data: unknown; readonly response: ResponseInfo }
+  | { readonly error: ApiError; readonly data?: undefined; readonly response?: ResponseInfo };
+
+/** Sends requests with the API key, when it is their turn, and again those that may be repeated. */
 export class Transport {
-  readonly base: URL;
-  // A private field of JavaScript, so that neither console.log nor JSON shows it.
-  readonly #apiKey: string;
-  readonly #maxTries: number;
-  readonly #maxWait: number;
-  readonly #fetch: NonNullable<ClientOptions['fetch']>;
-  readonly #wait: NonNullable<ClientOptions['wait']>;
+  // Private fields of JavaScript, so that neither console.log nor JSON shows the key.
+  readonly #options: ReturnType<typeof checked>;
+  readonly #limiter: Limiter;
+  /** `LIMITS` has a limit of its own. */
+  readonly #limiterOfLimits: Limiter;
 
   constructor(options: ClientOptions) {
-    this.base = baseOf(options.baseUrl);
-    // Checked here because fetch would quote the whole header in its error.
-    if (!/^[\x21-\x7e]+$/.test(options.apiKey)) throw new TypeError('apiKey is not an API key');
-    this.#apiKey = options.apiKey;
-    this.#maxTries = options.maxTries ?? 5;
-    this.#maxWait = options.maxWait ?? 60_000;
-    // Browsers throw if `fetch` is called as a method of another object.
-    this.#fetch = options.fetch ?? ((url, init) => fetch(url, init));
-    this.#wait = options.wait ?? wait;
-  }
-
-  /** @param url built with `at`, or a link of the API that the caller has checked. */
-  get(url: URL, { signal }: CallOptions = {}): Promise<Answer> {
-    return this.#send({ url, init: { method: 'GET' }, signal });
-  }
-
-  post(path: string, body: unknown, { idempotencyKey, signal }: PostOptions = {}): Promise<Answer> {
-    const headers: Record<string, string> = { 'Idempotency-Key': idempotencyKey ?? crypto.randomUUID() };
-    if (body !== undefined) headers['Content-Type'] = 'application/json';
-    const init = { method: 'POST' as const, headers, ...(body === undefined ? {} : { body: toJson(body) }) };
-    return this.#send({ url: this.at(path), init, signal });
-  }
-
-  write(method: WriteMethod, path: string, body: unknown, { signal }: CallOptions = {}): Promise<Answer> {
-    const content = body === undefined ? {} : { headers: { 'Content-Type': 'application/json' }, body: toJson(body) };
-    return this.#send({ url: this.at(path), init: { method, ...content }, signal });
+    this.#options = checked(options);
+    const { maxInFlight, clock } = this.#options;
+    this.#limiter = new Limiter(maxInFlight, clock);
+    this.#limiterOfLimits = new Limiter(maxInFlight, clock);
   }
 
   at(path: string): URL {
-    return new URL(`${this.base.pathname.replace(/\/$/, '')}${path}`, this.base);
+    const { base } = this.#options;
+    return new URL(`${base.pathname.replace(/\/$/, '')}${path}`, base);
   }
 
-  /** Every request is safe to repeat: a GET changes nothing, a write sets values, and each POST has an Idempotency-Key. */
-  async #send(sending: Sending): Promise<Answer> {
-    let waited = 0;
-    let mayBeDeleted = false;
-    for (let tries = 1; ; tries += 1) {
-      const outcome = await this.#try(sending);
-      if (!(outcome instanceof ApiError)) return outcome;
-      // The deletion whose response was lost may have happened.
-      if (mayBeDeleted && outcome.code === 'not_found') return { body: undefined, headers: new Headers() };
-      mayBeDeleted ||= sending.init.method === 'DELETE' && outcome.code === 'network_error';
-      const pause = outcome.retryAfter === undefined ? jitter(tries) : outcome.retryAfter * 1000;
-      if (!isPassing(outcome) || tries >= this.#maxTries || waited + pause > this.#maxWait) throw outcome;
-      await this.#wait(pause, sending.signal);
-      waited += pause;
-    }
-  }
-
-  async #try({ url, init, signal }: Sending): Promise<Answer | ApiError> {
-    const headers = { Accept: 'application/json', Authorization: `Bearer ${this.#apiKey}`, ...init.headers };
-    let response: Response;
-    let text: string;
+  /** @throws ApiError for every failure but an invalid argument, which is a TypeError or RangeError. */
+  async send(sending: Sending): Promise<Answer<unknown>> {
+    const request = requestOf(sending);
+    const longest = timeout(sending.timeout) ?? this.#options.timeout;
     try {
-      // The API never redirects, and no other server may get the key. No cookies: the key alone authenticates.
-      const request = { ...init, headers, redirect: 'error', credentials: 'omit', signal: signal ?? null } as const;
-      response = await this.#fetch(url, request);
-      text = await response.text();
+      return await within(this.#options.clock, longest, sending.signal, (signal) => this.#repeat(request, signal));
     } catch (error) {
-      signal?.throwIfAborted();
-      const message = 'the connection failed before a complete response arrived';
-      return new ApiError({ code: 'network_error', message, status: 0, cause: error });
+      // The reason may be any value, also the ApiError of another call.
+      const isOver = error instanceof TimeIsUp || error === sending.signal?.reason;
+      throw isOver ? noResponse(request, 'aborted', 'aborted by the caller', error) : error;
     }
-    if (response.status === 204) return { body: undefined, headers: response.headers };
-    const body = bodyOf(text);
-    return response.ok && body !== undefined ? { body, headers: response.headers } : this.#errorOf(response, body);
   }
 
-  #errorOf({ status, headers }: Response, body: unknown): ApiError {
-    const said = (typeof body === 'object' ? body : null) as { code?: unknown; message?: unknown } | null;
-    const isOurs = typeof said?.code === 'string' && typeof said.message === 'string';
-    return new ApiError({
-      code: isOurs ? (said.code as ApiErrorCode) : 'unexpected_response',
-      // A server may quote the request in its answer.
-      message: isOurs
-        ? (said.message as string).replaceAll(this.#apiKey, '…')
-        : `an unexpected response with status ${status}`,
-      status,
-      requestId: headers.get('X-Request-Id') ?? undefined,
-      retryAfter: retryAfterOf(headers),
-    });
+  async #repeat(request: Request, signal: AbortSignal): Promise<Answer<unknown>> {
+    const { clock, maxTries, maxWait } = this.#options;
+    let waited = 0;
+    let mayHaveHappened = false;
+    let last: ApiError | undefined;
+    for (let tries = 1; ; tries += 1) {
+      waited += await this.#turn(request, maxWait - waited, signal, last);
+      const { error, data, response } = await this.#try(request, tries, signal);
+      if (error === undefined) return { data, response };
+      // The deletion whose response was lost.
+      if (mayHaveHappened && request.method === 'DELETE' && error.code === 'not_found' && response !== undefined)
+        return { data: undefined, response };
+      mayHaveHappened ||= error.status !== 429;
+      const wait = backOff(tries, error.retryAfter);
+      if (!isPassing(error, request.method) || tries >= maxTries || waited + wait > maxWait) throw error;
+      // The lost try may have changed the entity tag, and the next would be told that somebody else did.
+      if (request.isConditional && mayHaveHappened) throw error;
+      await clock.wait(wait, signal);
+      waited += wait;
+      last = error;
+    }
+  }
+
+  /** Milliseconds until it is the request's turn. @throws the last try's error, if there is one and the wait is too long. */
+  async #turn(request: Request, maxWait: number, signal: AbortSignal, last?: ApiError): Promise<number> {
+    const { clock } = this.#options;
+    const from = clock.now();
+    try {
+      await this.#limiterOf(request).enter(maxWait, signal);
+      return clock.now() - from;
+    } catch (reason) {
+      if (signal.aborted) throw reason;
+      // That it wasn't sent would be wrong now.
+      if (last) throw last;
+      const retryAfter = (reason as TimeIsUp).enough;
+      const when = retryAfter === undefined ? '' : `, in ${Math.ceil(retryAfter)} s`;
+      const message = `not sent: its turn comes after maxWait${when}`;
+      throw new ApiError({ ...request, code: 'wait_too_long', message, status: 0, retryAfter });
+    }
+  }
+
+  async #try(request: Request, tries: number, signal: AbortSignal): Promise<Tried> {
+    const { clock, tryTimeout, onRequest, onResponse } = this.#options;
+    const { operation } = request;
+    const url = request.url.href;
+    const headers = new Headers(request.headers);
+    tell(onRequest, { operation, url, tries, headers });
+    const from = clock.now();
+    let tried: Tried | undefined;
+    try {
+      tried = await within(clock, tryTimeout, signal, (each) => this.#fetch(request, headers, each));
+    } catch (cause) {
+      if (signal.aborted) throw signal.reason;
+      tried = { error: noResponse(request, 'network_error', 'the connection failed before the end', cause) };
+    } finally {
+      this.#limiterOf(request).leave(operation === LIMITS ? undefined : tried?.response?.headers, tried?.error);
+    }
+    const { response, error } = tried;
+    const { status = 0, requestId } = response ?? {};
+    tell(onResponse, { operation, url, tries, status, requestId, duration: clock.now() - from, error });
+    if (response !== undefined) warnIfDeprecated(operation, response.headers);
+    return tried;
+  }
+
+  async #fetch(request: Request, headers: Headers, signal: AbortSignal): Promise<Tried> {
+    const { method, body, url, operation } = request;
+    headers.set('Authorization', `Bearer ${this.#options.apiKey}`);
+    // No other server may get the key, and the API never redirects. No cookies: the key alone authenticates.
+    const init = { method, body, headers, signal, redirect: 'manual', credentials: 'omit' } as const;
+    const received = await this.#options.fetch(url, init);
+    const response = responseInfo(received);
+    const failed = (text: string, reason = 'unexpected_response'): Tried => {
+      // A server may quote the request.
+      const [code = '', message = '', requestId] = [reason, text, response.requestId].map((each) =>
+        each?.replaceAll(this.#options.apiKey, '…'),
+      );
+      const retryAfter = retryAfterOf(received.headers);
+      return {
+        error: new ApiError({ ...request, code, message, status: response.status, requestId, retryAfter }),
+        response,
+      };
+    };
+    // In browsers a redirect has the status 0.
+    if (!received.ok && received.status < 400) {
+      await received.body?.cancel();
+      return failed('the response is a redirect');
+    }
+    const bytes = await bytesOf(received);
+    if (bytes === undefined) return failed(`a response of over ${MOST_BYTES} bytes`, 'response_too_large');
+    const data = valueOf(bytes);
+    if (received.ok && isAnswer(operation, response.status, data)) return { data, response };
+    const { code, message } = (data ?? {}) as { readonly code?: unknown; readonly message?: unknown };
+    if (!received.ok && typeof code === 'string' && typeof message === 'string') return failed(message, code);
+    return failed(`the response (status ${response.status}) is none of ${operation}`);
+  }
+
+  #limiterOf({ operation }: Request): Limiter {
+    return operation === LIMITS ? this.#limiterOfLimits : this.#limiter;
   }
 }
 
-function baseOf(text: string): URL {
-  if (!URL.canParse(text)) throw new TypeError('baseUrl is not a URL');
-  const url = new URL(text);
-  const isLocal = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname);
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLocal))
-    throw new TypeError('baseUrl must be https, except on localhost: the key would be readable on the network');
-  return url;
+function requestOf({ method, path, url, body, idempotencyKey, ifMatch, page }: Sending): Request {
+  const headers: Record<string, string> = {
+    Accept: 'application/json',
+    'User-Agent': `adoption-store-client/${version}`,
+  };
+  if (body !== undefined) headers['Content-Type'] = 'application/json';
+  if (ifMatch !== undefined) headers['If-Match'] = ifMatch;
+  const key = method === 'POST' ? (idempotencyKey ?? crypto.randomUUID()) : undefined;
+  if (key !== undefined) headers['Idempotency-Key'] = key;
+  // `fetch` would fail at each try, as if the connection did.
+  for (const [name, value] of Object.entries(headers))
+    if (!/^[\x20-\x7e]+$/.test(value)) throw new TypeError(`${name} must be printable ASCII`);
+  return {
+    operation: `${method} ${path}`,
+    url,
+    method,
+    headers,
+    body: body === undefined ? null : toJson(body),
+    isConditional: ifMatch !== undefined,
+    idempotencyKey: key,
+    page,
+  };
 }
 
-/** Whether the same request may succeed later. */
-function isPassing({ code, status }: ApiError): boolean {
-  return code === 'network_error' || code === 'idempotency_key_in_use' || status === 429 || status === 503;
+/** The whole body; undefined if it is too large. */
+async function bytesOf({ body }: Response): Promise<ArrayBuffer | undefined> {
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let size = 0;
+  const reader = body?.getReader();
+  for (let part; (part = (await reader?.read())?.value) !== undefined;) {
+    chunks.push(part);
+    size += part.byteLength;
+    if (size > MOST_BYTES) {
+      await reader?.cancel();
+      return undefined;
+    }
+  }
+  return new Blob(chunks).arrayBuffer();
 }
 
-function bodyOf(text: string): unknown {
+/** The JSON value in these bytes; undefined if they are none. */
+function valueOf(bytes: ArrayBuffer): unknown {
   try {
-    return fromJson(text);
+    return fromJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
     return undefined;
+  }
+}
+
+/** The error of a request without a complete response. */
+function noResponse(request: Request, code: string, message: string, cause: unknown): ApiError {
+  const failure =
+    cause instanceof TimeIsUp
+      ? { code: 'timeout', message: `not finished after ${cause.milliseconds} ms` }
+      : { code, message, cause };
+  return new ApiError({ ...request, ...failure, status: 0 });
+}
+
+/** A hook watches. Its error is reported as uncaught, and changes nothing. */
+function tell<Event>(hook: ((event: Event) => void) | undefined, event: Event): void {
+  try {
+    hook?.(event);
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
   }
 }

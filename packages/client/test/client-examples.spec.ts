@@ -14,6 +14,7 @@ const OUTPUTS: Readonly<Record<string, RegExp>> = {
   'quick-start.ts':
     /^one page: 1 Bella\none page: 2 Luna\nall pages: 1 Bella\nall pages: 2 Luna\nall pages: 3 Milo\norder 1 of animal 1 is placed\n$/,
   'orders.ts': /^409 pet_not_available: .+\nthe order is completed\nanimal 4 was adopted\n$/,
+  'errors.ts': /^Luna is animal \d+\n404 not_found\n\d+ requests left, status 200\n$/,
   'messages.ts': /^"Is Luna still there\?" is queued\n$/,
 };
 

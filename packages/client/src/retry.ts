@@ -1,0 +1,40 @@
+import type { ApiError } from './api-error.js';
+import { JITTER } from './limiter.js';
+
+const FIRST_WAIT = 500;
+const LONGEST_WAIT = 8_000;
+/** 0: no response came. */
+const PASSING = [0, 408, 429, 502, 503, 504];
+
+/**
+ * Milliseconds to wait after the nth try: a random time from half to the whole of a bound that doubles each time, and
+ * never less than `Retry-After`, in seconds.
+ */
+export function backOff(tries: number, retryAfter: number | undefined): number {
+  const bound = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** (tries - 1));
+  const random = Math.random();
+  return Math.max((bound * (1 + random)) / 2, retryAfter === undefined ? 0 : retryAfter * 1000 + random * JITTER);
+}
+
+/** Whether the same request may succeed later. A POST doesn't repeat a 500, which is a defect and may stay. */
+export function isPassing({ code, status }: ApiError, method: string): boolean {
+  // The next would be as large.
+  if (code === 'response_too_large') return false;
+  const isIdempotent = method !== 'POST' && method !== 'PATCH';
+  return PASSING.includes(status) || code === 'idempotency_key_in_use' || (status === 500 && isIdempotent);
+}
+
+/**
+ * `Retry-After` in seconds (RFC 9110 §10.2.3). The API sends seconds; a proxy may send a date. Anything else, such as -5
+ * or 1.5, says nothing.
+ */
+export function retryAfterOf(headers: Headers): number | undefined {
+  const text = headers.get('Retry-After') ?? '';
+  if (/^\d+$/.test(text)) return Number(text);
+  if (!/^[A-Z][a-z]{2,8},? /.test(text)) return undefined;
+  // By the sender's clock: the one here may be wrong.
+  const now = Date.parse(headers.get('Date') ?? '') || Date.now();
+  // One of the three forms of a date leaves the zone out.
+  const seconds = (Date.parse(text.replace(/( GMT)?$/, ' GMT')) - now) / 1000;
+  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
+}
