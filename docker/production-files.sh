@@ -1,16 +1,17 @@
 #!/bin/sh
-# production-files.sh APP FOLDER: copies the files that the app needs at run time to FOLDER, from an installed and built
+# production-files.sh FOLDER APP…: copies the files that the apps need at run time to FOLDER, from an installed and built
 # tree. npm can't do this: `npm ci --omit=dev` would include the test dependencies of our workspaces.
 set -eu
 export npm_config_update_notifier=false
-app=$1
-folder=$2
+folder=$1
+shift
+for app; do set -- "$@" "--workspace=@adoption-store/$app" && shift; done
 
 mkdir -p "$folder"
 # Optional dependencies are for development: the PostgreSQL of `npm start`, and readable logs.
 packages=$(mktemp)
 trap 'rm -f "$packages"' EXIT
-npm ls --all --parseable --omit=dev --omit=optional --workspace="@adoption-store/$app" >"$packages"
+npm ls --all --parseable --omit=dev --omit=optional "$@" >"$packages"
 while IFS= read -r path; do
   package=${path#"$PWD/"}
   [ "$package" != "$PWD" ] || continue
@@ -19,7 +20,7 @@ while IFS= read -r path; do
       workspace=$(realpath --relative-to=. "$package")
       mkdir -p "$folder/$workspace" "$folder/node_modules/@adoption-store"
       cp -P "$package" "$folder/$package"
-      for part in package.json dist views public; do
+      for part in package.json dist views public examples; do
         [ ! -e "$workspace/$part" ] || cp -R "$workspace/$part" "$folder/$workspace"
       done
       ;;
@@ -39,5 +40,5 @@ for manifest in package.json apps/*/package.json packages/*/package.json; do
 done
 npm sbom --sbom-format=cyclonedx >sbom.cdx.json
 
-# The service never reads these files. Licences stay.
-find . -type f \( -name '*.map' -o -name '*.ts' -o -name '*.cts' -o -name '*.mts' -o -name '*.tsbuildinfo' \) -delete
+# The service never reads these files. Licences stay, and so do the programs that pages show.
+find . -path ./packages/web/examples -prune -o -type f \( -name '*.map' -o -name '*.ts' -o -name '*.cts' -o -name '*.mts' -o -name '*.tsbuildinfo' \) -exec rm {} +

@@ -47,7 +47,8 @@ script() {
   cat <<'SQL'
 BEGIN;
 CREATE TEMPORARY TABLE listed (id bigint) ON COMMIT DROP;
-CREATE TEMPORARY TABLE former_keys (id bigint, hash text, revoked_at timestamptz, expires_at timestamptz) ON COMMIT DROP;
+CREATE TEMPORARY TABLE former_keys (
+  id bigint, hash text, revoked_at timestamptz, expires_at timestamptz, disabled_at timestamptz) ON COMMIT DROP;
 CREATE TEMPORARY TABLE former_accounts (
   id bigint, email text, password_hash text, credential_version integer, closed_at timestamptz) ON COMMIT DROP;
 CREATE TEMPORARY TABLE former_messages (id text, status text) ON COMMIT DROP;
@@ -56,7 +57,8 @@ SQL
   awk 1 "$listed"
   echo '\.'
   echo 'COPY former_keys FROM stdin;'
-  former 'SELECT id, hash, revoked_at, expires_at FROM api_keys' || return
+  # The former database may be of the version before, which has no disabled keys.
+  former "SELECT id, hash, revoked_at, expires_at, to_jsonb(api_keys) ->> 'disabled_at' FROM api_keys" || return
   echo 'COPY former_accounts FROM stdin;'
   former 'SELECT id, email, password_hash, credential_version, closed_at FROM accounts' || return
   echo 'COPY former_messages FROM stdin;'
@@ -65,6 +67,11 @@ SQL
 WITH ended AS (DELETE FROM sessions RETURNING 1) SELECT count(*) || ' sessions were ended' FROM ended;
 WITH resets AS (DELETE FROM password_resets RETURNING 1), proofs AS (DELETE FROM address_proofs RETURNING 1)
 SELECT (SELECT count(*) FROM resets) + (SELECT count(*) FROM proofs) || ' mailed links were ended';
+-- A backup of the release before has no such table.
+SELECT to_regclass('address_changes') IS NOT NULL AS has_changes \gset
+\if :has_changes
+WITH ended AS (DELETE FROM address_changes RETURNING 1) SELECT count(*) || ' changes of addresses were ended' FROM ended;
+\endif
 WITH ended AS (DELETE FROM account_mails WHERE status = 'queued' RETURNING 1)
 SELECT count(*) || ' waiting mails to accounts were dropped' FROM ended;
 WITH ended AS (DELETE FROM secrets RETURNING 1) SELECT count(*) || ' secrets will be made anew' FROM ended;
@@ -89,6 +96,13 @@ WITH ended AS (
     AND LEAST(former.revoked_at, former.expires_at) IS DISTINCT FROM LEAST(api_keys.revoked_at, api_keys.expires_at)
   RETURNING api_keys.id)
 SELECT 'key ' || id || ' ends as it did' FROM ended ORDER BY id;
+WITH disabled AS (
+  UPDATE api_keys SET disabled_at = former.disabled_at
+  FROM former_keys AS former
+  WHERE former.id = api_keys.id AND former.hash = api_keys.hash
+    AND api_keys.disabled_at IS NULL AND former.disabled_at IS NOT NULL
+  RETURNING api_keys.id)
+SELECT 'key ' || id || ' is disabled' FROM disabled ORDER BY id;
 WITH revoked AS (UPDATE api_keys SET revoked_at = now() WHERE revoked_at IS NULL AND :revoked RETURNING id)
 SELECT 'key ' || id || ' was revoked' FROM revoked ORDER BY id;
 
