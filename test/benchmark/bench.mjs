@@ -10,6 +10,10 @@ import { measureHour } from './hour.mjs';
 import { measureLimiter } from './limiter.mjs';
 import { measureMessages } from './messages.mjs';
 import { measureOperations, measureUsage } from './operations.mjs';
+import { measurePooler } from './pooler.mjs';
+import { measurePortal } from './portal.mjs';
+import { measureProcesses } from './processes.mjs';
+import { measureRefusals } from './refusals.mjs';
 import { check, keep } from './results.mjs';
 import { measureSizing } from './sizing.mjs';
 import { measureSoak } from './soak.mjs';
@@ -25,6 +29,10 @@ const benchmarks = {
   limiter: measureLimiter,
   messages: measureMessages,
   operations: measureOperations,
+  pooler: measurePooler,
+  portal: measurePortal,
+  processes: measureProcesses,
+  refusals: measureRefusals,
   sizing: measureSizing,
   soak: measureSoak,
   throughput: measureThroughput,
@@ -36,7 +44,7 @@ const benchmarks = {
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    /** Folder of another built version, for `versions`. */
+    /** Folder of another built version, for `versions` and `refusals`. */
     before: { type: 'string' },
     check: { type: 'boolean', default: false },
     /** Also measures growth to ten million animals. */

@@ -1,13 +1,15 @@
 import { performance } from 'node:perf_hooks';
 import { DEFAULT_BAN_POLICY, NO_REFUSALS, NO_USAGE } from '@adoption-store/domain';
 import { InProcessRequestCounter, RedisRequestCounter } from '@adoption-store/infrastructure/testing';
-import { openRedis } from './redis.mjs';
+import { openCluster, openRedis } from './redis.mjs';
 import { compareServices } from './limiter-over-http.mjs';
 
 const WINDOWS = 9;
 const DECISIONS = 200_000;
 const ACCOUNTS = 10_000;
 const CALLERS = 32;
+/** Accounts that each send a request in the same turn of the event loop. */
+const MANY = 500;
 const REDIS_DECISIONS = 30_000;
 const now = Date.UTC(2026, 0, 1, 12);
 
@@ -29,7 +31,10 @@ export async function measureLimiter() {
   const rows = await measureInProcess();
   const redis = await openRedis();
   if (redis === undefined) console.warn('SKIPPED: Redis, as REDIS_URL is not set and there is no redis-server.');
-  else rows.push(...(await measureRedis(redis.url)));
+  else rows.push(...(await measureRedis('Redis', [redis.url])));
+  const cluster = await openCluster();
+  if (cluster !== undefined) rows.push(...(await measureRedis('Redis Cluster', cluster.urls)));
+  cluster?.close();
   console.table(Object.fromEntries(rows));
   const services = await compareServices(redis?.url);
   redis?.close();
@@ -57,33 +62,40 @@ async function measureInProcess() {
   return Object.entries(costs).map(([kind, each]) => [kind, { 'median µs': round(middle(each)) }]);
 }
 
-async function measureRedis(url) {
-  const counter = await RedisRequestCounter.connect(url, DEFAULT_BAN_POLICY);
-  if (!counter.isReady) throw new Error(`the Redis of REDIS_URL can't be reached`);
-  const windows = [];
-  for (let window = 0; window < 4; window++) windows.push(await measureRedisOnce(counter));
+async function measureRedis(name, urls) {
+  const counter = await RedisRequestCounter.connect({ urls }, DEFAULT_BAN_POLICY, 1_000);
+  if (!counter.isReady) throw new Error(`${name} can't be reached`);
+  const rows = [];
+  for (const atOnce of [CALLERS, MANY]) {
+    const windows = [];
+    for (let window = 0; window < 4; window++) windows.push(await measureRedisOnce(counter, atOnce));
+    const [figures] = windows
+      .slice(1)
+      .sort((one, other) => one['p50 µs'] - other['p50 µs'])
+      .slice(1);
+    rows.push([`${name}, ${atOnce} at once`, figures]);
+  }
   counter.close();
-  const [figures] = windows
-    .slice(1)
-    .sort((one, other) => one['p50 µs'] - other['p50 µs'])
-    .slice(1);
-  return [[`Redis, ${CALLERS} at once`, figures]];
+  return rows;
 }
 
-async function measureRedisOnce(counter) {
+async function measureRedisOnce(counter, atOnce) {
   const latencies = [];
   const startedAt = performance.now();
+  const cpu = process.cpuUsage();
   const call = async (caller) => {
-    for (let index = caller; index < REDIS_DECISIONS; index += CALLERS) {
+    for (let index = caller; index < REDIS_DECISIONS; index += atOnce) {
       const sentAt = performance.now();
       await counter.count({ requester: accounts[index % ACCOUNTS], limits: plenty, now });
       latencies.push((performance.now() - sentAt) * 1000);
     }
   };
-  await Promise.all(Array.from({ length: CALLERS }, (_, caller) => call(caller)));
+  await Promise.all(Array.from({ length: atOnce }, (_, caller) => call(caller)));
   const perSecond = Math.round(latencies.length / ((performance.now() - startedAt) / 1000));
+  const { user, system } = process.cpuUsage(cpu);
   const [p50, p99] = [middle(latencies), middle(latencies, 0.99)];
-  return { 'p50 µs': round(p50), 'p99 µs': round(p99), 'a second': perSecond };
+  const cost = round((user + system) / latencies.length);
+  return { 'p50 µs': round(p50), 'p99 µs': round(p99), 'a second': perSecond, 'CPU µs': cost };
 }
 
 function round(value) {

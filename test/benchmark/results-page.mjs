@@ -14,21 +14,25 @@ const MOST_P99 = { 256: 0.8 };
 const LEAST_OF_OTHERS = { 'typical, throttled': { 32: 8 } };
 const LEAST_WITH_REDIS = 0.75;
 const LEAST_WITH_MANY = 0.95;
+/** Target: the lowest ratio of the rate behind a pooler to the rate without one. */
+const LEAST_POOLED = 0.85;
 const MOST_START_UP = 1_500;
 const MOST_MEMORY = 160;
 
 const TOOLS = { about, judged, table };
 
 /** Renders results.md from results.json. */
-export function render({ throughput = {}, limiter, growth, soak, year, hour }) {
+export function render({ throughput = {}, limiter, processes, growth, soak, pooler, year, hour }) {
   const versions = Object.keys(throughput).sort((one, other) => Number.parseInt(one) - Number.parseInt(other));
   return [
     ...introduction,
     ...versions.flatMap((version) => renderLosses(version, throughput[version])),
     ...versions.flatMap((version) => renderNode(version, throughput[version])),
     ...(limiter === undefined ? [] : renderLimiter(limiter)),
+    ...(processes === undefined ? [] : renderProcesses(processes)),
     ...(growth === undefined ? [] : renderGrowth(growth)),
     ...(soak === undefined ? [] : renderSoak(soak)),
+    ...(pooler === undefined ? [] : renderPooler(pooler)),
     ...(year === undefined ? [] : renderYear(year, TOOLS)),
     ...(hour === undefined ? [] : renderHour(hour, TOOLS)),
   ].join('\n');
@@ -61,7 +65,7 @@ const introduction = [
   'ratios between neighbouring windows. A window is repeated if the host of a virtual machine took more than 2 % of its',
   'CPU time. A figure in **bold** misses its target.',
   '',
-  '`npm run bench -- throughput --write` (and `limiter`, `growth --huge`, `soak --minutes 20`, `year`, `hour --minutes 60`) writes this page and',
+  '`npm run bench -- throughput --write` (and `limiter`, `processes`, `growth --huge`, `soak --minutes 20`, `pooler`, `year`, `hour --minutes 60`) writes this page and',
   'results.json. `npm run bench -- --check` fails if a ratio falls below 0.8 of the one here.',
   '',
 ];
@@ -182,6 +186,31 @@ function renderLimiter(run) {
   ];
 }
 
+function renderProcesses(run) {
+  const rows = Object.entries(run.figures).map(([name, { rate, p50, p99, cpu, ...others }]) => [
+    ...[...name.split('; '), Math.round(rate), others['to one'] ?? '', p50, p99, Math.round(cpu)],
+    ...[Math.round(others['PostgreSQL cpu']), others['Redis cpu'] === undefined ? '' : Math.round(others['Redis cpu'])],
+    Math.round(others['transactions for 1,000 requests']),
+  ]);
+  const cpus = ['CPU µs per request', 'of PostgreSQL', 'of Redis'];
+  const head = [
+    'Workload',
+    'Connections',
+    'Shared counts',
+    'Processes',
+    'Requests/s',
+    '÷ one process',
+    'p50 ms',
+    'p99 ms',
+  ];
+  const how =
+    'Processes of the API that share one PostgreSQL, with a pool of 5 each. The load generator sends to each of them. With one connection no two requests share a query. Transactions are those of PostgreSQL for 1,000 requests:';
+  return [
+    ...['## Processes', '', `${about(run)}, Node.js ${run.node}. ${how}`, ''],
+    ...table([...head, ...cpus, 'Transactions'], rows),
+  ];
+}
+
 function renderGrowth(run) {
   const rows = Object.entries(run.figures).flatMap(([animals, kinds]) =>
     Object.entries(kinds).map(([kind, figures]) => [
@@ -205,6 +234,24 @@ function renderSoak(run) {
   const how = `${minutes} minutes of the mix at 32 connections, ${run.figures['a second']} requests/s:`;
   const head = ['', 'Lowest', 'Median', 'Highest', 'Growth per minute', 'Verdict'];
   return ['## Soak', '', `${about(run)}, Node.js ${run.node}. ${how}`, '', ...table(head, rows)];
+}
+
+function renderPooler(run) {
+  const { pgbouncer, postgres, loads } = run.figures;
+  const rows = Object.entries(loads).map(([workload, { direct, pooled }]) => [
+    ...[workload, Math.round(direct.rate), Math.round(pooled.rate)],
+    ...[judged(pooled.ratio, { least: LEAST_POOLED }), pooled['p99 ratio']],
+    ...[Math.round(direct.cpu), Math.round(pooled.cpu)],
+  ]);
+  const how = `PostgreSQL ${postgres}, PgBouncer ${pgbouncer} in transaction mode, with the settings of [pooler.md](../../docker/pooler.md). Two processes of the API in turns at 32 connections, one of them behind PgBouncer; the processor time is that of the API alone:`;
+  const figures = ['Rate ÷ direct', 'p99 ÷ direct', 'CPU µs per request, direct', 'CPU µs, pooled'];
+  return [
+    '## Behind a pooler',
+    '',
+    `${about(run)}, Node.js ${run.node}, ${how}`,
+    '',
+    ...table(['Workload', 'Direct, requests/s', 'Pooled, requests/s', ...figures], rows),
+  ];
 }
 
 function about({ date, machine, windows, seconds }) {

@@ -24,6 +24,10 @@ const ROW_OF = {
   sessions: `(sid, sess, expire, token_hash, account_id, credential_version, begun_at, used_at)
     SELECT gen_random_uuid(), '{}', now(), encode(sha256(n::text::bytea), 'hex'), n, 0, now(), now()`,
   usage_by_day: `(account_id, day, key_id, admitted, refused) SELECT n, now(), n, 100, 0`,
+  usage_by_hour: `(account_id, hour, key_id, admitted, refused, last_at)
+    SELECT n, date_trunc('hour', now()), n, 100, 0, now()`,
+  refusals: `(account_id, at, id, key_id, operation, code, request_id)
+    SELECT n, now(), n, n, 'GET /v1/pets/{petId}', 'invalid_parameter', gen_random_uuid()`,
   request_counts: `(account_id, day_start, day_used) SELECT n, date_trunc('day', now()), 100`,
 };
 

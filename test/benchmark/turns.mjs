@@ -8,14 +8,17 @@ export const WINDOWS = number('BENCH_WINDOWS', 5);
 /**
  * Loads each of `kinds`, `{ service, requests }` by name, in turns, so that other work on the machine affects all of
  * them. Returns the results of each window. A ratio is between neighbours in time. `before` is the number of seconds
- * before each window that aren't counted.
+ * before each window that aren't counted. `loadOne` loads a service that is more than one process.
  */
-export async function inTurns(kinds, { connections, seconds = SECONDS, windows = WINDOWS, before = 0 }) {
+export async function inTurns(
+  kinds,
+  { connections, seconds = SECONDS, windows = WINDOWS, before = 0, loadOne = load },
+) {
   const results = Object.fromEntries(Object.keys(kinds).map((name) => [name, []]));
   for (let window = 0; window < windows; window++) {
     for (const [name, { service, requests }] of turned(Object.entries(kinds), window)) {
-      if (before > 0) await load(service, requests, { connections, seconds: before });
-      results[name].push(await undisturbed(() => load(service, requests, { connections, seconds })));
+      if (before > 0) await loadOne(service, requests, { connections, seconds: before });
+      results[name].push(await undisturbed(() => loadOne(service, requests, { connections, seconds })));
     }
   }
   return results;

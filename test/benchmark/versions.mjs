@@ -1,7 +1,7 @@
 import { createKey, startApi } from './services.mjs';
 import { openStore } from './store.mjs';
 import { inTurns, middles, ratio } from './turns.mjs';
-import { ANIMALS, mixedLists, withKeys, WORKLOADS } from './workloads.mjs';
+import { ANIMALS, requestsOf } from './workloads.mjs';
 
 /** Compares the API with another version of it, built in the folder `before`. Each has a database of its own. */
 export async function measureVersions({ before }) {
@@ -39,8 +39,7 @@ async function open(from) {
   const keys = [createKey(store.env, from)];
   return {
     service,
-    requests: async (workload) =>
-      withKeys(workload === 'mixed lists' ? await mixedLists(service, keys[0]) : WORKLOADS[workload], keys),
+    requests: (workload) => requestsOf(workload, service, keys),
     async close() {
       await service.stop();
       await store.close();

@@ -1,8 +1,11 @@
-/** The API with only the observers named in the arguments: log, metrics, usage. */
+/** The API with only the observers named in the arguments: log, metrics, usage, refusals. */
 import { ApiMetrics, createApi } from '@adoption-store/api';
 import { createApplication } from '@adoption-store/domain';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { openLog } from '@adoption-store/telemetry';
+
+/** Records that record nothing. */
+const UNRECORDED = { record: () => undefined };
 
 const watched = process.argv.slice(2);
 const log = await openLog({ service: 'api', level: 'info' });
@@ -11,20 +14,19 @@ const { ports, isReady, read, close } = await openInfrastructure({
   poolSize: 10,
 });
 const api = await createApi({
-  application: createApplication(watched.includes('usage') ? ports : { ...ports, usage: unrecorded(ports.usage) }),
+  application: createApplication({
+    ...ports,
+    usage: watched.includes('usage') ? ports.usage : UNRECORDED,
+    refusals: watched.includes('refusals') ? ports.refusals : UNRECORDED,
+  }),
   clock: ports.clock,
   isReady,
   log,
   logRequests: watched.includes('log'),
-  metrics: watched.includes('metrics') ? new ApiMetrics(read) : undefined,
+  metrics: watched.includes('metrics') ? new ApiMetrics(read, () => Promise.resolve(new Map())) : undefined,
 });
 await api.listen(0, '127.0.0.1');
 console.log(`Address  ${await api.getUrl()}/v1`);
 process.once('SIGTERM', () => {
   void api.close().then(close);
 });
-
-/** Usage records that record nothing. */
-function unrecorded(usage) {
-  return { record: () => undefined, list: usage.list.bind(usage), forget: usage.forget.bind(usage) };
-}

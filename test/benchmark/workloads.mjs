@@ -41,6 +41,12 @@ export async function mixedLists(service, key) {
   ].map((query) => get(`/v1/pets${query}`));
 }
 
+/** The requests of any workload, `mixed lists` included, with each of the keys. */
+export async function requestsOf(workload, service, keys) {
+  const requests = workload === 'mixed lists' ? await mixedLists(service, keys[0]) : WORKLOADS[workload];
+  return withKeys(requests, keys);
+}
+
 /** The same requests with a key each. */
 export function withKeys(requests, keys) {
   return keys.flatMap((key) => requests.map((request) => ({ ...request, key })));
