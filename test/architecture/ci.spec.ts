@@ -1,23 +1,33 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
 import { repository } from './trees.js';
 
 const read = (path: string) => readFileSync(join(repository, path), 'utf8');
 
+interface Workflow {
+  readonly on: unknown;
+  readonly permissions: unknown;
+  readonly jobs: Readonly<
+    Record<string, { readonly needs?: string; readonly permissions?: unknown; readonly steps?: readonly unknown[] }>
+  >;
+}
+
 /** Actions that aren't named by their commit, and packages of npm and versions of Node.js that aren't exact. */
 function unpinned(text: string): string[] {
-  const uses = [...text.matchAll(/uses: (\S+)/g)].filter(([, action]) => !/@[0-9a-f]{40}$/.test(action ?? ''));
+  const uses = [...text.matchAll(/uses: (?!\.\/)(\S+)/g)].filter(([, action]) => !/@[0-9a-f]{40}$/.test(action ?? ''));
   const packages = [...text.matchAll(/npm install .* "?(\S+?)"? \|\|/g)].filter(
     ([, name]) => !/@(?:\d+\.\d+\.\d+(?:-[\w.]+)?|\$version)$/.test(name ?? ''),
   );
-  const versions = [...text.matchAll(/(?:test_on_node|node-version:) ((?!\d+\.\d+\.\d+ )[\d.']+)/g)];
+  const versions = [...text.matchAll(/(?:test_on_node|node-version:) ((?!\d+\.\d+\.\d+\s)[\d.']+)/g)];
   return [...uses, ...packages, ...versions].map(([, name]) => name ?? '');
 }
 
 describe('CI', () => {
   it('takes exact versions of whatever has one', () => {
-    expect(unpinned(read('.github/workflows/ci.yml') + read('.ci/run'))).toEqual([]);
+    const files = ['.github/workflows/ci.yml', '.github/workflows/publish.yml', '.ci/run'];
+    expect(files.flatMap((file) => unpinned(read(file)))).toEqual([]);
   });
 
   it('is told of an action, a package and a version that may change', () => {
@@ -37,5 +47,25 @@ describe('CI', () => {
     expect(read('.ci/run')).toContain(`test_on_node ${version} `);
     const { engines } = JSON.parse(read('package.json')) as { readonly engines: { readonly node: string } };
     expect(`>=${read('.nvmrc').trim()}`).toBe(`${engines.node}.0`);
+  });
+});
+
+describe('the workflow that publishes', () => {
+  const { on, permissions, jobs } = parse(read('.github/workflows/publish.yml')) as Workflow;
+
+  it('runs for a tag, after everything that CI does', () => {
+    expect(on).toEqual({ push: { tags: ['v*.*.*'] } });
+    expect(jobs['test']).toEqual({ uses: './.github/workflows/ci.yml' });
+    expect(jobs['publish']?.needs).toBe('test');
+  });
+
+  it('publishes each package that is not private, with provenance and without a token of ours', () => {
+    const published = ['client', 'domain'].map((name) => `--workspace=@adoption-store/${name}`).join(' ');
+    expect(jobs['publish']?.steps?.at(-1)).toEqual({ run: `npm publish --provenance --access public ${published}` });
+    expect({ all: permissions, publish: jobs['publish']?.permissions }).toEqual({
+      all: { contents: 'read' },
+      publish: { contents: 'read', 'id-token': 'write' },
+    });
+    expect(read('.github/workflows/publish.yml')).not.toMatch(/secrets\.|TOKEN/);
   });
 });

@@ -12,6 +12,7 @@ import {
   unknownSettings,
   unmet,
 } from './deployment.js';
+import { dockerfileFaults } from './dockerfile.js';
 
 /** Services that may be reached from outside. */
 const PUBLISHED = ['proxy', 'grafana'];
@@ -89,27 +90,6 @@ function ourFaults(name: string, service: Tree, compose: Tree): string[] {
       'believes the proxy alone':
         environment['TRUST_PROXY'] === (BEHIND_PROXY.test(String(service['image'])) ? proxy : undefined),
     }),
-  ];
-}
-
-/** Checks each stage of the Dockerfile that is run. */
-function dockerfileFaults(text: string): string[] {
-  const images = [...text.matchAll(/^ARG \w+_IMAGE=(.*)$/gm)].map(([, image]) => image);
-  const variables = [...text.matchAll(/^ENV (?!TURBO_)(.*)$/gm)].flatMap(([, line = '']) =>
-    line.split(' ').map((pair) => pair.split('=')[0] ?? ''),
-  );
-  return [
-    ...unmet('the Dockerfile', {
-      'has pinned images': images.length > 0 && images.every(isPinned),
-      'starts from them alone': [...text.matchAll(/^FROM (\S+)/gm)].every(([, from = '']) =>
-        /^\$\{\w+_IMAGE\}$|^(?:build|run)$/.test(from),
-      ),
-      'is not root': /^USER [1-9]\d*:[1-9]\d*$/m.test(text) && !/^USER (?:root|0)/m.test(text),
-      'lets signals reach Node.js':
-        /^ENTRYPOINT \["\/usr\/local\/bin\/node"\]$/m.test(text) && !/^(?:ENTRYPOINT|CMD) [^[]/m.test(text),
-      'asks for readiness': [...text.matchAll(/^HEALTHCHECK/gm)].length === [...text.matchAll(/\/readyz`/g)].length,
-    }),
-    ...unknownSettings(variables).map((each) => `the Dockerfile has ${each}, which no app reads`),
   ];
 }
 

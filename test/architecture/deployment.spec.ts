@@ -1,5 +1,8 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -8,6 +11,9 @@ import { folderOf } from '@adoption-store/test-support';
 import { makeCertificate, OPENSSL } from '../support/certificate.js';
 import { HAPROXY, PROXY_CONFIG } from '../support/proxy.js';
 import { composeFaults } from './compose.js';
+import { at, entriesAt, isPinned, readYaml, resourcesOf, type Tree, treesAt } from './deployment.js';
+import { healthChecksOf } from './dockerfile.js';
+import { fieldFaults } from './kubernetes-fields.js';
 import { kubernetesFaults } from './kubernetes.js';
 import { fixtures, repository } from './trees.js';
 
@@ -48,8 +54,102 @@ describe('the compose file and the images', () => {
       'the Dockerfile is not root',
       'the Dockerfile lets signals reach Node.js',
       'the Dockerfile asks for readiness',
+      'the Dockerfile compiles on the platform of the builder, and runs on any',
+      'the Dockerfile has the version of package.json',
+      'the Dockerfile has its labels',
+      'the Dockerfile lists the packages of each image',
       'the Dockerfile has HOTS, which no app reads',
     ]);
+  });
+});
+
+describe('the compose file of the failover', () => {
+  const base = readYaml(join(docker, 'compose.yaml'));
+  const failover = readYaml(join(docker, 'compose.failover.yaml'));
+  const members = ['postgres', 'postgres-2', 'postgres-3'];
+  const urlsOf = (compose: Tree) =>
+    Object.fromEntries(
+      entriesAt(compose, 'services').flatMap(([name, service]) => {
+        const url = at(service, 'environment.DATABASE_URL') as string | undefined;
+        return url === undefined ? [] : [[name, url.replace(/@.*/, '@')]];
+      }),
+    );
+
+  it('gives each service the address of each server, with the role that it has without', () => {
+    expect(urlsOf(failover)).toEqual(urlsOf(base));
+    const text = readFileSync(join(docker, 'compose.failover.yaml'), 'utf8');
+    const hosts = [...text.matchAll(/ DATABASE_URL: .*@(.*)$/gm)].map(([, rest]) => rest);
+    expect([...new Set(hosts)]).toEqual([`${members.join()}/store?target_session_attrs=read-write`]);
+  });
+
+  it.each(members)('names %s by the name under which the others reach it', (name) => {
+    const service = at(failover, `services.${name}`);
+    expect(at(service, 'environment')).toMatchObject({
+      PATRONI_NAME: name,
+      PATRONI_POSTGRESQL_CONNECT_ADDRESS: `${name}:5432`,
+      PATRONI_RESTAPI_CONNECT_ADDRESS: `${name}:8008`,
+    });
+  });
+
+  it('pins its images, and hardens what compose.yaml does not have', () => {
+    for (const [name, service] of entriesAt(failover, 'services')) {
+      if (at(base, `services.${name}`) !== undefined) continue;
+      expect([name, isPinned(service['image']), service['read_only'], service['cap_drop']]).toEqual([
+        name,
+        true,
+        true,
+        ['ALL'],
+      ]);
+    }
+    const [, postgres = ''] = /^ARG POSTGRES_IMAGE=(.*)$/m.exec(readFileSync(join(docker, 'Dockerfile'), 'utf8')) ?? [];
+    expect(readFileSync(join(docker, 'patroni/Dockerfile'), 'utf8')).toContain(`ARG POSTGRES_IMAGE=${postgres}\n`);
+  });
+});
+
+describe('the overlay with CloudNativePG', () => {
+  const resources = resourcesOf(join(docker, 'kubernetes/overlays/cloudnative-pg'));
+  const cluster = resources.find(({ kind }) => kind === 'Cluster');
+
+  it('loses no acknowledged commit in a failover', () => {
+    expect(at(cluster, 'spec.instances')).toBeGreaterThanOrEqual(3);
+    expect(at(cluster, 'spec.postgresql.synchronous')).toMatchObject({ number: 1, dataDurability: 'required' });
+    expect(isPinned(at(cluster, 'spec.imageName'))).toBe(true);
+  });
+
+  it('lets the store, the operator and the instances reach the instances', () => {
+    const policies = resources.filter(({ kind }) => kind === 'NetworkPolicy');
+    const labels = JSON.stringify({ 'cnpg.io/cluster': at(cluster, 'metadata.name') });
+    expect(policies.filter((each) => JSON.stringify(at(each, 'spec.podSelector.matchLabels')) === labels)).toHaveLength(
+      1,
+    );
+    const ours = resources.filter(({ apiVersion }) => !String(apiVersion).startsWith('postgresql.cnpg.io/'));
+    expect(fieldFaults(ours)).toEqual([]);
+  });
+});
+
+describe('the health check of an image', () => {
+  const checks = healthChecksOf(readFileSync(join(docker, 'Dockerfile'), 'utf8'));
+
+  it('is there for each service', () => {
+    expect(checks.map(({ app, setting }) => [app, setting])).toEqual([
+      ['api', 'PORT'],
+      ['portal', 'PORTAL_PORT'],
+      ['worker', 'WORKER_PORT'],
+    ]);
+  });
+
+  it.each(checks)('passes while /readyz is 200, and no longer: $app', async ({ args, setting }) => {
+    let status = 200;
+    const server = createServer(({ url }, response) => response.writeHead(url === '/readyz' ? status : 404).end());
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const env = { [setting]: String((server.address() as AddressInfo).port) };
+    const code = async () =>
+      (await once(spawn(process.execPath, args, { env, stdio: 'ignore' }), 'exit'))[0] as unknown;
+    expect(await code()).toBe(0);
+    status = 503;
+    expect(await code()).toBe(1);
+    await once(server.close(), 'close');
+    expect(await code()).toBe(1);
   });
 });
 
@@ -183,12 +283,36 @@ describe('the alert rules', () => {
   });
 });
 
+describe('the autoscaler by the event loop', () => {
+  const scaled = readYaml(join(docker, 'kubernetes/autoscaling/scaled-object.yaml'));
+
+  it('has the bounds of the autoscaler that it replaces', () => {
+    const [base] = resourcesOf(join(docker, 'kubernetes/base')).filter(
+      ({ kind }) => kind === 'HorizontalPodAutoscaler',
+    );
+    expect(at(scaled, 'spec.scaleTargetRef.name')).toBe(at(base, 'spec.scaleTargetRef.name'));
+    expect(at(scaled, 'spec.minReplicaCount')).toBe(at(base, 'spec.minReplicas'));
+    expect(at(scaled, 'spec.maxReplicaCount')).toBe(at(base, 'spec.maxReplicas'));
+    expect(at(scaled, 'spec.advanced.horizontalPodAutoscalerConfig.behavior')).toEqual(at(base, 'spec.behavior'));
+    const [, cpu] = treesAt(scaled, 'spec.triggers');
+    expect(at(cpu, 'metadata.value')).toBe(at(treesAt(base, 'spec.metrics')[0], 'resource.target.averageValue'));
+  });
+
+  it('has a query that promtool has tried', () => {
+    const tests = treesAt(readYaml(join(docker, 'prometheus/alerts.test.yml')), 'tests');
+    const tried = tests.flatMap((test) => treesAt(test, 'promql_expr_test')).map(({ expr }) => expr);
+    expect(tried).toContain(at(treesAt(scaled, 'spec.triggers')[0], 'metadata.query'));
+  });
+});
+
 describe('the shell scripts', () => {
   const shellcheck = folderOf('shell scripts', 'shellcheck', 'shellcheck');
 
-  (shellcheck === undefined ? it.skip : it)('pass shellcheck', () => {
-    const scripts = readdirSync(docker).filter((name) => name.endsWith('.sh'));
-    const args = ['--external-sources', ...scripts, '../.ci/run'];
+  (shellcheck === undefined ? it.skip : it).each([
+    ['ours', ['--external-sources', ...readdirSync(docker).filter((name) => name.endsWith('.sh')), '../.ci/run']],
+    // It has no first line with its shell, because people also paste it into theirs.
+    ['the quick start', ['--shell=sh', '../packages/web/examples/quickstart.sh']],
+  ])('pass shellcheck: %s', (_which, args) => {
     expect(spawnSync(join(shellcheck ?? '', 'shellcheck'), args, { cwd: docker, encoding: 'utf8' })).toMatchObject({
       status: 0,
       stdout: '',

@@ -34,7 +34,7 @@ export function unmet(who: string, expectations: Readonly<Record<string, boolean
 
 /** Pinned by version or digest, so that two builds are the same. */
 export function isPinned(image: unknown): boolean {
-  return /(?::(?:v?\d+\.\d+(?:\.\d+)?(?:-[\w.]+)?|\$\{VERSION:-\d+\.\d+\.\d+\})|@sha256:[0-9a-f]{64})$/.test(
+  return /(?::(?:v?\d+\.\d+(?:\.\d+)?(?:-[\w.-]+)?|\$\{VERSION:-\d+\.\d+\.\d+\})|@sha256:[0-9a-f]{64})$/.test(
     String(image),
   );
 }

@@ -181,7 +181,7 @@ function currentDocuments(repository: string): string[] {
   return documentsOf(repository).filter((document) => document !== HISTORY);
 }
 
-function leadsSomewhere(repository: string, document: string, target: string): boolean {
+export function leadsSomewhere(repository: string, document: string, target: string): boolean {
   const [path = '', anchor] = target.split('#');
   const file = path === '' ? document : normalize(join(dirname(document), path));
   if (!existsSync(join(repository, file))) return false;

@@ -150,10 +150,10 @@ function autoscalersOf(deployment: Tree, resources: readonly Tree[]): readonly T
   return resources.filter((each) => at(each, 'spec.scaleTargetRef.name') === nameOf(deployment));
 }
 
-/** The connections of its pods, and of one more during a rollout, unless the autoscaler has added some. */
+/** The connections of as many pods as there may be, and of one more during a rollout. */
 function connectionsOf(deployment: Tree, resources: readonly Tree[]): number {
   const [autoscaler] = autoscalersOf(deployment, resources);
-  const pods = Number(at(autoscaler ?? deployment, autoscaler ? 'spec.minReplicas' : 'spec.replicas'));
+  const pods = Number(at(autoscaler ?? deployment, autoscaler ? 'spec.maxReplicas' : 'spec.replicas'));
   const pool = Number(environmentOf(deployment, resources)['DATABASE_POOL_SIZE'] ?? 10);
   return (pods + 1) * (pool + (MORE_CONNECTIONS[nameOf(deployment)] ?? 0));
 }

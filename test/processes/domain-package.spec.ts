@@ -38,14 +38,6 @@ afterAll(() => folder.remove());
 it('has no dependencies', () => {
   const installed = execFileSync('ls', [join(folder.path, 'node_modules')], { encoding: 'utf8' });
   expect(installed.trim()).toBe('@adoption-store');
-  const files = execFileSync('find', ['.', '-type', 'f'], { cwd: join(folder.path, PACKAGE), encoding: 'utf8' });
-  expect(
-    files
-      .trim()
-      .split('\n')
-      .filter((file) => !/^\.\/dist\/.*\.(js|d\.ts)$/.test(file))
-      .sort(),
-  ).toEqual(['./README.md', './package.json']);
 });
 
 it('runs in plain Node', () => {

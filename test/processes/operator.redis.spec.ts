@@ -53,21 +53,29 @@ const openRedis = redisServerFor('the operator’s page on Redis');
     return { statusOf, key: stdout.trim(), log: () => started.service.stdout };
   }
 
-  it('gives the user every right that counting needs, and deleting a key ends a ban or a used quota', async () => {
+  it('gives the user every right that counting needs, and the commands that end a ban or give the quota again', async () => {
     const { statusOf, key, log } = await start(ACL);
     expect(await statusOf()).toBe('401 missing_api_key');
     expect(await statusOf(key)).toBe('200');
     expect(await statusOf(key)).toBe('429 daily_quota_exceeded');
     expect(await statusOf(key)).toBe('429 key_banned');
-    expect(await ask('DEL quota:key:1')).toBe('1');
+    const [, counts] = /^(\d+ \d+ \d+ \d+) key:1 /.exec(await ask('GET quota:account:1')) ?? [];
+    expect(await ask(`SET quota:account:1 "${counts}" KEEPTTL`)).toBe('OK');
     expect(await statusOf(key)).toBe('429 daily_quota_exceeded');
+    expect(await statusOf(key)).toBe('429 key_banned');
     expect(await ask('DEL quota:account:1')).toBe('1');
     expect(await statusOf(key)).toBe('200');
     expect(log()).not.toContain('Redis is lost');
   });
 
-  it('says rightly that without the empty name Redis counts nothing, for which the log has the reason', async () => {
-    const { log } = await start(ACL.replace(' ~ ', ' '));
-    await until(() => log().includes('"dependency":"redis","reason":"NOPERM'));
-  });
+  it.each([
+    ['the keys', ' ~quota:* ', ' ~other:* ', 'NOPERM'],
+    ['a command', ' +get ', ' ', "can't run this command"],
+  ])(
+    'says rightly that without %s Redis counts nothing, for which the log has the reason',
+    async (_, right, less, why) => {
+      const { log } = await start(ACL.replace(right, less));
+      await until(() => new RegExp(`"dependency":"redis","reason":"[^"]*${why}`).test(log()));
+    },
+  );
 });

@@ -56,3 +56,26 @@ it('the first reset by mail revokes the earlier keys, on every replica within a 
   while ((await answersTo(key)).some((status) => status === 200) && Date.now() < deadline) await delay(50);
   expect(await answersTo(key)).toEqual([401, 401]);
 });
+
+it('a new address is proven by the link that is mailed to it, and the former one is told by mail', async () => {
+  const [former, email] = ['former@example.com', 'present@example.com'];
+  const person = new Visitor(portal.origin, '2001:db8:2::1');
+  await person.get('/sign-up');
+  await person.post('/sign-up', { email: former, password: PASSWORD });
+  await person.get('/account');
+  await person.post('/account/address', { email, password: PASSWORD });
+  const mailTo = (address: string, text: RegExp) =>
+    mail.received
+      .map(({ to, body }) => (to.includes(address) ? text.exec(body) : null))
+      .find((found) => found !== null);
+  const link = /\/confirm-new-address#(\S+)/;
+  await until(() => mailTo(email, link) !== undefined);
+  expect(mailTo(former, link)).toBeUndefined();
+  await person.get('/confirm-new-address');
+  const { status } = await person.post('/confirm-new-address', { token: mailTo(email, link)?.[1] ?? '' });
+  expect(status).toBe(303);
+  expect((await person.get('/account')).text).toContain(email);
+  await until(() => mailTo(former, /e-mail address of your account .* was changed/) !== undefined);
+  for (const log of [portal.process, worker].map(({ stdout, stderr }) => stdout + stderr))
+    for (const secret of [former, email]) expect(log).not.toContain(secret);
+});

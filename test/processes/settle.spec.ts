@@ -19,7 +19,7 @@ type Key = Awaited<ReturnType<TestApi['openKey']>>;
 let server: WholePostgres;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let api: TestApi;
-let keys: Readonly<Record<'kept' | 'revoked' | 'rotated' | 'closing', Key>>;
+let keys: Readonly<Record<'kept' | 'revoked' | 'rotated' | 'disabled' | 'closing', Key>>;
 let messages: Readonly<Record<'sent' | 'waiting', string>>;
 let session: string;
 let saved: string;
@@ -40,6 +40,7 @@ beforeAll(async () => {
     kept: await api.openKey(),
     revoked: await api.openKey(),
     rotated: await api.openKey(),
+    disabled: await api.openKey(),
     closing: { account: closing, id: issued.key.id, key: issued.text },
   };
   const queue = (text: string) => application.queueMessage.execute({ accountId: keys.kept.account.id, text });
@@ -58,6 +59,7 @@ beforeAll(async () => {
   // A restore of this backup undoes these changes.
   await application.revokeKey.execute({ id: keys.revoked.id });
   await application.rotateKey.execute({ id: keys.rotated.id, overlap: 0 });
+  await application.disableKey.execute({ id: keys.disabled.id, isDisabled: true });
   await application.changePassword.execute({ accountId: changing.id, current: OLD, next: NEW });
   expect(await application.closeAccount.execute({ accountId: closing.id, password: OLD })).toBe(true);
   await ask(api.databaseUrl, `UPDATE messages SET due_at = 'infinity' WHERE id = $1`, [messages.waiting]);
@@ -88,7 +90,14 @@ whenInstalled('settle.sh', () => {
     const database = await restored();
     const { code, stdout, stderr } = await settle(database);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    for (const table of ['sessions', 'password_resets', 'address_proofs', 'account_mails', 'secrets']) {
+    for (const table of [
+      'sessions',
+      'password_resets',
+      'address_proofs',
+      'address_changes',
+      'account_mails',
+      'secrets',
+    ]) {
       expect(await server.ask(database, `SELECT FROM ${table}`)).toEqual([]);
     }
     for (const id of Object.values(messages)) expect(stdout).toMatch(new RegExp(`^message ${id} .* is held$`, 'm'));
@@ -106,7 +115,7 @@ whenInstalled('settle.sh', () => {
   });
 
   it.each([
-    ['the keys of a list', '--revoke', ['revoked', 'closing']],
+    ['the keys of a list', '--revoke', ['revoked', 'disabled', 'closing']],
     ['all keys but those of a list', '--revoke-all-but', ['kept', 'rotated']],
   ] as const)('revokes %s', async (_what, option, names) => {
     const file = join(folder.path, 'keys');
@@ -131,7 +140,7 @@ whenInstalled('settle.sh', () => {
     await servedFrom(database, async (again) => {
       const status = async ({ key }: Key) => (await get(again, '/v1/rate_limit', key)).status;
       expect(await status(keys.kept)).toBe(200);
-      for (const key of [keys.revoked, keys.rotated, keys.closing]) expect(await status(key)).toBe(401);
+      for (const key of [keys.revoked, keys.rotated, keys.disabled, keys.closing]) expect(await status(key)).toBe(401);
       expect(await signIn(again, EMAILS.changing, OLD)).toBe(false);
       expect(await signIn(again, EMAILS.changing, NEW)).toBe(true);
       expect(await signIn(again, EMAILS.closing, OLD)).toBe(false);

@@ -5,13 +5,15 @@ import { folderOf } from '@adoption-store/test-support';
 
 export const OPENSSL = folderOf('TLS', 'openssl', 'openssl');
 
+const NAMES = 'DNS:localhost,DNS:portal.localhost,IP:127.0.0.1';
+
 /** A new certificate that is its own authority, for names of this machine, and its key: what one PEM holds. */
-export function makeCertificate(folder: string): { readonly certificate: string; readonly pem: string } {
+export function makeCertificate(folder: string, names = NAMES): { readonly certificate: string; readonly pem: string } {
   const [key, certificate] = [join(folder, 'key'), join(folder, 'certificate')];
   const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
-  const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,DNS:portal.localhost,IP:127.0.0.1'];
+  const subject = ['-subj', '/CN=localhost', '-addext', `subjectAltName=${names}`];
   const files = ['-keyout', key, '-out', certificate];
-  execFileSync(join(OPENSSL ?? '', 'openssl'), ['req', '-x509', ...kind, ...names, ...files], { stdio: 'ignore' });
+  execFileSync(join(OPENSSL ?? '', 'openssl'), ['req', '-x509', ...kind, ...subject, ...files], { stdio: 'ignore' });
   const [text, keyText] = [readFileSync(certificate, 'utf8'), readFileSync(key, 'utf8')];
   rmSync(key);
   rmSync(certificate);

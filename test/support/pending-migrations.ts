@@ -7,7 +7,7 @@ import { type AllOperations, OPERATIONS } from './all-operations.js';
  * The newest migration that this version needs to serve what the version before served. So one process can take the
  * place of both, before the later migrations and after them.
  */
-export const VERSION_BEFORE = 1_700_000_070_000;
+export const VERSION_BEFORE = 1_700_000_073_000;
 
 /** Milliseconds within which every request is answered. */
 const LONGEST_ANSWER = 2_000;

@@ -35,3 +35,11 @@ export function ruleExpressions(file: string): readonly string[] {
   };
   return groups.flatMap(({ rules }) => rules.map(({ expr }) => expr));
 }
+
+/** Every expression of KEDA's autoscaler. */
+export function autoscalerExpressions(file: string): readonly string[] {
+  const { spec } = parse(readFileSync(file, 'utf8')) as {
+    readonly spec: { readonly triggers: readonly { readonly metadata: { readonly query?: string } }[] };
+  };
+  return spec.triggers.flatMap(({ metadata }) => metadata.query ?? []);
+}
