@@ -6,6 +6,7 @@ const compiledDependencies = [
   '@fastify/cookie',
   '@nestjs',
   '@tokenizer',
+  '@ungap/raw-json',
   'ansis',
   'content-disposition',
   'cookie',

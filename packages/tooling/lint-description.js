@@ -3,19 +3,20 @@ import { createConfig, lint } from '@redocly/openapi-core';
 import spectral from '@stoplight/spectral-core';
 import rulesets from '@stoplight/spectral-rulesets';
 
-/** Checks an OpenAPI description with Redocly's recommended rules and Spectral's `oas`. Warnings fail too. */
-const [file = ''] = process.argv.slice(2);
-const problems = [...(await redocly()), ...(await spectralOas())];
-for (const problem of problems) console.error(problem);
-process.exitCode = problems.length > 0 ? 1 : 0;
+/** Checks OpenAPI descriptions with Redocly's recommended rules and Spectral's `oas`. Warnings fail too. */
+for (const file of process.argv.slice(2)) {
+  const problems = [...(await redocly(file)), ...(await spectralOas(file))];
+  for (const problem of problems) console.error(`${file}: ${problem}`);
+  if (problems.length > 0) process.exitCode = 1;
+}
 
-async function redocly() {
+async function redocly(file) {
   const config = await createConfig({ extends: ['recommended'] });
   const found = await lint({ ref: file, config });
   return found.map(({ ruleId, message, location: [place] }) => `redocly ${ruleId} at ${place?.pointer}: ${message}`);
 }
 
-async function spectralOas() {
+async function spectralOas(file) {
   const linter = new spectral.Spectral();
   // That rule is of OpenAPI 3.0. In 3.1 a requirement of any scheme may name roles, as ours of scopes do.
   const rules = { 'oas3-operation-security-defined': 'off' };
