@@ -5,6 +5,7 @@ import {
   API,
   ask,
   createDatabase,
+  DatabaseGate,
   type Environment,
   KEYS,
   PgBouncer,
@@ -30,6 +31,7 @@ const startPooler = pgBouncerFor('all processes behind a pooler in transaction m
 (startPooler ? describe : describe.skip)('behind a pooler in transaction mode', () => {
   let database: TestDatabase;
   let pooler: PgBouncer;
+  let gate: DatabaseGate;
   let settings: Environment;
   let client: pg.Client;
   let keys: LoadKeys;
@@ -42,10 +44,11 @@ const startPooler = pgBouncerFor('all processes behind a pooler in transaction m
   beforeAll(async () => {
     database = await createDatabase();
     pooler = await PgBouncer.start(database.url);
+    gate = await DatabaseGate.open(database.url);
     settings = {
       DATABASE_URL: pooler.urlOf(database.url),
       DATABASE_POOLER: 'transaction',
-      DATABASE_DIRECT_URL: database.url,
+      DATABASE_DIRECT_URL: gate.url,
     };
     client = new pg.Client(database.url);
     await client.connect();
@@ -66,6 +69,7 @@ const startPooler = pgBouncerFor('all processes behind a pooler in transaction m
   afterAll(async () => {
     await Promise.all([...running.map((each) => each.stop()), ...closing.map((close) => close())]);
     await client.end();
+    gate.shut();
     await pooler.close();
     await database.drop();
   });
@@ -121,6 +125,22 @@ const startPooler = pgBouncerFor('all processes behind a pooler in transaction m
     }
     const [median = Infinity] = took.sort((one, other) => one - other).slice(2);
     expect(median).toBeLessThan(AT_ONCE);
+  });
+
+  it('a lost direct address fails no request: reads go through the pooler until it is back', async () => {
+    const all = loads();
+    for (let round = 0; round < 3; round += 1) {
+      await Promise.all(all.map((load) => load.answered(ANSWERS / 3)));
+      gate.shut();
+      const before = await pooler.transactions(database.url);
+      await Promise.all(all.map((load) => load.answered(ANSWERS / 3)));
+      expect((await pooler.transactions(database.url)) - before).toBeGreaterThan(ANSWERS / 3);
+      await gate.reopen();
+    }
+    await Promise.all(all.map((load) => load.stop()));
+    const failed = all.flatMap(({ answers }) => answers.filter((answer) => answer.status >= 500));
+    expect(failed).toEqual([]);
+    await expectNothingLost(all);
   });
 
   it('a killed pooler is 503 and unready until it is back, and nothing is lost or wrong', async () => {

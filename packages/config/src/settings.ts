@@ -28,7 +28,8 @@ export const storeSettings = {
   },
   DATABASE_DIRECT_URL: {
     default: undefined,
-    about: 'The same database without that pooler, for migrations and notifications; required with `DATABASE_POOLER`',
+    about:
+      'The same database without that pooler, for reads, migrations and notifications; required with `DATABASE_POOLER`',
     requiredBy: ['DATABASE_POOLER'],
     read: databaseUrls,
   },

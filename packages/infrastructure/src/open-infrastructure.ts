@@ -13,7 +13,7 @@ import { CoalescingAnimalRepository } from './animals/coalescing-animal-reposito
 import { PostgresAnimalImporter } from './animals/postgres-animal-importer.js';
 import { PostgresAnimalRepository } from './animals/postgres-animal-repository.js';
 import { PostgresCategoryRepository } from './categories/postgres-category-repository.js';
-import { type DatabaseConnection, openDataSource } from './database/data-source.js';
+import { type DatabaseConnection, directReads, openDataSource } from './database/data-source.js';
 import { migrate } from './database/migrate.js';
 import { poolStateOf } from './database/prepared.js';
 import { watchReadiness } from './database/readiness.js';
@@ -107,8 +107,9 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
   const { databaseUrl, directDatabaseUrl, closeDatabase, poolSize: max, redis, delivery } = config;
   const { banPolicy: policy = DEFAULT_BAN_POLICY, onEvent = () => undefined, onDependency = () => undefined } = config;
   const address = addressOf(databaseUrl);
-  const connection = { ...address, max, poolsTransactions: directDatabaseUrl !== undefined };
   const direct = { ...(directDatabaseUrl === undefined ? address : addressOf(directDatabaseUrl)), max };
+  const reads = directDatabaseUrl === undefined ? undefined : directReads(direct);
+  const connection = { ...address, max, directReads: reads };
   // Closed in reverse order, so that each resource closes before those it uses.
   const opened: (() => unknown)[] = [() => closeDatabase?.()];
   const monitor = new DependencyMonitor(onDependency);
@@ -125,7 +126,8 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
     await connection.servers?.find();
     const dataSource = await openDataSource(connection);
     opened.push(() => dataSource.destroy());
-    if (connection.poolsTransactions) await requireSettings(dataSource);
+    opened.push(() => reads?.close());
+    if (reads !== undefined) await requireSettings(dataSource);
     const readiness = watchReadiness(connection, dataSource, monitor, onEvent);
     opened.push(() => readiness.close());
     const risk = typeof delivery === 'object' ? mailRisk(delivery.smtpUrl) : undefined;

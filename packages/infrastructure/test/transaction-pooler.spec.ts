@@ -1,7 +1,15 @@
-import { createDatabase, PgBouncer, pgBouncerFor, type TestDatabase } from '@adoption-store/test-support';
+import {
+  createDatabase,
+  DatabaseGate,
+  PgBouncer,
+  pgBouncerFor,
+  type TestDatabase,
+  until,
+} from '@adoption-store/test-support';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { openDataSource } from '../src/database/data-source.js';
+import { directReads, openDataSource } from '../src/database/data-source.js';
+import { retryRead } from '../src/database/database-errors.js';
 import { poolOf } from '../src/database/pipelining-pool.js';
 import { openInfrastructure } from '../src/open-infrastructure.js';
 
@@ -99,16 +107,47 @@ const startPooler = pgBouncerFor('a pooler in transaction mode');
   it('that pools sessions works without the setting', () =>
     behind((url) => open(url), { ...IGNORED, pool_mode: 'session' }));
 
+  /** A data source behind the pooler at `url`, whose reads go directly as long as `gate` is open. */
+  async function openBehind(url: string, gate: DatabaseGate) {
+    const reads = directReads({ connectionString: gate.url, max: 1 });
+    const dataSource = await openDataSource({ connectionString: url, max: 2, directReads: reads });
+    const read = (text: string) => poolOf(dataSource).read({ name: text, text, rowMode: 'array' });
+    const close = async () => {
+      await reads.close();
+      await dataSource.destroy();
+      gate.shut();
+    };
+    return { dataSource, read, close };
+  }
+
   it('gets one query at a time from each connection: parts of a second one might reach another session', () =>
     behind(async (url) => {
-      const dataSource = await openDataSource({ connectionString: url, max: 2, poolsTransactions: true });
+      const gate = await DatabaseGate.open(database.url);
+      gate.shut();
+      const { read, close } = await openBehind(url, gate);
       const answered: string[] = [];
-      const read = async (text: string) => {
-        await poolOf(dataSource).read({ text, rowMode: 'array' });
-        answered.push(text);
-      };
-      await Promise.all([read('SELECT pg_sleep(0.2)'), read('SELECT 1')]);
+      const reading = ['SELECT pg_sleep(0.2)', 'SELECT 1'].map((text) => read(text).then(() => answered.push(text)));
+      await Promise.all(reading);
       expect(answered).toEqual(['SELECT 1', 'SELECT pg_sleep(0.2)']);
-      await dataSource.destroy();
+      await close();
+    }));
+
+  it('gets no reads while PostgreSQL itself can be reached, and all of them while it cannot: none fails', () =>
+    behind(async (url) => {
+      const gate = await DatabaseGate.open(database.url);
+      const { read, dataSource, close } = await openBehind(url, gate);
+      // Only a session of its own keeps a statement with a name.
+      const isDirect = async () => {
+        const { rows } = await read('SELECT count(*)::int FROM pg_prepared_statements');
+        return rows[0]?.[0] === 1;
+      };
+      await until(isDirect);
+      for (let round = 0; round < 3; round += 1) {
+        gate.shut();
+        for (let reads = 0; reads < 20; reads += 1) expect(await retryRead(dataSource, isDirect)).toBe(false);
+        await gate.reopen();
+        await until(isDirect);
+      }
+      await close();
     }));
 });

@@ -27,7 +27,7 @@ export async function openPooled(config: InfrastructureConfig): ReturnType<typeo
       const direct = await ask<{ query: string }>(
         databaseUrl,
         `SELECT query FROM pg_stat_activity
-        WHERE datname = current_database() AND application_name = 'direct' AND query NOT LIKE 'LISTEN %'`,
+        WHERE datname = current_database() AND application_name = 'direct' AND query !~ '^\\s*(LISTEN|SELECT) '`,
       );
       await infrastructure.close();
       await pooler.close();

@@ -8,6 +8,8 @@ import { messageSchema } from '../messages/message.schema.js';
 import { orderSchema } from '../orders/order.schema.js';
 import { sessionSchema } from '../sessions/session.schema.js';
 import { migrations } from './migrations/index.js';
+import { DirectReads } from './direct-reads.js';
+import { LONGEST_LIFE_SECONDS } from './kept-connection.js';
 import { QUERY_TIMEOUT } from './query-timeouts.js';
 import { PipeliningPool, type PipeliningPoolConfig } from './pipelining-pool.js';
 import { QueryTracing } from './query-tracing.js';
@@ -18,7 +20,7 @@ import { PLANNING } from './transaction-pooler.js';
 /** The address of PostgreSQL and the size of the pool, as pg's own settings. */
 export interface DatabaseConnection extends Pick<
   PipeliningPoolConfig,
-  'connectionString' | 'host' | 'port' | 'user' | 'database' | 'max' | 'maxLifetimeSeconds' | 'poolsTransactions'
+  'connectionString' | 'host' | 'port' | 'user' | 'database' | 'max' | 'maxLifetimeSeconds' | 'directReads'
 > {
   /** Instead of one address: the servers, of which one is the primary. */
   readonly servers?: Servers;
@@ -32,9 +34,6 @@ const CONNECTION_TIMEOUT = QUERY_TIMEOUT - 200;
  * after `QUERY_TIMEOUT`.
  */
 const LOCK_TIMEOUT = 1_000;
-
-/** Longest life of a connection, which may stay with a server that its address no longer leads to. */
-export const LONGEST_LIFE_SECONDS = 300;
 
 /** Settings of every pool of a service: whatever the database does, work on it ends in time. */
 export function boundedPool({ servers, ...connection }: DatabaseConnection): PoolConfig {
@@ -50,7 +49,7 @@ export function boundedPool({ servers, ...connection }: DatabaseConnection): Poo
     query_timeout: QUERY_TIMEOUT,
   };
   // A pooler refuses settings of a connection, and its sessions have theirs (`requireSettings`).
-  if (connection.poolsTransactions === true) return { ...pool, onConnect: ignoreLoss };
+  if (connection.directReads !== undefined) return { ...pool, onConnect: ignoreLoss };
   return {
     ...pool,
     // An abandoned statement must not hold locks.
@@ -104,6 +103,20 @@ function ignoreLoss(client: ClientBase): void {
 /** A new client for a connection outside the pool. */
 export function newClient({ servers, ...connection }: DatabaseConnection, config: pg.ClientConfig): pg.Client {
   return new (servers?.Client ?? pg.Client)({ ...connection, application_name: 'adoption-store', ...config });
+}
+
+/** Reads past a pooler in transaction mode, on the address of PostgreSQL itself. */
+export function directReads(direct: DatabaseConnection): DirectReads {
+  const { onConnect: _ofPool, ...config } = boundedPool(direct);
+  return new DirectReads({
+    async createClient() {
+      await direct.servers?.find().catch(() => undefined);
+      return newClient(direct, config);
+    },
+    onConnect(client) {
+      prepareClient(client, PLANNING);
+    },
+  });
 }
 
 /** Milliseconds: longer than any migration, and than the timeouts of its role. */

@@ -1,8 +1,6 @@
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
-
-/** Most queries in the pipeline of one connection: a slow query delays those behind it. */
-const MOST_WAITING = 16;
+import { type DirectReads, MOST_WAITING } from './direct-reads.js';
 
 /**
  * Milliseconds for which a client is kept after its last query: taking one from the pool costs as much as a short
@@ -28,8 +26,11 @@ interface SharedClient {
 }
 
 export interface PipeliningPoolConfig extends pg.PoolConfig {
-  /** Whether a pooler between us and the server gives each transaction another session. Then no pipeline is used. */
-  readonly poolsTransactions?: boolean;
+  /**
+   * Given if a pooler between us and the server gives each transaction another session. Then the pool's own clients use
+   * neither names of statements nor a pipeline.
+   */
+  readonly directReads?: DirectReads | undefined;
 }
 
 /** A pool whose clients are also shared, so that their pipelines are used. */
@@ -39,12 +40,12 @@ export class PipeliningPool extends pg.Pool {
   readonly #retired = new WeakSet<pg.ClientBase>();
   #retirement: NodeJS.Timeout | undefined;
   #isRetirementDue = false;
-  readonly poolsTransactions: boolean;
+  readonly #direct: DirectReads | undefined;
   readonly #mostWaiting: number;
 
   constructor(config?: PipeliningPoolConfig) {
     super(config);
-    this.poolsTransactions = config?.poolsTransactions === true;
+    this.#direct = config?.directReads;
     // PgBouncer may change servers between the parts of a query that is sent before the end of another one.
     this.#mostWaiting = this.poolsTransactions ? 1 : MOST_WAITING;
     this.on('acquire', (client) => this.#used.add(client));
@@ -60,11 +61,25 @@ export class PipeliningPool extends pg.Pool {
     return this.idleCount + (this.#shared?.users === 0 ? 1 : 0);
   }
 
+  /** Whether each transaction may have another session. */
+  get poolsTransactions(): boolean {
+    return this.#direct !== undefined;
+  }
+
+  /** The query as the pool's own clients may send it. */
+  sendable({ name, ...query }: pg.QueryArrayConfig): pg.QueryArrayConfig {
+    return name === undefined || this.poolsTransactions ? query : { name, ...query };
+  }
+
   /**
    * Runs a query that only reads. Concurrent reads share a client; with a client each, the process would need twice the
    * time. Writes don't share, because others would wait for their commit.
    */
   async read(query: pg.QueryArrayConfig): Promise<pg.QueryArrayResult> {
+    return this.#direct?.read(query) ?? this.#share(this.sendable(query));
+  }
+
+  async #share(query: pg.QueryArrayConfig): Promise<pg.QueryArrayResult> {
     const shared = this.#join();
     try {
       const client = await shared.client;
@@ -85,6 +100,7 @@ export class PipeliningPool extends pg.Pool {
 
   /** Closes every connection as soon as it is unused: their server isn't the primary any more. */
   leave(): void {
+    this.#direct?.leave();
     for (const client of this.#used) this.#retired.add(client);
     if (this.#shared !== undefined) this.#end(this.#shared);
     this.dropUnused();

@@ -7,8 +7,8 @@ import { retireIfReadOnly } from './read-only-servers.js';
 import { managerOf } from './transactions.js';
 
 /**
- * A prepared statement. A connection identifies it by its name, so another text needs another name. Behind a pooler in
- * transaction mode it has none, because the next session would not know it.
+ * A prepared statement. A connection identifies it by its name, so another text needs another name. Through a pooler in
+ * transaction mode it is sent without its name, because the next session would not know it.
  */
 export interface Statement {
   readonly name: string;
@@ -28,7 +28,8 @@ export async function queryPrepared<Row extends readonly unknown[]>(
   statement: Statement,
   values: unknown[],
 ): Promise<readonly Row[]> {
-  return onDatabase(() => send<Row>(dataSource, statement, values, (query) => poolOf(dataSource).query(query)));
+  const pool = poolOf(dataSource);
+  return onDatabase(() => send<Row>(dataSource, statement, values, (query) => pool.query(pool.sendable(query))));
 }
 
 /** Like `queryPrepared`, for statements that only read (`retryRead`). */
@@ -50,13 +51,12 @@ async function send<Row extends readonly unknown[]>(
 ): Promise<readonly Row[]> {
   const { queryRunner } = managerOf(dataSource);
   const { name, text } = statement;
-  const isNamed = !poolOf(dataSource).poolsTransactions;
-  const query = { ...(isNamed && { name }), text, values, rowMode: 'array' as const };
+  const query = { name, text, values, rowMode: 'array' as const };
   try {
     const { rows } = await traced(statement, async () => {
       if (queryRunner === undefined) return sendPooled(query);
       const client = (await queryRunner.connect()) as pg.PoolClient;
-      return client.query(query);
+      return client.query(poolOf(dataSource).sendable(query));
     });
     return rows as unknown as readonly Row[];
   } catch (error) {
