@@ -6,6 +6,4 @@ module.exports = {
   globalSetup: require.resolve('./src/global-setup.ts'),
   globalTeardown: require.resolve('./src/global-teardown.ts'),
   testTimeout: 30_000,
-  // Jest leaves a core to others; these suites mostly wait. On two cores: 294 s instead of 473.
-  maxWorkers: '100%',
 };

@@ -136,7 +136,7 @@ describe('tests that run again', () => {
 });
 
 describe('the time that tests take', () => {
-  it('is shared out to the workspaces, and two at a time stay within the budget', () => {
+  it('is shared out to the workspaces, which run so many at a time, and stays within the budget', () => {
     expect(Object.keys(shares).sort()).toEqual([...workspacesWithTests].sort());
     expect(Object.values(shares).reduce((sum, share) => sum + share, 0)).toBeLessThanOrEqual(budget * atOnce);
     const { scripts } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as Manifest;

@@ -7,7 +7,7 @@ import { parseResponses, type RawResponse, request } from '@adoption-store/api/t
 import { type Connection, hostileConnection } from './requests.js';
 
 /** The number of requests. More take longer and prove more. */
-const REQUESTS = Number(process.env['FUZZ_RUNS'] ?? 10_000);
+const REQUESTS = Number(process.env['FUZZ_RUNS'] ?? 3_000);
 const AT_ONCE = 64;
 const TIMEOUT = 12_000;
 /** Milliseconds without a response after which a client half-closes; the second one if it got no response at all. */

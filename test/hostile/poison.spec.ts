@@ -15,7 +15,7 @@ import { parseResponses, type RawResponse, request, type Target } from '@adoptio
 import { poison, Random, type Known } from './poisons.js';
 
 /** The number of requests. More take longer and prove more. */
-const REQUESTS = Number(process.env['POISON_RUNS'] ?? 3_000);
+const REQUESTS = Number(process.env['POISON_RUNS'] ?? 1_000);
 /** Requests between two comparisons with the database. */
 const ROUND = 1_000;
 const KEYS_AT_ONCE = 4;

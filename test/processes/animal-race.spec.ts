@@ -7,7 +7,7 @@ import type { HttpClient, Received } from '../support/http-client.js';
 import { type Replicas, startReplicas } from '../support/replicas.js';
 
 /** Animals with a race. More take longer and prove more. */
-const ROUNDS = Number(process.env['ANIMAL_ROUNDS'] ?? 150);
+const ROUNDS = Number(process.env['ANIMAL_ROUNDS'] ?? 60);
 const STATUSES = ['available', 'available', 'available', 'pending', 'sold'] as const;
 
 describe('two replicas on one PostgreSQL', () => {

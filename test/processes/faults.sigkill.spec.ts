@@ -16,7 +16,7 @@ import { isSuccess, Load } from '../support/load.js';
 import { urlOfCluster } from '../support/postgres.js';
 
 /** Kills of the API with each database. More take longer and prove more. */
-const ROUNDS = Number(process.env['FAULT_ROUNDS'] ?? 2);
+const ROUNDS = Number(process.env['FAULT_ROUNDS'] ?? 1);
 /** Acknowledged writes before each kill. Some more are in progress. */
 const WRITES = 100;
 

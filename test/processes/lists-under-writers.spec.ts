@@ -92,15 +92,15 @@ describe('lists of two replicas, while 8 writers change and withdraw animals', (
     async () => {
       const stories = await fill();
       const begun = performance.now();
-      const isOver = () => performance.now() - begun > ROUND;
+      const changes = () => [...stories.values()].reduce((sum, { changedAt }) => sum + changedAt.length - 1, 0);
+      // On a slow machine a round takes longer, because few changes prove little.
+      const isOver = () => performance.now() - begun > ROUND && changes() > 100;
       const reading = Array.from({ length: READERS }, (_, reader) => read(reader, stories, isOver));
       await Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer, stories, isOver)));
       const read64 = await Promise.all(reading);
       expect(read64.flatMap(({ wrong }) => wrong).slice(0, 5)).toEqual([]);
-      const changes = [...stories.values()].reduce((sum, { changedAt }) => sum + changedAt.length - 1, 0);
       const seen = read64.reduce((sum, each) => sum + each.seen, 0);
-      if (ROUNDS > 1) console.log(`${changes} changes, ${seen} animals in lists`);
-      expect(changes).toBeGreaterThan(100);
+      if (ROUNDS > 1) console.log(`${changes()} changes, ${seen} animals in lists`);
       expect(seen).toBeGreaterThan(1_000);
     },
     30_000 + ROUND,

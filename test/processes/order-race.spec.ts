@@ -4,7 +4,7 @@ import { type Replicas, startReplicas } from '../support/replicas.js';
 
 const RACERS = 50;
 /** Animals with a race. More take longer and prove more. */
-const ROUNDS = Number(process.env['ORDER_ROUNDS'] ?? 100);
+const ROUNDS = Number(process.env['ORDER_ROUNDS'] ?? 50);
 
 describe('two replicas on one PostgreSQL', () => {
   let replicas: Replicas;

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { until } from '@adoption-store/test-support';
 
 /** Milliseconds between a response and the next request of a client, unless told. */
-const BREATH = 5;
+const BREATH = 20;
 
 /** Milliseconds after which a client gives a request up. */
 const HANG = 5_000;

@@ -5,7 +5,7 @@ import { useApi } from './support/api.js';
 import { expectError } from './support/expectations.js';
 import { categoryIdsOf, createPet, get, listPets, type Pet } from './support/pets-client.js';
 
-const RUNS = 60;
+const RUNS = 30;
 
 const api = useApi();
 

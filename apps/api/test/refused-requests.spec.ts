@@ -125,9 +125,9 @@ describe('a refused request', () => {
     expect((after[0]?.count ?? 0) - (before[0]?.count ?? 0)).toBe(1);
   });
 
-  it('is one of the last 100 of 1,000', async () => {
+  it('is one of the last 100 of 300', async () => {
     const { account, key } = await api.openKey('business');
-    for (let sent = 0; sent < 1_000; sent += 100) {
+    for (let sent = 0; sent < 300; sent += 100) {
       await Promise.all(
         Array.from({ length: 100 }, (_, index) =>
           request(api, '/v1/pets?limit=0', { headers: { ...bearer(key), 'X-Request-Id': `number-${sent + index}` } }),
@@ -135,10 +135,10 @@ describe('a refused request', () => {
       );
       api.clock.advance(1);
     }
-    await logged(account.id, 'number-999');
+    await logged(account.id, 'number-299');
     const log = await logOf(account.id);
     expect(log.map(({ requestId }) => requestId).sort()).toEqual(
-      Array.from({ length: 100 }, (_, index) => `number-${900 + index}`),
+      Array.from({ length: 100 }, (_, index) => `number-${200 + index}`),
     );
   });
 });

@@ -4,7 +4,7 @@ import { MINUTE } from '@adoption-store/domain';
 import { PASSWORD, usePortal, type Visitor } from './support/portal-visitor.js';
 
 /** Rounds. `SESSION_ROUNDS` can be much larger, such as 10000. */
-const ROUNDS = Number(process.env['SESSION_ROUNDS'] ?? 36);
+const ROUNDS = Number(process.env['SESSION_ROUNDS'] ?? 12);
 const AT_ONCE = 6;
 const NEXT = 'quite another pass phrase';
 

@@ -1,5 +1,5 @@
 /** Rows of each large table. */
-export const ROWS = 100_000;
+export const ROWS = 20_000;
 
 /**
  * One account has most of the rows, like a large partner, and another was opened late. Most available animals are among
@@ -14,11 +14,11 @@ export const FILLS: readonly string[] = [
     CASE WHEN n % 10 IN (2, 4, 6, 7, 8, 9) THEN now() - n * interval '1 second' END
   FROM generate_series(1, ${ROWS}) AS n`,
   `INSERT INTO animals (name, category_id, status)
-  SELECT 'Animal ' || n, n % 20, CASE WHEN n % 1000 = 0 OR n > 90000 THEN 'available' ELSE 'sold' END FROM generate_series(1, ${ROWS}) AS n`,
+  SELECT 'Animal ' || n, n % 20, CASE WHEN n % 1000 = 0 OR n > ${0.9 * ROWS} THEN 'available' ELSE 'sold' END FROM generate_series(1, ${ROWS}) AS n`,
   `INSERT INTO categories (id, name, name_key)
   SELECT n, 'Category ' || n, 'category ' || n FROM generate_series(1, ${ROWS}) AS n`,
   `INSERT INTO orders (account_id, animal_id, status, created_at, updated_at)
-  SELECT CASE WHEN n > 97000 THEN 2 WHEN n % 10 = 0 THEN n ELSE 1 END, n, CASE WHEN n % 1000 = 0 THEN 'cancelled' ELSE 'completed' END, now(), now()
+  SELECT CASE WHEN n > ${0.97 * ROWS} THEN 2 WHEN n % 10 = 0 THEN n ELSE 1 END, n, CASE WHEN n % 1000 = 0 THEN 'cancelled' ELSE 'completed' END, now(), now()
   FROM generate_series(1, ${ROWS}) AS n`,
   `INSERT INTO withdrawn_animals (id, name, category_id, status, withdrawn_at)
   SELECT -n, 'Animal ' || n, n % 20, 'sold', now() FROM generate_series(1, ${ROWS}) AS n`,

@@ -42,7 +42,7 @@ export function requestCounterHistoriesSuite(framework: TestFramework, name: str
 
     it('is decided as the domain decides it', async () => {
       const draw = () => draws.many(20, 150, () => drawStep(draws));
-      await checkDrawn(60, draw, async (history) => {
+      await checkDrawn(25, draw, async (history) => {
         const { requests: counter } = opened.ports;
         const model = new InMemoryRequestCounter(POLICY);
         const one = requesters.key();

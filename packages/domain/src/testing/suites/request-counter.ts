@@ -204,8 +204,8 @@ export function requestCounterSuite(framework: TestFramework, name: string, open
     });
 
     it('decides very many concurrent requests as if each had come alone', async () => {
-      const accounts = Array.from({ length: 1_200 }, () => ({ requester: requesters.key(), limits: once }));
-      const addresses = Array.from({ length: 100 }, () => ({
+      const accounts = Array.from({ length: 300 }, () => ({ requester: requesters.key(), limits: once }));
+      const addresses = Array.from({ length: 50 }, () => ({
         requester: requesters.address(),
         limits: { perMinute: 2, perDay: Infinity },
       }));
