@@ -66,17 +66,12 @@ export class PipeliningPool extends pg.Pool {
     return this.#direct !== undefined;
   }
 
-  /** The query as the pool's own clients may send it. */
-  sendable({ name, ...query }: pg.QueryArrayConfig): pg.QueryArrayConfig {
-    return name === undefined || this.poolsTransactions ? query : { name, ...query };
-  }
-
   /**
    * Runs a query that only reads. Concurrent reads share a client; with a client each, the process would need twice the
    * time. Writes don't share, because others would wait for their commit.
    */
   async read(query: pg.QueryArrayConfig): Promise<pg.QueryArrayResult> {
-    return this.#direct?.read(query) ?? this.#share(this.sendable(query));
+    return this.#direct?.read(query) ?? this.#share(sendable(query, this));
   }
 
   async #share(query: pg.QueryArrayConfig): Promise<pg.QueryArrayResult> {
@@ -175,4 +170,12 @@ export class PipeliningPool extends pg.Pool {
 /** The data source's pool, which TypeORM created with its option `driver`. */
 export function poolOf(dataSource: DataSource): PipeliningPool {
   return (dataSource.driver as unknown as { readonly master: PipeliningPool }).master;
+}
+
+/** The query as the pool's own clients may send it. */
+export function sendable(
+  { name, ...query }: pg.QueryArrayConfig,
+  { poolsTransactions }: Pick<PipeliningPool, 'poolsTransactions'>,
+): pg.QueryArrayConfig {
+  return name === undefined || poolsTransactions ? query : { name, ...query };
 }

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { DataSource } from 'typeorm';
 import { onDatabase, readFromDatabase } from './database-errors.js';
-import { poolOf } from './pipelining-pool.js';
+import { poolOf, sendable } from './pipelining-pool.js';
 import { traced } from './query-tracing.js';
 import { retireIfReadOnly } from './read-only-servers.js';
 import { managerOf } from './transactions.js';
@@ -29,7 +29,7 @@ export async function queryPrepared<Row extends readonly unknown[]>(
   values: unknown[],
 ): Promise<readonly Row[]> {
   const pool = poolOf(dataSource);
-  return onDatabase(() => send<Row>(dataSource, statement, values, (query) => pool.query(pool.sendable(query))));
+  return onDatabase(() => send<Row>(dataSource, statement, values, (query) => pool.query(sendable(query, pool))));
 }
 
 /** Like `queryPrepared`, for statements that only read (`retryRead`). */
@@ -56,7 +56,7 @@ async function send<Row extends readonly unknown[]>(
     const { rows } = await traced(statement, async () => {
       if (queryRunner === undefined) return sendPooled(query);
       const client = (await queryRunner.connect()) as pg.PoolClient;
-      return client.query(poolOf(dataSource).sendable(query));
+      return client.query(sendable(query, poolOf(dataSource)));
     });
     return rows as unknown as readonly Row[];
   } catch (error) {
