@@ -9,7 +9,7 @@ import {
   startService,
   tell,
 } from '../support/faults.js';
-import { type Answer, isSuccess, Load, type LoadKeys } from '../support/load.js';
+import { type Answer, isSuccess, Load, type LoadKeys, slowest } from '../support/load.js';
 import { PostgresServer } from '../support/postgres.js';
 import { Running, until, WORKER } from '@adoption-store/test-support';
 
@@ -65,6 +65,8 @@ describe('one API and one worker, through every fault of their PostgreSQL,', () 
   async function goThrough(name: string, begin: () => Promise<unknown>, end: () => Promise<unknown>): Promise<void> {
     load = new Load(origin, keys, pets).start({ readers: 4, writers: 6, strangers: 1 });
     await load.answered(100, isSuccess);
+    await load.burst(100);
+    const calm = slowest(load.answers);
     const begun = performance.now();
     await begin();
     // More than the connections, so that some wait for one.
@@ -77,7 +79,7 @@ describe('one API and one worker, through every fault of their PostgreSQL,', () 
     const burst = await load.burst(100);
     await Promise.all([load.stop(), crowd]);
     expect(burst.filter((answer) => !isSuccess(answer))).toEqual([]);
-    expectBoundedAnswers(load.answers);
+    expectBoundedAnswers(load.answers, calm);
     const recovery = expectRecovery(load.answers, back);
     expect(await lossesNow()).toEqual({ lost: [], doubled: [] });
     await workerGoesOn();
