@@ -6,18 +6,18 @@ export const AT_ONCE = 1;
 
 /** Each workspace's share of the budget, in seconds. A run on a quiet machine of two cores took longer (DECISIONS.md). */
 export const shares = {
-  '@adoption-store/api': 37,
-  '@adoption-store/cli': 16,
-  '@adoption-store/client': 6,
+  '@adoption-store/api': 32,
+  '@adoption-store/cli': 15,
+  '@adoption-store/client': 8,
   '@adoption-store/config': 2,
-  '@adoption-store/domain': 7,
-  '@adoption-store/embedded-postgres': 20,
-  '@adoption-store/infrastructure': 35,
-  '@adoption-store/portal': 23,
+  '@adoption-store/domain': 5,
+  '@adoption-store/embedded-postgres': 17,
+  '@adoption-store/infrastructure': 34,
+  '@adoption-store/portal': 26,
   '@adoption-store/telemetry': 2,
-  '@adoption-store/test-support': 8,
-  '@adoption-store/tests': 126,
-  '@adoption-store/worker': 17,
+  '@adoption-store/test-support': 6,
+  '@adoption-store/tests': 140,
+  '@adoption-store/worker': 13,
 };
 
 /** A workspace fails at so many times its share: what else a machine does may slow some suites more than others. */
