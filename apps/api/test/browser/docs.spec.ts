@@ -9,8 +9,10 @@ const executablePath = findChromium();
 if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for there is no Chromium on this machine');
 
 (executablePath === undefined ? describe.skip : describe)('the page at /docs, in a browser,', () => {
-  const api = useApi();
   let browser: Browser;
+  // Before the API's own end, which would wait for a connection that the browser has opened and not used.
+  afterAll(() => browser.close());
+  const api = useApi();
   let page: Page;
   const origins = new Set<string>();
   const complaints: string[] = [];
@@ -30,8 +32,6 @@ if (executablePath === undefined) console.warn('SKIPPED: the page at /docs, for 
     await page.goto(`${api.origin}/docs`);
     await operation('listPets').waitFor();
   });
-
-  afterAll(() => browser.close());
 
   afterEach(() => {
     expect([...origins]).toEqual([api.origin]);

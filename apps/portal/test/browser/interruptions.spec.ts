@@ -8,15 +8,16 @@ const executablePath = findChromium();
 if (executablePath === undefined) console.warn('SKIPPED: interruptions in a browser, for there is no Chromium here');
 
 (executablePath === undefined ? describe.skip : describe)('A person whose work is interrupted', () => {
-  const portal = usePortal();
   let browser: Browser;
+  // Before the portal's own end, which would wait for a connection that the browser has opened and not used.
+  afterAll(() => browser.close());
+  const portal = usePortal();
   let context: BrowserContext;
   let people = 0;
 
   beforeAll(async () => {
     browser = await chromium.launch({ ...(executablePath && { executablePath }), args: ['--no-sandbox'] });
   });
-  afterAll(() => browser.close());
   afterEach(() => context.close());
 
   /** A page of a person who has just signed up, whose scripts have the portal's time. */
