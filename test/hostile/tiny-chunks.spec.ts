@@ -27,7 +27,8 @@ beforeAll(async () => {
   key = (await run(KEYS, ['create', '--email', 'chunks@example.com', ...plan], settings)).stdout.trim();
   // First the heap grows to its normal working size.
   for (let round = 0; round < 200; round += 1) await Promise.all(Array.from({ length: 60 }, add));
-});
+  // On a slow machine that takes longer than a test may.
+}, 120_000);
 
 afterAll(async () => {
   await api.stop();

@@ -120,10 +120,10 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
   const name = closeDatabase === undefined ? 'DATABASE_URL' : 'DATA_DIR';
   let used = directDatabaseUrl === undefined ? name : 'DATABASE_DIRECT_URL';
   try {
-    await direct.servers?.find();
+    await direct.servers?.findAtStart();
     await migrate(direct, onEvent);
     used = name;
-    await connection.servers?.find();
+    await connection.servers?.findAtStart();
     const dataSource = await openDataSource(connection);
     opened.push(() => dataSource.destroy());
     opened.push(() => reads?.close());

@@ -186,3 +186,17 @@ it('a process follows the primary, and isn’t ready while there is none', async
   await close();
   await Promise.all([one.drop(), other.drop()]);
 });
+
+it('a process that starts looks several times, because one lookup may be too short', async () => {
+  const gate = await DatabaseGate.open(urls.primary);
+  gate.shut();
+  await expect(serversOf(gate.url).findAtStart()).rejects.toThrow('none of its servers accepts writes');
+  // Milliseconds between two lookups, in which the gate is opened.
+  const servers = new Servers([gate.url], 300);
+  const found = servers.findAtStart();
+  const [first] = await Promise.allSettled([servers.find()]);
+  await gate.reopen();
+  await found;
+  expect(first.status).toBe('rejected');
+  gate.shut();
+});

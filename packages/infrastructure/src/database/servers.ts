@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { reasonOf } from '../kernel/reason-of.js';
 
@@ -6,6 +7,9 @@ const ANSWER_WITHIN = 500;
 
 /** Milliseconds in which a lookup isn't repeated, because the API's health check is open to everybody. */
 const PAUSE = 200;
+
+/** Lookups of a process that starts. It is busy itself, so an answer may seem to be late. */
+const STARTING_LOOKUPS = 3;
 
 /**
  * The servers of a database with several, of which one is the primary. Clients connect to the one that accepted writes
@@ -54,6 +58,19 @@ export class Servers {
         this.#lookup = undefined;
       }, this.pause).unref();
     }));
+  }
+
+  /** Like `find`, for a process that starts: it looks several times. */
+  async findAtStart(): Promise<void> {
+    for (let lookups = 1; ; lookups += 1) {
+      try {
+        await this.find();
+        return;
+      } catch (error) {
+        if (lookups === STARTING_LOOKUPS) throw error;
+      }
+      await delay(this.pause);
+    }
   }
 
   async #look(): Promise<void> {
