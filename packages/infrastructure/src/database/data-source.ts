@@ -105,14 +105,17 @@ export function newClient({ servers, ...connection }: DatabaseConnection, config
   return new (servers?.Client ?? pg.Client)({ ...connection, application_name: 'adoption-store', ...config });
 }
 
+/** The same for the server that is the primary now, if one can be found. */
+export async function newClientOfPrimary(connection: DatabaseConnection, config: pg.ClientConfig): Promise<pg.Client> {
+  await connection.servers?.find().catch(() => undefined);
+  return newClient(connection, config);
+}
+
 /** Reads past a pooler in transaction mode, on the address of PostgreSQL itself. */
 export function directReads(direct: DatabaseConnection): DirectReads {
   const { onConnect: _ofPool, ...config } = boundedPool(direct);
   return new DirectReads({
-    async createClient() {
-      await direct.servers?.find().catch(() => undefined);
-      return newClient(direct, config);
-    },
+    createClient: () => newClientOfPrimary(direct, config),
     onConnect(client) {
       prepareClient(client, PLANNING);
     },

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { KeptConnection, type KeptConnectionConfig } from './kept-connection.js';
+import { requirePrimary } from './servers.js';
 
 /** Most queries in the pipeline of one connection: a slow query delays those behind it. */
 export const MOST_WAITING = 16;
@@ -47,9 +48,4 @@ export class DirectReads {
       this.#waiting -= 1;
     }
   }
-}
-
-async function requirePrimary(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ state: string }>(`SELECT current_setting('transaction_read_only') AS state`);
-  if (rows[0]?.state !== 'off') throw new Error('it only reads');
 }

@@ -28,7 +28,6 @@ export class KeptConnection {
   readonly #closing = new AbortController();
   #keeping: Promise<void> | undefined;
   #client: pg.Client | undefined;
-  #giveUp = new AbortController();
 
   constructor(private readonly config: KeptConnectionConfig) {}
 
@@ -44,8 +43,10 @@ export class KeptConnection {
 
   /** Replaces the connection. */
   replace(): void {
+    const client = this.#client;
     this.#client = undefined;
-    this.#giveUp.abort();
+    // The next check fails.
+    client?.end().catch(() => undefined);
   }
 
   async close(): Promise<void> {
@@ -60,11 +61,10 @@ export class KeptConnection {
       const client = await this.config.createClient();
       // Without a listener, 'error' would end the process. `end` follows, or the failed call rejects.
       client.on('error', () => undefined);
-      this.#giveUp = new AbortController();
       try {
         await client.connect();
         this.config.onConnect?.(client);
-        await this.#use(client, AbortSignal.any([signal, this.#giveUp.signal]));
+        await this.#use(client, signal);
       } catch {
         // The users of this connection can do without it.
       }
@@ -79,10 +79,10 @@ export class KeptConnection {
     const ended = once(client, 'end', { signal });
     ended.catch(() => undefined);
     const last = performance.now() + LONGEST_LIFE_SECONDS * 1_000;
-    while (performance.now() < last) {
+    for (let isFirst = true; performance.now() < last; isFirst = false) {
       await this.config.check(client);
       if (signal.aborted) return;
-      if (this.#client === undefined) {
+      if (isFirst) {
         this.#client = client;
         this.config.onOpen?.();
       }

@@ -1,4 +1,4 @@
-import { type DatabaseConnection, newClient } from './data-source.js';
+import { type DatabaseConnection, newClientOfPrimary } from './data-source.js';
 import { KeptConnection } from './kept-connection.js';
 
 /** Timeout in milliseconds for connecting and for listening. */
@@ -26,9 +26,8 @@ export class NotificationListener {
     };
     this.#kept = new KeptConnection({
       async createClient() {
-        await connection.servers?.find().catch(() => undefined);
         const limits = { connectionTimeoutMillis: TIMEOUT, query_timeout: TIMEOUT };
-        const client = newClient(connection, { ...limits, keepAlive: true });
+        const client = await newClientOfPrimary(connection, { ...limits, keepAlive: true });
         client.on('notification', ({ payload = '' }) => {
           tell(payload);
         });

@@ -70,7 +70,7 @@ export class PipeliningPool extends pg.Pool {
    * Runs a query that only reads. Concurrent reads share a client; with a client each, the process would need twice the
    * time. Writes don't share, because others would wait for their commit.
    */
-  async read(query: pg.QueryArrayConfig): Promise<pg.QueryArrayResult> {
+  read(query: pg.QueryArrayConfig): Promise<pg.QueryArrayResult> {
     return this.#direct?.read(query) ?? this.#share(sendable(query, this));
   }
 
@@ -174,8 +174,10 @@ export function poolOf(dataSource: DataSource): PipeliningPool {
 
 /** The query as the pool's own clients may send it. */
 export function sendable(
-  { name, ...query }: pg.QueryArrayConfig,
+  query: pg.QueryArrayConfig,
   { poolsTransactions }: Pick<PipeliningPool, 'poolsTransactions'>,
 ): pg.QueryArrayConfig {
-  return name === undefined || poolsTransactions ? query : { name, ...query };
+  if (!poolsTransactions) return query;
+  const { name: _ofSession, ...unnamed } = query;
+  return unnamed;
 }

@@ -50,8 +50,7 @@ async function send<Row extends readonly unknown[]>(
   sendPooled: Send,
 ): Promise<readonly Row[]> {
   const { queryRunner } = managerOf(dataSource);
-  const { name, text } = statement;
-  const query = { name, text, values, rowMode: 'array' as const };
+  const query = { ...statement, values, rowMode: 'array' as const };
   try {
     const { rows } = await traced(statement, async () => {
       if (queryRunner === undefined) return sendPooled(query);

@@ -95,14 +95,20 @@ async function faultOf(connectionString: string): Promise<string | undefined> {
   client.on('error', () => undefined);
   try {
     await client.connect();
-    const { rows } = await client.query<{ state: string }>(`SELECT current_setting('transaction_read_only') AS state`);
-    return rows[0]?.state === 'off' ? undefined : 'it only reads';
+    await requirePrimary(client);
+    return undefined;
   } catch (error) {
     return reasonOf(error);
   } finally {
     // A frozen server doesn't confirm the end.
     void client.end().catch(() => undefined);
   }
+}
+
+/** @throws Error if the server is a standby, or set to read-only. */
+export async function requirePrimary(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ state: string }>(`SELECT current_setting('transaction_read_only') AS state`);
+  if (rows[0]?.state !== 'off') throw new Error('it only reads');
 }
 
 /** The host and the port, without the user and the password. */
