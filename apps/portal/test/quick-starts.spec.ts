@@ -100,7 +100,8 @@ describe.each(WAYS)('the program for $id, by $program,', ({ id, program, args, d
     const { id: keyId, accountId } = key;
     const called = async () =>
       (await portal.application.showKey.execute({ id: keyId, accountId })).operations.map(({ operation }) => operation);
-    await until(async () => (await called()).length > 0);
+    // The calls of two seconds are written together, so a slow program's calls may arrive in parts.
+    await until(async () => (await called()).length > 1);
     expect((await called()).sort()).toEqual(['GET /v1/pets', 'POST /v1/pets']);
   });
 
