@@ -132,9 +132,9 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
     opened.push(() => readiness.close());
     const risk = typeof delivery === 'object' ? mailRisk(delivery.smtpUrl) : undefined;
     if (risk !== undefined) onEvent(risk);
-    const { close: closeAccounts, ...accounts } = createAccountAdapters(dataSource, direct);
-    const usage = new PostgresUsageRecords(dataSource);
-    const refusals = new PostgresRefusalLog(dataSource);
+    const { close: closeAccounts, ...accounts } = createAccountAdapters(dataSource, direct, onEvent);
+    const usage = new PostgresUsageRecords(dataSource, onEvent);
+    const refusals = new PostgresRefusalLog(dataSource, onEvent);
     const requests = await createRequestCounter({
       ...{ redis, dataSource, policy, onEvent },
       onRedisState: (failure) => {

@@ -25,7 +25,9 @@ afterAll(() => database.close());
 
 /** Another instance that has seen all keys used. */
 async function use(at: Instant): Promise<void> {
-  const instance = new TypeOrmApiKeyRepository(database.dataSource);
+  const instance = new TypeOrmApiKeyRepository(database.dataSource, (event) => {
+    throw new Error(event);
+  });
   for (const id of keys) instance.recordUse(id, at);
   await instance.close();
 }

@@ -77,11 +77,13 @@ it('the counts and bans of 20,000 accounts, changed during an outage, are saved 
 });
 
 it('the usage of as many keys as are recorded between two writes is saved by the first attempt, in portions', async () => {
-  const records = new PostgresUsageRecords(database.dataSource);
+  const events: string[] = [];
+  const records = new PostgresUsageRecords(database.dataSource, (event) => events.push(event));
   // One more day than is held.
   for (const day of [0, 1, 2].map((days) => later(now, days * DAY)))
     for (const requester of requesters) records.record(requester, true, day);
   await records.close();
+  expect(events).toEqual([]);
   console.info(`50,000 hours of keys: ${took.length} statements, the longest took ${longest()} ms`);
   const [saved] = await database.dataSource.query<{ sum: string }[]>('SELECT sum(admitted) FROM usage_by_day');
   expect(saved).toEqual({ sum: String(MOST_HELD) });

@@ -12,8 +12,12 @@ import { TypeOrmApiKeyRepository } from './typeorm-api-key-repository.js';
  * The repositories of accounts and keys, with a cache of keys in use. The connection for notifications opens at the
  * first cached key.
  */
-export function createAccountAdapters(dataSource: DataSource, connection: DatabaseConnection) {
-  const apiKeys = new TypeOrmApiKeyRepository(dataSource, () => {
+export function createAccountAdapters(
+  dataSource: DataSource,
+  connection: DatabaseConnection,
+  onEvent: (message: string) => void,
+) {
+  const apiKeys = new TypeOrmApiKeyRepository(dataSource, onEvent, () => {
     listener.start();
   });
   const listener = new NotificationListener(connection, 'key_changes', (payload) => {

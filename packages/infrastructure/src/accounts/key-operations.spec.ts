@@ -9,10 +9,13 @@ let operations: KeyOperations;
 beforeEach(() => {
   jest.useFakeTimers();
   [written, isAway] = [[], false];
-  operations = new KeyOperations(async (uses) => {
-    if (isAway) throw new Error('away');
-    written.push(uses);
-  });
+  operations = new KeyOperations(
+    async (uses) => {
+      if (isAway) throw new Error('away');
+      written.push(uses);
+    },
+    () => undefined,
+  );
 });
 afterEach(() => {
   jest.useRealTimers();

@@ -18,10 +18,16 @@ export class KeyOperations {
   /** The uses that were recorded in this minute. */
   private known = new Map<ApiKeyId, Set<string>>();
   private unwritten = new Map<string, RecordedOperation>();
-  private readonly writeBehind = new WriteBehind(() => this.writeAll(), FLUSH_EVERY);
+  private readonly writeBehind;
 
   /** @param write if it rejects, it is called again with the same uses and later ones. */
-  constructor(private readonly write: (uses: readonly RecordedOperation[]) => Promise<void>) {}
+  constructor(write: (uses: readonly RecordedOperation[]) => Promise<void>, onEvent: (message: string) => void) {
+    const keep = (uses: readonly RecordedOperation[]) => {
+      for (const use of uses) this.collect(use);
+    };
+    const unwritten = { name: 'Operations of keys', delay: FLUSH_EVERY, take: () => this.take(), write, keep };
+    this.writeBehind = new WriteBehind(unwritten, onEvent);
+  }
 
   record(id: ApiKeyId, operation: string, minute: Instant): void {
     if (minute !== this.minute) {
@@ -48,14 +54,9 @@ export class KeyOperations {
     this.writeBehind.soon();
   }
 
-  private async writeAll(): Promise<void> {
+  private take(): (readonly RecordedOperation[])[] {
     const uses = [...this.unwritten.values()];
-    if (uses.length === 0) return;
     this.unwritten = new Map();
-    try {
-      await this.write(uses);
-    } catch {
-      for (const use of uses) this.collect(use);
-    }
+    return uses.length === 0 ? [] : [uses];
   }
 }

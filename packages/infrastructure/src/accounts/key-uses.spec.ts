@@ -11,10 +11,13 @@ let uses: KeyUses;
 beforeEach(() => {
   jest.useFakeTimers();
   [written, isAway] = [[], false];
-  uses = new KeyUses(async (batch: ReadonlyMap<ApiKeyId, Instant>) => {
-    if (isAway) throw new Error('away');
-    written.push([...batch]);
-  });
+  uses = new KeyUses(
+    async (batch: ReadonlyMap<ApiKeyId, Instant>) => {
+      if (isAway) throw new Error('away');
+      written.push([...batch]);
+    },
+    () => undefined,
+  );
 });
 afterEach(() => {
   jest.useRealTimers();

@@ -8,10 +8,16 @@ const MOST_KEYS = 10_000;
 /** Uses of keys that are not yet written. */
 export class KeyUses {
   private uses = new Map<ApiKeyId, Instant>();
-  private readonly writeBehind = new WriteBehind(() => this.writeAll(), FLUSH_EVERY);
+  private readonly writeBehind;
 
   /** @param write if it rejects, it is called again with the same uses and later ones. */
-  constructor(private readonly write: (uses: ReadonlyMap<ApiKeyId, Instant>) => Promise<void>) {}
+  constructor(write: (uses: ReadonlyMap<ApiKeyId, Instant>) => Promise<void>, onEvent: (message: string) => void) {
+    const keep = (uses: ReadonlyMap<ApiKeyId, Instant>) => {
+      for (const [id, at] of uses) this.record(id, at);
+    };
+    const unwritten = { name: 'Last uses of keys', delay: FLUSH_EVERY, take: () => this.take(), write, keep };
+    this.writeBehind = new WriteBehind(unwritten, onEvent);
+  }
 
   record(id: ApiKeyId, at: Instant): void {
     const known = this.uses.get(id);
@@ -24,14 +30,9 @@ export class KeyUses {
     await this.writeBehind.close();
   }
 
-  private async writeAll(): Promise<void> {
+  private take(): ReadonlyMap<ApiKeyId, Instant>[] {
     const { uses } = this;
-    if (uses.size === 0) return;
     this.uses = new Map();
-    try {
-      await this.write(uses);
-    } catch {
-      for (const [id, at] of uses) this.record(id, at);
-    }
+    return uses.size === 0 ? [] : [uses];
   }
 }

@@ -109,15 +109,18 @@ const WRITE_OPERATIONS = {
 };
 
 export class TypeOrmApiKeyRepository implements ApiKeyRepository {
-  private readonly uses = new KeyUses((uses) => this.writeUses(uses));
-  private readonly operations = new KeyOperations((uses) => this.writeOperations(uses));
+  private readonly uses;
+  private readonly operations;
   private readonly cache;
 
   /** @param onCached called (repeatedly) when a key is cached. From then on `forget` must be called for changes. */
   constructor(
     private readonly dataSource: DataSource,
+    onEvent: (message: string) => void,
     onCached: () => void = () => undefined,
   ) {
+    this.uses = new KeyUses((uses) => this.writeUses(uses), onEvent);
+    this.operations = new KeyOperations((uses) => this.writeOperations(uses), onEvent);
     this.cache = new KeyCache((hashes) => this.findByHashes(hashes), onCached);
   }
 

@@ -9,9 +9,9 @@ import {
 import type { DataSource } from 'typeorm';
 import type { DatabaseConnection } from './data-source.js';
 import { onDatabase, readFromDatabase } from './database-errors.js';
+import { DelayedWork } from './delayed-work.js';
 import { NotificationListener } from './notification-listener.js';
 import { afterCommit, managerOf } from './transactions.js';
-import { WriteBehind } from './write-behind.js';
 
 /** Milliseconds in which new items share a notification. */
 const NOTIFY_EVERY = 10;
@@ -36,7 +36,7 @@ export abstract class PostgresDeliveryQueue<Id extends string, Item extends Clai
   Item
 > {
   private readonly listeners: NotificationListener[] = [];
-  private readonly notifications = new WriteBehind(() => this.notify(), NOTIFY_EVERY);
+  private readonly notifications = new DelayedWork(() => this.notify(), NOTIFY_EVERY);
   private hasQueued = false;
 
   constructor(

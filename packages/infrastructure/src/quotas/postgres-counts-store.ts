@@ -16,9 +16,8 @@ import type { DataSource } from 'typeorm';
 import { Batch } from '../database/batch.js';
 import { milliseconds } from '../database/columns.js';
 import { deletePortions } from '../database/delete-portions.js';
-import { WriteBehind } from '../database/write-behind.js';
 import { queryPrepared, readPrepared } from '../database/prepared.js';
-import { reasonOf } from '../kernel/reason-of.js';
+import { portionsOf, WriteBehind } from '../database/write-behind.js';
 
 /** The counts of an account, and the refusals and bans of one of its keys. */
 export type KeyCounts = Pick<Decision, 'usage' | 'refusals'>;
@@ -99,13 +98,26 @@ export class PostgresCountsStore {
   );
   private usages = new Map<AccountId, Usage>();
   private bans = new Map<ApiKeyId, Refusals>();
-  private readonly writeBehind = new WriteBehind(() => this.flush(), FLUSH_EVERY);
-  private isFailing = false;
+  private readonly writeBehind;
 
   constructor(
     private readonly dataSource: DataSource,
-    private readonly onEvent: (message: string) => void,
-  ) {}
+    onEvent: (message: string) => void,
+  ) {
+    this.writeBehind = new WriteBehind(
+      {
+        name: 'Request counts',
+        delay: FLUSH_EVERY,
+        take: () => this.take(),
+        write: (portion) => queryPrepared(dataSource, WRITE, parametersOf(portion)),
+        keep: ({ usages, bans }) => {
+          for (const [accountId, usage] of usages) this.usages.set(accountId, usage);
+          for (const [keyId, refusals] of bans) this.bans.set(keyId, refusals);
+        },
+      },
+      onEvent,
+    );
+  }
 
   /** @throws DomainError `service_unavailable` */
   async read(requester: KeyRequester): Promise<KeyCounts> {
@@ -129,33 +141,24 @@ export class PostgresCountsStore {
     return deleted;
   }
 
-  /** Writes the changes. Never rejects: changes that can't be written now are written at the next flush. */
+  /** Writes the changes. It never rejects: changes that can't be written now are written at the next flush. */
   async flush(): Promise<void> {
-    const [usages, bans] = [[...this.usages], [...this.bans]];
-    this.usages = new Map();
-    this.bans = new Map();
-    try {
-      for (let start = 0; start < Math.max(usages.length, bans.length); start += PORTION) {
-        const end = start + PORTION;
-        await queryPrepared(this.dataSource, WRITE, parametersOf(usages.slice(start, end), bans.slice(start, end)));
-      }
-      if (this.isFailing) this.onEvent('Request counts are saved again.');
-      this.isFailing = false;
-    } catch (error) {
-      // Includes rows that were already written: writing them again changes nothing.
-      this.usages = new Map([...usages, ...this.usages]);
-      this.bans = new Map([...bans, ...this.bans]);
-      this.writeBehind.soon();
-      if (!this.isFailing) {
-        this.onEvent(`Request counts can't be saved (${reasonOf(error)}); they stay in memory until then.`);
-      }
-      this.isFailing = true;
-    }
+    await this.writeBehind.flush();
   }
 
   /** Writes the rest. */
   async close(): Promise<void> {
     await this.writeBehind.close();
+  }
+
+  private take(): Portion[] {
+    const [usages, bans] = [portionsOf([...this.usages], PORTION), portionsOf([...this.bans], PORTION)];
+    this.usages = new Map();
+    this.bans = new Map();
+    return Array.from({ length: Math.max(usages.length, bans.length) }, (_, index) => ({
+      usages: usages[index] ?? [],
+      bans: bans[index] ?? [],
+    }));
   }
 
   /** In the order of the requesters. @throws DomainError `service_unavailable` */
@@ -164,6 +167,12 @@ export class PostgresCountsStore {
     const rows = await readPrepared(this.dataSource, READ, ids);
     return rows.map((row) => countsFrom(row.map(Number)));
   }
+}
+
+/** What one statement writes. */
+interface Portion {
+  readonly usages: readonly (readonly [AccountId, Usage])[];
+  readonly bans: readonly (readonly [ApiKeyId, Refusals])[];
 }
 
 /** @param row of READ. A null, where nothing is stored, becomes 0. */
@@ -181,7 +190,7 @@ function countsFrom([
   };
 }
 
-function parametersOf(usages: readonly [AccountId, Usage][], bans: readonly [ApiKeyId, Refusals][]): unknown[][] {
+function parametersOf({ usages, bans }: Portion): unknown[][] {
   return [
     usages.map(([accountId]) => accountId),
     usages.map(([, { dayStart }]) => new Date(dayStart)),

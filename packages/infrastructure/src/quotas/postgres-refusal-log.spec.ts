@@ -23,7 +23,7 @@ beforeEach(() => {
       return { rows: [] };
     },
   };
-  refusals = new PostgresRefusalLog({ manager: {}, driver: { master } } as unknown as DataSource);
+  refusals = new PostgresRefusalLog({ manager: {}, driver: { master } } as unknown as DataSource, () => undefined);
 });
 afterEach(() => {
   jest.useRealTimers();

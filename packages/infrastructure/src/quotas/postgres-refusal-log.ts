@@ -14,7 +14,7 @@ import type { DataSource } from 'typeorm';
 import { readFromDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { queryPrepared } from '../database/prepared.js';
-import { WriteBehind } from '../database/write-behind.js';
+import { portionsOf, WriteBehind } from '../database/write-behind.js';
 import { RecentRefusals, type UnwrittenRefusal } from './recent-refusals.js';
 
 const FLUSH_EVERY = 1_000;
@@ -60,12 +60,28 @@ export const DELETE_REFUSALS = 'DELETE FROM refusals WHERE account_id = $1';
 export class PostgresRefusalLog implements RefusalLog {
   /** Refusals that are not yet written. */
   private recent = new RecentRefusals();
-  private readonly writeBehind = new WriteBehind(() => this.writeAll(), FLUSH_EVERY);
+  private readonly writeBehind;
   private lost = 0;
   /** Unlike those of other processes: the upper bits are random. */
   private nextId = randomInt(2 ** 20) * 2 ** 32;
 
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    onEvent: (message: string) => void,
+  ) {
+    this.writeBehind = new WriteBehind(
+      {
+        name: 'Refused requests',
+        delay: FLUSH_EVERY,
+        take: () => portionsOf(this.takeRecent(), PORTION),
+        write: (portion) => queryPrepared(dataSource, ADD, parametersOf(portion)),
+        keep: (portion) => {
+          for (const { accountId, refusal, id } of portion) this.recent.add(accountId, refusal, id);
+        },
+      },
+      onEvent,
+    );
+  }
 
   /** Refusals that were not recorded because too many waited to be written. */
   get dropped(): number {
@@ -95,21 +111,6 @@ export class PostgresRefusalLog implements RefusalLog {
   /** Tries to write the rest. */
   async close(): Promise<void> {
     await this.writeBehind.close();
-  }
-
-  private async writeAll(): Promise<void> {
-    const unwritten = this.takeRecent();
-    try {
-      while (unwritten.length > 0) {
-        await queryPrepared(this.dataSource, ADD, parametersOf(unwritten.slice(0, PORTION)));
-        unwritten.splice(0, PORTION);
-      }
-    } catch {
-      for (const { accountId, refusal, id } of [...unwritten, ...this.takeRecent()]) {
-        this.recent.add(accountId, refusal, id);
-      }
-      this.writeBehind.soon();
-    }
   }
 
   private takeRecent(): UnwrittenRefusal[] {

@@ -23,7 +23,7 @@ beforeEach(() => {
       return { rows: [] };
     },
   };
-  usage = new PostgresUsageRecords({ manager: {}, driver: { master } } as unknown as DataSource);
+  usage = new PostgresUsageRecords({ manager: {}, driver: { master } } as unknown as DataSource, () => undefined);
 });
 afterEach(() => {
   jest.useRealTimers();

@@ -17,8 +17,8 @@ import {
 import type { DataSource } from 'typeorm';
 import { readFromDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
-import { WriteBehind } from '../database/write-behind.js';
 import { queryPrepared } from '../database/prepared.js';
+import { portionsOf, WriteBehind } from '../database/write-behind.js';
 import type { Writable } from '../kernel/writable.js';
 
 const FLUSH_EVERY = 1_000;
@@ -95,9 +95,25 @@ export class PostgresUsageRecords implements UsageRecords {
   private hours: Hours = new Map();
   /** The number of its entries. */
   private held = 0;
-  private readonly writeBehind = new WriteBehind(() => this.writeAll(), FLUSH_EVERY);
+  private readonly writeBehind;
 
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    onEvent: (message: string) => void,
+  ) {
+    this.writeBehind = new WriteBehind(
+      {
+        name: 'Usage records',
+        delay: FLUSH_EVERY,
+        take: () => portionsOf(this.takeAll(), PORTION),
+        write: (portion) => queryPrepared(dataSource, ADD, parametersOf(portion)),
+        keep: (portion) => {
+          for (const hour of portion) this.keep(hour);
+        },
+      },
+      onEvent,
+    );
+  }
 
   record({ keyId }: UsedKey, isAdmitted: boolean, at: Instant): void {
     const usage = this.usageOf(keyId, startOf(HOUR, at), at);
@@ -161,22 +177,11 @@ export class PostgresUsageRecords implements UsageRecords {
     return usage;
   }
 
-  private async writeAll(): Promise<void> {
-    const unwritten = this.takeAll();
-    try {
-      while (unwritten.length > 0) {
-        await queryPrepared(this.dataSource, ADD, parametersOf(unwritten.slice(0, PORTION)));
-        unwritten.splice(0, PORTION);
-      }
-    } catch {
-      for (const { keyId, start, admitted, refused, lastAt } of [...unwritten, ...this.takeAll()]) {
-        const usage = this.usageOf(keyId, start, lastAt);
-        usage.admitted += admitted;
-        usage.refused += refused;
-        if (lastAt > usage.lastAt) usage.lastAt = lastAt;
-      }
-      this.writeBehind.soon();
-    }
+  private keep({ keyId, start, admitted, refused, lastAt }: HourOfKey): void {
+    const usage = this.usageOf(keyId, start, lastAt);
+    usage.admitted += admitted;
+    usage.refused += refused;
+    if (lastAt > usage.lastAt) usage.lastAt = lastAt;
   }
 
   private takeAll(): HourOfKey[] {
