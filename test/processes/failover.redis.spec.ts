@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -28,6 +29,7 @@ const isPossible = OPENSSL !== undefined && redisClusterFor(SUITE) !== undefined
 /** Requests a day of each account, and those that each API is sent. */
 const LIMIT = 10;
 const SENT = 12;
+const ATTEMPTS = 5;
 
 interface Api {
   readonly process: Running;
@@ -83,9 +85,9 @@ interface Api {
 
   async function expectFailover(settings: Readonly<Record<string, string>>, primary: RedisServer): Promise<void> {
     const name = settings['REDIS_SENTINEL_NAME'] ?? 'cluster';
-    const [apis, [before, during]] = await Promise.all([
+    const [apis, key] = await Promise.all([
       Promise.all([startApi(settings), startApi(settings)]),
-      Promise.all([newKey(`before-${name}@example.com`), newKey(`during-${name}@example.com`)]),
+      newKey(`alone-${name}@example.com`),
     ]);
     /** The admitted requests of several to both APIs at once. */
     const admittedOf = async (key: string) => {
@@ -95,22 +97,33 @@ interface Api {
       return statuses.filter((status) => status === 200).length;
     };
     const alone = async () => (await Promise.all(apis.map((api) => decidedAlone(api.metrics)))).reduce((a, b) => a + b);
+    /** A busy machine may answer later than an API waits for its Redis. So one attempt without that is enough. */
+    const expectExactly = async (attempt = 1): Promise<void> => {
+      const shared = await newKey(`shared-${randomUUID()}@example.com`);
+      const before = await alone();
+      const admitted = await admittedOf(shared);
+      const late = (await alone()) - before;
+      expect(admitted).toBeLessThanOrEqual(LIMIT + late);
+      if (late > 0 && attempt < ATTEMPTS) return expectExactly(attempt + 1);
+      expect([admitted, late]).toEqual([LIMIT, 0]);
+    };
     const areShared = async (value: 0 | 1) => {
       const pages = await Promise.all(apis.map(async ({ metrics }) => (await fetch(metrics)).text()));
       return pages.every((page) => page.includes(`\ndependency_up{dependency="redis"} ${value}\n`));
     };
     expect(await areShared(1)).toBe(true);
-    expect([await admittedOf(before), await alone()]).toEqual([LIMIT, 0]);
+    await expectExactly();
     await primary.kill();
     const killedAt = performance.now();
     await until(() => areShared(0));
     const noticed = Math.round(performance.now() - killedAt);
+    const before = await alone();
     // Each API admits the limit.
-    expect([await admittedOf(during), await alone()]).toEqual([2 * LIMIT, 2 * SENT]);
+    expect([await admittedOf(key), (await alone()) - before]).toEqual([2 * LIMIT, 2 * SENT]);
     await until(() => areShared(1));
     const back = Math.round(performance.now() - killedAt);
-    expect([await admittedOf(during), await alone()]).toEqual([LIMIT, 2 * SENT]);
-    console.info(`${name}: noticed after ${noticed} ms, shared again after ${back} ms, ${2 * SENT} decided alone`);
+    await expectExactly();
+    console.info(`${name}: noticed after ${noticed} ms, shared again after ${back} ms`);
   }
 
   it('share a limit exactly in a cluster, count alone while it is broken, and say so', async () => {
