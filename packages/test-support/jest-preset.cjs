@@ -5,5 +5,6 @@ module.exports = {
   ...preset,
   globalSetup: require.resolve('./src/global-setup.ts'),
   globalTeardown: require.resolve('./src/global-teardown.ts'),
-  testTimeout: 30_000,
+  // It only ends a test that hangs: on a slow machine some need more than a minute.
+  testTimeout: 180_000,
 };

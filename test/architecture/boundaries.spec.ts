@@ -6,9 +6,6 @@ import { cruise, type Findings, fixtures, fixtureTree, removeTrees, repository }
 let rules: readonly string[];
 let found: ReadonlyMap<string, Findings>;
 
-// Milliseconds. All sources are parsed, which a busy machine is slow at.
-const CRUISE_TIMEOUT = 180_000;
-
 beforeAll(async () => {
   const fixtureNames = await readdir(fixtures);
   const trees = await Promise.all(fixtureNames.map(fixtureTree));
@@ -16,7 +13,7 @@ beforeAll(async () => {
   rules = outcome.rules;
   const names = ['repository', ...fixtureNames];
   found = new Map(outcome.findings.map((findings, index) => [names[index] ?? '', findings]));
-}, CRUISE_TIMEOUT);
+});
 
 afterAll(removeTrees);
 

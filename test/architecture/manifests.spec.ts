@@ -5,15 +5,12 @@ import { cruise, fixtureTree, removeTrees, repository } from './trees.js';
 
 let broken: { readonly repository: string[]; readonly clean: string[]; readonly fixture: string[] };
 
-// Milliseconds. All sources are parsed, which a busy machine is slow at.
-const CRUISE_TIMEOUT = 180_000;
-
 beforeAll(async () => {
   const [clean, fixture] = await Promise.all([fixtureTree(), fixtureTree('manifests')]);
   const { findings } = await cruise(repository, clean, fixture);
   const fencesOf = (tree: string, index: number) => brokenFences(tree, findings[index]?.imports ?? []);
   broken = { repository: fencesOf(repository, 0), clean: fencesOf(clean, 1), fixture: fencesOf(fixture, 2) };
-}, CRUISE_TIMEOUT);
+});
 
 afterAll(removeTrees);
 

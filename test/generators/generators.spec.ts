@@ -95,7 +95,7 @@ describe.each(AVAILABLE.map((generator) => [`${generator.name} (${generator.sett
       rows.push(`| ${[generator.name, versionOf(generator), generator.settings, 'yes', ...row].join(' | ')} |`);
       if (process.env['WRITE_TABLE'] !== '1') expect(documented()).toContain(rows.at(-1));
       await folder.remove();
-    }, 120_000);
+    });
   },
 );
 

@@ -62,7 +62,7 @@ beforeAll(async () => {
     `INSERT INTO animals (name, category_id, status)
      SELECT 'Animal ' || n, n % 7, (ARRAY['available', 'pending', 'sold'])[1 + n % 3] FROM generate_series(1, 300) AS n`,
   );
-}, 60_000);
+});
 
 afterAll(async () => {
   await client.end();

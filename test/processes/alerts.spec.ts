@@ -136,7 +136,7 @@ const isInstalled = prometheus !== undefined && alertmanager !== undefined && op
       return answer.data?.result[0]?.value[1] === '4';
     };
     await until(isUp);
-  }, 60_000);
+  });
 
   afterAll(async () => {
     for (const program of programs) program.kill('SIGKILL');
@@ -166,5 +166,5 @@ const isInstalled = prometheus !== undefined && alertmanager !== undefined && op
       expect(at - begun).toBeLessThan(90_000);
       expect(runbook).toBe(`docker/runbook/${section}`);
     }
-  }, 120_000);
+  });
 });

@@ -132,7 +132,7 @@ whenInstalled('the contract suite of every port', () => {
       numRuntimeErrorTestSuites: 0,
     });
     expect(results['numPassedTests']).toBeGreaterThan(100);
-  }, 60_000);
+  });
 });
 
 whenInstalled('backup.sh', () => {

@@ -23,7 +23,7 @@ beforeAll(async () => {
     { cwd: tree.path, detached: true },
   );
   await dev.prints(WORKER_READY);
-}, 60_000);
+});
 
 afterAll(async () => {
   await dev.stop();

@@ -40,7 +40,7 @@ const bin = folderOf('failover', 'postgresql', 'pg_basebackup', 'initdb', 'postg
     keys = await issueKeys(settings, client);
     pets = await addPets(client, 20_000 * ROUNDS);
     await client.end();
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await Promise.all(running.map((each) => each.stop()));

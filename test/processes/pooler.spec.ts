@@ -64,7 +64,7 @@ const startPooler = pgBouncerFor('all processes behind a pooler in transaction m
     running.push(one.service, other.service, pages.process, worker);
     keys = await issueKeys(settings, client);
     pets = await addPets(client, 20_000);
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await Promise.all([...running.map((each) => each.stop()), ...closing.map((close) => close())]);

@@ -30,7 +30,7 @@ beforeAll(async () => {
   );
   saved = join(folder.path, 'store.dump');
   expect(await runScript(bin, 'backup.sh', owner, saved)).toMatchObject({ code: 0 });
-}, 60_000);
+});
 
 afterAll(async () => {
   if (bin === undefined) return;
@@ -45,7 +45,7 @@ whenInstalled('rehearse.sh', () => {
     expect(stdout).toMatch(/^public\.api_keys 1$/m);
     expect(stdout).toMatch(/store\.dump was restored in \d+ s and served after \d+ s\n$/);
     await expectNoRehearsal();
-  }, 60_000);
+  });
 
   it('serves a backup of the version before, whose schema is older', async () => {
     const former = await server.createDatabase('store_owner');
@@ -55,7 +55,7 @@ whenInstalled('rehearse.sh', () => {
     const file = join(folder.path, 'former.dump');
     await runScript(bin, 'backup.sh', { DATABASE_URL: server.urlOf(former) }, file);
     expect(await rehearse(file)).toMatchObject({ code: 0, stderr: '' });
-  }, 60_000);
+  });
 
   it('fails where a row of the backup is missing', async () => {
     const programs = join(folder.path, 'programs');
@@ -79,7 +79,7 @@ whenInstalled('rehearse.sh', () => {
     expect(code).toBe(1);
     expect(stderr).toContain('rehearse.sh: API_KEY is not accepted: {"code":"invalid_api_key"');
     await expectNoRehearsal();
-  }, 60_000);
+  });
 
   it('needs a role that may create databases', async () => {
     const { code, stderr } = await rehearse(saved, { DATABASE_URL: server.urlOf('postgres', 'store_owner') });

@@ -28,7 +28,7 @@ beforeAll(async () => {
     code: 0,
   });
   balancer = await Balancer.open();
-}, 60_000);
+});
 
 afterAll(async () => {
   if (bin === undefined) return;
@@ -77,7 +77,7 @@ whenInstalled('the password of the services', () => {
     await client.end();
     console.info(`${load.answers.length} requests, none failed, the slowest took ${slowest(load.answers)} ms`);
     await expect(login(first)).rejects.toThrow('password authentication failed');
-  }, 120_000);
+  });
 });
 
 interface Service {

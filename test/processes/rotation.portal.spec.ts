@@ -62,7 +62,7 @@ it('the secret of the portals is replaced in three steps, and no page, sign-in o
   const { email } = earliest;
   expect((await earliest.visitor.post('/sign-in', { email, password: PASSWORD })).status).toBe(303);
   expect((await earliest.visitor.get('/account')).status).toBe(200);
-}, 60_000);
+});
 
 interface Person {
   readonly visitor: Visitor;

@@ -15,7 +15,7 @@ let stranger: Stranger;
 
 beforeAll(async () => {
   stranger = await Stranger.arrive();
-}, 60_000);
+});
 afterAll(() => stranger.remove());
 
 it('every other workspace is private', () => {

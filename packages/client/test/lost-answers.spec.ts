@@ -89,7 +89,7 @@ it('1,000 POSTs whose answers are lost at random places, repeated with the error
   expect({ seed, found: found.sort() }).toEqual({ seed, found: names.sort() });
   for (const how of [...LOSSES, 'aborted by the caller']) expect(lost[how]).toBeGreaterThan(POSTS / 50);
   expect(calls.filter((count) => count > 1).length).toBeGreaterThan(POSTS / 50);
-}, 120_000);
+});
 
 /** Random numbers from 0 to 1 that a seed repeats (mulberry32). */
 function randomOf(state: number): () => number {

@@ -44,7 +44,7 @@ beforeAll(async () => {
   await Promise.all(FILLS.map((fill) => query(`SET session_replication_role = replica; ${fill}`)));
   await query(FINISH);
   // On a loaded machine the rows take longer than a test may.
-}, 120_000);
+});
 afterAll(() => database.drop());
 
 const query = <Row extends pg.QueryResultRow>(text: string) => ask<Row>(database.url, text);

@@ -169,7 +169,7 @@ export class PostgresCountsStore {
   }
 }
 
-/** What one statement writes. */
+/** The changes that one statement writes. */
 interface Portion {
   readonly usages: readonly (readonly [AccountId, Usage])[];
   readonly bans: readonly (readonly [ApiKeyId, Refusals])[];
