@@ -151,6 +151,13 @@ export class PostgresCountsStore {
     await this.writeBehind.close();
   }
 
+  /** In the order of the requesters. @throws DomainError `service_unavailable` */
+  async readAll(requesters: readonly KeyRequester[]): Promise<readonly KeyCounts[]> {
+    const ids = [requesters.map(({ accountId }) => accountId), requesters.map(({ keyId }) => keyId)];
+    const rows = await readPrepared(this.dataSource, READ, ids);
+    return rows.map((row) => countsFrom(row.map(Number)));
+  }
+
   private take(): Portion[] {
     const [usages, bans] = [portionsOf([...this.usages], PORTION), portionsOf([...this.bans], PORTION)];
     this.usages = new Map();
@@ -159,13 +166,6 @@ export class PostgresCountsStore {
       usages: usages[index] ?? [],
       bans: bans[index] ?? [],
     }));
-  }
-
-  /** In the order of the requesters. @throws DomainError `service_unavailable` */
-  async readAll(requesters: readonly KeyRequester[]): Promise<readonly KeyCounts[]> {
-    const ids = [requesters.map(({ accountId }) => accountId), requesters.map(({ keyId }) => keyId)];
-    const rows = await readPrepared(this.dataSource, READ, ids);
-    return rows.map((row) => countsFrom(row.map(Number)));
   }
 }
 

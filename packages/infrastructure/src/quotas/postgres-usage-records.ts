@@ -108,7 +108,7 @@ export class PostgresUsageRecords implements UsageRecords {
         take: () => portionsOf(this.takeAll(), PORTION),
         write: (portion) => queryPrepared(dataSource, ADD, parametersOf(portion)),
         keep: (portion) => {
-          for (const hour of portion) this.keep(hour);
+          for (const usage of portion) this.add(usage);
         },
       },
       onEvent,
@@ -116,10 +116,8 @@ export class PostgresUsageRecords implements UsageRecords {
   }
 
   record({ keyId }: UsedKey, isAdmitted: boolean, at: Instant): void {
-    const usage = this.usageOf(keyId, startOf(HOUR, at), at);
-    if (isAdmitted) usage.admitted += 1;
-    else usage.refused += 1;
-    if (at > usage.lastAt) usage.lastAt = at;
+    const [admitted, refused] = isAdmitted ? [1, 0] : [0, 1];
+    this.add({ keyId, start: startOf(HOUR, at), admitted, refused, lastAt: at });
     this.writeBehind.soon();
   }
 
@@ -165,23 +163,17 @@ export class PostgresUsageRecords implements UsageRecords {
     await this.writeBehind.close();
   }
 
-  private usageOf(keyId: ApiKeyId, hour: Instant, at: Instant): HourOfKey {
-    const keys = this.hours.get(hour) ?? new Map<ApiKeyId, HourOfKey>();
-    const known = keys.get(keyId);
-    if (known !== undefined) return known;
-    const usage = { keyId, start: hour, admitted: 0, refused: 0, lastAt: at };
-    if (this.held < MOST_HELD) {
+  private add(usage: HourOfKey): void {
+    const keys = this.hours.get(usage.start) ?? new Map<ApiKeyId, HourOfKey>();
+    const known = keys.get(usage.keyId);
+    if (known !== undefined) {
+      known.admitted += usage.admitted;
+      known.refused += usage.refused;
+      if (usage.lastAt > known.lastAt) known.lastAt = usage.lastAt;
+    } else if (this.held < MOST_HELD) {
       this.held += 1;
-      this.hours.set(hour, keys.set(keyId, usage));
+      this.hours.set(usage.start, keys.set(usage.keyId, usage));
     }
-    return usage;
-  }
-
-  private keep({ keyId, start, admitted, refused, lastAt }: HourOfKey): void {
-    const usage = this.usageOf(keyId, start, lastAt);
-    usage.admitted += admitted;
-    usage.refused += refused;
-    if (lastAt > usage.lastAt) usage.lastAt = lastAt;
   }
 
   private takeAll(): HourOfKey[] {
