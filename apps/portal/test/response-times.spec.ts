@@ -78,7 +78,10 @@ const keysPages = async (person: Person) => {
   return [...lists, `/keys/${id}`, `/keys/${id}/rotate`, `/keys/${id}/revoke`];
 };
 
-/** The pages that take 100 ms more than a plain one, or ten times as long if that is more, and their medians in milliseconds. `npm run bench -- portal` has percentiles. */
+/**
+ * The pages that are slower than a plain one by 100 ms, or by ten times its own time if that is more, and their medians in
+ * milliseconds. `npm run bench -- portal` has percentiles.
+ */
 async function slowPages(): Promise<readonly (readonly [page: string, milliseconds: number])[]> {
   const times = new Map<string, number[]>();
   for (const [name, person] of Object.entries(people)) {

@@ -43,7 +43,6 @@ beforeAll(async () => {
   // Without triggers and foreign keys, so each table can be filled by itself.
   await Promise.all(FILLS.map((fill) => query(`SET session_replication_role = replica; ${fill}`)));
   await query(FINISH);
-  // On a loaded machine the rows take longer than a test may.
 });
 afterAll(() => database.drop());
 
