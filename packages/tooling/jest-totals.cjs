@@ -21,7 +21,8 @@ module.exports = class JestTotals {
           .map(({ fullName }) => `${suite.testFilePath}: ${fullName}`),
       ),
       failures: suites.flatMap((suite) => [
-        ...(suite.testExecError ? [`${suite.testFilePath}: ${suite.testExecError.message}`] : []),
+        // Its own message is empty if an afterAll failed.
+        ...(suite.testExecError ? [`${suite.testFilePath}: ${suite.failureMessage}`] : []),
         ...suite.testResults.filter(({ status }) => status === 'failed').map(inWords(suite)),
       ]),
       suites: suites.map(({ testFilePath, perfStats }) => ({ file: testFilePath, seconds: perfStats.runtime / 1000 })),

@@ -135,6 +135,21 @@ describe('tests that run again', () => {
   });
 });
 
+it('a suite that fails outside its tests is a failure with its reason', async () => {
+  const totals = join(folder.path, 'suite-totals');
+  const suite = join(folder.path, 'after-all.spec.js');
+  writeFileSync(suite, "afterAll(() => { throw new Error('the log has a defect'); });\nit('passes', () => {});\n");
+  const config = JSON.stringify({ rootDir: folder.path, reporters: [join(TOOLING, 'jest-totals.cjs')] });
+  const jest = join(repository, 'node_modules/jest/bin/jest.js');
+  const { status } = spawnSync(process.execPath, [jest, '--config', config], {
+    env: { ...process.env, TEST_TOTALS: totals },
+  });
+  expect(status).toBe(1);
+  const run = JSON.parse(readFileSync(totals, 'utf8')) as Run;
+  expect(run).toMatchObject({ passed: 1, failed: 1, failures: [expect.stringContaining('the log has a defect')] });
+  expect(run.failures[0]).toContain(suite);
+});
+
 describe('the time that tests take', () => {
   it('is shared out to the workspaces, which run so many at a time, and stays within the budget', () => {
     expect(Object.keys(shares).sort()).toEqual([...workspacesWithTests].sort());
