@@ -47,6 +47,15 @@ whenInstalled('rehearse.sh', () => {
     await expectNoRehearsal();
   });
 
+  it('takes the address of each server, as backup.sh does, although the first is gone', async () => {
+    const file = join(folder.path, 'after-failover.dump');
+    const backup = await runScript(bin, 'backup.sh', { DATABASE_URL: server.urlOfBoth(store, 'store_owner') }, file);
+    expect(backup).toMatchObject({ code: 0, stderr: '' });
+    const url = server.urlOfBoth('postgres', 'rehearser');
+    expect(await rehearse(file, { DATABASE_URL: url, API_KEY: key })).toMatchObject({ code: 0, stderr: '' });
+    await expectNoRehearsal();
+  });
+
   it('serves a backup of the version before, whose schema is older', async () => {
     const former = await server.createDatabase('store_owner');
     await runScript(bin, 'restore.sh', { DATABASE_URL: server.urlOf(former, 'store_owner') }, saved);

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ask, EMPTY, folderOf, temporaryFolder } from '@adoption-store/test-support';
+import { ask, EMPTY, folderOf, nameOf, temporaryFolder } from '@adoption-store/test-support';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startApi, type TestApi } from '@adoption-store/api/testing/api';
 import { runScript } from '../support/operator-scripts.js';
@@ -134,7 +134,8 @@ whenInstalled('settle.sh', () => {
 
   it('takes over ends of keys, closed accounts, passwords and sent messages, where the former database can be read', async () => {
     const database = await restored();
-    const { code, stdout, stderr } = await settle(database, { FORMER_DATABASE_URL: api.databaseUrl });
+    const urls = [database, nameOf({ url: api.databaseUrl })].map((name) => server.urlOfBoth(name));
+    const { code, stdout, stderr } = await settle(database, { DATABASE_URL: urls[0], FORMER_DATABASE_URL: urls[1] });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(new RegExp(`^message ${messages.sent} .* was sent$`, 'm'));
     await servedFrom(database, async (again) => {

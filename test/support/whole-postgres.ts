@@ -64,6 +64,13 @@ export class WholePostgres {
     return `postgres:///${database}?${query.toString()}`;
   }
 
+  /** The same with the address of another server in front, which is gone. */
+  urlOfBoth(database: string, user = 'postgres'): string {
+    const host = `${this.folder.path}-gone,${this.folder.path}`;
+    const query = new URLSearchParams({ host, user, target_session_attrs: 'read-write' });
+    return `postgres:///${database}?${query.toString()}`;
+  }
+
   /** Creates an empty database and returns its name. */
   async createDatabase(owner = 'postgres'): Promise<string> {
     const database = `store_${(this.databases += 1)}`;
