@@ -13,6 +13,8 @@ import { FormThrottlerGuard } from './http/form-throttler.guard.js';
 import { Pages } from './http/pages.js';
 import { Sessions } from './http/sessions.js';
 import { SignedInGuard } from './http/signed-in.guard.js';
+import { FormOnce } from './keys/form-once.js';
+import { KeyController } from './keys/key.controller.js';
 import { KeysController } from './keys/keys.controller.js';
 import { MessagesController } from './messages/messages.controller.js';
 import { OrdersController } from './orders/orders.controller.js';
@@ -44,6 +46,7 @@ export class PortalModule {
         ProofController,
         AccountController,
         KeysController,
+        KeyController,
         UsageController,
         CatalogueController,
         CategoriesController,
@@ -57,6 +60,7 @@ export class PortalModule {
         { provide: Devices, useValue: devices },
         { provide: AfterAnswer, useValue: afterAnswer },
         FormThrottlerGuard,
+        FormOnce,
         { provide: APP_GUARD, useClass: SignedInGuard },
         { provide: APP_GUARD, useExisting: FormThrottlerGuard },
         { provide: APP_FILTER, useClass: ErrorFilter },

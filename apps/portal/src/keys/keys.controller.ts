@@ -1,43 +1,31 @@
 import {
   type Account,
-  AnswerOnce,
-  type ApiKey,
   checkAll,
   type Clock,
   DAY,
-  DisableKey,
-  DomainError,
-  GetKey,
-  HOUR,
-  INT64_MAX,
   invalid,
   IssueKey,
   KEY_STATES,
   keyName,
   type KeyState,
   later,
-  RenameKey,
-  RevokeKey,
-  RotateKey,
   type Scope,
   SCOPES,
   sharedScopes,
-  ShowKey,
   ShowKeys,
 } from '@adoption-store/domain';
-import { Body, Controller, Get, Inject, NotFoundException, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { Body, Controller, Get, Inject, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CLOCK } from '../http/clock.js';
-import { formToken } from '../http/csrf.js';
 import { checkedScopes, EMPTY_FORM, fields, problemsOf, wholeNumber } from '../http/forms.js';
 import { address, filterFrom, oneOf, pagingOf, placeFrom } from '../http/lists.js';
-import { type Notice, redirect } from '../http/notices.js';
 import { Pages, REFUSED } from '../http/pages.js';
 import { SignedIn } from '../http/signed-in.guard.js';
 import type { Form } from '../views.js';
+import { FormOnce } from './form-once.js';
+import { keyIdFrom } from './key-id.js';
 
 const LONGEST_LIFE = 3_650;
-const LONGEST_OVERLAP = 720;
 const LONGEST_SEARCH = 100;
 
 /** The lists of keys: a name for people, and the states. The first one is shown unless another is asked for. */
@@ -56,20 +44,14 @@ interface ShownForm {
   readonly checked: readonly Scope[];
 }
 
-/** A person's keys. Every use case gets the account that must own the key. */
+/** The list of a person's keys, and the form for a new one. */
 @Controller('keys')
 export class KeysController {
   constructor(
     private readonly pages: Pages,
-    private readonly answerOnce: AnswerOnce,
+    private readonly formOnce: FormOnce,
     private readonly shownKeys: ShowKeys,
-    private readonly shownKey: ShowKey,
-    private readonly getKey: GetKey,
     private readonly issueKey: IssueKey,
-    private readonly renameKey: RenameKey,
-    private readonly disableKey: DisableKey,
-    private readonly rotateKey: RotateKey,
-    private readonly revokeKey: RevokeKey,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -102,7 +84,7 @@ export class KeysController {
           if (checked.length === 0) throw invalid('scopes', 'must be at least one');
         },
       });
-      if (!(await this.isFirst(request, reply, account))) return;
+      if (!(await this.formOnce.isFirst(request, reply, account))) return;
       const issued = await this.issueKey.execute({
         accountId: account.id,
         credentialVersion: account.credentialVersion,
@@ -116,108 +98,6 @@ export class KeysController {
       const problems = problemsOf(error, { name: 'name', expiresIn: 'expiresIn', scopes: 'scopes' });
       await this.showKeys(request, reply, account, query, { form: { values, problems }, checked });
     }
-  }
-
-  @Get(':id')
-  async showOne(
-    @Req() request: FastifyRequest,
-    @Res() reply: FastifyReply,
-    @SignedIn() account: Account,
-    @Param('id') id: string,
-  ): Promise<void> {
-    await this.showKey(request, reply, account, idFrom(id), EMPTY_FORM);
-  }
-
-  @Post(':id/name')
-  async rename(
-    @Req() request: FastifyRequest,
-    @Res() reply: FastifyReply,
-    @SignedIn() account: Account,
-    @Param('id') text: string,
-    @Body() body: unknown,
-  ): Promise<void> {
-    const id = idFrom(text);
-    const values = fields(body, 'name');
-    try {
-      await this.renameKey.execute({ id, accountId: account.id, name: values.name.trim() || undefined });
-    } catch (error) {
-      const problems = problemsOf(error, { name: 'name' });
-      await this.showKey(request, reply, account, id, { values, problems });
-      return;
-    }
-    redirect(reply, `/keys/${id}`, 'key-renamed');
-  }
-
-  @Post(':id/disable')
-  async disable(@Res() reply: FastifyReply, @SignedIn() account: Account, @Param('id') text: string): Promise<void> {
-    await this.setDisabled(reply, account, text, true);
-  }
-
-  @Post(':id/enable')
-  async enable(@Res() reply: FastifyReply, @SignedIn() account: Account, @Param('id') text: string): Promise<void> {
-    await this.setDisabled(reply, account, text, false);
-  }
-
-  @Get(':id/rotate')
-  async showRotation(
-    @Req() request: FastifyRequest,
-    @Res() reply: FastifyReply,
-    @SignedIn() account: Account,
-    @Param('id') id: string,
-  ): Promise<void> {
-    await this.pages.show(request, reply, 'rotate-key', { ...EMPTY_FORM, key: await this.find(account, id) });
-  }
-
-  @Post(':id/rotate')
-  async rotate(
-    @Req() request: FastifyRequest,
-    @Res() reply: FastifyReply,
-    @SignedIn() account: Account,
-    @Param('id') id: string,
-    @Body() body: unknown,
-  ): Promise<void> {
-    const key = await this.find(account, id);
-    const values = fields(body, 'overlap');
-    const hours = wholeNumber(values.overlap, 0, LONGEST_OVERLAP);
-    if (hours === undefined) {
-      const problems = { overlap: `Must be 0 to ${LONGEST_OVERLAP} hours.` };
-      await this.pages.show(request, reply, 'rotate-key', { key, values, problems }, REFUSED);
-      return;
-    }
-    if (!(await this.isFirst(request, reply, account))) return;
-    try {
-      const issued = await this.rotateKey.execute({
-        id: key.id,
-        accountId: account.id,
-        credentialVersion: account.credentialVersion,
-        overlap: hours * HOUR,
-      });
-      await this.pages.show(request, reply, 'new-key', { ...issued, replaced: await this.find(account, id) });
-    } catch (error) {
-      if (isNotFound(error)) {
-        redirect(reply, `/keys/${key.id}`, 'key-not-changed');
-        return;
-      }
-      const problems = problemsOf(error, { overlap: 'overlap' });
-      await this.pages.show(request, reply, 'rotate-key', { key, values, problems }, REFUSED);
-    }
-  }
-
-  @Get(':id/revoke')
-  async showRevocation(
-    @Req() request: FastifyRequest,
-    @Res() reply: FastifyReply,
-    @SignedIn() account: Account,
-    @Param('id') id: string,
-  ): Promise<void> {
-    await this.pages.show(request, reply, 'revoke-key', { key: await this.find(account, id) });
-  }
-
-  @Post(':id/revoke')
-  async revoke(@Res() reply: FastifyReply, @SignedIn() account: Account, @Param('id') id: string): Promise<void> {
-    const { id: keyId } = await this.find(account, id);
-    await this.revokeKey.execute({ id: keyId, accountId: account.id });
-    redirect(reply, '/keys', 'key-revoked');
   }
 
   private async showKeys(
@@ -261,66 +141,11 @@ export class KeysController {
       form === EMPTY_FORM && filter.wanted !== undefined ? 200 : REFUSED,
     );
   }
-
-  private async showKey(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    { id: accountId }: Account,
-    id: bigint,
-    form: Form,
-  ): Promise<void> {
-    const shown = await this.shownKey.execute({ id, accountId });
-    const status = form === EMPTY_FORM ? 200 : REFUSED;
-    await this.pages.show(request, reply, 'key', { ...form, ...shown, now: this.clock.now() }, status);
-  }
-
-  /**
-   * A reload or a second click sends the form again and must not make another key. Each form has its own CSRF token,
-   * which identifies a form that was already sent.
-   */
-  private async isFirst(request: FastifyRequest, reply: FastifyReply, { id: accountId }: Account): Promise<boolean> {
-    const form = { accountId, key: `form ${formToken(request)}`, fingerprint: 'form' };
-    const { isReplay } = await this.answerOnce.execute(form, () => Promise.resolve('sent'));
-    if (isReplay) redirect(reply, '/keys', 'form-sent-before');
-    return !isReplay;
-  }
-
-  private async setDisabled(reply: FastifyReply, account: Account, text: string, isDisabled: boolean): Promise<void> {
-    const { id } = await this.find(account, text);
-    let notice: Notice = isDisabled ? 'key-disabled' : 'key-enabled';
-    try {
-      await this.disableKey.execute({ id, accountId: account.id, isDisabled });
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-      notice = 'key-not-changed';
-    }
-    redirect(reply, `/keys/${id}`, notice);
-  }
-
-  private async find({ id: accountId }: Account, text: string): Promise<ApiKey> {
-    return this.getKey.execute({ id: idFrom(text), accountId });
-  }
 }
 
 /** Other scopes would be of no use: a key has none that its account lacks. */
 function offeredTo(account: Account): readonly Scope[] {
   return sharedScopes({ account }) ?? SCOPES;
-}
-
-/** The key was found before, but its state doesn't allow the change: another tab or person was faster. */
-function isNotFound(error: unknown): boolean {
-  return error instanceof DomainError && error.kind === 'not_found';
-}
-
-function idFrom(text: string): bigint {
-  const id = keyIdFrom(text);
-  if (id === undefined) throw new NotFoundException();
-  return id;
-}
-
-function keyIdFrom(text: string): bigint | undefined {
-  const id = /^[1-9]\d{0,18}$/.test(text) ? BigInt(text) : undefined;
-  return id === undefined || id > INT64_MAX ? undefined : id;
 }
 
 /** @throws InvalidInput */
