@@ -202,7 +202,7 @@ describe('an instance ends within SHUTDOWN_TIMEOUT', () => {
     await once(used, 'data');
     const { code, took } = await end(instance);
     expect(code).toBe(0);
-    expect(took).toBeLessThan(4_000);
+    expect(took).toBeLessThan(8_000);
   });
 
   it.each(['shut', 'freeze'] as const)('with exit code 0 if the database is down (%s)', async (how) => {
@@ -220,7 +220,7 @@ describe('an instance ends within SHUTDOWN_TIMEOUT', () => {
   it('without the time of LAME_DUCK on Ctrl-C', async () => {
     const { code, took } = await end(await startInstance({ LAME_DUCK: '5m', SHUTDOWN_TIMEOUT: '10m' }), 'SIGINT');
     expect(code).toBe(0);
-    expect(took).toBeLessThan(4_000);
+    expect(took).toBeLessThan(60_000);
   });
 });
 

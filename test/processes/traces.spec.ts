@@ -153,7 +153,7 @@ it('an unreachable collector delays neither requests nor the shutdown', async ()
   expect(response.status).toBe(200);
   const before = performance.now();
   expect(await api.stop('SIGTERM')).toMatchObject({ code: 0 });
-  expect(performance.now() - before).toBeLessThan(5_000);
+  expect(performance.now() - before).toBeLessThan(8_000);
 });
 
 it('without it OpenTelemetry is not loaded', async () => {

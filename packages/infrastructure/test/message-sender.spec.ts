@@ -164,7 +164,7 @@ describe('a message that can’t be delivered', () => {
       sink.trouble = { at, by: 'hanging' };
       const start = performance.now();
       await expect(sender.send(message(), 100)).rejects.toThrow('no answer within 100 ms');
-      expect(performance.now() - start).toBeLessThan(SECOND);
+      expect(performance.now() - start).toBeLessThan(5 * SECOND);
       sink.resume();
       const next = await deliver({ text: 'next' });
       expect(sink.connections).toBe(2);
@@ -177,7 +177,7 @@ describe('a message that can’t be delivered', () => {
     sink.trouble = { at: 'recipient', by: 'hanging' };
     const start = performance.now();
     const sent = await Promise.allSettled(Array.from({ length: 20 }, () => sender.send(message(), 100)));
-    expect(performance.now() - start).toBeLessThan(SECOND);
+    expect(performance.now() - start).toBeLessThan(5 * SECOND);
     expect(new Set(sent.map(({ status }) => status))).toEqual(new Set(['rejected']));
     sink.resume();
     await deliver({ text: 'next' });
