@@ -8,6 +8,7 @@ import {
   brokenLinks,
   clausesAsSubjects,
   incompleteSections,
+  misplacedOperations,
   misplacedSettings,
   mostBytes,
   oversized,
@@ -54,6 +55,10 @@ describe('the documents', () => {
     expect(misplacedSettings(repository, SETTINGS)).toEqual([]);
   });
 
+  it('name each operation of the API in the README, with its stability', () => {
+    expect(misplacedOperations(repository)).toEqual([]);
+  });
+
   it('have a section of the runbook for each alert, which the alert and the runbook’s table link to', () => {
     expect(alertsWithoutSection(repository)).toEqual([]);
   });
@@ -90,7 +95,7 @@ describe('a repository with wrong documents', () => {
   });
 
   it('fails for a package without a README', () => {
-    expect(withoutReadme(broken)).toEqual(['packages/silent', 'test']);
+    expect(withoutReadme(broken)).toEqual(['apps/api', 'packages/silent', 'test']);
   });
 
   it('fails for a link to a missing file or heading', () => {
@@ -127,6 +132,15 @@ describe('a repository with wrong documents', () => {
     expect(misplacedSettings(broken, ['GOOD', 'TWICE', 'NOWHERE'])).toEqual([
       'TWICE: README.md, docker/README.md',
       'NOWHERE: in no table',
+    ]);
+  });
+
+  it('fails for an operation that the README lacks, has without its stability, or made up', () => {
+    expect(misplacedOperations(broken)).toEqual([
+      'DELETE /v1/cats (beta): not in README.md',
+      'GET /v1/cats/{catId} (deprecated): not in README.md',
+      'GET /v1/cats/{catId}: no operation',
+      'GET /v1/dogs: no operation',
     ]);
   });
 

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 
 const UNREAD = new Set(['node_modules', 'dist', 'coverage', 'fixtures', '.git', '.turbo', '.data', '.stryker']);
 // It describes earlier versions, whose files may no longer exist.
-const HISTORY = 'CHANGELOG.md';
+const HISTORY = '.github/CHANGELOG.md';
 const FILE_NAME = /^[\w.-][\w./-]*\.(?:ts|mjs|cjs|js|eta|sh|yaml|yml|json|css|html|md|cfg)$/;
 
 // A folder named from the root, or from its package.
@@ -18,6 +18,12 @@ const CLAUSE_AS_SUBJECT = /(?:^ ?|[.:;] )((?:What|Whatever|Who|Whoever|Whom|Whos
 const RUNBOOK = 'docker/runbook.md';
 /** The parts of a section of the runbook, in their order. */
 const PARTS = ['Meaning', 'Customers', 'Look', 'Do', 'Over'];
+
+interface Operation {
+  readonly responses?: unknown;
+  readonly deprecated?: boolean;
+  readonly 'x-stability'?: string;
+}
 
 /** The path of every file of a repository, except installed and generated files. */
 export function filesOf(repository: string, folder = ''): string[] {
@@ -128,6 +134,27 @@ export function misplacedSettings(repository: string, settings: readonly string[
     const documents = rows.filter(({ name }) => name === setting).map(({ document }) => document);
     return documents.length === 1 ? [] : [`${setting}: ${documents.join(', ') || 'in no table'}`];
   });
+}
+
+/** Operations of the description that the README's table lacks, and rows of the table that are no operation. */
+export function misplacedOperations(repository: string): string[] {
+  const { paths } = JSON.parse(read(repository, 'apps/api/openapi.json')) as {
+    readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  };
+  const operations = Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item)
+      .filter(([, { responses }]) => responses !== undefined)
+      .map(([method, { deprecated, 'x-stability': stability }]) => {
+        const mark = deprecated === true ? 'deprecated' : stability;
+        return `${method.toUpperCase()} /v1${path}${mark === undefined ? '' : ` (${mark})`}`;
+      }),
+  );
+  const table = [...read(repository, 'README.md').matchAll(/^\| `([A-Z]+ \/v1\/[^`]*)`( \(\w+\))? +\|/gm)];
+  const rows = table.map(([, operation = '', mark = '']) => operation + mark);
+  return [
+    ...operations.filter((operation) => !rows.includes(operation)).map((operation) => `${operation}: not in README.md`),
+    ...rows.filter((row) => !operations.includes(row)).map((row) => `${row}: no operation`),
+  ];
 }
 
 /** Sentences of comments with a clause as their subject ("What is sent ..."). Questions are allowed. */

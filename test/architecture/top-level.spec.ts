@@ -3,7 +3,6 @@ import { expect, it } from '@jest/globals';
 import { repository } from './trees.js';
 
 const AT_THE_TOP = [
-  'CHANGELOG.md',
   'LICENSE',
   'README.md',
   'apps',
