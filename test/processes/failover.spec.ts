@@ -70,7 +70,7 @@ const bin = folderOf('failover', 'postgresql', 'pg_basebackup', 'initdb', 'postg
           // A listener looks at its connection every 5 s.
           await until(async () => (await cluster.leftBehind()) === 0);
         }
-        expect((await fetch(`${portal}/readyz`)).status).toBe(200);
+        await until(async () => (await fetch(`${portal}/readyz`)).status === 200);
         return { promoted: begun, leftBehind: await cluster.leftBehind() };
       };
       const stop = () => Promise.all(loads.map((load) => load.stop()));

@@ -12,6 +12,7 @@ import {
   run,
   Running,
   type TestDatabase,
+  until,
 } from '@adoption-store/test-support';
 import { request, type RequestOptions, sendRaw, type Target } from '@adoption-store/api/testing/raw-http';
 
@@ -99,7 +100,7 @@ async function hold({ host, port }: Instance, bytes: string): Promise<Socket> {
 describe('from SIGTERM on, an instance', () => {
   it('is not ready, and continues to serve every client for LAME_DUCK', async () => {
     const instance = await startInstance();
-    expect(await isReady(instance)).toBe(true);
+    await until(() => isReady(instance));
     const ended = end(instance);
     while (await isReady(instance));
     expect(await request(instance, '/livez')).toMatchObject({ status: 200 });

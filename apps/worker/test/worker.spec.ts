@@ -200,7 +200,8 @@ describe('its health and metrics', () => {
     const { health } = await workers.start(byMail());
     const id = await write('counted');
     await becomesSent(id);
-    for (const path of ['/livez', '/readyz']) expect((await fetch(health + path)).status).toBe(200);
+    expect((await fetch(`${health}/livez`)).status).toBe(200);
+    await until(async () => (await fetch(`${health}/readyz`)).status === 200);
     const response = await fetch(`${health}/metrics`);
     expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
     const lines = (await response.text()).split('\n');

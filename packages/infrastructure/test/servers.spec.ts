@@ -187,7 +187,7 @@ it('a process follows the primary, and isn’t ready while there is none', async
   });
   const add = async (name: string) => ports.animals.add(newAnimal({ name, categoryId: 1n }));
   await add('Luna');
-  expect(await isReady()).toBe(true);
+  await until(isReady);
   // Both only read, as while a failover is in progress.
   await readOnly(other.url, true);
   const endAll = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`;
