@@ -135,21 +135,6 @@ describe('tests that run again', () => {
   });
 });
 
-it('a suite that fails outside its tests is a failure with its reason', async () => {
-  const totals = join(folder.path, 'suite-totals');
-  const suite = join(folder.path, 'after-all.spec.js');
-  writeFileSync(suite, "afterAll(() => { throw new Error('the log has a defect'); });\nit('passes', () => {});\n");
-  const config = JSON.stringify({ rootDir: folder.path, reporters: [join(TOOLING, 'jest-totals.cjs')] });
-  const jest = join(repository, 'node_modules/jest/bin/jest.js');
-  const { status } = spawnSync(process.execPath, [jest, '--config', config], {
-    env: { ...process.env, TEST_TOTALS: totals },
-  });
-  expect(status).toBe(1);
-  const run = JSON.parse(readFileSync(totals, 'utf8')) as Run;
-  expect(run).toMatchObject({ passed: 1, failed: 1, failures: [expect.stringContaining('the log has a defect')] });
-  expect(run.failures[0]).toContain(suite);
-});
-
 describe('the time that tests take', () => {
   it('is shared out to the workspaces, which run so many at a time, and stays within the budget', () => {
     expect(Object.keys(shares).sort()).toEqual([...workspacesWithTests].sort());
@@ -181,7 +166,7 @@ describe('the time that tests take', () => {
 });
 
 describe('Jest', () => {
-  function jest(name: string, suite: string): { file: string; totals: Run } {
+  function jest(name: string, suite: string): { status: number | null; file: string; totals: Run } {
     const root = join(folder.path, name);
     mkdirSync(root);
     const [file, totals] = [join(root, `${name}.spec.js`), join(root, 'totals')];
@@ -189,8 +174,9 @@ describe('Jest', () => {
     writeFileSync(join(root, 'jest.config.json'), '{}');
     const program = join(repository, 'node_modules/jest/bin/jest.js');
     const args = [program, '--rootDir', root, '--reporters', join(TOOLING, 'jest-totals.cjs')];
-    spawnSync(process.execPath, args, { env: { ...process.env, TEST_TOTALS: totals, TEST_AGAIN: '' }, cwd: root });
-    return { file, totals: JSON.parse(readFileSync(totals, 'utf8')) as Run };
+    const env = { ...process.env, TEST_TOTALS: totals, TEST_AGAIN: '' };
+    const { status } = spawnSync(process.execPath, args, { env, cwd: root });
+    return { status, file, totals: JSON.parse(readFileSync(totals, 'utf8')) as Run };
   }
 
   it('Jest reports its skipped tests', () => {
@@ -206,6 +192,14 @@ describe('Jest', () => {
       suites: [{ file, seconds: expect.any(Number) }],
       seconds: expect.any(Number),
     });
+  });
+
+  it('reports a suite that fails outside its tests as a failure with its reason', () => {
+    const suite = "afterAll(() => { throw new Error('the log has a defect'); }); it('passes', () => {});";
+    const { status, file, totals } = jest('after-all', suite);
+    expect(status).toBe(1);
+    expect(totals).toMatchObject({ passed: 1, failed: 1, failures: [expect.stringContaining('the log has a defect')] });
+    expect(totals.failures[0]).toContain(file);
   });
 
   it('a focused test fails CI: all others of its file are skipped', async () => {
