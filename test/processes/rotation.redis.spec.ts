@@ -20,6 +20,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decidedAlone } from '../support/decided-alone.js';
 import { Balancer } from '../support/balancer.js';
 import { type Answer, isSuccess, Load, slowest } from '../support/load.js';
+import { redisLossesIn } from '../support/redis-losses.js';
 
 /** Milliseconds between two requests of a client. */
 const BREATH = 10;
@@ -142,7 +143,7 @@ interface Rotation {
     const { answers, counted, alone, ofFew } = await rotate('first', 'second');
     expect(answers.filter((answer) => !isSuccess(answer))).toEqual([]);
     // None, unless the CPU is so busy that an answer takes longer than 40 ms. Such a request may be counted in both.
-    expect(started.flatMap(reasonsOf).filter((reason) => reason !== 'no answer within 40 ms')).toEqual([]);
+    expect(started.flatMap(({ stdout }) => redisLossesIn(stdout))).toEqual([]);
     expect(answers.length - counted).toBeLessThanOrEqual(alone);
     expect(counted).toBeLessThanOrEqual(answers.length);
     const admitted = ofFew.filter((status) => status === 200).length;
@@ -189,11 +190,6 @@ interface Rotation {
 });
 
 const UP = '\ndependency_up{dependency="redis"} 1\n';
-
-/** The reasons for which it has lost Redis. */
-function reasonsOf({ stdout }: Running): readonly string[] {
-  return [...stdout.matchAll(/"reason":"([^"]*)","msg":"Redis is lost"/g)].map(([, reason = '']) => reason);
-}
 
 async function pageAt(address: string): Promise<string> {
   return (await fetch(address)).text();
