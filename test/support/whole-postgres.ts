@@ -66,9 +66,10 @@ export class WholePostgres {
 
   /** The same with the address of another server in front, which is gone. */
   urlOfBoth(database: string, user = 'postgres'): string {
-    const host = `${this.folder.path}-gone,${this.folder.path}`;
-    const query = new URLSearchParams({ host, user, target_session_attrs: 'read-write' });
-    return `postgres:///${database}?${query.toString()}`;
+    const url = new URL(this.urlOf(database, user));
+    url.searchParams.set('host', `${this.folder.path}-gone,${this.folder.path}`);
+    url.searchParams.set('target_session_attrs', 'read-write');
+    return url.href;
   }
 
   /** Creates an empty database and returns its name. */
