@@ -48,7 +48,7 @@ describe('started on an empty data folder', () => {
     expect(processesOf(services.folder)).not.toEqual([]);
     const before = performance.now();
     expect(await service.stop('SIGINT')).toMatchObject({ code: 0, stderr: '' });
-    expect(performance.now() - before).toBeLessThan(10_000);
+    expect(performance.now() - before).toBeLessThan(8_000);
     expect(processesOf(services.folder)).toEqual([]);
   });
 
