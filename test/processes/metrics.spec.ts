@@ -14,13 +14,14 @@ import {
   WORKER,
 } from '@adoption-store/test-support';
 import { runPortal, type RunningPortal } from '@adoption-store/portal/testing/portal-process';
-import { dashboardExpressions, metricsIn, ruleExpressions } from '../support/promql.js';
+import { autoscalerExpressions, dashboardExpressions, metricsIn, ruleExpressions } from '../support/promql.js';
 import { sendRaw } from '@adoption-store/api/testing/raw-http';
 
 const DOCKER = join(__dirname, '../../docker');
 const WATCHED = {
   'the dashboard': dashboardExpressions(join(DOCKER, 'grafana/dashboards/adoption-store.json')),
   'the alert rules': ruleExpressions(join(DOCKER, 'prometheus/alerts.yml')),
+  'the autoscaler': autoscalerExpressions(join(DOCKER, 'kubernetes/autoscaling/scaled-object.yaml')),
 };
 
 let database: TestDatabase;
