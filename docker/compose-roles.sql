@@ -6,6 +6,5 @@ SET client_min_messages = warning;
 \getenv owner_password OWNER_PASSWORD
 \getenv service_role SERVICE_ROLE
 \getenv service_password SERVICE_PASSWORD
--- rehearse.sh creates a database.
-ALTER ROLE store_owner CREATEDB LOGIN PASSWORD :'owner_password';
+ALTER ROLE store_owner LOGIN PASSWORD :'owner_password';
 ALTER ROLE :"service_role" LOGIN PASSWORD :'service_password';

@@ -1,7 +1,7 @@
 -- The roles of the store's database. Run it in that database as an administrator: a superuser, or the database's owner with
 -- CREATEROLE. Run it before the first `migrate`, and before a restore into a new database. It may run again.
 --
--- store_owner    owns the tables; for migrate, backup.sh, restore.sh and settle.sh
+-- store_owner    owns the tables; for migrate, backup.sh and restore.sh
 -- store_serving  may read and write rows, and nothing else; it can't log in
 -- store_a, _b    for the services, as members of store_serving: one is in use, the other gets the next password
 --

@@ -72,11 +72,6 @@ export class Load {
     return this;
   }
 
-  /** Gets the page again and again, in a browser with that cookie. */
-  visit(path: string, cookie: string): void {
-    this.repeat(() => this.send('GET', path, { cookie }, 'read'));
-  }
-
   /** Waits for that many more responses. */
   async answered(count: number, isCounted: (answer: Answer) => boolean = () => true): Promise<void> {
     const from = this.answers.length;

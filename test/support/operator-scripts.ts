@@ -8,9 +8,6 @@ const DOCKER = join(__dirname, '../../docker');
 /** Creates the database roles that don't exist yet. */
 export const ROLES = readFileSync(join(DOCKER, 'roles.sql'), 'utf8');
 
-/** Creates them and gives them their passwords, as compose.yaml does. */
-export const COMPOSE_ROLES = join(DOCKER, 'compose-roles.sql');
-
 /** Runs a script of docker/ with PostgreSQL's programs from the folder `bin`. */
 export function runScript(
   bin: string | undefined,
