@@ -6,7 +6,7 @@ import { freePort } from '../support/free-port.mjs';
 import { about, judged, table, whole } from './results-page.mjs';
 import { startApi } from './services.mjs';
 import { openAccounts, openStore } from './store.mjs';
-import { inTurns, middle, ratio } from './turns.mjs';
+import { inTurns, middle, ratio, warmUp } from './turns.mjs';
 import { ANIMALS, withKeys, WORKLOADS } from './workloads.mjs';
 
 const ACCOUNTS = 1_000;
@@ -37,7 +37,7 @@ export async function measureLimiter(options) {
   const rows = [];
   for (const [name, requests] of Object.entries(sets)) {
     const kinds = Object.fromEntries(Object.entries(services).map(([each, service]) => [each, { service, requests }]));
-    await inTurns(kinds, { ...options, connections: 32, windows: 1 });
+    await warmUp(kinds);
     // The first request of a key looks the key up, so one second of each window isn't counted.
     const results = await inTurns(kinds, { ...options, connections: 32, before: 1 });
     rows.push(row(name, results));

@@ -3,7 +3,7 @@ import { load, memory } from './load.mjs';
 import { about, judged, table, whole } from './results-page.mjs';
 import { createKey, peerNames, startApi, startPeer } from './services.mjs';
 import { openPeers, openStore } from './store.mjs';
-import { inTurns, median, middle, ratio } from './turns.mjs';
+import { inTurns, median, middle, ratio, warmUp } from './turns.mjs';
 import { ANIMALS, withKeys, WORKLOADS } from './workloads.mjs';
 
 const { fetch } = globalThis;
@@ -26,14 +26,11 @@ export async function measureThroughput(options) {
   const services = {};
   for (const [name, start] of Object.entries(starts)) services[name] = await start();
   const rows = [];
-  for (const count of connections) {
-    for (const workload of workloads) {
-      const requests = withKeys(WORKLOADS[workload], [key]);
-      const kinds = Object.fromEntries(
-        Object.entries(services).map(([name, service]) => [name, { service, requests }]),
-      );
-      // A first round warms up every service's code.
-      await inTurns(kinds, { ...options, connections: count, windows: 1 });
+  for (const workload of workloads) {
+    const requests = withKeys(WORKLOADS[workload], [key]);
+    const kinds = Object.fromEntries(Object.entries(services).map(([name, service]) => [name, { service, requests }]));
+    await warmUp(kinds);
+    for (const count of connections) {
       rows.push(row(workload, count, await inTurns(kinds, { ...options, connections: count })));
       console.log(rows.at(-1).join(' | '));
     }

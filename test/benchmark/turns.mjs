@@ -16,6 +16,11 @@ export async function inTurns(kinds, { connections, seconds, windows, before = 0
   return results;
 }
 
+/** Long enough for V8 to optimise each service's code, whatever the length of a window. */
+export function warmUp(kinds) {
+  return inTurns(kinds, { connections: 32, seconds: 5, windows: 1 });
+}
+
 /** Each round begins with another service, so that periodic disturbances affect all of them. */
 function turned(entries, window) {
   const begin = window % entries.length;
