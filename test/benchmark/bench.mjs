@@ -1,75 +1,73 @@
 /**
- * `npm run bench` runs all benchmarks, `npm run bench -- messages` one of them. `--write` updates the committed results
- * (results.json and results.md); `--check` fails if the API is slower than those.
+ * `npm run bench` runs all benchmarks, `npm run bench -- growth` one of them. `--write` writes their sections of
+ * results.md. `--profile` prints where the API's time goes instead.
  */
 import { parseArgs } from 'node:util';
-import { measureConditional } from './conditional.mjs';
+import { leaveCoreToService } from './cores.mjs';
 import { measureGrowth } from './growth.mjs';
-import { measureHostile } from './hostile.mjs';
-import { measureHour } from './hour.mjs';
 import { measureLimiter } from './limiter.mjs';
-import { measureMessages } from './messages.mjs';
-import { measureOperations, measureUsage } from './operations.mjs';
-import { measurePooler } from './pooler.mjs';
-import { measurePortal } from './portal.mjs';
-import { measureProcesses } from './processes.mjs';
-import { measureRefusals } from './refusals.mjs';
-import { check, keep } from './results.mjs';
-import { measureSizing } from './sizing.mjs';
+import { hasWrk } from './load.mjs';
+import { printProfiles } from './profile.mjs';
+import { write } from './results-page.mjs';
+import { peerNames } from './services.mjs';
 import { measureSoak } from './soak.mjs';
 import { measureThroughput } from './throughput.mjs';
-import { measureVersions } from './versions.mjs';
-import { measureYear } from './year.mjs';
+import { WORKLOADS } from './workloads.mjs';
 
 const benchmarks = {
-  conditional: measureConditional,
-  growth: measureGrowth,
-  hostile: measureHostile,
-  hour: measureHour,
-  limiter: measureLimiter,
-  messages: measureMessages,
-  operations: measureOperations,
-  pooler: measurePooler,
-  portal: measurePortal,
-  processes: measureProcesses,
-  refusals: measureRefusals,
-  sizing: measureSizing,
-  soak: measureSoak,
   throughput: measureThroughput,
-  usage: measureUsage,
-  versions: measureVersions,
-  year: measureYear,
+  growth: measureGrowth,
+  limiter: measureLimiter,
+  soak: measureSoak,
 };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    /** Folder of another built version, for `versions` and `refusals`. */
-    before: { type: 'string' },
-    check: { type: 'boolean', default: false },
-    /** Also measures growth to ten million animals. */
-    huge: { type: 'boolean', default: false },
-    /** Duration of the soak and of the hour. */
+    connections: { type: 'string' },
     minutes: { type: 'string', default: '2' },
-    /** The share of a large store's rows after a year that `year` and `hour` fill in. */
-    scale: { type: 'string', default: '1' },
+    peers: { type: 'string' },
+    profile: { type: 'boolean', default: false },
+    seconds: { type: 'string', default: '3' },
+    windows: { type: 'string', default: '5' },
+    workloads: { type: 'string' },
     write: { type: 'boolean', default: false },
   },
 });
-const unknown = positionals.filter((name) => !(name in benchmarks));
-if (unknown.length > 0) {
-  console.error(`there is no benchmark ${unknown.join(', ')}, only ${Object.keys(benchmarks).join(', ')}`);
-  process.exit(64);
+const listOf = (name) => values[name]?.split(',').filter(Boolean);
+
+known('benchmark', positionals, Object.keys(benchmarks));
+known('workload', listOf('workloads') ?? [], Object.keys(WORKLOADS));
+known('peer', listOf('peers') ?? [], peerNames);
+if (!hasWrk) refuse('the load generator wrk isn’t installed (https://github.com/wg/wrk)');
+leaveCoreToService();
+const options = {
+  connections: listOf('connections')?.map(Number),
+  minutes: Number(values.minutes),
+  peers: listOf('peers'),
+  seconds: Number(values.seconds),
+  windows: Number(values.windows),
+  workloads: listOf('workloads'),
+};
+if (values.profile) {
+  await printProfiles(options);
+} else {
+  for (const [name, measure] of Object.entries(benchmarks)) {
+    if (positionals.length > 0 && !positionals.includes(name)) continue;
+    console.log(`\n${name}`);
+    const text = await measure(options);
+    if (text === undefined) continue;
+    console.log(`\n${text}`);
+    if (values.write) write(`${name.slice(0, 1).toUpperCase()}${name.slice(1)}`, text);
+  }
 }
-if (values.check) process.exit((await check()) ? 0 : 1);
-for (const [name, measure] of Object.entries(benchmarks)) {
-  if (positionals.length > 0 && !positionals.includes(name)) continue;
-  console.log(`\n${name}`);
-  const result = await measure({
-    before: values.before,
-    huge: values.huge,
-    minutes: Number(values.minutes),
-    scale: Number(values.scale),
-  });
-  if (values.write && result !== undefined) keep(name, result);
+
+function known(kind, given, all) {
+  const unknown = given.filter((name) => !all.includes(name));
+  if (unknown.length > 0) refuse(`there is no ${kind} ${unknown.join(', ')}, only ${all.join(', ')}`);
+}
+
+function refuse(reason) {
+  console.error(reason);
+  process.exit(64);
 }

@@ -1,84 +1,90 @@
-import { openDataSource, PostgresAnimalRepository } from '@adoption-store/infrastructure/testing';
 import { load } from './load.mjs';
+import { about, table, whole } from './results-page.mjs';
 import { createKey, startApi } from './services.mjs';
 import { openStore } from './store.mjs';
-import { median, round, SECONDS } from './turns.mjs';
+import { median, middle } from './turns.mjs';
 import { withKeys } from './workloads.mjs';
 
 const { fetch } = globalThis;
 
-const RUNS = 21;
-const EXPLAINED = [
-  'session_preload_libraries=auto_explain',
-  'auto_explain.log_min_duration=0',
-  'auto_explain.log_analyze=on',
-  'auto_explain.log_timing=off',
-  'auto_explain.log_buffers=on',
-  'auto_explain.log_format=json',
-  'auto_explain.log_level=notice',
-];
+const SIZES = [1e4, 1e5, 1e6, 1e7];
+/** Pages and animals at random places of the table. */
+const PLACES = 100;
+/** Longer than PostgreSQL holds its statistics back. */
+const WARM_UP = 2;
 
-/** Pages of 100, and one animal. Deep pages begin in the middle of the table. */
+/** The addresses of each kind of read, from places in the deeper half. */
 const KINDS = {
-  'first page': { query: () => ({}), path: () => '' },
-  'deep page': { query: (after) => ({ after }), path: (_middle, cursor) => `&cursor=${cursor}` },
-  'by status': { query: () => ({ status: 'sold' }), path: () => '&status=sold' },
-  'deep page by status': {
-    query: (after) => ({ after, status: 'sold' }),
-    path: (_middle, cursor) => `&status=sold&cursor=${cursor}`,
-  },
-  'by id': { query: (id) => ({ ids: [id] }), path: (middle) => `&id=${middle}` },
+  'first page': () => '?limit=100',
+  'deep page': ({ cursor }) => `?limit=100&cursor=${cursor}`,
+  'first page by status': () => '?limit=100&status=sold',
+  'deep page by status': ({ cursorByStatus }) => `?limit=100&status=sold&cursor=${cursorByStatus}`,
+  'by id': ({ id }) => `/${id}`,
 };
 
-/** Measures reads while the number of animals grows: PostgreSQL's own figures, and the time over HTTP. */
-export async function measureGrowth({ huge }) {
+/** Measures reads with one connection while the number of animals grows. */
+export async function measureGrowth(options) {
   const store = await openStore();
-  const keys = [createKey(store.env)];
+  const key = createKey(store.env);
   const service = await startApi(store.settings);
-  const results = {};
-  for (const animals of [10_000, 1_000_000, ...(huge ? [10_000_000] : [])]) {
+  const cells = Object.fromEntries(Object.keys(KINDS).map((name) => [name, []]));
+  for (const animals of SIZES) {
     await store.fill(animals);
-    const middle = BigInt(animals / 2);
-    const cursor = await cursorOf(service, keys[0], middle);
-    results[animals] = {};
-    for (const [name, { query, path }] of Object.entries(KINDS)) {
-      const server = await explained(store.url, { ...query(middle), limit: 100 });
-      const requests = withKeys([{ method: 'GET', path: `/v1/pets?limit=100${path(middle, cursor)}` }], keys);
-      await load(service, requests, { connections: 1, seconds: 1 });
-      const { p50, p99 } = await load(service, requests, { connections: 1, seconds: SECONDS });
-      results[animals][name] = { ...server, 'p50 ms': round(p50, 3), 'p99 ms': round(p99, 3) };
+    const places = [];
+    while (places.length < PLACES) places.push(await placeIn(service, key, animals));
+    for (const [name, addressOf] of Object.entries(KINDS)) {
+      const requests = withKeys(
+        places.map((place) => ({ method: 'GET', path: `/v1/pets${addressOf(place)}` })),
+        [key],
+      );
+      const { p50, pages } = await measure(store.client, service, requests, options);
+      cells[name].push(`${p50.toFixed(2)} ms, ${pages.toFixed(1)}`);
+      console.log(`${whole(animals)} animals, ${name}: ${cells[name].at(-1)}`);
     }
-    console.log(`${animals} animals`);
-    console.table(results[animals]);
   }
   await service.stop();
   await store.close();
-  return results;
+  const head = ['Read', ...SIZES.map((animals) => `${whole(animals)} animals`)];
+  const rows = Object.entries(cells).map(([name, each]) => [name, ...each]);
+  const how = 'Pages of 100, with one connection: the p50, and PostgreSQL’s own pages (8 kB) that a query touches.';
+  return `${about(options, store.version)} ${how}\n\n${table(head, rows)}`;
 }
 
-/** The service's prepared statement for this query: milliseconds, and PostgreSQL pages that it reads. */
-async function explained(url, query) {
-  const options = encodeURIComponent(EXPLAINED.map((setting) => `-c ${setting}`).join(' '));
-  const source = await openDataSource({ connectionString: `${url}&options=${options}`, max: 1 });
-  const runs = [];
-  const told = ({ message }) => {
-    const [, duration, plan] = /^duration: (\S+) ms {2}plan:\n(.*)$/s.exec(message) ?? [];
-    if (plan?.includes('FROM animals')) runs.push({ milliseconds: Number(duration), plan: JSON.parse(plan).Plan });
-  };
-  source.driver.master.on('acquire', (client) => client.removeAllListeners('notice').on('notice', told));
-  const animals = new PostgresAnimalRepository(source);
-  for (let run = 0; run < RUNS; run++) await animals.list(query);
-  await source.destroy();
-  const { plan } = runs.at(-1);
+async function measure(client, service, requests, { seconds, windows }) {
+  const [connections, results, touched] = [1, [], []];
+  await load(service, requests, { connections, seconds: WARM_UP });
+  for (let window = 0; window < windows; window++) {
+    const before = await statisticsOf(client);
+    results.push(await load(service, requests, { connections, seconds: Math.max(seconds, WARM_UP) }));
+    const after = await statisticsOf(client);
+    touched.push((after.pages - before.pages) / (after.scans - before.scans));
+  }
+  return { p50: middle(results, 'p50'), pages: median(touched) };
+}
+
+/** PostgreSQL's counters of the table. Processes report both at the same time, so their ratio is exact. */
+async function statisticsOf(client) {
+  const { rows } = await client.query(`
+    SELECT (heap_blks_read + heap_blks_hit + idx_blks_read + idx_blks_hit)::float8 AS pages,
+      (seq_scan + idx_scan)::float8 AS scans
+    FROM pg_statio_user_tables JOIN pg_stat_user_tables USING (relid) WHERE relid = 'animals'::regclass`);
+  return rows[0];
+}
+
+/** An animal in the deeper half, and the cursors of the pages after it. */
+async function placeIn(service, key, animals) {
+  const id = Math.floor((animals * (1 + Math.random())) / 2) - 300;
+  const sold = id + ((2 - (id % 3) + 3) % 3);
   return {
-    'PostgreSQL ms': round(median(runs.map(({ milliseconds }) => milliseconds)), 3),
-    buffers: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'],
+    id,
+    cursor: await cursorAfter(service, key, [id, id + 1]),
+    cursorByStatus: await cursorAfter(service, key, [sold, sold + 3], '&status=sold'),
   };
 }
 
-/** The cursor of a page that ends with this animal. */
-async function cursorOf({ origin }, key, id) {
-  const address = `${origin}/v1/pets?limit=1&id=${id}&id=${id + 1n}`;
+/** The cursor of the page that follows the first of these animals. */
+async function cursorAfter({ origin }, key, ids, filter = '') {
+  const address = `${origin}/v1/pets?limit=1${filter}&${ids.map((id) => `id=${id}`).join('&')}`;
   const { headers } = await fetch(address, { headers: { authorization: `Bearer ${key}` } });
   return /cursor=([^&>]+)/.exec(headers.get('link'))[1];
 }

@@ -3,61 +3,42 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import ts from 'typescript';
+import { onOwnCore } from './cores.mjs';
 
-const root = join(import.meta.dirname, '../..');
+export const root = join(import.meta.dirname, '../..');
 
-/** The Node.js flags of the start script. */
+/** The Node.js flags of the start script. The peers get them too. */
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-const flags = /exec node (.*?)\s*apps\//.exec(scripts['start:api'])[1].split(' ').filter(Boolean);
+const FLAGS = /exec node (.*?)\s*apps\//.exec(scripts['start:api'])[1].split(' ').filter(Boolean);
 
-/**
- * Starts the API as a separate process and waits until it is ready. `node` is the Node.js program to use, `from` the
- * folder of the built project.
- */
-export function startApi(env, node, from = root) {
-  return start({ program: 'apps/api/dist/main.js', env, ready: /Address {2}(\S+)\/v1/, node, flags, from });
-}
-
-/** Starts the worker in the same way. */
-export function startWorker(env) {
-  return start({ program: 'apps/worker/dist/main.js', env, ready: /health at (\S+)\/readyz/ });
-}
-
-/** Starts the portal in the same way. */
-export function startPortal(env) {
-  return start({ program: 'apps/portal/dist/main.js', env, ready: /Portal {3}(\S+)/ });
-}
-
-/** Starts the API with only the given observers, see watched.mjs. */
-export function startWatched(watched, env) {
-  return start({ program: 'test/benchmark/watched.mjs', env, ready: /Address {2}(\S+)\/v1/, args: watched });
+/** Starts the API as a process of its own, and waits until it is ready. */
+export function startApi(env, flags = []) {
+  return start({ program: 'apps/api/dist/main.js', env, flags });
 }
 
 const PEERS = {
   expert: { program: () => 'test/benchmark/peers/expert.mjs' },
   sharing: { program: () => 'test/benchmark/peers/expert.mjs', args: ['--sharing'] },
-  typical: { program: compileTypical },
-  'typical, throttled': { program: compileTypical, args: ['--throttled'] },
+  nest: { program: compileNest },
 };
-
 export const peerNames = Object.keys(PEERS);
 
 /** Starts one of the compared services, see peers/. */
-export function startPeer(name, env, node) {
+export function startPeer(name, env) {
   const { program, args } = PEERS[name];
-  return start({ program: program(), args, env, ready: /Address {2}(\S+)\/v1/, node });
+  return start({ program: program(), args, env });
 }
 
 /** Creates a key that no limit stops. */
-export function createKey(env, from = root) {
+export function createKey(env) {
   const plan = ['--plan', 'enterprise', '--per-minute', '2000000000', '--per-day', '2000000000'];
-  const args = [join(from, 'apps/cli/dist/keys.js'), 'create', '--email', 'bench@example.com', ...plan];
+  const args = [join(root, 'apps/cli/dist/keys.js'), 'create', '--email', 'bench@example.com', ...plan];
   return execFileSync(process.execPath, args, { env, encoding: 'utf8' }).trim();
 }
 
-/** Compiled here, because Node.js before 22 doesn't run TypeScript, and no version runs decorators. */
-function compileTypical() {
-  const source = readFileSync(join(import.meta.dirname, 'peers/typical.ts'), 'utf8');
+/** Compiled here, because no version of Node.js runs decorators. */
+function compileNest() {
+  const source = readFileSync(join(import.meta.dirname, 'peers/nest.ts'), 'utf8');
   const { outputText } = ts.transpileModule(source, {
     compilerOptions: {
       target: ts.ScriptTarget.ES2022,
@@ -68,23 +49,21 @@ function compileTypical() {
     },
   });
   mkdirSync(join(root, 'test/dist'), { recursive: true });
-  writeFileSync(join(root, 'test/dist/typical.js'), outputText);
-  return 'test/dist/typical.js';
+  writeFileSync(join(root, 'test/dist/nest-peer.js'), outputText);
+  return 'test/dist/nest-peer.js';
 }
 
-async function start({ program, env, ready, args = [], node = process.execPath, flags: given = [], from = root }) {
+async function start({ program, env, args = [], flags = [] }) {
   const startedAt = performance.now();
-  const child = spawn(node, [...given, join(from, program), ...args], {
-    env: { METRICS_PORT: '0', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const [command, all] = onOwnCore(process.execPath, [...FLAGS, ...flags, join(root, program), ...args]);
+  const child = spawn(command, all, { env: { METRICS_PORT: '0', ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   const { stdout, stderr } = child;
   let output = '';
-  // The services tell people on standard error where they are, the peers on standard output.
+  // The API prints its address on standard error, the peers on standard output.
   const origin = await new Promise((resolve, reject) => {
     const read = (chunk) => {
       output += String(chunk);
-      const found = ready.exec(output)?.[1];
+      const found = /Address {2}(\S+)\/v1/.exec(output)?.[1];
       if (found === undefined) return;
       for (const stream of [stdout, stderr]) stream.off('data', read);
       resolve(found);
@@ -96,11 +75,9 @@ async function start({ program, env, ready, args = [], node = process.execPath, 
   });
   stdout.resume();
   stderr.pipe(process.stderr);
-  return { origin, pid: child.pid, startedAt, stdout, told: () => output, stop: () => stop(child) };
-}
-
-function stop(child) {
-  return new Promise((resolve) => {
-    child.once('exit', resolve).kill('SIGTERM');
-  });
+  const stop = () =>
+    new Promise((resolve) => {
+      child.once('exit', resolve).kill('SIGTERM');
+    });
+  return { origin, pid: child.pid, startedAt, stdout, stop };
 }

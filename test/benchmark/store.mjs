@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createApplication } from '@adoption-store/domain';
@@ -8,25 +8,24 @@ import { openInfrastructure } from '@adoption-store/infrastructure';
 import { migrate } from '@adoption-store/infrastructure/testing';
 import pg from 'pg';
 
-/** A durable PostgreSQL for one benchmark, with the schema unless it is `bare`, in a temporary folder. */
-export async function openStore({ bare = false } = {}) {
+/** A durable PostgreSQL for one benchmark, in a temporary folder. */
+export async function openStore() {
   const folder = mkdtempSync(join(tmpdir(), 'adoption-store-bench-'));
   const server = await openEmbeddedPostgres({ dataDirectory: folder, settings: { max_connections: '100' } });
   const { url } = server;
-  if (!bare) await migrate({ connectionString: url });
+  await migrate({ connectionString: url });
   const client = new pg.Client(url);
   await client.connect();
   const [{ server_version: version }] = (await client.query('SHOW server_version')).rows;
   const env = { PATH: process.env.PATH, NODE_ENV: 'production', DATABASE_URL: url };
   return {
-    folder,
     version: version.split(' ')[0],
     client,
     url,
     env,
-    /** Settings of the compared services: no logs, and no lame-duck time. */
+    /** Settings of the API: no logs, and no lame-duck time. */
     settings: { ...env, PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'error', ACCESS_LOG: 'off', LAME_DUCK: '0s' },
-    fill: (animals) => fill(client, animals),
+    fill: (animals) => fill(client, 'animals', animals),
     async close() {
       await client.end();
       await server.close();
@@ -36,12 +35,31 @@ export async function openStore({ bare = false } = {}) {
 }
 
 /** Adds animals up to that number, a third in each status. */
-async function fill(client, animals) {
+async function fill(client, table, animals) {
+  // Without triggers: they would run for each of ten million rows.
+  await client.query('SET session_replication_role = replica');
+  const status = table === 'pets' ? 'pet_status' : 'text';
   await client.query(`
-    INSERT INTO animals (name, category_id, status)
-    SELECT 'Animal ' || n, n % 20, (ARRAY['available', 'pending', 'sold'])[1 + n % 3]
-    FROM generate_series((SELECT count(*) + 1 FROM animals), ${animals}) AS n`);
-  await client.query('VACUUM ANALYZE animals');
+    INSERT INTO ${table} (name, category_id, status)
+    SELECT 'Animal ' || n, n % 20, (ARRAY['available', 'pending', 'sold'])[1 + n % 3]::${status}
+    FROM generate_series((SELECT count(*) + 1 FROM ${table}), ${animals}) AS n`);
+  await client.query('SET session_replication_role = origin');
+  await client.query(`VACUUM ANALYZE ${table}`);
+}
+
+/** The peers' own database on the same server, with as many animals and the same key. Returns their environment. */
+export async function openPeers({ client, url, env }, animals, key) {
+  await client.query('CREATE DATABASE peers');
+  const own = new URL(url);
+  own.pathname = '/peers';
+  const peers = new pg.Client(own.href);
+  await peers.connect();
+  await peers.query(readFileSync(join(import.meta.dirname, 'peers/schema.sql'), 'utf8'));
+  await fill(peers, 'pets', animals);
+  const hash = createHash('sha256').update(key).digest();
+  await peers.query(`INSERT INTO api_keys VALUES ($1, 'enterprise', 2000000000, 2000000000)`, [hash]);
+  await peers.end();
+  return { ...env, DATABASE_URL: own.href };
 }
 
 /** Opens that many accounts with a key each. Only the given limits apply. */

@@ -1,128 +1,83 @@
 import { performance } from 'node:perf_hooks';
-import { memory } from './load.mjs';
-import { nodesAsked } from './nodes.mjs';
+import { load, memory } from './load.mjs';
+import { about, judged, table, whole } from './results-page.mjs';
 import { createKey, peerNames, startApi, startPeer } from './services.mjs';
-import { openStore } from './store.mjs';
-import { inTurns, median, middles, ratio, round } from './turns.mjs';
-import { undisturbed } from './undisturbed.mjs';
-import { ANIMALS, deepPages, mixedLists, withKeys, WORKLOADS } from './workloads.mjs';
+import { openPeers, openStore } from './store.mjs';
+import { inTurns, median, middle, ratio, warmUp } from './turns.mjs';
+import { ANIMALS, withKeys, WORKLOADS } from './workloads.mjs';
 
 const { fetch } = globalThis;
 
-const MIXED = 'mixed lists';
-const DEEP = 'deep page';
-const MILLION = 1_000_000;
-const STARTS = 5;
-const asked = (name, all) => process.env[name]?.split(',').filter(Boolean) ?? all;
+const CONNECTIONS = [32, 1, 256];
+const STARTS = 3;
+const MINUTE = 60;
 
-/** Compares the API with the peers on each requested Node.js. The results are by version. */
-export async function measureThroughput() {
-  const results = {};
-  for (const { program, version } of nodesAsked()) {
-    console.log(`Node.js ${version}`);
-    results[version] = await measureOn(program, {
-      connections: asked('BENCH_CONNECTIONS', ['1', '32', '256']).map(Number),
-      peers: asked('BENCH_PEERS', peerNames),
-      workloads: asked('BENCH_WORKLOADS', [...Object.keys(WORKLOADS), MIXED, DEEP, 'start']),
-    });
-  }
-  return results;
-}
-
-/** A short measurement that is enough to detect a slowdown. */
-export async function measureShortly() {
-  const workloads = ['list 20', 'list 100', 'by id', 'POST', 'mix'];
-  return measureOn(process.execPath, { connections: [32], peers: ['expert'], workloads });
-}
-
-async function measureOn(node, { connections, peers, workloads }) {
+/** Compares the API with its peers: rates, latencies, processor time, start and memory. */
+export async function measureThroughput(options) {
+  const { workloads = Object.keys(WORKLOADS), peers = peerNames, connections = CONNECTIONS } = options;
   const store = await openStore();
   await store.fill(ANIMALS);
+  const key = createKey(store.env);
+  const peersEnv = await openPeers(store, ANIMALS, key);
   const starts = {
-    ours: () => startApi(store.settings, node),
-    ...Object.fromEntries(peers.map((peer) => [peer, () => startPeer(peer, store.env, node)])),
+    ours: () => startApi(store.settings),
+    ...Object.fromEntries(peers.map((peer) => [peer, () => startPeer(peer, peersEnv)])),
   };
-  const keys = [createKey(store.env)];
   const services = {};
   for (const [name, start] of Object.entries(starts)) services[name] = await start();
-  const loads = {};
-  for (const workload of workloads.filter((name) => name in WORKLOADS)) {
-    const requests = withKeys(WORKLOADS[workload], keys);
-    loads[workload] = await measureLoad(
-      workload,
-      kindsOf(services, () => requests),
-      connections,
-    );
-  }
-  // The cursors of all peers are the same.
-  const withCursors = async (name, requestsOf) => {
-    const ours = withKeys(await requestsOf(services.ours, keys[0]), keys);
-    const theirs = peers.length === 0 ? [] : withKeys(await requestsOf(services[peers[0]], keys[0]), keys);
-    const kinds = kindsOf(services, (service) => (service === 'ours' ? ours : theirs));
-    loads[name] = await measureLoad(name, kinds, connections);
-  };
-  if (workloads.includes(MIXED)) await withCursors(MIXED, mixedLists);
-  const peaks = Object.entries(services).map(([name, { pid }]) => [name, round(memory(pid).peak, 0)]);
-  if (workloads.includes(DEEP)) {
-    await store.fill(MILLION);
-    await withCursors(DEEP, deepPages);
+  const rows = [];
+  for (const workload of workloads) {
+    const requests = withKeys(WORKLOADS[workload], [key]);
+    const kinds = Object.fromEntries(Object.entries(services).map(([name, service]) => [name, { service, requests }]));
+    await warmUp(kinds);
+    for (const count of connections) {
+      rows.push(row(workload, count, await inTurns(kinds, { ...options, connections: count })));
+      console.log(rows.at(-1).join(' | '));
+    }
   }
   for (const { stop } of Object.values(services)) await stop();
-  const startUp = workloads.includes('start') ? await measureStarts(starts, keys[0]) : undefined;
+  const compared = peers.flatMap((peer) => [`÷ ${peer}`, `µs`]);
+  const head = ['Workload', 'Connections', 'Ours, requests/s', 'µs', ...compared, 'p99 ms', 'p99 ÷ expert'];
+  const text = [`${about(options, store.version)} Our rate, and its ratio to each peer’s:`, table(head, rows)];
+  if (options.workloads === undefined) text.push(await measureFresh(starts, key));
   await store.close();
-  return { postgres: store.version, loads, memory: Object.fromEntries(peaks), startUp };
+  return text.join('\n\n');
 }
 
-function kindsOf(services, requestsOf) {
-  return Object.fromEntries(
-    Object.entries(services).map(([name, service]) => [name, { service, requests: requestsOf(name) }]),
-  );
+function row(workload, connections, { ours, ...peers }) {
+  const compared = Object.values(peers).flatMap((theirs) => {
+    const times = ratio(ours, theirs);
+    return [judged(times, times < 1), whole(middle(theirs, 'cpu'))];
+  });
+  const figures = [whole(middle(ours, 'rate')), whole(middle(ours, 'cpu')), ...compared];
+  const p99 = peers.expert === undefined ? undefined : ratio(ours, peers.expert, 'p99');
+  const latencies = [middle(ours, 'p99').toFixed(1), p99 === undefined ? '' : judged(p99, p99 > 1)];
+  return [workload, connections, ...figures, ...latencies];
 }
 
-async function measureLoad(workload, kinds, connections) {
-  // A first round warms up every service's code.
-  await inTurns(kinds, { connections: 32, windows: 1 });
-  const byConnections = {};
-  for (const each of connections) {
-    const results = await inTurns(kinds, { connections: each });
-    const { ours, ...others } = results;
-    const figures = { ours: { ...middles(ours), windows: ours.map(({ rate }) => Math.round(rate)) } };
-    for (const [name, windows] of Object.entries(others)) {
-      figures[name] = {
-        ...middles(windows),
-        windows: windows.map(({ rate }) => Math.round(rate)),
-        ratio: ratio(ours, windows),
-        'p99 ratio': ratio(ours, windows, 'p99'),
-      };
-    }
-    byConnections[each] = figures;
-    console.log(`${workload}, connections: ${each}`);
-    console.table(figures);
-  }
-  return byConnections;
-}
-
-/**
- * Milliseconds from the start of a process to its first response to an authenticated request, on an existing database.
- */
-async function measureStarts(starts, key) {
-  const times = Object.fromEntries(Object.keys(starts).map((name) => [name, []]));
-  for (let start = 0; start < STARTS; start++) {
+/** What a new process of each service needs. */
+async function measureFresh(starts, key) {
+  const names = Object.keys(starts);
+  const times = Object.fromEntries(names.map((name) => [name, []]));
+  const sizes = {};
+  for (let start = 1; start <= STARTS; start++) {
     for (const [name, begin] of Object.entries(starts)) {
-      times[name].push(await undisturbed(() => measureStart(name, begin, key)));
+      const service = await begin();
+      const { status } = await fetch(`${service.origin}/v1/pets`, { headers: { authorization: `Bearer ${key}` } });
+      times[name].push(performance.now() - service.startedAt);
+      if (status !== 200) throw new Error(`the first answer of ${name} was ${status}`);
+      if (start === STARTS) {
+        await load(service, withKeys(WORKLOADS.mix, [key]), { connections: 32, seconds: MINUTE });
+        sizes[name] = memory(service.pid);
+      }
+      await service.stop();
     }
   }
-  const middle = Object.fromEntries(Object.entries(times).map(([name, each]) => [name, round(median(each), 0)]));
-  console.log('start-up, ms');
-  console.table(middle);
-  return middle;
-}
-
-async function measureStart(name, begin, key) {
-  const { origin, startedAt, stop } = await begin();
-  const { status } = await fetch(`${origin}/v1/pets`, { headers: { authorization: `Bearer ${key}` } });
-  const milliseconds = performance.now() - startedAt;
-  if (status !== 200) throw new Error(`the first answer of ${name} was ${status}`);
-  await stop();
-  return milliseconds;
+  return table(
+    ['', ...names],
+    [
+      ['Start to the first response, ms', ...names.map((name) => whole(median(times[name])))],
+      ['Memory (RSS) after a minute of the mix, MB', ...names.map((name) => whole(sizes[name]))],
+    ],
+  );
 }

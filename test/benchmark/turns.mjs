@@ -1,61 +1,44 @@
 import { load } from './load.mjs';
-import { undisturbed } from './undisturbed.mjs';
-
-const number = (name, otherwise) => Number(process.env[name] ?? otherwise);
-export const SECONDS = number('BENCH_SECONDS', 3);
-export const WINDOWS = number('BENCH_WINDOWS', 5);
 
 /**
- * Loads each of `kinds`, `{ service, requests }` by name, in turns, so that other work on the machine affects all of
- * them. Returns the results of each window. A ratio is between neighbours in time. `before` is the number of seconds
- * before each window that aren't counted. `loadOne` loads a service that is more than one process.
+ * Loads each of `kinds`, `{ service, requests }` by name, in turns, window by window, so that other work on the machine
+ * affects all of them. Returns the figures of each window. `before` is the number of seconds before each window that
+ * aren't counted.
  */
-export async function inTurns(
-  kinds,
-  { connections, seconds = SECONDS, windows = WINDOWS, before = 0, loadOne = load },
-) {
+export async function inTurns(kinds, { connections, seconds, windows, before = 0 }) {
   const results = Object.fromEntries(Object.keys(kinds).map((name) => [name, []]));
   for (let window = 0; window < windows; window++) {
     for (const [name, { service, requests }] of turned(Object.entries(kinds), window)) {
-      if (before > 0) await loadOne(service, requests, { connections, seconds: before });
-      results[name].push(await undisturbed(() => loadOne(service, requests, { connections, seconds })));
+      if (before > 0) await load(service, requests, { connections, seconds: before });
+      results[name].push(await load(service, requests, { connections, seconds }));
     }
   }
   return results;
 }
 
-/** Each window starts with another service, so that periodic disturbances affect all of them. */
+/** Long enough for V8 to optimise each service's code, whatever the length of a window. */
+export function warmUp(kinds) {
+  return inTurns(kinds, { connections: 32, seconds: 5, windows: 1 });
+}
+
+/** Each round begins with another service, so that periodic disturbances affect all of them. */
 function turned(entries, window) {
   const begin = window % entries.length;
   return [...entries.slice(begin), ...entries.slice(0, begin)];
 }
 
-/** The median of each figure over all windows. */
-export function middles(results) {
-  return Object.fromEntries(Object.keys(results[0]).map((field) => [field, round(median(results.map(of(field))))]));
+/** The median of one figure over all windows. */
+export function middle(results, field) {
+  return median(results.map((each) => each[field]));
 }
 
-/** The median of the ratios within each window. */
+/** The median of the ratios between windows that are neighbours in time. */
 export function ratio(results, others, field = 'rate') {
-  return round(median(results.map((each, window) => each[field] / others[window][field])), 3);
+  return median(results.map((each, window) => each[field] / others[window][field]));
 }
 
 export function median(values) {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)];
-}
-
-/** The Theil–Sen estimator: the median slope between any two points, which garbage collections don't distort. */
-export function slopeOf(points) {
-  const slopes = points.flatMap(([x, y], index) =>
-    points.slice(index + 1).map(([later, value]) => (value - y) / (later - x)),
-  );
-  return slopes.length === 0 ? 0 : median(slopes);
-}
-
-export function round(value, digits = 2) {
-  return Number(value.toFixed(digits));
-}
-
-function of(field) {
-  return (each) => each[field];
+  const sorted = values.toSorted((one, other) => one - other);
+  const half = sorted.length >> 1;
+  return sorted.length % 2 === 0 ? (sorted[half - 1] + sorted[half]) / 2 : sorted[half];
 }

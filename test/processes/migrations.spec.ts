@@ -1,10 +1,10 @@
 import { createDatabase, MIGRATE, Running, type TestDatabase, until } from '@adoption-store/test-support';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { fills, YEAR } from '../benchmark/year-rows.mjs';
 import { AllOperations } from '../support/all-operations.js';
 import { issueKeys, startService } from '../support/faults.js';
 import { expectNothingFailed, migrationsOf, revertTo, VERSION_BEFORE } from '../support/pending-migrations.js';
+import { fills, YEAR } from '../support/year-rows.js';
 
 /** The share of a large store's rows after a year. More take longer and prove more. */
 const SCALE = Number(process.env['MIGRATION_SCALE'] ?? 0.01);

@@ -1,10 +1,10 @@
 /** After a year: every account was active today, and has an order, a message and an idempotency record. */
 export const YEAR = { accounts: 1_000_000, animals: 10_000_000 };
 /** The service's times have milliseconds. */
-export const NOW = `date_trunc('milliseconds', now())`;
+const NOW = `date_trunc('milliseconds', now())`;
 
-/** The rows of each table by the number `n` of an account; orders leave two thirds of the animals available. */
-export const fills = ({ accounts, animals }) => [
+/** The statements that fill each table, by the number `n` of an account; orders leave two thirds of the animals available. */
+export const fills = ({ accounts, animals }: typeof YEAR): readonly string[] => [
   `INSERT INTO accounts (email, plan, created_at)
    SELECT 'account-' || n || '@example.com', (ARRAY['free', 'pro', 'business'])[1 + n % 3], ${NOW} - interval '1 year'
    FROM generate_series(1, ${accounts}) AS n`,
