@@ -9,6 +9,5 @@ export * from './programs.js';
 export * from './query-plans.js';
 export * from './redis.js';
 export * from './redis-cluster.js';
-export * from './redis-sentinels.js';
 export * from './smtp.js';
 export * from './until.js';
