@@ -1,3 +1,4 @@
+export * from './another-postgres.js';
 export * from './axe.js';
 export * from './chromium.js';
 export * from './database.js';
