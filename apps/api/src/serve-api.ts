@@ -4,7 +4,6 @@ import {
   explainListenError,
   type ListenAddress,
   localAddress,
-  redisAddress,
   type Values,
 } from '@adoption-store/config';
 import { createApplication, SECOND } from '@adoption-store/domain';
@@ -33,7 +32,7 @@ export async function serveApi(settings: Values<typeof apiSettings>, told: Abort
     ...(await openDatabase({ databaseUrl, dataDirectory, onEvent })),
     directDatabaseUrl: settings.DATABASE_DIRECT_URL,
     poolSize: settings.DATABASE_POOL_SIZE,
-    redis: redisAddress(settings),
+    redis: settings.REDIS_URL && { urls: settings.REDIS_URL },
     categories: settings.CATEGORIES,
     banPolicy: {
       refusals: settings.BAN_REFUSALS,

@@ -177,7 +177,7 @@ describe('while the database is down the answer is 503 service_unavailable with 
 
   it('until it is back, and the service recovers by itself', async () => {
     await server.query(`ALTER DATABASE ${database} ALLOW_CONNECTIONS true`);
-    // A pooler that has failed to connect tries again later, and writes go through it.
+    // A pooler that has failed to connect tries again later.
     if (isPooled) await until(async () => (await postMessage(api, '{"message":"Hello"}')).status === 202);
     const response = await get(api, '/v1/pets');
     expect(response).toMatchObject({ status: 200 });

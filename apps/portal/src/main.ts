@@ -4,7 +4,6 @@ import {
   localAddress,
   portalSettings,
   readSettings,
-  redisAddress,
   runService,
   type Values,
 } from '@adoption-store/config';
@@ -29,7 +28,7 @@ async function start(settings: Values<typeof portalSettings>, told: AbortSignal)
     ...(await openDatabase({ databaseUrl, dataDirectory, onEvent })),
     directDatabaseUrl: settings.DATABASE_DIRECT_URL,
     poolSize: settings.DATABASE_POOL_SIZE,
-    redis: redisAddress(settings),
+    redis: settings.REDIS_URL && { urls: settings.REDIS_URL },
     categories: settings.CATEGORIES,
     onEvent,
     onDependency: logDependencies(log),

@@ -101,13 +101,33 @@ describe('settings', () => {
   });
 
   it('accept a database without any other setting', () => {
-    const several = 'postgres://a:b@c:1,d/e?target_session_attrs=read-write';
-    for (const DATABASE_URL of ['postgres://a:b@c/d', 'postgresql:///d?host=/tmp', several]) {
+    const one = 'postgres://a:b,c@[::1]:5432/d?target_session_attrs=any';
+    for (const DATABASE_URL of ['postgres://a:b@c/d', 'postgresql:///d?host=/tmp', one]) {
       expect(faultsOf({ DATABASE_URL })).toEqual([]);
     }
-    for (const DATABASE_URL of ['mysql://x', 'x', 'postgres://a b', 'postgres://a,b/c']) {
-      expect(faultsOf({ DATABASE_URL })).toEqual([expect.stringMatching('^DATABASE_URL must (be|have)')]);
+    for (const DATABASE_URL of ['mysql://x', 'x', 'postgres://a b']) {
+      expect(faultsOf({ DATABASE_URL })).toEqual([expect.stringMatching('^DATABASE_URL must be')]);
     }
+  });
+
+  it.each([
+    'postgres://u:secret@a:5432,b/c?target_session_attrs=read-write',
+    'postgres://a,b?target_session_attrs=primary',
+    'postgres:///c?host=/run/a,/run/b',
+    'postgres://a/c?host=a%2Cb',
+    'postgres://a/c?port=1,2',
+  ])('refuse several hosts of a database: %s', (url) => {
+    const fault = 'must have one host: an address that leads to the primary';
+    expect(faultsOf({ DATABASE_URL: url })).toEqual([`DATABASE_URL ${fault}`]);
+    const pooled = { DATABASE_URL: 'postgres://pooler/c', DATABASE_POOLER: 'transaction', DATABASE_DIRECT_URL: url };
+    expect(faultsOf(pooled)).toEqual([`DATABASE_DIRECT_URL ${fault}`]);
+  });
+
+  it.each(['REDIS_SENTINEL_NAME', 'REDIS_SENTINEL_PASSWORD'])('refuse the retired %s, unless it is empty', (name) => {
+    expect(faultsOf({ [name]: '' })).toEqual([]);
+    expect(faultsOf({ [name]: 'secret' })).toEqual([
+      `${name} is not supported any more: set REDIS_URL to one address that leads to the primary, or to a Redis Cluster`,
+    ]);
   });
 
   it('accept a pooler only with the address of the database behind it', () => {
@@ -160,19 +180,6 @@ describe('settings', () => {
     }
     expect(faultsOf({ REDIS_URL: 'redis://h,i/1' })).toEqual([
       'REDIS_URL must not name a database if it has several addresses',
-    ]);
-  });
-
-  it('refuse a Sentinel’s name without addresses, and its password without a name', () => {
-    const [REDIS_URL, REDIS_SENTINEL_NAME, REDIS_SENTINEL_PASSWORD] = ['redis://h', 'mymaster', 'p'];
-    expect(faultsOf({ REDIS_URL, REDIS_SENTINEL_NAME, REDIS_SENTINEL_PASSWORD })).toEqual([]);
-    for (const unfit of ['my master', 'a,b'])
-      expect(faultsOf({ REDIS_URL, REDIS_SENTINEL_NAME: unfit })).toEqual([
-        expect.stringMatching('^REDIS_SENTINEL_NAME must be'),
-      ]);
-    expect(faultsOf({ REDIS_SENTINEL_NAME })).toEqual(['REDIS_URL must be set if REDIS_SENTINEL_NAME is']);
-    expect(faultsOf({ REDIS_URL, REDIS_SENTINEL_PASSWORD })).toEqual([
-      'REDIS_SENTINEL_NAME must be set if REDIS_SENTINEL_PASSWORD is',
     ]);
   });
 

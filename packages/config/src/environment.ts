@@ -23,6 +23,15 @@ export class ConfigError extends Error {
   }
 }
 
+const ONE_ADDRESS =
+  'is not supported any more: set REDIS_URL to one address that leads to the primary, or to a Redis Cluster';
+
+/** Settings of earlier versions, with what to do instead. */
+const RETIRED: Readonly<Record<string, string>> = {
+  REDIS_SENTINEL_NAME: ONE_ADDRESS,
+  REDIS_SENTINEL_PASSWORD: ONE_ADDRESS,
+};
+
 /** The exit code of a configuration error (EX_CONFIG in sysexits.h). */
 export const EXIT_CONFIG = 78;
 
@@ -31,7 +40,7 @@ export type Values<Settings extends Readonly<Record<string, Setting<unknown>>>> 
 };
 
 /**
- * Reads and validates the settings. A variable that is set but empty counts as not set.
+ * Reads and validates the settings. A variable that is set but empty counts as not set. Retired ones must not be set.
  *
  * @throws ConfigError naming every fault.
  */
@@ -59,6 +68,8 @@ export function readSettings<Settings extends Readonly<Record<string, Setting<un
     if (within !== undefined && Number(values[name]) + within.less > Number(values[within.setting]))
       faults.push(`${name} ${within.rule}`);
   }
+  for (const [name, advice] of Object.entries(RETIRED))
+    if (textOf(name) !== undefined) faults.push(`${name} ${advice}`);
   if (faults.length > 0) throw new ConfigError(faults);
   return values as Values<Settings>;
 }

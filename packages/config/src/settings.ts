@@ -1,24 +1,28 @@
-import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { databaseUrls } from './database-urls.js';
-import { duration, integer, oneOf, type Setting, url, type Values } from './environment.js';
-import { redisUrls } from './redis-urls.js';
+import { duration, integer, oneOf, type Setting, url } from './environment.js';
+import {
+  contact,
+  databaseUrl,
+  hostName,
+  mailAddress,
+  networks,
+  origin,
+  redisUrls,
+  SCOPES,
+  scopes,
+  secrets,
+} from './readers.js';
 import { CLOSING_TIME } from './service.js';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-
-/** The domain's, from which this package may import nothing. The portal's compiler and tests compare the two. */
-const SCOPES = ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'messages:read', 'messages:write'] as const;
 
 /** Settings of every app that opens the store. */
 export const storeSettings = {
   DATABASE_URL: {
     default: undefined,
-    about:
-      'PostgreSQL (14 or later) to use, with commas between several hosts; without it the service runs its own in ' +
-      '`DATA_DIR`',
+    about: 'PostgreSQL (14 or later) to use; without it the service runs its own in `DATA_DIR`',
     requiredBy: ['DATABASE_POOLER'],
-    read: databaseUrls,
+    read: databaseUrl,
   },
   DATABASE_POOLER: {
     default: undefined,
@@ -29,9 +33,9 @@ export const storeSettings = {
   DATABASE_DIRECT_URL: {
     default: undefined,
     about:
-      'The same database without that pooler, for reads, migrations and notifications; required with `DATABASE_POOLER`',
+      'The same database without that pooler, for migrations, notifications and imports; required with `DATABASE_POOLER`',
     requiredBy: ['DATABASE_POOLER'],
-    read: databaseUrls,
+    read: databaseUrl,
   },
   DATABASE_POOL_SIZE: {
     default: '10',
@@ -80,21 +84,9 @@ const countingSettings = {
   REDIS_URL: {
     default: undefined,
     about:
-      'Redis in which all instances count requests together, or nodes of a Redis Cluster, or Sentinels, with commas between ' +
-      'them; without it each instance counts alone',
-    requiredBy: ['REDIS_SENTINEL_NAME'],
+      'Redis in which all instances count requests together, or nodes of a Redis Cluster, with commas between them; ' +
+      'without it each instance counts alone',
     read: redisUrls,
-  },
-  REDIS_SENTINEL_NAME: {
-    default: undefined,
-    about: 'Name of the primary at the Sentinels of `REDIS_URL`, such as `mymaster`; without it they are Redis servers',
-    requiredBy: ['REDIS_SENTINEL_PASSWORD'],
-    read: redisName,
-  },
-  REDIS_SENTINEL_PASSWORD: {
-    default: undefined,
-    about: 'Password of the Sentinels, if they have one; the password in `REDIS_URL` is that of the Redis servers',
-    read: (text) => text,
   },
   TRUST_PROXY: {
     default: undefined,
@@ -107,12 +99,6 @@ const countingSettings = {
     read: origin,
   },
 } as const satisfies Record<string, Setting<unknown>>;
-
-/** How Redis is reached; undefined where it isn't used. */
-export function redisAddress(settings: Values<typeof countingSettings>) {
-  const { REDIS_URL: urls, REDIS_SENTINEL_NAME: sentinelName, REDIS_SENTINEL_PASSWORD: sentinelPassword } = settings;
-  return urls && { urls, sentinelName, sentinelPassword };
-}
 
 /** Settings of e-mail. The worker sends it; the portal and the commands need to know whether it is sent. */
 const SUPPORT_CONTACT = {
@@ -280,72 +266,3 @@ export const workerSettings = {
     read: duration('1s', '365d'),
   },
 } as const satisfies Record<string, Setting<unknown>>;
-
-const HOST_NAME = /^(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$/;
-
-function hostName(text: string): string {
-  if (isIP(text) === 0 && !HOST_NAME.test(text)) throw new Error('must be a host name or an IP address');
-  return text;
-}
-
-function origin(text: string): string {
-  const parsed = URL.canParse(text) ? new URL(text) : undefined;
-  if (!parsed || !/^https?:$/.test(parsed.protocol) || /[?#]/.test(text) || parsed.username !== '') {
-    throw new Error('must be a URL that starts with http:// or https://, without query or fragment');
-  }
-  return text.replace(/\/+$/, '');
-}
-
-function contact(text: string): string {
-  if (URL.canParse(text) && new URL(text).protocol === 'https:') return text;
-  try {
-    return mailAddress(text);
-  } catch {
-    throw new Error('must be an e-mail address or a URL that starts with https://');
-  }
-}
-
-function redisName(text: string): string {
-  if (!/^[\w.-]+$/.test(text)) throw new Error('must be a name such as mymaster, of letters, digits and . - _');
-  return text;
-}
-
-function networks(text: string): readonly string[] {
-  const list = text.split(',').map((each) => each.trim());
-  if (!list.every(isNetwork))
-    throw new Error('must be addresses or networks, such as 10.0.0.0/8, with commas between them');
-  return list;
-}
-
-function isNetwork(text: string): boolean {
-  const [address = '', prefix, ...rest] = text.split('/');
-  const version = isIP(address);
-  const longest = version === 4 ? 32 : 128;
-  return (
-    version !== 0 &&
-    rest.length === 0 &&
-    (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= longest))
-  );
-}
-
-function secrets(text: string): readonly string[] {
-  const list = text.split(',').map((each) => each.trim());
-  if (!list.every((each) => each.length >= 32))
-    throw new Error('must be at least 32 characters, such as `openssl rand -hex 32` gives');
-  return list;
-}
-
-/** Undefined: all, also those that are added later. */
-function scopes(text: string): readonly (typeof SCOPES)[number][] | undefined {
-  if (text === 'all') return undefined;
-  const names = text.split(',').map((each) => each.trim());
-  const list = SCOPES.filter((scope) => names.includes(scope));
-  if (list.length !== names.length) throw new Error(`must be all, or some of ${SCOPES.join(', ')}, each at most once`);
-  return list;
-}
-
-function mailAddress(text: string): string {
-  if (!/^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(text))
-    throw new Error('must be an e-mail address, such as store@example.com');
-  return text;
-}

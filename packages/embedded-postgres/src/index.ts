@@ -1,7 +1,6 @@
 /** The database, in the form that openInfrastructure takes. */
 export interface Database {
-  /** The URL of the server, or of each server of which one is the primary. */
-  readonly databaseUrl: string | readonly string[];
+  readonly databaseUrl: string;
   /** Stops an embedded server that no other process uses. Close every connection first. */
   readonly closeDatabase?: () => Promise<void>;
 }
@@ -13,7 +12,7 @@ export interface Database {
  * @throws Error with one sentence for the operator, if there is no embedded server to use.
  */
 export async function openDatabase(options: {
-  readonly databaseUrl: Database['databaseUrl'] | undefined;
+  readonly databaseUrl: string | undefined;
   readonly dataDirectory: string;
   readonly onEvent?: (message: string) => void;
 }): Promise<Database> {

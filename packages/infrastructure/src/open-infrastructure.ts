@@ -13,13 +13,11 @@ import { CoalescingAnimalRepository } from './animals/coalescing-animal-reposito
 import { PostgresAnimalImporter } from './animals/postgres-animal-importer.js';
 import { PostgresAnimalRepository } from './animals/postgres-animal-repository.js';
 import { PostgresCategoryRepository } from './categories/postgres-category-repository.js';
-import { type DatabaseConnection, directReads, openDataSource } from './database/data-source.js';
+import { openDataSource } from './database/data-source.js';
 import { migrate } from './database/migrate.js';
 import { poolStateOf } from './database/prepared.js';
 import { watchReadiness } from './database/readiness.js';
-import { serverName, Servers } from './database/servers.js';
 import { sharedSecret } from './database/shared-secret.js';
-import { isOfPooler, requireSettings } from './database/transaction-pooler.js';
 import { mailRisk } from './mail/mail-risk.js';
 import type { SmtpDelivery } from './messages/smtp-message-sender.js';
 import { TypeOrmMessageQueue } from './messages/typeorm-message-queue.js';
@@ -35,16 +33,14 @@ import { nodeCryptography } from './kernel/node-cryptography.js';
 import { reasonOf } from './kernel/reason-of.js';
 import { systemClock } from './kernel/system-clock.js';
 
-type Urls = string | readonly string[];
-
 export interface InfrastructureConfig {
-  /** The PostgreSQL (14 or later) to use: its URL, or the URL of each server of which one is the primary. */
-  readonly databaseUrl: Urls;
+  /** The URL of the PostgreSQL (14 or later) to use. */
+  readonly databaseUrl: string;
   /**
    * If `databaseUrl` leads to a pooler in transaction mode: the same database without it, for what needs a session, which are
    * migrations, notifications and imports.
    */
-  readonly directDatabaseUrl?: Urls | undefined;
+  readonly directDatabaseUrl?: string | undefined;
   /** Called after every connection is closed, also if the database can't be used. */
   readonly closeDatabase?: () => Promise<void>;
   /**
@@ -89,7 +85,7 @@ export interface Infrastructure {
   readonly ports: Ports;
   /** The secret of that name, which all processes on this database share. It is generated once. */
   readonly secret: (name: string) => Promise<string>;
-  /** Whether the database answers within half a second. Never rejects. */
+  /** Whether the database answers within half a second, as a primary. Never rejects. */
   readonly isReady: () => Promise<boolean>;
   /** @throws Error if this process's clock is more than two minutes ahead of PostgreSQL's. */
   readonly checkClock: () => Promise<void>;
@@ -106,10 +102,8 @@ export interface Infrastructure {
 export async function openInfrastructure(config: InfrastructureConfig): Promise<Infrastructure> {
   const { databaseUrl, directDatabaseUrl, closeDatabase, poolSize: max, redis, delivery } = config;
   const { banPolicy: policy = DEFAULT_BAN_POLICY, onEvent = () => undefined, onDependency = () => undefined } = config;
-  const address = addressOf(databaseUrl);
-  const direct = { ...(directDatabaseUrl === undefined ? address : addressOf(directDatabaseUrl)), max };
-  const reads = directDatabaseUrl === undefined ? undefined : directReads(direct);
-  const connection = { ...address, max, directReads: reads };
+  const direct = { connectionString: directDatabaseUrl ?? databaseUrl, max };
+  const connection = { connectionString: databaseUrl, max, poolsTransactions: directDatabaseUrl !== undefined };
   // Closed in reverse order, so that each resource closes before those it uses.
   const opened: (() => unknown)[] = [() => closeDatabase?.()];
   const monitor = new DependencyMonitor(onDependency);
@@ -120,15 +114,11 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
   const name = closeDatabase === undefined ? 'DATABASE_URL' : 'DATA_DIR';
   let used = directDatabaseUrl === undefined ? name : 'DATABASE_DIRECT_URL';
   try {
-    await direct.servers?.findAtStart();
     await migrate(direct, onEvent);
     used = name;
-    await connection.servers?.findAtStart();
     const dataSource = await openDataSource(connection);
     opened.push(() => dataSource.destroy());
-    opened.push(() => reads?.close());
-    if (reads !== undefined) await requireSettings(dataSource);
-    const readiness = watchReadiness(connection, dataSource, monitor, onEvent);
+    const readiness = watchReadiness(connection, dataSource, monitor);
     opened.push(() => readiness.close());
     const risk = typeof delivery === 'object' ? mailRisk(delivery.smtpUrl) : undefined;
     if (risk !== undefined) onEvent(risk);
@@ -193,22 +183,18 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
   }
 }
 
-function addressOf(databaseUrl: Urls): Pick<DatabaseConnection, 'connectionString' | 'servers'> {
-  const [first = '', ...others] = [databaseUrl].flat();
-  return others.length === 0 ? { connectionString: first } : { servers: new Servers([first, ...others]) };
-}
-
-function explained(error: unknown, databaseUrl: Urls, setting: string): Error {
+function explained(error: unknown, databaseUrl: string, setting: string): Error {
   // Without the user and the password.
-  const urls = [databaseUrl].flat();
-  const { database } = new pg.Client(urls[0]);
-  const server = `${urls.map(serverName).join(',')}/${database ?? ''}`;
+  const { host, port, database } = new pg.Client(databaseUrl);
+  const reason = reasonOf(error);
   const advice =
     setting === 'DATABASE_URL'
-      ? 'set DATABASE_POOLER=transaction, and DATABASE_DIRECT_URL to the address of PostgreSQL itself'
-      : 'it must be the address of PostgreSQL itself';
-  const reason = isOfPooler(error) ? `${reasonOf(error)}: ${advice}` : reasonOf(error);
-  return new Error(`the database of ${setting} (${server}) can't be used: ${reason}`, { cause: error });
+      ? ': set DATABASE_POOLER=transaction, and DATABASE_DIRECT_URL to the address of PostgreSQL itself'
+      : ': it must be the address of PostgreSQL itself';
+  // PostgreSQL itself knows them, a pooler doesn't.
+  const rest = reason.startsWith('unsupported startup parameter') ? advice : '';
+  const server = `${host}:${port}/${database ?? ''}`;
+  return new Error(`the database of ${setting} (${server}) can't be used: ${reason}${rest}`, { cause: error });
 }
 
 // Loaded on demand, because loading the mailer takes a tenth of a second.

@@ -116,4 +116,11 @@ describe('a migration', () => {
     await other.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]);
     await waiting;
   });
+
+  it('that waits too long for another one is given up with a sentence', async () => {
+    await other.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await expect(migrate({ connectionString: database.url }, undefined, 0)).rejects.toThrow(
+      'another process has been migrating it for 10 minutes, or a pooler has kept the lock of one: try again later',
+    );
+  });
 });

@@ -1,153 +1,105 @@
-import {
-  createDatabase,
-  DatabaseGate,
-  PgBouncer,
-  pgBouncerFor,
-  type TestDatabase,
-  until,
-} from '@adoption-store/test-support';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ask, createDatabase, PgBouncer, pgBouncerFor, type TestDatabase, until } from '@adoption-store/test-support';
+import { type AccountId, instant, type MessageId, newAnimal } from '@adoption-store/domain';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { directReads, openDataSource } from '../src/database/data-source.js';
-import { retryRead } from '../src/database/database-errors.js';
+import { openDataSource } from '../src/database/data-source.js';
 import { poolOf } from '../src/database/pipelining-pool.js';
+import { inTransaction, managerOf } from '../src/database/transactions.js';
 import { openInfrastructure } from '../src/open-infrastructure.js';
 
-/** The settings that a connection sends, unless it knows that a pooler refuses them. */
-const IGNORED = { ignore_startup_parameters: 'statement_timeout,idle_in_transaction_session_timeout,lock_timeout' };
+const luna = newAnimal({ name: 'Luna', categoryId: 1n });
 
 const startPooler = pgBouncerFor('a pooler in transaction mode');
 
-(startPooler ? describe : describe.skip)('a pooler in front of the database', () => {
+(startPooler ? describe : describe.skip)('behind a pooler in transaction mode', () => {
   let database: TestDatabase;
+  let pooler: PgBouncer;
+  let url: string;
+  const closing: (() => Promise<void>)[] = [];
   beforeAll(async () => {
     database = await createDatabase();
+    // Each transaction has another session than the one before.
+    pooler = await PgBouncer.start(database.url, { default_pool_size: '3', server_round_robin: '1' });
+    url = pooler.urlOf(database.url);
   });
-  afterAll(() => database.drop());
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+  afterAll(async () => {
+    await pooler.close();
+    await database.drop();
+  });
 
-  type Options = Parameters<typeof PgBouncer.start>;
-
-  /** Runs `work` with the address of the database behind a new pooler. */
-  async function behind(work: (url: string) => Promise<void>, settings?: Options[1], connectQuery?: string) {
-    const pooler = await PgBouncer.start(database.url, settings, connectQuery);
-    try {
-      await work(pooler.urlOf(database.url));
-    } finally {
-      await pooler.close();
-    }
+  async function open(databaseUrl: string, directDatabaseUrl?: string) {
+    const { ports, secret, close } = await openInfrastructure({ databaseUrl, directDatabaseUrl, poolSize: 8 });
+    closing.push(close);
+    return { ...ports, secret };
   }
 
-  const open = async (databaseUrl: string, directDatabaseUrl?: string) => {
-    const { close } = await openInfrastructure({ databaseUrl, directDatabaseUrl, poolSize: 2 });
-    await close();
-  };
-
-  const toDirect = ': set DATABASE_POOLER=transaction, and DATABASE_DIRECT_URL to the address of PostgreSQL itself';
-
-  it('that refuses settings of connections is reported with the name of the setting that it needs', () =>
-    behind(async (url) => {
-      await expect(open(url)).rejects.toThrow(
-        /^the database of DATABASE_URL \(127\.0\.0\.1:\d+\/\w+\) can't be used: unsupported startup parameter: \w+: set DATA/,
-      );
-      await expect(open(url)).rejects.toThrow(toDirect);
-    }));
-
-  it('that pools transactions is noticed at the start, also if it ignores those settings', () =>
-    behind(async (url) => {
-      await expect(open(url)).rejects.toThrow(`can't be used: it leads to a pooler in transaction mode${toDirect}`);
-    }, IGNORED));
-
-  it('is noticed while other clients use it, and whether it has one session or many, the last or each in turn', async () => {
-    const sizes = ['1', '2', '3', '20'];
-    for (const [default_pool_size = '', server_round_robin = ''] of [
-      ...sizes.map((size) => [size, '0']),
-      ...sizes.map((size) => [size, '1']),
-    ]) {
-      await behind(
-        async (url) => {
-          await expect(open(url)).rejects.toThrow('it leads to a pooler in transaction mode: set DATABASE_POOLER');
-          let isBusy = true;
-          const others = Array.from({ length: 4 }, async () => {
-            const client = new pg.Client(url);
-            await client.connect();
-            while (isBusy) await client.query('SELECT pg_sleep(0.001 * random())');
-            await client.end();
-          });
-          for (let starts = 0; starts < 5; starts += 1)
-            await expect(open(url)).rejects.toThrow('it leads to a pooler in transaction mode: set DATABASE_POOLER');
-          isBusy = false;
-          await Promise.all(others);
-        },
-        { ...IGNORED, default_pool_size, server_round_robin },
-      );
-    }
-  });
-
-  it('must not be what the direct address leads to', async () => {
-    const refusal =
-      /^the database of DATABASE_DIRECT_URL .* can't be used: .*: it must be the address of PostgreSQL itself$/;
-    await behind((url) => expect(open(url, url)).rejects.toThrow(refusal));
-    await behind((url) => expect(open(url, url)).rejects.toThrow(refusal), IGNORED);
-  });
-
-  it('is refused if its sessions lack the timeouts, with the statements that set them', async () => {
-    await behind(
-      (url) =>
-        expect(open(url, database.url)).rejects.toThrow(
-          /^the database of DATABASE_URL .*: in its sessions idle_in_transaction_session_timeout is 0 and jit is on and plan_cache_mode is auto and statement_timeout is 1501: give them "SET idle_in_transaction_session_timeout = 1500; SET jit = off; SET plan_cache_mode = force_generic_plan; SET statement_timeout = 1500"/,
-        ),
-      {},
-      'SET statement_timeout = 1501',
+  it('a process without the setting doesn’t start, and names it', async () => {
+    await expect(open(url)).rejects.toThrow(
+      /^the database of DATABASE_URL \(127\.0\.0\.1:\d+\/\w+\) can't be used: unsupported startup parameter: \w+: set DATABASE_POOLER=transaction, and DATABASE_DIRECT_URL to the address of PostgreSQL itself$/,
     );
   });
 
-  it('is refused if it pools single statements', () =>
-    behind((url) => expect(open(url, database.url)).rejects.toThrow('DATABASE_URL'), { pool_mode: 'statement' }));
+  it('a process whose direct address leads there, too, doesn’t start, and says so', async () => {
+    await expect(open(url, url)).rejects.toThrow(
+      /^the database of DATABASE_DIRECT_URL .* can't be used: unsupported startup .*: it must be the address of PostgreSQL itself$/,
+    );
+  });
 
-  it('that pools sessions works without the setting', () =>
-    behind((url) => open(url), { ...IGNORED, pool_mode: 'session' }));
+  it('reads and writes that arrive together need no session of their own', async () => {
+    const { animals } = await open(url, database.url);
+    const { id } = await animals.add(luna);
+    const both = async () => [await animals.findById(id), await animals.add(luna), await animals.list({ limit: 5 })];
+    for (let round = 0; round < 5; round += 1)
+      for (const [found] of await Promise.all(Array.from({ length: 20 }, both))) expect(found).toMatchObject({ id });
+  });
 
-  /** A data source behind the pooler at `url`, whose reads go directly as long as `gate` is open. */
-  async function openBehind(url: string, gate: DatabaseGate) {
-    const reads = directReads({ connectionString: gate.url, max: 1 });
-    const dataSource = await openDataSource({ connectionString: url, max: 2, directReads: reads });
-    const read = (text: string) => poolOf(dataSource).read({ name: text, text, rowMode: 'array' });
-    const close = async () => {
-      await reads.close();
-      await dataSource.destroy();
-      gate.shut();
-    };
-    return { dataSource, read, close };
+  it('statements have no names, and the limits of a transaction end with it', async () => {
+    const dataSource = await openDataSource({ connectionString: url, max: 2, poolsTransactions: true });
+    closing.push(() => dataSource.destroy());
+    const settings = `SELECT current_setting('statement_timeout') AS statement,
+      current_setting('idle_in_transaction_session_timeout') AS idle,
+      (SELECT count(*)::int FROM pg_prepared_statements WHERE NOT from_sql AND name <> '') AS names`;
+    const limited = () => inTransaction(dataSource, () => managerOf(dataSource).query<unknown[]>(settings));
+    for (let round = 0; round < 5; round += 1) {
+      expect(await limited()).toEqual([{ statement: '1500ms', idle: '1500ms', names: 0 }]);
+      const { rows } = await poolOf(dataSource).read({ name: 'named', text: settings, rowMode: 'array' });
+      expect(rows).toEqual([['0', '0', 0]]);
+    }
+  });
+
+  it('a write that waits for a lock is over by the time its caller is told, and has changed nothing', async () => {
+    const { animals, messages, orders, secret } = await open(url, database.url);
+    const accountId = await newAccount();
+    const { id: animalId } = await animals.add(luna);
+    const createdAt = instant(Date.now());
+    const tables = ['animals', 'messages', 'orders', 'secrets'] as const;
+    const count = async () =>
+      (await Promise.all(tables.map((table) => ask(database.url, `SELECT FROM ${table}`)))).map(({ length }) => length);
+    const before = await count();
+    const other = new pg.Client(database.url);
+    await other.connect();
+    closing.push(() => other.end());
+    await other.query(`BEGIN; LOCK TABLE ${tables.join()} IN SHARE MODE`);
+    const writes = await Promise.allSettled([
+      animals.add(luna),
+      messages.add({ id: 'msg_waiting' as MessageId, accountId, text: 'Hello', createdAt }),
+      orders.place({ accountId, animalId, createdAt }),
+      secret('waiting'),
+    ]);
+    expect(writes.map(({ status }) => status)).toEqual(writes.map(() => 'rejected'));
+    const waiting = `SELECT FROM pg_locks JOIN pg_database ON oid = database
+      WHERE datname = current_database() AND NOT granted`;
+    await until(async () => (await ask(database.url, waiting)).length === 0);
+    await other.query('COMMIT');
+    expect(await count()).toEqual(before);
+  });
+
+  async function newAccount(): Promise<AccountId> {
+    const text = `INSERT INTO accounts (email, plan, created_at) VALUES ('a@example.com', 'free', now()) RETURNING id`;
+    const [row] = await ask<{ id: string }>(database.url, text);
+    return BigInt(row?.id ?? '') as AccountId;
   }
-
-  it('gets one query at a time from each connection: parts of a second one might reach another session', () =>
-    behind(async (url) => {
-      const gate = await DatabaseGate.open(database.url);
-      gate.shut();
-      const { read, close } = await openBehind(url, gate);
-      const answered: string[] = [];
-      const reading = ['SELECT pg_sleep(0.2)', 'SELECT 1'].map((text) => read(text).then(() => answered.push(text)));
-      await Promise.all(reading);
-      expect(answered).toEqual(['SELECT 1', 'SELECT pg_sleep(0.2)']);
-      await close();
-    }));
-
-  it('gets no reads while PostgreSQL itself can be reached, and all of them while it cannot: none fails', () =>
-    behind(async (url) => {
-      const gate = await DatabaseGate.open(database.url);
-      const { read, dataSource, close } = await openBehind(url, gate);
-      // Only a session of its own keeps a statement with a name.
-      const isDirect = async () => {
-        const { rows } = await read('SELECT count(*)::int FROM pg_prepared_statements');
-        return rows[0]?.[0] === 1;
-      };
-      await until(isDirect);
-      for (let round = 0; round < 3; round += 1) {
-        gate.shut();
-        for (let reads = 0; reads < 20; reads += 1) expect(await retryRead(dataSource, isDirect)).toBe(false);
-        await gate.reopen();
-        await until(isDirect);
-      }
-      await close();
-    }));
 });

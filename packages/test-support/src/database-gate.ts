@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import pg from 'pg';
 
-/** A proxy to a database that can be closed while the database runs. */
+/** A proxy to a database that can be closed while the database runs, and can lead to another one. */
 export class DatabaseGate {
   private readonly sockets = new Set<Socket>();
   private isFrozen = false;
@@ -10,7 +10,7 @@ export class DatabaseGate {
 
   private constructor(
     private readonly server: Server,
-    private readonly databaseUrl: string,
+    private databaseUrl: string,
   ) {}
 
   static async open(databaseUrl: string): Promise<DatabaseGate> {
@@ -40,6 +40,11 @@ export class DatabaseGate {
     for (const socket of this.sockets) socket.resume();
   }
 
+  /** New connections lead to this database, of the same name, from now on. The present ones stay where they are. */
+  leadTo(databaseUrl: string): void {
+    this.databaseUrl = databaseUrl;
+  }
+
   /** Forwards nothing more on the present connections, as if their server had vanished. New ones work. */
   abandon(): void {
     for (const socket of this.sockets) socket.pause();
@@ -65,7 +70,7 @@ export class DatabaseGate {
 }
 
 /** Passes the data of each socket to the other, until one of them closes. Meanwhile `open` contains both. */
-export function joinSockets(near: Socket, far: Socket, open: Set<Socket>): void {
+function joinSockets(near: Socket, far: Socket, open: Set<Socket>): void {
   for (const [from, to] of [
     [near, far],
     [far, near],

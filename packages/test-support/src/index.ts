@@ -1,3 +1,4 @@
+export * from './another-postgres.js';
 export * from './axe.js';
 export * from './chromium.js';
 export * from './database.js';
@@ -9,6 +10,5 @@ export * from './programs.js';
 export * from './query-plans.js';
 export * from './redis.js';
 export * from './redis-cluster.js';
-export * from './redis-sentinels.js';
 export * from './smtp.js';
 export * from './until.js';

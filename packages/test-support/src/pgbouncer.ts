@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { chmod, chown, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
@@ -10,13 +9,14 @@ import { folderOf } from './programs.js';
 
 type Settings = Readonly<Record<string, string>>;
 
-/** The page for operators. Its settings are those of the tests, so they are known to work. */
-const page = readFileSync(join(__dirname, '../../../docker/pooler.md'), 'utf8');
-const [, connectQueryOfPage = '', settingsOfPage = ''] =
-  /```ini\n\[databases\]\n.* connect_query='([^']+)'\n\n(\[pgbouncer\]\n[^]+?)```/.exec(page) ?? [];
-
-/** Any user may log in, as that of the databases. */
-const SETTINGS_OF_TESTS: Settings = { listen_addr: '127.0.0.1', unix_socket_dir: '', auth_type: 'any' };
+const DEFAULTS: Settings = {
+  pool_mode: 'transaction',
+  max_client_conn: '1000',
+  // Seconds until it connects again, when PostgreSQL is back.
+  server_login_retry: '1',
+  // Any user may log in, as that of the databases.
+  ...{ listen_addr: '127.0.0.1', unix_socket_dir: '', auth_type: 'any' },
+};
 
 /** PgBouncer refuses to run as root. */
 const NOBODY = 65_534;
@@ -33,21 +33,15 @@ export function pgBouncerFor(suite: string): ((databaseUrl: string) => Promise<P
   return (databaseUrl) => PgBouncer.start(databaseUrl);
 }
 
-/** A pooler in front of all databases of a PostgreSQL that listens on a Unix socket. It keeps its address. */
+/** A pooler in front of all databases of a PostgreSQL that listens on a Unix socket. */
 export class PgBouncer {
   private constructor(
     private readonly folder: { readonly path: string; remove(): Promise<void> },
     private readonly port: number,
-    private readonly owner: number,
-    private child: ChildProcess,
+    private readonly child: ChildProcess,
   ) {}
 
-  /** @param connectQuery runs at the start of each of its sessions. */
-  static async start(
-    databaseUrl: string,
-    settings: Settings = {},
-    connectQuery = connectQueryOfPage,
-  ): Promise<PgBouncer> {
+  static async start(databaseUrl: string, settings: Settings = {}): Promise<PgBouncer> {
     const [port, folder] = await Promise.all([freePort(), temporaryFolder()]);
     const server = new pg.Client(databaseUrl);
     // Only the owner of the socket's folder may enter that.
@@ -56,15 +50,15 @@ export class PgBouncer {
       await chmod(dirname(server.host), 0o711);
       await chown(folder.path, owner, owner);
     }
-    const others = Object.entries({ ...SETTINGS_OF_TESTS, listen_port: String(port), ...settings });
+    const all = Object.entries({ ...DEFAULTS, listen_port: String(port), ...settings });
     const ini = [
       '[databases]',
-      `* = host=${server.host} port=${server.port} user=${server.user ?? ''} connect_query='${connectQuery}'`,
-      settingsOfPage,
-      ...others.map(([name, value]) => `${name} = ${value}`),
+      `* = host=${server.host} port=${server.port} user=${server.user ?? ''}`,
+      '[pgbouncer]',
+      ...all.map(([name, value]) => `${name} = ${value}`),
     ];
     await writeFile(join(folder.path, 'pgbouncer.ini'), `${ini.join('\n')}\n`);
-    return new PgBouncer(folder, port, owner, await launch(folder.path, owner));
+    return new PgBouncer(folder, port, await launch(folder.path, owner));
   }
 
   /** The address of a database through this pooler. */
@@ -81,18 +75,9 @@ export class PgBouncer {
     return Number(rows.find(({ database }) => database === nameOf({ url: databaseUrl }))?.xact_count ?? 0);
   }
 
-  async kill(): Promise<void> {
-    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
+  async close(): Promise<void> {
     this.child.kill('SIGKILL');
     await once(this.child, 'exit');
-  }
-
-  async startAgain(): Promise<void> {
-    this.child = await launch(this.folder.path, this.owner);
-  }
-
-  async close(): Promise<void> {
-    await this.kill();
     await this.folder.remove();
   }
 }

@@ -106,12 +106,12 @@ export class RedisServer implements TestRedis {
 }
 
 /** A server with a certificate has one more port. */
-export async function withTlsPort(settings: RedisSettings): Promise<RedisSettings> {
+async function withTlsPort(settings: RedisSettings): Promise<RedisSettings> {
   return 'tls-cert-file' in settings ? { ...settings, 'tls-port': String(await freePort()) } : settings;
 }
 
 /** Kills a process, and waits for its end. */
-export async function endOf(child: ChildProcess): Promise<void> {
+async function endOf(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   child.kill('SIGKILL');
   await once(child, 'exit');
@@ -128,7 +128,7 @@ function argumentsOf(port: number, folder: string, own: RedisSettings): readonly
 }
 
 /** Starts redis-server, and waits until it prints that it is ready. */
-export async function launch(args: readonly string[], ready = 'Ready to accept connections'): Promise<ChildProcess> {
+async function launch(args: readonly string[]): Promise<ChildProcess> {
   if (REDIS_SERVER === undefined) throw new Error('there is no redis-server');
   const child = spawn(REDIS_SERVER, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   // A test run that is interrupted leaves no server behind.
@@ -138,7 +138,7 @@ export async function launch(args: readonly string[], ready = 'Ready to accept c
   let output = '';
   const exit = once(child, 'exit');
   child.stdout.on('data', (chunk) => (output += String(chunk)));
-  while (!output.includes(ready)) {
+  while (!output.includes('Ready to accept connections')) {
     await Promise.race([once(child.stdout, 'data'), exit]);
     if (child.exitCode !== null) throw new Error(`redis-server ended with ${child.exitCode}: ${output}`);
   }

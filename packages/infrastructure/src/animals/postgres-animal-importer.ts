@@ -87,7 +87,6 @@ export class PostgresAnimalImporter implements AnimalImporter {
   ) {}
 
   async importAll(parts: AsyncIterable<readonly AnimalToImport[]>, isWanted: () => boolean): Promise<ImportOutcome> {
-    await this.connection.servers?.find();
     const client = newClient(this.connection, { keepAlive: true });
     await client.connect();
     prepareClient(client, LIMITS);

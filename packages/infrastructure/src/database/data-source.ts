@@ -8,23 +8,20 @@ import { messageSchema } from '../messages/message.schema.js';
 import { orderSchema } from '../orders/order.schema.js';
 import { sessionSchema } from '../sessions/session.schema.js';
 import { migrations } from './migrations/index.js';
-import { DirectReads } from './direct-reads.js';
-import { LONGEST_LIFE_SECONDS } from './kept-connection.js';
 import { QUERY_TIMEOUT } from './query-timeouts.js';
 import { PipeliningPool, type PipeliningPoolConfig } from './pipelining-pool.js';
 import { QueryTracing } from './query-tracing.js';
 import { ReadOnlyServers } from './read-only-servers.js';
-import type { Servers } from './servers.js';
-import { PLANNING } from './transaction-pooler.js';
+import { TransactionLimits } from './transaction-limits.js';
 
 /** The address of PostgreSQL and the size of the pool, as pg's own settings. */
-export interface DatabaseConnection extends Pick<
+export type DatabaseConnection = Pick<
   PipeliningPoolConfig,
-  'connectionString' | 'host' | 'port' | 'user' | 'database' | 'max' | 'maxLifetimeSeconds' | 'directReads'
-> {
-  /** Instead of one address: the servers, of which one is the primary. */
-  readonly servers?: Servers;
-}
+  'connectionString' | 'host' | 'port' | 'user' | 'database' | 'max' | 'maxLifetimeSeconds' | 'poolsTransactions'
+>;
+
+/** Longest life of a connection, which may stay with a server that its address no longer leads to. */
+export const LONGEST_LIFE_SECONDS = 300;
 
 /** Milliseconds to wait for a connection. The rest of the query timeout is for the query itself. */
 const CONNECTION_TIMEOUT = QUERY_TIMEOUT - 200;
@@ -36,20 +33,19 @@ const CONNECTION_TIMEOUT = QUERY_TIMEOUT - 200;
 const LOCK_TIMEOUT = 1_000;
 
 /** Settings of every pool of a service: whatever the database does, work on it ends in time. */
-export function boundedPool({ servers, ...connection }: DatabaseConnection): PoolConfig {
+export function boundedPool(connection: DatabaseConnection): PoolConfig {
   const pool = {
     application_name: 'adoption-store',
     maxLifetimeSeconds: LONGEST_LIFE_SECONDS,
     ...connection,
-    ...(servers !== undefined && { Client: servers.Client }),
     connectionTimeoutMillis: CONNECTION_TIMEOUT,
     // With a pipeline the query timeout ends the connection, so no caller gets a connection on which a late answer may
     // arrive.
     pipeline: true,
     query_timeout: QUERY_TIMEOUT,
   };
-  // A pooler refuses settings of a connection, and its sessions have theirs (`requireSettings`).
-  if (connection.directReads !== undefined) return { ...pool, onConnect: ignoreLoss };
+  // A pooler refuses settings of a connection, so each transaction has its own (`TransactionLimits`).
+  if (connection.poolsTransactions === true) return { ...pool, onConnect: ignoreLoss };
   return {
     ...pool,
     // An abandoned statement must not hold locks.
@@ -61,7 +57,7 @@ export function boundedPool({ servers, ...connection }: DatabaseConnection): Poo
       // tests of a plan would only hold for the tested values.
       // Without their values statements on large tables look expensive, so they would be compiled at each execution, which
       // takes longer than running them.
-      prepareClient(client, PLANNING);
+      prepareClient(client, { plan_cache_mode: 'force_generic_plan', jit: 'off' });
     },
   };
 }
@@ -70,6 +66,7 @@ export function boundedPool({ servers, ...connection }: DatabaseConnection): Poo
 export async function openDataSource(connection: DatabaseConnection): Promise<DataSource> {
   const source = await dataSource(boundedPool(connection)).initialize();
   source.subscribers.push(new QueryTracing(), new ReadOnlyServers());
+  if (connection.poolsTransactions === true) source.subscribers.push(new TransactionLimits());
   return source;
 }
 
@@ -101,35 +98,17 @@ function ignoreLoss(client: ClientBase): void {
 }
 
 /** A new client for a connection outside the pool. */
-export function newClient({ servers, ...connection }: DatabaseConnection, config: pg.ClientConfig): pg.Client {
-  return new (servers?.Client ?? pg.Client)({ ...connection, application_name: 'adoption-store', ...config });
-}
-
-/** The same for the server that is the primary now, if one can be found. */
-export async function newClientOfPrimary(connection: DatabaseConnection, config: pg.ClientConfig): Promise<pg.Client> {
-  await connection.servers?.find().catch(() => undefined);
-  return newClient(connection, config);
-}
-
-/** Reads past a pooler in transaction mode, on the address of PostgreSQL itself. */
-export function directReads(direct: DatabaseConnection): DirectReads {
-  const { onConnect: _ofPool, ...config } = boundedPool(direct);
-  return new DirectReads({
-    createClient: () => newClientOfPrimary(direct, config),
-    onConnect(client) {
-      prepareClient(client, PLANNING);
-    },
-  });
+export function newClient(connection: DatabaseConnection, config: pg.ClientConfig): pg.Client {
+  return new pg.Client({ ...connection, application_name: 'adoption-store', ...config });
 }
 
 /** Milliseconds: longer than any migration, and than the timeouts of its role. */
 const LONGEST_MIGRATION = 86_400_000;
 
 /** A source for migrations, which may take their time. */
-export function migrationSource({ servers, ...connection }: DatabaseConnection): DataSource {
+export function migrationSource(connection: DatabaseConnection): DataSource {
   return dataSource({
     ...connection,
-    ...(servers !== undefined && { Client: servers.Client }),
     application_name: 'adoption-store',
     max: 2,
     connectionTimeoutMillis: CONNECTION_TIMEOUT,

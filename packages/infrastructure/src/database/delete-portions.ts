@@ -1,6 +1,6 @@
 import type { Instant } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
-import { onDatabase } from './database-errors.js';
+import { writeToDatabase } from './transaction-limits.js';
 
 interface Portion {
   readonly found: number;
@@ -34,8 +34,8 @@ export async function deletePortions(
   let deleted = 0;
   let end = 'infinity';
   for (;;) {
-    const [{ found, earliest }] = await onDatabase(() =>
-      dataSource.query<[Portion]>(text, [new Date(until).toISOString(), end]),
+    const [{ found, earliest }] = await writeToDatabase(dataSource, (manager) =>
+      manager.query<[Portion]>(text, [new Date(until).toISOString(), end]),
     );
     deleted += found;
     if (found < most) return deleted;

@@ -2,19 +2,24 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { type DatabaseConnection, migrationSource } from './data-source.js';
 import { INSUFFICIENT_PRIVILEGE, sqlState } from './database-errors.js';
-import { requireSessions } from './transaction-pooler.js';
 
 // An arbitrary constant that must never change: the migrating instance holds this lock.
 export const MIGRATION_LOCK = 4_711_120_365;
 
 /** Milliseconds until another instance's migration is looked at again. */
 const LOOK_EVERY = 100;
+/** Milliseconds after which an instance no longer waits for another's migration. */
+const LONGEST_WAIT = 600_000;
 
 /** A table was in use, or two transactions waited for each other. Nothing has changed. */
 const LOCKED_STATES = new Set(['55P03', '40P01']);
 const MOST_TRIES = 75;
 /** Milliseconds between two tries, in which everybody who has waited behind the migration gets a turn. */
 const PAUSE = 3_000;
+
+// A pooler in transaction mode may keep the session of a process that has ended, and with it the lock.
+const STILL_LOCKED =
+  'another process has been migrating it for 10 minutes, or a pooler has kept the lock of one: try again later';
 
 /** Called with sentences for the operator. */
 type OnEvent = (message: string) => void;
@@ -24,8 +29,12 @@ type OnEvent = (message: string) => void;
  * change, a role without the right to change the schema is sufficient. While another transaction uses a table, such as
  * that of a backup, it tries again, for about five minutes.
  */
-export async function migrate(connection: DatabaseConnection, onEvent: OnEvent = () => undefined): Promise<void> {
-  await withMigrations(connection, async (source) => {
+export async function migrate(
+  connection: DatabaseConnection,
+  onEvent: OnEvent = () => undefined,
+  longestWait = LONGEST_WAIT,
+): Promise<void> {
+  await withMigrations(connection, longestWait, async (source) => {
     try {
       await untilUnlocked(() => source.runMigrations({ transaction: 'each' }), onEvent);
     } catch (error) {
@@ -41,20 +50,26 @@ export async function migrate(connection: DatabaseConnection, onEvent: OnEvent =
 
 /** Reverts the migrations with a later timestamp, the newest first. By default all of them, to an empty schema. */
 export async function revertMigrations(connection: DatabaseConnection, after = 0): Promise<void> {
-  await withMigrations(connection, async (source) => {
+  await withMigrations(connection, LONGEST_WAIT, async (source) => {
     while ((await source.query<unknown[]>('SELECT FROM migrations WHERE timestamp > $1', [after])).length > 0) {
       await source.undoLastMigration({ transaction: 'each' });
     }
   });
 }
 
-async function withMigrations(connection: DatabaseConnection, work: (source: DataSource) => Promise<void>) {
+async function withMigrations(
+  connection: DatabaseConnection,
+  longestWait: number,
+  work: (source: DataSource) => Promise<void>,
+) {
   const source = await migrationSource(connection).initialize();
   const lock = source.createQueryRunner();
+  const last = performance.now() + longestWait;
   try {
-    // A pooler in transaction mode would keep the lock.
-    await requireSessions(source);
-    while (!(await isTaken(lock))) await delay(LOOK_EVERY);
+    while (!(await isTaken(lock))) {
+      if (performance.now() > last) throw new Error(STILL_LOCKED);
+      await delay(LOOK_EVERY);
+    }
     await work(source);
   } finally {
     // The lock ends with its connection.

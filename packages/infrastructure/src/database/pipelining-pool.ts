@@ -1,6 +1,8 @@
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
-import { type DirectReads, MOST_WAITING } from './direct-reads.js';
+
+/** Most queries in the pipeline of one connection: a slow query delays those behind it. */
+const MOST_WAITING = 16;
 
 /**
  * Milliseconds for which a client is kept after its last query: taking one from the pool costs as much as a short
@@ -27,10 +29,10 @@ interface SharedClient {
 
 export interface PipeliningPoolConfig extends pg.PoolConfig {
   /**
-   * Given if a pooler between us and the server gives each transaction another session. Then the pool's own clients use
-   * neither names of statements nor a pipeline.
+   * Whether a pooler between us and the server may give each transaction another session. Then clients use neither names
+   * of statements nor a pipeline.
    */
-  readonly directReads?: DirectReads | undefined;
+  readonly poolsTransactions?: boolean | undefined;
 }
 
 /** A pool whose clients are also shared, so that their pipelines are used. */
@@ -40,14 +42,12 @@ export class PipeliningPool extends pg.Pool {
   readonly #retired = new WeakSet<pg.ClientBase>();
   #retirement: NodeJS.Timeout | undefined;
   #isRetirementDue = false;
-  readonly #direct: DirectReads | undefined;
-  readonly #mostWaiting: number;
+  /** Whether each transaction may have another session. */
+  readonly poolsTransactions: boolean;
 
   constructor(config?: PipeliningPoolConfig) {
     super(config);
-    this.#direct = config?.directReads;
-    // PgBouncer may change servers between the parts of a query that is sent before the end of another one.
-    this.#mostWaiting = this.poolsTransactions ? 1 : MOST_WAITING;
+    this.poolsTransactions = config?.poolsTransactions === true;
     this.on('acquire', (client) => this.#used.add(client));
     this.on('release', (_error, client) => {
       this.#used.delete(client);
@@ -61,17 +61,13 @@ export class PipeliningPool extends pg.Pool {
     return this.idleCount + (this.#shared?.users === 0 ? 1 : 0);
   }
 
-  /** Whether each transaction may have another session. */
-  get poolsTransactions(): boolean {
-    return this.#direct !== undefined;
-  }
-
   /**
    * Runs a query that only reads. Concurrent reads share a client; with a client each, the process would need twice the
    * time. Writes don't share, because others would wait for their commit.
    */
   read(query: pg.QueryArrayConfig): Promise<pg.QueryArrayResult> {
-    return this.#direct?.read(query) ?? this.#share(sendable(query, this));
+    // PgBouncer may change sessions between the parts of a query that is sent before the end of another one.
+    return this.poolsTransactions ? this.query(sendable(query, this)) : this.#share(query);
   }
 
   async #share(query: pg.QueryArrayConfig): Promise<pg.QueryArrayResult> {
@@ -93,15 +89,10 @@ export class PipeliningPool extends pg.Pool {
     }
   }
 
-  /** Closes every connection as soon as it is unused: their server isn't the primary any more. */
-  leave(): void {
-    this.#direct?.leave();
-    for (const client of this.#used) this.#retired.add(client);
-    if (this.#shared !== undefined) this.#end(this.#shared);
-    this.dropUnused();
-  }
-
-  /** Does so once a second: their server may have become a standby, and new ones may reach another server. */
+  /**
+   * Closes every connection as soon as it is unused, once a second: their server may have become a standby, and new ones
+   * may reach another server.
+   */
   retire(): void {
     this.#isRetirementDue = this.#retirement !== undefined;
     if (this.#isRetirementDue) return;
@@ -109,7 +100,9 @@ export class PipeliningPool extends pg.Pool {
       this.#retirement = undefined;
       if (this.#isRetirementDue) this.retire();
     }, RETIRED_EVERY).unref();
-    this.leave();
+    for (const client of this.#used) this.#retired.add(client);
+    if (this.#shared !== undefined) this.#end(this.#shared);
+    this.dropUnused();
   }
 
   /** Closes the unused connections. When one connection is lost, others may be lost too without having noticed yet. */
@@ -137,12 +130,7 @@ export class PipeliningPool extends pg.Pool {
   #join(): SharedClient {
     let shared = this.#shared;
     const now = performance.now();
-    if (
-      shared === undefined ||
-      shared.users >= this.#mostWaiting ||
-      now > shared.since + SHARED_FOR ||
-      this.#isWanted
-    ) {
+    if (shared === undefined || shared.users >= MOST_WAITING || now > shared.since + SHARED_FOR || this.#isWanted) {
       if (shared !== undefined) this.#end(shared);
       shared = { client: this.connect(), since: now, isConnected: false, users: 0, hasFailed: false };
       this.#shared = shared;

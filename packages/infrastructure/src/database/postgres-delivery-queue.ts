@@ -11,6 +11,7 @@ import type { DatabaseConnection } from './data-source.js';
 import { onDatabase, readFromDatabase } from './database-errors.js';
 import { DelayedWork } from './delayed-work.js';
 import { NotificationListener } from './notification-listener.js';
+import { writeToDatabase } from './transaction-limits.js';
 import { afterCommit, managerOf } from './transactions.js';
 
 /** Milliseconds in which new items share a notification. */
@@ -46,13 +47,15 @@ export abstract class PostgresDeliveryQueue<Id extends string, Item extends Clai
   ) {}
 
   async claim({ limit, lease }: Parameters<DeliveryQueue<Id, Item>['claim']>[0]): Promise<readonly Item[]> {
-    const rows = await onDatabase(() => managerOf(this.dataSource).query<Row[]>(claimFrom(this.queue), [lease, limit]));
+    const rows = await writeToDatabase(this.dataSource, (manager) =>
+      manager.query<Row[]>(claimFrom(this.queue), [lease, limit]),
+    );
     return rows.map((row) => this.itemFrom(row));
   }
 
   async markSent(id: Id): Promise<void> {
     const text = `UPDATE ${this.queue.table} SET status = 'sent' WHERE id = $1`;
-    await onDatabase(() => managerOf(this.dataSource).query(text, [id]));
+    await writeToDatabase(this.dataSource, (manager) => manager.query(text, [id]));
   }
 
   async postpone(claim: Claim<Id>, pause: number): Promise<void> {
@@ -108,7 +111,7 @@ export abstract class PostgresDeliveryQueue<Id extends string, Item extends Clai
   /** Changes the claimed row, unless a later claim exists. */
   protected async end({ id, number }: Claim<Id>, change: string, values: readonly unknown[] = []): Promise<void> {
     const text = `UPDATE ${this.queue.table} SET ${change} WHERE id = $1 AND claims = $2 AND status = 'queued'`;
-    await onDatabase(() => managerOf(this.dataSource).query(text, [id, number, ...values]));
+    await writeToDatabase(this.dataSource, (manager) => manager.query(text, [id, number, ...values]));
   }
 
   private async notify(): Promise<void> {

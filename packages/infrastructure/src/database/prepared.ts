@@ -1,9 +1,10 @@
 import type pg from 'pg';
 import type { DataSource } from 'typeorm';
-import { onDatabase, readFromDatabase } from './database-errors.js';
+import { readFromDatabase } from './database-errors.js';
 import { poolOf, sendable } from './pipelining-pool.js';
 import { traced } from './query-tracing.js';
 import { retireIfReadOnly } from './read-only-servers.js';
+import { writeToDatabase } from './transaction-limits.js';
 import { managerOf } from './transactions.js';
 
 /**
@@ -29,7 +30,9 @@ export async function queryPrepared<Row extends readonly unknown[]>(
   values: unknown[],
 ): Promise<readonly Row[]> {
   const pool = poolOf(dataSource);
-  return onDatabase(() => send<Row>(dataSource, statement, values, (query) => pool.query(sendable(query, pool))));
+  return writeToDatabase(dataSource, () =>
+    send<Row>(dataSource, statement, values, (query) => pool.query(sendable(query, pool))),
+  );
 }
 
 /** Like `queryPrepared`, for statements that only read (`retryRead`). */

@@ -5,17 +5,14 @@ import type { DataSource } from 'typeorm';
 import type { DependencyMonitor } from '../kernel/dependency-monitor.js';
 import { boundedPool, type DatabaseConnection } from './data-source.js';
 import { poolOf } from './pipelining-pool.js';
-import { serverName, type Servers } from './servers.js';
 
 const TIMEOUT_MS = 500;
-/** Milliseconds until the primary is looked for among several servers, because the last one is silent. */
-const SILENCE_MS = 300;
 /** A loss is noticed within the sum of both. */
 const POLL = { interval: 250, timeout: 700 };
 
 export interface Readiness {
   /**
-   * Whether the database answers now, within half a second. Concurrent callers share one query, because the API's health
+   * Whether the database answers now, as a primary, within half a second. Concurrent callers share one query, because the API's health
    * check is open to everybody.
    */
   readonly isReady: () => Promise<boolean>;
@@ -47,15 +44,13 @@ const ASK = `
 /**
  * Reports to the monitor whether the database answers. It has its own connection, so requests that use up the pool don't
  * make the process unready. If the address leads to a standby, it retires the data source's connections: reads there may
- * be old. Of several servers it finds the primary.
+ * be old.
  */
 export function watchReadiness(
   connection: DatabaseConnection,
   dataSource: DataSource,
   monitor: DependencyMonitor,
-  onEvent: (message: string) => void,
 ): Readiness {
-  const { servers } = connection;
   const pool = new pg.Pool({ ...boundedPool(connection), max: 1 });
   // The next query rejects.
   pool.on('error', () => undefined);
@@ -73,20 +68,13 @@ export function watchReadiness(
     return isToEnd;
   };
   const check = async () => {
-    if (await isReadOnly()) poolOf(dataSource).retire();
+    if (!(await isReadOnly())) return;
+    poolOf(dataSource).retire();
+    throw new Error('it only reads');
   };
-  const checkServers = async (among: Servers) => {
-    const silence = delay(SILENCE_MS, true, { ref: false });
-    const isLost = await Promise.race([isReadOnly().catch(() => true), silence]);
-    if (isLost) await among.find();
-  };
-  servers?.onMove(() => {
-    onEvent(`The primary is now ${serverName(servers.primary)}.`);
-    poolOf(dataSource).leave();
-  });
   let asking: Promise<void> | undefined;
   const ask = () =>
-    (asking ??= (servers === undefined ? check() : checkServers(servers)).finally(() => {
+    (asking ??= check().finally(() => {
       asking = undefined;
     }));
   monitor.poll('postgresql', ask, POLL);

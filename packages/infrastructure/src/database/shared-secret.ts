@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
-import { INSUFFICIENT_PRIVILEGE, onDatabase, sqlState } from './database-errors.js';
+import { INSUFFICIENT_PRIVILEGE, sqlState } from './database-errors.js';
+import { writeToDatabase } from './transaction-limits.js';
 
 /**
  * A secret that all processes on the database share. The first process that asks creates it. To replace it, delete its
@@ -11,7 +12,9 @@ export async function sharedSecret(dataSource: DataSource, name: string): Promis
   const text = `
     INSERT INTO secrets (name) VALUES ($1) ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING value`;
   try {
-    const [{ value }] = await onDatabase(() => dataSource.query<[{ readonly value: string }]>(text, [name]));
+    const [{ value }] = await writeToDatabase(dataSource, (manager) =>
+      manager.query<[{ readonly value: string }]>(text, [name]),
+    );
     return value;
   } catch (error) {
     if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) throw error;

@@ -14,9 +14,10 @@ import {
 } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import type { DatabaseConnection } from '../database/data-source.js';
-import { onDatabase, readFromDatabase } from '../database/database-errors.js';
+import { readFromDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { PostgresDeliveryQueue } from '../database/postgres-delivery-queue.js';
+import { writeToDatabase } from '../database/transaction-limits.js';
 import { managerOf } from '../database/transactions.js';
 import { accountMessageFrom, messageFrom, messageSchema } from './message.schema.js';
 
@@ -55,7 +56,9 @@ export class TypeOrmMessageQueue
   async add({ id, accountId, text, createdAt, traceparent, requestId }: NewMessage): Promise<Message> {
     const message: Message = { id, accountId, text, createdAt, status: 'queued' };
     const row = { ...message, traceparent: traceparent ?? null, requestId: requestId ?? null };
-    await onDatabase(() => managerOf(this.dataSource).insert(messageSchema, { ...row, dueAt: () => 'now()' }));
+    await writeToDatabase(this.dataSource, (manager) =>
+      manager.insert(messageSchema, { ...row, dueAt: () => 'now()' }),
+    );
     this.announce();
     return message;
   }
@@ -113,8 +116,8 @@ export class TypeOrmMessageQueue
 
   async retry(id: MessageId): Promise<MessageStatus | undefined> {
     if (id.includes('\0')) return undefined;
-    const rows = await onDatabase(() =>
-      managerOf(this.dataSource).query<{ readonly status: MessageStatus }[]>(RETRY, [id]),
+    const rows = await writeToDatabase(this.dataSource, (manager) =>
+      manager.query<{ readonly status: MessageStatus }[]>(RETRY, [id]),
     );
     return rows[0]?.status;
   }

@@ -13,7 +13,8 @@ import {
   tooManyOrders,
 } from '@adoption-store/domain';
 import type { DataSource, Repository } from 'typeorm';
-import { onDatabase, readFromDatabase, sqlState, UNIQUE_VIOLATION } from '../database/database-errors.js';
+import { readFromDatabase, sqlState, UNIQUE_VIOLATION } from '../database/database-errors.js';
+import { writeToDatabase } from '../database/transaction-limits.js';
 import { attempt, managerOf } from '../database/transactions.js';
 import { Columns } from '../database/columns.js';
 import { orderSchema } from './order.schema.js';
@@ -66,7 +67,7 @@ export class TypeOrmOrderRepository implements OrderRepository {
 
   async place({ accountId, animalId, createdAt }: NewOrder, mostPlaced?: number): Promise<Order | undefined> {
     const parameters = [accountId, animalId, ...animalChange('placed'), new Date(createdAt), mostPlaced ?? null];
-    const [row] = await onDatabase(() =>
+    const [row] = await writeToDatabase(this.dataSource, () =>
       attempt(this.dataSource, () =>
         managerOf(this.dataSource).query<{ may: boolean; id: string | null }[]>(PLACE, parameters),
       ).catch((error: unknown) => {
@@ -115,7 +116,9 @@ export class TypeOrmOrderRepository implements OrderRepository {
 
   private async endThose(text: string, outcome: OrderOutcome, at: Instant, which: readonly unknown[]) {
     const parameters = [outcome, new Date(at), ...animalChange(outcome), ...which];
-    const rows = await onDatabase(() => managerOf(this.dataSource).query<Record<string, unknown>[]>(text, parameters));
+    const rows = await writeToDatabase(this.dataSource, (manager) =>
+      manager.query<Record<string, unknown>[]>(text, parameters),
+    );
     return rows.map((row) => columns.fromRow(row));
   }
 }

@@ -3,15 +3,8 @@ import { keysInSlots } from './cluster-slots.js';
 
 /** How Redis is reached. */
 export interface RedisAddress {
-  /**
-   * URLs that differ only in host and port: of one Redis, of some nodes of a Redis Cluster, or of Sentinels. The user, the
-   * password and the database are those of the servers that hold the data.
-   */
+  /** The URL of one Redis, or of some nodes of a Redis Cluster, which differ only in host and port. */
   readonly urls: readonly string[];
-  /** The name that Sentinels give the primary. With it the URLs are theirs. */
-  readonly sentinelName?: string | undefined;
-  /** The password of the Sentinels themselves. */
-  readonly sentinelPassword?: string | undefined;
 }
 
 /** A client with the script as a command. */
@@ -23,7 +16,6 @@ type Scripted<Client> = Client & {
 const RETRY_INTERVAL = 100;
 
 const REDIS_PORT = 6_379;
-const SENTINEL_PORT = 26_379;
 
 const retryStrategy = () => RETRY_INTERVAL;
 
@@ -39,7 +31,7 @@ const CONNECTION = {
   connectionName: 'adoption-store',
 } satisfies RedisOptions;
 
-/** A connection to one Redis, to the primary that Sentinels name, or to a Redis Cluster. It reconnects by itself. */
+/** A connection to one Redis, or to a Redis Cluster. It reconnects by itself. */
 export class RedisConnection {
   /** The reason why it isn't connected, or why a node of a cluster isn't. */
   error: Error | undefined;
@@ -52,9 +44,8 @@ export class RedisConnection {
     private readonly address: RedisAddress,
     private readonly lua: string,
   ) {
-    const { urls, sentinelName } = address;
-    this.isSettled = urls.length > 1 || sentinelName !== undefined;
-    this.client = urls.length > 1 && sentinelName === undefined ? this.newCluster() : this.newRedis();
+    this.isSettled = address.urls.length > 1;
+    this.client = this.isSettled ? this.newCluster() : this.newRedis();
   }
 
   /** Connects. If that fails, it goes on in the background. */
@@ -126,15 +117,14 @@ export class RedisConnection {
     this.error = undefined;
     // Connected now, so that the first requests needn't wait for it.
     if (client instanceof Cluster) await Promise.allSettled(client.nodes('master').map((node) => node.ping()));
-    else if (this.address.sentinelName === undefined) await this.adapt(client);
+    else await this.adapt(client);
   }
 
   /** One address may be that of a cluster, such as a managed one's. */
   private async adapt(redis: Redis): Promise<void> {
     const [, mode] = /redis_mode:(\w+)/.exec(await redis.info('server').catch(() => '')) ?? [];
     if (this.client !== redis || this.isClosed) return;
-    this.isSettled = mode !== 'sentinel';
-    if (mode === 'sentinel') this.error = new Error('REDIS_URL leads to a Sentinel: set REDIS_SENTINEL_NAME');
+    this.isSettled = true;
     if (mode !== 'cluster') return;
     this.client = this.newCluster();
     redis.disconnect();
@@ -142,49 +132,34 @@ export class RedisConnection {
   }
 
   private newRedis(): Scripted<Redis> {
-    const { urls, sentinelName, sentinelPassword } = this.address;
-    const options: RedisOptions = {
+    const redis = new Redis(this.address.urls[0] ?? '', {
       ...CONNECTION,
       lazyConnect: true,
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       retryStrategy,
       scripts: { countRequests: { lua: this.lua } },
-      ...(sentinelName !== undefined && {
-        name: sentinelName,
-        sentinels: urls.map((url) => hostOf(url, SENTINEL_PORT)),
-        ...(sentinelPassword !== undefined && { sentinelPassword }),
-        sentinelRetryStrategy: retryStrategy,
-        sentinelCommandTimeout: CONNECTION.commandTimeout,
-        ...credentialsOf(urls),
-        db: databaseOf(urls),
-        ...(isTls(urls) && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
-      }),
-    };
-    const redis = sentinelName === undefined ? new Redis(urls[0] ?? '', options) : new Redis(options);
+    });
     redis.on('error', (error: Error) => (this.error = error));
     return redis as Scripted<Redis>;
   }
 
   private newCluster(): Scripted<Cluster> {
     const { urls } = this.address;
-    const cluster = new Cluster(
-      urls.map((url) => hostOf(url, REDIS_PORT)),
-      {
-        lazyConnect: true,
-        enableOfflineQueue: false,
-        clusterRetryStrategy: retryStrategy,
-        // A request isn't repeated: it may have been counted, and it is decided in process meanwhile.
-        retryDelayOnFailover: 0,
-        retryDelayOnClusterDown: 0,
-        // Keeps names, so that a certificate's can be checked, and a name that is unknown is one node's failure only.
-        dnsLookup: (host, callback) => {
-          callback(null, host);
-        },
-        redisOptions: { ...CONNECTION, ...credentialsOf(urls), ...(isTls(urls) && { tls: {} }) },
-        scripts: { countRequests: { lua: this.lua } },
+    const cluster = new Cluster(urls.map(hostOf), {
+      lazyConnect: true,
+      enableOfflineQueue: false,
+      clusterRetryStrategy: retryStrategy,
+      // A request isn't repeated: it may have been counted, and it is decided in process meanwhile.
+      retryDelayOnFailover: 0,
+      retryDelayOnClusterDown: 0,
+      // Keeps names, so that a certificate's can be checked, and a name that is unknown is one node's failure only.
+      dnsLookup: (host, callback) => {
+        callback(null, host);
       },
-    );
+      redisOptions: { ...CONNECTION, ...credentialsOf(urls), ...(isTls(urls) && { tls: {} }) },
+      scripts: { countRequests: { lua: this.lua } },
+    });
     cluster.on('node error', (error: Error) => (this.error = error));
     // None of the nodes could be asked.
     cluster.on('error', (error: Error & { lastNodeError?: Error }) => (this.error = error.lastNodeError ?? error));
@@ -192,10 +167,10 @@ export class RedisConnection {
   }
 }
 
-function hostOf(url: string, defaultPort: number): { readonly host: string; readonly port: number } {
+function hostOf(url: string): { readonly host: string; readonly port: number } {
   const { hostname, port } = new URL(url);
   // Without the brackets of an IPv6 address.
-  return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || defaultPort) };
+  return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || REDIS_PORT) };
 }
 
 function credentialsOf([url = '']: readonly string[]): RedisOptions {
@@ -204,11 +179,6 @@ function credentialsOf([url = '']: readonly string[]): RedisOptions {
     ...(username !== '' && { username: decodeURIComponent(username) }),
     ...(password !== '' && { password: decodeURIComponent(password) }),
   };
-}
-
-/** A cluster has only 0. */
-function databaseOf([url = '']: readonly string[]): number {
-  return Number(new URL(url).pathname.slice(1));
 }
 
 function isTls([url = '']: readonly string[]): boolean {

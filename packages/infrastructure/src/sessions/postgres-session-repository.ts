@@ -11,6 +11,7 @@ import { lockAccount } from '../accounts/account-queries.js';
 import { accountFrom, type AccountRow } from '../accounts/account.schema.js';
 import { onDatabase, readFromDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
+import { writeToDatabase } from '../database/transaction-limits.js';
 import { type SessionRow, sessionSchema } from './session.schema.js';
 
 /** Only `add` inserts a row, so an ended session stays ended, whatever requests are in progress. */
@@ -54,11 +55,11 @@ export class PostgresSessionRepository implements SessionRepository {
   }
 
   async end(id: string): Promise<void> {
-    await onDatabase(() => this.dataSource.manager.delete(sessionSchema, { id }));
+    await writeToDatabase(this.dataSource, (manager) => manager.delete(sessionSchema, { id }));
   }
 
   async endAll(accountId: AccountId): Promise<void> {
-    await onDatabase(() => this.dataSource.manager.delete(sessionSchema, { accountId }));
+    await writeToDatabase(this.dataSource, (manager) => manager.delete(sessionSchema, { accountId }));
   }
 
   async forget(until: Instant): Promise<number> {
@@ -66,7 +67,9 @@ export class PostgresSessionRepository implements SessionRepository {
   }
 
   private async change(which: Partial<Session>, change: Partial<SessionRow>): Promise<boolean> {
-    const { affected } = await onDatabase(() => this.dataSource.manager.update(sessionSchema, which, change));
+    const { affected } = await writeToDatabase(this.dataSource, (manager) =>
+      manager.update(sessionSchema, which, change),
+    );
     return affected === 1;
   }
 }

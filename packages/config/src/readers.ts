@@ -1,0 +1,120 @@
+import { isIP } from 'node:net';
+import { url } from './environment.js';
+
+/** The domain's, from which this package may import nothing. The portal's compiler and tests compare the two. */
+export const SCOPES = [
+  'pets:read',
+  'pets:write',
+  'orders:read',
+  'orders:write',
+  'messages:read',
+  'messages:write',
+] as const;
+
+const readDatabaseUrl = url('postgres', 'postgresql');
+
+/** libpq's list of hosts would need a search for the primary. */
+export function databaseUrl(text: string): string {
+  const [, authority = '', query = ''] =
+    /^[a-z]+:\/\/(?:[^/?#]*@)?([^/?#]*)[^?]*(.*)$/.exec(readDatabaseUrl(text)) ?? [];
+  const params = new URLSearchParams(query);
+  if ([authority, params.get('host'), params.get('port')].some((part) => part?.includes(',')))
+    throw new Error('must have one host: an address that leads to the primary');
+  return text;
+}
+
+const readRedisUrl = url('redis', 'rediss');
+
+/**
+ * The URL of each address, in their order. Those after the first may be `host:port` alone, for example
+ * `redis://:password@a,b:6380`.
+ *
+ * @throws Error if one is not a URL of Redis, or if they differ in more than host and port.
+ */
+export function redisUrls(text: string): readonly string[] {
+  const [first = '', ...others] = text.split(',').map((each) => each.trim());
+  const [start = ''] = /^.*(?:@|:\/\/)/.exec(readRedisUrl(first)) ?? [];
+  const list = [first, ...others.map((each) => (each.includes('://') ? readRedisUrl(each) : start + each))];
+  if (!list.every(isAddress))
+    throw new Error('must be like redis://:PASSWORD@redis-1:6379,redis-2:6379, with %2C for a comma in the password');
+  const urls = list.map((each) => new URL(each));
+  if (new Set(urls.map(({ protocol, username, password }) => `${protocol}${username}:${password}`)).size > 1)
+    throw new Error('must have one protocol, user and password for all addresses');
+  if (urls.length > 1 && urls.some(({ pathname }) => !['', '/', '/0'].includes(pathname)))
+    throw new Error('must not name a database if it has several addresses');
+  return list;
+}
+
+function isAddress(text: string): boolean {
+  try {
+    const { hostname, username, password } = new URL(text);
+    decodeURIComponent(username + password);
+    return hostname !== '';
+  } catch {
+    return false;
+  }
+}
+
+const HOST_NAME = /^(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$/;
+
+export function hostName(text: string): string {
+  if (isIP(text) === 0 && !HOST_NAME.test(text)) throw new Error('must be a host name or an IP address');
+  return text;
+}
+
+export function origin(text: string): string {
+  const parsed = URL.canParse(text) ? new URL(text) : undefined;
+  if (!parsed || !/^https?:$/.test(parsed.protocol) || /[?#]/.test(text) || parsed.username !== '') {
+    throw new Error('must be a URL that starts with http:// or https://, without query or fragment');
+  }
+  return text.replace(/\/+$/, '');
+}
+
+export function contact(text: string): string {
+  if (URL.canParse(text) && new URL(text).protocol === 'https:') return text;
+  try {
+    return mailAddress(text);
+  } catch {
+    throw new Error('must be an e-mail address or a URL that starts with https://');
+  }
+}
+
+export function networks(text: string): readonly string[] {
+  const list = text.split(',').map((each) => each.trim());
+  if (!list.every(isNetwork))
+    throw new Error('must be addresses or networks, such as 10.0.0.0/8, with commas between them');
+  return list;
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const version = isIP(address);
+  const longest = version === 4 ? 32 : 128;
+  return (
+    version !== 0 &&
+    rest.length === 0 &&
+    (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= longest))
+  );
+}
+
+export function secrets(text: string): readonly string[] {
+  const list = text.split(',').map((each) => each.trim());
+  if (!list.every((each) => each.length >= 32))
+    throw new Error('must be at least 32 characters, such as `openssl rand -hex 32` gives');
+  return list;
+}
+
+/** Undefined: all, also those that are added later. */
+export function scopes(text: string): readonly (typeof SCOPES)[number][] | undefined {
+  if (text === 'all') return undefined;
+  const names = text.split(',').map((each) => each.trim());
+  const list = SCOPES.filter((scope) => names.includes(scope));
+  if (list.length !== names.length) throw new Error(`must be all, or some of ${SCOPES.join(', ')}, each at most once`);
+  return list;
+}
+
+export function mailAddress(text: string): string {
+  if (!/^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(text))
+    throw new Error('must be an e-mail address, such as store@example.com');
+  return text;
+}

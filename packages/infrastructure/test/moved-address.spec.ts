@@ -1,0 +1,133 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { newAnimal } from '@adoption-store/domain';
+import { ask, createDatabase, DatabaseGate, nameOf, openAnotherPostgres, until } from '@adoption-store/test-support';
+import { PostgresAnimalRepository } from '../src/animals/postgres-animal-repository.js';
+import { openDataSource } from '../src/database/data-source.js';
+import { migrate } from '../src/database/migrate.js';
+import { poolOf } from '../src/database/pipelining-pool.js';
+import { inTransaction, managerOf } from '../src/database/transactions.js';
+import { openInfrastructure } from '../src/open-infrastructure.js';
+
+const ANIMAL = `INSERT INTO animals (name, category_id, status) VALUES ('Luna', 1, 'available')`;
+const luna = newAnimal({ name: 'Luna', categoryId: 1n });
+
+/** Two servers. The address leads to the former primary, until it is moved to the next one. */
+let former: Awaited<ReturnType<typeof openAnotherPostgres>>;
+let next: Awaited<ReturnType<typeof createDatabase>>;
+let address: DatabaseGate;
+const closing: (() => unknown)[] = [];
+
+beforeAll(async () => {
+  next = await createDatabase();
+  former = await openAnotherPostgres(nameOf(next));
+  await migrate({ connectionString: former.url });
+});
+beforeEach(async () => {
+  await demote(false);
+  address = await DatabaseGate.open(former.url);
+  closing.push(() => {
+    address.shut();
+  });
+});
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+afterAll(async () => {
+  await former.close();
+  await next.drop();
+});
+
+/** Makes the former primary refuse writes, on its present connections too. */
+async function demote(isReadOnly = true): Promise<void> {
+  const set = isReadOnly ? 'SET default_transaction_read_only = on' : 'RESET default_transaction_read_only';
+  await ask(former.url, `ALTER SYSTEM ${set}`);
+  await ask(former.url, 'SELECT pg_reload_conf()');
+  await until(async () => {
+    const [row] = await ask<{ state: string }>(former.url, `SELECT current_setting('transaction_read_only') AS state`);
+    return row?.state === (isReadOnly ? 'on' : 'off');
+  });
+}
+
+/** The connections of the services to the former primary. */
+function leftBehind() {
+  return ask(former.url, `SELECT pid FROM pg_stat_activity WHERE application_name = 'adoption-store'`);
+}
+
+async function open(maxLifetimeSeconds?: number) {
+  const lifetime = maxLifetimeSeconds === undefined ? {} : { maxLifetimeSeconds };
+  const dataSource = await openDataSource({ connectionString: address.url, max: 4, ...lifetime });
+  const animals = new PostgresAnimalRepository(dataSource);
+  let isOver = false;
+  // Readers that never pause, so that they keep their connection.
+  const readers = Array.from({ length: 3 }, async () => {
+    while (!isOver) await animals.list({ limit: 1 });
+  });
+  closing.push(async () => {
+    isOver = true;
+    await Promise.all(readers);
+    await dataSource.destroy();
+  });
+  return { dataSource, animals };
+}
+
+const succeeds = (write: () => Promise<unknown>) =>
+  write().then(
+    () => true,
+    () => false,
+  );
+
+type Opened = Awaited<ReturnType<typeof open>>;
+
+it.each([
+  ['a prepared statement', ({ animals }: Opened) => animals.add(luna)],
+  ['TypeORM', ({ dataSource }: Opened) => dataSource.query(ANIMAL)],
+  ['a transaction', ({ dataSource }: Opened) => inTransaction(dataSource, () => managerOf(dataSource).query(ANIMAL))],
+  [
+    'a prepared statement in a transaction',
+    ({ dataSource, animals }: Opened) => inTransaction(dataSource, () => animals.add(luna)),
+  ],
+])('a refused write by %s retires all connections, so that they follow the address', async (_path, write) => {
+  const opened = await open();
+  const writes = () => Promise.allSettled(Array.from({ length: 6 }, () => write(opened)));
+  expect((await writes()).every(({ status }) => status === 'fulfilled')).toBe(true);
+  await demote();
+  address.leadTo(next.url);
+  expect((await writes()).some(({ status }) => status === 'rejected')).toBe(true);
+  await until(() => succeeds(() => write(opened)));
+  await until(async () => (await leftBehind()).length === 0);
+  expect((await writes()).every(({ status }) => status === 'fulfilled')).toBe(true);
+  expect(await ask(next.url, 'SELECT FROM animals')).not.toHaveLength(0);
+});
+
+it('a process is ready only while its address leads to a primary, which its connections follow without a write', async () => {
+  const { ports, isReady, read, close } = await openInfrastructure({ databaseUrl: address.url, poolSize: 4 });
+  closing.push(close);
+  await until(isReady);
+  await demote();
+  await until(async () => !(await isReady()));
+  await until(() => read().dependencies.get('postgresql') === false);
+  expect(await succeeds(() => ports.animals.add(luna))).toBe(false);
+  address.leadTo(next.url);
+  await until(isReady);
+  const { id } = await ports.animals.add(luna);
+  expect(await ask(next.url, 'SELECT FROM animals WHERE id = $1', [String(id)])).toHaveLength(1);
+});
+
+it('connections to a server that has vanished are given up', async () => {
+  const { animals } = await openInfrastructure({ databaseUrl: address.url, poolSize: 4 }).then(({ ports, close }) => {
+    closing.push(close);
+    return ports;
+  });
+  await animals.add(luna);
+  address.abandon();
+  address.leadTo(next.url);
+  await until(() => succeeds(() => animals.add(luna)));
+});
+
+it('a connection has a longest life, even if it is never unused', async () => {
+  const { dataSource } = await open(1);
+  const text = 'SELECT pg_backend_pid()';
+  const reader = async () => String((await poolOf(dataSource).read({ text, rowMode: 'array' })).rows[0]);
+  const first = await reader();
+  await until(async () => (await reader()) !== first);
+});
