@@ -14,7 +14,6 @@ import { servePublicly } from './routing/public-route.js';
 import { requestId, routeEveryMethod } from './requests/framing.js';
 import { answerConditionally } from './requests/entity-tags.js';
 import type { ParserError } from './errors/parser-errors.js';
-import { ReadingTurns } from './requests/reading-turns.js';
 import { addRequestHooks } from './requests/request-hooks.js';
 import { routableUrl } from './requests/request-target.js';
 import { RefusalRecorder } from './errors/refusal-recorder.js';
@@ -74,7 +73,6 @@ export async function createApi({
   ];
   const refusals = new SocketRefusals(routes, storage, observers);
   const recorder = new RefusalRecorder(application.recordRefusal);
-  const turns = new ReadingTurns();
   const adapter = new FastifyAdapter({
     rewriteUrl: (request: { url?: string | undefined }) => routableUrl(request.url ?? ''),
     // The operation validates the parameter's length. The URL as a whole is bounded.
@@ -90,10 +88,9 @@ export async function createApi({
   const fastify = adapter.getInstance<FastifyInstance>();
   if (trustProxy !== undefined) fastify.addHook('onRequest', dropInvalidForwarding);
   routeEveryMethod(fastify);
-  turns.listenTo(fastify.server);
   if (tracing) traceRequests(fastify, tracing);
   observeRequests(fastify, observers);
-  addRequestHooks(fastify, { refusals, recorder, turns, isEnding: () => ending?.aborted === true });
+  addRequestHooks(fastify, { refusals, recorder, isEnding: () => ending?.aborted === true });
   // After these hooks: they replace the response to a request that turns out not to be HTTP.
   answerConditionally(fastify);
   fastify.addHook('onRoute', ({ url, method }) => {

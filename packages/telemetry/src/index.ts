@@ -1,5 +1,4 @@
 export type { Logger } from 'pino';
-export type { Series } from './fast-histogram.js';
 export * from './log.js';
 export * from './metrics.js';
 export * from './pages.js';

@@ -1,6 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { collectDefaultMetrics, Counter, Gauge, Histogram, type Metric, Registry } from 'prom-client';
-import { FastHistogram } from './fast-histogram.js';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Page } from './pages.js';
 
 /** A pool of connections to the database. */
@@ -33,14 +32,14 @@ export class Metrics {
     name: string,
     help: string,
     labelNames: Label[] = [],
-    collect?: (counter: Counter<Label>) => void,
+    collect?: (counter: Counter<Label>) => void | Promise<void>,
   ) {
-    const metric = new Counter<Label>({
+    const metric: Counter<Label> = new Counter<Label>({
       ...{ name, help, labelNames, registers: this.registers },
       ...(collect && {
         collect: () => {
           metric.reset();
-          collect(metric);
+          return collect(metric);
         },
       }),
     });
@@ -65,16 +64,8 @@ export class Metrics {
     return metric;
   }
 
-  histogram(name: string, help: string, buckets: number[]) {
-    return new Histogram({ name, help, buckets, registers: this.registers });
-  }
-
-  /** A histogram for events that happen thousands of times a second. */
-  fastHistogram(name: string, help: string, buckets: readonly number[]): FastHistogram {
-    const histogram = new FastHistogram(name, help, buckets);
-    // A registry only uses a metric's name and its `get()`.
-    this.registry.registerMetric(histogram as unknown as Metric);
-    return histogram;
+  histogram<Label extends string = never>(name: string, help: string, buckets: number[], labelNames: Label[] = []) {
+    return new Histogram<Label>({ name, help, buckets, labelNames, registers: this.registers });
   }
 
   /** The names are those of OpenTelemetry's semantic conventions. */

@@ -8,9 +8,10 @@ import {
   type Verdict,
 } from '@adoption-store/domain';
 import type { Readings } from '@adoption-store/infrastructure';
-import { Metrics, type Page, type Series } from '@adoption-store/telemetry';
+import { Metrics, type Page } from '@adoption-store/telemetry';
 import { NO_ROUTE, type Observe, type RequestObserver, type SocketAnswer } from './request-observers.js';
 
+const DURATIONS = 'http_server_request_duration_seconds';
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 // The methods of OpenTelemetry's conventions. Clients can send any other method, which would create a new series each.
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);
@@ -33,12 +34,12 @@ type Operations = ReadonlyMap<string, MeteredOperation>;
 /** The API's metrics for Prometheus. */
 export class ApiMetrics implements RequestObserver {
   private readonly metrics = new Metrics();
-  private readonly requests = this.metrics.fastHistogram(
-    'http_server_request_duration_seconds',
+  private readonly requests = this.metrics.histogram(
+    DURATIONS,
     'Time from the arrival of a request to the end of its response',
     SECONDS,
+    ['method', 'route', 'status'],
   );
-  private readonly seriesByRoute = new Map<string, Map<string, Map<number, Series>>>();
   private operations: Operations = new Map();
   private readonly decisions = new Map<PlanName | typeof NO_PLAN, Record<Outcome, number>>();
 
@@ -80,15 +81,14 @@ export class ApiMetrics implements RequestObserver {
   }
 
   forRoute(route: string): Observe {
-    const series = this.seriesOf(route);
     return ({ method }, status, milliseconds) => {
-      (series.get(method)?.get(status) ?? this.newSeries(route, method, status)).observe(milliseconds / 1_000);
+      this.requests.observe({ method: shownMethod(method), route, status }, milliseconds / 1_000);
     };
   }
 
   /** The duration is unknown, because no request was parsed. */
   onSocketAnswer({ method = OTHER, status }: SocketAnswer): void {
-    (this.seriesOf(NO_ROUTE).get(method)?.get(status) ?? this.newSeries(NO_ROUTE, method, status)).observe(0);
+    this.requests.observe({ method: shownMethod(method), route: NO_ROUTE, status }, 0);
   }
 
   countDecision(source: Source, { outcome }: Verdict): void {
@@ -96,27 +96,23 @@ export class ApiMetrics implements RequestObserver {
     if (counts !== undefined) counts[outcome] += 1;
   }
 
-  /** Summed up from the series of the routes when Prometheus asks, so that a request costs nothing more. */
+  /** Summed up from the durations when Prometheus asks, so that a request costs nothing more. */
   private describeOperations(): void {
     this.metrics.counter(
       'adoption_store_operation_requests_total',
       'Requests that used an operation: with a valid key, its scope, and within the limits',
       ['operation', 'deprecated'],
-      (counter) => {
+      async (counter) => {
         const add = (operation: string, isDeprecated: boolean, count: number) => {
           counter.inc({ operation, deprecated: String(isDeprecated) }, count);
         };
         for (const { id, sunset } of this.operations.values()) add(id, sunset !== undefined, 0);
-        for (const [route, byMethod] of this.seriesByRoute) {
-          for (const [method, byStatus] of byMethod) {
-            // Other methods share the series of `_OTHER`.
-            if (!METHODS.has(method) && method !== OTHER) continue;
-            // HEAD is answered by the handler of GET.
-            const operation = this.operations.get(`${method === 'HEAD' ? 'GET' : method} ${route}`);
-            for (const [status, { count }] of byStatus) {
-              if (!NOT_ADMITTED.has(status)) add(operation?.id ?? 'none', operation?.sunset !== undefined, count);
-            }
-          }
+        for (const { metricName, labels, value } of (await this.requests.get()).values) {
+          const { method, route, status } = labels;
+          if (metricName !== `${DURATIONS}_count` || NOT_ADMITTED.has(Number(status))) continue;
+          // HEAD is answered by the handler of GET.
+          const operation = this.operations.get(`${method === 'HEAD' ? 'GET' : method} ${route}`);
+          add(operation?.id ?? 'none', operation?.sunset !== undefined, value);
         }
       },
     );
@@ -127,22 +123,8 @@ export class ApiMetrics implements RequestObserver {
       }
     });
   }
-
-  private seriesOf(route: string): Map<string, Map<number, Series>> {
-    return entryOf(this.seriesByRoute, route, () => new Map<string, Map<number, Series>>());
-  }
-
-  /** Adds the series of a route, method and status. Unknown methods share one series. */
-  private newSeries(route: string, method: string, status: number): Series {
-    const shown = METHODS.has(method) ? method : OTHER;
-    const byStatus = entryOf(this.seriesOf(route), shown, () => new Map<number, Series>());
-    this.seriesOf(route).set(method, byStatus);
-    return entryOf(byStatus, status, () => this.requests.series({ method: shown, route, status: String(status) }));
-  }
 }
 
-function entryOf<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
-  const value = map.get(key) ?? make();
-  map.set(key, value);
-  return value;
+function shownMethod(method: string): string {
+  return METHODS.has(method) ? method : OTHER;
 }

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import { HttpRefusal } from '../errors/error-codes.js';
-import type { ReadingTurns } from './reading-turns.js';
 
 export const MAX_BODY_BYTES = 64 * 1024;
 /**
@@ -32,10 +31,7 @@ export class RequestBody {
   private size = 0;
   private pieces = 0;
 
-  constructor(
-    private readonly request: IncomingMessage,
-    private readonly turns: ReadingTurns,
-  ) {
+  constructor(private readonly request: IncomingMessage) {
     this.whole = new Promise((resolve, reject) => {
       this.reject = reject;
       request.on('end', () => {
@@ -88,7 +84,6 @@ export class RequestBody {
   }
 
   private take(piece: Buffer): void {
-    this.turns.count();
     if (this.failure !== undefined) return;
     this.pieces += 1;
     if (this.pieces > MAX_BODY_PIECES) {

@@ -3,24 +3,22 @@ import type { FastifyInstance } from 'fastify';
 import { errorBody, JSON_TYPE } from '../errors/error-codes.js';
 import type { RefusalRecorder } from '../errors/refusal-recorder.js';
 import { checkFraming } from './framing.js';
-import type { ReadingTurns } from './reading-turns.js';
 import { RequestBody } from './request-body.js';
 import type { SocketRefusals } from '../errors/socket-refusals.js';
 
 interface RequestHooks {
   readonly refusals: SocketRefusals;
   readonly recorder: RefusalRecorder;
-  readonly turns: ReadingTurns;
   /** Whether each response must close its connection. */
   readonly isEnding: () => boolean;
 }
 
 /** The hooks that run for every request before its guards, and for every response. */
-export function addRequestHooks(fastify: FastifyInstance, { refusals, recorder, turns, isEnding }: RequestHooks): void {
+export function addRequestHooks(fastify: FastifyInstance, { refusals, recorder, isEnding }: RequestHooks): void {
   fastify.decorateRequest('received', undefined);
   fastify.addHook('onRequest', (request, reply, done) => {
     refusals.onRequest(request, reply);
-    if (hasBody(request.raw)) request.received = new RequestBody(request.raw, turns);
+    if (hasBody(request.raw)) request.received = new RequestBody(request.raw);
     // Set at the beginning, so that errors have them too.
     reply.headers({ 'content-type': JSON_TYPE, 'x-request-id': request.id });
     const { stability } = request.routeOptions.config;

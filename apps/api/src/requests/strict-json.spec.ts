@@ -148,6 +148,11 @@ describe('a strict JSON parser', () => {
 
   it.each<[string, (size: number) => string]>([
     ['many keys', (size) => `{${Array.from({ length: size / 8 }, (_, index) => `"k${index}":1`).join()}}`],
+    [
+      'keys that begin alike',
+      (size) => `{${Array.from({ length: size / 32 }, (_, index) => `"${'a'.repeat(20)}${index}":1`).join()}}`,
+    ],
+    ['deep arrays', (size) => `[${`${'['.repeat(13)}1${']'.repeat(13)},`.repeat(size / 28)}1]`],
     ['many escapes', (size) => `"${'\\n'.repeat(size / 2)}"`],
     ['an unfinished string', (size) => `"${'\\"'.repeat(size / 2)}`],
     ['a long number', (size) => '9'.repeat(size)],

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect } from '@jest/globals';
+import {
+  API,
+  ask,
+  createDatabase,
+  type Environment,
+  KEYS,
+  run,
+  Running,
+  type TestDatabase,
+} from '@adoption-store/test-support';
+import { exchange, type RawResponse, request, type Target } from '@adoption-store/api/testing/raw-http';
+import { defectsIn } from '../support/defects.js';
+
+/** Two animals that no hostile request names. */
+const PETS = [9_000_000_000_000_000, 9_000_000_000_000_001] as const;
+/** What an honest client asks: everybody's animals, with a next page, and what only its own account may see. */
+const HONEST = [`/v1/pets?id=${PETS[0]}&id=${PETS[1]}&limit=1`, '/v1/store/orders'];
+
+/** A process of the API of its own, a key of a hostile client, and an honest client of another account. */
+export class AttackedApi {
+  readonly target: Target = { host: '127.0.0.1', port: 0 };
+  service!: Running;
+  /** The hostile client's. */
+  key = '';
+  private database!: TestDatabase;
+  private honestKey = '';
+  private expected: readonly unknown[] = [];
+  private settings: Environment = {};
+
+  async start(): Promise<void> {
+    this.database = await createDatabase();
+    this.settings = { DATABASE_URL: this.database.url, HOST: this.target.host, PORT: '0' };
+    // Headers of a proxy are believed, because a hostile client may send them through one.
+    const generous = { ADDRESS_LIMIT: '1000000', ORDER_LIMIT: '100000', TRUST_PROXY: '127.0.0.1' };
+    this.service = new Running(API, [], { ...this.settings, ...generous, LOG_LEVEL: 'error' });
+    const [, address = ''] = await this.service.prints(/Address {2}(\S+)\/v1/);
+    Object.assign(this.target, { port: Number(new URL(address).port) });
+    [this.key, this.honestKey] = [await this.openKey('hostile'), await this.openKey('honest')];
+    await ask(
+      this.database.url,
+      `INSERT INTO animals (id, name, category_id, status) SELECT id, 'Luna', 1, 'available' FROM unnest($1::bigint[]) id`,
+      [PETS],
+    );
+    const headers = { authorization: `Bearer ${this.honestKey}`, 'content-type': 'application/json' };
+    const order = { method: 'POST', headers, body: `{"petId":${PETS[0]}}` };
+    expect(await request(this.target, '/v1/store/orders', order)).toMatchObject({ status: 201 });
+    this.expected = await this.honestAnswers();
+    expect(this.expected).toEqual([
+      {
+        status: 200,
+        body: expect.stringContaining('Luna'),
+        link: expect.stringContaining('http://honest.example/v1/'),
+      },
+      { status: 200, body: expect.stringContaining(String(PETS[0])), link: undefined },
+    ]);
+  }
+
+  async stop(): Promise<void> {
+    await this.service.stop();
+    await this.database.drop();
+    expect(defectsIn(this.service.stdout)).toEqual([]);
+  }
+
+  /** The process still runs, and an honest client gets what it got before any hostile request. */
+  async expectUnharmed(): Promise<void> {
+    expect(await this.honestAnswers()).toEqual(this.expected);
+    expect(this.service.child).toMatchObject({ exitCode: null, signalCode: null });
+  }
+
+  async cpuSeconds(): Promise<number> {
+    const [, metrics = ''] = await this.service.prints(/Metrics {2}(\S+)/);
+    return Number(/^process_cpu_seconds_total (\S+)$/m.exec(await (await fetch(metrics)).text())?.[1]);
+  }
+
+  /** The animals that the hostile client has created. */
+  async countOfPets(): Promise<number | undefined> {
+    const statement = 'SELECT count(*)::integer AS count FROM animals WHERE id <> ALL ($1)';
+    return (await ask<{ count: number }>(this.database.url, statement, [PETS]))[0]?.count;
+  }
+
+  private async honestAnswers(): Promise<readonly unknown[]> {
+    const asked = HONEST.map(
+      (path) => `GET ${path} HTTP/1.1\r\nHost: honest.example\r\nAuthorization: Bearer ${this.honestKey}\r\n\r\n`,
+    );
+    const responses = await exchange(this.target, asked.length, asked);
+    return responses.map(({ status, headers, body }: RawResponse) => ({ status, body, link: headers['link'] }));
+  }
+
+  private async openKey(name: string): Promise<string> {
+    const plan = ['--plan', 'enterprise', '--per-minute', '2000000000', '--per-day', '2000000000'];
+    return (await run(KEYS, ['create', '--email', `${name}@example.com`, ...plan], this.settings)).stdout.trim();
+  }
+}
+
+/** Starts it before a suite's first test, and stops it after the last. */
+export function useAttackedApi(): AttackedApi {
+  const api = new AttackedApi();
+  beforeAll(() => api.start());
+  afterAll(() => api.stop());
+  return api;
+}

@@ -1,0 +1,449 @@
+import { readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { describe, expect, it } from '@jest/globals';
+import {
+  type ErrorCode,
+  errorStatuses,
+  expectError,
+  expectHeadError,
+  expectLimitHeaders,
+} from '@adoption-store/api/testing/expectations';
+import { CUT, exchange, type Part, type RawResponse, request } from '@adoption-store/api/testing/raw-http';
+import { useAttackedApi } from './attacked-api.js';
+
+/** An error's code, a success's status, or the status of an error to HEAD. */
+type Outcome = ErrorCode | number;
+
+/** The parts to send, each as one packet, and every expected response. `{key}` stands for the hostile client's key. */
+type Row = readonly [name: string, expected: Outcome | readonly Outcome[], ...parts: readonly Part[]];
+
+const HOST = 'Host: pets.example';
+const KEY = 'Authorization: Bearer {key}';
+const GET = 'GET /v1/pets HTTP/1.1';
+const JSON_TYPE = 'Content-Type: application/json';
+const CHUNKED = 'Transfer-Encoding: chunked';
+const UPGRADE = ['Connection: Upgrade', 'Upgrade: websocket'];
+const BODY = '{"name":"Luna","categoryId":1}';
+const SIZE = BODY.length.toString(16);
+const END = '0\r\n\r\n';
+const LONG = 'x'.repeat(20_480);
+/** A body in chunks of a byte. */
+const BYTES = BODY.split('').map((byte) => `1\r\n${byte}\r\n`);
+
+/** A request line and headers, byte for byte. */
+const lines = (...all: readonly string[]) => `${all.join('\r\n')}\r\n\r\n`;
+const line = (text: string) => lines(text, HOST, KEY);
+const send = (method: string, target: string, ...headers: readonly string[]) =>
+  lines(`${method} ${target} HTTP/1.1`, HOST, KEY, ...headers);
+const get = (target: string, ...headers: readonly string[]) => send('GET', target, ...headers);
+const good = get('/v1/pets');
+const headed = (...headers: readonly string[]) => get('/v1/pets', ...headers);
+const host = (...hosts: readonly string[]) => lines(GET, ...hosts, KEY);
+const length = (value: string | number) => `Content-Length: ${value}`;
+/** A POST with these framing headers, followed by these bytes. */
+const framed = (headers: readonly string[], bytes: string, target = '/v1/pets') =>
+  `${send('POST', target, JSON_TYPE, ...headers)}${bytes}`;
+const lengths = (...values: readonly string[]) => framed(values.map(length), BODY);
+const chunks = (bytes: string) => framed([CHUNKED], bytes);
+const trailed = (trailer: string) => chunks(`${SIZE}\r\n${BODY}\r\n0\r\n${lines(trailer)}`);
+const coded = (...headers: readonly string[]) => framed(headers, `${SIZE}\r\n${BODY}\r\n${END}`);
+/** A POST of these bytes as JSON. */
+const post = (body: string | Buffer, target = '/v1/pets', ...headers: readonly string[]) => {
+  const bytes = Buffer.from(body);
+  return Buffer.concat([Buffer.from(framed([length(bytes.length), ...headers], '', target), 'latin1'), bytes]);
+};
+/** An animal with one more property of this value. */
+const pet = (value: string) => post(`{"name":"Luna","categoryId":1,"x":${value}}`);
+const keys = (count: number) => Array.from({ length: count }, (_, index) => `"${index}":1`).join();
+/** An animal of this name, byte for byte. */
+const named = (name: string | Buffer) =>
+  post(Buffer.concat(['{"name":"', name, '","categoryId":1}'].map((part) => Buffer.from(part))));
+const hex = (digits: string) => Buffer.from(digits, 'hex');
+const keyless = (...headers: readonly string[]) => lines('POST /v1/pets HTTP/1.1', HOST, JSON_TYPE, ...headers);
+const headers = (count: number, size: number) =>
+  Array.from({ length: count }, (_, index) => `X-${index}: ${'x'.repeat(size)}`);
+/** A request that a proxy would see if it parsed the framing differently. */
+const SMUGGLED = lines('GET /v1/smuggled HTTP/1.1', HOST);
+const ALL = length(SMUGGLED.length);
+
+const ROWS: Readonly<Record<string, readonly Row[]>> = {
+  'a request line': [
+    ['of an unknown method', 'method_not_allowed', line('FOO /v1/pets HTTP/1.1')],
+    ['of an unknown method at an unknown path', 'method_not_allowed', line('FOO /nothing HTTP/1.1')],
+    ['of a method of 300 letters', 'method_not_allowed', line(`${'M'.repeat(300)} /v1/pets HTTP/1.1`)],
+    ['of a method with U+0000', 'bad_request', line('G\0T /v1/pets HTTP/1.1')],
+    ['of a method beyond ASCII', 'bad_request', line('GÉT /v1/pets HTTP/1.1')],
+    ['with a space before', 'bad_request', line(' GET /v1/pets HTTP/1.1')],
+    ['with a space behind', 'bad_request', line('GET /v1/pets HTTP/1.1 ')],
+    ['with a space in its target', 'bad_request', line('GET /v1/pets /x HTTP/1.1')],
+    ['with a tab', 'bad_request', line('GET\t/v1/pets HTTP/1.1')],
+    ['with a byte-order mark', 'bad_request', Buffer.from(`\ufeff${good}`)],
+    ['in UTF-16', 'bad_request', Buffer.from(good, 'utf16le')],
+    ['that ends in a carriage return alone', 'bad_request', 'GET /v1/pets HTTP/1.1\rHost: x\r\n\r\n'],
+    ['without a method', 'bad_request', line('/v1/pets HTTP/1.1')],
+    ['without a target', 'bad_request', line('GET HTTP/1.1')],
+    ['whose target never ends', 'uri_too_long', `GET /${'x'.repeat(70_000)}`],
+    ['whose method never ends', 'bad_request', 'M'.repeat(70_000)],
+    ['of 70,000 times 0xFF', 'bad_request', '\xff'.repeat(70_000)],
+    ['of HTTP/0.9', 'bad_request', 'GET /v1/pets\r\n\r\n'],
+    ['of HTTP/2.0', 'bad_request', line('GET /v1/pets HTTP/2.0')],
+    ['of a version of two digits', 'bad_request', line('GET /v1/pets HTTP/1.10')],
+    ['of http in lower case', 'bad_request', line('GET /v1/pets http/1.1')],
+    ['of RTSP', 'bad_request', line('DESCRIBE rtsp://pets.example/v1/pets RTSP/1.0')],
+    ['of HTTP/1.0, which needs no host', 200, lines('GET /v1/pets HTTP/1.0', KEY)],
+    ['with two spaces before its target', 200, line('GET  /v1/pets HTTP/1.1')],
+    ['behind empty lines', 200, `${'\r\n'.repeat(100)}${good}`],
+    ['in packets of a byte', 200, ...(good.match(/\{key\}|[^]/g) ?? [])],
+    ['cut off in its method', 'bad_request', 'GE', CUT],
+    ['cut off in its target', 'bad_request', 'GET /v1/pe', CUT],
+    ['cut off in its version', 'bad_request', 'GET /v1/pets HTTP/1.1', CUT],
+    ['cut off in a header', 'bad_request', `${GET}\r\nHost: x`, CUT],
+    ['cut off before the empty line', 'bad_request', `${GET}\r\nHost: x\r\n\r`, CUT],
+  ],
+  'what another protocol begins with': [
+    ['TLS', 'bad_request', hex('16030100f8010000f40303000102030405060708090a0b')],
+    ['SOCKS 5', 'bad_request', hex('050100')],
+    ['the PROXY protocol, version 1', 'bad_request', `PROXY TCP4 192.0.2.1 192.0.2.2 4711 80\r\n${good}`],
+    ['the PROXY protocol, version 2', 'bad_request', hex('0d0a0d0a000d0a515549540a21110000')],
+    ['HTTP/2', 'bad_request', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0'],
+    ['SSH', 'bad_request', 'SSH-2.0-OpenSSH_9.2\r\n'],
+    ['PostgreSQL', 'bad_request', hex('0000000804d2162f')],
+    ['Redis', 'bad_request', '*1\r\n$4\r\nPING\r\n'],
+    ['SMTP', 'bad_request', 'EHLO pets.example\r\nMAIL FROM:<a@example.com>\r\n'],
+    ['an answer', 'bad_request', 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'],
+    ['JSON', 'bad_request', '{"method":"GET","path":"/v1/pets"}\r\n\r\n'],
+    ['random bytes', 'bad_request', hex('deadbeef00ff80c3280a0d0d0a0a')],
+  ],
+  'a method': [
+    ['TRACE, without an echo', 'method_not_allowed', send('TRACE', '/v1/pets', 'X-Secret: a')],
+    ['CONNECT', 'method_not_allowed', send('CONNECT', 'pets.example:443')],
+    ['CONNECT, and what it would be for', 'method_not_allowed', `${send('CONNECT', 'pets.example:443')}${good}`],
+    ['CONNECT behind a good request', [200, 'method_not_allowed'], `${good}${send('CONNECT', 'x:1')}`],
+    ['HEAD, refused, and then GET', [400, 200], `${send('HEAD', '/v1/pets?limit=0')}${good}`],
+    ['HEAD without a Host', 400, lines('HEAD /v1/pets HTTP/1.1', KEY)],
+    ['HEAD of too long a URL', 414, send('HEAD', `/${'x'.repeat(9_000)}`)],
+    ['HEAD with an odd Expect', 417, send('HEAD', '/v1/pets', 'Expect: x')],
+    ['OPTIONS of the server', 'not_found', send('OPTIONS', '*')],
+    ['OPTIONS with a body', 204, `${send('OPTIONS', '/v1/pets', length(3))}abc`],
+    ['GET with a body that is no JSON', 200, `${get('/v1/pets', JSON_TYPE, length(1))}{`],
+    ['GET with a body of 100 KiB', 200, `${get('/v1/pets', length(102_400))}${'x'.repeat(102_400)}`],
+    ['DELETE with a body', 'not_found', `${send('DELETE', '/v1/pets/x', length(2))}{}`],
+    ['in a header of a proxy', 200, headed('X-HTTP-Method-Override: DELETE')],
+  ],
+  'a target': [
+    ['with a fragment', 'bad_request', get('/v1/pets#limit=1')],
+    ['with a fragment, without a key', 'bad_request', lines('GET /v1/pets#limit=1 HTTP/1.1', HOST)],
+    ['with a fragment, of a page beside the API', 'bad_request', get('/docs#x')],
+    ['with a fragment behind a query', 'bad_request', get('/v1/pets?limit=1#')],
+    ['with a fragment and a bad percent-encoding', 'bad_request', get('/v1/%zz#x')],
+    ['with a fragment, by an unknown method', 'bad_request', line('FIND /v1/pets#x HTTP/1.1')],
+    ['with an encoded fragment', 'not_found', get('/v1/pets%23limit=1')],
+    ['in absolute form, with a fragment', 'bad_request', get('http://pets.example/v1/pets#x')],
+    ['in absolute form, of another host', 200, get('http://evil.example/v1/pets')],
+    ['in absolute form, of a host that is empty', 200, get('http:///v1/pets?')],
+    ['in absolute form, of another scheme', 'not_found', get('ftp://pets.example/v1/pets')],
+    ['in absolute form, with a bad percent-encoding', 'bad_request', get('http://pets.example/%zz')],
+    ['in authority form', 'bad_request', get('pets.example:443')],
+    ['without a slash', 'bad_request', get('v1/pets')],
+    ['of a script', 'bad_request', get('javascript:alert(1)')],
+    ['with a backslash', 'bad_request', get('\\v1\\pets')],
+    ['beyond ASCII', 'bad_request', get('/v1/p\xe9ts')],
+    ['with U+0000', 'bad_request', get('/v1/pets\0')],
+    ['with a control character', 'bad_request', get('/v1/pets\x01')],
+    ['with a carriage return', 'bad_request', get('/v1/pets\rX-Y: z')],
+    ['with an encoded line end', 'not_found', get('/v1/pets%0d%0aX-Injected:%20x')],
+    ['that goes up to a file', 'not_found', get('/../../../../etc/passwd')],
+    ['that goes up to a file, encoded', 'not_found', get('/..%2f..%2fetc%2fpasswd')],
+    ['that goes up to a file, overlong', 'bad_request', get('/..%c0%afetc%c0%afpasswd')],
+    ['of an expression', 'not_found', get('/${jndi:ldap://x/a}')],
+    ['of a thousand segments', 'not_found', get('/a'.repeat(1_000))],
+    ['of 2,700 percent-encodings, the last of them bad', 'bad_request', get(`/${'%2f'.repeat(2_700)}%`)],
+    ['of too long a URL', 'uri_too_long', get(`/v1/pets?limit=1${'&'.repeat(9_000)}`)],
+    ['of a query that would reach a prototype', 'invalid_parameter', get('/v1/pets?__proto__[limit]=0')],
+    ['of a query of 1,900 names', 'invalid_parameter', get(`/v1/pets?${'a=b&'.repeat(1_900)}`)],
+    ['of a query with raw bytes', 'bad_request', get('/v1/pets?limit=\xb2')],
+    ['of a cursor of U+0000', 'invalid_parameter', get('/v1/pets?cursor=AA')],
+  ],
+  'a header': [
+    ['that is folded', 'bad_request', headed('X-Folded: a\r\n b')],
+    ['that begins with a space', 'bad_request', lines(GET, HOST, ` ${KEY}`)],
+    ['with a space in its name', 'bad_request', headed('X Y: x')],
+    ['with a space before the colon', 'bad_request', headed('X-Y : z')],
+    ['without a colon', 'bad_request', headed('X-Y')],
+    ['without a name', 'bad_request', headed(': x')],
+    ['of a pseudo-header of HTTP/2', 'bad_request', headed(':path: /v1/cats')],
+    ['of a second request line', 'bad_request', lines(GET, GET, HOST, KEY)],
+    ['with U+0000 in its value', 'bad_request', headed('X-Y: a\0b')],
+    ['with a carriage return in its value', 'bad_request', headed('X-Y: a\rb')],
+    ['with a line feed in its value', 'bad_request', headed('X-Y: a\nX-Z: b')],
+    ['behind which the empty line is a line feed', 'bad_request', `${GET}\r\n${HOST}\r\n${KEY}\r\n\n`],
+    ['of 8 KiB', 200, headed(...headers(1, 8_192))],
+    ['of 20 KiB', 'headers_too_large', headed(...headers(1, 20_480))],
+    ['of a megabyte', 'headers_too_large', headed(...headers(1, 1_048_576))],
+    ['of a name of 20 KiB', 'headers_too_large', headed(`${'x'.repeat(20_480)}: x`)],
+    ['among 1,900 small ones', 'headers_too_large', headed(...headers(1_900, 8))],
+    [
+      'among 20 KiB in 20 packets',
+      'headers_too_large',
+      `${GET}\r\n${HOST}\r\n`,
+      ...headers(20, 1_000).map((each) => `${each}\r\n`),
+    ],
+    ['that never ends', 'headers_too_large', `${GET}\r\n${HOST}\r\nX-Y: ${'x'.repeat(70_000)}`],
+    ['that is empty', 200, headed('X-Empty:')],
+    ['beyond ASCII in its value', 200, headed('X-Y: caf\xe9 \xff')],
+    ['of __proto__', 200, headed('__proto__: x', 'constructor: y', 'toString: z')],
+    ['of a proxy, with another host', 200, headed('X-Forwarded-Host: evil.example', 'X-Forwarded-Proto: javascript')],
+    ['of a proxy, with no address', 200, headed('X-Forwarded-For: 999.999.999.999, ::::, x', 'Forwarded: host="')],
+    ['of an Accept-Encoding that nothing matches', 200, headed('Accept-Encoding: identity;q=0, *;q=0')],
+    ['of a Range that nobody can give', 200, headed('Range: bytes=9999999999999999999-0')],
+  ],
+  'a Host': [
+    ['that is missing', 'bad_request', host()],
+    ['that is missing, without a key', 'bad_request', lines(GET)],
+    ['that is missing beside an absolute form', 'bad_request', lines('GET http://pets.example/v1/pets HTTP/1.1', KEY)],
+    ['that is sent twice', 'bad_request', host(HOST, 'host: pets.example')],
+    ['that is sent twice, in HTTP/1.0', 'bad_request', lines('GET /v1/pets HTTP/1.0', HOST, HOST, KEY)],
+    ['that is empty', 'bad_request', host('Host:')],
+    ['that is a list', 'bad_request', host('Host: pets.example, evil.example')],
+    ['that is a URL', 'bad_request', host('Host: http://pets.example')],
+    ['with a user', 'bad_request', host('Host: root@pets.example')],
+    ['with a path', 'bad_request', host('Host: pets.example/v1')],
+    ['with a port that is no number', 'bad_request', host('Host: pets.example:http')],
+    ['with an address that does not end', 'bad_request', host('Host: [::1')],
+    ['with markup', 'bad_request', host('Host: <script>')],
+    ['beyond ASCII', 'bad_request', host('Host: \xe9.example')],
+    ['with a percent-encoding', 'bad_request', host('Host: pets.example%0d%0aX: y')],
+    ['of 300 characters', 'bad_request', host(`Host: ${'x'.repeat(300)}`)],
+    ['of another name', 200, host('Host: evil.example')],
+    ['of an address of IPv6, with a port', 200, host('Host: [2001:db8::1]:443')],
+  ],
+  'an Expect or an Upgrade': [
+    ['of an unknown expectation', 'expectation_failed', headed('Expect: 200-ok')],
+    ['of an empty expectation', 'expectation_failed', headed('Expect:')],
+    ['of an unknown one, before the key is asked for', 'expectation_failed', lines(GET, HOST, 'Expect: x')],
+    ['of an unknown one, and then a good request', ['expectation_failed', 200], `${headed('Expect: x')}${good}`],
+    ['of 100-continue, and the body later', 201, framed([length(30), 'Expect: 100-continue'], ''), BODY],
+    ['of 100-continue, of 70 KB', 'payload_too_large', post(' '.repeat(70_000), '/v1/pets', 'Expect: 100-continue')],
+    ['to a WebSocket, which ends the connection', 200, `${headed(...UPGRADE)}${good}`],
+    ['to h2c', 200, headed('Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__')],
+    ['to a WebSocket, of a POST', 201, post(BODY, '/v1/pets', ...UPGRADE)],
+    ['to a WebSocket, without a key', 'missing_api_key', lines(GET, HOST, ...UPGRADE)],
+  ],
+  'a Content-Length': [
+    ['of a word', 'bad_request', lengths('thirty')],
+    ['of a sign', 'bad_request', lengths('+30')],
+    ['of a fraction', 'bad_request', lengths('30.0')],
+    ['of hexadecimal digits', 'bad_request', lengths('0x1e')],
+    ['that is empty', 'bad_request', lengths('')],
+    ['beyond 2^64', 'bad_request', lengths('18446744073709551646')],
+    ['that is a list', 'bad_request', lengths('30, 30')],
+    ['sent twice', 'bad_request', lengths('30', '30')],
+    ['on a folded line', 'bad_request', lengths('\r\n 30')],
+    ['with leading zeros', 201, lengths('00000000000000000030')],
+    ['too great: the body is cut off', 'bad_request', lengths('31'), CUT],
+    ['too great, under an Idempotency-Key', 'bad_request', framed([length(31), 'Idempotency-Key: cut'], BODY), CUT],
+    ['too small: the rest is no request', ['invalid_json', 'bad_request'], framed([length(29)], `${BODY}\r\n\r\n`)],
+    ['that is missing', ['invalid_json', 'bad_request'], framed([], BODY)],
+    ['of 2^64 - 1, which nobody waits for', 'payload_too_large', lengths('18446744073709551615')],
+    ['of 64 KiB', 'invalid_json', post(' '.repeat(65_536))],
+    ['of 64 KiB and a byte', 'payload_too_large', post(' '.repeat(65_537))],
+    ['of a megabyte, and then a good request', ['payload_too_large', 200], post(' '.repeat(1_000_000)), good],
+    ['of 64 KiB and a byte, at an unknown path', 'not_found', post(' '.repeat(65_537), '/v1/cats')],
+    ['of 64 KiB and a byte, without a key', 'missing_api_key', keyless(length(65_537)), ' '.repeat(65_537)],
+  ],
+  'a Transfer-Encoding': [
+    ['beside a Content-Length', 'bad_request', coded(CHUNKED, length(30))],
+    ['behind a Content-Length of 0', 'bad_request', coded(length(0), CHUNKED)],
+    ['beside a Content-Length, of GET', 'bad_request', `${headed(CHUNKED, length(5))}${END}`],
+    ['without chunked', 'bad_request', coded('Transfer-Encoding: gzip')],
+    ['that is unknown', 'bad_request', coded('Transfer-Encoding: xchunked')],
+    ['that does not end in chunked', 'bad_request', coded('Transfer-Encoding: chunked, gzip')],
+    ['of chunked in quotes', 'bad_request', coded('Transfer-Encoding: "chunked"')],
+    ['that is empty', 'bad_request', coded('Transfer-Encoding:')],
+    ['sent twice', 'bad_request', coded(CHUNKED, 'Transfer-Encoding: gzip')],
+    ['with a space before the colon', 'bad_request', coded('Transfer-Encoding : chunked')],
+    ['behind a line feed', 'bad_request', coded('X-Y: z\nTransfer-Encoding: chunked')],
+    ['of CHUNKED', 201, coded('Transfer-Encoding: CHUNKED')],
+  ],
+  'a chunk': [
+    ['whose size is no number', 'bad_request', chunks(`zz\r\n${BODY}\r\n${END}`)],
+    ['whose size is empty', 'bad_request', chunks(`\r\n${BODY}\r\n${END}`)],
+    ['whose size has a sign', 'bad_request', chunks(`-1\r\n${BODY}\r\n${END}`)],
+    ['whose size has a space behind', 'bad_request', chunks(`${SIZE} \r\n${BODY}\r\n${END}`)],
+    ['whose size is beyond 2^64', 'bad_request', chunks(`1${'0'.repeat(16)}\r\n${BODY}\r\n${END}`)],
+    ['whose size never ends', 'bad_request', chunks('f'.repeat(70_000))],
+    ['whose size ends in a line feed', 'bad_request', chunks(`${SIZE}\n${BODY}\r\n${END}`)],
+    ['whose data does not end', 'bad_request', chunks(`${SIZE}\r\n${BODY}${END}`)],
+    ['whose data is too short', 'bad_request', chunks(`1f\r\n${BODY}\r\n${END}`)],
+    ['whose data is cut off', 'bad_request', chunks(`${SIZE}\r\n${BODY.slice(0, 9)}`), CUT],
+    ['behind which the last is missing', 'bad_request', chunks(`${SIZE}\r\n${BODY}\r\n`), CUT],
+    ['with an extension that has a line feed', 'bad_request', chunks(`${SIZE};a=b\nc\r\n${BODY}\r\n${END}`)],
+    ['with a long extension', 'payload_too_large', chunks(`${SIZE};a=${LONG}\r\n${BODY}\r\n${END}`)],
+    ['with a trailer that is no header', 'bad_request', trailed('no header')],
+    ['with a trailer that is a length', 'bad_request', trailed('Content-Length: 9')],
+    ['with a long trailer', 'headers_too_large', trailed(`X-Y: ${LONG}`)],
+    ['with a trailer that is a key', 'missing_api_key', `${keyless(CHUNKED)}${SIZE}\r\n${BODY}\r\n0\r\n${lines(KEY)}`],
+    ['that is bad, at an unknown path', 'bad_request', framed([CHUNKED], 'x\r\n', '/v1/cats')],
+    ['that is bad, to an operation without a body', 'bad_request', `${get('/v1/cats', CHUNKED)}zz\r\n`],
+    ['that is bad, under an Idempotency-Key', 'bad_request', framed([CHUNKED, 'Idempotency-Key: chunk'], 'x\r\n')],
+    ['of a byte, as are all', 201, chunks(BYTES.join('') + END)],
+    ['of a byte, each in a packet', 201, chunks(''), ...BYTES, END],
+    ['with all that is allowed', 201, chunks(`00${SIZE};a="b c"\r\n${BODY}\r\n0;x\r\nX-Y: z\r\n\r\n`)],
+    ['that cuts a character in two', 201, chunks(`c\r\n{"name":"Zo\xc3\r\n13\r\n\xab","categoryId": 1}\r\n${END}`)],
+    ['that is empty, as no JSON', 'invalid_json', chunks(END)],
+  ],
+  'a request that is smuggled': [
+    ['by both framings', 'bad_request', framed([length(5 + SMUGGLED.length), CHUNKED], `${END}${SMUGGLED}`)],
+    ['by two Content-Lengths', 'bad_request', framed([length(0), ALL], SMUGGLED)],
+    ['by a Content-Length behind a line feed', 'bad_request', framed([`X-Y: z\n${ALL}`], SMUGGLED)],
+    ['by an unknown Transfer-Encoding', 'bad_request', framed(['Transfer-Encoding: xchunked', ALL], SMUGGLED)],
+    ['by a chunk extension that hides a line', 'bad_request', chunks(`2;a\nxx\r\n4c\r\n${END}${SMUGGLED}`)],
+    ['by a chunk size that wraps at 2^32', 'bad_request', chunks(`100000001\r\na\r\n${END}${SMUGGLED}`), CUT],
+    ['by a chunk size that wraps at 2^64', 'bad_request', chunks(`10000000000000001\r\na\r\n${END}${SMUGGLED}`)],
+    ['by a bad chunk', 'bad_request', chunks(`zz\r\n${SMUGGLED}`)],
+    ['by a bad header', 'bad_request', `${headed('X-Y : z')}${SMUGGLED}`],
+    ['in a body of GET', 200, `${headed(ALL)}${SMUGGLED}`],
+    ['in a body of HEAD', 200, `${send('HEAD', '/v1/pets', ALL)}${SMUGGLED}`],
+    ['in a body of a refused method', 'method_not_allowed', `${send('TRACE', '/v1/pets', ALL)}${SMUGGLED}`],
+    ['in a body of an unknown path', 'not_found', framed([ALL], SMUGGLED, '/v1/cats')],
+    ['in a body without a key', 'missing_api_key', `${keyless(ALL)}${SMUGGLED}`],
+    ['in a body of no media type', 'unsupported_media_type', `${send('POST', '/v1/pets', ALL)}${SMUGGLED}`],
+    ['in a body behind an odd Expect', 'expectation_failed', framed(['Expect: x', ALL], SMUGGLED)],
+    ['in a body of an operation that reads none', 'not_found', framed([ALL], SMUGGLED, '/v1/store/orders/x/cancel')],
+  ],
+  'requests in one packet': [
+    ['100 good ones', Array.from({ length: 100 }, () => 200), get('/v1/pets?limit=1').repeat(100)],
+    [
+      'good and bad ones in turn',
+      ['not_found', 200, 'invalid_parameter', 200],
+      get('/v1/cats') + good + get('/v1/pets?limit=0') + good,
+    ],
+    ['ten good ones and U+0000', [...Array.from({ length: 10 }, () => 200), 'bad_request'], `${good.repeat(10)}\0`],
+    ['a good one, a bad line and a good one', [200, 'bad_request'], `${good}GET\r\n\r\n${good}`],
+    ['a good one and half a header', [200, 'bad_request'], `${good}${GET}\r\nHo`, CUT],
+    ['a good one and a bad chunk', [200, 'bad_request'], `${good}${chunks('x\r\n')}`],
+    ['a good one and a body that is cut off', [200, 'bad_request'], `${good}${lengths('31')}`, CUT],
+    ['a good one and too long a URL', [200, 'uri_too_long'], `${good}${get(`/${'x'.repeat(9_000)}`)}`],
+    ['one without a key, and a good one', ['missing_api_key', 200], `${lines(GET, HOST)}${good}`],
+    ['a good one that closes, and another', 200, `${headed('Connection: close')}${good}`],
+    ['one of HTTP/1.0, and another', 200, `${lines('GET /v1/pets HTTP/1.0', KEY)}${good}`],
+    ['a slow one and U+0000', [201, 'bad_request'], post(BODY).toString() + '\0'],
+    [
+      'two alike under an Idempotency-Key',
+      [201, 201],
+      post(BODY, '/v1/pets', 'Idempotency-Key: alike').toString().repeat(2),
+    ],
+  ],
+  'a body': [
+    ['that is empty', 'invalid_json', post('')],
+    ['that is cut short', 'invalid_json', post(BODY.slice(0, -1))],
+    ['with another body behind', 'invalid_json', post(`${BODY}${BODY}`)],
+    ['with U+0000 behind', 'invalid_json', post(`${BODY}\0`)],
+    ['that is a form', 'invalid_json', post('name=Luna&categoryId=1')],
+    ['that is no object', 'invalid_json', post(`[${BODY}]`)],
+    ['with a property twice', 'invalid_json', post('{"name":"Luna","categoryId":1,"n\\u0061me":"Milo"}')],
+    ['with a property twice among 3,000', 'invalid_json', pet(`{${keys(2_999)},"0":1}`)],
+    ['with __proto__', 'invalid_json', pet('[{"__proto__":{}}]')],
+    ['with constructor.prototype', 'invalid_json', pet('{"constructor":{"prototype":{}}}')],
+    ['with a number of NaN', 'invalid_json', post('{"name":"Luna","categoryId":NaN}')],
+    ['with a lone surrogate', 'invalid_json', pet('"\\ud83d"')],
+    ['with U+0000 in a text', 'invalid_json', pet('"\\u0000"')],
+    ['that is not UTF-8', 'invalid_json', named(hex('eda0bd'))],
+    ['in UTF-16', 'invalid_json', post(Buffer.from(BODY, 'utf16le'))],
+    ['with a byte-order mark', 'invalid_json', post(`\ufeff${BODY}`)],
+    ['in gzip that does not say so', 'invalid_json', post(hex('1f8b0800000000000003'))],
+    ['in gzip', 'unsupported_media_type', post(BODY, '/v1/pets', 'Content-Encoding: gzip')],
+    ['of 16 levels', 201, pet(`${'['.repeat(15)}${']'.repeat(15)}`)],
+    ['of 17 levels', 'invalid_json', pet(`${'['.repeat(16)}${']'.repeat(16)}`)],
+    ['of 65,000 levels that never end', 'invalid_json', post('['.repeat(65_000))],
+    ['of 30,000 levels, of a message', 'invalid_json', post('['.repeat(30_000) + ']'.repeat(30_000), '/v1/messages')],
+    ['of 5,000 properties', 201, pet(`{${keys(5_000)}}`)],
+    ['of a number of 65,000 digits', 'invalid_parameter', post(`{"name":"Luna","categoryId":${'9'.repeat(65_000)}}`)],
+    ['of a name of 30,000 escaped quotes', 'invalid_parameter', named('\\"'.repeat(30_000))],
+    ['of a name of 255 marks on a letter', 'invalid_parameter', named(`a${'\u0301'.repeat(255)}`)],
+    ['of a name of right-to-left overrides', 201, named('\u202eanuL\u202c')],
+    ['of an id of an object', 'invalid_parameter', post('{"petId":{"valueOf":1}}', '/v1/store/orders')],
+    ['of a message of mail headers', 202, post('{"message":"x\\r\\n.\\r\\nQUIT\\r\\n"}', '/v1/messages')],
+    ['that nobody reads', 'not_found', post('['.repeat(10_000), '/v1/store/orders/x/complete')],
+  ],
+};
+
+const api = useAttackedApi();
+/** The animals that a row has created. */
+const created = new Set<string | undefined>();
+
+describe.each(Object.entries(ROWS))('%s', (_group, rows) => {
+  it.each(rows.map((row) => [row[0], row] as const))('%s', async (_name, [, expected, ...parts]) => {
+    const outcomes = [expected].flat();
+    const responses = await exchange(api.target, outcomes.length, parts.map(withKey));
+    expect(responses.map(outcomeOf)).toEqual(outcomes);
+    responses.forEach(expectContract);
+    for (const { status, headers } of responses) if (status === 201) created.add(headers['location']);
+    await api.expectUnharmed();
+  });
+});
+
+it('a refused request stores nothing, and a smuggled one does nothing', async () => {
+  expect(await api.countOfPets()).toBe(created.size);
+});
+
+const ATTACKERS = 60;
+/** Most pieces that a body may have, and those of a client that goes on. */
+const [MOST_PIECES, ALL_PIECES] = [8_192, 200_000];
+
+/** CPU seconds of the API for each attacker's body in so many pieces. Other processes don't affect it. */
+async function costOf(pieces: number): Promise<number> {
+  // Neither side needs the database, whose time limits a busy machine could reach.
+  const bytes = `${keyless(CHUNKED, 'Connection: close')}${'1\r\n \r\n'.repeat(pieces)}${END}`;
+  const before = await api.cpuSeconds();
+  const ends = Array.from({ length: ATTACKERS }, () => {
+    const socket = connect(api.target).on('error', () => undefined);
+    socket.resume().write(bytes);
+    return new Promise((resolve) => socket.on('close', resolve));
+  });
+  const startedAt = performance.now();
+  expect(await request(api.target, '/livez')).toMatchObject({ status: 200 });
+  // A second is what an honest client waits at most. A busy machine may need ten times as long.
+  expect(performance.now() - startedAt).toBeLessThan(10_000);
+  await Promise.all(ends);
+  return (await api.cpuSeconds()) - before;
+}
+
+async function peakOfMegabytes(): Promise<number> {
+  const status = await readFile(`/proc/${api.service.child.pid}/status`, 'utf8');
+  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1_024;
+}
+
+it(`${ATTACKERS} bodies in pieces of a byte cost what the first ${MOST_PIECES} cost, and delay no honest request`, async () => {
+  await costOf(MOST_PIECES);
+  const before = await peakOfMegabytes();
+  const costs: { readonly most: number; readonly all: number }[] = [];
+  for (let round = 0; round < 2; round += 1) {
+    costs.push({ most: await costOf(MOST_PIECES), all: await costOf(ALL_PIECES) });
+  }
+  // Without the bound they cost four times as much, and with a Buffer for each piece they took 1,357 MB.
+  const [most, all] = [Math.min(...costs.map((cost) => cost.most)), Math.min(...costs.map((cost) => cost.all))];
+  expect(all / most).toBeLessThan(2.5);
+  expect((await peakOfMegabytes()) - before).toBeLessThan(64);
+  await api.expectUnharmed();
+});
+
+function withKey(part: Part): Part {
+  return part === CUT ? CUT : Buffer.from(part.toString('latin1').replaceAll('{key}', api.key), 'latin1');
+}
+
+function outcomeOf({ status, body }: RawResponse): Outcome {
+  return (/^\{"code":"(\w+)"/.exec(body)?.[1] as ErrorCode | undefined) ?? status;
+}
+
+function expectContract(response: RawResponse): void {
+  const { status, headers, body } = response;
+  const outcome = outcomeOf(response);
+  if (typeof outcome === 'string') expectError(response, errorStatuses[outcome], outcome);
+  else if (status >= 400) expectHeadError(response, status);
+  else expectLimitHeaders(response);
+  expect(headers['x-request-id']).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+  if (status === 405 || status === 204) expect(headers).toHaveProperty('allow');
+  if (status === 401) expect(headers).toHaveProperty('www-authenticate');
+  if (status === 204) expect(body).toBe('');
+}
