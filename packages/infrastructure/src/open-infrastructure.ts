@@ -8,7 +8,10 @@ import {
 import pg from 'pg';
 import { Argon2PasswordHasher } from './accounts/argon2-password-hasher.js';
 import { PostgresAttemptCounter } from './accounts/postgres-attempt-counter.js';
-import { createAccountAdapters } from './accounts/create-account-adapters.js';
+import { PostgresAccountMailQueue } from './accounts/postgres-account-mail-queue.js';
+import { PostgresCredentialRepository } from './accounts/postgres-credential-repository.js';
+import { TypeOrmAccountRepository } from './accounts/typeorm-account-repository.js';
+import { TypeOrmApiKeyRepository } from './accounts/typeorm-api-key-repository.js';
 import { CoalescingAnimalRepository } from './animals/coalescing-animal-repository.js';
 import { PostgresAnimalImporter } from './animals/postgres-animal-importer.js';
 import { PostgresAnimalRepository } from './animals/postgres-animal-repository.js';
@@ -44,8 +47,7 @@ export interface InfrastructureConfig {
   /** Called after every connection is closed, also if the database can't be used. */
   readonly closeDatabase?: () => Promise<void>;
   /**
-   * Most connections for work. One more checks the readiness, one listens for changed keys after the first
-   * authentication, and one each for messages and account mails.
+   * Most connections for work. One more checks the readiness, and one each listens for messages and account mails.
    */
   readonly poolSize: number;
   /** A Redis in which all instances count requests together. Without it each instance counts by itself. */
@@ -122,7 +124,8 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
     opened.push(() => readiness.close());
     const risk = typeof delivery === 'object' ? mailRisk(delivery.smtpUrl) : undefined;
     if (risk !== undefined) onEvent(risk);
-    const { close: closeAccounts, ...accounts } = createAccountAdapters(dataSource, direct, onEvent);
+    const apiKeys = new TypeOrmApiKeyRepository(dataSource, onEvent);
+    const accountMails = new PostgresAccountMailQueue(dataSource, direct);
     const usage = new PostgresUsageRecords(dataSource, onEvent);
     const refusals = new PostgresRefusalLog(dataSource, onEvent);
     const requests = await createRequestCounter({
@@ -142,7 +145,8 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
       await requests.close();
       await usage.close();
       await refusals.close();
-      await closeAccounts();
+      await accountMails.close();
+      await apiKeys.close();
     });
     const ports: Ports = {
       animals: new CoalescingAnimalRepository(new PostgresAnimalRepository(dataSource, config.categories)),
@@ -151,7 +155,10 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
       orders: new TypeOrmOrderRepository(dataSource),
       messages,
       messageSender,
-      ...accounts,
+      accounts: new TypeOrmAccountRepository(dataSource),
+      apiKeys,
+      credentials: new PostgresCredentialRepository(dataSource),
+      accountMails,
       attempts: new PostgresAttemptCounter(dataSource),
       sessions: new PostgresSessionRepository(dataSource),
       passwordHasher: new Argon2PasswordHasher(),

@@ -49,6 +49,11 @@ export interface ApiKeyRepository {
    * `too_many_keys`.
    */
   add(key: NewApiKey, mostActive?: number, version?: number, mostADay?: number): Promise<ApiKey>;
+  /**
+   * The key with its account, as they were at most one second ago. A hash that was unknown then is looked up again.
+   *
+   * @throws DomainError `service_unavailable`
+   */
   findByHash(hash: string): Promise<AccountKey | undefined>;
   findById(id: ApiKeyId): Promise<AccountKey | undefined>;
   /** All keys, or those of one account, ascending by id. Only the given part is read from the store. */

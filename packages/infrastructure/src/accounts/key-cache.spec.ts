@@ -1,306 +1,170 @@
-import { beforeEach, afterEach, describe, expect, it, jest } from '@jest/globals';
-import { type AccountKey, DomainError, instant, type NewApiKey } from '@adoption-store/domain';
-import { InMemoryAccountRepository, InMemoryApiKeyRepository } from '@adoption-store/domain/testing';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  type AccountId,
+  type AccountKey,
+  type ApiKeyId,
+  DomainError,
+  type Instant,
+  instant,
+} from '@adoption-store/domain';
 import { KeyCache } from './key-cache.js';
 
-/** Keys in memory, behind a database that is slow, can be down, and counts its queries. */
-class SlowKeys extends InMemoryApiKeyRepository {
-  isAway = false;
-  takes = 5;
-  queries: number[] = [];
-  inFlight = 0;
-  mostInFlight = 0;
-
-  async findAll(hashes: readonly string[]): Promise<readonly (AccountKey | undefined)[]> {
-    const { takes } = this;
-    this.queries.push(hashes.length);
-    this.inFlight += 1;
-    this.mostInFlight = Math.max(this.mostInFlight, this.inFlight);
-    // The answer is the state when the query arrived, however late it is returned.
-    const answer = await Promise.all(hashes.map((hash) => this.findByHash(hash)));
-    await new Promise((resolve) => setTimeout(resolve, takes));
-    this.inFlight -= 1;
-    if (this.isAway) throw new DomainError('service_unavailable', 'away');
-    return answer;
-  }
-}
-
 const NOW = instant(Date.UTC(2026, 0, 1));
-let accounts: InMemoryAccountRepository;
-let inner: SlowKeys;
+const hashOf = (number: number) => number.toString(16).padStart(64, '0');
+const hashes = (count: number) => Array.from({ length: count }, (_, index) => hashOf(index));
+
+let time: number;
+/** Milliseconds that each read takes. */
+let takes: number;
+let isAway: boolean;
+/** The number of hashes of each query. */
+let queries: number[];
+let stored: Map<string, AccountKey>;
 let cache: KeyCache;
-let onEntry: jest.Mock<() => void>;
-let made = 0;
 
 beforeEach(() => {
-  jest.useFakeTimers();
-  accounts = new InMemoryAccountRepository();
-  inner = new SlowKeys(accounts);
-  onEntry = jest.fn<() => void>();
-  cache = new KeyCache((hashes) => inner.findAll(hashes), onEntry);
-});
-afterEach(() => {
-  jest.useRealTimers();
+  [time, takes, isAway, queries, stored] = [5_000, 0, false, [], new Map<string, AccountKey>()];
+  cache = new KeyCache(findAll, { now: () => time });
 });
 
-async function draft(): Promise<NewApiKey> {
-  const account = await accounts.open({
-    email: 'dev@example.com',
-    plan: { name: 'free' },
-    scopes: undefined,
-    createdAt: NOW,
-  });
-  made += 1;
-  return { ...unnamed, accountId: account.id, hash: hashOf(made) };
+async function findAll(asked: readonly string[]): Promise<readonly (AccountKey | undefined)[]> {
+  queries.push(asked.length);
+  // The answer is the state when the query arrived, however late it is returned.
+  const found = asked.map((hash) => stored.get(hash));
+  await new Promise(setImmediate);
+  time += takes;
+  if (isAway) throw new DomainError('service_unavailable', 'away');
+  return found;
 }
 
-const unnamed = { ending: 'wxyz', name: undefined, createdAt: NOW, scopes: undefined, expiresAt: undefined };
-const hashOf = (number: number) => number.toString(16).padStart(64, '0');
-const unknownHashes = (count: number) => Array.from({ length: count }, (_, index) => `f${hashOf(index).slice(1)}`);
-const pass = (milliseconds: number) => jest.advanceTimersByTimeAsync(milliseconds);
+const account = {
+  ...{ id: 1n as AccountId, email: 'dev@example.com', plan: { name: 'free' }, scopes: undefined },
+  ...{ credentialVersion: 0, createdAt: NOW, provenAt: undefined },
+} as const;
 
-const ask = (hash: string) => cache.find(hash);
-
-/** The answer, after the time that the database takes has passed. */
-async function find(hash: string): Promise<AccountKey | undefined> {
-  const [settled] = await Promise.all([Promise.allSettled([ask(hash)]), pass(inner.takes)]);
-  if (settled[0].status === 'rejected') throw settled[0].reason as unknown;
-  return settled[0].value;
-}
-
-/** Whether the answer is available immediately. */
-async function answersAtOnce(hash: string): Promise<boolean> {
-  const waits = Symbol('waits');
-  const answer = ask(hash).catch(() => waits);
-  return (await Promise.race([answer, Promise.resolve().then(() => Promise.resolve(waits))])) !== waits;
-}
-
-describe('a key in use', () => {
-  it('needs no query for 1,000 requests', async () => {
-    const key = await inner.add(await draft());
-    await find(key.hash);
-    for (let request = 0; request < 1_000; request += 1) expect((await ask(key.hash))?.key).toEqual(key);
-    expect(inner.queries).toEqual([1]);
-  });
-
-  it('never waits, however long it is used, and needs only a few small queries a second', async () => {
-    const key = await inner.add(await draft());
-    await find(key.hash);
-    for (let tenth = 0; tenth < 600; tenth += 1) {
-      await pass(100);
-      expect(await answersAtOnce(key.hash)).toBe(true);
-    }
-    expect(inner.queries.length).toBeLessThanOrEqual(1 + 60 * 2);
-    expect(new Set(inner.queries)).toEqual(new Set([1]));
-  });
-
-  it('is refreshed together with all others, in bounded queries, one at a time', async () => {
-    const keys = await Promise.all(Array.from({ length: 1_200 }, async () => inner.add(await draft())));
-    await Promise.all([...keys.map(({ hash }) => ask(hash)), pass(50)]);
-    await pass(600);
-    inner.queries = [];
-    inner.mostInFlight = 0;
-    for (const { hash } of keys) expect((await ask(hash))?.key.hash).toBe(hash);
-    await pass(50);
-    expect(inner.queries.reduce((sum, size) => sum + size)).toBe(1_200);
-    expect(Math.max(...inner.queries)).toBeLessThanOrEqual(1_000);
-    expect(inner.mostInFlight).toBe(1);
-  });
-
-  it('is not refreshed once it is out of use', async () => {
-    const { hash } = await inner.add(await draft());
-    await find(hash);
-    inner.queries = [];
-    await pass(60_000);
-    expect(inner.queries).toEqual([]);
-  });
-
-  it('subscribes to changes; an unknown key does not', async () => {
-    await find(hashOf(0xffff));
-    expect(onEntry).not.toHaveBeenCalled();
-    await find((await inner.add(await draft())).hash);
-    expect(onEntry).toHaveBeenCalled();
-  });
-});
-
-describe('a change without a notification', () => {
-  it('takes effect within a second', async () => {
-    const { id, hash } = await inner.add(await draft());
-    await find(hash);
-    await inner.revoke(id, NOW);
-    await pass(1_000);
-    expect(await find(hash)).toMatchObject({ key: { revokedAt: NOW } });
-  });
-
-  it('takes effect within a second while requests continue', async () => {
-    const { id, hash } = await inner.add(await draft());
-    await find(hash);
-    await inner.revoke(id, NOW);
-    for (let tenth = 0; tenth < 9; tenth += 1) await Promise.all([ask(hash), pass(100)]);
-    await pass(100);
-    expect(await ask(hash)).toMatchObject({ key: { revokedAt: NOW } });
-  });
-
-  it('takes effect within a second even if an earlier answer arrives late', async () => {
-    inner.takes = 900;
-    const { id, hash } = await inner.add(await draft());
-    const early = ask(hash);
-    await inner.revoke(id, NOW);
-    await pass(1_000);
-    expect(await early).toMatchObject({ key: { revokedAt: undefined } });
-    expect(await find(hash)).toMatchObject({ key: { revokedAt: NOW } });
-  });
-
-  it('takes effect within a second even if an earlier refresh arrives late', async () => {
-    const { id, hash } = await inner.add(await draft());
-    await find(hash);
-    inner.takes = 700;
-    await pass(500);
-    await ask(hash);
-    expect(inner.inFlight).toBe(1);
-    await inner.revoke(id, NOW);
-    await pass(1_000);
-    expect(await find(hash)).toMatchObject({ key: { revokedAt: NOW } });
-  });
-
-  it('makes a new key valid at the first look-up after one that missed it', async () => {
-    const newKey = await draft();
-    expect(await find(newKey.hash)).toBeUndefined();
-    await inner.add(newKey);
-    expect(await find(newKey.hash)).toBeDefined();
-  });
-});
-
-describe('a change with a notification', () => {
-  it('takes effect at once on its entries, and leaves the others', async () => {
-    const [one, other] = [await inner.add(await draft()), await inner.add(await draft())];
-    await Promise.all([find(one.hash), find(other.hash)]);
-    await inner.revoke(one.id, NOW);
-    cache.forget(`key ${one.id}`);
-    expect(await answersAtOnce(other.hash)).toBe(true);
-    expect(await find(one.hash)).toMatchObject({ key: { revokedAt: NOW } });
-    cache.forget();
-    expect(await answersAtOnce(other.hash)).toBe(false);
-    await pass(inner.takes);
-  });
-
-  it.each([
-    ['a look-up', 0, 0],
-    ['a look-up', 0, 60],
-    ['a refresh', 600, 0],
-    ['a refresh', 600, 60],
-  ])('is not undone by %s in progress, aged %d ms, with a request %d ms later', async (_what, age, later) => {
-    const { id, hash } = await inner.add(await draft());
-    if (age > 0) await Promise.all([find(hash), pass(age)]);
-    inner.takes = 100;
-    const early = ask(hash);
-    await pass(50);
-    expect(inner.inFlight).toBe(1);
-    await inner.revoke(id, NOW);
-    cache.forget(`key ${id}`);
-    await pass(later);
-    const late = ask(hash);
-    await pass(200);
-    // During a refresh the earlier request has already been answered.
-    expect(await early).toMatchObject({ key: { revokedAt: age === 0 ? NOW : undefined } });
-    expect(await late).toMatchObject({ key: { revokedAt: NOW } });
-    expect(await ask(hash)).toMatchObject({ key: { revokedAt: NOW } });
-  });
-});
-
-describe('unknown keys', () => {
-  it('cause one bounded look-up at a time, however many they are', async () => {
-    const found = Promise.all(unknownHashes(10_000).map((hash) => ask(hash)));
-    await pass(1_000);
-    expect(new Set(await found)).toEqual(new Set([undefined]));
-    expect(inner.mostInFlight).toBe(1);
-    expect(Math.max(...inner.queries)).toBe(1_000);
-    expect(inner.queries).toHaveLength(11);
-  });
-
-  it('are looked up once for concurrent requests', async () => {
-    const [hash = ''] = unknownHashes(1);
-    await Promise.all([pass(20), ...Array.from({ length: 100 }, () => ask(hash))]);
-    expect(inner.queries).toEqual([1]);
-  });
-
-  it('don’t delay a known key', async () => {
-    const { hash } = await inner.add(await draft());
-    await find(hash);
-    await pass(10_000);
-    const flood = Promise.all(unknownHashes(5_000).map((each) => ask(each)));
-    let answered = false;
-    const known = ask(hash).then(() => (answered = true));
-    await pass(2 * inner.takes);
-    expect(answered).toBe(true);
-    await pass(1_000);
-    await Promise.all([flood, known]);
-  });
-
-  it('never evict a known key', async () => {
-    const { hash } = await inner.add(await draft());
-    await find(hash);
-    await Promise.all([...unknownHashes(20_000).map((each) => ask(each)), pass(450)]);
-    expect(await answersAtOnce(hash)).toBe(true);
-  });
-});
-
-describe('while the database is down', () => {
-  it('a key works for less than a second, is then refused as unavailable, and recovers by itself', async () => {
-    const { hash } = await inner.add(await draft());
-    await find(hash);
-    inner.isAway = true;
-    await pass(700);
-    expect(await answersAtOnce(hash)).toBe(true);
-    await pass(300);
-    await expect(find(hash)).rejects.toMatchObject({ code: 'service_unavailable' });
-    await pass(60_000);
-    await expect(find(hash)).rejects.toMatchObject({ code: 'service_unavailable' });
-    inner.isAway = false;
-    expect(await find(hash)).toBeDefined();
-    expect(await answersAtOnce(hash)).toBe(true);
-  });
-
-  it('all waiting callers are refused at their timeout, not one after another', async () => {
-    inner.isAway = true;
-    inner.takes = 1_500;
-    const refused = Promise.allSettled(unknownHashes(2_000).map((hash) => ask(hash)));
-    await pass(1_510);
-    expect(new Set((await refused).map(({ status }) => status))).toEqual(new Set(['rejected']));
-  });
-
-  it('every caller that asks again during a look-up gets an answer', async () => {
-    inner.isAway = true;
-    const first = ask(hashOf(1));
-    await pass(1);
-    const refused = Promise.allSettled([first, ask(hashOf(1))]);
-    await pass(inner.takes);
-    expect((await refused).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-  });
-});
-
-it('holds at most 10,000 keys, and evicts the least recently used first', async () => {
-  const pattern = await inner.add(await draft());
-  const account = await accounts.open({
-    email: 'dev@example.com',
-    plan: { name: 'free' },
-    scopes: undefined,
-    createdAt: NOW,
-  });
-  inner.findAll = async (hashes) => {
-    inner.queries.push(hashes.length);
-    return hashes.map((hash) => ({ account, key: { ...pattern, hash } }));
+function add(hash: string, revokedAt?: Instant): AccountKey {
+  const key: AccountKey['key'] = {
+    ...{ accountId: account.id, id: BigInt(`0x${hash}`) as ApiKeyId, hash, ending: 'wxyz', name: undefined },
+    ...{ scopes: undefined, createdAt: NOW, expiresAt: undefined, revokedAt, disabledAt: undefined },
+    ...{ replacedBy: undefined, lastUsedAt: undefined },
   };
-  const [first = '', second = '', ...others] = unknownHashes(10_001);
-  const askAll = (hashes: readonly string[]) => Promise.all([...hashes.map((hash) => ask(hash)), pass(10)]);
-  await askAll([first, second]);
-  await pass(600);
-  // Known as long as the second key, but used later.
-  await askAll([first]);
-  await askAll(others);
-  inner.queries = [];
-  await askAll([first, ...others]);
-  expect(inner.queries).toEqual([]);
-  expect(await answersAtOnce(second)).toBe(false);
-  await pass(10);
+  stored.set(hash, { account, key });
+  return { account, key };
+}
+
+/** How many queries the look-up needs. */
+async function queriesOf(hash: string): Promise<number> {
+  const before = queries.length;
+  await cache.find(hash);
+  return queries.length - before;
+}
+
+describe('an entry', () => {
+  it('needs no query for 1,000 requests', async () => {
+    const added = add(hashOf(1));
+    for (let request = 0; request < 1_000; request += 1) expect(await cache.find(hashOf(1))).toEqual(added);
+    expect(queries).toEqual([1]);
+  });
+
+  it('is at most a second old, however much it is used', async () => {
+    const { hash } = add(hashOf(1)).key;
+    await cache.find(hash);
+    add(hash, NOW);
+    for (let tenth = 0; tenth < 10; tenth += 1) {
+      time += 100;
+      expect(await queriesOf(hash)).toBe(0);
+    }
+    time += 0.1;
+    expect(await cache.find(hash)).toMatchObject({ key: { revokedAt: NOW } });
+  });
+
+  it('is as old as the start of its read', async () => {
+    const { hash } = add(hashOf(1)).key;
+    takes = 900;
+    await cache.find(hash);
+    time += 99;
+    expect(await queriesOf(hash)).toBe(0);
+    time += 2;
+    expect(await queriesOf(hash)).toBe(1);
+  });
+
+  it('is neither made nor answered by a read that took a second, for known and unknown keys', async () => {
+    const { hash } = add(hashOf(1)).key;
+    takes = 1_000;
+    for (const asked of [hash, hash, hashOf(2)]) {
+      await expect(cache.find(asked)).rejects.toMatchObject({ code: 'service_unavailable' });
+    }
+    expect(queries).toHaveLength(3);
+    takes = 0;
+    expect(await cache.find(hash)).toBeDefined();
+  });
+
+  it('is used while the database is away, for its second, and no longer', async () => {
+    const { hash } = add(hashOf(1)).key;
+    await cache.find(hash);
+    isAway = true;
+    time += 1_000;
+    expect(await cache.find(hash)).toBeDefined();
+    time += 1;
+    for (let again = 0; again < 2; again += 1) {
+      await expect(cache.find(hash)).rejects.toMatchObject({ code: 'service_unavailable' });
+    }
+    isAway = false;
+    expect(await cache.find(hash)).toBeDefined();
+  });
+
+  it('goes with its key', async () => {
+    const { hash } = add(hashOf(1)).key;
+    await cache.find(hash);
+    stored.clear();
+    time += 1_001;
+    expect(await cache.find(hash)).toBeUndefined();
+    expect(await queriesOf(hash)).toBe(1);
+  });
+
+  it('is one of 10,000, and the least recently used goes first', async () => {
+    const all = hashes(10_001);
+    for (const hash of all) add(hash);
+    const [first = '', second = '', ...others] = all;
+    for (const hash of [first, second]) await cache.find(hash);
+    await cache.find(first);
+    await Promise.all(others.map((hash) => cache.find(hash)));
+    expect(await queriesOf(first)).toBe(0);
+    expect(await queriesOf(second)).toBe(1);
+  });
+});
+
+describe('look-ups', () => {
+  it('that arrive together share a query, one at a time, of at most 1,000 hashes', async () => {
+    const all = hashes(2_500);
+    for (const hash of all.slice(0, 1_250)) add(hash);
+    const asked = all.flatMap((hash) => [hash, hash]);
+    const found = await Promise.all(asked.map((hash) => cache.find(hash)));
+    expect(found.map((each) => each?.key.hash)).toEqual(
+      asked.map((hash) => (Number(`0x${hash}`) < 1_250 ? hash : undefined)),
+    );
+    // The first arrived alone.
+    expect(queries).toEqual([1, 1_000, 1_000, 499]);
+  });
+
+  it('are all answered, however many they are', async () => {
+    for (const hash of hashes(6_000)) add(hash);
+    const found = await Promise.all(hashes(12_000).map((hash) => cache.find(hash)));
+    expect(found.filter((each) => each !== undefined)).toHaveLength(6_000);
+  });
+
+  it('of an unknown key are not kept: a new key works at once', async () => {
+    for (let again = 0; again < 2; again += 1) {
+      expect(await queriesOf(hashOf(1))).toBe(1);
+    }
+    add(hashOf(1));
+    expect(await cache.find(hashOf(1))).toBeDefined();
+  });
+
+  it('all fail together while the database is away', async () => {
+    isAway = true;
+    const refused = await Promise.allSettled([...hashes(2_000), hashOf(1)].map((hash) => cache.find(hash)));
+    expect(new Set(refused.map(({ status }) => status))).toEqual(new Set(['rejected']));
+    expect(queries.length).toBeLessThanOrEqual(3);
+  });
 });

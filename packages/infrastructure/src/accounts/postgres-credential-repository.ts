@@ -41,11 +41,7 @@ type SpentChange = Parameters<CredentialRepository['changeAddress']>[0];
 
 /** Every change of an account locks its row first, so that concurrent changes wait for each other. */
 export class PostgresCredentialRepository implements CredentialRepository {
-  /** @param onChange called with each account that this instance has changed, before the change is returned. */
-  constructor(
-    private readonly dataSource: DataSource,
-    private readonly onChange: (account: Account) => void = () => undefined,
-  ) {}
+  constructor(private readonly dataSource: DataSource) {}
 
   async open(account: NewAccount, passwordHash: string): Promise<Account | undefined> {
     return onDatabase(() =>
@@ -143,9 +139,7 @@ export class PostgresCredentialRepository implements CredentialRepository {
   }
 
   private async changing(work: (manager: EntityManager) => Promise<Account | undefined>): Promise<Account | undefined> {
-    const changed = await onDatabase(() => this.dataSource.transaction(work));
-    if (changed !== undefined) this.onChange(changed);
-    return changed;
+    return onDatabase(() => this.dataSource.transaction(work));
   }
 }
 

@@ -5,11 +5,7 @@ import { insertAccount, lockAccount, updateAccount } from './account-queries.js'
 import { accountFrom, type AccountRow, accountSchema, planColumns } from './account.schema.js';
 
 export class TypeOrmAccountRepository implements AccountRepository {
-  /** @param onChange called with each account that this instance has changed, before the change is returned. */
-  constructor(
-    private readonly dataSource: DataSource,
-    private readonly onChange: (account: Account) => void = () => undefined,
-  ) {}
+  constructor(private readonly dataSource: DataSource) {}
 
   async open(account: NewAccount): Promise<Account> {
     for (;;) {
@@ -49,14 +45,12 @@ export class TypeOrmAccountRepository implements AccountRepository {
   }
 
   private async change(email: string, change: Partial<AccountRow>): Promise<Account | undefined> {
-    const changed = await onDatabase(() =>
+    return onDatabase(() =>
       this.dataSource.transaction(async (manager) => {
         const row = await lockAccount(manager, { email });
         return row === null ? undefined : updateAccount(manager, row, change);
       }),
     );
-    if (changed !== undefined) this.onChange(changed);
-    return changed;
   }
 
   private async find(where: FindOptionsWhere<AccountRow>): Promise<Account | undefined> {

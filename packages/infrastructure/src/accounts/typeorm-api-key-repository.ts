@@ -38,7 +38,6 @@ import { type ApiKeyRow, apiKeySchema, KEY_END, KEY_STATE } from './api-key.sche
 import { KeyCache } from './key-cache.js';
 import { KeyOperations, type RecordedOperation } from './key-operations.js';
 import { KeyUses } from './key-uses.js';
-import type { ChangedRow } from './recent-changes.js';
 
 const keys = new Columns(apiKeySchema);
 const accounts = new Columns(accountSchema);
@@ -53,7 +52,7 @@ const RESTORE_REPLACED = `
   SET expires_at = $3, revoked_at = CASE WHEN revoked_at = expires_at THEN NULL ELSE revoked_at END, replaced_by = NULL
   WHERE id = $1 AND replaced_by = $2`;
 
-/** Written in SQL, because TypeORM took several times as long and all keys in use are read twice a second. */
+/** Written in SQL, because TypeORM took several times as long and all keys in use are read once a second. */
 const FIND_BY_HASHES = {
   name: 'api keys by hashes',
   text: `
@@ -113,35 +112,26 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
   private readonly operations;
   private readonly cache;
 
-  /** @param onCached called (repeatedly) when a key is cached. From then on `forget` must be called for changes. */
   constructor(
     private readonly dataSource: DataSource,
     onEvent: (message: string) => void,
-    onCached: () => void = () => undefined,
   ) {
     this.uses = new KeyUses((uses) => this.writeUses(uses), onEvent);
     this.operations = new KeyOperations((uses) => this.writeOperations(uses), onEvent);
-    this.cache = new KeyCache((hashes) => this.findByHashes(hashes), onCached);
+    this.cache = new KeyCache((hashes) => this.findByHashes(hashes));
   }
 
   async add(key: NewApiKey, mostActive?: number, version?: number, mostADay?: number): Promise<ApiKey> {
-    return onDatabase(() =>
-      this.dataSource.transaction(async (manager) => {
-        if ((await lockAccount(manager, withVersion(key.accountId, version))) === null) {
-          throw new DomainError('not_found', `no account has the id ${key.accountId}`);
-        }
-        return insertKey(manager, key, mostActive, mostADay);
-      }),
-    );
+    return this.changing(async (manager) => {
+      if ((await lockAccount(manager, withVersion(key.accountId, version))) === null) {
+        throw new DomainError('not_found', `no account has the id ${key.accountId}`);
+      }
+      return insertKey(manager, key, mostActive, mostADay);
+    });
   }
 
   findByHash(hash: string): Promise<AccountKey | undefined> {
     return this.cache.find(hash);
-  }
-
-  /** Drops the cached keys that were made from a row which has changed. Without a row: all. */
-  forget(row?: ChangedRow): void {
-    this.cache.forget(row);
   }
 
   async findById(id: ApiKeyId): Promise<AccountKey | undefined> {
@@ -177,26 +167,26 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
   }
 
   async forgetPast(endedUntil: Instant): Promise<number> {
-    // In small batches: each deleted key notifies every instance and deletes its usage.
+    // In small batches: each deleted key deletes its usage too.
     return deletePortions(this.dataSource, { table: 'api_keys', time: KEY_END, most: 100 }, endedUntil);
   }
 
   async revoke(id: ApiKeyId, at: Instant): Promise<ApiKey | undefined> {
-    return this.changing([id], async (manager) => {
+    return this.changing(async (manager) => {
       await revokeKey(manager, id, at);
       return (await manager.findOneBy(apiKeySchema, { id })) ?? undefined;
     });
   }
 
   async rename(id: ApiKeyId, name: string | undefined): Promise<ApiKey | undefined> {
-    return this.changing([id], async (manager) => {
+    return this.changing(async (manager) => {
       await manager.update(apiKeySchema, { id }, { name: name ?? NULL });
       return (await manager.findOneBy(apiKeySchema, { id })) ?? undefined;
     });
   }
 
   async disable(id: ApiKeyId, at: Instant | undefined): Promise<ApiKey | undefined> {
-    return this.changing([id], async (manager) => {
+    return this.changing(async (manager) => {
       const key = await manager.findOne(apiKeySchema, { where: { id }, lock: { mode: 'pessimistic_write' } });
       if (key === null || key.revokedAt !== undefined) return undefined;
       const disabledAt = at && (key.disabledAt ?? at);
@@ -213,7 +203,7 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
     version?: number,
     mostADay?: number,
   ): Promise<ApiKey | undefined> {
-    return this.changing([id], async (manager) => {
+    return this.changing(async (manager) => {
       // The account is locked before its keys, in the same order as when it is closed.
       if ((await lockAccount(manager, withVersion(replacement.accountId, version))) === null) return undefined;
       const old = await manager.findOne(apiKeySchema, { where: { id }, lock: { mode: 'pessimistic_write' } });
@@ -227,7 +217,7 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
   }
 
   async takeBack(id: ApiKeyId, at: Instant, replaced?: ApiKey): Promise<void> {
-    await this.changing([id, replaced?.id], async (manager) => {
+    await this.changing(async (manager) => {
       if (replaced !== undefined) {
         const end = replaced.expiresAt === undefined ? null : new Date(replaced.expiresAt);
         await manager.query(RESTORE_REPLACED, [replaced.id.toString(), id.toString(), end]);
@@ -261,16 +251,8 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
     await Promise.all([this.uses.close(), this.operations.close()]);
   }
 
-  private async changing<Result>(
-    ids: readonly (ApiKeyId | undefined)[],
-    work: (manager: EntityManager) => Promise<Result>,
-  ): Promise<Result> {
-    try {
-      return await onDatabase(() => this.dataSource.transaction(work));
-    } finally {
-      // Also after a failure: a commit whose response was lost has happened anyway.
-      for (const id of ids) if (id !== undefined) this.forget(`key ${id}`);
-    }
+  private async changing<Result>(work: (manager: EntityManager) => Promise<Result>): Promise<Result> {
+    return onDatabase(() => this.dataSource.transaction(work));
   }
 
   private async findByHashes(hashes: readonly string[]): Promise<readonly (AccountKey | undefined)[]> {

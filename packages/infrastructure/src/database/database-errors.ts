@@ -83,10 +83,12 @@ export async function onDatabase<Result>(work: () => Promise<Result>, since?: nu
   try {
     return await (isInTransaction() ? work() : withTimeout(work, since));
   } catch (error) {
-    if (!isUnavailable(error)) throw error;
-    const message = 'the service is not available just now, try again later';
-    throw new DomainError('service_unavailable', message, { cause: error });
+    throw isUnavailable(error) ? unavailable(error) : error;
   }
+}
+
+export function unavailable(cause: unknown): DomainError {
+  return new DomainError('service_unavailable', 'the service is not available just now, try again later', { cause });
 }
 
 /** Like `onDatabase`, for work that only reads (`retryRead`). */

@@ -31,6 +31,7 @@ import { FollowOperations1700000073100 } from './1700000073100-follow-operations
 import { LogHoursAndRefusals1700000074000 } from './1700000074000-log-hours-and-refusals.js';
 import { ChangeAddresses1700000075000 } from './1700000075000-change-addresses.js';
 import { ValidateKindsOfMail1700000075100 } from './1700000075100-validate-kinds-of-mail.js';
+import { StopFollowingKeys1700000076000 } from './1700000076000-stop-following-keys.js';
 
 /** In the order in which they run. A released migration is never edited. */
 export const migrations = [
@@ -67,4 +68,5 @@ export const migrations = [
   LogHoursAndRefusals1700000074000,
   ChangeAddresses1700000075000,
   ValidateKindsOfMail1700000075100,
+  StopFollowingKeys1700000076000,
 ];
