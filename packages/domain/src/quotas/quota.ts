@@ -141,6 +141,32 @@ export function currentUsage(usage: Usage, now: Instant): Usage {
   };
 }
 
+/**
+ * What is known of an account that two processes have counted: of each window the later one, and the higher of two counts
+ * of the same. A window that lies ahead of `now` comes from a clock that ran ahead, and is dropped.
+ */
+export function mergeUsage(stored: Usage, own: Usage, now: Instant): Usage {
+  const minute = laterWindow([stored.minuteStart, stored.minuteUsed], [own.minuteStart, own.minuteUsed], now);
+  const day = laterWindow([stored.dayStart, stored.dayUsed], [own.dayStart, own.dayUsed], now);
+  return { minuteStart: minute[0], minuteUsed: minute[1], dayStart: day[0], dayUsed: day[1] };
+}
+
+/** Of two processes' records of a key, the one with the later ban. A ban that lies ahead of `now` is dropped. */
+export function mergeRefusals(stored: Refusals, own: Refusals, now: Instant): Refusals {
+  const [theirs, ours] = [currentRefusals(stored, now), currentRefusals(own, now)];
+  const isLater = ours.bannedAt - theirs.bannedAt || ours.bannedUntil - theirs.bannedUntil;
+  return isLater > 0 ? ours : theirs;
+}
+
+type CountedWindow = readonly [start: Instant, used: number];
+
+function laterWindow(one: CountedWindow, other: CountedWindow, now: Instant): CountedWindow {
+  const known = [one, other].filter(([start]) => !isAhead(start, now));
+  return (
+    known.sort(([start, used], [otherStart, otherUsed]) => otherStart - start || otherUsed - used)[0] ?? [NEVER, 0]
+  );
+}
+
 function isCurrent(start: Instant, length: number, now: Instant): boolean {
   return now < start + length && !isAhead(start, now);
 }

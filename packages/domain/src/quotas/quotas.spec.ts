@@ -2,12 +2,14 @@ import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { createApplication } from '../application.js';
 import { plan } from '../accounts/plan.js';
-import { DAY, type Instant, instant, later, MINUTE, SECOND } from '../kernel/clock.js';
+import { DAY, HOUR, type Instant, instant, later, MINUTE, MOST_SKEW, SECOND } from '../kernel/clock.js';
 import { inMemoryPorts } from '../testing/index.js';
 import {
   type BanPolicy,
   decide,
   DEFAULT_BAN_POLICY,
+  mergeRefusals,
+  mergeUsage,
   NO_REFUSALS,
   NO_USAGE,
   type Refusals,
@@ -244,6 +246,90 @@ describe('a ban', () => {
   it('follows its configured numbers', () => {
     const history = exhausted({ refusals: 2, firstBan: SECOND, longestBan: SECOND });
     expect(history.times(2, NOON)[1]).toMatchObject({ outcome: 'key_banned', bannedUntil: later(NOON, SECOND) });
+  });
+});
+
+describe('what two processes know', () => {
+  const usage: Usage = { minuteStart: NOON, minuteUsed: 5, dayStart: instant(NOON - DAY / 2), dayUsed: 50 };
+  const nextMinute = { minuteStart: later(NOON, MINUTE), minuteUsed: 1 };
+  const nextDay = { dayStart: later(NOON, DAY / 2), dayUsed: 1 };
+  const banOf = (bannedAt: Instant, length: number): Refusals => ({
+    ...NO_REFUSALS,
+    bannedAt,
+    bannedUntil: later(bannedAt, length),
+  });
+  const ban = banOf(NOON, HOUR);
+  const now = later(NOON, DAY);
+
+  it('is the higher of two counts of a window', () => {
+    const other = { ...usage, minuteUsed: 6, dayUsed: 49 };
+    expect(mergeUsage(usage, other, now)).toEqual({ ...usage, minuteUsed: 6 });
+  });
+
+  it('is the later of two minutes and of two days, however few were counted', () => {
+    expect(mergeUsage(usage, { ...usage, ...nextMinute, dayUsed: 51 }, now)).toEqual({
+      ...usage,
+      ...nextMinute,
+      dayUsed: 51,
+    });
+    expect(mergeUsage(usage, { ...usage, ...nextDay }, now)).toEqual({ ...usage, ...nextDay });
+  });
+
+  it('is the later of two bans, and the longer of two that began together', () => {
+    expect(mergeRefusals(ban, banOf(later(NOON, 1), MINUTE), now)).toEqual(banOf(later(NOON, 1), MINUTE));
+    expect(mergeRefusals(ban, banOf(NOON, 2 * HOUR), now)).toEqual(banOf(NOON, 2 * HOUR));
+  });
+
+  it('leaves out what lies more than two minutes ahead, in either', () => {
+    const ahead = {
+      minuteStart: later(now, MOST_SKEW + 1),
+      minuteUsed: 9,
+      dayStart: later(now, MOST_SKEW + 1),
+      dayUsed: 9,
+    };
+    const near = { minuteStart: later(now, MOST_SKEW), minuteUsed: 1, dayStart: later(now, MOST_SKEW), dayUsed: 1 };
+    expect(mergeUsage(usage, ahead, now)).toEqual(usage);
+    expect(mergeUsage(usage, near, now)).toEqual(near);
+    expect(mergeUsage(ahead, ahead, now)).toEqual(NO_USAGE);
+    expect(mergeRefusals(banOf(ahead.dayStart, HOUR), ban, now)).toEqual(ban);
+    expect(mergeRefusals(ban, banOf(ahead.dayStart, HOUR), now)).toEqual(ban);
+    expect(mergeRefusals(banOf(ahead.dayStart, HOUR), banOf(ahead.dayStart, DAY), now)).toEqual(NO_REFUSALS);
+  });
+
+  /** Few values, so that many are equal. */
+  const time = fc.integer({ min: -2, max: 4 }).map((minutes) => later(NOON, minutes * MINUTE));
+  const used = fc.nat(3);
+  const usages = fc.record({ minuteStart: time, minuteUsed: used, dayStart: time, dayUsed: used });
+  const bans = fc.tuple(time, fc.integer({ min: 1, max: 3 })).map(([at, length]) => banOf(at, length * MINUTE));
+
+  it('is the same in whatever order, and however often it is merged', () => {
+    const isLawful = <Known>(known: fc.Arbitrary<Known>, merge: (stored: Known, own: Known, now: Instant) => Known) => {
+      fc.assert(
+        fc.property(known, known, known, (one, two, three) => {
+          const both = merge(one, two, NOON);
+          expect(merge(two, one, NOON)).toEqual(both);
+          expect(merge(both, two, NOON)).toEqual(both);
+          expect(merge(both, three, NOON)).toEqual(merge(one, merge(two, three, NOON), NOON));
+        }),
+      );
+    };
+    isLawful(usages, mergeUsage);
+    isLawful(bans, mergeRefusals);
+  });
+
+  it('lowers no count of a window that has not ended, and decides no request more leniently', () => {
+    fc.assert(
+      fc.property(usages, usages, (stored, own) => {
+        const merged = verdictOn(mergeUsage(stored, own, NOON), LIMITS, NO_REFUSALS, NOON);
+        for (const each of [stored, own]) {
+          const alone = verdictOn(each, LIMITS, NO_REFUSALS, NOON);
+          for (const window of ['minute', 'day'] as const) {
+            if (merged[window].resetsAt !== alone[window].resetsAt) continue;
+            expect(merged[window].used).toBeGreaterThanOrEqual(alone[window].used);
+          }
+        }
+      }),
+    );
   });
 });
 
