@@ -13,8 +13,7 @@ import tseslint from 'typescript-eslint';
 export function workspace(directory, projects = ['tsconfig.json', '../../test/tsconfig.json'], testCode = []) {
   return [
     // The architecture tests' fixtures break rules on purpose.
-    // Programs of generated clients compile only beside the generated code.
-    { ignores: ['dist/', 'coverage/', '.stryker/', 'architecture/fixtures/', 'generators/programs/'] },
+    { ignores: ['dist/', 'coverage/', '.stryker/', 'architecture/fixtures/'] },
     { linterOptions: { reportUnusedDisableDirectives: 'error', reportUnusedInlineConfigs: 'error' } },
     eslint.configs.recommended,
     ...tseslint.configs.strictTypeChecked,
