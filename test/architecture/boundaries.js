@@ -1,9 +1,10 @@
 /**
- * The allowed imports, for dependency-cruiser. `fixtures/<name of the rule>/` breaks each rule in files called `bad*`,
- * and boundaries.spec.ts proves that the rule finds them. Paths are relative to the repository.
+ * The allowed imports, for dependency-cruiser. boundaries.spec.ts has a file that breaks each rule. Paths are relative to
+ * the repository.
  */
+
 /** A pattern for the paths of code that production never loads. */
-export const TEST_CODE = String.raw`\.spec\.ts$|/src/testing(\.ts$|/)|^(packages|apps)/[^/]+/test/|^packages/test-support/`;
+const TEST_CODE = String.raw`\.spec\.ts$|/src/testing(\.ts$|/)|^(packages|apps)/[^/]+/test/|^packages/test-support/`;
 const PRODUCTION = { path: '^(packages|apps)/[^/]+/src/', pathNot: TEST_CODE };
 
 /** Matches modules of npm packages, installed or not. */

@@ -3,18 +3,18 @@ import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node
 import { delimiter, dirname, join } from 'node:path';
 import { beforeEach, afterEach, describe, expect, it } from '@jest/globals';
 import { temporaryFolder } from '@adoption-store/test-support';
-import { repository } from './trees.js';
 
+const repository = join(__dirname, '../..');
 const BUILD = join(repository, 'packages/tooling/build.js');
-const { scripts, packageManager } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as {
-  readonly scripts: Readonly<Record<string, string>>;
-  readonly packageManager: string;
-};
 
 let tree: Awaited<ReturnType<typeof temporaryFolder>>;
 
 beforeEach(async () => {
   tree = await temporaryFolder();
+  const { packageManager } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as Record<
+    string,
+    unknown
+  >;
   const workspace = { name: '@adoption-store/cli', scripts: { build: 'mkdir -p dist && cat src/* >dist/program' } };
   write('package.json', JSON.stringify({ packageManager, workspaces: ['apps/*'] }));
   write('package-lock.json', JSON.stringify({ lockfileVersion: 3, packages: {} }));
@@ -52,6 +52,11 @@ function built(): string {
   return readFileSync(join(tree.path, 'apps/cli/dist/program'), 'utf8');
 }
 
+function change(): void {
+  write('apps/cli/src/one', 'other');
+  utimesSync(join(tree.path, 'apps/cli/src/one'), 0, 0);
+}
+
 describe('the build before a command', () => {
   it('prints nothing, and starts nothing if no file was changed', () => {
     expect(built()).toBe('onetwo');
@@ -65,23 +70,14 @@ describe('the build before a command', () => {
     expect(build(withoutTurbo)).toMatchObject({ status: 9 });
   });
 
-  it('compiles a changed file, whatever its modification time', () => {
-    write('apps/cli/src/one', 'other');
-    utimesSync(join(tree.path, 'apps/cli/src/one'), 0, 0);
+  it.each([
+    ['a changed file, whatever its modification time', 'othertwo', change],
+    ['a removed file', 'two', () => { rmSync(join(tree.path, 'apps/cli/src/one')); }],
+    ['a deleted output', 'onetwo', () => { rmSync(join(tree.path, 'apps/cli/dist'), { recursive: true }); }],
+  ])('notices %s', (_what, program, act) => {
+    act();
     expect(build()).toEqual({ status: 0, stdout: '', stderr: '' });
-    expect(built()).toBe('othertwo');
-  });
-
-  it('notices a file that was removed', () => {
-    rmSync(join(tree.path, 'apps/cli/src/one'));
-    expect(build()).toEqual({ status: 0, stdout: '', stderr: '' });
-    expect(built()).toBe('two');
-  });
-
-  it('rebuilds a deleted output', () => {
-    rmSync(join(tree.path, 'apps/cli/dist'), { recursive: true });
-    expect(build()).toEqual({ status: 0, stdout: '', stderr: '' });
-    expect(built()).toBe('onetwo');
+    expect(built()).toBe(program);
   });
 
   it('reports a failure on standard error each time until it is fixed', () => {
@@ -94,12 +90,5 @@ describe('the build before a command', () => {
       expect({ attempt, failed: status !== 0, stdout }).toEqual({ attempt, failed: true, stdout: '' });
       expect(stderr).toMatch(/^@adoption-store\/cli:build: no$/m);
     }
-  });
-
-  it('runs first in every script that runs compiled code', () => {
-    const compiled = Object.values(scripts).filter((script) => /\bdist\/|\.mjs\b/.test(script));
-    expect(compiled.length).toBeGreaterThan(7);
-    for (const script of compiled)
-      expect(script).toMatch(/^: '.*'; node packages\/tooling\/build\.js(?: \w+)? && exec /);
   });
 });
