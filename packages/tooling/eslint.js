@@ -158,9 +158,6 @@ export function domain(directory) {
         ...insideFrameworks(dates),
       },
     },
-    {
-      files: ['src/**/*.spec.ts'],
-      rules: { 'no-restricted-syntax': ['error', ...focusedTests, ...dates], 'no-restricted-imports': 'off' },
-    },
+    { files: ['src/**/*.spec.ts'], rules: { 'no-restricted-syntax': ['error', ...focusedTests, ...dates] } },
   ];
 }

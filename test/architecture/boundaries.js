@@ -102,10 +102,10 @@ export const rules = [
     to: { path: TEST_CODE },
   },
   {
-    name: 'production-imports-no-dev-dependency',
-    comment: 'Modules that production imports must be installed in production.',
+    name: 'production-imports-its-dependencies-alone',
+    comment: 'Production installs what package.json declares, without the dependencies of development.',
     from: PRODUCTION,
-    to: { dependencyTypes: ['npm-dev'] },
+    to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
   },
   {
     name: 'imports-resolve',

@@ -72,8 +72,20 @@ describe('the build before a command', () => {
 
   it.each([
     ['a changed file, whatever its modification time', 'othertwo', change],
-    ['a removed file', 'two', () => { rmSync(join(tree.path, 'apps/cli/src/one')); }],
-    ['a deleted output', 'onetwo', () => { rmSync(join(tree.path, 'apps/cli/dist'), { recursive: true }); }],
+    [
+      'a removed file',
+      'two',
+      () => {
+        rmSync(join(tree.path, 'apps/cli/src/one'));
+      },
+    ],
+    [
+      'a deleted output',
+      'onetwo',
+      () => {
+        rmSync(join(tree.path, 'apps/cli/dist'), { recursive: true });
+      },
+    ],
   ])('notices %s', (_what, program, act) => {
     act();
     expect(build()).toEqual({ status: 0, stdout: '', stderr: '' });
