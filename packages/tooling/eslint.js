@@ -12,9 +12,7 @@ import tseslint from 'typescript-eslint';
  */
 export function workspace(directory, projects = ['tsconfig.json', '../../test/tsconfig.json'], testCode = []) {
   return [
-    // The architecture tests' fixtures break rules on purpose.
-    // Programs of generated clients compile only beside the generated code.
-    { ignores: ['dist/', 'coverage/', '.stryker/', 'architecture/fixtures/', 'generators/programs/'] },
+    { ignores: ['dist/', 'coverage/', '.stryker/'] },
     { linterOptions: { reportUnusedDisableDirectives: 'error', reportUnusedInlineConfigs: 'error' } },
     eslint.configs.recommended,
     ...tseslint.configs.strictTypeChecked,
@@ -74,12 +72,11 @@ const sharedRules = {
  * changes a framework for other plugins, is refused.
  *
  * @param {{ selector: string, message: string }[]} [syntax] further refused syntax.
- * @param {{ regex: string, message: string }[]} [imports] further refused imports.
  */
-function insideFrameworks(syntax = [], imports = []) {
+function insideFrameworks(syntax = []) {
   return {
     'no-restricted-syntax': ['error', ...focusedTests, ...privateParts, ...syntax],
-    'no-restricted-imports': ['error', { patterns: [...privateModules, ...imports] }],
+    'no-restricted-imports': ['error', { patterns: privateModules }],
   };
 }
 
@@ -136,67 +133,31 @@ const privateModules = [
 ];
 
 /**
- * Additional rules of the domain: no clock, randomness or I/O of its own, so that a test controls all three.
+ * Additional rules of the domain: no clock and no randomness of its own, so that a test controls both. Its compiler and
+ * dependency-cruiser refuse everything that isn't the language's.
  *
  * @param {string} directory
  */
 export function domain(directory) {
+  const clock = 'take the Clock port instead';
+  const dates = [
+    { selector: 'NewExpression[callee.name="Date"][arguments.length=0]', message: clock },
+    // `Date()` without `new` returns the current time, whatever its arguments.
+    { selector: 'CallExpression[callee.name="Date"]', message: clock },
+  ];
   return [
     ...workspace(directory),
     {
       files: ['src/**/*.ts'],
       rules: {
-        'no-restricted-globals': ['error', ...worldlyGlobals.map((name) => ({ name, message: 'take a port instead' }))],
         'no-restricted-properties': [
           'error',
-          { object: 'Date', property: 'now', message: 'take the Clock port instead' },
+          { object: 'Date', property: 'now', message: clock },
           { object: 'Math', property: 'random', message: 'take the Cryptography port instead' },
         ],
-        ...insideFrameworks(worldlySyntax, [importsOtherThan()]),
+        ...insideFrameworks(dates),
       },
     },
-    {
-      files: ['src/**/*.spec.ts'],
-      rules: {
-        'no-restricted-syntax': ['error', ...focusedTests, ...worldlySyntax],
-        'no-restricted-imports': ['error', { patterns: [importsOtherThan('@jest/globals', 'fast-check')] }],
-      },
-    },
+    { files: ['src/**/*.spec.ts'], rules: { 'no-restricted-syntax': ['error', ...focusedTests, ...dates] } },
   ];
-}
-
-const worldlySyntax = [
-  { selector: 'NewExpression[callee.name="Date"][arguments.length=0]', message: 'take the Clock port instead' },
-  // `Date()` without `new` returns the current time, whatever its arguments.
-  { selector: 'CallExpression[callee.name="Date"]', message: 'take the Clock port instead' },
-  { selector: 'ImportExpression', message: 'import statically' },
-  { selector: 'TSImportType', message: 'import the type by name' },
-];
-
-const worldlyGlobals = [
-  'Buffer',
-  'clearImmediate',
-  'clearInterval',
-  'clearTimeout',
-  'console',
-  'crypto',
-  'fetch',
-  'global',
-  'globalThis',
-  'performance',
-  'process',
-  'queueMicrotask',
-  'require',
-  'setImmediate',
-  'setInterval',
-  'setTimeout',
-];
-
-/** @param {string[]} allowed */
-function importsOtherThan(...allowed) {
-  const names = allowed.map((name) => `${name}$`);
-  return {
-    regex: `^(?!${['\\.{1,2}/', ...names].join('|')})`,
-    message: 'the domain imports only itself, by relative paths',
-  };
 }

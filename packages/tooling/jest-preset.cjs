@@ -28,8 +28,7 @@ module.exports = {
   testEnvironmentOptions: { customExportConditions: ['@adoption-store/source', 'node', 'require', 'default'] },
   testMatch: ['<rootDir>/**/*.spec.ts'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/', '<rootDir>/.stryker/'],
-  // The architecture's fixtures are small repositories of their own, with specs and package names in them.
-  modulePathIgnorePatterns: ['/architecture/fixtures/', '<rootDir>/.stryker/'],
+  modulePathIgnorePatterns: ['<rootDir>/.stryker/'],
   extensionsToTreatAsEsm: [],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: {

@@ -1,37 +1,39 @@
-const { appendFileSync } = require('node:fs');
+/**
+ * A Jest reporter that adds a run's totals to the file that TEST_TOTALS names, a line of JSON for each run. Run as a program,
+ * it prints the sum, and fails unless every test passed.
+ */
+const { appendFileSync, existsSync, readFileSync } = require('node:fs');
 
-/** Jest reporter: adds this run's totals, times and what failed, a line of JSON, to the file that TEST_TOTALS names. */
+const file = process.env.TEST_TOTALS;
+
 module.exports = class JestTotals {
   onRunComplete(_contexts, results) {
-    const suites = results.testResults;
+    const notPassed = results.testResults.flatMap((suite) =>
+      suite.testResults
+        .filter(({ status }) => status !== 'passed')
+        .map(({ status, fullName }) => `${status}: ${suite.testFilePath}: ${fullName}`),
+    );
     const totals = {
-      // npm's, for it is npm that runs Jest in each workspace.
-      workspace: process.env.npm_package_name ?? process.cwd(),
-      node: process.version,
       // Whether these tests have run before: on another version of Node.js or PostgreSQL.
       isAgain: process.env.TEST_AGAIN === 'true',
-      seconds: (Date.now() - results.startTime) / 1000,
       passed: results.numPassedTests,
       // A suite that couldn't be run is a failure without a failed test.
       failed: results.numFailedTests + results.numRuntimeErrorTestSuites,
       skipped: results.numPendingTests + results.numTodoTests,
-      skips: suites.flatMap((suite) =>
-        suite.testResults
-          .filter(({ status }) => status === 'pending' || status === 'todo')
-          .map(({ fullName }) => `${suite.testFilePath}: ${fullName}`),
-      ),
-      failures: suites.flatMap((suite) => [
-        // Its own message is empty if an afterAll failed.
-        ...(suite.testExecError ? [`${suite.testFilePath}: ${suite.failureMessage}`] : []),
-        ...suite.testResults.filter(({ status }) => status === 'failed').map(inWords(suite)),
-      ]),
-      suites: suites.map(({ testFilePath, perfStats }) => ({ file: testFilePath, seconds: perfStats.runtime / 1000 })),
+      notPassed,
     };
-    appendFileSync(process.env.TEST_TOTALS, `${JSON.stringify(totals)}\n`);
+    appendFileSync(file, `${JSON.stringify(totals)}\n`);
   }
 };
 
-const inWords =
-  ({ testFilePath }) =>
-  ({ fullName, failureMessages }) =>
-    `${testFilePath}: ${fullName}\n${failureMessages.join('\n')}`;
+if (require.main === module) {
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
+  const runs = lines.map((line) => JSON.parse(line));
+  for (const name of runs.flatMap(({ notPassed }) => notPassed)) console.log(name);
+  // Each test is counted once, on however many versions it has run; its failure on any of them is one.
+  const sum = (outcome, among) => among.reduce((total, run) => total + run[outcome], 0);
+  const first = runs.filter(({ isAgain }) => !isAgain);
+  const [passed, failed, skipped] = [sum('passed', first), sum('failed', runs), sum('skipped', first)];
+  console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
+  process.exitCode = passed > 0 && failed + skipped === 0 ? 0 : 1;
+}

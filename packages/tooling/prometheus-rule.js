@@ -1,4 +1,5 @@
-// Generates the PrometheusRule of the Prometheus Operator from the alert rules: docker/kubernetes/monitoring/prometheus-rule.yaml.
+// Generates the PrometheusRule of the Prometheus Operator from the alert rules: docker/kubernetes/monitoring/prometheus-rule.yaml,
+// or the file that is given.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -14,4 +15,4 @@ metadata:
 spec:
 ${spec.join('\n')}
 `;
-writeFileSync(join(folder, 'kubernetes/monitoring/prometheus-rule.yaml'), object);
+writeFileSync(process.argv[2] ?? join(folder, 'kubernetes/monitoring/prometheus-rule.yaml'), object);

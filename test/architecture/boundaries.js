@@ -1,9 +1,10 @@
 /**
- * The allowed imports, for dependency-cruiser. `fixtures/<name of the rule>/` breaks each rule in files called `bad*`,
- * and boundaries.spec.ts proves that the rule finds them. Paths are relative to the repository.
+ * The allowed imports, for dependency-cruiser. boundaries.spec.ts has a file that breaks each rule. Paths are relative to
+ * the repository.
  */
+
 /** A pattern for the paths of code that production never loads. */
-export const TEST_CODE = String.raw`\.spec\.ts$|/src/testing(\.ts$|/)|^(packages|apps)/[^/]+/test/|^packages/test-support/`;
+const TEST_CODE = String.raw`\.spec\.ts$|/src/testing(\.ts$|/)|^(packages|apps)/[^/]+/test/|^packages/test-support/`;
 const PRODUCTION = { path: '^(packages|apps)/[^/]+/src/', pathNot: TEST_CODE };
 
 /** Matches modules of npm packages, installed or not. */
@@ -101,10 +102,10 @@ export const rules = [
     to: { path: TEST_CODE },
   },
   {
-    name: 'production-imports-no-dev-dependency',
-    comment: 'Modules that production imports must be installed in production.',
+    name: 'production-imports-its-dependencies-alone',
+    comment: 'Production installs what package.json declares, without the dependencies of development.',
     from: PRODUCTION,
-    to: { dependencyTypes: ['npm-dev'] },
+    to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
   },
   {
     name: 'imports-resolve',

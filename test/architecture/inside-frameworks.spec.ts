@@ -1,44 +1,84 @@
-import { afterAll, expect, it } from '@jest/globals';
-import { restrictionsIn, rulesOf } from './lint.js';
-import { removeTrees } from './trees.js';
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { beforeAll, expect, it } from '@jest/globals';
 
-afterAll(removeTrees);
-
-it('refuses the use of undocumented parts of frameworks, and nothing else', async () => {
-  const findings = await restrictionsIn('inside-frameworks', 'packages/infrastructure');
-  expect(findings.map(({ place, message }) => `${place} ${reason(message)}`)).toEqual([
-    "bad.ts:1 pg's wire protocol is internal to pg",
-    "bad.ts:2 a path into a package is private: import it by the package's name",
-    'bad.ts:3 set V8 flags where Node.js is started',
-    "bad.ts:6 pg's wire protocol is internal to pg",
-    'bad.ts:7 no mutable state in a module: keep it in the object that it belongs to',
-    'bad.ts:8 no mutable state in a module: keep it in the object that it belongs to',
-    'bad.ts:9 set V8 flags where Node.js is started',
-    "bad.ts:10 don't extend Node's HTTP and network classes",
-    "bad.ts:11 don't extend the classes of Node's HTTP or of pg's connections",
-    'bad.ts:16 a member that begins with _ is private',
-    "bad.ts:17 don't replace another object's method",
-    "bad.ts:18 don't change another class's prototype",
-    "bad.ts:19 don't change an object's internals",
-    'bad.ts:20 the module cache is private',
-    'bad.ts:21 the module loader is private',
-    "bad.ts:21 don't change an object's internals",
-  ]);
-});
-
-// The fixture above shows that the rules work.
-it.each([
+const repository = join(__dirname, '../..');
+const WORKSPACES = [
   ...['api', 'cli', 'portal', 'worker'].map((name) => `apps/${name}`),
   ...['client', 'config', 'domain', 'embedded-postgres', 'infrastructure', 'telemetry', 'web'].map(
     (name) => `packages/${name}`,
   ),
-])('refuses the same in %s', async (workspace) => {
-  const rules = await rulesOf(workspace, 'src/any.ts');
-  expect(JSON.stringify(rules['no-restricted-syntax'])).toContain('a member that begins with _ is private');
-  expect(JSON.stringify(rules['no-restricted-imports'])).toContain('a path into a package is private');
+];
+const INTERNALS = "don't change an object's internals";
+const MUTABLE = 'no mutable state in a module';
+const FOCUSED = 'a focused test switches off all others';
+
+/** Refused in every workspace: code, and the reason. */
+const REFUSED = [
+  [`import { serialize } from 'pg-protocol';`, "pg's wire protocol is internal"],
+  [`import { type Submittable } from 'pg';`, "pg's wire protocol is internal"],
+  [`import { DataSource } from 'typeorm/data-source/DataSource.js';`, 'a path into a package is private'],
+  [`import { setFlagsFromString } from 'node:v8';`, 'set V8 flags where Node.js is started'],
+  [`setFlagsFromString('--no-opt');`, 'set V8 flags where Node.js is started'],
+  [`export let latest = '';`, MUTABLE],
+  [`var count = 0;`, MUTABLE],
+  [`class Request extends IncomingMessage {}`, "don't extend Node's HTTP and network classes"],
+  [`class Client extends pg.Client {}`, "don't extend the classes of Node's HTTP or of pg's connections"],
+  [`response._storeHeader();`, 'a member that begins with _ is private'],
+  [`response.end = () => response;`, "don't replace another object's method"],
+  [`IncomingMessage.prototype.resume = 1;`, "don't change another class's prototype"],
+  [`Object.defineProperty(response, 'statusCode', {});`, INTERNALS],
+  [`Object.create(response);`, INTERNALS],
+  [`delete require.cache[module];`, 'the module cache is private'],
+  [`new Module(module);`, 'the module loader is private'],
+] as const;
+
+/** Refused in the domain alone. */
+const WORLDLY = ['Date.now();', 'new Date();', 'Date();', 'Math.random();'];
+
+const FOCUSED_TESTS = [
+  `it.only('x', () => undefined);`,
+  `describe.only('x', () => undefined);`,
+  `it.only.each([1])('x', () => undefined);`,
+  `it.concurrent.only('x', async () => undefined);`,
+  `it['only']('x', () => undefined);`,
+  `fit('x', () => undefined);`,
+];
+
+const ALLOWED = [
+  `import { DataSource } from 'typeorm';`,
+  `import { readFile } from 'node:fs/promises';`,
+  `class Source { private readonly _kept = 1; read() { let size = this._kept; return (size += 1); } }`,
+  `new Date(0);`,
+  `Math.round(0.5);`,
+];
+
+let found: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
+
+beforeAll(() => {
+  const sources = [...REFUSED.map(([code]) => code), ...WORLDLY, ...ALLOWED];
+  const pieces = [
+    ...sources.map((code) => ({ file: 'src/any.ts', code })),
+    ...FOCUSED_TESTS.map((code) => ({ file: 'src/any.spec.ts', code })),
+  ];
+  const args = JSON.stringify({ repository, workspaces: [...WORKSPACES, 'test'], pieces });
+  const output = execFileSync(process.execPath, [join(__dirname, 'lint.js'), args], { cwd: repository });
+  found = JSON.parse(output.toString()) as typeof found;
 });
 
-/** ESLint's message without its first part, which names the restricted import. */
-function reason(message: string): string {
-  return message.replace(/^'[^']+' import is restricted from being used by a pattern\. /, '');
-}
+it.each(WORKSPACES)('refuses the undocumented parts of frameworks in %s', (workspace) => {
+  for (const [code, reason] of REFUSED)
+    expect([code, found[workspace]?.[code]]).toEqual([code, expect.arrayContaining([expect.stringContaining(reason)])]);
+});
+
+it('refuses a domain with its own clock or randomness', () => {
+  expect(WORLDLY.filter((code) => found['packages/domain']?.[code]?.length !== 1)).toEqual([]);
+});
+
+it.each([...WORKSPACES, 'test'])('refuses a focused test in %s', (workspace) => {
+  for (const code of FOCUSED_TESTS) expect([code, found[workspace]?.[code]]).toEqual([code, [FOCUSED]]);
+});
+
+it('refuses nothing else', () => {
+  expect(ALLOWED.flatMap((code) => found['packages/infrastructure']?.[code])).toEqual([]);
+});

@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { createDatabase, freePort, type Running, type TestDatabase } from '@adoption-store/test-support';
 import { addPets, issueKeys, startService } from '../support/faults.js';
 import { isSuccess, Load, type LoadKeys } from '../support/load.js';
-import { metricsIn, ruleExpressions } from '../support/promql.js';
 import { HAPROXY, Proxy } from '../support/proxy.js';
+import { metricsIn } from '../support/watched-metrics.js';
 
 const PORTAL_NAME = 'portal.example.com';
 
@@ -171,8 +170,7 @@ async function asStranger(forwardedFor: string): Promise<number> {
   });
 
   it('tells Prometheus each metric of its own that the alert rules name', async () => {
-    const expressions = ruleExpressions(join(__dirname, '../../docker/prometheus/alerts.yml'));
-    const names = expressions.flatMap(metricsIn).filter((name) => name.startsWith('haproxy_'));
+    const names = metricsIn('prometheus/alerts.yml').filter((name) => name.startsWith('haproxy_'));
     expect(names.length).toBeGreaterThanOrEqual(3);
     const told = await (await fetch(proxy.metrics)).text();
     expect(names.filter((name) => !told.includes(`\n${name}{`))).toEqual([]);

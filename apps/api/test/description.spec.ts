@@ -173,6 +173,68 @@ describe('the description', () => {
   });
 });
 
+interface Part {
+  /** As in a JSON pointer: `#/paths/~1pets/get`. */
+  readonly pointer: string;
+  readonly part: Readonly<Record<string, unknown>>;
+}
+
+/** Every object of the description but the values of examples. */
+function partsOf(part: unknown, pointer = '#'): readonly Part[] {
+  if (Array.isArray(part)) return part.flatMap((each, index) => partsOf(each, `${pointer}/${index}`));
+  if (typeof part !== 'object' || part === null) return [];
+  const within = Object.entries(part)
+    .filter(([name]) => name !== 'examples')
+    .flatMap(([name, each]) => partsOf(each, `${pointer}/${name.replaceAll('/', '~1')}`));
+  return [{ pointer, part: part as Part['part'] }, ...within];
+}
+
+describe('for generators of clients, the description', () => {
+  // As it is sent: without the properties that are undefined.
+  const parts = partsOf(JSON.parse(JSON.stringify(description)));
+  const responses = parts.filter(({ pointer }) => /\/responses\/\w+$/.test(pointer));
+  const resolved = (part: Part['part']) => parts.find(({ pointer }) => pointer === part['$ref'])?.part ?? part;
+
+  /** The parts that a response uses, also by references. */
+  function usedBy({ pointer, part }: Part, seen = new Set<string>()): readonly Part[] {
+    return partsOf(part, pointer).flatMap((each) => {
+      const reference = each.part['$ref'];
+      if (typeof reference !== 'string' || seen.has(reference)) return [each];
+      seen.add(reference);
+      return [each, ...usedBy({ pointer: reference, part: resolved(each.part) }, seen)];
+    });
+  }
+
+  it('has Error by plain reference in every error response', () => {
+    const schemas = responses
+      .filter(({ part }) => JSON.stringify(part).includes('schemas/Error'))
+      .map(({ part }) => (part['content'] as { 'application/json': Part['part'] })['application/json']['schema']);
+    expect(schemas.length).toBeGreaterThan(15);
+    for (const schema of schemas) expect(schema).toEqual({ $ref: '#/components/schemas/Error' });
+  });
+
+  it('has closed sets of words in requests alone', () => {
+    const used = responses.flatMap((each) => usedBy(each));
+    expect(used.some(({ part }) => 'x-extensible-enum' in part)).toBe(true);
+    expect(used.filter(({ part }) => 'enum' in part)).toEqual([]);
+    const closed = (name: string) => resolved({ $ref: `#/components/schemas/${name}` })['enum'];
+    expect(closed('PetStatus')).toEqual(['available', 'pending', 'sold']);
+    expect(closed('OrderStatus')).toEqual(['placed', 'completed', 'cancelled', 'expired']);
+  });
+
+  it('has no default of a property, which openapi-typescript would make required', () => {
+    expect(parts.filter(({ pointer, part }) => /\/properties\/\w+$/.test(pointer) && 'default' in part)).toEqual([]);
+  });
+
+  // The linters check them against their schemas.
+  it('has an example of every named schema and every property', () => {
+    const schemas = parts.filter(({ pointer }) => /\/components\/schemas\/\w+$|\/properties\/\w+$/.test(pointer));
+    // A choice of null and an object: the object's properties have their examples.
+    const without = schemas.filter(({ part }) => !('oneOf' in part) && resolved(part)['examples'] === undefined);
+    expect(without.map(({ pointer }) => pointer)).toEqual([]);
+  });
+});
+
 describe('a response is checked against the description, which detects', () => {
   const withBody = (response: RawResponse, change: (body: string) => string): RawResponse => ({
     ...response,

@@ -42,11 +42,10 @@ export function serveDocs(
       return sendFixedFile(request, reply, file);
     });
   };
-  for (const name of ['openapi.json', 'openapi-3.0.json', 'postman_collection.json'] as const)
-    serve(`/${name}`, JSON_TYPE, async () => {
-      const { describingFiles } = await import('../openapi/description.js');
-      return describingFiles(publicUrl ?? localUrl(fastify))[name];
-    });
+  serve('/openapi.json', JSON_TYPE, async () => {
+    const { descriptionText } = await import('../openapi/description.js');
+    return descriptionText(publicUrl ?? localUrl(fastify));
+  });
   serve('/docs', HTML, () => referencePage(portalUrl));
   serve('/docs/page.css', CSS, ours('page.css'));
   serve('/docs/operations.css', CSS, ours('operations.css'));

@@ -48,15 +48,11 @@ export API_KEY='aas_…'</code></pre>
 }
 
 function linksTo(portalUrl: string | undefined): readonly string[] {
-  const files = [
-    '<li><a href="openapi.json">OpenAPI 3.1</a></li>',
-    '<li><a href="openapi-3.0.json">OpenAPI 3.0</a></li>',
-    '<li><a href="postman_collection.json" download>Postman collection</a></li>',
-  ];
-  if (portalUrl === undefined) return ['<li>The operator of this service gives out keys</li>', ...files];
+  const file = '<li><a href="openapi.json">OpenAPI 3.1</a></li>';
+  if (portalUrl === undefined) return ['<li>The operator of this service gives out keys</li>', file];
   // URL encodes what HTML would read as markup.
   const link = (path: string, text: string) => `<li><a href="${new URL(portalUrl + path).href}">${text}</a></li>`;
-  return [link('/keys', 'Get a key'), link('/quickstart#typescript', 'Typed client'), ...files];
+  return [link('/keys', 'Get a key'), link('/quickstart#typescript', 'Typed client'), file];
 }
 
 function programOf({ language, needs, file, command, install, text }: QuickStart): string {

@@ -17,10 +17,8 @@ import { headers } from './headers.js';
 import { messageSchemas } from '../messages/message.schema.js';
 import { petSchemas } from '../pets/pet.schema.js';
 import { orderSchemas } from '../store/order.schema.js';
-import { inOpenApi30 } from './openapi-3.0.js';
 import { parameters } from './parameters.js';
 import { paths } from './paths.js';
-import { postmanCollection } from './postman.js';
 import { rateLimitSchemas } from './rate-limit.js';
 import type { Described } from './schema.js';
 
@@ -144,25 +142,12 @@ export const description: Described = {
 };
 
 /**
- * The files that describe the API, by name: served, and committed beside package.json.
+ * The text of openapi.json, as it is served and committed.
  *
- * @param address the address of the server that serves them, such as `https://api.example.com`. Undefined if it doesn't
- * know it, as in the committed files.
+ * @param address the address of the server that serves it, such as `https://api.example.com`. Undefined if it doesn't know
+ * it, as in the committed file.
  */
-export function describingFiles(address?: string): {
-  readonly 'openapi.json': string;
-  readonly 'openapi-3.0.json': string;
-  readonly 'postman_collection.json': string;
-} {
+export function descriptionText(address?: string): string {
   const own = address === undefined ? [] : [{ url: `${address}/v1`, description: 'This server' }];
-  const served = { ...description, servers: [...own, ...servers] };
-  return {
-    'openapi.json': text(served),
-    'openapi-3.0.json': text(inOpenApi30(served)),
-    'postman_collection.json': text(postmanCollection(served)),
-  };
-}
-
-function text(described: Described): string {
-  return `${JSON.stringify(described, null, 2)}\n`;
+  return `${JSON.stringify({ ...description, servers: [...own, ...servers] }, null, 2)}\n`;
 }

@@ -3,10 +3,6 @@ import { MERGE_PATCH } from '../requests/json-body.decorator.js';
 /** A part of the description: a JSON Schema, a response, an operation. Linters and tests check it, not the compiler. */
 export type Described = Readonly<Record<string, unknown>>;
 
-export function isDescribed(value: unknown): value is Described {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 export function ref(section: 'schemas' | 'parameters' | 'headers' | 'responses', name: string): Described {
   return { $ref: `#/components/${section}/${name}` };
 }

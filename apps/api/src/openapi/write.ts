@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import 'reflect-metadata';
-import { describingFiles } from './description.js';
+import { descriptionText } from './description.js';
 
 // From dist/openapi, for `npm run openapi`.
-for (const [name, text] of Object.entries(describingFiles()))
-  writeFileSync(new URL(`../../${name}`, import.meta.url), text);
+writeFileSync(new URL('../../openapi.json', import.meta.url), descriptionText());

@@ -35,7 +35,7 @@ interface Description {
 }
 
 /** Pages outside the API. Health, the description and its page have their own suites. */
-const BESIDE = /^\/(?:livez|readyz|openapi(?:-3\.0)?\.json|postman_collection\.json|docs|docs\/[\w.-]+)$/;
+const BESIDE = /^\/(?:livez|readyz|openapi\.json|docs|docs\/[\w.-]+)$/;
 /** Headers that HTTP defines for any message. */
 const GENERIC: ReadonlySet<string> = new Set([
   'connection',
