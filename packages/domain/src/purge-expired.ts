@@ -63,16 +63,16 @@ export class PurgeExpired {
     const now = this.clock.now();
     const purge: Readonly<Record<PurgedKind, () => Promise<number>>> = {
       counts: () => this.requests.purge(now),
-      answers: () => this.idempotency.forget(later(now, -ANSWER_TTL)),
-      resets: () => this.credentials.forgetResets(now),
-      mails: () => this.accountMails.forget(now),
+      answers: () => this.idempotency.purge(later(now, -ANSWER_TTL)),
+      resets: () => this.credentials.purgeLinks(now),
+      mails: () => this.accountMails.purge(now),
       attempts: () => this.attempts.purge(now),
-      sessions: () => this.sessions.forget(now),
+      sessions: () => this.sessions.purge(now),
       usage: () => this.usage.forget('day', later(now, -USAGE_TTL)),
       hours: () => this.usage.forget('hour', later(now, -HOURLY_USAGE_TTL)),
       refusals: () => this.refusals.forget(later(now, -REFUSAL_TTL)),
-      messages: () => this.messages.forget(later(now, -this.messageRetention)),
-      keys: () => this.apiKeys.forgetPast(later(now, -PAST_KEY_TTL)),
+      messages: () => this.messages.purge(later(now, -this.messageRetention)),
+      keys: () => this.apiKeys.purge(later(now, -PAST_KEY_TTL)),
     };
     return purge[kind]();
   }

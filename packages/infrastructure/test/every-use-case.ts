@@ -278,7 +278,7 @@ export function everyUseCase(application: Application, surroundings: Surrounding
     limitAttempts: async () => {
       for (const limit of [2, 2, 2]) await application.limitAttempts.execute(email, { most: limit, within: HOUR });
       await application.limitAttempts.takeBack(email);
-      await application.limitAttempts.forget([email]);
+      await application.limitAttempts.clear([email]);
     },
     requestAddressProof: async () => {
       await application.requestAddressProof.execute(await signUp('proof'));

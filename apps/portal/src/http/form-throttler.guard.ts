@@ -100,8 +100,8 @@ export class FormThrottlerGuard implements CanActivate {
   }
 
   /** Resets an account's counters, so that earlier attempts by strangers don't delay its owner. */
-  async forget({ id, email }: Account): Promise<void> {
-    await this.limitAttempts.forget([`sign-in ${email}`, `reset ${email}`, `password ${id}`]);
+  async clear({ id, email }: Account): Promise<void> {
+    await this.limitAttempts.clear([`sign-in ${email}`, `reset ${email}`, `password ${id}`]);
   }
 
   private async judge(

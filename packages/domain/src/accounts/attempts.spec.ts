@@ -39,7 +39,7 @@ describe('attempts', () => {
     await limitAttempts.takeBack('dev@example.com');
     expect(await attempt()).toBeUndefined();
     expect(await attempt()).toBe(MINUTE);
-    await limitAttempts.forget(subjects);
+    await limitAttempts.clear(subjects);
     for (const subject of [...subjects, ...subjects]) expect(await attempt(subject)).toBeUndefined();
   });
 

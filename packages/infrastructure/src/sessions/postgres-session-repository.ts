@@ -61,7 +61,7 @@ export class PostgresSessionRepository implements SessionRepository {
     await onDatabase(() => this.dataSource.manager.delete(sessionSchema, { accountId }));
   }
 
-  async forget(until: Instant): Promise<number> {
+  async purge(until: Instant): Promise<number> {
     return deletePortions(this.dataSource, { table: 'sessions', time: 'expire' }, until);
   }
 
