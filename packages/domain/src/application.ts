@@ -46,7 +46,6 @@ import { ExportAnimals } from './animals/export-animals.js';
 import { GetAnimal } from './animals/get-animal.js';
 import { ImportAnimals } from './animals/import-animals.js';
 import { ListAnimals } from './animals/list-animals.js';
-import { ShowAnimals } from './animals/show-animals.js';
 import { WithdrawAnimal } from './animals/withdraw-animal.js';
 import { AddCategory } from './categories/add-category.js';
 import type { CategoryRepository } from './categories/category-repository.js';
@@ -54,7 +53,6 @@ import { GetCategory } from './categories/get-category.js';
 import { ListCategories } from './categories/list-categories.js';
 import { NameCategory } from './categories/name-category.js';
 import { RemoveCategory } from './categories/remove-category.js';
-import { ShowCategories } from './categories/show-categories.js';
 import { DEFAULT_DELIVERY_POLICY, type DeliveryPolicy } from './deliveries/deliver-batch.js';
 import { AnswerOnce } from './idempotency/answer-once.js';
 import type { IdempotencyRecords } from './idempotency/idempotency-records.js';
@@ -76,7 +74,6 @@ import { ListOrders } from './orders/list-orders.js';
 import { DEFAULT_ORDER_LIMIT } from './orders/order.js';
 import type { OrderRepository } from './orders/order-repository.js';
 import { PlaceOrder } from './orders/place-order.js';
-import { ShowOrders } from './orders/show-orders.js';
 import { DEFAULT_MESSAGE_RETENTION, PurgeExpired } from './purge-expired.js';
 import { DEFAULT_ADDRESS_LIMIT, MeterRequest } from './quotas/meter-request.js';
 import { RecordRefusal } from './quotas/record-refusal.js';
@@ -156,13 +153,11 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     changeAnimal: new ChangeAnimal(animals),
     withdrawAnimal: new WithdrawAnimal(animals, clock),
     importAnimals: new ImportAnimals(ports.animalImporter),
-    showAnimals: new ShowAnimals(animals),
     exportAnimals: new ExportAnimals(animals),
 
     addCategory: new AddCategory(categories),
     getCategory: new GetCategory(categories),
     listCategories: new ListCategories(categories),
-    showCategories: new ShowCategories(categories),
     nameCategory: new NameCategory(categories),
     removeCategory: new RemoveCategory(categories),
 
@@ -171,7 +166,6 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     cancelOrder: new CancelOrder(orders, clock),
     getOrder: new GetOrder(orders),
     listOrders: new ListOrders(orders),
-    showOrders: new ShowOrders(orders),
     expireOrders: new ExpireOrders(orders, clock, orderTtl),
 
     queueMessage: new QueueMessage(messages, cryptography, clock),

@@ -1,4 +1,3 @@
-export * from './animals/show-animals.js';
 export * from './application.js';
 export * from './accounts/account.js';
 export * from './accounts/account-mail.js';
@@ -69,7 +68,6 @@ export {
   pauseAfter,
   RefusedForGood,
 } from './deliveries/deliver-batch.js';
-export * from './categories/show-categories.js';
 export * from './deliveries/delivery-queue.js';
 export * from './idempotency/answer-once.js';
 export * from './idempotency/idempotency-records.js';
@@ -80,7 +78,7 @@ export * from './kernel/errors.js';
 export { MAX_IDS } from './kernel/ids.js';
 export * from './kernel/int64.js';
 export * from './kernel/version.js';
-export { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Page, type PagePlace, type TwoWayPage } from './kernel/page.js';
+export { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Page, type PagePlace, type PageRequest } from './kernel/page.js';
 export * from './messages/deliver-messages.js';
 export * from './messages/get-message.js';
 export * from './messages/list-messages.js';
@@ -98,7 +96,6 @@ export * from './orders/list-orders.js';
 export * from './orders/order.js';
 export * from './orders/order-repository.js';
 export * from './orders/place-order.js';
-export * from './orders/show-orders.js';
 export * from './purge-expired.js';
 export * from './quotas/meter-request.js';
 export * from './quotas/quota.js';

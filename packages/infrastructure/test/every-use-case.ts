@@ -68,6 +68,9 @@ export function everyUseCase(application: Application, surroundings: Surrounding
             application.listAnimals.execute({ status, limit, after }),
           );
           await Promise.all(pages);
+          for (const categoryIds of [undefined, [1n]]) {
+            await application.listAnimals.execute({ status, limit, categoryIds, before: 50_000n });
+          }
         }
       }
     },
@@ -95,6 +98,7 @@ export function everyUseCase(application: Application, surroundings: Surrounding
         await application.listCategories.execute({ after });
         await application.listCategories.execute({ after, ids: [5n, 70_000n, 10_000_000n] });
       }
+      await application.listCategories.execute({ before: 50_000n });
     },
     nameCategory: async () => {
       for (const id of [BigInt(-run - 1), animalId])
@@ -129,6 +133,9 @@ export function everyUseCase(application: Application, surroundings: Surrounding
         for (const status of [undefined, 'placed', 'completed', 'cancelled', 'expired'] as const) {
           for (const after of [undefined, 50_000n, 99_990n]) {
             await application.listOrders.execute({ accountId, status, after, limit: 20 });
+          }
+          for (const place of [{}, { before: 50_000n }]) {
+            await application.listOrders.execute({ accountId, status, first: 'newest', ...place });
           }
         }
       }
@@ -196,27 +203,6 @@ export function everyUseCase(application: Application, surroundings: Surrounding
       application.recordOperation.execute({ keyId: (await key('operation')).key.id }, 'GET /v1/pets');
     },
     showDeprecatedUses: async () => application.showDeprecatedUses.execute([(await key('deprecated')).key]),
-    // Their first and next pages send the statements of `listAnimals` and `listOrders`.
-    showAnimals: async () => {
-      for (const status of [undefined, 'sold'] as const) {
-        for (const categoryId of [undefined, 1n]) {
-          await application.showAnimals.execute({ status, categoryId, before: 50_000n });
-        }
-      }
-    },
-    showCategories: async () => {
-      for (const place of [{}, { after: 50_000n }, { before: 50_000n }])
-        await application.showCategories.execute(place);
-    },
-    showOrders: async () => {
-      for (const accountId of [partner, newcomer]) {
-        for (const status of [undefined, 'cancelled'] as const) {
-          for (const place of [{}, { before: 50_000n }]) {
-            await application.showOrders.execute({ accountId, status, ...place });
-          }
-        }
-      }
-    },
     showMessages: async () => {
       const place = { createdAt: later(clock.now(), -DAY), id: 'msg_7' as MessageId };
       for (const accountId of [partner, newcomer]) {

@@ -13,7 +13,6 @@ import {
   NameCategory,
   RemoveCategory,
   requireScope,
-  ShowCategories,
 } from '@adoption-store/domain';
 import { Body, Controller, Get, NotFoundException, Param, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -33,7 +32,6 @@ export class CategoriesController {
   constructor(
     private readonly pages: Pages,
     private readonly listCategories: ListCategories,
-    private readonly shownCategories: ShowCategories,
     private readonly getCategory: GetCategory,
     private readonly addCategory: AddCategory,
     private readonly nameCategory: NameCategory,
@@ -174,7 +172,7 @@ export class CategoriesController {
     form: Form,
   ): Promise<void> {
     const place = placeFrom(query, int64From);
-    const page = await this.shownCategories.execute(place);
+    const page = await this.listCategories.execute(place);
     await this.pages.show(
       request,
       reply,

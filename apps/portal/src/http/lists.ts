@@ -4,8 +4,8 @@ import {
   INT64_MIN,
   invalid,
   InvalidInput,
+  type Page,
   type PagePlace,
-  type TwoWayPage,
 } from '@adoption-store/domain';
 import type { Form, Paging } from '../views.js';
 import { fields, int64From, problemsOf } from './forms.js';
@@ -92,7 +92,7 @@ export function pagingOf<Place>(
   path: string,
   filter: Readonly<Record<string, bigint | string | undefined>>,
   { after }: PagePlace<Place>,
-  { previous, next }: Pick<TwoWayPage<unknown, Place>, 'previous' | 'next'>,
+  { previous, next }: Pick<Page<unknown, Place>, 'previous' | 'next'>,
   write: (place: Place) => string = String,
 ): Paging {
   const isFirst = previous === undefined && after === undefined;

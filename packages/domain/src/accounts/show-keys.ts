@@ -1,6 +1,6 @@
 import type { RequestCounter } from '../quotas/request-counter.js';
 import type { Clock, Instant } from '../kernel/clock.js';
-import { type PagePlace, readTwoWayPage, type TwoWayPage } from '../kernel/page.js';
+import { type Page, type PagePlace, readPage } from '../kernel/page.js';
 import type { AccountId } from './account.js';
 import { type ApiKey, type ApiKeyId, hasEnded, KEY_STATES, type KeyState } from './api-key.js';
 import type { ApiKeyRepository } from './api-key-repository.js';
@@ -18,7 +18,7 @@ export interface ShowKeysInput extends PagePlace<bigint> {
   readonly name?: string | undefined;
 }
 
-export interface ShownKeys extends TwoWayPage<ApiKey, ApiKeyId> {
+export interface ShownKeys extends Page<ApiKey, ApiKeyId> {
   /** The ends of the bans of the shown keys. */
   readonly bans: ReadonlyMap<ApiKeyId, Instant>;
   /** The deprecated operations that the shown keys still use. */
@@ -36,11 +36,10 @@ export class ShowKeys {
 
   async execute({ accountId, states = KEY_STATES, name, ...place }: ShowKeysInput): Promise<ShownKeys> {
     const at = this.clock.now();
-    const page = await readTwoWayPage<ApiKey, ApiKeyId>(
-      place as PagePlace<ApiKeyId>,
+    const page = await readPage<ApiKey, ApiKeyId>(
+      { ...(place as PagePlace<ApiKeyId>), limit: KEYS_PAGE },
       ({ id }) => id,
       (part) => this.keys.search({ accountId, states, name, at, ...part }),
-      KEYS_PAGE,
     );
     // A key that has ended is refused anyway.
     const mayBeBanned = page.items.filter((key) => !hasEnded(key, at));

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { BASE62, randomBase62 } from './base62.js';
 import { checkAll, DomainError, invalid } from './errors.js';
 import { isInt64 } from './int64.js';
+import { type PageRequest, readPage } from './page.js';
 import { hasAtMostCodePoints, isStorable } from './text.js';
 
 describe('random text', () => {
@@ -74,5 +75,54 @@ describe('input', () => {
     expect(checkAll({ a: () => 1, b: () => 'two' })).toEqual({ a: 1, b: 'two' });
     const gone = new DomainError('service_unavailable', 'gone');
     expect(() => checkAll({ a: refuse(invalid('a', 'must be small')), b: refuse(gone) })).toThrow(gone);
+  });
+});
+
+describe('a page', () => {
+  const sizes = [fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1, max: 12 })] as const;
+  const listOf = (count: number) => {
+    const ids = Array.from({ length: count }, (_, index) => index + 1);
+    return (place: PageRequest<number>) =>
+      readPage(
+        place,
+        (id) => id,
+        ({ after = 0, before, limit }) =>
+          Promise.resolve(
+            before === undefined
+              ? ids.filter((id) => id > after).slice(0, limit)
+              : ids.filter((id) => id < before).slice(-limit),
+          ),
+      );
+  };
+
+  it('is the same on the way back as on the way there', async () => {
+    await fc.assert(
+      fc.asyncProperty(...sizes, async (count, limit) => {
+        const page = listOf(count);
+        let current = await page({ limit });
+        expect(current.previous).toBeUndefined();
+        const walked = [...current.items];
+        while (current.next !== undefined) {
+          const next = await page({ after: current.next, limit });
+          expect(await page({ before: next.previous, limit })).toEqual(current);
+          walked.push(...next.items);
+          current = next;
+        }
+        expect(walked).toHaveLength(count);
+      }),
+    );
+  });
+
+  it('in front of any item is the first one, or full; only the last one has no next', async () => {
+    await fc.assert(
+      fc.asyncProperty(...sizes, fc.integer({ min: 1, max: 31 }), async (count, limit, before) => {
+        const page = listOf(count);
+        const { items, next, previous } = await page({ before, limit });
+        expect(items[0]).toBe(Math.max(1, Math.min(before, count + 1) - limit));
+        expect(items).toHaveLength(Math.min(limit, count));
+        expect(previous).toBe(items[0] === 1 ? undefined : items[0]);
+        expect(next).toBe(items.at(-1) === count ? undefined : items.at(-1));
+      }),
+    );
   });
 });

@@ -168,6 +168,10 @@ describe('the list of orders', () => {
       next: second?.id,
     });
     expect((await listOrders.execute({ accountId: alice, after: second?.id })).items).toEqual([third]);
+    const newest = (input = {}) => listOrders.execute({ accountId: alice, first: 'newest', limit: 2, ...input });
+    expect(await newest()).toEqual({ items: [third, cancelled], next: second?.id });
+    expect(await newest({ after: second?.id })).toEqual({ items: [first], previous: first?.id });
+    expect(await newest({ before: first?.id })).toEqual(await newest());
     await expect(listOrders.execute({ accountId: alice, limit: 101 })).rejects.toMatchObject({
       message: 'limit must be an integer from 1 to 100',
     });
