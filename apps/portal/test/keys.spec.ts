@@ -1,7 +1,8 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import type { Log } from '@adoption-store/telemetry';
-import { DAY, getPetDeprecation, MINUTE, SCOPES, startOf } from '@adoption-store/domain';
+import { DAY, MINUTE, SCOPES, startOf } from '@adoption-store/domain';
+import { getPetDeprecation } from '@adoption-store/web';
 import { ask, until } from '@adoption-store/test-support';
 import { pino } from 'pino';
 import { useApi } from './support/portal-api.js';

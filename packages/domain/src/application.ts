@@ -14,12 +14,12 @@ import type { CredentialRepository } from './accounts/credential-repository.js';
 import { DeliverAccountMails } from './accounts/deliver-account-mails.js';
 import { DisableKey } from './accounts/disable-key.js';
 import { GetAccount } from './accounts/get-account.js';
-import { GetKey } from './accounts/get-key.js';
 import { HoldToScopes } from './accounts/hold-to-scopes.js';
 import { IssueKey } from './accounts/issue-key.js';
 import { LimitAttempts } from './accounts/limit-attempts.js';
 import { ListAccounts } from './accounts/list-accounts.js';
 import { ListKeys } from './accounts/list-keys.js';
+import { ListOperations } from './accounts/list-operations.js';
 import { OpenAccount } from './accounts/open-account.js';
 import type { PasswordHasher } from './accounts/password-hasher.js';
 import { ProveAddress } from './accounts/prove-address.js';
@@ -32,7 +32,6 @@ import { ResetPassword } from './accounts/reset-password.js';
 import { RevokeKey } from './accounts/revoke-key.js';
 import { RotateKey } from './accounts/rotate-key.js';
 import type { Scopes } from './accounts/scope.js';
-import { ShowDeprecatedUses } from './accounts/show-deprecated-uses.js';
 import { ShowKey } from './accounts/show-key.js';
 import { ShowKeys } from './accounts/show-keys.js';
 import { SignIn } from './accounts/sign-in.js';
@@ -144,7 +143,7 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
   const { accounts, apiKeys, credentials, attempts, sessions } = ports;
   const { accountMails, accountMailSender, passwordHasher, requests, usage, refusals } = ports;
   const { accountMailPages: pages, provesAddresses = pages !== undefined } = options;
-  const showDeprecatedUses = new ShowDeprecatedUses(apiKeys, clock);
+  const listOperations = new ListOperations(apiKeys, clock);
   const requestAddressProof = new RequestAddressProof(accountMails, cryptography, clock, pages?.proof);
   return {
     addAnimal: new AddAnimal(animals),
@@ -187,10 +186,9 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     renameKey: new RenameKey(apiKeys),
     disableKey: new DisableKey(apiKeys, clock),
     recordOperation: new RecordOperation(apiKeys, clock),
-    getKey: new GetKey(apiKeys),
     showKey: new ShowKey(apiKeys, requests, clock),
-    showKeys: new ShowKeys(apiKeys, requests, showDeprecatedUses, clock),
-    showDeprecatedUses,
+    showKeys: new ShowKeys(apiKeys, requests, listOperations, clock),
+    listOperations,
     takeBackKey: new TakeBackKey(apiKeys, clock),
     listKeys: new ListKeys(accounts, apiKeys),
     authenticate: new Authenticate(apiKeys, cryptography, clock, keyEnvironment),

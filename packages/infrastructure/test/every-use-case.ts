@@ -202,7 +202,7 @@ export function everyUseCase(application: Application, surroundings: Surrounding
     recordOperation: async () => {
       application.recordOperation.execute({ keyId: (await key('operation')).key.id }, 'GET /v1/pets');
     },
-    showDeprecatedUses: async () => application.showDeprecatedUses.execute([(await key('deprecated')).key]),
+    listOperations: async () => application.listOperations.execute([(await key('operations')).key]),
     showMessages: async () => {
       const place = { createdAt: later(clock.now(), -DAY), id: 'msg_7' as MessageId };
       for (const accountId of [partner, newcomer]) {
@@ -212,7 +212,6 @@ export function everyUseCase(application: Application, surroundings: Surrounding
       }
     },
     showKey: () => application.showKey.execute({ accountId: partner, id: 11n }),
-    getKey: () => application.getKey.execute({ accountId: partner, id: 11n }),
     showKeys: async () => {
       for (const accountId of [partner, newcomer]) {
         for (const states of [undefined, ['active', 'disabled']] as const) {

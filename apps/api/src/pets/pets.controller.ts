@@ -1,4 +1,5 @@
-import { AddAnimal, GetAnimal, getPetDeprecation, ListAnimals } from '@adoption-store/domain';
+import { AddAnimal, GetAnimal, ListAnimals } from '@adoption-store/domain';
+import { getPetDeprecation } from '@adoption-store/web';
 import { Controller, Get, Param, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../api-context.js';

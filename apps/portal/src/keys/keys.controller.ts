@@ -14,6 +14,7 @@ import {
   sharedScopes,
   ShowKeys,
 } from '@adoption-store/domain';
+import { deprecatedUses } from '@adoption-store/web';
 import { Body, Controller, Get, Inject, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CLOCK } from '../http/clock.js';
@@ -117,6 +118,9 @@ export class KeysController {
       name,
       ...place,
     });
+    const now = this.clock.now();
+    const uses = [...page.operations].map(([id, operations]) => [id, deprecatedUses(operations, now)] as const);
+    const deprecated = new Map(uses.filter(([, each]) => each.length > 0));
     const given = { ...filter.form.values, name };
     await this.pages.show(
       request,
@@ -126,7 +130,7 @@ export class KeysController {
         ...form,
         items: page.items,
         bans: page.bans,
-        deprecated: page.deprecated,
+        deprecated,
         filter: filter.form,
         tabs: Object.entries(LISTS).map(([each, [title]]) => ({
           name: title,
@@ -136,7 +140,7 @@ export class KeysController {
         paging: pagingOf('/keys', given, place, page),
         offered: offeredTo(account),
         checked,
-        now: this.clock.now(),
+        now,
       },
       form === EMPTY_FORM && filter.wanted !== undefined ? 200 : REFUSED,
     );

@@ -2,10 +2,9 @@ import type { RequestCounter } from '../quotas/request-counter.js';
 import type { Clock, Instant } from '../kernel/clock.js';
 import { type Page, type PagePlace, readPage } from '../kernel/page.js';
 import type { AccountId } from './account.js';
-import { type ApiKey, type ApiKeyId, hasEnded, KEY_STATES, type KeyState } from './api-key.js';
+import { type ApiKey, type ApiKeyId, hasEnded, KEY_STATES, type KeyState, type OperationUse } from './api-key.js';
 import type { ApiKeyRepository } from './api-key-repository.js';
-import type { DeprecatedUse } from './deprecation.js';
-import type { ShowDeprecatedUses } from './show-deprecated-uses.js';
+import type { ListOperations } from './list-operations.js';
 
 /** Keys on one page: all that are active or disabled fit on one. */
 export const KEYS_PAGE = 25;
@@ -21,8 +20,8 @@ export interface ShowKeysInput extends PagePlace<bigint> {
 export interface ShownKeys extends Page<ApiKey, ApiKeyId> {
   /** The ends of the bans of the shown keys. */
   readonly bans: ReadonlyMap<ApiKeyId, Instant>;
-  /** The deprecated operations that the shown keys still use. */
-  readonly deprecated: ReadonlyMap<ApiKeyId, readonly DeprecatedUse[]>;
+  /** The operations that the shown keys call; those of a key that has ended are left out. */
+  readonly operations: ReadonlyMap<ApiKeyId, readonly OperationUse[]>;
 }
 
 /** A page of an account's keys, newest first. */
@@ -30,7 +29,7 @@ export class ShowKeys {
   constructor(
     private readonly keys: ApiKeyRepository,
     private readonly requests: RequestCounter,
-    private readonly showDeprecatedUses: ShowDeprecatedUses,
+    private readonly listOperations: ListOperations,
     private readonly clock: Clock,
   ) {}
 
@@ -43,13 +42,13 @@ export class ShowKeys {
     );
     // A key that has ended is refused anyway.
     const mayBeBanned = page.items.filter((key) => !hasEnded(key, at));
-    const [bans, deprecated] = await Promise.all([
+    const [bans, operations] = await Promise.all([
       this.requests.bansOf(
         mayBeBanned.map(({ id }) => ({ accountId, keyId: id })),
         at,
       ),
-      this.showDeprecatedUses.execute(page.items),
+      this.listOperations.execute(page.items),
     ]);
-    return { ...page, bans, deprecated };
+    return { ...page, bans, operations };
   }
 }
