@@ -118,9 +118,7 @@ export const viewHelpers = {
     })),
 };
 
-export type ViewHelpers = typeof viewHelpers;
-
-export interface ShownPlan {
+interface ShownPlan {
   readonly name: string;
   readonly isOwn: boolean;
   readonly limits: PlanLimits | undefined;

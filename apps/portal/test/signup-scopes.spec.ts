@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { portalSettings, readSettings } from '@adoption-store/config';
-import { SCOPES } from '@adoption-store/domain';
 import { createDatabase, type TestDatabase } from '@adoption-store/test-support';
 import { runPortal, type RunningPortal } from './support/portal-process.js';
 import { boxesIn, PASSWORD, Visitor } from './support/portal-visitor.js';
@@ -14,10 +12,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await portal.process.stop();
   await database.drop();
-});
-
-it('SIGNUP_SCOPES takes every scope of the domain', () => {
-  expect(readSettings(portalSettings, { SIGNUP_SCOPES: SCOPES.join(',') }).SIGNUP_SCOPES).toEqual(SCOPES);
 });
 
 it('who signs up has the scopes of SIGNUP_SCOPES, and is offered no others', async () => {

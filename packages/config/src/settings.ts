@@ -1,14 +1,12 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import { type Scopes, SCOPES } from '@adoption-store/domain';
 import { databaseUrls } from './database-urls.js';
 import { duration, integer, oneOf, type Setting, url, type Values } from './environment.js';
 import { redisUrls } from './redis-urls.js';
 import { CLOSING_TIME } from './service.js';
 
-export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-
-/** The domain's, from which this package may import nothing. The portal's compiler and tests compare the two. */
-const SCOPES = ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'messages:read', 'messages:write'] as const;
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /** Settings of every app that opens the store. */
 export const storeSettings = {
@@ -336,7 +334,7 @@ function secrets(text: string): readonly string[] {
 }
 
 /** Undefined: all, also those that are added later. */
-function scopes(text: string): readonly (typeof SCOPES)[number][] | undefined {
+function scopes(text: string): Scopes {
   if (text === 'all') return undefined;
   const names = text.split(',').map((each) => each.trim());
   const list = SCOPES.filter((scope) => names.includes(scope));

@@ -75,6 +75,7 @@ export * from './kernel/cryptography.js';
 export * from './kernel/errors.js';
 export { MAX_IDS } from './kernel/ids.js';
 export * from './kernel/int64.js';
+export * from './kernel/reason-of.js';
 export * from './kernel/version.js';
 export { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Page, type PagePlace, type PageRequest } from './kernel/page.js';
 export * from './messages/deliver-messages.js';

@@ -16,13 +16,13 @@ import type { SessionRepository } from './sessions/session-repository.js';
  * How long daily usage is kept: a year and a month, so that a month can be compared with the same month of the year
  * before.
  */
-export const USAGE_TTL = 400 * DAY;
+const USAGE_TTL = 400 * DAY;
 /** How long hourly usage is kept: a little longer than it is shown. */
-export const HOURLY_USAGE_TTL = (HOURS_SHOWN + 2) * HOUR;
+const HOURLY_USAGE_TTL = (HOURS_SHOWN + 2) * HOUR;
 /** How long a refused request is kept. */
-export const REFUSAL_TTL = 7 * DAY;
+const REFUSAL_TTL = 7 * DAY;
 /** How long a key is kept after it ended: as long as its usage. */
-export const PAST_KEY_TTL = USAGE_TTL;
+const PAST_KEY_TTL = USAGE_TTL;
 /** How long a sent or failed message is kept, counted from its creation. */
 export const DEFAULT_MESSAGE_RETENTION = 90 * DAY;
 

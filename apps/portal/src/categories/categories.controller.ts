@@ -13,10 +13,11 @@ import {
   NameCategory,
   RemoveCategory,
   requireScope,
+  int64From,
 } from '@adoption-store/domain';
 import { Body, Controller, Get, NotFoundException, Param, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { EMPTY_FORM, fields, int64From, problemsOf } from '../http/forms.js';
+import { EMPTY_FORM, fields, problemsOf } from '../http/forms.js';
 import { address, int64, pagingOf, placeFrom, placeOf } from '../http/lists.js';
 import { redirect } from '../http/notices.js';
 import { Pages, REFUSED } from '../http/pages.js';

@@ -6,9 +6,10 @@ import {
   InvalidInput,
   type Page,
   type PagePlace,
+  int64From,
 } from '@adoption-store/domain';
 import type { Form, Paging } from '../views.js';
-import { fields, int64From, problemsOf } from './forms.js';
+import { fields, problemsOf } from './forms.js';
 
 /** The filter of a list, or its problems. */
 export interface Filter<Values> {
@@ -50,7 +51,7 @@ export function filterFrom<Each extends Checks>(query: unknown, checks: Each): F
 /** A check of `filterFrom`, and of a form's field. @throws InvalidInput */
 export function int64(name: string): (text: string) => bigint {
   return (text) => {
-    const value = int64From(text);
+    const value = int64From(text.trim());
     if (value === undefined) throw invalid(name, `must be a whole number from ${INT64_MIN} to ${INT64_MAX}`);
     return value;
   };

@@ -10,6 +10,7 @@ import {
   RevokeKey,
   RotateKey,
   ShowKey,
+  int64From,
 } from '@adoption-store/domain';
 import { deprecatedUses } from '@adoption-store/web';
 import { Body, Controller, Get, Inject, NotFoundException, Param, Post, Req, Res } from '@nestjs/common';
@@ -21,7 +22,6 @@ import { Pages, REFUSED } from '../http/pages.js';
 import { SignedIn } from '../http/signed-in.guard.js';
 import type { Form } from '../views.js';
 import { FormOnce } from './form-once.js';
-import { keyIdFrom } from './key-id.js';
 
 const LONGEST_OVERLAP = 720;
 
@@ -178,7 +178,7 @@ function isNotFound(error: unknown): boolean {
 }
 
 function idFrom(text: string): bigint {
-  const id = keyIdFrom(text);
+  const id = int64From(text);
   if (id === undefined) throw new NotFoundException();
   return id;
 }

@@ -13,6 +13,7 @@ import {
   SCOPES,
   sharedScopes,
   ShowKeys,
+  int64From,
 } from '@adoption-store/domain';
 import { deprecatedUses } from '@adoption-store/web';
 import { Body, Controller, Get, Inject, Post, Query, Req, Res } from '@nestjs/common';
@@ -24,7 +25,6 @@ import { Pages, REFUSED } from '../http/pages.js';
 import { SignedIn } from '../http/signed-in.guard.js';
 import type { Form } from '../views.js';
 import { FormOnce } from './form-once.js';
-import { keyIdFrom } from './key-id.js';
 
 const LONGEST_LIFE = 3_650;
 const LONGEST_SEARCH = 100;
@@ -110,7 +110,7 @@ export class KeysController {
   ): Promise<void> {
     const filter = filterFrom(query, { state: oneOf('state', Object.keys(LISTS)), name: searchText });
     const { state = 'current', name } = filter.wanted ?? {};
-    const place = placeFrom(query, keyIdFrom);
+    const place = placeFrom(query, int64From);
     const [, states] = LISTS[state] ?? [];
     const page = await this.shownKeys.execute({
       accountId: account.id,

@@ -1,7 +1,6 @@
-import { type Account, ListAnimals, ListOrders, ORDER_STATUSES } from '@adoption-store/domain';
+import { type Account, ListAnimals, ListOrders, ORDER_STATUSES, int64From } from '@adoption-store/domain';
 import { Controller, Get, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { int64From } from '../http/forms.js';
 import { address, EMPTY_PAGE, filterFrom, oneOf, pagingOf, placeFrom } from '../http/lists.js';
 import { Pages, REFUSED } from '../http/pages.js';
 import { SignedIn } from '../http/signed-in.guard.js';

@@ -7,7 +7,7 @@ import type { ApiKeyRepository } from './api-key-repository.js';
 import type { ListOperations } from './list-operations.js';
 
 /** Keys on one page: all that are active or disabled fit on one. */
-export const KEYS_PAGE = 25;
+const KEYS_PAGE = 25;
 
 export interface ShowKeysInput extends PagePlace<bigint> {
   readonly accountId: AccountId;

@@ -22,7 +22,7 @@ export const domainErrorKinds = {
 } as const;
 
 /** Error codes of account holders and operators. No operation of the API returns them. */
-export const managementErrorKinds = {
+const managementErrorKinds = {
   email_taken: 'conflict',
   too_many_keys: 'conflict',
   address_unproven: 'conflict',

@@ -2,8 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { BASE62, randomBase62 } from './base62.js';
 import { checkAll, DomainError, invalid } from './errors.js';
-import { isInt64 } from './int64.js';
+import { int64From, isInt64 } from './int64.js';
 import { type PageRequest, readPage } from './page.js';
+import { reasonOf } from './reason-of.js';
 import { hasAtMostCodePoints, isStorable } from './text.js';
 
 describe('random text', () => {
@@ -48,6 +49,17 @@ describe('an int64', () => {
     'is not %p',
     (value: unknown) => {
       expect(isInt64(value)).toBe(false);
+    },
+  );
+
+  it.each(['0', '5', '-5', '-9223372036854775808', '9223372036854775807'])('is read from %j', (text) => {
+    expect(int64From(text)).toBe(BigInt(text));
+  });
+
+  it.each(['', ' 5', '5 ', '05', '-05', '1.0', '1e3', '0x5', '9223372036854775808', '10000000000000000000', 5])(
+    'is not read from %j',
+    (text) => {
+      expect(int64From(text)).toBeUndefined();
     },
   );
 });
@@ -125,4 +137,9 @@ describe('a page', () => {
       }),
     );
   });
+});
+
+it('an error is told by its message alone, and several by those of each', () => {
+  expect(reasonOf(Object.assign(new Error('refused'), { sent: 'secret' }))).toBe('refused');
+  expect(reasonOf(new AggregateError([new Error('refused'), 'away'], 'all'))).toBe('refused; away');
 });

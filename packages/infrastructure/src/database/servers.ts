@@ -1,6 +1,6 @@
+import { reasonOf } from '@adoption-store/domain';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { reasonOf } from '../kernel/reason-of.js';
 
 /** Milliseconds for a connection to one of the servers, and for its answer: a server that has vanished is silent. */
 const ANSWER_WITHIN = 500;
