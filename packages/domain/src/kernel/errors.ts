@@ -1,4 +1,4 @@
-/** Every error code of the API, with its kind. Adapters map the kinds; HTTP's status codes are unknown here. */
+/** Every error code of the API, with its kind. Adapters map the kinds to what they answer. */
 export const domainErrorKinds = {
   invalid_parameter: 'invalid',
   idempotency_key_reused: 'invalid',
