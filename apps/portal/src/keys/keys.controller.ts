@@ -110,7 +110,7 @@ export class KeysController {
   ): Promise<void> {
     const filter = filterFrom(query, { state: oneOf('state', Object.keys(LISTS)), name: searchText });
     const { state = 'current', name } = filter.wanted ?? {};
-    const place = placeFrom(query, int64From);
+    const place = placeFrom(query, keyId);
     const [, states] = LISTS[state] ?? [];
     const page = await this.shownKeys.execute({
       accountId: account.id,
@@ -150,6 +150,12 @@ export class KeysController {
 /** Other scopes would be of no use: a key has none that its account lacks. */
 function offeredTo(account: Account): readonly Scope[] {
   return sharedScopes({ account }) ?? SCOPES;
+}
+
+/** No key has an id below 1, so no list continues there. */
+function keyId(text: string): bigint | undefined {
+  const id = int64From(text);
+  return id === undefined || id < 1n ? undefined : id;
 }
 
 /** @throws InvalidInput */
