@@ -26,9 +26,9 @@ export const rules = [
   },
   {
     name: 'config-imports-no-other-package',
-    comment: 'Settings are read before any other package is used.',
+    comment: 'Settings are read before any other package is used. The names of the scopes are the domain’s.',
     from: { path: '^packages/config/src/' },
-    to: { path: '^packages/', pathNot: '^packages/config/' },
+    to: { path: '^packages/', pathNot: '^packages/(config|domain)/' },
   },
   {
     name: 'client-imports-nothing-of-ours',

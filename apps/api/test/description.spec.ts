@@ -1,4 +1,5 @@
-import { DEPRECATIONS, getPetDeprecation, limitsOf, plan } from '@adoption-store/domain';
+import { limitsOf, plan } from '@adoption-store/domain';
+import { DEPRECATIONS, getPetDeprecation } from '@adoption-store/web';
 import { describe, expect, it } from '@jest/globals';
 import { errorStatuses } from '../src/errors/error-codes.js';
 import { description } from '../src/openapi/description.js';

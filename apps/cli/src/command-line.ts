@@ -14,6 +14,7 @@ import {
   type PlanName,
   readScopes,
   type Scopes,
+  reasonOf,
 } from '@adoption-store/domain';
 import { type Output, show, type Streams, surviveFailedWrites } from './output.js';
 
@@ -107,7 +108,7 @@ async function run(command: Command, environment: NodeJS.ProcessEnv, streams: St
 
 function complain(error: unknown, usage: string, { stderr }: Streams): number {
   const isUsage = error instanceof UsageError || (error instanceof DomainError && error.kind === 'invalid');
-  const text = error instanceof Error ? error.message : String(error);
+  const text = reasonOf(error);
   const isUnproven = error instanceof DomainError && error.code === 'address_unproven';
   const message = isUnproven ? `${text}; pass --unproven to do it anyway` : text;
   stderr.write(isUsage ? `${message}\n\n${usage}` : `${message}\n`);
@@ -116,7 +117,7 @@ function complain(error: unknown, usage: string, { stderr }: Streams): number {
   return error instanceof ConfigError ? EXIT_CONFIG : 1;
 }
 
-export type OptionValues = Readonly<Record<string, string | undefined>>;
+type OptionValues = Readonly<Record<string, string | undefined>>;
 
 export function addressOf(email: string | undefined): string {
   if (email === undefined) throw new UsageError('the e-mail address of an account is required');
@@ -177,7 +178,7 @@ export function asUsage<Result>(work: () => Result): Result {
   try {
     return work();
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(reasonOf(error));
   }
 }
 

@@ -12,9 +12,10 @@ import {
   keyState,
   later,
   PLAN_NAMES,
+  type ListOperations,
   SCOPES,
-  type ShowDeprecatedUses,
 } from '@adoption-store/domain';
+import { deprecatedUses } from '@adoption-store/web';
 import {
   addressOf,
   asUsage,
@@ -89,13 +90,13 @@ function create(args: string[]): Command {
 
 function list(args: string[]): Command {
   const { values, isOn } = parse(args, ['email'], [], ['deprecated']);
-  return async ({ listKeys, showDeprecatedUses }, surroundings) => {
+  return async ({ listKeys, listOperations }, surroundings) => {
     const keys = inParts<AccountKey, ApiKeyId>(
       (part) => listKeys.execute({ email: values['email'], ...part }),
       ({ key }) => key.id,
     );
     if (!isOn('deprecated')) return table(KEY_COLUMNS, rowsOf(keys, surroundings));
-    return table(KEY_COLUMNS.toSpliced(-1, 0, 'DEPRECATED'), deprecatedRowsOf(keys, showDeprecatedUses, surroundings));
+    return table(KEY_COLUMNS.toSpliced(-1, 0, 'DEPRECATED'), deprecatedRowsOf(keys, listOperations, surroundings));
   };
 }
 
@@ -106,13 +107,13 @@ async function* rowsOf(parts: AsyncIterable<readonly AccountKey[]>, surroundings
 /** Only the keys that use a deprecated operation, with each and its last use. */
 async function* deprecatedRowsOf(
   parts: AsyncIterable<readonly AccountKey[]>,
-  showDeprecatedUses: ShowDeprecatedUses,
+  listOperations: ListOperations,
   surroundings: Surroundings,
 ) {
   for await (const keys of parts) {
-    const found = await showDeprecatedUses.execute(keys.map(({ key }) => key));
+    const operations = await listOperations.execute(keys.map(({ key }) => key));
     yield keys.flatMap((each) => {
-      const uses = found.get(each.key.id) ?? [];
+      const uses = deprecatedUses(operations.get(each.key.id) ?? [], surroundings.now());
       return uses.map(({ deprecation: { operation }, lastUsedAt }) =>
         rowOf(each, surroundings, `${operation} at ${new Date(lastUsedAt).toISOString()}`),
       );

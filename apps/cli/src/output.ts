@@ -2,7 +2,7 @@ import { fstatSync, statSync } from 'node:fs';
 import { devNull } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { types } from 'node:util';
-import type { Application, IssuedKey } from '@adoption-store/domain';
+import { type Application, type IssuedKey, reasonOf } from '@adoption-store/domain';
 
 /** Rows that are read and printed at a time, so that the memory use doesn't grow with the list. */
 const PART = 1_000;
@@ -119,5 +119,5 @@ export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
 
 export function codeOf(error: unknown): string {
   if (isSystemError(error)) return error.code ?? error.message;
-  return error instanceof Error ? error.message : String(error);
+  return reasonOf(error);
 }

@@ -84,8 +84,6 @@ export async function createPortal(options: PortalOptions): Promise<NestFastifyA
   const adapter = new FastifyAdapter({
     ...(log && { loggerInstance: log.logger, childLoggerFactory: (logger: FastifyBaseLogger) => logger }),
     logController: new LogController({ disableRequestLogging: true }),
-    // Disables Nest's middleware engine; the portal has no middleware.
-    skipMiddie: true,
     genReqId: () => randomUUID(),
     trustProxy: trustProxy === undefined ? false : [...trustProxy],
     return503OnClosing: false,

@@ -24,7 +24,7 @@ import { ProofController } from './visitors/proof.controller.js';
 import { ResetController } from './visitors/reset.controller.js';
 import { SignInController } from './visitors/sign-in.controller.js';
 
-export interface PortalParts {
+interface PortalParts {
   readonly application: Application;
   readonly clock: Clock;
   readonly pages: Pages;

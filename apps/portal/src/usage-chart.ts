@@ -1,7 +1,7 @@
 import type { PeriodOfUsage } from '@adoption-store/domain';
 
 /** A bar chart. A bar is one unit of the drawing wide; its height is in per cent of the drawing. */
-export interface Chart {
+interface Chart {
   /** The bars of each outcome, as the `d` of an SVG path. `y` is measured from the top, as in SVG. */
   readonly admitted: string;
   /** Stacked on the admitted. */

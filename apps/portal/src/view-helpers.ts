@@ -1,6 +1,5 @@
 import {
   DAY,
-  DEPRECATIONS,
   endOf,
   HOUR,
   type Instant,
@@ -18,13 +17,12 @@ import {
   type PlanLimits,
   plan,
   type QuotaWindow,
-  RECENT_USE,
   remainingIn,
   SCOPE_MEANINGS,
   sharedScopes,
   sumOf,
 } from '@adoption-store/domain';
-import { readQuickStarts } from '@adoption-store/web';
+import { DEPRECATIONS, readQuickStarts, RECENT_USE } from '@adoption-store/web';
 import { keptFields } from './http/forms.js';
 import { REFUSAL_MEANINGS, UNKNOWN_REFUSAL } from './refusal-meanings.js';
 import { chartOf } from './usage-chart.js';
@@ -120,9 +118,7 @@ export const viewHelpers = {
     })),
 };
 
-export type ViewHelpers = typeof viewHelpers;
-
-export interface ShownPlan {
+interface ShownPlan {
   readonly name: string;
   readonly isOwn: boolean;
   readonly limits: PlanLimits | undefined;

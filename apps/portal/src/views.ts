@@ -3,6 +3,7 @@ import type {
   AccountUsage,
   Animal,
   ApiKey,
+  ApiKeyId,
   Category,
   CategoryId,
   Instant,
@@ -14,6 +15,7 @@ import type {
   ShownKeys,
   ShownRefusal,
 } from '@adoption-store/domain';
+import type { DeprecatedUse } from '@adoption-store/web';
 
 /** The messages about a form by field, and `form` for a problem of the whole form. */
 export type Problems = Readonly<Record<string, string>>;
@@ -118,7 +120,9 @@ export interface Views {
    * state of each key.
    */
   readonly keys: Form &
-    Pick<ShownKeys, 'items' | 'bans' | 'deprecated'> & {
+    Pick<ShownKeys, 'items' | 'bans'> & {
+      /** The deprecated operations that the keys still use. */
+      readonly deprecated: ReadonlyMap<ApiKeyId, readonly DeprecatedUse[]>;
       readonly filter: Form;
       /** The states to choose from, with the address of each list. */
       readonly tabs: readonly Tab[];
@@ -128,7 +132,7 @@ export interface Views {
       readonly now: number;
     };
   /** `/keys/{id}`; POST /keys/{id}/name: `name` (may be empty); POST /keys/{id}/disable and /keys/{id}/enable. */
-  readonly key: Form & ShownKey & { readonly now: number };
+  readonly key: Form & ShownKey & { readonly deprecated: readonly DeprecatedUse[]; readonly now: number };
   /** The answer to POST /keys and POST /keys/{id}/rotate. It is the only page that shows a key's text. */
   readonly 'new-key': { readonly text: string; readonly key: ApiKey; readonly replaced?: ApiKey | undefined };
   /** `/keys/{id}/rotate`; POST there: `overlap` (hours, 0 to 720, default 24). */

@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { DAY, MINUTE } from '@adoption-store/domain';
 import { until } from '@adoption-store/test-support';
-import { type TestPortal, startPortal } from './support/portal.js';
-import { type Answer, PASSWORD, usePortal, Visitor } from './support/portal-visitor.js';
+import { type Answer, PASSWORD, usePortal, type Visitor } from './support/portal-visitor.js';
 
 const portal = usePortal();
 const WRONG = 'not the right pass phrase';
@@ -62,20 +61,6 @@ describe('a wrong password', () => {
     await Promise.all(visitors.map((visitor) => visitor.get('/sign-in')));
     const answers = await Promise.all(visitors.map((visitor) => visitor.post('/sign-in', { email, password: WRONG })));
     expect(answers.map(({ status }) => status).sort()).toEqual(tenJudged(40));
-  });
-
-  it('counts in all portals on the database together', async () => {
-    const { email } = await owner();
-    const second = await secondPortal();
-    try {
-      const statuses = await times(12, (index) => {
-        const origin = index % 2 === 0 ? portal.origin : second.origin;
-        return signIn(new Visitor(origin, `2001:db8:2:${index}::1`), email);
-      });
-      expect(statuses).toEqual(tenJudged(12));
-    } finally {
-      await second.close();
-    }
   });
 
   it('counts however the address is written', async () => {
@@ -261,9 +246,3 @@ describe('every form', () => {
     expect((await person.post('/keys/1/revoke')).status).toBe(404);
   });
 });
-
-/** A second portal on the same database. */
-async function secondPortal(): Promise<Pick<TestPortal, 'origin' | 'close'>> {
-  const { application, clock } = portal;
-  return startPortal({ application, clock, trustProxy: ['127.0.0.1'] });
-}

@@ -1,8 +1,10 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { usePortal } from './support/portal-visitor.js';
 import { until } from '@adoption-store/test-support';
+import fastify from 'fastify';
+import { boundUnfinishedBodies } from '../src/http/unfinished-bodies.js';
 
 const MOST = 32;
 const FORM = 'application/x-www-form-urlencoded';
@@ -190,4 +192,33 @@ it.each(Object.keys(LEFT))('a request that is left unfinished within %s is cut w
   const client = left.requests.get(within);
   expect(await client?.closed).toBeLessThan(10_000);
   expect(client?.answer).toMatch(/^HTTP\/1\.1 408 /);
+});
+
+it('a request counts only until its body has arrived', async () => {
+  const server = fastify();
+  const all = new EventEmitter().setMaxListeners(0);
+  let answered = 0;
+  const meet = async () => {
+    const met = once(all, 'met');
+    answered += 1;
+    if (answered === 40) all.emit('met');
+    await met;
+  };
+  boundUnfinishedBodies(server, 8_000);
+  server.post('/', async () => {
+    await meet();
+    return 'taken';
+  });
+  const origin = await server.listen({ port: 0, host: '127.0.0.1' });
+  const statuses = await Promise.all(
+    Array.from({ length: 40 }, async () => {
+      const headers = { 'content-type': 'application/json' };
+      const { status } = await fetch(origin, { method: 'POST', headers, body: '{"a": 1}' });
+      // Otherwise the other requests would wait for ever.
+      if (status !== 200) void meet();
+      return status;
+    }),
+  );
+  await server.close();
+  expect(statuses).toEqual(statuses.map(() => 200));
 });

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { reasonOf } from '@adoption-store/domain';
 import type { Logger } from '@adoption-store/telemetry';
 import type { WorkerMetrics } from './metrics.js';
 import { pause } from './pauses.js';
@@ -46,9 +47,4 @@ export class Loops {
 
 export function every(milliseconds: number): Repeated['rest'] {
   return (signal) => pause(milliseconds, signal);
-}
-
-/** Only the message: other fields of an error may contain the message that was sent or its recipient. */
-export function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -8,6 +8,7 @@ import {
   type NewMessage,
   PURGED_KINDS,
   SECOND,
+  reasonOf,
 } from '@adoption-store/domain';
 import { openDatabase } from '@adoption-store/embedded-postgres';
 import { openInfrastructure } from '@adoption-store/infrastructure';
@@ -19,7 +20,7 @@ import {
   parseTraceparent,
   servePages,
 } from '@adoption-store/telemetry';
-import { every, Loops, reasonOf } from './loops.js';
+import { every, Loops } from './loops.js';
 import { WorkerMetrics } from './metrics.js';
 import { deliver } from './deliver.js';
 import { within } from './pauses.js';

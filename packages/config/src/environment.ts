@@ -1,3 +1,4 @@
+import { reasonOf } from '@adoption-store/domain';
 /** One setting: how its text is parsed, and its description in the table of settings. */
 export interface Setting<Value> {
   /** The default; undefined makes the setting optional. */
@@ -60,7 +61,7 @@ export function readSettings<Settings extends Readonly<Record<string, Setting<un
       values[name] = text === undefined ? undefined : setting.read(text);
     } catch (error) {
       // The value isn't repeated: it may hold a password.
-      faults.push(`${name} ${error instanceof Error ? error.message : String(error)}`);
+      faults.push(`${name} ${reasonOf(error)}`);
     }
   }
   for (const [name, { within }] of Object.entries(settings)) {

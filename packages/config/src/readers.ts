@@ -1,15 +1,6 @@
+import { type Scopes, SCOPES } from '@adoption-store/domain';
 import { isIP } from 'node:net';
 import { url } from './environment.js';
-
-/** The domain's, from which this package may import nothing. The portal's compiler and tests compare the two. */
-export const SCOPES = [
-  'pets:read',
-  'pets:write',
-  'orders:read',
-  'orders:write',
-  'messages:read',
-  'messages:write',
-] as const;
 
 const readDatabaseUrl = url('postgres', 'postgresql');
 
@@ -105,7 +96,7 @@ export function secrets(text: string): readonly string[] {
 }
 
 /** Undefined: all, also those that are added later. */
-export function scopes(text: string): readonly (typeof SCOPES)[number][] | undefined {
+export function scopes(text: string): Scopes {
   if (text === 'all') return undefined;
   const names = text.split(',').map((each) => each.trim());
   const list = SCOPES.filter((scope) => names.includes(scope));

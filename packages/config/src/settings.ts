@@ -1,3 +1,4 @@
+import { SCOPES } from '@adoption-store/domain';
 import { resolve } from 'node:path';
 import { duration, integer, oneOf, type Setting, url } from './environment.js';
 import {
@@ -8,13 +9,12 @@ import {
   networks,
   origin,
   redisUrls,
-  SCOPES,
   scopes,
   secrets,
 } from './readers.js';
 import { CLOSING_TIME } from './service.js';
 
-export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /** Settings of every app that opens the store. */
 export const storeSettings = {

@@ -14,12 +14,12 @@ import type { CredentialRepository } from './accounts/credential-repository.js';
 import { DeliverAccountMails } from './accounts/deliver-account-mails.js';
 import { DisableKey } from './accounts/disable-key.js';
 import { GetAccount } from './accounts/get-account.js';
-import { GetKey } from './accounts/get-key.js';
 import { HoldToScopes } from './accounts/hold-to-scopes.js';
 import { IssueKey } from './accounts/issue-key.js';
 import { LimitAttempts } from './accounts/limit-attempts.js';
 import { ListAccounts } from './accounts/list-accounts.js';
 import { ListKeys } from './accounts/list-keys.js';
+import { ListOperations } from './accounts/list-operations.js';
 import { OpenAccount } from './accounts/open-account.js';
 import type { PasswordHasher } from './accounts/password-hasher.js';
 import { ProveAddress } from './accounts/prove-address.js';
@@ -32,7 +32,6 @@ import { ResetPassword } from './accounts/reset-password.js';
 import { RevokeKey } from './accounts/revoke-key.js';
 import { RotateKey } from './accounts/rotate-key.js';
 import type { Scopes } from './accounts/scope.js';
-import { ShowDeprecatedUses } from './accounts/show-deprecated-uses.js';
 import { ShowKey } from './accounts/show-key.js';
 import { ShowKeys } from './accounts/show-keys.js';
 import { SignIn } from './accounts/sign-in.js';
@@ -46,7 +45,6 @@ import { ExportAnimals } from './animals/export-animals.js';
 import { GetAnimal } from './animals/get-animal.js';
 import { ImportAnimals } from './animals/import-animals.js';
 import { ListAnimals } from './animals/list-animals.js';
-import { ShowAnimals } from './animals/show-animals.js';
 import { WithdrawAnimal } from './animals/withdraw-animal.js';
 import { AddCategory } from './categories/add-category.js';
 import type { CategoryRepository } from './categories/category-repository.js';
@@ -54,7 +52,6 @@ import { GetCategory } from './categories/get-category.js';
 import { ListCategories } from './categories/list-categories.js';
 import { NameCategory } from './categories/name-category.js';
 import { RemoveCategory } from './categories/remove-category.js';
-import { ShowCategories } from './categories/show-categories.js';
 import { DEFAULT_DELIVERY_POLICY, type DeliveryPolicy } from './deliveries/deliver-batch.js';
 import { AnswerOnce } from './idempotency/answer-once.js';
 import type { IdempotencyRecords } from './idempotency/idempotency-records.js';
@@ -76,7 +73,6 @@ import { ListOrders } from './orders/list-orders.js';
 import { DEFAULT_ORDER_LIMIT } from './orders/order.js';
 import type { OrderRepository } from './orders/order-repository.js';
 import { PlaceOrder } from './orders/place-order.js';
-import { ShowOrders } from './orders/show-orders.js';
 import { DEFAULT_MESSAGE_RETENTION, PurgeExpired } from './purge-expired.js';
 import { DEFAULT_ADDRESS_LIMIT, MeterRequest } from './quotas/meter-request.js';
 import { RecordRefusal } from './quotas/record-refusal.js';
@@ -147,7 +143,7 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
   const { accounts, apiKeys, credentials, attempts, sessions } = ports;
   const { accountMails, accountMailSender, passwordHasher, requests, usage, refusals } = ports;
   const { accountMailPages: pages, provesAddresses = pages !== undefined } = options;
-  const showDeprecatedUses = new ShowDeprecatedUses(apiKeys, clock);
+  const listOperations = new ListOperations(apiKeys, clock);
   const requestAddressProof = new RequestAddressProof(accountMails, cryptography, clock, pages?.proof);
   return {
     addAnimal: new AddAnimal(animals),
@@ -156,13 +152,11 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     changeAnimal: new ChangeAnimal(animals),
     withdrawAnimal: new WithdrawAnimal(animals, clock),
     importAnimals: new ImportAnimals(ports.animalImporter),
-    showAnimals: new ShowAnimals(animals),
     exportAnimals: new ExportAnimals(animals),
 
     addCategory: new AddCategory(categories),
     getCategory: new GetCategory(categories),
     listCategories: new ListCategories(categories),
-    showCategories: new ShowCategories(categories),
     nameCategory: new NameCategory(categories),
     removeCategory: new RemoveCategory(categories),
 
@@ -171,7 +165,6 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     cancelOrder: new CancelOrder(orders, clock),
     getOrder: new GetOrder(orders),
     listOrders: new ListOrders(orders),
-    showOrders: new ShowOrders(orders),
     expireOrders: new ExpireOrders(orders, clock, orderTtl),
 
     queueMessage: new QueueMessage(messages, cryptography, clock),
@@ -193,10 +186,9 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     renameKey: new RenameKey(apiKeys),
     disableKey: new DisableKey(apiKeys, clock),
     recordOperation: new RecordOperation(apiKeys, clock),
-    getKey: new GetKey(apiKeys),
     showKey: new ShowKey(apiKeys, requests, clock),
-    showKeys: new ShowKeys(apiKeys, requests, showDeprecatedUses, clock),
-    showDeprecatedUses,
+    showKeys: new ShowKeys(apiKeys, requests, listOperations, clock),
+    listOperations,
     takeBackKey: new TakeBackKey(apiKeys, clock),
     listKeys: new ListKeys(accounts, apiKeys),
     authenticate: new Authenticate(apiKeys, cryptography, clock, keyEnvironment),

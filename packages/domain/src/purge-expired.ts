@@ -16,13 +16,13 @@ import type { SessionRepository } from './sessions/session-repository.js';
  * How long daily usage is kept: a year and a month, so that a month can be compared with the same month of the year
  * before.
  */
-export const USAGE_TTL = 400 * DAY;
+const USAGE_TTL = 400 * DAY;
 /** How long hourly usage is kept: a little longer than it is shown. */
-export const HOURLY_USAGE_TTL = (HOURS_SHOWN + 2) * HOUR;
+const HOURLY_USAGE_TTL = (HOURS_SHOWN + 2) * HOUR;
 /** How long a refused request is kept. */
-export const REFUSAL_TTL = 7 * DAY;
+const REFUSAL_TTL = 7 * DAY;
 /** How long a key is kept after it ended: as long as its usage. */
-export const PAST_KEY_TTL = USAGE_TTL;
+const PAST_KEY_TTL = USAGE_TTL;
 /** How long a sent or failed message is kept, counted from its creation. */
 export const DEFAULT_MESSAGE_RETENTION = 90 * DAY;
 
@@ -63,16 +63,16 @@ export class PurgeExpired {
     const now = this.clock.now();
     const purge: Readonly<Record<PurgedKind, () => Promise<number>>> = {
       counts: () => this.requests.purge(now),
-      answers: () => this.idempotency.forget(later(now, -ANSWER_TTL)),
-      resets: () => this.credentials.forgetResets(now),
-      mails: () => this.accountMails.forget(now),
+      answers: () => this.idempotency.purge(later(now, -ANSWER_TTL)),
+      resets: () => this.credentials.purgeLinks(now),
+      mails: () => this.accountMails.purge(now),
       attempts: () => this.attempts.purge(now),
-      sessions: () => this.sessions.forget(now),
+      sessions: () => this.sessions.purge(now),
       usage: () => this.usage.forget('day', later(now, -USAGE_TTL)),
       hours: () => this.usage.forget('hour', later(now, -HOURLY_USAGE_TTL)),
       refusals: () => this.refusals.forget(later(now, -REFUSAL_TTL)),
-      messages: () => this.messages.forget(later(now, -this.messageRetention)),
-      keys: () => this.apiKeys.forgetPast(later(now, -PAST_KEY_TTL)),
+      messages: () => this.messages.purge(later(now, -this.messageRetention)),
+      keys: () => this.apiKeys.purge(later(now, -PAST_KEY_TTL)),
     };
     return purge[kind]();
   }

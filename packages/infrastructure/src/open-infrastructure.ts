@@ -4,6 +4,7 @@ import {
   type ClaimedMessage,
   DEFAULT_BAN_POLICY,
   type Ports,
+  reasonOf,
 } from '@adoption-store/domain';
 import pg from 'pg';
 import { Argon2PasswordHasher } from './accounts/argon2-password-hasher.js';
@@ -33,7 +34,6 @@ import type { RedisAddress } from './quotas/redis-connection.js';
 import { PostgresSessionRepository } from './sessions/postgres-session-repository.js';
 import { type Dependency, type DependencyChange, DependencyMonitor } from './kernel/dependency-monitor.js';
 import { nodeCryptography } from './kernel/node-cryptography.js';
-import { reasonOf } from './kernel/reason-of.js';
 import { systemClock } from './kernel/system-clock.js';
 
 export interface InfrastructureConfig {

@@ -68,6 +68,9 @@ export function everyUseCase(application: Application, surroundings: Surrounding
             application.listAnimals.execute({ status, limit, after }),
           );
           await Promise.all(pages);
+          for (const categoryIds of [undefined, [1n]]) {
+            await application.listAnimals.execute({ status, limit, categoryIds, before: 50_000n });
+          }
         }
       }
     },
@@ -95,6 +98,7 @@ export function everyUseCase(application: Application, surroundings: Surrounding
         await application.listCategories.execute({ after });
         await application.listCategories.execute({ after, ids: [5n, 70_000n, 10_000_000n] });
       }
+      await application.listCategories.execute({ before: 50_000n });
     },
     nameCategory: async () => {
       for (const id of [BigInt(-run - 1), animalId])
@@ -129,6 +133,9 @@ export function everyUseCase(application: Application, surroundings: Surrounding
         for (const status of [undefined, 'placed', 'completed', 'cancelled', 'expired'] as const) {
           for (const after of [undefined, 50_000n, 99_990n]) {
             await application.listOrders.execute({ accountId, status, after, limit: 20 });
+          }
+          for (const place of [{}, { before: 50_000n }]) {
+            await application.listOrders.execute({ accountId, status, first: 'newest', ...place });
           }
         }
       }
@@ -195,28 +202,7 @@ export function everyUseCase(application: Application, surroundings: Surrounding
     recordOperation: async () => {
       application.recordOperation.execute({ keyId: (await key('operation')).key.id }, 'GET /v1/pets');
     },
-    showDeprecatedUses: async () => application.showDeprecatedUses.execute([(await key('deprecated')).key]),
-    // Their first and next pages send the statements of `listAnimals` and `listOrders`.
-    showAnimals: async () => {
-      for (const status of [undefined, 'sold'] as const) {
-        for (const categoryId of [undefined, 1n]) {
-          await application.showAnimals.execute({ status, categoryId, before: 50_000n });
-        }
-      }
-    },
-    showCategories: async () => {
-      for (const place of [{}, { after: 50_000n }, { before: 50_000n }])
-        await application.showCategories.execute(place);
-    },
-    showOrders: async () => {
-      for (const accountId of [partner, newcomer]) {
-        for (const status of [undefined, 'cancelled'] as const) {
-          for (const place of [{}, { before: 50_000n }]) {
-            await application.showOrders.execute({ accountId, status, ...place });
-          }
-        }
-      }
-    },
+    listOperations: async () => application.listOperations.execute([(await key('operations')).key]),
     showMessages: async () => {
       const place = { createdAt: later(clock.now(), -DAY), id: 'msg_7' as MessageId };
       for (const accountId of [partner, newcomer]) {
@@ -226,7 +212,6 @@ export function everyUseCase(application: Application, surroundings: Surrounding
       }
     },
     showKey: () => application.showKey.execute({ accountId: partner, id: 11n }),
-    getKey: () => application.getKey.execute({ accountId: partner, id: 11n }),
     showKeys: async () => {
       for (const accountId of [partner, newcomer]) {
         for (const states of [undefined, ['active', 'disabled']] as const) {
@@ -278,7 +263,7 @@ export function everyUseCase(application: Application, surroundings: Surrounding
     limitAttempts: async () => {
       for (const limit of [2, 2, 2]) await application.limitAttempts.execute(email, { most: limit, within: HOUR });
       await application.limitAttempts.takeBack(email);
-      await application.limitAttempts.forget([email]);
+      await application.limitAttempts.clear([email]);
     },
     requestAddressProof: async () => {
       await application.requestAddressProof.execute(await signUp('proof'));

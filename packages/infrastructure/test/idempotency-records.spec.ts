@@ -49,7 +49,7 @@ describe('a key that another process has in use', () => {
     );
   const ask = (work = () => Promise.resolve('ours')): Promise<RecordedAnswer> =>
     store.ports.idempotency.once(
-      { accountId: account.id, key, fingerprint: 'asked', now, forgottenUntil: later(now, -DAY) },
+      { accountId: account.id, key, fingerprint: 'asked', now, expiredUntil: later(now, -DAY) },
       work,
     );
   const tookOf = async (work: Promise<unknown>): Promise<number> => {

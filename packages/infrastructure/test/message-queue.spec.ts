@@ -129,7 +129,7 @@ describe('messages in PostgreSQL', () => {
     const { id } = await openAccount(ports);
     const watching = await watch(ports);
     const before = watching.calls();
-    const request = (key: string) => ({ accountId: id, key, fingerprint: key, now: NOW, forgottenUntil: instant(0) });
+    const request = (key: string) => ({ accountId: id, key, fingerprint: key, now: NOW, expiredUntil: instant(0) });
     const queued = async () => (await client.query(`SELECT FROM messages`)).rowCount;
     const answered = ports.idempotency.once(request('kept'), async () => {
       await addTo(ports, id);

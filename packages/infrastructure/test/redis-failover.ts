@@ -1,8 +1,7 @@
-import { DEFAULT_BAN_POLICY, type KeyRequester } from '@adoption-store/domain';
+import { DEFAULT_BAN_POLICY, type KeyRequester, reasonOf } from '@adoption-store/domain';
 import { expect } from '@jest/globals';
 import { type RedisServer, until } from '@adoption-store/test-support';
 import { Redis } from 'ioredis';
-import { reasonOf } from '../src/kernel/reason-of.js';
 import { type CreatedRequestCounter, createRequestCounter } from '../src/quotas/create-request-counter.js';
 import type { RedisAddress } from '../src/quotas/redis-connection.js';
 import type { Database } from './databases.js';

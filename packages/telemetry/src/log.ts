@@ -23,7 +23,7 @@ export interface Log {
   readonly close: () => Promise<void>;
 }
 
-export interface LogOptions {
+interface LogOptions {
   /** The name of the app, `name` in each line. */
   readonly service: string;
   readonly level: string;

@@ -1,6 +1,6 @@
 import type { TraceContext } from './trace-context.js';
 
-export type Attributes = Readonly<Record<string, string | number | undefined>>;
+type Attributes = Readonly<Record<string, string | number | undefined>>;
 
 export interface SpanOptions {
   readonly kind: 'server' | 'consumer';

@@ -51,7 +51,7 @@ export async function sendFixedFile(
   // Each encoding is a representation of its own, with its own strong tag (RFC 9110 §8.8.3.3).
   const etag = encoding === 'identity' ? `"${file.hash}"` : `"${file.hash}-${encoding}"`;
   reply.headers({ etag, vary: 'Accept-Encoding' });
-  if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send();
+  if (isKnown(request, reply)) return reply.code(304).send();
   if (encoding !== 'identity') reply.header('content-encoding', encoding);
   return reply.type(file.type).send(await file.encoded(encoding));
 }
@@ -61,8 +61,11 @@ function encodingFor({ headers }: FastifyRequest): Encoding {
   return negotiate([headers['accept-encoding'] ?? 'identity'].flat().join(), ENCODINGS) ?? 'identity';
 }
 
-/** `If-None-Match`: RFC 9110 §13.1.2. */
-function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
-  const known = ifNoneMatch?.split(',').map((each) => each.trim().replace(/^W\//, '')) ?? [];
-  return known.includes(etag) || known.includes('*');
+/**
+ * Whether the client has the representation already (`If-None-Match`, RFC 9110 §13.1.2). A tag has no quotes inside, so
+ * it is found only as a whole. The comparison is weak.
+ */
+export function isKnown(request: FastifyRequest, reply: FastifyReply): boolean {
+  const header = request.headers['if-none-match'];
+  return header !== undefined && (header.includes(reply.getHeader('etag') as string) || header.trim() === '*');
 }

@@ -1,3 +1,4 @@
+export * from './deprecations.js';
 export * from './fixed-file.js';
 export * from './forwarding.js';
 export * from './has-body.js';

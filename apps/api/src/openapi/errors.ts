@@ -114,7 +114,7 @@ const REFUSALS = {
   503: ['ServiceUnavailable', 'A dependency of the service is down.', 'Retry-After'],
 } as const satisfies Readonly<Record<number, readonly [name: string, description: string, ...HeaderName[]]>>;
 
-export type RefusalStatus = keyof typeof REFUSALS;
+type RefusalStatus = keyof typeof REFUSALS;
 
 /** The errors that every operation can return. */
 const ALWAYS: readonly RefusalStatus[] = [400, 401, 408, 413, 414, 417, 429, 431, 500, 503];

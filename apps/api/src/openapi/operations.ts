@@ -1,4 +1,4 @@
-import { DEPRECATIONS } from '@adoption-store/domain';
+import { DEPRECATIONS } from '@adoption-store/web';
 import type { MeteredOperation } from '../observability/api-metrics.js';
 import { paths } from './paths.js';
 

@@ -1,4 +1,5 @@
-import { getPetDeprecation, MAX_IDS } from '@adoption-store/domain';
+import { MAX_IDS } from '@adoption-store/domain';
+import { getPetDeprecation } from '@adoption-store/web';
 import type { Type } from '@nestjs/common';
 import { CategoriesController } from '../categories/categories.controller.js';
 import { CATS } from '../categories/category.schema.js';

@@ -1,4 +1,5 @@
-import { AddAnimal, GetAnimal, getPetDeprecation, ListAnimals } from '@adoption-store/domain';
+import { AddAnimal, GetAnimal, ListAnimals, int64From } from '@adoption-store/domain';
+import { getPetDeprecation } from '@adoption-store/web';
 import { Controller, Get, Param, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../api-context.js';
@@ -8,7 +9,6 @@ import { Idempotency } from '../idempotency/idempotency.js';
 import { JsonBody } from '../requests/json-body.decorator.js';
 import { addPageHeaders } from '../responses/next-page.js';
 import { ValidQuery } from '../requests/valid-query.decorator.js';
-import { int64From } from '../requests/validation.js';
 import { RequiresScope } from '../scopes/required-scope.js';
 import { ListPetsQuery, PETS_CURSOR } from './list-pets.query.js';
 import { NewPetBody } from './new-pet.body.js';

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { isKnown } from '@adoption-store/web';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { HttpRefusal } from '../errors/error-codes.js';
@@ -48,15 +49,6 @@ export function answerConditionally(fastify: FastifyInstance): void {
  */
 export function tagPage(reply: FastifyReply, body: string | Buffer, next: bigint | undefined): void {
   reply.header('etag', tagOf(body, next));
-}
-
-/**
- * Whether the client has the response already. A tag has no quotes inside, so it is found only as a whole. The comparison
- * is weak.
- */
-export function isKnown(request: FastifyRequest, reply: FastifyReply): boolean {
-  const header = request.headers['if-none-match'];
-  return header !== undefined && (header.includes(reply.getHeader('etag') as string) || header.trim() === '*');
 }
 
 /**

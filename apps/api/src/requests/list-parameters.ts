@@ -1,10 +1,10 @@
-import { INT64_MAX, INT64_MIN, MAX_IDS, MAX_PAGE_SIZE } from '@adoption-store/domain';
+import { INT64_MAX, INT64_MIN, MAX_IDS, MAX_PAGE_SIZE, int64From } from '@adoption-store/domain';
 import { applyDecorators, type Type } from '@nestjs/common';
 import { Expose, Transform } from 'class-transformer';
 import { ArrayMaxSize, IsIn, IsInt, IsOptional } from 'class-validator';
 import { HttpRefusal } from '../errors/error-codes.js';
 import { decodeCursor } from '../responses/next-page.js';
-import { int64From, IsInt64 } from './validation.js';
+import { IsInt64 } from './validation.js';
 
 /** The key of the metadata on a query's class: the names of its parameters. */
 const NAMES = 'parameters';

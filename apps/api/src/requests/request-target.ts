@@ -1,5 +1,5 @@
 /** The path for targets that no route can match. Only the catch-all route is there. */
-export const UNROUTABLE = '/-';
+const UNROUTABLE = '/-';
 
 /**
  * The path and query to use for routing. The path of an absolute-form target is used (RFC 9112 §3.2.2). A target that

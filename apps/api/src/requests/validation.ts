@@ -1,4 +1,4 @@
-import { INT64_MAX, INT64_MIN, isInt64 } from '@adoption-store/domain';
+import { INT64_MAX, INT64_MIN, isInt64, int64From } from '@adoption-store/domain';
 import type { PipeTransform, Type } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import { ValidateBy, validateSync } from 'class-validator';
@@ -31,14 +31,6 @@ export function IsInt64(options: { readonly message?: string; readonly each?: bo
     },
     { each: options.each ?? false },
   );
-}
-
-const INTEGER = /^-?(?:0|[1-9]\d{0,18})$/;
-
-/** The integer of a decimal text, or undefined if it isn't a 64-bit integer. */
-export function int64From(text: unknown): bigint | undefined {
-  const value = typeof text === 'string' && INTEGER.test(text) ? BigInt(text) : undefined;
-  return isInt64(value) ? value : undefined;
 }
 
 /** An id in a path. An id outside 64 bits can't exist, so it is "not found" rather than invalid. */

@@ -1,7 +1,8 @@
+import { isKnown } from '@adoption-store/web';
+import { int64From } from '@adoption-store/domain';
 import { crc32 } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isKnown, tagPage } from '../requests/entity-tags.js';
-import { int64From } from '../requests/validation.js';
+import { tagPage } from '../requests/entity-tags.js';
 
 /** The end of a page of `resource`, as the opaque text that clients send back. */
 export function encodeCursor(resource: string, after: bigint): string {
@@ -26,7 +27,7 @@ export interface ListQuery {
   parameters(): readonly Parameter[];
 }
 
-export interface ListPage {
+interface ListPage {
   /** The address of the list, without its query. */
   readonly address: string;
   readonly query: ListQuery;

@@ -1,4 +1,5 @@
-import { type Clock, type Deprecation, getPetDeprecation } from '@adoption-store/domain';
+import type { Clock } from '@adoption-store/domain';
+import { type Deprecation, getPetDeprecation } from '@adoption-store/web';
 
 /** RFC 9745 §2.1 and RFC 8594 §3. */
 export function deprecationHeaders({ since, sunset }: Deprecation): Record<'deprecation' | 'sunset', string> {

@@ -19,7 +19,7 @@ const REASONS: Readonly<Record<string, string>> = {
 /** Cells by column. A column that the file lacks is empty. */
 export type Cells = (column: string) => string;
 
-export interface CsvShape {
+interface CsvShape {
   readonly required: readonly string[];
   /** Columns that have a field. The others are counted as omissions where they are not empty. */
   readonly known: readonly string[];
@@ -131,7 +131,7 @@ function unreadable(line: number, { code, message }: CsvError): UnreadableError 
   return new UnreadableError(line, REASONS[code] ?? message);
 }
 
-export function integerOf(column: string, text: string): bigint {
+function integerOf(column: string, text: string): bigint {
   if (!/^(0|-?[1-9]\d{0,18})$/.test(text)) throw new RowError(`${column} must be an integer`);
   return BigInt(text);
 }

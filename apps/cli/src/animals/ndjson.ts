@@ -1,4 +1,4 @@
-import type { Animal, ImportRow, PetStatus } from '@adoption-store/domain';
+import { type Animal, type ImportRow, type PetStatus, reasonOf } from '@adoption-store/domain';
 import { parse } from 'lossless-json';
 import { type Omissions, type ReadRows, RowError, rowOf } from './file-format.js';
 import { wholeLines } from './lines.js';
@@ -46,7 +46,7 @@ function strictly(text: string): unknown {
   } catch (error) {
     if (error instanceof RowError) throw error;
     if (error instanceof RangeError) throw new RowError('is nested too deeply');
-    throw new RowError(`is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw new RowError(`is not JSON: ${reasonOf(error)}`);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { ImportRow, PetStatus } from '@adoption-store/domain';
+import { type ImportRow, type PetStatus, reasonOf } from '@adoption-store/domain';
 import { type Reading, type ReadRows, RowError, rowOf } from './file-format.js';
 import { elementsOf, type JsonText } from './json-elements.js';
 import { wholeCharacters } from './lines.js';
@@ -36,7 +36,7 @@ function objectFrom(text: string): Readonly<Record<string, unknown>> {
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return value as Readonly<Record<string, unknown>>;
   } catch (error) {
-    throw new RowError(`is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw new RowError(`is not JSON: ${reasonOf(error)}`);
   }
   throw new RowError('is not a JSON object');
 }

@@ -6,17 +6,18 @@ import {
   checkAll,
   hasScope,
   invalid,
+  ListAnimals,
   ListCategories,
   MAX_PAGE_SIZE,
   newAnimal,
   PET_STATUSES,
   type PetStatus,
   requireScope,
-  ShowAnimals,
+  int64From,
 } from '@adoption-store/domain';
 import { Body, Controller, Get, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { EMPTY_FORM, fields, int64From, problemsOf } from '../http/forms.js';
+import { EMPTY_FORM, fields, problemsOf } from '../http/forms.js';
 import { address, EMPTY_PAGE, filterFrom, int64, oneOf, pagingOf, placeFrom, placeOf } from '../http/lists.js';
 import { redirect } from '../http/notices.js';
 import { Pages, REFUSED } from '../http/pages.js';
@@ -31,7 +32,7 @@ const TO_ADD = 'pets:write';
 export class CatalogueController {
   constructor(
     private readonly pages: Pages,
-    private readonly shownAnimals: ShowAnimals,
+    private readonly listAnimals: ListAnimals,
     private readonly addAnimal: AddAnimal,
     private readonly listCategories: ListCategories,
   ) {}
@@ -88,9 +89,10 @@ export class CatalogueController {
   ): Promise<void> {
     const filter = filterOf(query);
     const place = placeFrom(query, int64From);
-    const page =
-      filter.wanted === undefined ? EMPTY_PAGE : await this.shownAnimals.execute({ ...filter.wanted, ...place });
     const { status, categoryId, id } = filter.wanted ?? {};
+    const only = (each: bigint | undefined) => (each === undefined ? undefined : [each]);
+    const wanted = { status, ids: only(id), categoryIds: only(categoryId) };
+    const page = filter.wanted === undefined ? EMPTY_PAGE : await this.listAnimals.execute({ ...wanted, ...place });
     const category = categoryId as CategoryId | undefined;
     const names = await this.namesOf([
       ...page.items.map((animal) => animal.categoryId),

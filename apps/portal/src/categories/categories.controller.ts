@@ -13,11 +13,11 @@ import {
   NameCategory,
   RemoveCategory,
   requireScope,
-  ShowCategories,
+  int64From,
 } from '@adoption-store/domain';
 import { Body, Controller, Get, NotFoundException, Param, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { EMPTY_FORM, fields, int64From, problemsOf } from '../http/forms.js';
+import { EMPTY_FORM, fields, problemsOf } from '../http/forms.js';
 import { address, int64, pagingOf, placeFrom, placeOf } from '../http/lists.js';
 import { redirect } from '../http/notices.js';
 import { Pages, REFUSED } from '../http/pages.js';
@@ -33,7 +33,6 @@ export class CategoriesController {
   constructor(
     private readonly pages: Pages,
     private readonly listCategories: ListCategories,
-    private readonly shownCategories: ShowCategories,
     private readonly getCategory: GetCategory,
     private readonly addCategory: AddCategory,
     private readonly nameCategory: NameCategory,
@@ -174,7 +173,7 @@ export class CategoriesController {
     form: Form,
   ): Promise<void> {
     const place = placeFrom(query, int64From);
-    const page = await this.shownCategories.execute(place);
+    const page = await this.listCategories.execute(place);
     await this.pages.show(
       request,
       reply,

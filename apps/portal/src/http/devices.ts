@@ -9,7 +9,7 @@ const LIFE = 365 * DAY;
 const CONTENT = /^(\d{1,19})\.(\d{1,10})\.(\d{1,15})\.([\w-]{22})$/;
 
 /** A browser in which somebody has signed in to an account before. */
-export interface Device {
+interface Device {
   readonly accountId: AccountId;
   /** Distinguishes it from the account's other browsers. */
   readonly nonce: string;

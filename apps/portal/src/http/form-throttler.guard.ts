@@ -24,7 +24,7 @@ const BY_ACCOUNT = { most: 10, within: QUARTER };
 const BY_PERSON = { most: 30, within: MINUTE };
 
 /** How a form counts, if it has a limit besides those of its address and its account. */
-export type Attempt =
+type Attempt =
   /** Guesses the password of the account that the form names. */
   | 'sign-in'
   /** Has mail sent to the account that the form names. */
@@ -100,8 +100,8 @@ export class FormThrottlerGuard implements CanActivate {
   }
 
   /** Resets an account's counters, so that earlier attempts by strangers don't delay its owner. */
-  async forget({ id, email }: Account): Promise<void> {
-    await this.limitAttempts.forget([`sign-in ${email}`, `reset ${email}`, `password ${id}`]);
+  async clear({ id, email }: Account): Promise<void> {
+    await this.limitAttempts.clear([`sign-in ${email}`, `reset ${email}`, `password ${id}`]);
   }
 
   private async judge(

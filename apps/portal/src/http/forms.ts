@@ -1,4 +1,4 @@
-import { DomainError, type FieldProblem, InvalidInput, isInt64, type Scope, SCOPES } from '@adoption-store/domain';
+import { DomainError, type FieldProblem, InvalidInput, type Scope, SCOPES } from '@adoption-store/domain';
 import type { Form, Problems, RefusedForm } from '../views.js';
 import { pathHere } from './paths.js';
 
@@ -57,12 +57,6 @@ function sentence(rule: string): string {
 export function wholeNumber(text: string, least: number, most: number): number | undefined {
   const value = /^\d{1,9}$/.test(text.trim()) ? Number(text) : Number.NaN;
   return value >= least && value <= most ? value : undefined;
-}
-
-/** An id that a person typed, or that an address has. Undefined for anything else. */
-export function int64From(text: string): bigint | undefined {
-  const value = /^-?\d{1,19}$/.test(text.trim()) ? BigInt(text) : undefined;
-  return isInt64(value) ? value : undefined;
 }
 
 /** The fields that people fill in, with their labels. Passwords are never kept. */

@@ -4,11 +4,12 @@ import {
   INT64_MIN,
   invalid,
   InvalidInput,
+  type Page,
   type PagePlace,
-  type TwoWayPage,
+  int64From,
 } from '@adoption-store/domain';
 import type { Form, Paging } from '../views.js';
-import { fields, int64From, problemsOf } from './forms.js';
+import { fields, problemsOf } from './forms.js';
 
 /** The filter of a list, or its problems. */
 export interface Filter<Values> {
@@ -50,7 +51,7 @@ export function filterFrom<Each extends Checks>(query: unknown, checks: Each): F
 /** A check of `filterFrom`, and of a form's field. @throws InvalidInput */
 export function int64(name: string): (text: string) => bigint {
   return (text) => {
-    const value = int64From(text);
+    const value = int64From(text.trim());
     if (value === undefined) throw invalid(name, `must be a whole number from ${INT64_MIN} to ${INT64_MAX}`);
     return value;
   };
@@ -92,7 +93,7 @@ export function pagingOf<Place>(
   path: string,
   filter: Readonly<Record<string, bigint | string | undefined>>,
   { after }: PagePlace<Place>,
-  { previous, next }: Pick<TwoWayPage<unknown, Place>, 'previous' | 'next'>,
+  { previous, next }: Pick<Page<unknown, Place>, 'previous' | 'next'>,
   write: (place: Place) => string = String,
 ): Paging {
   const isFirst = previous === undefined && after === undefined;

@@ -4,13 +4,15 @@ import {
   type Clock,
   DisableKey,
   DomainError,
-  GetKey,
+  hasEnded,
   HOUR,
   RenameKey,
   RevokeKey,
   RotateKey,
   ShowKey,
+  int64From,
 } from '@adoption-store/domain';
+import { deprecatedUses } from '@adoption-store/web';
 import { Body, Controller, Get, Inject, NotFoundException, Param, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CLOCK } from '../http/clock.js';
@@ -20,7 +22,6 @@ import { Pages, REFUSED } from '../http/pages.js';
 import { SignedIn } from '../http/signed-in.guard.js';
 import type { Form } from '../views.js';
 import { FormOnce } from './form-once.js';
-import { keyIdFrom } from './key-id.js';
 
 const LONGEST_OVERLAP = 720;
 
@@ -31,7 +32,6 @@ export class KeyController {
     private readonly pages: Pages,
     private readonly formOnce: FormOnce,
     private readonly shownKey: ShowKey,
-    private readonly getKey: GetKey,
     private readonly renameKey: RenameKey,
     private readonly disableKey: DisableKey,
     private readonly rotateKey: RotateKey,
@@ -150,7 +150,9 @@ export class KeyController {
   ): Promise<void> {
     const shown = await this.shownKey.execute({ id, accountId });
     const status = form === EMPTY_FORM ? 200 : REFUSED;
-    await this.pages.show(request, reply, 'key', { ...form, ...shown, now: this.clock.now() }, status);
+    const now = this.clock.now();
+    const deprecated = hasEnded(shown.key, now) ? [] : deprecatedUses(shown.operations, now);
+    await this.pages.show(request, reply, 'key', { ...form, ...shown, deprecated, now }, status);
   }
 
   private async setDisabled(reply: FastifyReply, account: Account, text: string, isDisabled: boolean): Promise<void> {
@@ -166,7 +168,7 @@ export class KeyController {
   }
 
   private async find({ id: accountId }: Account, text: string): Promise<ApiKey> {
-    return this.getKey.execute({ id: idFrom(text), accountId });
+    return (await this.shownKey.execute({ id: idFrom(text), accountId })).key;
   }
 }
 
@@ -176,7 +178,7 @@ function isNotFound(error: unknown): boolean {
 }
 
 function idFrom(text: string): bigint {
-  const id = keyIdFrom(text);
+  const id = int64From(text);
   if (id === undefined) throw new NotFoundException();
   return id;
 }

@@ -13,7 +13,9 @@ import {
   SCOPES,
   sharedScopes,
   ShowKeys,
+  int64From,
 } from '@adoption-store/domain';
+import { deprecatedUses } from '@adoption-store/web';
 import { Body, Controller, Get, Inject, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CLOCK } from '../http/clock.js';
@@ -23,7 +25,6 @@ import { Pages, REFUSED } from '../http/pages.js';
 import { SignedIn } from '../http/signed-in.guard.js';
 import type { Form } from '../views.js';
 import { FormOnce } from './form-once.js';
-import { keyIdFrom } from './key-id.js';
 
 const LONGEST_LIFE = 3_650;
 const LONGEST_SEARCH = 100;
@@ -109,7 +110,7 @@ export class KeysController {
   ): Promise<void> {
     const filter = filterFrom(query, { state: oneOf('state', Object.keys(LISTS)), name: searchText });
     const { state = 'current', name } = filter.wanted ?? {};
-    const place = placeFrom(query, keyIdFrom);
+    const place = placeFrom(query, keyId);
     const [, states] = LISTS[state] ?? [];
     const page = await this.shownKeys.execute({
       accountId: account.id,
@@ -117,6 +118,9 @@ export class KeysController {
       name,
       ...place,
     });
+    const now = this.clock.now();
+    const uses = [...page.operations].map(([id, operations]) => [id, deprecatedUses(operations, now)] as const);
+    const deprecated = new Map(uses.filter(([, each]) => each.length > 0));
     const given = { ...filter.form.values, name };
     await this.pages.show(
       request,
@@ -126,7 +130,7 @@ export class KeysController {
         ...form,
         items: page.items,
         bans: page.bans,
-        deprecated: page.deprecated,
+        deprecated,
         filter: filter.form,
         tabs: Object.entries(LISTS).map(([each, [title]]) => ({
           name: title,
@@ -136,7 +140,7 @@ export class KeysController {
         paging: pagingOf('/keys', given, place, page),
         offered: offeredTo(account),
         checked,
-        now: this.clock.now(),
+        now,
       },
       form === EMPTY_FORM && filter.wanted !== undefined ? 200 : REFUSED,
     );
@@ -146,6 +150,12 @@ export class KeysController {
 /** Other scopes would be of no use: a key has none that its account lacks. */
 function offeredTo(account: Account): readonly Scope[] {
   return sharedScopes({ account }) ?? SCOPES;
+}
+
+/** No key has an id below 1, so no list continues there. */
+function keyId(text: string): bigint | undefined {
+  const id = int64From(text);
+  return id === undefined || id < 1n ? undefined : id;
 }
 
 /** @throws InvalidInput */

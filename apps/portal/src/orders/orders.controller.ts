@@ -1,7 +1,6 @@
-import { type Account, ListAnimals, ORDER_STATUSES, ShowOrders } from '@adoption-store/domain';
+import { type Account, ListAnimals, ListOrders, ORDER_STATUSES, int64From } from '@adoption-store/domain';
 import { Controller, Get, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { int64From } from '../http/forms.js';
 import { address, EMPTY_PAGE, filterFrom, oneOf, pagingOf, placeFrom } from '../http/lists.js';
 import { Pages, REFUSED } from '../http/pages.js';
 import { SignedIn } from '../http/signed-in.guard.js';
@@ -12,7 +11,7 @@ import { viewHelpers } from '../view-helpers.js';
 export class OrdersController {
   constructor(
     private readonly pages: Pages,
-    private readonly shownOrders: ShowOrders,
+    private readonly listOrders: ListOrders,
     private readonly listAnimals: ListAnimals,
   ) {}
 
@@ -27,7 +26,9 @@ export class OrdersController {
     const place = placeFrom(query, int64From);
     const status = filter.wanted?.status;
     const page =
-      filter.wanted === undefined ? EMPTY_PAGE : await this.shownOrders.execute({ accountId, status, ...place });
+      filter.wanted === undefined
+        ? EMPTY_PAGE
+        : await this.listOrders.execute({ accountId, status, first: 'newest', ...place });
     const { items: animals } = await this.listAnimals.execute({ ids: page.items.map(({ animalId }) => animalId) });
     const tabs = [undefined, ...ORDER_STATUSES].map((each) => ({
       name: each === undefined ? 'All' : viewHelpers.capitalised(each),

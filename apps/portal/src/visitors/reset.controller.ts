@@ -74,7 +74,7 @@ export class ResetController {
       await this.pages.show(request, reply, 'reset-password', { values: { token }, ...form }, REFUSED);
       return;
     }
-    await this.throttler.forget(account);
+    await this.throttler.clear(account);
     this.devices.remember(request, reply, account);
     redirect(reply, '/sign-in', 'password-reset');
   }

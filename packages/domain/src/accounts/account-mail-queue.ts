@@ -28,5 +28,5 @@ export interface AccountMailQueue extends DeliveryQueue<AccountMailId, ClaimedAc
   /** Drops the mail. Does nothing if a later claim exists. */
   markDropped(claim: Claim<AccountMailId>): Promise<void>;
   /** Deletes the mails that aren't queued and expired at or before that instant. Returns their number. */
-  forget(expiredUntil: Instant): Promise<number>;
+  purge(expiredUntil: Instant): Promise<number>;
 }

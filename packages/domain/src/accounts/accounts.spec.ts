@@ -1,10 +1,20 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { createApplication } from '../application.js';
-import { DAY, HOUR, type Instant, instant, later, MINUTE, SECOND, startOf } from '../kernel/clock.js';
-import { inMemoryPorts } from '../testing/index.js';
-import { generateKeyText } from './api-key.js';
-import { deprecatedUses, getPetDeprecation } from './deprecation.js';
-import { plan } from './plan.js';
+import { HOUR, type instant, MINUTE, SECOND } from '../kernel/clock.js';
+import { accountMailPages, inMemoryPorts } from '../testing/index.js';
+import { describePlan, limitsOf, plan, type PlanName, samePlan } from './plan.js';
+import fc from 'fast-check';
+import {
+  describeScopes,
+  hasScope,
+  InsufficientScope,
+  readScopes,
+  requireScope,
+  scopeList,
+  SCOPES,
+  sharedScopes,
+} from './scope.js';
+import { type AccountId, closedEmail } from './account.js';
 
 const EMAIL = 'dev@example.com';
 
@@ -79,342 +89,349 @@ describe('an account', () => {
   );
 });
 
-describe('a key', () => {
-  it('authenticates its account', async () => {
-    const { issue, authenticate } = setUp();
-    const { text, key } = await issue({ name: 'laptop' });
-    expect(await authenticate.execute(text)).toMatchObject({
-      account: { email: EMAIL },
-      key: { id: key.id, name: 'laptop' },
+describe('a plan', () => {
+  it.each<[PlanName, number, number]>([
+    ['free', 60, 1_000],
+    ['pro', 300, 10_000],
+    ['business', 1_000, 100_000],
+  ])('%s allows %d requests a minute and %d a day', (name, perMinute, perDay) => {
+    expect(limitsOf(plan(name))).toEqual({ perMinute, perDay });
+  });
+
+  it('enterprise allows the limits it was given', () => {
+    expect(describePlan(plan('enterprise', { perMinute: 5, perDay: 7 }))).toBe('enterprise (5 a minute, 7 a day)');
+  });
+
+  it.each([1, 2 ** 31 - 1])('enterprise may allow %d, by the minute and by the day', (most) => {
+    const limits = { perMinute: most, perDay: most };
+    expect(limitsOf(plan('enterprise', limits))).toEqual(limits);
+  });
+
+  it('is another one where its name or one of its two numbers differs', () => {
+    const one = plan('enterprise', { perMinute: 60, perDay: 1_000 });
+    expect(samePlan(one, plan('enterprise', limitsOf(one)))).toBe(true);
+    expect(samePlan(one, plan('enterprise', { perMinute: 61, perDay: 1_000 }))).toBe(false);
+    expect(samePlan(one, plan('enterprise', { perMinute: 60, perDay: 1_001 }))).toBe(false);
+    expect(samePlan(one, plan('free'))).toBe(false);
+  });
+
+  it.each([
+    ['enterprise without numbers', 'enterprise', {}],
+    ['enterprise without a number for the day', 'enterprise', { perMinute: 5 }],
+    ['enterprise without a number for the minute', 'enterprise', { perDay: 5 }],
+    ['enterprise with a zero', 'enterprise', { perMinute: 0, perDay: 5 }],
+    ['enterprise with a fraction', 'enterprise', { perMinute: 1.5, perDay: 5 }],
+    ['enterprise with 2^31', 'enterprise', { perMinute: 5, perDay: 2 ** 31 }],
+    ['another plan with numbers', 'pro', { perMinute: 5, perDay: 5 }],
+    ['another plan with a number for the minute', 'pro', { perMinute: 5 }],
+    ['another plan with a number for the day', 'pro', { perDay: 5 }],
+    ['a plan that does not exist', 'gold', {}],
+  ])('%s is refused', (_what, name, limits) => {
+    expect(() => plan(name as PlanName, limits)).toThrow(expect.objectContaining({ code: 'invalid_parameter' }));
+  });
+});
+
+describe('scopes', () => {
+  const anyScope = fc.constantFrom(...SCOPES);
+  const anyList = fc.subarray([...SCOPES], { minLength: 1 });
+  const anyScopes = fc.option(anyList, { nil: undefined });
+
+  describe('a request has a scope', () => {
+    it('exactly where its key and its account both name it or name none', () => {
+      fc.assert(
+        fc.property(anyScopes, anyScopes, anyScope, (ofKey, ofAccount, scope) => {
+          const isNamed = [ofKey, ofAccount].every((scopes) => scopes === undefined || scopes.includes(scope));
+          const holders = { key: { scopes: ofKey }, account: { scopes: ofAccount } };
+          expect(hasScope(holders, scope)).toBe(isNamed);
+          const required = () => {
+            requireScope(holders, scope);
+          };
+          if (isNamed) expect(required).not.toThrow();
+          else expect(required).toThrow(InsufficientScope);
+        }),
+      );
     });
-  });
 
-  it('records the minute of its last successful use, and no refused request', async () => {
-    const { issue, authenticate, listKeys, revokeKey, clock } = setUp();
-    const { text, key } = await issue();
-    const lastUsedAt = async () => (await listKeys.execute())[0]?.key.lastUsedAt;
-    expect(await lastUsedAt()).toBeUndefined();
-    const start = clock.now();
-    clock.advance(61 * SECOND);
-    await authenticate.execute(text);
-    expect(await lastUsedAt()).toBe(later(start, MINUTE));
-    clock.set(start);
-    await authenticate.execute(text);
-    expect(await lastUsedAt()).toBe(later(start, MINUTE));
-    await revokeKey.execute({ id: key.id });
-    clock.advance(HOUR);
-    await expect(authenticate.execute(text)).rejects.toMatchObject({ code: 'revoked_api_key' });
-    expect(await lastUsedAt()).toBe(later(start, MINUTE));
-  });
-
-  it('is stored only as a hash', async () => {
-    const { issue, listKeys } = setUp();
-    const { text } = await issue();
-    const kept = JSON.stringify(await listKeys.execute(), (_, value: unknown) =>
-      typeof value === 'bigint' ? `${value}` : value,
-    );
-    expect(kept).not.toContain(text.slice(9, 41));
-  });
-
-  it('that was never issued is refused, without a look-up if its checksum is wrong', async () => {
-    const { ports, authenticate } = setUp();
-    let lookUps = 0;
-    const counting = { ...ports.apiKeys, findByHash: () => Promise.resolve((lookUps += 1) && undefined) };
-    const counted = createApplication({ ...ports, apiKeys: counting as unknown as typeof ports.apiKeys }).authenticate;
-    const unknown = generateKeyText('live', ports.cryptography);
-    await expect(authenticate.execute(unknown)).rejects.toMatchObject({ code: 'invalid_api_key' });
-    await expect(counted.execute(`${unknown.slice(0, -1)}-`)).rejects.toMatchObject({
-      code: 'invalid_api_key',
-      message: 'the API key is not valid',
+    it('exactly where it is among those that both have', () => {
+      fc.assert(
+        fc.property(anyScopes, anyScopes, anyScope, (ofKey, ofAccount, scope) => {
+          const holders = { key: { scopes: ofKey }, account: { scopes: ofAccount } };
+          const shared = sharedScopes(holders);
+          expect(shared?.includes(scope) ?? true).toBe(hasScope(holders, scope));
+          expect(shared === undefined).toBe(ofKey === undefined && ofAccount === undefined);
+        }),
+      );
+      expect(sharedScopes({ account: { scopes: undefined } })).toBeUndefined();
+      expect(sharedScopes({ account: { scopes: ['pets:read'] } })).toEqual(['pets:read']);
     });
-    expect(lookUps).toBe(0);
-    await expect(counted.execute(unknown)).rejects.toMatchObject({ code: 'invalid_api_key' });
-    expect(lookUps).toBe(1);
-  });
 
-  it('is looked up and checked for each request', async () => {
-    const { ports, authenticate, issue, clock } = setUp();
-    const expiresAt = later(clock.now(), HOUR);
-    const { text } = await issue({ expiresAt });
-    const findByHash = jest.spyOn(ports.apiKeys, 'findByHash');
-    await authenticate.execute(text);
-    await authenticate.execute(text);
-    expect(findByHash).toHaveBeenCalledTimes(2);
-    clock.set(expiresAt);
-    await expect(authenticate.execute(text)).rejects.toMatchObject({ code: 'expired_api_key' });
-  });
-
-  it('of another environment is refused with a message that says so', async () => {
-    const { ports, authenticate } = setUp();
-    await expect(authenticate.execute(generateKeyText('staging', ports.cryptography))).rejects.toMatchObject({
-      code: 'invalid_api_key',
-      message: 'the API key is for the staging environment, this is live',
+    it('exactly where the account has it, if there is no key', () => {
+      fc.assert(
+        fc.property(anyScopes, anyScope, (scopes, scope) => {
+          expect(hasScope({ account: { scopes } }, scope)).toBe(scopes?.includes(scope) ?? true);
+        }),
+      );
     });
-  });
-
-  it('works until it expires, and never afterwards', async () => {
-    const { issue, authenticate, clock } = setUp();
-    const expiresAt = later(clock.now(), HOUR);
-    const { text } = await issue({ expiresAt });
-    clock.set(instant(expiresAt - 1));
-    await expect(authenticate.execute(text)).resolves.toBeDefined();
-    clock.set(expiresAt);
-    await expect(authenticate.execute(text)).rejects.toMatchObject({ code: 'expired_api_key' });
-  });
-
-  it('is not issued with a past expiry or an unreadable name', async () => {
-    const { issue, clock } = setUp();
-    await expect(issue({ expiresAt: clock.now() })).rejects.toMatchObject({ code: 'invalid_parameter' });
-    expect(await issue({ expiresAt: later(clock.now(), 1) })).toMatchObject({ key: { expiresAt: clock.now() + 1 } });
-    await expect(issue({ name: ' ' })).rejects.toMatchObject({ code: 'invalid_parameter' });
-    await expect(issue({ name: 'a\u0007b' })).rejects.toMatchObject({ code: 'invalid_parameter' });
-  });
-
-  it('is refused once revoked, and revoking it again changes nothing', async () => {
-    const { issue, authenticate, revokeKey, clock } = setUp();
-    const { text, key } = await issue();
-    const revoked = await revokeKey.execute({ id: key.id });
-    await expect(authenticate.execute(text)).rejects.toMatchObject({ code: 'revoked_api_key' });
-    clock.advance(HOUR);
-    expect(await revokeKey.execute({ id: key.id })).toEqual(revoked);
-  });
-
-  it('that is unknown cannot be revoked or rotated', async () => {
-    const { revokeKey, rotateKey } = setUp();
-    await expect(revokeKey.execute({ id: 99n })).rejects.toMatchObject({ code: 'not_found' });
-    await expect(rotateKey.execute({ id: 99n })).rejects.toMatchObject({ code: 'not_found' });
-  });
-
-  it('that is deleted while it is being revoked is not found', async () => {
-    const { issue, revokeKey, ports } = setUp();
-    const { key } = await issue();
-    jest.spyOn(ports.apiKeys, 'revoke').mockResolvedValue(undefined);
-    await expect(revokeKey.execute({ id: key.id })).rejects.toMatchObject({ code: 'not_found' });
-  });
-
-  it('works for 24 hours beside its replacement, and then no more', async () => {
-    const { issue, authenticate, rotateKey, clock } = setUp();
-    const old = await issue({ name: 'ci' });
-    const replacement = await rotateKey.execute({ id: old.key.id });
-    expect(replacement.key.name).toBe('ci');
-    clock.advance(24 * HOUR - 1);
-    await expect(authenticate.execute(old.text)).resolves.toBeDefined();
-    clock.advance(1);
-    await expect(authenticate.execute(old.text)).rejects.toMatchObject({ code: 'expired_api_key' });
-    await expect(authenticate.execute(replacement.text)).resolves.toBeDefined();
-  });
-
-  it('never lives longer because it is rotated', async () => {
-    const { issue, rotateKey, listKeys, clock } = setUp();
-    const expiresAt = later(clock.now(), HOUR);
-    const old = await issue({ expiresAt });
-    await rotateKey.execute({ id: old.key.id });
-    expect((await listKeys.execute()).map(({ key }) => key.expiresAt)).toEqual([expiresAt, expiresAt]);
-  });
-
-  it('is rotated only once, and never after it was revoked', async () => {
-    const { issue, rotateKey, revokeKey } = setUp();
-    const [once, revoked] = [await issue(), await issue()];
-    await rotateKey.execute({ id: once.key.id });
-    await expect(rotateKey.execute({ id: once.key.id })).rejects.toMatchObject({ code: 'not_found' });
-    await revokeKey.execute({ id: revoked.key.id });
-    await expect(rotateKey.execute({ id: revoked.key.id })).rejects.toMatchObject({ code: 'not_found' });
-  });
-
-  it('works beside the one that replaces it for as long as was said, 30 days at the most', async () => {
-    const { issue, rotateKey, authenticate, clock } = setUp();
-    const expiresAt = later(clock.now(), 60 * DAY);
-    const [long, short] = [await issue({ expiresAt }), await issue({ expiresAt })];
-    const replacement = await rotateKey.execute({ id: long.key.id, overlap: 30 * DAY });
-    expect(replacement.key.expiresAt).toBe(expiresAt);
-    await rotateKey.execute({ id: short.key.id, overlap: 0 });
-    await expect(authenticate.execute(short.text)).rejects.toMatchObject({ code: 'expired_api_key' });
-    clock.advance(30 * DAY - 1);
-    await expect(authenticate.execute(long.text)).resolves.toBeDefined();
-    clock.advance(1);
-    await expect(authenticate.execute(long.text)).rejects.toMatchObject({ code: 'expired_api_key' });
-  });
-
-  it('whose text could not be shown is taken back, and the one that it replaced goes on as it was', async () => {
-    const { issue, rotateKey, takeBackKey, authenticate, listKeys, clock } = setUp();
-    const old = await issue({ expiresAt: later(clock.now(), 60 * DAY) });
-    const replacement = await rotateKey.execute({ id: old.key.id });
-    await takeBackKey.execute(replacement);
-    await expect(authenticate.execute(replacement.text)).rejects.toMatchObject({ code: 'revoked_api_key' });
-    expect((await listKeys.execute())[0]?.key).toEqual(old.key);
-    await takeBackKey.execute(old);
-    await expect(authenticate.execute(old.text)).rejects.toMatchObject({ code: 'revoked_api_key' });
-  });
-
-  it.each([-1, 30 * DAY + 1, Number.NaN])('is not rotated with an overlap of %d ms', async (overlap) => {
-    await expect(setUp().rotateKey.execute({ id: 1n, overlap })).rejects.toMatchObject({ code: 'invalid_parameter' });
-  });
-
-  it('is shown in pages of 25, newest first, forwards and back, by state and name', async () => {
-    const { issue, showKeys, revokeKey, disableKey, clock } = setUp();
-    const { key: lasting } = await issue({ name: 'Shop' });
-    const { accountId } = lasting;
-    const all: bigint[] = [lasting.id];
-    for (let count = 0; count < 55; count += 1) {
-      clock.advance(MINUTE);
-      const { key } = await issue();
-      await revokeKey.execute({ id: key.id });
-      all.unshift(key.id);
-    }
-    const show = async (input: Partial<Parameters<typeof showKeys.execute>[0]> = {}) => {
-      const { items, ...page } = await showKeys.execute({ accountId, ...input });
-      return { ids: items.map(({ id }) => id), ...page };
-    };
-    const first = await show();
-    const second = await show({ after: first.next });
-    const last = await show({ after: second.next });
-    expect([first.ids, second.ids, last.ids]).toEqual([all.slice(0, 25), all.slice(25, 50), all.slice(50)]);
-    expect([first.previous, last.next]).toEqual([undefined, undefined]);
-    expect(await show({ before: last.previous })).toEqual(second);
-    expect(await show({ before: second.previous })).toEqual(first);
-    // Less than a page lies in front of it.
-    expect(await show({ before: all[3] })).toEqual(first);
-    expect((await show({ states: ['active', 'disabled'] })).ids).toEqual([lasting.id]);
-    expect((await show({ name: 'sho' })).ids).toEqual([lasting.id]);
-    await disableKey.execute({ id: lasting.id, isDisabled: true });
-    expect((await show({ states: ['active'] })).ids).toEqual([]);
-    expect((await show({ states: ['disabled'] })).ids).toEqual([lasting.id]);
-  });
-
-  it('is shown with the end of its ban, and with what it has called', async () => {
-    const { issue, ports, showKeys, showKey, authenticate, recordOperation, meterRequest, revokeKey, clock } = setUp();
-    const [{ key, text }, other] = [await issue(), await issue()];
-    const { accountId } = key;
-    const caller = await authenticate.execute(text);
-    recordOperation.execute(caller, 'GET /v1/pets');
-    for (let sent = 0; sent < 60 + 50; sent += 1) await meterRequest.execute(caller);
-    const until = later(clock.now(), 5 * MINUTE);
-    const bansOf = jest.spyOn(ports.requests, 'bansOf');
-    expect((await showKeys.execute({ accountId })).bans).toEqual(new Map([[key.id, until]]));
-    expect(bansOf).toHaveBeenCalledTimes(1);
-    expect(await showKey.execute({ id: key.id, accountId })).toMatchObject({
-      key: { id: key.id },
-      bannedUntil: until,
-      operations: [{ operation: 'GET /v1/pets', lastUsedAt: startOf(MINUTE, clock.now()) }],
-    });
-    expect(await showKey.execute({ id: other.key.id, accountId })).toMatchObject({
-      bannedUntil: undefined,
-      operations: [],
-    });
-    await expect(showKey.execute({ id: 99n, accountId })).rejects.toMatchObject({ code: 'not_found' });
-    await revokeKey.execute({ id: key.id });
-    expect((await showKeys.execute({ accountId })).bans).toEqual(new Map());
-    expect((await showKey.execute({ id: key.id, accountId })).bannedUntil).toBeUndefined();
-  });
-
-  describe('that calls a deprecated operation', () => {
-    const { operation, since } = getPetDeprecation;
-    const use = (lastUsedAt: Instant, name = operation) => ({ operation: name, lastUsedAt });
 
     it.each([
-      ['since the deprecation', since, later(since, MINUTE), 1],
-      ['before the deprecation', later(since, -MINUTE), later(since, MINUTE), 0],
-      ['35 days ago', later(since, DAY), later(since, 36 * DAY), 1],
-      ['more than 35 days ago', later(since, DAY), later(since, 36 * DAY + MINUTE), 0],
-    ])('uses it: %s', (_when, lastUsedAt, now, found) => {
-      const uses = [use(lastUsedAt, 'GET /v1/pets'), use(lastUsedAt)];
-      const expected = { deprecation: getPetDeprecation, lastUsedAt };
-      expect(deprecatedUses(uses, now)).toEqual(Array.from({ length: found }, () => expected));
-    });
-
-    it('is shown with it, until it has ended', async () => {
-      const { issue, recordOperation, showKey, showKeys, showDeprecatedUses, revokeKey, clock } = setUp();
-      const [{ key }, { key: other }] = [await issue(), await issue()];
-      const { id, accountId } = key;
-      recordOperation.execute({ keyId: id }, operation);
-      recordOperation.execute({ keyId: other.id }, 'GET /v1/pets');
-      const uses = [{ deprecation: getPetDeprecation, lastUsedAt: startOf(MINUTE, clock.now()) }];
-      expect((await showKeys.execute({ accountId })).deprecated).toEqual(new Map([[id, uses]]));
-      expect(await showDeprecatedUses.execute([other, key])).toEqual(new Map([[id, uses]]));
-      expect((await showKey.execute({ id, accountId })).deprecated).toEqual(uses);
-      expect((await showKey.execute({ id: other.id, accountId })).deprecated).toEqual([]);
-      const revoked = await revokeKey.execute({ id });
-      expect((await showKeys.execute({ accountId })).deprecated).toEqual(new Map());
-      expect(await showDeprecatedUses.execute([other, revoked])).toEqual(new Map());
-      expect((await showKey.execute({ id, accountId })).deprecated).toEqual([]);
+      ['the API key lacks the scope pets:write', ['pets:read'], undefined],
+      ['the account lacks the scope pets:write', undefined, ['pets:read']],
+      ['the account lacks the scope pets:write', ['pets:read'], ['pets:read']],
+    ] as const)('otherwise it is told: %s', (message, ofKey, ofAccount) => {
+      const refused = () => {
+        requireScope({ key: { scopes: ofKey }, account: { scopes: ofAccount } }, 'pets:write');
+      };
+      expect(refused).toThrow(
+        expect.objectContaining({ code: 'insufficient_scope', kind: 'forbidden', scope: 'pets:write', message }),
+      );
     });
   });
 
-  it('is disabled and enabled again, and refused meanwhile', async () => {
-    const { issue, disableKey, rotateKey, authenticate } = setUp();
-    const { key, text } = await issue();
-    const { id, accountId } = key;
-    expect(await disableKey.execute({ id, accountId, isDisabled: true })).toMatchObject({ id });
-    await expect(authenticate.execute(text)).rejects.toMatchObject({
-      code: 'disabled_api_key',
-      kind: 'unauthenticated',
+  describe('a list of scopes', () => {
+    it('is read again as it is described', () => {
+      fc.assert(
+        fc.property(anyScopes, (scopes) => {
+          expect(readScopes(describeScopes(scopes))).toEqual(scopes);
+        }),
+      );
     });
-    await expect(rotateKey.execute({ id, accountId })).rejects.toMatchObject({ code: 'not_found' });
-    await disableKey.execute({ id, isDisabled: false });
-    expect(await authenticate.execute(text)).toMatchObject({ keyId: id });
+
+    it('is in one order, however it was written', () => {
+      fc.assert(
+        fc.property(
+          anyList.chain((list) => fc.tuple(fc.constant(list), fc.shuffledSubarray(list, { minLength: list.length }))),
+          ([list, shuffled]) => {
+            expect(scopeList(shuffled)).toEqual(list);
+          },
+        ),
+      );
+    });
+
+    it('of every scope is not the same as all: it has none that is added later', () => {
+      expect(readScopes(SCOPES.join(','))).toEqual(SCOPES);
+      expect(readScopes('all')).toBeUndefined();
+    });
+
+    it.each([
+      ['nothing', []],
+      ['an empty name', ['']],
+      ['an unknown scope', ['pets:read', 'pets:delete']],
+      ['a scope in capitals', ['Pets:Read']],
+      ['a scope with a space', [' pets:read']],
+      ['a repeated scope', ['pets:read', 'pets:read']],
+      ['all beside a scope', ['all', 'pets:read']],
+      ['a name of every object', ['constructor']],
+    ])('may not be %s', (_what, names) => {
+      const refusal = expect.objectContaining({
+        code: 'invalid_parameter',
+        message: expect.stringMatching(/^scopes must be some of pets:read, pets:write, /),
+      });
+      expect(() => scopeList(names)).toThrow(refusal);
+      expect(() => readScopes(names.join(','))).toThrow(refusal);
+    });
   });
 
-  it('can’t be disabled once it has ended, and is then told as ended, not as disabled', async () => {
-    const { issue, disableKey, revokeKey, authenticate, clock } = setUp();
-    const [{ key: revoked, text }, { key: expired, text: expiredText }] = [
-      await issue(),
-      await issue({ expiresAt: later(clock.now(), MINUTE) }),
-    ];
-    for (const { id } of [revoked, expired]) await disableKey.execute({ id, isDisabled: true });
-    await revokeKey.execute({ id: revoked.id });
-    clock.advance(MINUTE);
-    for (const { id } of [revoked, expired])
-      for (const isDisabled of [true, false]) {
-        await expect(disableKey.execute({ id, isDisabled })).rejects.toMatchObject({ code: 'not_found' });
+  const EMAIL = 'dev@example.com';
+  const PASSWORD = 'a horse, a battery';
+
+  function setUp(options?: Parameters<typeof createApplication>[1]) {
+    const application = createApplication(inMemoryPorts(), options);
+    const issue = async (scopes?: readonly string[]) => {
+      const { id: accountId } = await application.openAccount.execute({ email: EMAIL });
+      return application.issueKey.execute({ accountId, scopes });
+    };
+    return { ...application, issue };
+  }
+
+  describe('a key', () => {
+    it('asks for all scopes unless some are given', async () => {
+      const { issue, authenticate } = setUp();
+      expect((await authenticate.execute((await issue()).text)).key.scopes).toBeUndefined();
+      const { text } = await issue(['orders:read', 'pets:read']);
+      expect((await authenticate.execute(text)).key.scopes).toEqual(['pets:read', 'orders:read']);
+    });
+
+    it('is not made with a list that names no scope, or an unknown one', async () => {
+      const { issue, listKeys } = setUp();
+      for (const scopes of [[], ['pets']])
+        await expect(issue(scopes)).rejects.toMatchObject({ code: 'invalid_parameter' });
+      expect(await listKeys.execute()).toEqual([]);
+    });
+
+    it('may ask for a scope that its account lacks, and has it once the account has', async () => {
+      const { issue, holdToScopes, authenticate } = setUp();
+      const { text } = await issue(['pets:read', 'pets:write']);
+      await holdToScopes.execute({ email: EMAIL, scopes: ['pets:read', 'orders:read'] });
+      const before = await authenticate.execute(text);
+      expect(SCOPES.filter((scope) => hasScope(before, scope))).toEqual(['pets:read']);
+      await holdToScopes.execute({ email: EMAIL, scopes: undefined });
+      const after = await authenticate.execute(text);
+      expect(SCOPES.filter((scope) => hasScope(after, scope))).toEqual(['pets:read', 'pets:write']);
+    });
+
+    it.each([undefined, ['pets:read']])('keeps its scopes (%s) when it is rotated, again and again', async (scopes) => {
+      const { issue, rotateKey, authenticate } = setUp();
+      let { key } = await issue(scopes);
+      for (const overlap of [0, HOUR]) {
+        const rotated = await rotateKey.execute({ id: key.id, overlap });
+        expect((await authenticate.execute(rotated.text)).key.scopes).toEqual(scopes);
+        ({ key } = rotated);
       }
-    await expect(authenticate.execute(text)).rejects.toMatchObject({ code: 'revoked_api_key' });
-    await expect(authenticate.execute(expiredText)).rejects.toMatchObject({ code: 'expired_api_key' });
+    });
   });
 
-  it('gets another name', async () => {
-    const { issue, renameKey, getKey } = setUp();
-    const { key } = await issue({ name: 'laptop' });
-    const { id, accountId } = key;
-    expect(await renameKey.execute({ id, accountId, name: 'desk' })).toEqual({ ...key, name: 'desk' });
-    expect(await getKey.execute({ id, accountId })).toMatchObject({ name: 'desk' });
-    expect(await renameKey.execute({ id, accountId, name: undefined })).toMatchObject({ name: undefined });
-    for (const name of ['', ' ', 'x'.repeat(101), 'a\nb']) {
-      await expect(renameKey.execute({ id, accountId, name })).rejects.toMatchObject({ code: 'invalid_parameter' });
-    }
-  });
+  describe('an account', () => {
+    it('that the operator opens has all scopes, whoever signs up has less', async () => {
+      const { openAccount, signUp, signIn } = setUp({ signupScopes: ['pets:read'] });
+      expect((await openAccount.execute({ email: EMAIL })).scopes).toBeUndefined();
+      const other = { email: 'other@example.com', password: PASSWORD };
+      expect((await signUp.execute(other)).scopes).toEqual(['pets:read']);
+      expect((await signIn.execute(other))?.scopes).toEqual(['pets:read']);
+    });
 
-  it('can be changed only by its own account', async () => {
-    const { issue, renameKey, disableKey, showKey, openAccount } = setUp();
-    const { key } = await issue({ name: 'laptop' });
-    const { id: accountId } = await openAccount.execute({ email: 'other@example.com' });
-    const theirs = { id: key.id, accountId };
-    for (const attempt of [
-      renameKey.execute({ ...theirs, name: 'mine' }),
-      disableKey.execute({ ...theirs, isDisabled: true }),
-      showKey.execute(theirs),
-    ]) {
-      await expect(attempt).rejects.toMatchObject({ code: 'not_found' });
-    }
-    expect((await showKey.execute({ id: key.id, accountId: key.accountId })).key).toEqual(key);
-  });
+    it('that signs up has all scopes unless the deployment holds it to some', async () => {
+      const { signUp } = setUp();
+      expect((await signUp.execute({ email: EMAIL, password: PASSWORD })).scopes).toBeUndefined();
+    });
 
-  it('can be read only by its own account', async () => {
-    const { issue, getKey, openAccount } = setUp();
-    const { key } = await issue();
-    const { id: accountId } = await openAccount.execute({ email: 'other@example.com' });
-    expect(await getKey.execute({ id: key.id, accountId: key.accountId })).toEqual(key);
-    for (const input of [
-      { id: key.id, accountId },
-      { id: 99n, accountId: key.accountId },
-    ]) {
-      await expect(getKey.execute(input)).rejects.toMatchObject({ code: 'not_found' });
-    }
+    it('is found by its address, however it is written, and must exist', async () => {
+      const { openAccount, holdToScopes, getAccount } = setUp();
+      const { id } = await openAccount.execute({ email: EMAIL });
+      const held = await holdToScopes.execute({ email: 'DEV@example.com', scopes: ['orders:read', 'pets:read'] });
+      expect(held).toMatchObject({ id, scopes: ['pets:read', 'orders:read'] });
+      expect(await getAccount.execute(id)).toEqual(held);
+      for (const [email, scopes, code] of [
+        ['nobody@example.com', ['pets:read'], 'not_found'],
+        ['dev', ['pets:read'], 'invalid_parameter'],
+        [EMAIL, [], 'invalid_parameter'],
+        [EMAIL, ['pets'], 'invalid_parameter'],
+      ] as const)
+        await expect(holdToScopes.execute({ email, scopes })).rejects.toMatchObject({ code });
+      expect(await getAccount.execute(id)).toEqual(held);
+    });
   });
+});
 
-  it('is listed by its account’s address', async () => {
-    const { issue, listKeys } = setUp();
-    const { key } = await issue();
-    expect((await listKeys.execute({ email: 'DEV@example.com' })).map((each) => each.key.id)).toEqual([key.id]);
-    expect(await listKeys.execute({ email: 'nobody@example.com' })).toEqual([]);
+describe('limits on attempts', () => {
+  const LIMIT = { most: 2, within: MINUTE };
+
+  function setUp() {
+    const ports = inMemoryPorts();
+    const { limitAttempts, purgeExpired } = createApplication(ports);
+    const attempt = (subject = 'dev@example.com') => limitAttempts.execute(subject, LIMIT);
+    return { limitAttempts, purgeExpired, attempt, clock: ports.clock };
+  }
+
+  describe('attempts', () => {
+    it('are as many as the limit says within any span of its length, and then say how long to wait', async () => {
+      const { attempt, clock } = setUp();
+      expect(await attempt()).toBeUndefined();
+      clock.advance(20 * SECOND);
+      expect(await attempt()).toBeUndefined();
+      expect(await attempt()).toBe(40 * SECOND);
+      clock.advance(40 * SECOND - 1);
+      expect(await attempt()).toBe(1);
+      clock.advance(1);
+      expect(await attempt()).toBeUndefined();
+      expect(await attempt()).toBe(20 * SECOND);
+    });
+
+    it('of one subject are not counted against another', async () => {
+      const { attempt } = setUp();
+      for (let count = 0; count < 3; count += 1) await attempt();
+      expect(await attempt('other@example.com')).toBeUndefined();
+    });
+
+    it('that were right are taken back one by one, or all at once', async () => {
+      const { limitAttempts, attempt } = setUp();
+      const subjects = ['dev@example.com', '192.0.2.1'];
+      for (const subject of [...subjects, ...subjects]) await attempt(subject);
+      await limitAttempts.takeBack('dev@example.com');
+      expect(await attempt()).toBeUndefined();
+      expect(await attempt()).toBe(MINUTE);
+      await limitAttempts.clear(subjects);
+      for (const subject of [...subjects, ...subjects]) expect(await attempt(subject)).toBeUndefined();
+    });
+
+    it('that no longer count are cleared away', async () => {
+      const { attempt, purgeExpired, clock } = setUp();
+      await attempt();
+      expect(await purgeExpired.execute('attempts')).toBe(0);
+      clock.advance(MINUTE);
+      expect(await purgeExpired.execute('attempts')).toBe(1);
+    });
+  });
+});
+
+describe('closing', () => {
+  const EMAIL = 'dev@example.com';
+  const PASSWORD = 'a horse, a battery';
+  const OTHER = 'a staple, correctly';
+
+  function setUp() {
+    const ports = inMemoryPorts();
+    const application = createApplication(ports, { accountMailPages });
+    return {
+      ...application,
+      reset: async () => {
+        await application.requestPasswordReset.execute({ email: EMAIL });
+        await application.deliverAccountMails.execute();
+        return ports.accountMailSender.resets.at(-1)?.token ?? '';
+      },
+      signedUp: () => application.signUp.execute({ email: EMAIL, password: PASSWORD }),
+      signIn: () => application.signIn.execute({ email: EMAIL, password: PASSWORD }),
+    };
+  }
+
+  describe('an account that is closed', () => {
+    it('has an address of its own that opens no account', async () => {
+      const { openAccount } = setUp();
+      const [one, other] = [closedEmail(1n as AccountId), closedEmail(2n as AccountId)];
+      expect(one).not.toBe(other);
+      for (const email of [one, other]) {
+        await expect(openAccount.execute({ email })).rejects.toMatchObject({ code: 'invalid_parameter' });
+      }
+    });
+
+    it('has no working key, accepts no sign-in, and is not found', async () => {
+      const { signedUp, issueKey, closeAccount, authenticate, signIn, getAccount, listAccounts } = setUp();
+      const { id } = await signedUp();
+      const { text } = await issueKey.execute({ accountId: id });
+      expect(await closeAccount.execute({ accountId: id, password: PASSWORD })).toBe(true);
+      await expect(authenticate.execute(text)).rejects.toMatchObject({ code: 'revoked_api_key' });
+      await expect(issueKey.execute({ accountId: id })).rejects.toMatchObject({ code: 'not_found' });
+      expect(await signIn()).toBeUndefined();
+      expect(await getAccount.execute(id)).toBeUndefined();
+      expect(await listAccounts.execute()).toEqual([]);
+    });
+
+    it('frees its address for a new account, which inherits nothing', async () => {
+      const { signedUp, closeAccount, signUp, listKeys, issueKey } = setUp();
+      const { id } = await signedUp();
+      await issueKey.execute({ accountId: id });
+      await closeAccount.execute({ accountId: id, password: PASSWORD });
+      const anew = await signUp.execute({ email: EMAIL, password: OTHER });
+      expect(anew.id).not.toBe(id);
+      expect(await listKeys.execute({ email: EMAIL })).toEqual([]);
+    });
+
+    it('has no usable tokens', async () => {
+      const { signedUp, closeAccount, reset, resetPassword } = setUp();
+      const { id } = await signedUp();
+      const token = await reset();
+      await closeAccount.execute({ accountId: id, password: PASSWORD });
+      expect(await resetPassword.execute({ token, password: OTHER })).toBeUndefined();
+    });
+
+    it('can be closed only with its password', async () => {
+      const { signedUp, openAccount, closeAccount, getAccount } = setUp();
+      const account = await signedUp();
+      const operators = await openAccount.execute({ email: 'operator@example.com' });
+      for (const { id } of [account, operators]) {
+        expect(await closeAccount.execute({ accountId: id, password: OTHER })).toBe(false);
+        expect(await getAccount.execute(id)).toBeDefined();
+      }
+      expect(await closeAccount.execute({ accountId: 99n as AccountId, password: PASSWORD })).toBe(false);
+    });
   });
 });

@@ -65,7 +65,7 @@ export interface ApiKeyRepository {
   /** At most `limit` of the matching keys, newest first: those next to the given place. */
   search(query: KeySearch): Promise<readonly ApiKey[]>;
   /** Deletes the keys that ended at or before that instant, with their records. Returns the number of keys. */
-  forgetPast(endedUntil: Instant): Promise<number>;
+  purge(endedUntil: Instant): Promise<number>;
   /** Revokes the key. A key that is already revoked keeps its first instant. Undefined if there is no such key. */
   revoke(id: ApiKeyId, at: Instant): Promise<ApiKey | undefined>;
   /** Gives the key another name, or none. Nothing else of it changes. Undefined if there is no such key. */

@@ -90,7 +90,7 @@ export function hasEnded(key: Pick<ApiKey, 'expiresAt' | 'revokedAt'>, now: Inst
   return key.revokedAt !== undefined || (key.expiresAt ?? Infinity) <= now;
 }
 
-/** The name of an operation is the method and the route, such as `GET /v1/pets/{petId}`. */
+/** The domain doesn't read the name of an operation. */
 export interface OperationUse {
   readonly operation: string;
   /** The latest recorded minute in which the key called it. */

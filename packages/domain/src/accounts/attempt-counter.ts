@@ -23,7 +23,7 @@ export interface AttemptCounter {
   /** Removes the latest attempt. */
   takeBack(subjectHash: string): Promise<void>;
   /** Removes every attempt. */
-  forget(subjectHash: string): Promise<void>;
+  clear(subjectHash: string): Promise<void>;
   /** Deletes attempts that no longer count at that instant. Returns the number of subjects. */
   purge(now: Instant): Promise<number>;
 }

@@ -69,5 +69,5 @@ export interface CredentialRepository {
    */
   close(change: CredentialChange & { readonly at: Instant }): Promise<boolean>;
   /** Deletes the links that expired at or before that instant. Returns their number. */
-  forgetResets(until: Instant): Promise<number>;
+  purgeLinks(until: Instant): Promise<number>;
 }

@@ -23,7 +23,7 @@ export class LimitAttempts {
   }
 
   /** Resets the counts of these subjects. */
-  async forget(subjects: readonly string[]): Promise<void> {
-    for (const subject of subjects) await this.attempts.forget(this.cryptography.sha256(subject));
+  async clear(subjects: readonly string[]): Promise<void> {
+    for (const subject of subjects) await this.attempts.clear(this.cryptography.sha256(subject));
   }
 }

@@ -8,7 +8,7 @@ import type { CredentialRepository } from './credential-repository.js';
 import { requireRight } from './password.js';
 import { isPassword, type PasswordHasher } from './password-hasher.js';
 
-export const ADDRESS_CHANGE_TTL = HOUR;
+const ADDRESS_CHANGE_TTL = HOUR;
 /** Usable links that an account may have at once. This also bounds the mails that it can have sent to strangers. */
 export const MOST_ADDRESS_CHANGES = 3;
 

@@ -6,7 +6,7 @@ import { newAccountMailId } from './account-mail.js';
 import type { AccountMailQueue } from './account-mail-queue.js';
 import type { CredentialRepository } from './credential-repository.js';
 
-export const RESET_TTL = HOUR;
+const RESET_TTL = HOUR;
 /**
  * Usable resets that an account may have at once. This also bounds the mails that a stranger can send to it in an hour.
  */

@@ -6,7 +6,7 @@ import { type ApiKeyId, type KeyEnvironment, MOST_ACTIVE_KEYS, MOST_KEYS_A_DAY }
 import { type ApiKeyRepository, isTheirs } from './api-key-repository.js';
 import { draftKey, type IssuedKey } from './issue-key.js';
 
-export const DEFAULT_OVERLAP = 24 * HOUR;
+const DEFAULT_OVERLAP = 24 * HOUR;
 const MOST_OVERLAP = 30 * DEFAULT_OVERLAP;
 
 export interface RotateKeyInput {

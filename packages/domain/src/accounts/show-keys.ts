@@ -1,14 +1,13 @@
 import type { RequestCounter } from '../quotas/request-counter.js';
 import type { Clock, Instant } from '../kernel/clock.js';
-import { type PagePlace, readTwoWayPage, type TwoWayPage } from '../kernel/page.js';
+import { type Page, type PagePlace, readPage } from '../kernel/page.js';
 import type { AccountId } from './account.js';
-import { type ApiKey, type ApiKeyId, hasEnded, KEY_STATES, type KeyState } from './api-key.js';
+import { type ApiKey, type ApiKeyId, hasEnded, KEY_STATES, type KeyState, type OperationUse } from './api-key.js';
 import type { ApiKeyRepository } from './api-key-repository.js';
-import type { DeprecatedUse } from './deprecation.js';
-import type { ShowDeprecatedUses } from './show-deprecated-uses.js';
+import type { ListOperations } from './list-operations.js';
 
 /** Keys on one page: all that are active or disabled fit on one. */
-export const KEYS_PAGE = 25;
+const KEYS_PAGE = 25;
 
 export interface ShowKeysInput extends PagePlace<bigint> {
   readonly accountId: AccountId;
@@ -18,11 +17,11 @@ export interface ShowKeysInput extends PagePlace<bigint> {
   readonly name?: string | undefined;
 }
 
-export interface ShownKeys extends TwoWayPage<ApiKey, ApiKeyId> {
+export interface ShownKeys extends Page<ApiKey, ApiKeyId> {
   /** The ends of the bans of the shown keys. */
   readonly bans: ReadonlyMap<ApiKeyId, Instant>;
-  /** The deprecated operations that the shown keys still use. */
-  readonly deprecated: ReadonlyMap<ApiKeyId, readonly DeprecatedUse[]>;
+  /** The operations that the shown keys call; those of a key that has ended are left out. */
+  readonly operations: ReadonlyMap<ApiKeyId, readonly OperationUse[]>;
 }
 
 /** A page of an account's keys, newest first. */
@@ -30,27 +29,26 @@ export class ShowKeys {
   constructor(
     private readonly keys: ApiKeyRepository,
     private readonly requests: RequestCounter,
-    private readonly showDeprecatedUses: ShowDeprecatedUses,
+    private readonly listOperations: ListOperations,
     private readonly clock: Clock,
   ) {}
 
   async execute({ accountId, states = KEY_STATES, name, ...place }: ShowKeysInput): Promise<ShownKeys> {
     const at = this.clock.now();
-    const page = await readTwoWayPage<ApiKey, ApiKeyId>(
-      place as PagePlace<ApiKeyId>,
+    const page = await readPage<ApiKey, ApiKeyId>(
+      { ...(place as PagePlace<ApiKeyId>), limit: KEYS_PAGE },
       ({ id }) => id,
       (part) => this.keys.search({ accountId, states, name, at, ...part }),
-      KEYS_PAGE,
     );
     // A key that has ended is refused anyway.
     const mayBeBanned = page.items.filter((key) => !hasEnded(key, at));
-    const [bans, deprecated] = await Promise.all([
+    const [bans, operations] = await Promise.all([
       this.requests.bansOf(
         mayBeBanned.map(({ id }) => ({ accountId, keyId: id })),
         at,
       ),
-      this.showDeprecatedUses.execute(page.items),
+      this.listOperations.execute(page.items),
     ]);
-    return { ...page, bans, deprecated };
+    return { ...page, bans, operations };
   }
 }

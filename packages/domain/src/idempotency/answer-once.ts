@@ -35,8 +35,8 @@ export class AnswerOnce {
       throw invalid('Idempotency-Key', `must have 1 to ${MAX_KEY_LENGTH} characters`);
     }
     const now = this.clock.now();
-    const forgottenUntil = later(now, -ANSWER_TTL);
-    const recorded = await this.records.once({ accountId, key, fingerprint, now, forgottenUntil }, work);
+    const expiredUntil = later(now, -ANSWER_TTL);
+    const recorded = await this.records.once({ accountId, key, fingerprint, now, expiredUntil }, work);
     if (recorded.fingerprint !== fingerprint) {
       throw new DomainError('idempotency_key_reused', 'this Idempotency-Key was used for another request');
     }

@@ -9,7 +9,7 @@ export interface IdempotentRequest {
   readonly fingerprint: string;
   readonly now: Instant;
   /** Answers of this instant or earlier are deleted. */
-  readonly forgottenUntil: Instant;
+  readonly expiredUntil: Instant;
 }
 
 export interface RecordedAnswer {
@@ -31,5 +31,5 @@ export interface IdempotencyRecords {
    */
   once(request: IdempotentRequest, work: () => Promise<string>): Promise<RecordedAnswer>;
   /** Deletes answers of this instant or earlier. Returns their number. */
-  forget(until: Instant): Promise<number>;
+  purge(until: Instant): Promise<number>;
 }

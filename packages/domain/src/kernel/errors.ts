@@ -1,4 +1,4 @@
-/** Every error code of the API, with its kind. Adapters map the kinds; HTTP's status codes are unknown here. */
+/** Every error code of the API, with its kind. Adapters map the kinds to what they answer. */
 export const domainErrorKinds = {
   invalid_parameter: 'invalid',
   idempotency_key_reused: 'invalid',
@@ -22,7 +22,7 @@ export const domainErrorKinds = {
 } as const;
 
 /** Error codes of account holders and operators. No operation of the API returns them. */
-export const managementErrorKinds = {
+const managementErrorKinds = {
   email_taken: 'conflict',
   too_many_keys: 'conflict',
   address_unproven: 'conflict',

@@ -2,7 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { BASE62, randomBase62 } from './base62.js';
 import { checkAll, DomainError, invalid } from './errors.js';
-import { isInt64 } from './int64.js';
+import { int64From, isInt64 } from './int64.js';
+import { type PageRequest, readPage } from './page.js';
+import { reasonOf } from './reason-of.js';
 import { hasAtMostCodePoints, isStorable } from './text.js';
 
 describe('random text', () => {
@@ -49,6 +51,17 @@ describe('an int64', () => {
       expect(isInt64(value)).toBe(false);
     },
   );
+
+  it.each(['0', '5', '-5', '-9223372036854775808', '9223372036854775807'])('is read from %j', (text) => {
+    expect(int64From(text)).toBe(BigInt(text));
+  });
+
+  it.each(['', ' 5', '5 ', '05', '-05', '1.0', '1e3', '0x5', '9223372036854775808', '10000000000000000000', 5])(
+    'is not read from %j',
+    (text) => {
+      expect(int64From(text)).toBeUndefined();
+    },
+  );
 });
 
 describe('input', () => {
@@ -75,4 +88,58 @@ describe('input', () => {
     const gone = new DomainError('service_unavailable', 'gone');
     expect(() => checkAll({ a: refuse(invalid('a', 'must be small')), b: refuse(gone) })).toThrow(gone);
   });
+});
+
+describe('a page', () => {
+  const sizes = [fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1, max: 12 })] as const;
+  const listOf = (count: number) => {
+    const ids = Array.from({ length: count }, (_, index) => index + 1);
+    return (place: PageRequest<number>) =>
+      readPage(
+        place,
+        (id) => id,
+        ({ after = 0, before, limit }) =>
+          Promise.resolve(
+            before === undefined
+              ? ids.filter((id) => id > after).slice(0, limit)
+              : ids.filter((id) => id < before).slice(-limit),
+          ),
+      );
+  };
+
+  it('is the same on the way back as on the way there', async () => {
+    await fc.assert(
+      fc.asyncProperty(...sizes, async (count, limit) => {
+        const page = listOf(count);
+        let current = await page({ limit });
+        expect(current.previous).toBeUndefined();
+        const walked = [...current.items];
+        while (current.next !== undefined) {
+          const next = await page({ after: current.next, limit });
+          expect(await page({ before: next.previous, limit })).toEqual(current);
+          walked.push(...next.items);
+          current = next;
+        }
+        expect(walked).toHaveLength(count);
+      }),
+    );
+  });
+
+  it('in front of any item is the first one, or full; only the last one has no next', async () => {
+    await fc.assert(
+      fc.asyncProperty(...sizes, fc.integer({ min: 1, max: 31 }), async (count, limit, before) => {
+        const page = listOf(count);
+        const { items, next, previous } = await page({ before, limit });
+        expect(items[0]).toBe(Math.max(1, Math.min(before, count + 1) - limit));
+        expect(items).toHaveLength(Math.min(limit, count));
+        expect(previous).toBe(items[0] === 1 ? undefined : items[0]);
+        expect(next).toBe(items.at(-1) === count ? undefined : items.at(-1));
+      }),
+    );
+  });
+});
+
+it('an error is told by its message alone, and several by those of each', () => {
+  expect(reasonOf(Object.assign(new Error('refused'), { sent: 'secret' }))).toBe('refused');
+  expect(reasonOf(new AggregateError([new Error('refused'), 'away'], 'all'))).toBe('refused; away');
 });

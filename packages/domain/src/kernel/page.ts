@@ -3,47 +3,20 @@ import { invalid } from './errors.js';
 export const DEFAULT_PAGE_SIZE = 20;
 export const MAX_PAGE_SIZE = 100;
 
-export interface Page<Item extends { readonly id: bigint }> {
-  /** Ascending by id. */
-  readonly items: readonly Item[];
-  /** The value of `after` for the next page; undefined on the last page. */
-  readonly next: Item['id'] | undefined;
-}
-
-/**
- * Pages by the array they were cut from: callers that share one read also share its page, and what is built from the
- * page.
- */
-const pages = new WeakMap<readonly unknown[], unknown>();
-
-/**
- * One page of what `read` returns; 20 items by default. Pages are cut by id, not by position. A walk along `next`
- * therefore returns every item that existed throughout exactly once, even if items are added meanwhile.
- *
- * @throws DomainError `invalid_parameter` if the limit isn't 1–100.
- */
-export async function readPage<Item extends { readonly id: bigint }>(
-  limit: number = DEFAULT_PAGE_SIZE,
-  read: (limit: number) => Promise<readonly Item[]>,
-): Promise<Page<Item>> {
-  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE_SIZE) {
-    throw invalid('limit', `must be an integer from 1 to ${MAX_PAGE_SIZE}`);
-  }
-  // One more item than asked for shows whether another page follows.
-  const found = await read(limit + 1);
-  const page = (pages.get(found) as Page<Item> | undefined) ?? pageOf(found, limit);
-  pages.set(found, page);
-  return page;
-}
-
 /** The place of a part of a list: behind an item, or in front of one. Without either: at the beginning. */
 export interface PagePlace<Place> {
   readonly after?: Place | undefined;
   readonly before?: Place | undefined;
 }
 
-/** A page of a list of any order, with the way back. */
-export interface TwoWayPage<Item, Place> {
+/** The page that a caller asks for. */
+export interface PageRequest<Place> extends PagePlace<Place> {
+  /** 1–100. Default: 20. */
+  readonly limit?: number | undefined;
+}
+
+export interface Page<Item, Place> {
+  /** In the order of the list. */
   readonly items: readonly Item[];
   /** The value of `after` for the next page; undefined on the last page. */
   readonly next: Place | undefined;
@@ -52,19 +25,31 @@ export interface TwoWayPage<Item, Place> {
 }
 
 /**
- * One page of what `read` returns: the items next to the place, in the order of the list. As with `readPage`, pages are
- * cut by the items, not by position. Where the way back ends in less than a page, it is the first page.
+ * The items of a page by the array they were cut from: callers that share one read also share what is built from its
+ * items.
  */
-export async function readTwoWayPage<Item, Place>(
-  { after, before }: PagePlace<Place>,
+const cuts = new WeakMap<readonly unknown[], readonly unknown[]>();
+
+/**
+ * One page of what `read` returns: the items next to the place, in the order of the list. Pages are cut by the items,
+ * not by position. A walk along `next` therefore returns every item that existed throughout exactly once, even if items
+ * are added meanwhile. Where the way back ends in less than a page, it is the first page.
+ *
+ * @throws DomainError `invalid_parameter` if the limit isn't 1–100.
+ */
+export async function readPage<Item, Place>(
+  { after, before, limit = DEFAULT_PAGE_SIZE }: PageRequest<Place>,
   placeOf: (item: Item) => Place,
   read: (part: PagePlace<Place> & { readonly limit: number }) => Promise<readonly Item[]>,
-  limit: number = DEFAULT_PAGE_SIZE,
-): Promise<TwoWayPage<Item, Place>> {
+): Promise<Page<Item, Place>> {
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE_SIZE) {
+    throw invalid('limit', `must be an integer from 1 to ${MAX_PAGE_SIZE}`);
+  }
   const placeAt = (item: Item | undefined) => (item === undefined ? undefined : placeOf(item));
+  // One more item than asked for shows whether another page follows.
   if (before !== undefined) {
     const found = await read({ before, limit: limit + 1 });
-    if (found.length <= limit) return readTwoWayPage({}, placeOf, read, limit);
+    if (found.length <= limit) return readPage({ limit }, placeOf, read);
     const items = found.slice(1);
     const last = placeAt(items.at(-1));
     // The place may be the end of the list: that of the item that was added last.
@@ -72,7 +57,7 @@ export async function readTwoWayPage<Item, Place>(
     return { items, next: hasNext ? last : undefined, previous: placeAt(items[0]) };
   }
   const found = await read({ after, limit: limit + 1 });
-  const items = found.slice(0, limit);
+  const items = found.length > limit ? cut(found, limit) : found;
   return {
     items,
     next: found.length > limit ? placeAt(items.at(-1)) : undefined,
@@ -80,8 +65,8 @@ export async function readTwoWayPage<Item, Place>(
   };
 }
 
-function pageOf<Item extends { readonly id: bigint }>(found: readonly Item[], limit: number): Page<Item> {
-  if (found.length <= limit) return { items: found, next: undefined };
-  const items = found.slice(0, limit);
-  return { items, next: items.at(-1)?.id };
+function cut<Item>(found: readonly Item[], limit: number): readonly Item[] {
+  const items = (cuts.get(found) as readonly Item[] | undefined) ?? found.slice(0, limit);
+  cuts.set(found, items);
+  return items;
 }

@@ -49,5 +49,5 @@ export interface MessageQueue extends DeliveryQueue<MessageId, ClaimedMessage> {
    */
   retry(id: MessageId): Promise<MessageStatus | undefined>;
   /** Deletes the sent and failed messages created at or before that instant. Returns their number. */
-  forget(writtenUntil: Instant): Promise<number>;
+  purge(writtenUntil: Instant): Promise<number>;
 }

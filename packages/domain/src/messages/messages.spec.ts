@@ -177,16 +177,6 @@ describe('delivering messages', () => {
     expect((await deliver()).deliveries).toHaveLength(2);
   });
 
-  it('counts at most ten thousand messages that wait, the longest due', async () => {
-    const { queue, clock, deliverMessages } = await openStore();
-    const oldest = clock.now();
-    for (let count = 0; count < 10_001; count += 1) {
-      await queue('Hello');
-      clock.advance(1);
-    }
-    expect(await deliverMessages.backlog()).toEqual({ queued: 10_000, oldest });
-  });
-
   it('calls its watcher whenever a message is queued, until the watch is stopped', async () => {
     const { queue, deliverMessages } = await openStore();
     let calls = 0;

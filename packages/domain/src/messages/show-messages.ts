@@ -1,5 +1,5 @@
 import type { AccountId } from '../accounts/account.js';
-import { type PagePlace, readTwoWayPage, type TwoWayPage } from '../kernel/page.js';
+import { type Page, type PagePlace, readPage } from '../kernel/page.js';
 import type { Message } from './message.js';
 import type { MessagePlace, MessageQueue } from './message-queue.js';
 
@@ -11,8 +11,8 @@ export interface ShowMessagesInput extends PagePlace<MessagePlace> {
 export class ShowMessages {
   constructor(private readonly messages: MessageQueue) {}
 
-  async execute({ accountId, ...place }: ShowMessagesInput): Promise<TwoWayPage<Message, MessagePlace>> {
-    return readTwoWayPage<Message, MessagePlace>(
+  async execute({ accountId, ...place }: ShowMessagesInput): Promise<Page<Message, MessagePlace>> {
+    return readPage<Message, MessagePlace>(
       place,
       ({ createdAt, id }) => ({ createdAt, id }),
       (part) => this.messages.listOwn({ accountId, ...part }),

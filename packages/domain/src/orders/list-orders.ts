@@ -1,24 +1,31 @@
 import type { AccountId } from '../accounts/account.js';
-import { type Page, readPage } from '../kernel/page.js';
+import { INT64_MAX } from '../kernel/int64.js';
+import { type Page, type PageRequest, readPage } from '../kernel/page.js';
 import type { Order, OrderId, OrderStatus } from './order.js';
 import type { OrderRepository } from './order-repository.js';
 
-export interface ListOrdersInput {
+export interface ListOrdersInput extends PageRequest<bigint> {
   readonly accountId: AccountId;
   readonly status?: OrderStatus | undefined;
-  /** The end of the previous page. */
-  readonly after?: bigint | undefined;
-  /** 1–100. Default: 20. */
-  readonly limit?: number | undefined;
+  /** Default: the oldest. */
+  readonly first?: 'oldest' | 'newest';
 }
 
+/** A page of an account's orders. */
 export class ListOrders {
   constructor(private readonly orders: OrderRepository) {}
 
   /** @throws DomainError `invalid_parameter` */
-  async execute({ accountId, status, after, limit }: ListOrdersInput): Promise<Page<Order>> {
-    return readPage(limit, (most) =>
-      this.orders.list({ accountId, status, after: after as OrderId | undefined, limit: most }),
+  async execute({ accountId, status, first, ...page }: ListOrdersInput): Promise<Page<Order, OrderId>> {
+    return readPage(
+      page as PageRequest<OrderId>,
+      ({ id }) => id,
+      async ({ after, before, limit }) => {
+        if (first !== 'newest') return this.orders.list({ accountId, status, after, before, limit });
+        // The repository's order is the other way round.
+        const place = before === undefined ? { before: after ?? (INT64_MAX as OrderId) } : { after: before };
+        return (await this.orders.list({ accountId, status, ...place, limit })).toReversed();
+      },
     );
   }
 }

@@ -1,12 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
 import type { AccountId } from '../accounts/account.js';
-import { PET_STATUSES, type PetStatus, statusesBefore } from '../animals/animal.js';
-import { type Application, type ApplicationOptions, createApplication } from '../application.js';
+import { type PetStatus, statusesBefore } from '../animals/animal.js';
+import { type ApplicationOptions, createApplication } from '../application.js';
 import { HOUR, later, MINUTE } from '../kernel/clock.js';
-import { inMemoryPorts, type ManualClock } from '../testing/index.js';
+import { inMemoryPorts } from '../testing/index.js';
 import { DEFAULT_ORDER_TTL } from './expire-orders.js';
-import { ORDER_STATUSES, type OrderStatus, petStatusOnceOrder } from './order.js';
+import { ORDER_STATUSES, petStatusOnceOrder } from './order.js';
 
 const alice = 1n as AccountId;
 const bob = 2n as AccountId;
@@ -168,135 +167,12 @@ describe('the list of orders', () => {
       next: second?.id,
     });
     expect((await listOrders.execute({ accountId: alice, after: second?.id })).items).toEqual([third]);
+    const newest = (input = {}) => listOrders.execute({ accountId: alice, first: 'newest', limit: 2, ...input });
+    expect(await newest()).toEqual({ items: [third, cancelled], next: second?.id });
+    expect(await newest({ after: second?.id })).toEqual({ items: [first], previous: first?.id });
+    expect(await newest({ before: first?.id })).toEqual(await newest());
     await expect(listOrders.execute({ accountId: alice, limit: 101 })).rejects.toMatchObject({
       message: 'limit must be an integer from 1 to 100',
     });
-  });
-});
-
-interface Model {
-  readonly animals: PetStatus[];
-  readonly orders: { account: bigint; animal: number; status: OrderStatus; placedAt: number }[];
-  /** The expected result of each call. */
-  readonly outcomes: string[];
-}
-
-interface Store extends Application {
-  readonly clock: ManualClock;
-  /** The actual result of each call. */
-  readonly outcomes: string[];
-}
-
-/** The result of a call: 'done', or the code of its error. */
-async function outcomeOf(call: Promise<unknown>): Promise<string> {
-  try {
-    await call;
-    return 'done';
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return String(error.code);
-    throw error;
-  }
-}
-
-type Command = fc.AsyncCommand<Model, Store>;
-
-function command(name: string, run: (model: Model, store: Store) => Promise<void>): Command {
-  return { check: () => true, run, toString: () => name };
-}
-
-function addAnimal(status: PetStatus): Command {
-  return command(`add ${status}`, async (model, { addAnimal: add }) => {
-    await add.execute({ name: 'Luna', categoryId: 1n, status });
-    model.animals.push(status);
-  });
-}
-
-function placeOrder(account: AccountId, animal: number): Command {
-  return command(`${account} orders ${animal}`, async (model, store) => {
-    const status = model.animals[animal - 1];
-    const call = store.placeOrder.execute({ accountId: account, animalId: BigInt(animal) });
-    const expected = { available: 'done', pending: 'pet_not_available', sold: 'pet_not_available' };
-    store.outcomes.push(await outcomeOf(call));
-    model.outcomes.push(status === undefined ? 'not_found' : expected[status]);
-    if (status !== 'available') return;
-    model.animals[animal - 1] = 'pending';
-    model.orders.push({ account, animal, status: 'placed', placedAt: store.clock.now() });
-  });
-}
-
-function endOrder(account: AccountId, order: number, useCase: 'completeOrder' | 'cancelOrder'): Command {
-  return command(`${account} ${useCase} ${order}`, async (model, store) => {
-    const known = model.orders[order - 1];
-    store.outcomes.push(await outcomeOf(store[useCase].execute({ accountId: account, id: BigInt(order) })));
-    if (known?.account !== account) model.outcomes.push('not_found');
-    else if (known.status !== 'placed') model.outcomes.push('order_final');
-    else {
-      model.outcomes.push('done');
-      known.status = useCase === 'completeOrder' ? 'completed' : 'cancelled';
-      model.animals[known.animal - 1] = useCase === 'completeOrder' ? 'sold' : 'available';
-    }
-  });
-}
-
-function expire(pause: number): Command {
-  return command(`expire after ${pause} h`, async (model, store) => {
-    store.clock.advance(pause * HOUR);
-    await store.expireOrders.execute();
-    const due = model.orders.filter(
-      ({ status, placedAt }) => status === 'placed' && placedAt + 48 * HOUR <= store.clock.now(),
-    );
-    for (const order of due) {
-      order.status = 'expired';
-      model.animals[order.animal - 1] = 'available';
-    }
-  });
-}
-
-/** Everything that the use cases show. */
-async function seen({ listAnimals, listOrders, outcomes }: Store): Promise<Model> {
-  const animals = await listAnimals.execute({ limit: 100 });
-  const orders = [];
-  for (const accountId of [alice, bob]) orders.push(...(await listOrders.execute({ accountId, limit: 100 })).items);
-  return {
-    animals: animals.items.map(({ status }) => status),
-    orders: orders
-      .sort((one, other) => Number(one.id - other.id))
-      .map(({ accountId, animalId, status, createdAt }) => ({
-        account: accountId,
-        animal: Number(animalId),
-        status,
-        placedAt: createdAt,
-      })),
-    outcomes,
-  };
-}
-
-describe('any history of the store', () => {
-  const account = fc.constantFrom(alice, bob);
-  const number = fc.integer({ min: 1, max: 6 });
-
-  it('matches the model (10,000 histories)', async () => {
-    const history = fc.commands(
-      [
-        fc.constantFrom(...PET_STATUSES, 'available' as const).map(addAnimal),
-        fc.tuple(account, number).map(([who, animal]) => placeOrder(who, animal)),
-        fc.tuple(account, number).map(([who, animal]) => placeOrder(who, animal)),
-        fc
-          .tuple(account, number, fc.constantFrom('completeOrder' as const, 'cancelOrder' as const))
-          .map(([who, order, useCase]) => endOrder(who, order, useCase)),
-        fc.integer({ min: 0, max: 50 }).map(expire),
-      ],
-      { maxCommands: 30 },
-    );
-    await fc.assert(
-      fc.asyncProperty(history, async (commands) => {
-        const ports = inMemoryPorts();
-        const model: Model = { animals: [], orders: [], outcomes: [] };
-        const real: Store = { ...createApplication(ports), clock: ports.clock, outcomes: [] };
-        await fc.asyncModelRun(() => ({ model, real }), commands);
-        expect(await seen(real)).toEqual(model);
-      }),
-      { numRuns: 10_000 },
-    );
   });
 });

@@ -12,9 +12,9 @@ import { type PeriodOfUsage, type Outcomes, USAGE_SPANS, type UsageRecords, type
 /** Hours shown, including the current one. */
 export const HOURS_SHOWN = 48;
 /** Days shown, including today. */
-export const DAYS_SHOWN = 90;
+const DAYS_SHOWN = 90;
 /** Past keys whose usage is shown, the latest ended first. The bound keeps the query small. */
-export const PAST_KEYS_SHOWN = 25;
+const PAST_KEYS_SHOWN = 25;
 
 const NONE: Outcomes = { admitted: 0, refused: 0 };
 

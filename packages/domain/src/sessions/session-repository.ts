@@ -19,5 +19,5 @@ export interface SessionRepository {
   /** Ends all sessions of the account that have begun. */
   endAll(accountId: AccountId): Promise<void>;
   /** Deletes the sessions that are over at that instant. Returns their number. */
-  forget(until: Instant): Promise<number>;
+  purge(until: Instant): Promise<number>;
 }

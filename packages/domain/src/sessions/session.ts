@@ -12,7 +12,7 @@ const USE_PRECISION = MINUTE;
 export interface Session {
   /** Stays the same when the session gets a new token. */
   readonly id: string;
-  /** SHA-256 of the token in the browser's cookie. */
+  /** SHA-256 of the token that the browser keeps. */
   readonly tokenHash: string;
   readonly accountId: AccountId;
   /** The account's version when the session began. The session is over once the account has another. */

@@ -63,7 +63,7 @@ export class InMemoryAccountMailQueue
     if (job !== undefined) this.jobs.set(job.id, { ...job, status: 'dropped' });
   }
 
-  async forget(expiredUntil: Instant): Promise<number> {
+  async purge(expiredUntil: Instant): Promise<number> {
     const over = [...this.jobs.values()].filter(
       ({ status, expiresAt }) => status !== 'queued' && expiresAt <= expiredUntil,
     );
@@ -99,7 +99,7 @@ export class InMemoryAccountMailQueue
   }
 
   /** Deletes the links that expired until that instant; how many. */
-  forgetLinks(until: Instant): number {
+  purgeLinks(until: Instant): number {
     const over = [...this.links.values()].filter(({ expiresAt }) => expiresAt <= until);
     for (const { tokenHash } of over) this.links.delete(tokenHash);
     return over.length;

@@ -91,7 +91,7 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
     return found.filter(({ id }) => after === undefined || id < after).slice(0, limit);
   }
 
-  async forgetPast(endedUntil: Instant): Promise<number> {
+  async purge(endedUntil: Instant): Promise<number> {
     const over = [...this.keys.values()].filter((key) => (endOf(key) ?? Infinity) <= endedUntil);
     for (const { id } of over) {
       this.keys.delete(id);

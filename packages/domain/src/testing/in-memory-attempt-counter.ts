@@ -18,7 +18,7 @@ export class InMemoryAttemptCounter implements AttemptCounter {
     if (kept !== undefined) this.attempts.set(subjectHash, { ...kept, times: kept.times.slice(0, -1) });
   }
 
-  async forget(subjectHash: string): Promise<void> {
+  async clear(subjectHash: string): Promise<void> {
     this.attempts.delete(subjectHash);
   }
 

@@ -102,8 +102,8 @@ export class InMemoryCredentialRepository implements CredentialRepository {
     return true;
   }
 
-  async forgetResets(until: Instant): Promise<number> {
-    return this.mails.forgetLinks(until);
+  async purgeLinks(until: Instant): Promise<number> {
+    return this.mails.purgeLinks(until);
   }
 
   private unchanged({ accountId, current }: CredentialChange): StoredAccount | undefined {

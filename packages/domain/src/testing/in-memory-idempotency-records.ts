@@ -21,19 +21,19 @@ export class InMemoryIdempotencyRecords implements IdempotencyRecords {
     return answered;
   }
 
-  async forget(until: Instant): Promise<number> {
-    const forgotten = [...this.answers].filter(([, { answeredAt }]) => answeredAt <= until);
-    for (const [id] of forgotten) this.answers.delete(id);
-    return forgotten.length;
+  async purge(until: Instant): Promise<number> {
+    const expired = [...this.answers].filter(([, { answeredAt }]) => answeredAt <= until);
+    for (const [id] of expired) this.answers.delete(id);
+    return expired.length;
   }
 
   private async answer(
-    { accountId, key, fingerprint, now, forgottenUntil }: IdempotentRequest,
+    { accountId, key, fingerprint, now, expiredUntil }: IdempotentRequest,
     work: () => Promise<string>,
   ): Promise<RecordedAnswer> {
     const id = `${accountId} ${key}`;
     const recorded = this.answers.get(id);
-    if (recorded !== undefined && recorded.answeredAt > forgottenUntil) {
+    if (recorded !== undefined && recorded.answeredAt > expiredUntil) {
       return { answer: recorded.answer, fingerprint: recorded.fingerprint, isReplay: true };
     }
     const putBack = this.remember();

@@ -71,7 +71,7 @@ export class InMemoryMessageQueue
     return job?.status;
   }
 
-  async forget(writtenUntil: Instant): Promise<number> {
+  async purge(writtenUntil: Instant): Promise<number> {
     const over = [...this.jobs.values()].filter(
       ({ status, createdAt }) => status !== 'queued' && createdAt <= writtenUntil,
     );

@@ -42,7 +42,7 @@ export class InMemorySessionRepository implements SessionRepository {
     for (const session of this.sessions.values()) if (session.accountId === accountId) this.sessions.delete(session.id);
   }
 
-  async forget(until: Instant): Promise<number> {
+  async purge(until: Instant): Promise<number> {
     const over = [...this.sessions.values()].filter((session) => sessionEnd(session) <= until);
     for (const { id } of over) this.sessions.delete(id);
     return over.length;

@@ -106,7 +106,7 @@ export class PostgresAccountMailQueue
     await this.end(claim, `status = 'dropped'`);
   }
 
-  async forget(expiredUntil: Instant): Promise<number> {
+  async purge(expiredUntil: Instant): Promise<number> {
     const settled = { table: 'account_mails', time: 'expires_at', where: "status <> 'queued'" };
     return deletePortions(this.dataSource, settled, expiredUntil);
   }

@@ -29,7 +29,7 @@ const EARLIEST = `
   SELECT time FROM attempts, unnest(times) AS time WHERE subject_hash = $1 AND ${COUNTS_NOW}
   ORDER BY time DESC LIMIT 1 OFFSET $4`;
 const TAKE_BACK = 'UPDATE attempts SET times = trim_array(times, 1) WHERE subject_hash = $1 AND cardinality(times) > 0';
-const FORGET = 'DELETE FROM attempts WHERE subject_hash = $1';
+const CLEAR = 'DELETE FROM attempts WHERE subject_hash = $1';
 
 export class PostgresAttemptCounter implements AttemptCounter {
   constructor(private readonly dataSource: DataSource) {}
@@ -49,8 +49,8 @@ export class PostgresAttemptCounter implements AttemptCounter {
     await this.query(TAKE_BACK, [subjectHash]);
   }
 
-  async forget(subjectHash: string): Promise<void> {
-    await this.query(FORGET, [subjectHash]);
+  async clear(subjectHash: string): Promise<void> {
+    await this.query(CLEAR, [subjectHash]);
   }
 
   async purge(now: Instant): Promise<number> {

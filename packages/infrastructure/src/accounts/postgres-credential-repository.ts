@@ -126,11 +126,12 @@ export class PostgresCredentialRepository implements CredentialRepository {
     return closed !== undefined;
   }
 
-  async forgetResets(until: Instant): Promise<number> {
-    const forget = (table: string) => deletePortions(this.dataSource, { table, time: 'expires_at' }, until);
-    let forgotten = 0;
-    for (const kind of LINK_KINDS) forgotten += await forget(LINKS[kind]);
-    return forgotten;
+  async purgeLinks(until: Instant): Promise<number> {
+    let deleted = 0;
+    for (const kind of LINK_KINDS) {
+      deleted += await deletePortions(this.dataSource, { table: LINKS[kind], time: 'expires_at' }, until);
+    }
+    return deleted;
   }
 
   private async find(account: SelectQueryBuilder<AccountRow>): Promise<Credentials | undefined> {

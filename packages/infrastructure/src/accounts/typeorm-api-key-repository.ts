@@ -166,7 +166,7 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
     return query.before === undefined ? found : found.reverse();
   }
 
-  async forgetPast(endedUntil: Instant): Promise<number> {
+  async purge(endedUntil: Instant): Promise<number> {
     // In small batches: each deleted key deletes its usage too.
     return deletePortions(this.dataSource, { table: 'api_keys', time: KEY_END, most: 100 }, endedUntil);
   }

@@ -1,4 +1,4 @@
-import { reasonOf } from '../kernel/reason-of.js';
+import { reasonOf } from '@adoption-store/domain';
 import { DelayedWork } from './delayed-work.js';
 
 /** Changes that wait in memory for a write. A portion is as much of them as one statement writes. */

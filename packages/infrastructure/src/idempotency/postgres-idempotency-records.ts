@@ -54,7 +54,7 @@ export class PostgresIdempotencyRecords implements IdempotencyRecords {
     return recording;
   }
 
-  async forget(until: Instant): Promise<number> {
+  async purge(until: Instant): Promise<number> {
     return deletePortions(this.dataSource, { table: 'idempotency_records', time: 'answered_at' }, until);
   }
 
@@ -72,12 +72,12 @@ export class PostgresIdempotencyRecords implements IdempotencyRecords {
   }
 
   private async answer(
-    { accountId, key, fingerprint, now, forgottenUntil }: IdempotentRequest,
+    { accountId, key, fingerprint, now, expiredUntil }: IdempotentRequest,
     work: () => Promise<string>,
   ): Promise<RecordedAnswer | undefined> {
     const manager = managerOf(this.dataSource);
     const id = [accountId.toString(), key];
-    const times = [now, forgottenUntil].map((time) => new Date(time).toISOString());
+    const times = [now, expiredUntil].map((time) => new Date(time).toISOString());
     const taken = await manager.query<unknown[]>(TAKE, [...id, fingerprint, ...times]).catch((error: unknown) => {
       throw sqlState(error) === LOCK_NOT_AVAILABLE ? inUse(error) : error;
     });

@@ -1,4 +1,4 @@
-import { reasonOf } from './reason-of.js';
+import { reasonOf } from '@adoption-store/domain';
 
 const NAMES = { postgresql: 'PostgreSQL', redis: 'Redis', smtp: 'The mail server' } as const;
 

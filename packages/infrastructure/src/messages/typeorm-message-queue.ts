@@ -122,7 +122,7 @@ export class TypeOrmMessageQueue
     return rows[0]?.status;
   }
 
-  async forget(writtenUntil: Instant): Promise<number> {
+  async purge(writtenUntil: Instant): Promise<number> {
     const settled = { table: 'messages', time: 'created_at', where: "status <> 'queued'" };
     return deletePortions(this.dataSource, settled, writtenUntil);
   }

@@ -62,7 +62,7 @@ export class PostgresSessionRepository implements SessionRepository {
     await writeToDatabase(this.dataSource, (manager) => manager.delete(sessionSchema, { accountId }));
   }
 
-  async forget(until: Instant): Promise<number> {
+  async purge(until: Instant): Promise<number> {
     return deletePortions(this.dataSource, { table: 'sessions', time: 'expire' }, until);
   }
 

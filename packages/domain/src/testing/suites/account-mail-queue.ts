@@ -94,16 +94,16 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
       ['failed', (claimed: ClaimedAccountMail) => mails.markFailed(claimed)],
       ['dropped', (claimed: ClaimedAccountMail) => mails.markDropped(claimed)],
     ] as const)
-      it(`never hands out again what was ${status}, and forgets it once its link has expired`, async () => {
+      it(`never hands out again what was ${status}, and purges it once its link has expired`, async () => {
         const { expiresAt } = await added(await opened(), { expiresAt: later(NOON, -HOUR) });
-        expect(await mails.forget(expiresAt)).toBe(0);
+        expect(await mails.purge(expiresAt)).toBe(0);
         expect(await mails.backlog()).toEqual({ queued: 1, oldest: NOON });
         await end(await claimOne());
         await letPass(1_000 * HOUR);
         expect(await claim()).toEqual([]);
         expect(await mails.backlog()).toEqual({ queued: 0, oldest: undefined });
-        expect(await mails.forget(later(expiresAt, -1))).toBe(0);
-        expect(await mails.forget(expiresAt)).toBe(1);
+        expect(await mails.purge(later(expiresAt, -1))).toBe(0);
+        expect(await mails.purge(expiresAt)).toBe(1);
       });
 
     it('does nothing for a claim that another has followed', async () => {

@@ -136,8 +136,8 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
       const lasting = await keys.add(draft({ accountId, createdAt: longAgo }));
       for (const { id } of [second, lasting]) keys.recordOperation(id, 'GET /v1/pets', now);
       await framework.until(async () => (await operationsOf(lasting.id)).length === 1);
-      expect(await keys.forgetPast(until)).toBe(251);
-      expect(await keys.forgetPast(until)).toBe(0);
+      expect(await keys.purge(until)).toBe(251);
+      expect(await keys.purge(until)).toBe(0);
       expect((await keys.list(accountId)).map(({ key }) => key.id)).toEqual([first.id, lasting.id]);
       expect(await keys.findByHash(second.hash)).toBeUndefined();
       expect(await operationsOf(second.id)).toEqual([]);

@@ -67,10 +67,10 @@ export function attemptCounterSuite(framework: TestFramework, name: string, open
       expect(await count(subject)).toBeDefined();
     });
 
-    it('forgets what it is told to, and counts each subject by itself', async () => {
+    it('clears what it is told to, and counts each subject by itself', async () => {
       const [subject, other] = [newSubject(), newSubject()];
       for (let attempt = 0; attempt < 10; attempt += 1) await Promise.all([count(subject), count(other)]);
-      await attempts.forget(subject);
+      await attempts.clear(subject);
       expect(await count(subject)).toBeUndefined();
       expect(await count(other)).toBeDefined();
     });

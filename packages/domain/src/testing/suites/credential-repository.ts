@@ -133,13 +133,13 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
         expect(await credentials.findReset(reset.tokenHash, NOON)).toBeUndefined();
       });
 
-      it('is forgotten once it has expired, and not before', async () => {
+      it('is purged once it has expired, and not before', async () => {
         const account = await opened();
         const early = later(NOON, -400 * HOUR);
         const [over, usable] = [unique.link(account, { expiresAt: early }), unique.link(account)];
         for (const each of [over, usable]) await mailLink(ports, 'reset', each, 3);
-        expect(await credentials.forgetResets(early)).toBe(1);
-        expect(await credentials.forgetResets(early)).toBe(0);
+        expect(await credentials.purgeLinks(early)).toBe(1);
+        expect(await credentials.purgeLinks(early)).toBe(0);
         expect(await credentials.findReset(over.tokenHash, instant(0))).toBeUndefined();
         expect(await credentials.findReset(usable.tokenHash, NOON)).toEqual(account);
       });
@@ -221,14 +221,14 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
         expect(await credentials.proveAddress({ tokenHash: taken.tokenHash, at: NOON })).toBeUndefined();
       });
 
-      it('gets links only up to so many that can be used, and they are forgotten once they have expired', async () => {
+      it('gets links only up to so many that can be used, and they are purged once they have expired', async () => {
         const account = await opened();
         const early = later(NOON, -500 * HOUR);
         await mailLink(ports, 'proof', unique.link(account, { createdAt: instant(1), expiresAt: early }), 3);
         const added = await racing(() => mailLink(ports, 'proof', unique.link(account), 3));
         expect(added.filter((isAdded) => isAdded)).toHaveLength(3);
-        expect(await credentials.forgetResets(early)).toBe(1);
-        expect(await credentials.forgetResets(early)).toBe(0);
+        expect(await credentials.purgeLinks(early)).toBe(1);
+        expect(await credentials.purgeLinks(early)).toBe(0);
       });
 
       it('that is proven by a reset keeps no earlier key, however many are issued and rotated meanwhile', async () => {

@@ -1,3 +1,4 @@
+import { reasonOf } from '../../kernel/reason-of.js';
 import { INT64_MAX, INT64_MIN } from '../../kernel/int64.js';
 
 /** Integers at which machines, formats and drivers change how they store them. */
@@ -87,7 +88,7 @@ export async function checkDrawn<Value>(
     try {
       await check(value);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = reasonOf(error);
       throw new Error(`${reason}\n\nof the drawn value ${inWords(value)}`, { cause: error });
     }
   }

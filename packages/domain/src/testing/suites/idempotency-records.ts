@@ -32,7 +32,7 @@ export function idempotencyRecordsSuite(framework: TestFramework, name: string, 
       key: string,
       work: () => Promise<string>,
       { now = NOON, fingerprint = 'asked', by = account }: { now?: Instant; fingerprint?: string; by?: Account } = {},
-    ) => records.once({ accountId: by.id, key, fingerprint, now, forgottenUntil: later(now, -DAY) }, work);
+    ) => records.once({ accountId: by.id, key, fingerprint, now, expiredUntil: later(now, -DAY) }, work);
     const answering = (answer: string) => () => Promise.resolve(answer);
     const never = () => Promise.reject(new Error('it has run'));
 
@@ -134,12 +134,12 @@ export function idempotencyRecordsSuite(framework: TestFramework, name: string, 
     });
 
     it('deletes the answers up to an instant, and no others', async () => {
-      await records.forget(later(NOON, 100 * DAY));
+      await records.purge(later(NOON, 100 * DAY));
       const times = [0, 1, 2].map((milliseconds) => later(NOON, milliseconds));
       const asked = times.map((now) => ({ key: newKey(), now }));
       for (const { key, now } of asked) await ask(key, answering('once'), { now });
-      expect(await records.forget(later(NOON, 1))).toBe(2);
-      expect(await records.forget(later(NOON, 1))).toBe(0);
+      expect(await records.purge(later(NOON, 1))).toBe(2);
+      expect(await records.purge(later(NOON, 1))).toBe(0);
       const replays = [];
       for (const { key, now } of asked) replays.push((await ask(key, answering('again'), { now })).isReplay);
       expect(replays).toEqual([false, false, true]);

@@ -94,9 +94,9 @@ export function messageQueueSuite(framework: TestFramework, name: string, open: 
       for (const { id } of [sent, young]) await messages.markSent(id);
       const claim1 = (await claim()).find(({ id }) => id === failed.id);
       if (claim1 !== undefined) await messages.markFailed(claim1);
-      expect(await messages.forget(later(old, -1))).toBe(0);
-      expect(await messages.forget(old)).toBe(2);
-      expect(await messages.forget(old)).toBe(0);
+      expect(await messages.purge(later(old, -1))).toBe(0);
+      expect(await messages.purge(old)).toBe(2);
+      expect(await messages.purge(old)).toBe(0);
       expect([await statusOf(sent.id), await statusOf(failed.id)]).toEqual([undefined, undefined]);
       expect([await statusOf(queued.id), await statusOf(young.id)]).toEqual(['queued', 'sent']);
     });

@@ -130,14 +130,14 @@ export function sessionRepositorySuite(framework: TestFramework, name: string, o
       expect((await sessions.find(next.tokenHash))?.session).toEqual(next);
     });
 
-    it('forgets the sessions that are over, and no other', async () => {
+    it('purges the sessions that are over, and no other', async () => {
       const account = await opened();
       const idle = sessionOf(account);
       const long = sessionOf(account, { begunAt: later(NOON, -LONGEST_SESSION + MINUTE) });
       const used = sessionOf(account, { usedAt: later(NOON, HOUR) });
       for (const each of [idle, long, used]) await sessions.add(each);
       expect(sessionEnd(long)).toBe(later(NOON, MINUTE));
-      expect(await sessions.forget(later(NOON, SESSION_IDLE_TIME))).toBeGreaterThanOrEqual(2);
+      expect(await sessions.purge(later(NOON, SESSION_IDLE_TIME))).toBeGreaterThanOrEqual(2);
       expect(await sessions.find(idle.tokenHash)).toBeUndefined();
       expect(await sessions.find(long.tokenHash)).toBeUndefined();
       expect((await sessions.find(used.tokenHash))?.session).toEqual(used);

@@ -1,5 +1,4 @@
-import { DAY, type Instant, instant } from '../kernel/clock.js';
-import type { OperationUse } from './api-key.js';
+import { DAY, type Instant, instant, type OperationUse } from '@adoption-store/domain';
 
 /** The deprecation of an operation, and its end. */
 export interface Deprecation {
