@@ -16,8 +16,8 @@ import { answerConditionally } from './requests/entity-tags.js';
 import type { ParserError } from './errors/parser-errors.js';
 import { ReadingTurns } from './requests/reading-turns.js';
 import { addRequestHooks } from './requests/request-hooks.js';
+import { RequestRecorder } from './requests/request-recorder.js';
 import { routableUrl } from './requests/request-target.js';
-import { RefusalRecorder } from './errors/refusal-recorder.js';
 import { RequestCounterStorage } from './rate-limiting/request-counter.storage.js';
 import { RouteTable } from './routing/route-table.js';
 import { SocketRefusals } from './errors/socket-refusals.js';
@@ -73,7 +73,7 @@ export async function createApi({
     ...(metrics === undefined ? [] : [metrics]),
   ];
   const refusals = new SocketRefusals(routes, storage, observers);
-  const recorder = new RefusalRecorder(application.recordRefusal);
+  const recorder = new RequestRecorder(application.recordRequest);
   const turns = new ReadingTurns();
   const adapter = new FastifyAdapter({
     rewriteUrl: (request: { url?: string | undefined }) => routableUrl(request.url ?? ''),
@@ -101,7 +101,7 @@ export async function createApi({
   });
   const logger = log?.logger ?? fastify.log;
   const api = await NestFactory.create<NestFastifyApplication>(
-    ApiModule.of({ application, context: new ApiContext(clock, publicUrl, logger), routes, storage, recorder }),
+    ApiModule.of({ application, context: new ApiContext(clock, publicUrl, logger), routes, storage }),
     adapter,
     { logger: nestLogger(logger), bodyParser: false, abortOnError: false },
   );

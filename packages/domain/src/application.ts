@@ -23,7 +23,6 @@ import { ListKeys } from './accounts/list-keys.js';
 import { OpenAccount } from './accounts/open-account.js';
 import type { PasswordHasher } from './accounts/password-hasher.js';
 import { ProveAddress } from './accounts/prove-address.js';
-import { RecordOperation } from './accounts/record-operation.js';
 import { RenameKey } from './accounts/rename-key.js';
 import { RequestAddressChange } from './accounts/request-address-change.js';
 import { RequestAddressProof } from './accounts/request-address-proof.js';
@@ -79,12 +78,11 @@ import { PlaceOrder } from './orders/place-order.js';
 import { ShowOrders } from './orders/show-orders.js';
 import { DEFAULT_MESSAGE_RETENTION, PurgeExpired } from './purge-expired.js';
 import { DEFAULT_ADDRESS_LIMIT, MeterRequest } from './quotas/meter-request.js';
-import { RecordRefusal } from './quotas/record-refusal.js';
-import type { RefusalLog } from './quotas/refusal-log.js';
+import { RecordRequest } from './quotas/record-request.js';
 import type { RequestCounter } from './quotas/request-counter.js';
+import type { RequestRecords } from './quotas/request-records.js';
 import { ShowRefusals } from './quotas/show-refusals.js';
 import { ShowUsage } from './quotas/show-usage.js';
-import type { UsageRecords } from './quotas/usage-records.js';
 import { BeginSession } from './sessions/begin-session.js';
 import { EndAllSessions } from './sessions/end-all-sessions.js';
 import { EndSession } from './sessions/end-session.js';
@@ -109,8 +107,7 @@ export interface Ports {
   readonly accountMails: AccountMailQueue;
   readonly accountMailSender: AccountMailSender;
   readonly requests: RequestCounter;
-  readonly usage: UsageRecords;
-  readonly refusals: RefusalLog;
+  readonly requestRecords: RequestRecords;
   readonly idempotency: IdempotencyRecords;
   readonly clock: Clock;
   readonly cryptography: Cryptography;
@@ -145,7 +142,7 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
   const delivery = { ...DEFAULT_DELIVERY_POLICY, ...options.delivery };
   const { animals, categories, orders, messages, messageSender, idempotency, clock, cryptography } = ports;
   const { accounts, apiKeys, credentials, attempts, sessions } = ports;
-  const { accountMails, accountMailSender, passwordHasher, requests, usage, refusals } = ports;
+  const { accountMails, accountMailSender, passwordHasher, requests, requestRecords } = ports;
   const { accountMailPages: pages, provesAddresses = pages !== undefined } = options;
   const showDeprecatedUses = new ShowDeprecatedUses(apiKeys, clock);
   const requestAddressProof = new RequestAddressProof(accountMails, cryptography, clock, pages?.proof);
@@ -192,7 +189,6 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     revokeKey: new RevokeKey(apiKeys, clock),
     renameKey: new RenameKey(apiKeys),
     disableKey: new DisableKey(apiKeys, clock),
-    recordOperation: new RecordOperation(apiKeys, clock),
     getKey: new GetKey(apiKeys),
     showKey: new ShowKey(apiKeys, requests, clock),
     showKeys: new ShowKeys(apiKeys, requests, showDeprecatedUses, clock),
@@ -227,10 +223,10 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     endSession: new EndSession(sessions),
     endAllSessions: new EndAllSessions(sessions),
 
-    meterRequest: new MeterRequest(requests, usage, clock, addressLimit),
-    showUsage: new ShowUsage(accounts, apiKeys, requests, usage, clock),
-    recordRefusal: new RecordRefusal(refusals, clock),
-    showRefusals: new ShowRefusals(refusals),
+    meterRequest: new MeterRequest(requests, clock, addressLimit),
+    recordRequest: new RecordRequest(requestRecords, clock),
+    showUsage: new ShowUsage(accounts, apiKeys, requests, requestRecords, clock),
+    showRefusals: new ShowRefusals(requestRecords),
     answerOnce: new AnswerOnce(idempotency, clock),
     purgeExpired: new PurgeExpired(
       requests,
@@ -239,8 +235,7 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
       accountMails,
       attempts,
       sessions,
-      usage,
-      refusals,
+      requestRecords,
       messages,
       apiKeys,
       clock,

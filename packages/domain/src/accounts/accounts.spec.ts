@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { createApplication } from '../application.js';
-import { DAY, HOUR, type Instant, instant, later, MINUTE, SECOND, startOf } from '../kernel/clock.js';
+import { DAY, HOUR, type Instant, instant, later, MINUTE, startOf } from '../kernel/clock.js';
 import { inMemoryPorts } from '../testing/index.js';
 import { generateKeyText } from './api-key.js';
 import { deprecatedUses, getPetDeprecation } from './deprecation.js';
@@ -87,24 +87,6 @@ describe('a key', () => {
       account: { email: EMAIL },
       key: { id: key.id, name: 'laptop' },
     });
-  });
-
-  it('records the minute of its last successful use, and no refused request', async () => {
-    const { issue, authenticate, listKeys, revokeKey, clock } = setUp();
-    const { text, key } = await issue();
-    const lastUsedAt = async () => (await listKeys.execute())[0]?.key.lastUsedAt;
-    expect(await lastUsedAt()).toBeUndefined();
-    const start = clock.now();
-    clock.advance(61 * SECOND);
-    await authenticate.execute(text);
-    expect(await lastUsedAt()).toBe(later(start, MINUTE));
-    clock.set(start);
-    await authenticate.execute(text);
-    expect(await lastUsedAt()).toBe(later(start, MINUTE));
-    await revokeKey.execute({ id: key.id });
-    clock.advance(HOUR);
-    await expect(authenticate.execute(text)).rejects.toMatchObject({ code: 'revoked_api_key' });
-    expect(await lastUsedAt()).toBe(later(start, MINUTE));
   });
 
   it('is stored only as a hash', async () => {
@@ -282,11 +264,11 @@ describe('a key', () => {
   });
 
   it('is shown with the end of its ban, and with what it has called', async () => {
-    const { issue, ports, showKeys, showKey, authenticate, recordOperation, meterRequest, revokeKey, clock } = setUp();
+    const { issue, ports, showKeys, showKey, authenticate, recordRequest, meterRequest, revokeKey, clock } = setUp();
     const [{ key, text }, other] = [await issue(), await issue()];
     const { accountId } = key;
     const caller = await authenticate.execute(text);
-    recordOperation.execute(caller, 'GET /v1/pets');
+    recordRequest.execute(caller, { isUse: true, operation: 'GET /v1/pets' });
     for (let sent = 0; sent < 60 + 50; sent += 1) await meterRequest.execute(caller);
     const until = later(clock.now(), 5 * MINUTE);
     const bansOf = jest.spyOn(ports.requests, 'bansOf');
@@ -323,11 +305,11 @@ describe('a key', () => {
     });
 
     it('is shown with it, until it has ended', async () => {
-      const { issue, recordOperation, showKey, showKeys, showDeprecatedUses, revokeKey, clock } = setUp();
+      const { issue, recordRequest, showKey, showKeys, showDeprecatedUses, revokeKey, clock } = setUp();
       const [{ key }, { key: other }] = [await issue(), await issue()];
       const { id, accountId } = key;
-      recordOperation.execute({ keyId: id }, operation);
-      recordOperation.execute({ keyId: other.id }, 'GET /v1/pets');
+      recordRequest.execute({ accountId, keyId: id }, { isUse: true, operation });
+      recordRequest.execute({ accountId, keyId: other.id }, { isUse: true, operation: 'GET /v1/pets' });
       const uses = [{ deprecation: getPetDeprecation, lastUsedAt: startOf(MINUTE, clock.now()) }];
       expect((await showKeys.execute({ accountId })).deprecated).toEqual(new Map([[id, uses]]));
       expect(await showDeprecatedUses.execute([other, key])).toEqual(new Map([[id, uses]]));

@@ -1,18 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { BASE62 } from '../kernel/base62.js';
-import { type Instant, instant, MINUTE } from '../kernel/clock.js';
+import { type Instant, instant } from '../kernel/clock.js';
 import { PredictableCryptography } from '../testing/index.js';
-import {
-  endOf,
-  endOfReplaced,
-  environmentOf,
-  generateKeyText,
-  hasEnded,
-  keyName,
-  keyState,
-  unrecordedUse,
-} from './api-key.js';
+import { endOf, endOfReplaced, environmentOf, generateKeyText, hasEnded, keyName, keyState } from './api-key.js';
 import { crc32 } from './crc32.js';
 
 /** CRC-32 in six digits of base62. */
@@ -75,16 +66,6 @@ describe('a key’s text', () => {
 
 describe('a key', () => {
   const at = (time: number | undefined): Instant | undefined => (time === undefined ? undefined : instant(time));
-
-  it.each([
-    [undefined, 0, 0],
-    [undefined, 3 * MINUTE - 1, 2 * MINUTE],
-    [MINUTE, 2 * MINUTE - 1, undefined],
-    [MINUTE, 2 * MINUTE, 2 * MINUTE],
-    [MINUTE, 0, undefined],
-  ])('last used at %s has, used at %d, the minute %s to record', (lastUsedAt, now, minute) => {
-    expect(unrecordedUse({ lastUsedAt: at(lastUsedAt) }, instant(now))).toBe(minute);
-  });
 
   it.each([
     ['active', undefined, undefined, undefined],
