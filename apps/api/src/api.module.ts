@@ -6,7 +6,6 @@ import { ThrottlerModule } from '@nestjs/throttler';
 import { ApiContext } from './api-context.js';
 import { BearerAuthGuard } from './authentication/bearer-auth.guard.js';
 import { ErrorFilter } from './errors/error.filter.js';
-import { RefusalRecorder } from './errors/refusal-recorder.js';
 import { CategoriesController } from './categories/categories.controller.js';
 import { Idempotency } from './idempotency/idempotency.js';
 import { PlanThrottlerGuard } from './rate-limiting/plan-throttler.guard.js';
@@ -26,12 +25,11 @@ export interface ApiParts {
   readonly context: ApiContext;
   readonly routes: RouteTable;
   readonly storage: RequestCounterStorage;
-  readonly recorder: RefusalRecorder;
 }
 
 @Module({})
 export class ApiModule {
-  static of({ application, context, routes, storage, recorder }: ApiParts): DynamicModule {
+  static of({ application, context, routes, storage }: ApiParts): DynamicModule {
     // The throttler requires a limit but never uses it: the plan's limits apply.
     const throttlers = [{ name: 'plan', ttl: MINUTE, limit: 0 }];
     return {
@@ -49,7 +47,6 @@ export class ApiModule {
       providers: [
         { provide: ApiContext, useValue: context },
         { provide: RouteTable, useValue: routes },
-        { provide: RefusalRecorder, useValue: recorder },
         Idempotency,
         // The order matters: authentication, the limits, the scope, the request itself.
         { provide: APP_GUARD, useClass: BearerAuthGuard },

@@ -15,8 +15,8 @@ import { requestId, routeEveryMethod } from './requests/framing.js';
 import { answerConditionally } from './requests/entity-tags.js';
 import type { ParserError } from './errors/parser-errors.js';
 import { addRequestHooks } from './requests/request-hooks.js';
+import { RequestRecorder } from './requests/request-recorder.js';
 import { routableUrl } from './requests/request-target.js';
-import { RefusalRecorder } from './errors/refusal-recorder.js';
 import { RequestCounterStorage } from './rate-limiting/request-counter.storage.js';
 import { RouteTable } from './routing/route-table.js';
 import { SocketRefusals } from './errors/socket-refusals.js';
@@ -72,7 +72,7 @@ export async function createApi({
     ...(metrics === undefined ? [] : [metrics]),
   ];
   const refusals = new SocketRefusals(routes, storage, observers);
-  const recorder = new RefusalRecorder(application.recordRefusal);
+  const recorder = new RequestRecorder(application.recordRequest);
   const adapter = new FastifyAdapter({
     rewriteUrl: (request: { url?: string | undefined }) => routableUrl(request.url ?? ''),
     // The operation validates the parameter's length. The URL as a whole is bounded.
@@ -98,7 +98,7 @@ export async function createApi({
   });
   const logger = log?.logger ?? fastify.log;
   const api = await NestFactory.create<NestFastifyApplication>(
-    ApiModule.of({ application, context: new ApiContext(clock, publicUrl, logger), routes, storage, recorder }),
+    ApiModule.of({ application, context: new ApiContext(clock, publicUrl, logger), routes, storage }),
     adapter,
     { logger: nestLogger(logger), bodyParser: false, abortOnError: false },
   );

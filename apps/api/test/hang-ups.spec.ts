@@ -25,7 +25,7 @@ async function counted(status: number): Promise<number> {
   return Number(line?.[1] ?? 0);
 }
 
-it('a request whose client disconnected is counted once as 499, and not as served', async () => {
+it('a request whose client disconnected is counted once as 499, not as served, and in the usage of its key', async () => {
   const client = new pg.Client(api.databaseUrl);
   await client.connect();
   expect((await get(api, '/v1/pets')).status).toBe(200);
@@ -42,7 +42,11 @@ it('a request whose client disconnected is counted once as 499, and not as serve
   socket.resetAndDestroy();
   await until(async () => (await counted(499)) === 1);
   await client.query('COMMIT');
-  await client.end();
   expect((await get(api, '/v1/pets?limit=1')).status).toBe(200);
   expect([await counted(499), await counted(200)]).toEqual([1, served + 1]);
+  await until(async () => {
+    const { rows } = await client.query<{ sum: string }>('SELECT sum(admitted) FROM usage_by_day');
+    return rows[0]?.sum === '3';
+  });
+  await client.end();
 });

@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { plan, RecordOperation, type Scope, type Scopes, SCOPES } from '@adoption-store/domain';
+import { plan, type Scope, type Scopes, SCOPES } from '@adoption-store/domain';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Controller, Get, Module } from '@nestjs/common';
 import { APP_GUARD, NestFactory } from '@nestjs/core';
@@ -270,10 +270,7 @@ describe('a handler that declares no scope', () => {
 
     @Module({
       controllers: [Undeclared],
-      providers: [
-        { provide: RecordOperation, useValue: api.application.recordOperation },
-        { provide: APP_GUARD, useClass: ScopesGuard },
-      ],
+      providers: [{ provide: APP_GUARD, useClass: ScopesGuard }],
     })
     class UndeclaredModule {}
 

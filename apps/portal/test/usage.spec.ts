@@ -62,8 +62,8 @@ describe('the log of refused requests', () => {
     const key = await visitor.issueKey();
     const { accountId, keyId } = await portal.application.authenticate.execute(key);
     for (let index = 0; index < 1_000; index += 1) {
-      const refused = { operation: 'POST /v1/pets', code: 'rate_limited', requestId: `number-${index}` };
-      portal.application.recordRefusal.execute({ accountId, keyId }, refused);
+      const refusal = { operation: 'POST /v1/pets', code: 'rate_limited', requestId: `number-${index}` };
+      portal.application.recordRequest.execute({ accountId, keyId }, { isUse: true, refusal });
       portal.clock.advance(1);
     }
     await shows(visitor, '/refusals', 'number-999<');

@@ -23,7 +23,6 @@ import { ListOperations } from './accounts/list-operations.js';
 import { OpenAccount } from './accounts/open-account.js';
 import type { PasswordHasher } from './accounts/password-hasher.js';
 import { ProveAddress } from './accounts/prove-address.js';
-import { RecordOperation } from './accounts/record-operation.js';
 import { RenameKey } from './accounts/rename-key.js';
 import { RequestAddressChange } from './accounts/request-address-change.js';
 import { RequestAddressProof } from './accounts/request-address-proof.js';
@@ -75,12 +74,11 @@ import type { OrderRepository } from './orders/order-repository.js';
 import { PlaceOrder } from './orders/place-order.js';
 import { DEFAULT_MESSAGE_RETENTION, PurgeExpired } from './purge-expired.js';
 import { DEFAULT_ADDRESS_LIMIT, MeterRequest } from './quotas/meter-request.js';
-import { RecordRefusal } from './quotas/record-refusal.js';
-import type { RefusalLog } from './quotas/refusal-log.js';
+import { RecordRequest } from './quotas/record-request.js';
 import type { RequestCounter } from './quotas/request-counter.js';
+import type { RequestRecords } from './quotas/request-records.js';
 import { ShowRefusals } from './quotas/show-refusals.js';
 import { ShowUsage } from './quotas/show-usage.js';
-import type { UsageRecords } from './quotas/usage-records.js';
 import { BeginSession } from './sessions/begin-session.js';
 import { EndAllSessions } from './sessions/end-all-sessions.js';
 import { EndSession } from './sessions/end-session.js';
@@ -105,8 +103,7 @@ export interface Ports {
   readonly accountMails: AccountMailQueue;
   readonly accountMailSender: AccountMailSender;
   readonly requests: RequestCounter;
-  readonly usage: UsageRecords;
-  readonly refusals: RefusalLog;
+  readonly requestRecords: RequestRecords;
   readonly idempotency: IdempotencyRecords;
   readonly clock: Clock;
   readonly cryptography: Cryptography;
@@ -141,7 +138,7 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
   const delivery = { ...DEFAULT_DELIVERY_POLICY, ...options.delivery };
   const { animals, categories, orders, messages, messageSender, idempotency, clock, cryptography } = ports;
   const { accounts, apiKeys, credentials, attempts, sessions } = ports;
-  const { accountMails, accountMailSender, passwordHasher, requests, usage, refusals } = ports;
+  const { accountMails, accountMailSender, passwordHasher, requests, requestRecords } = ports;
   const { accountMailPages: pages, provesAddresses = pages !== undefined } = options;
   const listOperations = new ListOperations(apiKeys, clock);
   const requestAddressProof = new RequestAddressProof(accountMails, cryptography, clock, pages?.proof);
@@ -185,7 +182,6 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     revokeKey: new RevokeKey(apiKeys, clock),
     renameKey: new RenameKey(apiKeys),
     disableKey: new DisableKey(apiKeys, clock),
-    recordOperation: new RecordOperation(apiKeys, clock),
     showKey: new ShowKey(apiKeys, requests, clock),
     showKeys: new ShowKeys(apiKeys, requests, listOperations, clock),
     listOperations,
@@ -219,10 +215,10 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     endSession: new EndSession(sessions),
     endAllSessions: new EndAllSessions(sessions),
 
-    meterRequest: new MeterRequest(requests, usage, clock, addressLimit),
-    showUsage: new ShowUsage(accounts, apiKeys, requests, usage, clock),
-    recordRefusal: new RecordRefusal(refusals, clock),
-    showRefusals: new ShowRefusals(refusals),
+    meterRequest: new MeterRequest(requests, clock, addressLimit),
+    recordRequest: new RecordRequest(requestRecords, clock),
+    showUsage: new ShowUsage(accounts, apiKeys, requests, requestRecords, clock),
+    showRefusals: new ShowRefusals(requestRecords),
     answerOnce: new AnswerOnce(idempotency, clock),
     purgeExpired: new PurgeExpired(
       requests,
@@ -231,8 +227,7 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
       accountMails,
       attempts,
       sessions,
-      usage,
-      refusals,
+      requestRecords,
       messages,
       apiKeys,
       clock,

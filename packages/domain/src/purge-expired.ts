@@ -6,10 +6,9 @@ import { ANSWER_TTL } from './idempotency/answer-once.js';
 import type { IdempotencyRecords } from './idempotency/idempotency-records.js';
 import { type Clock, DAY, HOUR, later } from './kernel/clock.js';
 import type { MessageQueue } from './messages/message-queue.js';
-import type { RefusalLog } from './quotas/refusal-log.js';
 import type { RequestCounter } from './quotas/request-counter.js';
+import type { RequestRecords } from './quotas/request-records.js';
 import { HOURS_SHOWN } from './quotas/show-usage.js';
-import type { UsageRecords } from './quotas/usage-records.js';
 import type { SessionRepository } from './sessions/session-repository.js';
 
 /**
@@ -50,8 +49,7 @@ export class PurgeExpired {
     private readonly accountMails: AccountMailQueue,
     private readonly attempts: AttemptCounter,
     private readonly sessions: SessionRepository,
-    private readonly usage: UsageRecords,
-    private readonly refusals: RefusalLog,
+    private readonly requestRecords: RequestRecords,
     private readonly messages: MessageQueue,
     private readonly apiKeys: ApiKeyRepository,
     private readonly clock: Clock,
@@ -68,9 +66,9 @@ export class PurgeExpired {
       mails: () => this.accountMails.purge(now),
       attempts: () => this.attempts.purge(now),
       sessions: () => this.sessions.purge(now),
-      usage: () => this.usage.forget('day', later(now, -USAGE_TTL)),
-      hours: () => this.usage.forget('hour', later(now, -HOURLY_USAGE_TTL)),
-      refusals: () => this.refusals.forget(later(now, -REFUSAL_TTL)),
+      usage: () => this.requestRecords.purgeUsage('day', later(now, -USAGE_TTL)),
+      hours: () => this.requestRecords.purgeUsage('hour', later(now, -HOURLY_USAGE_TTL)),
+      refusals: () => this.requestRecords.purgeRefusals(later(now, -REFUSAL_TTL)),
       messages: () => this.messages.purge(later(now, -this.messageRetention)),
       keys: () => this.apiKeys.purge(later(now, -PAST_KEY_TTL)),
     };

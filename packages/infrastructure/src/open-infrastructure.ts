@@ -28,8 +28,7 @@ import { TypeOrmMessageQueue } from './messages/typeorm-message-queue.js';
 import { TypeOrmOrderRepository } from './orders/typeorm-order-repository.js';
 import { PostgresIdempotencyRecords } from './idempotency/postgres-idempotency-records.js';
 import { createRequestCounter } from './quotas/create-request-counter.js';
-import { PostgresRefusalLog } from './quotas/postgres-refusal-log.js';
-import { PostgresUsageRecords } from './quotas/postgres-usage-records.js';
+import { PostgresRequestRecords } from './quotas/postgres-request-records.js';
 import type { RedisAddress } from './quotas/redis-connection.js';
 import { PostgresSessionRepository } from './sessions/postgres-session-repository.js';
 import { type Dependency, type DependencyChange, DependencyMonitor } from './kernel/dependency-monitor.js';
@@ -124,10 +123,8 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
     opened.push(() => readiness.close());
     const risk = typeof delivery === 'object' ? mailRisk(delivery.smtpUrl) : undefined;
     if (risk !== undefined) onEvent(risk);
-    const apiKeys = new TypeOrmApiKeyRepository(dataSource, onEvent);
     const accountMails = new PostgresAccountMailQueue(dataSource, direct);
-    const usage = new PostgresUsageRecords(dataSource, onEvent);
-    const refusals = new PostgresRefusalLog(dataSource, onEvent);
+    const requestRecords = new PostgresRequestRecords(dataSource, onEvent);
     const requests = await createRequestCounter({
       ...{ redis, dataSource, policy, onEvent },
       onRedisState: (failure) => {
@@ -143,10 +140,8 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
       messageSender.close();
       accountMailSender.close();
       await requests.close();
-      await usage.close();
-      await refusals.close();
+      await requestRecords.close();
       await accountMails.close();
-      await apiKeys.close();
     });
     const ports: Ports = {
       animals: new CoalescingAnimalRepository(new PostgresAnimalRepository(dataSource, config.categories)),
@@ -156,7 +151,7 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
       messages,
       messageSender,
       accounts: new TypeOrmAccountRepository(dataSource),
-      apiKeys,
+      apiKeys: new TypeOrmApiKeyRepository(dataSource),
       credentials: new PostgresCredentialRepository(dataSource),
       accountMails,
       attempts: new PostgresAttemptCounter(dataSource),
@@ -164,8 +159,7 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
       passwordHasher: new Argon2PasswordHasher(),
       accountMailSender,
       requests: requests.counter,
-      usage,
-      refusals,
+      requestRecords,
       idempotency: new PostgresIdempotencyRecords(dataSource),
       clock: systemClock,
       cryptography: nodeCryptography,
@@ -178,7 +172,7 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
       read: () => ({
         pool: poolStateOf(dataSource),
         limitFallbacks: requests.fallbacks(),
-        droppedRefusals: refusals.dropped,
+        droppedRefusals: requestRecords.droppedRefusals,
         dependencies: monitor.read(),
         clockSkew: readiness.clockSkew(),
       }),

@@ -1,6 +1,5 @@
 import {
   type AccountId,
-  type ApiKeyId,
   type Application,
   DAY,
   HOUR,
@@ -199,9 +198,6 @@ export function everyUseCase(application: Application, surroundings: Surrounding
       const { id } = (await key('disable')).key;
       for (const isDisabled of [true, false]) await application.disableKey.execute({ id, isDisabled });
     },
-    recordOperation: async () => {
-      application.recordOperation.execute({ keyId: (await key('operation')).key.id }, 'GET /v1/pets');
-    },
     listOperations: async () => application.listOperations.execute([(await key('operations')).key]),
     showMessages: async () => {
       const place = { createdAt: later(clock.now(), -DAY), id: 'msg_7' as MessageId };
@@ -323,14 +319,16 @@ export function everyUseCase(application: Application, surroundings: Surrounding
         await application.showUsage.execute({ accountId, keyId: keys[0]?.key.id });
       }
     },
-    recordRefusal: async () => {
+    recordRequest: async () => {
+      const { id: keyId } = (await key('record')).key;
+      const { text } = await application.issueKey.execute({ accountId: partner });
+      const verdict = await application.meterRequest.look(await application.authenticate.execute(text));
       for (const accountId of [partner, newcomer]) {
         for (let index = 0; index < 120; index += 1) {
-          const refused = { operation: 'GET /v1/pets', code: 'rate_limited', requestId: `${name}-${index}` };
-          application.recordRefusal.execute({ accountId, keyId: 1n as ApiKeyId }, refused);
+          const refusal = { operation: 'GET /v1/pets', code: 'rate_limited', requestId: `${name}-${index}` };
+          application.recordRequest.execute({ accountId, keyId }, { isUse: true, verdict, operation: 'list', refusal });
         }
       }
-      return Promise.resolve();
     },
     showRefusals: async () => {
       for (const accountId of [partner, newcomer]) {

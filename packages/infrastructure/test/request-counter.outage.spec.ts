@@ -15,7 +15,8 @@ import { ask } from '@adoption-store/test-support';
 import type pg from 'pg';
 import { poolOf } from '../src/database/pipelining-pool.js';
 import { PostgresCountsStore } from '../src/quotas/postgres-counts-store.js';
-import { MOST_HELD, PostgresUsageRecords } from '../src/quotas/postgres-usage-records.js';
+import { PostgresRequestRecords } from '../src/quotas/postgres-request-records.js';
+import { MOST_HELD } from '../src/quotas/unwritten-requests.js';
 import { type Database, openDatabase } from './databases.js';
 
 const ACCOUNTS = 20_000;
@@ -78,10 +79,10 @@ it('the counts and bans of 20,000 accounts, changed during an outage, are saved 
 
 it('the usage of as many keys as are recorded between two writes is saved by the first attempt, in portions', async () => {
   const events: string[] = [];
-  const records = new PostgresUsageRecords(database.dataSource, (event) => events.push(event));
+  const records = new PostgresRequestRecords(database.dataSource, (event) => events.push(event));
   // One more day than is held.
   for (const day of [0, 1, 2].map((days) => later(now, days * DAY)))
-    for (const requester of requesters) records.record(requester, true, day);
+    for (const requester of requesters) records.record({ ...requester, at: day, isUse: false, isAdmitted: true });
   await records.close();
   expect(events).toEqual([]);
   console.info(`50,000 hours of keys: ${took.length} statements, the longest took ${longest()} ms`);

@@ -99,7 +99,7 @@ export async function storedRequester({ dataSource }: Database): Promise<KeyRequ
     scopes: undefined,
     createdAt: noon,
   });
-  const key = await new TypeOrmApiKeyRepository(dataSource, () => undefined).add({
+  const key = await new TypeOrmApiKeyRepository(dataSource).add({
     accountId: account.id,
     hash: randomBytes(32).toString('hex'),
     ending: 'wxyz',

@@ -8,7 +8,6 @@ import { errorBody, errorStatuses, HttpRefusal, isRefusal, JSON_TYPE } from './e
 import { addressOf, hasLimits, setLimitHeaders } from '../rate-limiting/limit-headers.js';
 import { shownRoute } from '../observability/request-observers.js';
 import { loggedId, traceOf } from '../observability/request-trace.js';
-import { RefusalRecorder } from './refusal-recorder.js';
 import { RequestCounterStorage } from '../rate-limiting/request-counter.storage.js';
 
 /** RFC 6750 §3. */
@@ -21,7 +20,6 @@ export class ErrorFilter implements ExceptionFilter {
   constructor(
     @Inject(getStorageToken()) private readonly storage: RequestCounterStorage,
     private readonly context: ApiContext,
-    private readonly refusals: RefusalRecorder,
   ) {}
 
   async catch(thrown: unknown, host: ArgumentsHost): Promise<void> {
@@ -32,9 +30,8 @@ export class ErrorFilter implements ExceptionFilter {
     const body = isRefusal(error)
       ? errorBody(error.code, error.message)
       : errorBody('internal_error', 'an unexpected error happened; it has been recorded');
+    request.errorCode = body.code;
     if (body.status >= 500) this.logDefect(request, body.code, error);
-    // Otherwise this error is replaced as soon as it is sent, see request-hooks.ts.
-    else if (request.received?.refusal === undefined) this.refusals.record(request, body.code);
     if (error instanceof HttpRefusal) reply.headers(error.headers);
     if (body.status === 401) {
       const sent = request.headers.authorization !== undefined;

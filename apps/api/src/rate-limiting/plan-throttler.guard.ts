@@ -24,7 +24,9 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
 
   protected override async handleRequest({ context }: ThrottlerRequest): Promise<boolean> {
     const http = context.switchToHttp();
-    const verdict = await this.storage.count(http.getRequest<FastifyRequest>().caller);
+    const request = http.getRequest<FastifyRequest>();
+    const verdict = await this.storage.count(request.caller);
+    request.verdict = verdict;
     const refusal = setLimitHeaders(http.getResponse<FastifyReply>(), verdict, this.storage.clock.now());
     if (refusal !== undefined) throw refusal;
     return true;

@@ -1,14 +1,14 @@
 import { hasBody } from '@adoption-store/web';
 import type { FastifyInstance } from 'fastify';
 import { errorBody, JSON_TYPE } from '../errors/error-codes.js';
-import type { RefusalRecorder } from '../errors/refusal-recorder.js';
 import { checkFraming } from './framing.js';
 import { RequestBody } from './request-body.js';
+import type { RequestRecorder } from './request-recorder.js';
 import type { SocketRefusals } from '../errors/socket-refusals.js';
 
 interface RequestHooks {
   readonly refusals: SocketRefusals;
-  readonly recorder: RefusalRecorder;
+  readonly recorder: RequestRecorder;
   /** Whether each response must close its connection. */
   readonly isEnding: () => boolean;
 }
@@ -29,6 +29,7 @@ export function addRequestHooks(fastify: FastifyInstance, { refusals, recorder, 
     done(checkFraming(request));
   });
   fastify.addHook('onSend', (request, reply, payload, done) => {
+    recorder.record(request);
     if (isEnding()) reply.header('connection', 'close');
     const refusal = request.received?.refusal;
     if (refusal === undefined) {
@@ -39,7 +40,6 @@ export function addRequestHooks(fastify: FastifyInstance, { refusals, recorder, 
     }
     // The bytes after the head aren't valid HTTP, so this error replaces the operation's own response.
     const error = errorBody(refusal.code, refusal.message);
-    recorder.record(request, error.code);
     reply.code(error.status).header('connection', 'close').removeHeader('etag');
     done(null, JSON.stringify(error));
   });

@@ -1,4 +1,4 @@
-import { RecordOperation, requireScope } from '@adoption-store/domain';
+import { requireScope } from '@adoption-store/domain';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { NO_ROUTE, shownRoute } from '../observability/request-observers.js';
@@ -11,15 +11,12 @@ export class ScopesGuard implements CanActivate {
   /** The operation of each handler; undefined for unknown routes. Fastify makes a new object of a route each time it is asked. */
   private readonly operations = new Map<Handler, string | undefined>();
 
-  constructor(private readonly recordOperation: RecordOperation) {}
-
   canActivate(context: ExecutionContext): boolean {
     const handler = context.getHandler();
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const scope = requiredScope(handler);
     if (scope !== 'none') requireScope(request.caller, scope);
-    const operation = this.operationOf(handler, request);
-    if (operation !== undefined) this.recordOperation.execute(request.caller, operation);
+    request.operation = this.operationOf(handler, request);
     return true;
   }
 

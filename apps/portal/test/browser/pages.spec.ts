@@ -99,32 +99,36 @@ const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
     await application.rotateKey.execute({ id: rotated.id, accountId, overlap: HOUR });
     const revoked = await issue('laptop that was lost');
     await application.revokeKey.execute({ id: revoked.id, accountId });
+    const count = (isAdmitted: boolean, ago: number) => {
+      ports.requestRecords.record({ accountId, keyId: website.id, at: later(now, -ago), isUse: true, isAdmitted });
+    };
     for (let day = 0; day < 30; day += 1)
-      for (let request = (day * 7) % 23; request >= 0; request -= 1)
-        ports.usage.record({ accountId, keyId: website.id }, request % 9 !== 8, later(now, -day * DAY));
+      for (let request = (day * 7) % 23; request >= 0; request -= 1) count(request % 9 !== 8, day * DAY);
     for (let hour = 0; hour < 48; hour += 2)
-      for (let request = (hour * 5) % 17; request >= 0; request -= 1)
-        ports.usage.record({ accountId, keyId: website.id }, request % 7 !== 6, later(now, -hour * HOUR));
+      for (let request = (hour * 5) % 17; request >= 0; request -= 1) count(request % 7 !== 6, hour * HOUR);
     const codes = ['rate_limited', 'invalid_parameter', 'insufficient_scope', 'not_found', 'key_banned'];
     for (let index = 0; index < 60; index += 1) {
-      application.recordRefusal.execute(
-        { accountId, keyId: index % 3 === 0 ? revoked.id : website.id },
-        {
-          operation: index % 2 === 0 ? 'GET /v1/pets' : 'POST /v1/store/orders/{orderId}/complete',
-          code: codes[index % codes.length] ?? '',
-          requestId: `request-${String(index).padStart(28, '0')}`,
-        },
-      );
+      const refusal = {
+        operation: index % 2 === 0 ? 'GET /v1/pets' : 'POST /v1/store/orders/{orderId}/complete',
+        code: codes[index % codes.length] ?? '',
+        requestId: `request-${String(index).padStart(28, '0')}`,
+      };
+      const keyId = index % 3 === 0 ? revoked.id : website.id;
+      application.recordRequest.execute({ accountId, keyId }, { isUse: false, refusal });
     }
     const disabled = await issue('مفتاح المتجر');
     await application.disableKey.execute({ id: disabled.id, accountId, isDisabled: true });
     for (const operation of ['GET /v1/pets', 'GET /v1/pets/{petId}', 'POST /v1/store/orders/{orderId}/complete'])
-      application.recordOperation.execute({ keyId: website.id }, operation);
-    ports.apiKeys.recordUse(website.id, now);
+      application.recordRequest.execute({ accountId, keyId: website.id }, { isUse: true, operation });
     // Sixty requests within the plan, and fifty more that ban the key. Twice as many, in case a minute ends in between.
     const { plan } = account;
     const caller: Caller = { account, key: website, accountId, keyId: website.id, plan, limits: limitsOf(plan) };
-    for (let request = 0; request < 170; request += 1) await application.meterRequest.execute(caller);
+    for (let request = 0; request < 170; request += 1) {
+      application.recordRequest.execute(caller, {
+        isUse: true,
+        verdict: await application.meterRequest.execute(caller),
+      });
+    }
     for (const name of ['Luna', 'Rex', 'Mia who was found by the river one morning in March'])
       await application.addAnimal.execute({ name, categoryId: 9_223_372_036_854_775_807n });
     await application.nameCategory.execute({ id: 1n, name: 'Cats' });

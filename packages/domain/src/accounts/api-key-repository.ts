@@ -92,13 +92,6 @@ export interface ApiKeyRepository {
   ): Promise<ApiKey | undefined>;
   /** Revokes a key that nobody has seen, and restores the previous end of the key that it replaced. Both or neither. */
   takeBack(id: ApiKeyId, at: Instant, replaced?: ApiKey): Promise<void>;
-  /**
-   * Records that the key was used at that instant; the latest one is kept. It returns at once and never fails. Reads
-   * show it within seconds. A use that is not stored yet is lost if the process crashes.
-   */
-  recordUse(id: ApiKeyId, at: Instant): void;
-  /** Records that the key called the operation in the minute that begins then. As `recordUse` otherwise. */
-  recordOperation(id: ApiKeyId, operation: string, minute: Instant): void;
   /** The operations that each of these keys has called, the latest first. A key that has called none is left out. */
   listOperations(ids: readonly ApiKeyId[]): Promise<ReadonlyMap<ApiKeyId, readonly OperationUse[]>>;
 }

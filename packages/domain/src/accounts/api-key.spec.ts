@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { BASE62 } from '../kernel/base62.js';
-import { DAY, HOUR, type Instant, instant, later, MINUTE, SECOND, startOf } from '../kernel/clock.js';
+import { DAY, HOUR, type Instant, instant, later, MINUTE, startOf } from '../kernel/clock.js';
 import { inMemoryPorts, PredictableCryptography } from '../testing/index.js';
 import {
   endOf,
@@ -11,7 +11,6 @@ import {
   hasEnded,
   keyName,
   keyState,
-  unrecordedUse,
 } from './api-key.js';
 import { crc32 } from './crc32.js';
 import { createApplication } from '../application.js';
@@ -76,16 +75,6 @@ describe('a key’s text', () => {
 
 describe('a key', () => {
   const at = (time: number | undefined): Instant | undefined => (time === undefined ? undefined : instant(time));
-
-  it.each([
-    [undefined, 0, 0],
-    [undefined, 3 * MINUTE - 1, 2 * MINUTE],
-    [MINUTE, 2 * MINUTE - 1, undefined],
-    [MINUTE, 2 * MINUTE, 2 * MINUTE],
-    [MINUTE, 0, undefined],
-  ])('last used at %s has, used at %d, the minute %s to record', (lastUsedAt, now, minute) => {
-    expect(unrecordedUse({ lastUsedAt: at(lastUsedAt) }, instant(now))).toBe(minute);
-  });
 
   it.each([
     ['active', undefined, undefined, undefined],
@@ -154,24 +143,6 @@ describe('keys of an account', () => {
         account: { email: EMAIL },
         key: { id: key.id, name: 'laptop' },
       });
-    });
-
-    it('records the minute of its last successful use, and no refused request', async () => {
-      const { issue, authenticate, listKeys, revokeKey, clock } = setUp();
-      const { text, key } = await issue();
-      const lastUsedAt = async () => (await listKeys.execute())[0]?.key.lastUsedAt;
-      expect(await lastUsedAt()).toBeUndefined();
-      const start = clock.now();
-      clock.advance(61 * SECOND);
-      await authenticate.execute(text);
-      expect(await lastUsedAt()).toBe(later(start, MINUTE));
-      clock.set(start);
-      await authenticate.execute(text);
-      expect(await lastUsedAt()).toBe(later(start, MINUTE));
-      await revokeKey.execute({ id: key.id });
-      clock.advance(HOUR);
-      await expect(authenticate.execute(text)).rejects.toMatchObject({ code: 'revoked_api_key' });
-      expect(await lastUsedAt()).toBe(later(start, MINUTE));
     });
 
     it('is stored only as a hash', async () => {
@@ -352,12 +323,12 @@ describe('keys of an account', () => {
     });
 
     it('is shown with the end of its ban, and with what it has called', async () => {
-      const { issue, ports, showKeys, showKey, authenticate, recordOperation, meterRequest, revokeKey, clock } =
+      const { issue, ports, showKeys, showKey, authenticate, recordRequest, meterRequest, revokeKey, clock } =
         setUp();
       const [{ key, text }, other] = [await issue(), await issue()];
       const { accountId } = key;
       const caller = await authenticate.execute(text);
-      recordOperation.execute(caller, 'list');
+      recordRequest.execute(caller, { isUse: true, operation: 'list' });
       for (let sent = 0; sent < 60 + 50; sent += 1) await meterRequest.execute(caller);
       const until = later(clock.now(), 5 * MINUTE);
       const bansOf = jest.spyOn(ports.requests, 'bansOf');
@@ -379,10 +350,10 @@ describe('keys of an account', () => {
     });
 
     it('is shown with the operations that it calls, until it has ended', async () => {
-      const { issue, recordOperation, showKey, showKeys, listOperations, revokeKey, clock } = setUp();
+      const { issue, recordRequest, showKey, showKeys, listOperations, revokeKey, clock } = setUp();
       const [{ key }, { key: other }] = [await issue(), await issue()];
       const { id, accountId } = key;
-      recordOperation.execute({ keyId: id }, 'list');
+      recordRequest.execute({ accountId, keyId: id }, { isUse: true, operation: 'list' });
       const uses = [{ operation: 'list', lastUsedAt: startOf(MINUTE, clock.now()) }];
       expect((await showKeys.execute({ accountId })).operations).toEqual(new Map([[id, uses]]));
       expect(await listOperations.execute([other, key])).toEqual(new Map([[id, uses]]));

@@ -1,6 +1,6 @@
 import { BASE62, randomBase62 } from '../kernel/base62.js';
 import type { Branded } from '../kernel/branded.js';
-import { type Instant, instant, MINUTE, startOf } from '../kernel/clock.js';
+import { type Instant, instant } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import { DomainError, invalid } from '../kernel/errors.js';
 import type { AccountId } from './account.js';
@@ -106,12 +106,6 @@ export function endOfReplaced(endsAt: Instant, now: Instant): Pick<ApiKey, 'expi
 export function endOf({ revokedAt, expiresAt }: Pick<ApiKey, 'expiresAt' | 'revokedAt'>): Instant | undefined {
   if (revokedAt === undefined || expiresAt === undefined) return revokedAt ?? expiresAt;
   return instant(Math.min(revokedAt, expiresAt));
-}
-
-/** The minute to record when the key is used now. Undefined if that minute is already recorded. */
-export function unrecordedUse(key: Pick<ApiKey, 'lastUsedAt'>, now: Instant): Instant | undefined {
-  const minute = startOf(MINUTE, now);
-  return key.lastUsedAt === undefined || key.lastUsedAt < minute ? minute : undefined;
 }
 
 export function tooManyKeys(most: number): DomainError {

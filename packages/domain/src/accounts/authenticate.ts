@@ -2,7 +2,7 @@ import type { Clock } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import { DomainError } from '../kernel/errors.js';
 import type { KeyRequester } from '../quotas/request-counter.js';
-import { environmentOf, type KeyEnvironment, type KeyState, keyState, unrecordedUse } from './api-key.js';
+import { environmentOf, type KeyEnvironment, type KeyState, keyState } from './api-key.js';
 import type { AccountKey, ApiKeyRepository } from './api-key-repository.js';
 import type { Caller } from './caller.js';
 import { limitsOf } from './plan.js';
@@ -51,11 +51,8 @@ export class Authenticate {
 
   private admit(found: AccountKey | undefined): Caller {
     if (found === undefined) throw unknownKey();
-    const now = this.clock.now();
-    const state = keyState(found.key, now);
+    const state = keyState(found.key, this.clock.now());
     if (state !== 'active') throw new UnusableKey(state, found);
-    const usedAt = unrecordedUse(found.key, now);
-    if (usedAt !== undefined) this.keys.recordUse(found.key.id, usedAt);
     const { account, key } = found;
     return { account, key, accountId: account.id, keyId: key.id, plan: account.plan, limits: limitsOf(account.plan) };
   }

@@ -302,12 +302,12 @@ it('expired tokens and usage older than 400 days are purged', async () => {
   const { id: accountId } = await signedUp();
   const { key } = await issueKey.execute({ accountId });
   await reset();
-  ports.usage.record({ accountId, keyId: key.id }, true, clock.now());
+  ports.requestRecords.record({ accountId, keyId: key.id, at: clock.now(), isUse: true, isAdmitted: true });
   expect([await purgeExpired.execute('resets'), await purgeExpired.execute('usage')]).toEqual([0, 0]);
   clock.advance(HOUR);
   expect([await purgeExpired.execute('resets'), await purgeExpired.execute('usage')]).toEqual([1, 0]);
   // The link that was mailed at sign-up.
   clock.advance(400 * 24 * HOUR);
   expect([await purgeExpired.execute('resets'), await purgeExpired.execute('usage')]).toEqual([1, 1]);
-  expect(await ports.usage.list(accountId, 'day', instant(0))).toEqual([]);
+  expect(await ports.requestRecords.listUsage(accountId, 'day', instant(0))).toEqual([]);
 });

@@ -2,7 +2,6 @@ import type { Caller } from '../accounts/caller.js';
 import type { Clock } from '../kernel/clock.js';
 import type { Verdict } from './quota.js';
 import type { CountedRequest, RequestCounter } from './request-counter.js';
-import type { UsageRecords } from './usage-records.js';
 
 /** Requests without a valid key that one address may send in a minute. */
 export const DEFAULT_ADDRESS_LIMIT = 60;
@@ -13,25 +12,17 @@ export const ASKING_LIMIT = 60;
 /** The sender of a request: an authenticated caller, or an address without a valid key. */
 export type Source = Caller | { readonly address: string };
 
-/**
- * Counts a request against its account's plan or its address, decides whether it is admitted, and records the key's
- * usage.
- */
+/** Counts a request against its account's plan or its address, and decides whether it is admitted. */
 export class MeterRequest {
   constructor(
     private readonly counter: RequestCounter,
-    private readonly usage: UsageRecords,
     private readonly clock: Clock,
     private readonly addressLimit: number,
   ) {}
 
   /** A refusal is a verdict, not an exception. */
   async execute(source: Source): Promise<Verdict> {
-    const request = this.requestOf(source);
-    const verdict = await this.counter.count(request);
-    const { requester, now } = request;
-    if ('keyId' in requester) this.usage.record(requester, verdict.outcome === 'admitted', now);
-    return verdict;
+    return this.counter.count(this.requestOf(source));
   }
 
   /**

@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createApplication } from '../application.js';
 import { plan } from '../accounts/plan.js';
@@ -339,7 +339,7 @@ describe('metering', () => {
     const { openAccount, issueKey, authenticate, meterRequest } = createApplication(ports, { addressLimit: 2 });
     const account = await openAccount.execute({ email: 'dev@example.com', plan: plan('enterprise', LIMITS) });
     const issue = async () => authenticate.execute((await issueKey.execute({ accountId: account.id })).text);
-    return { meterRequest, ports, clock: ports.clock, keys: [await issue(), await issue()] as const };
+    return { meterRequest, clock: ports.clock, keys: [await issue(), await issue()] as const };
   }
 
   it('counts all keys of an account together', async () => {
@@ -358,8 +358,7 @@ describe('metering', () => {
   });
 
   it('counts an address by the minute only, and never bans it', async () => {
-    const { meterRequest, ports, clock } = await setUp();
-    const record = jest.spyOn(ports.usage, 'record');
+    const { meterRequest, clock } = await setUp();
     const address = { address: '192.0.2.1' };
     const verdicts = [];
     for (let count = 0; count < 100; count += 1) verdicts.push(await meterRequest.execute(address));
@@ -368,7 +367,6 @@ describe('metering', () => {
     clock.advance(MINUTE);
     expect((await meterRequest.execute(address)).outcome).toBe('admitted');
     expect((await meterRequest.execute({ address: '192.0.2.2' })).outcome).toBe('admitted');
-    expect(record).not.toHaveBeenCalled();
   });
 
   it('lets each key ask how it stands 60 times a minute, banned or not, and counts that against no quota', async () => {

@@ -1,5 +1,5 @@
 import type { AccountId } from '../accounts/account.js';
-import type { RefusalLog, ShownRefusal } from './refusal-log.js';
+import type { RequestRecords, ShownRefusal } from './request-records.js';
 
 /** The form of a request's id. */
 const REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/;
@@ -12,10 +12,10 @@ export interface ShowRefusalsInput {
 
 /** The account's last refused requests, the latest first. */
 export class ShowRefusals {
-  constructor(private readonly refusals: RefusalLog) {}
+  constructor(private readonly records: RequestRecords) {}
 
   async execute({ accountId, requestId }: ShowRefusalsInput): Promise<readonly ShownRefusal[]> {
     if (requestId !== undefined && !REQUEST_ID.test(requestId)) return [];
-    return this.refusals.list(accountId, requestId);
+    return this.records.listRefusals(accountId, requestId);
   }
 }

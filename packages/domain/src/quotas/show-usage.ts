@@ -7,7 +7,13 @@ import { type Clock, type Instant, later, startOf } from '../kernel/clock.js';
 import { DomainError } from '../kernel/errors.js';
 import { NO_USAGE, type QuotaWindow, verdictOn } from './quota.js';
 import type { RequestCounter } from './request-counter.js';
-import { type PeriodOfUsage, type Outcomes, USAGE_SPANS, type UsageRecords, type UsageSpan } from './usage-records.js';
+import {
+  type PeriodOfUsage,
+  type Outcomes,
+  type RequestRecords,
+  USAGE_SPANS,
+  type UsageSpan,
+} from './request-records.js';
 
 /** Hours shown, including the current one. */
 export const HOURS_SHOWN = 48;
@@ -61,7 +67,7 @@ export class ShowUsage {
     private readonly accounts: AccountRepository,
     private readonly apiKeys: ApiKeyRepository,
     private readonly requests: RequestCounter,
-    private readonly usage: UsageRecords,
+    private readonly records: RequestRecords,
     private readonly clock: Clock,
   ) {}
 
@@ -73,24 +79,24 @@ export class ShowUsage {
       firstOf('day', DAYS_SHOWN, now),
       startOf(USAGE_SPANS.day, now),
     ];
-    const ofAll = this.usage.list(accountId, 'day', firstDay);
+    const ofAll = this.records.listUsage(accountId, 'day', firstDay);
     const [account, key, active, past, hours, all, days, asOf] = await Promise.all([
       this.accounts.findById(accountId),
       this.keyOf(accountId, keyId),
       this.apiKeys.listActive(accountId, now),
       this.apiKeys.listPast({ accountId, at: now, limit: PAST_KEYS_SHOWN }),
-      this.usage.list(accountId, 'hour', firstHour, keyId),
+      this.records.listUsage(accountId, 'hour', firstHour, keyId),
       ofAll,
-      keyId === undefined ? ofAll : this.usage.list(accountId, 'day', firstDay, keyId),
-      this.usage.lastIncluded(accountId, firstHour),
+      keyId === undefined ? ofAll : this.records.listUsage(accountId, 'day', firstDay, keyId),
+      this.records.lastIncluded(accountId, firstHour),
     ]);
     if (account === undefined) throw new DomainError('not_found', `no account has the id ${accountId}`);
     const keys = [...active, ...past].sort((one, other) => Number(one.id - other.id));
     const ids = keys.map(({ id }) => id);
     const [byKeyToday, byKeyInHours, byKeyInDays] = await Promise.all([
-      this.usage.sumByKey(accountId, 'day', startOfDay, ids),
-      this.usage.sumByKey(accountId, 'hour', firstHour, ids),
-      this.usage.sumByKey(accountId, 'day', firstDay, ids),
+      this.records.sumUsageByKey(accountId, 'day', startOfDay, ids),
+      this.records.sumUsageByKey(accountId, 'hour', firstHour, ids),
+      this.records.sumUsageByKey(accountId, 'day', firstDay, ids),
     ]);
     const limits = limitsOf(account.plan);
     const looks = await Promise.all(

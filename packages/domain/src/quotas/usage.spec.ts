@@ -6,7 +6,7 @@ import { DAY, HOUR, instant, later, MINUTE, startOf } from '../kernel/clock.js';
 import { inMemoryPorts, PredictableCryptography } from '../testing/index.js';
 import { checkDrawn, Draws } from '../testing/suites/draws.js';
 import { firstOf, periodsUntil, sumOf } from './show-usage.js';
-import { USAGE_SPANS } from './usage-records.js';
+import { USAGE_SPANS } from './request-records.js';
 
 const NOON = instant(Date.UTC(2026, 0, 31, 12));
 
@@ -21,7 +21,9 @@ async function setUp() {
   };
   const one = await issue();
   const send = async (times: number, key = one) => {
-    for (let sent = 0; sent < times; sent += 1) await application.meterRequest.execute(key);
+    for (let sent = 0; sent < times; sent += 1) {
+      application.recordRequest.execute(key, { isUse: true, verdict: await application.meterRequest.execute(key) });
+    }
   };
   const show = () => application.showUsage.execute({ accountId: account.id });
   return { ...application, ports, clock: ports.clock, account, one, issue, send, show };

@@ -20,10 +20,9 @@ import { messageQueueSuite } from './suites/message-queue.js';
 import { messageSenderSuite } from './suites/message-sender.js';
 import { orderRepositorySuite } from './suites/order-repository.js';
 import { passwordHasherSuite } from './suites/password-hasher.js';
-import { refusalLogSuite } from './suites/refusal-log.js';
 import { requestCounterSuite } from './suites/request-counter.js';
 import { sessionRepositorySuite } from './suites/session-repository.js';
-import { usageRecordsSuite } from './suites/usage-records.js';
+import { requestRecordsSuite } from './suites/request-records.js';
 
 const draws = new PredictableCryptography(jest.getSeed());
 const framework: TestFramework = {
@@ -65,8 +64,7 @@ messageQueueSuite(framework, 'in memory', open);
 orderRepositorySuite(framework, 'in memory', open);
 passwordHasherSuite(framework, 'in memory', open);
 sessionRepositorySuite(framework, 'in memory', open);
-usageRecordsSuite(framework, 'in memory', open);
-refusalLogSuite(framework, 'in memory', open);
+requestRecordsSuite(framework, 'in memory', open);
 requestCounterSuite(framework, 'in memory', (policy) =>
   Promise.resolve({ ports: { requests: new InMemoryRequestCounter(policy) }, close }),
 );

@@ -146,14 +146,13 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
     this.put({ ...old, expiresAt: replaced?.expiresAt, revokedAt, replacedBy: undefined });
   }
 
-  recordUse(id: ApiKeyId, at: Instant): void {
+  /** Records a use of the key, and of the operation if one is given, in the minute that begins then. */
+  use(id: ApiKeyId, minute: Instant, operation?: string): void {
     const key = this.keys.get(id);
-    if (key !== undefined) this.put({ ...key, lastUsedAt: instant(Math.max(key.lastUsedAt ?? at, at)) });
-  }
-
-  recordOperation(id: ApiKeyId, operation: string, minute: Instant): void {
+    if (key === undefined) return;
+    this.put({ ...key, lastUsedAt: instant(Math.max(key.lastUsedAt ?? minute, minute)) });
     const uses = this.operations.get(id) ?? new Map<string, Instant>();
-    if (!this.keys.has(id) || (uses.get(operation) ?? -Infinity) >= minute) return;
+    if (operation === undefined || (uses.get(operation) ?? -Infinity) >= minute) return;
     this.operations.set(id, uses.set(operation, minute));
   }
 

@@ -11,16 +11,14 @@ import type { Instant } from '../kernel/clock.js';
 import type { InMemoryAccountMailQueue } from './in-memory-account-mail-queue.js';
 import type { InMemoryAccountRepository, StoredAccount } from './in-memory-account-repository.js';
 import type { InMemoryApiKeyRepository } from './in-memory-api-key-repository.js';
-import type { InMemoryRefusalLog } from './in-memory-refusal-log.js';
-import type { InMemoryUsageRecords } from './in-memory-usage-records.js';
+import type { InMemoryRequestRecords } from './in-memory-request-records.js';
 
 export class InMemoryCredentialRepository implements CredentialRepository {
   constructor(
     private readonly accounts: InMemoryAccountRepository,
     private readonly keys: InMemoryApiKeyRepository,
     private readonly mails: InMemoryAccountMailQueue,
-    private readonly usage: InMemoryUsageRecords,
-    private readonly refusals: InMemoryRefusalLog,
+    private readonly requestRecords: InMemoryRequestRecords,
   ) {}
 
   async open(account: NewAccount, passwordHash: string): Promise<Account | undefined> {
@@ -97,8 +95,7 @@ export class InMemoryCredentialRepository implements CredentialRepository {
     this.accounts.put({ account: closed, passwordHash: undefined, isClosed: true });
     this.keys.revokeAll(account.id, change.at);
     this.mails.takeBackAll(account.id);
-    this.usage.forgetHoursOf(account.id);
-    this.refusals.forgetAccount(account.id);
+    this.requestRecords.purgeAccount(account.id);
     return true;
   }
 

@@ -13,10 +13,9 @@ import { InMemoryIdempotencyRecords } from './in-memory-idempotency-records.js';
 import { InMemoryMessageQueue } from './in-memory-message-queue.js';
 import { InMemoryMessageSender } from './in-memory-message-sender.js';
 import { InMemoryOrderRepository } from './in-memory-order-repository.js';
-import { InMemoryRefusalLog } from './in-memory-refusal-log.js';
 import { InMemoryRequestCounter } from './in-memory-request-counter.js';
+import { InMemoryRequestRecords } from './in-memory-request-records.js';
 import { InMemorySessionRepository } from './in-memory-session-repository.js';
-import { InMemoryUsageRecords } from './in-memory-usage-records.js';
 import { ManualClock } from './manual-clock.js';
 import { PredictableCryptography } from './predictable-cryptography.js';
 import { PredictablePasswordHasher } from './predictable-password-hasher.js';
@@ -36,8 +35,7 @@ export function inMemoryPorts(options: { readonly categories?: CategoryPolicy } 
   const orders = new InMemoryOrderRepository(animals);
   const accountMails = new InMemoryAccountMailQueue(accounts, clock);
   const messages = new InMemoryMessageQueue(accounts, clock);
-  const usage = new InMemoryUsageRecords();
-  const refusals = new InMemoryRefusalLog(accounts, apiKeys);
+  const requestRecords = new InMemoryRequestRecords(accounts, apiKeys);
   const idempotency = new InMemoryIdempotencyRecords(() => {
     const changed = [animals, categories, orders, messages].map((each) => each.remember());
     return () => {
@@ -54,15 +52,14 @@ export function inMemoryPorts(options: { readonly categories?: CategoryPolicy } 
     messageSender: new InMemoryMessageSender(),
     accounts,
     apiKeys,
-    credentials: new InMemoryCredentialRepository(accounts, apiKeys, accountMails, usage, refusals),
+    credentials: new InMemoryCredentialRepository(accounts, apiKeys, accountMails, requestRecords),
     attempts: new InMemoryAttemptCounter(),
     sessions: new InMemorySessionRepository(accounts),
     passwordHasher: new PredictablePasswordHasher(),
     accountMails,
     accountMailSender: new InMemoryAccountMailSender(),
     requests: new InMemoryRequestCounter(),
-    usage,
-    refusals,
+    requestRecords,
     clock,
     cryptography: new PredictableCryptography(),
   };

@@ -37,10 +37,10 @@ async function findAll(asked: readonly string[]): Promise<readonly (AccountKey |
   return found;
 }
 
-const account = {
+const account: Account = {
   ...{ id: 1n as AccountId, email: 'dev@example.com', plan: { name: 'free' }, scopes: undefined },
   ...{ credentialVersion: 0, createdAt: NOW, provenAt: undefined },
-} as const;
+};
 
 function add(hash: string, revokedAt?: Instant): AccountKey {
   const key: AccountKey['key'] = {

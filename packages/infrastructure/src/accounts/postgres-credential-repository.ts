@@ -15,8 +15,7 @@ import {
 import { type DataSource, type EntityManager, IsNull, type SelectQueryBuilder } from 'typeorm';
 import { onDatabase, readFromDatabase, sqlState, UNIQUE_VIOLATION } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
-import { DELETE_REFUSALS } from '../quotas/postgres-refusal-log.js';
-import { DELETE_HOURS } from '../quotas/postgres-usage-records.js';
+import { DELETE_HOURS, DELETE_REFUSALS } from '../quotas/postgres-request-records.js';
 import { insertAccount, lockAccount, selectAccount, updateAccount } from './account-queries.js';
 import { accountFrom, type AccountRow, accountSchema } from './account.schema.js';
 import { KEY_END } from './api-key.schema.js';

@@ -31,13 +31,11 @@ import {
 import { Columns } from '../database/columns.js';
 import { onDatabase, readFromDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
-import { queryPrepared, readPrepared } from '../database/prepared.js';
+import { readPrepared } from '../database/prepared.js';
 import { lockAccount } from './account-queries.js';
 import { accountFrom, type AccountRow, accountSchema } from './account.schema.js';
 import { type ApiKeyRow, apiKeySchema, KEY_END, KEY_STATE } from './api-key.schema.js';
 import { KeyCache } from './key-cache.js';
-import { KeyOperations, type RecordedOperation } from './key-operations.js';
-import { KeyUses } from './key-uses.js';
 
 const keys = new Columns(apiKeySchema);
 const accounts = new Columns(accountSchema);
@@ -92,32 +90,10 @@ const OPERATIONS = {
   ORDER BY key_id, last_used_at DESC, operation`,
 };
 
-/** Most are stored already by another instance. The rest as in `usage add`: the join drops deleted keys. */
-const WRITE_OPERATIONS = {
-  name: 'api key operations write',
-  text: `
-  INSERT INTO key_operations AS stored (key_id, operation, last_used_at)
-  SELECT used.key_id, used.operation, used.at
-  FROM unnest($1::bigint[], $2::text[], $3::timestamptz[]) AS used (key_id, operation, at)
-  JOIN api_keys ON api_keys.id = used.key_id
-  LEFT JOIN key_operations AS known ON (known.key_id, known.operation) = (used.key_id, used.operation)
-  WHERE known.last_used_at IS NULL OR known.last_used_at < used.at
-  ORDER BY used.key_id, used.operation
-  ON CONFLICT (key_id, operation) DO UPDATE SET last_used_at = excluded.last_used_at
-  WHERE stored.last_used_at < excluded.last_used_at`,
-};
-
 export class TypeOrmApiKeyRepository implements ApiKeyRepository {
-  private readonly uses;
-  private readonly operations;
   private readonly cache;
 
-  constructor(
-    private readonly dataSource: DataSource,
-    onEvent: (message: string) => void,
-  ) {
-    this.uses = new KeyUses((uses) => this.writeUses(uses), onEvent);
-    this.operations = new KeyOperations((uses) => this.writeOperations(uses), onEvent);
+  constructor(private readonly dataSource: DataSource) {
     this.cache = new KeyCache((hashes) => this.findByHashes(hashes));
   }
 
@@ -226,14 +202,6 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
     });
   }
 
-  recordUse(id: ApiKeyId, at: Instant): void {
-    this.uses.record(id, at);
-  }
-
-  recordOperation(id: ApiKeyId, operation: string, minute: Instant): void {
-    this.operations.record(id, operation, minute);
-  }
-
   async listOperations(ids: readonly ApiKeyId[]): Promise<ReadonlyMap<ApiKeyId, readonly OperationUse[]>> {
     const rows = await readPrepared<[string, string, Date]>(this.dataSource, OPERATIONS, [ids]);
     const called = new Map<ApiKeyId, OperationUse[]>();
@@ -244,11 +212,6 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
       uses.push({ operation, lastUsedAt: instant(at.getTime()) });
     }
     return called;
-  }
-
-  /** Writes the remaining uses. Those that can't be written now are lost. */
-  async close(): Promise<void> {
-    await Promise.all([this.uses.close(), this.operations.close()]);
   }
 
   private async changing<Result>(work: (manager: EntityManager) => Promise<Result>): Promise<Result> {
@@ -263,27 +226,6 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
     }));
     const byHash = new Map(found.map((each) => [each.key.hash, each]));
     return hashes.map((hash) => byHash.get(hash));
-  }
-
-  private async writeUses(uses: ReadonlyMap<ApiKeyId, Instant>): Promise<void> {
-    // All instances write the same minutes, so most are stored already, and need no new version of their row. Locked in
-    // the order of their ids, so that two instances that write the same keys can't deadlock.
-    const text = `
-      WITH uses AS (SELECT * FROM unnest($1::bigint[], $2::timestamptz[]) AS uses (id, at)),
-        newer AS (
-          SELECT id, at FROM api_keys JOIN uses USING (id) WHERE last_used_at IS NULL OR last_used_at < at
-          ORDER BY id FOR NO KEY UPDATE OF api_keys)
-      UPDATE api_keys SET last_used_at = newer.at FROM newer WHERE api_keys.id = newer.id`;
-    const instants = [...uses.values()].map((at) => new Date(at));
-    await onDatabase(() => this.dataSource.query(text, [[...uses.keys()].map(String), instants]));
-  }
-
-  private async writeOperations(uses: readonly RecordedOperation[]): Promise<void> {
-    await queryPrepared(this.dataSource, WRITE_OPERATIONS, [
-      uses.map(({ id }) => id),
-      uses.map(({ operation }) => operation),
-      uses.map(({ minute }) => new Date(minute)),
-    ]);
   }
 
   private async find(where: FindOptionsWhere<ApiKeyRow>, limit?: number): Promise<readonly AccountKey[]> {

@@ -1,19 +1,17 @@
-import { type AccountId, MOST_REFUSALS, type Refusal } from '@adoption-store/domain';
+import { type AccountId, MOST_REFUSALS, type ShownRefusal } from '@adoption-store/domain';
 
 /** Refusals of all accounts together, about 5 MB. */
 export const MOST_HELD = 20_000;
 
-export interface UnwrittenRefusal {
+export interface UnwrittenRefusal extends Omit<ShownRefusal, 'key'> {
   readonly accountId: AccountId;
-  readonly refusal: Refusal;
+  /** A write that is repeated has the same ids. */
   readonly id: number;
 }
 
 /** A ring: once it is full, the oldest is overwritten. */
 interface Ring {
-  readonly refusals: Refusal[];
-  /** Of each refusal, its number. */
-  readonly ids: number[];
+  readonly refusals: UnwrittenRefusal[];
   oldest: number;
 }
 
@@ -24,30 +22,26 @@ export class RecentRefusals {
   private readonly rings = new Map<AccountId, Ring>();
   private held = 0;
 
-  add(accountId: AccountId, refusal: Refusal, id: number): void {
-    const ring = this.rings.get(accountId);
+  add(refusal: UnwrittenRefusal): void {
+    const ring = this.rings.get(refusal.accountId);
     const size = ring?.refusals.length ?? 0;
     if (size < MOST_REFUSALS && this.held < MOST_HELD) {
       this.held += 1;
-      if (ring === undefined) this.rings.set(accountId, { refusals: [refusal], ids: [id], oldest: 0 });
-      else {
-        ring.refusals.push(refusal);
-        ring.ids.push(id);
-      }
+      if (ring === undefined) this.rings.set(refusal.accountId, { refusals: [refusal], oldest: 0 });
+      else ring.refusals.push(refusal);
       return;
     }
     if (size < MOST_REFUSALS) this.dropped += 1;
     if (ring === undefined) return;
     ring.refusals[ring.oldest] = refusal;
-    ring.ids[ring.oldest] = id;
     ring.oldest = (ring.oldest + 1) % size;
   }
 
   /** By account, each account's oldest first. */
   all(): UnwrittenRefusal[] {
-    return [...this.rings].flatMap(([accountId, { refusals, ids, oldest }]) => {
-      const all = refusals.map((refusal, index) => ({ accountId, refusal, id: ids[index] ?? 0 }));
-      return [...all.slice(oldest), ...all.slice(0, oldest)];
-    });
+    return [...this.rings.values()].flatMap(({ refusals, oldest }) => [
+      ...refusals.slice(oldest),
+      ...refusals.slice(0, oldest),
+    ]);
   }
 }

@@ -2,13 +2,13 @@ import type { Account, AccountId } from '../../accounts/account.js';
 import { type ApiKey, type ApiKeyId, keyState, type NewApiKey } from '../../accounts/api-key.js';
 import type { ApiKeyRepository } from '../../accounts/api-key-repository.js';
 import { describeScopes, SCOPES, type Scopes } from '../../accounts/scope.js';
-import { DAY, HOUR, later, MINUTE } from '../../kernel/clock.js';
+import { DAY, HOUR, later } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
 import { apiKeyLists } from './api-key-lists.js';
 import { atOnce, NOON, outcomes, Unique } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
 
-type Needed = 'accounts' | 'apiKeys';
+type Needed = 'accounts' | 'apiKeys' | 'requestRecords';
 
 /** The guarantees of every `ApiKeyRepository`. */
 export function apiKeyRepositorySuite(framework: TestFramework, name: string, open: Open<Needed>): void {
@@ -126,18 +126,21 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
     it('deletes the keys that ended up to an instant, in any order of replacement, and no others', async () => {
       const { id: accountId } = await openAccount();
       const longAgo = later(now, -1_000 * DAY);
-      const until = later(longAgo, HOUR);
+      const ended = later(longAgo, HOUR);
       const first = await keys.add(draft({ accountId, createdAt: longAgo }));
       // Ends later than the key that replaced it.
-      const second = await keys.replace(first.id, draft({ accountId, createdAt: longAgo }), later(until, 1));
+      const second = await keys.replace(first.id, draft({ accountId, createdAt: longAgo }), later(ended, 1));
       if (second === undefined) throw new Error('the key was not replaced');
-      await keys.revoke(second.id, until);
-      for (let made = 0; made < 250; made += 1) await keys.add(draft({ accountId, expiresAt: later(until, -made) }));
+      await keys.revoke(second.id, ended);
+      for (let made = 0; made < 250; made += 1) await keys.add(draft({ accountId, expiresAt: later(ended, -made) }));
       const lasting = await keys.add(draft({ accountId, createdAt: longAgo }));
-      for (const { id } of [second, lasting]) keys.recordOperation(id, 'GET /v1/pets', now);
-      await framework.until(async () => (await operationsOf(lasting.id)).length === 1);
-      expect(await keys.purge(until)).toBe(251);
-      expect(await keys.purge(until)).toBe(0);
+      for (const { id } of [second, lasting]) {
+        const used = { accountId, keyId: id, at: now, isUse: true, operation: 'GET /v1/pets' };
+        adapters.ports.requestRecords.record(used);
+      }
+      await until(async () => (await operationsOf(lasting.id)).length === 1);
+      expect(await keys.purge(ended)).toBe(251);
+      expect(await keys.purge(ended)).toBe(0);
       expect((await keys.list(accountId)).map(({ key }) => key.id)).toEqual([first.id, lasting.id]);
       expect(await keys.findByHash(second.hash)).toBeUndefined();
       expect(await operationsOf(second.id)).toEqual([]);
@@ -306,50 +309,6 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
       const found = await Promise.all(hashes.map(async (hash) => keys.findByHash(hash)));
       expect(found.filter((_, index) => index % 2 === 0).map((each) => each?.key)).toEqual(added);
       expect(new Set(found.filter((_, index) => index % 2 === 1))).toEqual(new Set([undefined]));
-    });
-
-    it('records the latest use of a key within seconds, in any order of reports', async () => {
-      const [one, other, unused] = [await keys.add(draft()), await keys.add(draft()), await keys.add(draft())];
-      for (const minutes of [1, 3, 2]) keys.recordUse(one.id, later(now, minutes * MINUTE));
-      keys.recordUse(other.id, now);
-      keys.recordUse(INT64_MAX as ApiKeyId, now);
-      await until(async () => (await keys.findById(other.id))?.key.lastUsedAt === now);
-      expect(await keys.findById(one.id)).toMatchObject({ key: { lastUsedAt: later(now, 3 * MINUTE) } });
-      expect(await keys.findById(unused.id)).toMatchObject({ key: { lastUsedAt: undefined } });
-      keys.recordUse(one.id, now);
-      keys.recordUse(other.id, later(now, MINUTE));
-      await until(async () => (await keys.findById(other.id))?.key.lastUsedAt === later(now, MINUTE));
-      expect(await keys.findById(one.id)).toMatchObject({ key: { lastUsedAt: later(now, 3 * MINUTE) } });
-    });
-
-    it('records the latest use of each operation within seconds, in any order of reports', async () => {
-      const [one, other] = [await keys.add(draft()), await keys.add(draft())];
-      const minute = (number: number) => later(now, number * MINUTE);
-      for (const number of [1, 3, 2]) keys.recordOperation(one.id, 'GET /v1/pets', minute(number));
-      keys.recordOperation(one.id, 'POST /v1/pets', minute(2));
-      keys.recordOperation(INT64_MAX as ApiKeyId, 'GET /v1/pets', now);
-      keys.recordOperation(other.id, 'GET /v1/pets', now);
-      await until(async () => (await operationsOf(other.id)).length === 1);
-      expect(await operationsOf(one.id)).toEqual([
-        { operation: 'GET /v1/pets', lastUsedAt: minute(3) },
-        { operation: 'POST /v1/pets', lastUsedAt: minute(2) },
-      ]);
-      keys.recordOperation(one.id, 'GET /v1/pets', minute(1));
-      keys.recordOperation(one.id, 'POST /v1/pets', minute(4));
-      await until(async () => (await operationsOf(one.id))[0]?.operation === 'POST /v1/pets');
-      expect(await operationsOf(one.id)).toEqual([
-        { operation: 'POST /v1/pets', lastUsedAt: minute(4) },
-        { operation: 'GET /v1/pets', lastUsedAt: minute(3) },
-      ]);
-      expect(await operationsOf(other.id)).toEqual([{ operation: 'GET /v1/pets', lastUsedAt: now }]);
-      const unused = await keys.add(draft());
-      expect(await keys.listOperations([other.id, unused.id, one.id])).toEqual(
-        new Map([
-          [one.id, await operationsOf(one.id)],
-          [other.id, await operationsOf(other.id)],
-        ]),
-      );
-      expect(await keys.listOperations([])).toEqual(new Map());
     });
 
     it('leaves the old key unchanged if its replacement cannot be added', async () => {

@@ -2,56 +2,29 @@ import {
   type AccountId,
   type ApiKeyId,
   DAY,
-  HOUR,
   type Instant,
   instant,
   later,
+  MOST_REFUSALS,
   type Outcomes,
   type PeriodOfUsage,
-  startOf,
+  type RecordedRequest,
+  type RequestRecords,
+  type ShownRefusal,
   type UsageOfKey,
-  type UsageRecords,
   type UsageSpan,
-  type UsedKey,
 } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import { readFromDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { queryPrepared } from '../database/prepared.js';
 import { portionsOf, WriteBehind } from '../database/write-behind.js';
-import type { Writable } from '../kernel/writable.js';
+import { UnwrittenRequests } from './unwritten-requests.js';
+import { ADD_REFUSALS, ADD_USAGE, type Write, WRITE_OPERATIONS, WRITE_USES } from './write-requests.js';
 
 const FLUSH_EVERY = 1_000;
-/** Hours of keys that wait for a write, about 10 MB. A further one isn't recorded. */
-export const MOST_HELD = 50_000;
-/** Hours of keys in one statement, which has a time limit. */
+/** Rows in one statement, which has a time limit. */
 const PORTION = 2_000;
-
-/**
- * The records of all instances are added up, by hour and by day. The join drops deleted keys. The rows are sorted,
- * because two instances that lock them in different orders could deadlock.
- */
-const ADD = {
-  name: 'usage add by hour and day',
-  text: `
-  WITH noted AS MATERIALIZED (
-    SELECT account_id, key_id, hour, admitted, refused, last_at
-    FROM unnest($1::bigint[], $2::timestamptz[], $3::bigint[], $4::bigint[], $5::timestamptz[])
-      AS noted (key_id, hour, admitted, refused, last_at)
-    JOIN api_keys ON api_keys.id = key_id
-  ), by_hour AS (
-    INSERT INTO usage_by_hour AS stored (account_id, hour, key_id, admitted, refused, last_at)
-    SELECT account_id, hour, key_id, admitted, refused, last_at FROM noted ORDER BY key_id, hour
-    ON CONFLICT (account_id, hour, key_id) DO UPDATE SET
-      admitted = stored.admitted + excluded.admitted, refused = stored.refused + excluded.refused,
-      last_at = greatest(stored.last_at, excluded.last_at)
-  )
-  INSERT INTO usage_by_day AS stored (account_id, day, key_id, admitted, refused)
-  SELECT account_id, (hour AT TIME ZONE 'UTC')::date AS day, key_id, sum(admitted), sum(refused)
-  FROM noted GROUP BY account_id, day, key_id ORDER BY key_id, day
-  ON CONFLICT (account_id, day, key_id) DO UPDATE SET
-    admitted = stored.admitted + excluded.admitted, refused = stored.refused + excluded.refused`,
-};
 
 /** The table of each span, its column of the start, and an expression for that in milliseconds. */
 const TABLES = {
@@ -85,43 +58,57 @@ const LAST_INCLUDED = `
 /** Deletes the hours of an account that is closed. */
 export const DELETE_HOURS = 'DELETE FROM usage_by_hour WHERE account_id = $1';
 
-/** The outcomes of one key in one hour. */
-type HourOfKey = Writable<PeriodOfUsage & UsageOfKey & { lastAt: Instant }>;
-type Hours = Map<Instant, Map<ApiKeyId, HourOfKey>>;
+const refusalsWhere = (condition: string) => `
+  SELECT extract(epoch FROM at) * 1000 AS at, key_id, operation, code, request_id, name, ending
+  FROM refusals JOIN api_keys ON api_keys.id = key_id
+  WHERE refusals.account_id = $1 AND ${condition} ORDER BY at DESC, refusals.id DESC LIMIT ${MOST_REFUSALS}`;
 
-/** A write whose response is lost is repeated. If the database had done it, it counts twice. */
-export class PostgresUsageRecords implements UsageRecords {
-  /** Counts that are not yet written. */
-  private hours: Hours = new Map();
-  /** The number of its entries. */
-  private held = 0;
+/** Deletes the refusals of an account that is closed. */
+export const DELETE_REFUSALS = 'DELETE FROM refusals WHERE account_id = $1';
+
+/** The rows of one statement. */
+interface Portion {
+  readonly write: () => Promise<unknown>;
+  /** Takes the rows back. */
+  readonly keep: () => void;
+}
+
+/**
+ * A write whose response is lost is repeated. If the database had done it, usage counts twice, and nothing else does.
+ */
+export class PostgresRequestRecords implements RequestRecords {
+  private readonly unwritten = new UnwrittenRequests();
   private readonly writeBehind;
 
   constructor(
     private readonly dataSource: DataSource,
     onEvent: (message: string) => void,
   ) {
-    this.writeBehind = new WriteBehind(
+    this.writeBehind = new WriteBehind<Portion>(
       {
-        name: 'Usage records',
+        name: 'Records of requests',
         delay: FLUSH_EVERY,
-        take: () => portionsOf(this.takeAll(), PORTION),
-        write: (portion) => queryPrepared(dataSource, ADD, parametersOf(portion)),
+        take: () => this.takePortions(),
+        write: (portion) => portion.write(),
         keep: (portion) => {
-          for (const usage of portion) this.add(usage);
+          portion.keep();
         },
       },
       onEvent,
     );
   }
 
-  record({ keyId }: UsedKey, isAdmitted: boolean, at: Instant): void {
-    const [admitted, refused] = isAdmitted ? [1, 0] : [0, 1];
-    this.add({ keyId, start: startOf(HOUR, at), admitted, refused, lastAt: at });
+  /** Refusals that were not recorded because too many waited to be written. */
+  get droppedRefusals(): number {
+    return this.unwritten.droppedRefusals;
+  }
+
+  record(request: RecordedRequest): void {
+    this.unwritten.add(request);
     this.writeBehind.soon();
   }
 
-  async list(
+  async listUsage(
     accountId: AccountId,
     span: UsageSpan,
     from: Instant,
@@ -134,7 +121,7 @@ export class PostgresUsageRecords implements UsageRecords {
     return rows.map((row) => ({ start: instant(Number(row.start)), ...outcomesFrom(row) }));
   }
 
-  async sumByKey(
+  async sumUsageByKey(
     accountId: AccountId,
     span: UsageSpan,
     from: Instant,
@@ -152,10 +139,22 @@ export class PostgresUsageRecords implements UsageRecords {
     return lastAt === undefined ? undefined : instant(Number(lastAt));
   }
 
-  async forget(span: UsageSpan, before: Instant): Promise<number> {
+  async purgeUsage(span: UsageSpan, before: Instant): Promise<number> {
     const { table, time } = TABLES[span];
     // A day is stored as a date.
     return deletePortions(this.dataSource, { table, time }, later(before, span === 'day' ? -DAY : -1));
+  }
+
+  async listRefusals(accountId: AccountId, requestId?: string): Promise<readonly ShownRefusal[]> {
+    const [text, values] =
+      requestId === undefined
+        ? [refusalsWhere('true'), [accountId]]
+        : [refusalsWhere('request_id = $2'), [accountId, requestId]];
+    return (await this.query<RefusalRow>(text, values)).map(refusalFrom);
+  }
+
+  async purgeRefusals(before: Instant): Promise<number> {
+    return deletePortions(this.dataSource, { table: 'refusals', time: 'at' }, later(before, -1));
   }
 
   /** Tries to write the rest. */
@@ -163,39 +162,39 @@ export class PostgresUsageRecords implements UsageRecords {
     await this.writeBehind.close();
   }
 
-  private add(usage: HourOfKey): void {
-    const keys = this.hours.get(usage.start) ?? new Map<ApiKeyId, HourOfKey>();
-    const known = keys.get(usage.keyId);
-    if (known !== undefined) {
-      known.admitted += usage.admitted;
-      known.refused += usage.refused;
-      if (usage.lastAt > known.lastAt) known.lastAt = usage.lastAt;
-    } else if (this.held < MOST_HELD) {
-      this.held += 1;
-      this.hours.set(usage.start, keys.set(usage.keyId, usage));
-    }
+  private takePortions(): readonly Portion[] {
+    const { unwritten } = this;
+    const { uses, operations, hours, refusals } = unwritten.take();
+    return [
+      ...this.portionsOf(WRITE_USES, uses, (use) => {
+        unwritten.keepUse(use);
+      }),
+      ...this.portionsOf(ADD_USAGE, hours, (hour) => {
+        unwritten.keepHour(hour);
+      }),
+      ...this.portionsOf(WRITE_OPERATIONS, operations, (use) => {
+        unwritten.keepOperation(use);
+      }),
+      // Last, so that the texts of refusals never stop what is counted.
+      ...this.portionsOf(ADD_REFUSALS, refusals, (refusal) => {
+        unwritten.keepRefusal(refusal);
+      }),
+    ];
   }
 
-  private takeAll(): HourOfKey[] {
-    const all = [...this.hours.values()].flatMap((keys) => [...keys.values()]);
-    this.hours = new Map();
-    this.held = 0;
-    return all;
+  private portionsOf<Row>(write: Write<Row>, rows: readonly Row[], keep: (row: Row) => void): readonly Portion[] {
+    const { columnsOf, ...statement } = write;
+    return portionsOf(rows, PORTION).map((portion) => ({
+      write: () => queryPrepared(this.dataSource, statement, columnsOf(portion)),
+      keep: () => {
+        portion.forEach(keep);
+      },
+    }));
   }
 
   private query<Row>(text: string, values: unknown[]): Promise<Row[]> {
     return readFromDatabase(this.dataSource, () => this.dataSource.query<Row[]>(text, values));
   }
-}
-
-function parametersOf(usages: readonly HourOfKey[]): unknown[][] {
-  return [
-    usages.map(({ keyId }) => keyId),
-    usages.map(({ start }) => new Date(start).toISOString()),
-    usages.map(({ admitted }) => admitted),
-    usages.map(({ refused }) => refused),
-    usages.map(({ lastAt }) => new Date(lastAt).toISOString()),
-  ];
 }
 
 interface OutcomesRow {
@@ -205,4 +204,23 @@ interface OutcomesRow {
 
 function outcomesFrom({ admitted, refused }: OutcomesRow): Outcomes {
   return { admitted: Number(admitted), refused: Number(refused) };
+}
+
+interface RefusalRow {
+  readonly at: string;
+  readonly key_id: string;
+  readonly operation: string;
+  readonly code: string;
+  readonly request_id: string;
+  readonly name: string | null;
+  readonly ending: string;
+}
+
+function refusalFrom({ at, key_id, operation, code, request_id, name, ending }: RefusalRow): ShownRefusal {
+  return {
+    at: instant(Number(at)),
+    keyId: BigInt(key_id) as ApiKeyId,
+    ...{ operation, code, requestId: request_id },
+    key: { name: name ?? undefined, ending },
+  };
 }

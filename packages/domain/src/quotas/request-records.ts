@@ -1,0 +1,91 @@
+import type { AccountId } from '../accounts/account.js';
+import type { ApiKey, ApiKeyId } from '../accounts/api-key.js';
+import { DAY, HOUR, type Instant } from '../kernel/clock.js';
+import type { KeyRequester } from './request-counter.js';
+
+/** Numbers of requests by their outcome. */
+export interface Outcomes {
+  readonly admitted: number;
+  /** Refused by a limit of the plan or by a ban. */
+  readonly refused: number;
+}
+
+/** The spans of UTC time by which usage is recorded, with their lengths in milliseconds. */
+export const USAGE_SPANS = { hour: HOUR, day: DAY } as const;
+export type UsageSpan = keyof typeof USAGE_SPANS;
+
+/** The usage of one UTC hour or day. */
+export interface PeriodOfUsage extends Outcomes {
+  readonly start: Instant;
+}
+
+export interface UsageOfKey extends Outcomes {
+  readonly keyId: ApiKeyId;
+}
+
+/** Refusals of an account that are kept, the latest. */
+export const MOST_REFUSALS = 100;
+
+/** An error of the client that a request was answered with. It contains nothing that the client chose but its id. */
+export interface Refusal {
+  /** The name of the operation. */
+  readonly operation: string;
+  /** The `code` of the response. */
+  readonly code: string;
+  /** The id of the request, as the response shows it. */
+  readonly requestId: string;
+}
+
+export interface ShownRefusal extends Refusal {
+  readonly at: Instant;
+  readonly keyId: ApiKeyId;
+  readonly key: Pick<ApiKey, 'name' | 'ending'>;
+}
+
+/** A request of a known account, with all that is recorded of it. */
+export interface RecordedRequest extends KeyRequester {
+  readonly at: Instant;
+  /** Whether it used the key. A key that doesn't work isn't used. */
+  readonly isUse: boolean;
+  /** Whether the limits admitted it. Undefined if it wasn't counted. */
+  readonly isAdmitted?: boolean | undefined;
+  /** The name of the operation that it called. Undefined if it was refused before that. */
+  readonly operation?: string | undefined;
+  readonly refusal?: Refusal | undefined;
+}
+
+/**
+ * Port: what the requests of each account have used. The last use of a key, and of each operation by it, are part of the
+ * keys (`ApiKeyRepository`).
+ */
+export interface RequestRecords {
+  /**
+   * Records one request: the minute of the last use of its key and operation, its outcome by UTC hour and day, and its
+   * refusal. It returns at once and never fails. Reads show it within seconds, together with the requests of all
+   * instances. What is not stored yet is lost if the process crashes. Refusals of a closed account are never stored.
+   */
+  record(request: RecordedRequest): void;
+  /**
+   * The account's usage in the hours or days that begin at `from` or later, of one key or of all keys together,
+   * ascending. Those without usage are left out.
+   */
+  listUsage(accountId: AccountId, span: UsageSpan, from: Instant, keyId?: ApiKeyId): Promise<readonly PeriodOfUsage[]>;
+  /** The sum of these hours or days for each of the account's given keys, ascending. Unused keys are left out. */
+  sumUsageByKey(
+    accountId: AccountId,
+    span: UsageSpan,
+    from: Instant,
+    keys: readonly ApiKeyId[],
+  ): Promise<readonly UsageOfKey[]>;
+  /**
+   * The time of the account's last request that its usage includes, if it was in an hour that begins at `from` or later.
+   * Later requests may still be missing from reads.
+   */
+  lastIncluded(accountId: AccountId, from: Instant): Promise<Instant | undefined>;
+  /** The account's last refusals, or those of the request with that id, the latest first. */
+  listRefusals(accountId: AccountId, requestId?: string): Promise<readonly ShownRefusal[]>;
+  /** Deletes the hours or days that begin before that one. Returns the number of deleted records. */
+  purgeUsage(span: UsageSpan, before: Instant): Promise<number>;
+  /** Deletes the refusals before that instant. Returns their number. */
+  purgeRefusals(before: Instant): Promise<number>;
+}

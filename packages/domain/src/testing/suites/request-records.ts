@@ -1,0 +1,290 @@
+import type { AccountId } from '../../accounts/account.js';
+import type { ApiKeyId } from '../../accounts/api-key.js';
+import { DAY, HOUR, type Instant, instant, later, MINUTE, startOf } from '../../kernel/clock.js';
+import { INT64_MAX } from '../../kernel/int64.js';
+import { sumOf } from '../../quotas/show-usage.js';
+import type { KeyRequester } from '../../quotas/request-counter.js';
+import { MOST_REFUSALS, type Refusal, type RequestRecords, USAGE_SPANS } from '../../quotas/request-records.js';
+import { Draws } from './draws.js';
+import { NOON, openWithPassword, Unique } from './fixtures.js';
+import type { Open, Opened, TestFramework } from './framework.js';
+
+type Needed = 'accounts' | 'apiKeys' | 'credentials' | 'requestRecords';
+
+const DAY_ONE = startOf(DAY, NOON);
+const NOON_HOUR = startOf(HOUR, NOON);
+
+/** The guarantees of every `RequestRecords`. */
+export function requestRecordsSuite(framework: TestFramework, name: string, open: Open<Needed>): void {
+  const { describe, it, beforeAll, afterAll, expect, until, random } = framework;
+  describe(`records of requests (${name})`, () => {
+    const unique = new Unique();
+    let adapters: Opened<Needed>;
+    let ports: Opened<Needed>['ports'];
+    let records: RequestRecords;
+    beforeAll(async () => {
+      adapters = await open();
+      ports = adapters.ports;
+      records = ports.requestRecords;
+    });
+    afterAll(() => adapters.close());
+
+    async function newKey(accountId?: AccountId): Promise<KeyRequester> {
+      const id = accountId ?? (await openWithPassword(ports.credentials, unique)).id;
+      return { accountId: id, keyId: (await ports.apiKeys.add(unique.key({ id }))).id };
+    }
+    const close = (accountId: AccountId) => ports.credentials.close({ accountId, current: 'hash', at: NOON });
+
+    describe('of uses', () => {
+      const use = (key: KeyRequester, minutes: number, operation?: string) => {
+        records.record({ ...key, at: later(NOON, minutes * MINUTE), isUse: true, operation });
+      };
+      const minute = (minutes: number) => startOf(MINUTE, later(NOON, minutes * MINUTE));
+      const lastUseOf = async ({ keyId }: KeyRequester) => (await ports.apiKeys.findById(keyId))?.key.lastUsedAt;
+      const operationsOf = async ({ keyId }: KeyRequester) =>
+        (await ports.apiKeys.listOperations([keyId])).get(keyId) ?? [];
+      const unknown = { accountId: INT64_MAX as AccountId, keyId: INT64_MAX as ApiKeyId };
+
+      it('tell the latest minute in which a key was used, in any order of reports', async () => {
+        const [one, other, unused] = [await newKey(), await newKey(), await newKey()];
+        for (const minutes of [1, 3, 2]) use(one, minutes);
+        use(unknown, 0);
+        use(other, 0);
+        records.record({ ...unused, at: NOON, isUse: false });
+        await until(async () => (await lastUseOf(other)) === minute(0));
+        expect(await lastUseOf(one)).toBe(minute(3));
+        expect(await lastUseOf(unused)).toBeUndefined();
+        use(one, 0);
+        use(other, 1);
+        await until(async () => (await lastUseOf(other)) === minute(1));
+        expect(await lastUseOf(one)).toBe(minute(3));
+        expect(await operationsOf(one)).toEqual([]);
+      });
+
+      it('tell the latest minute of each operation, in any order of reports', async () => {
+        const [one, other, unused] = [await newKey(), await newKey(), await newKey()];
+        for (const minutes of [1, 3, 2]) use(one, minutes, 'list');
+        use(one, 2, 'add');
+        use(unknown, 0, 'list');
+        use(other, 0, 'list');
+        await until(async () => (await operationsOf(other)).length === 1);
+        expect(await operationsOf(one)).toEqual([
+          { operation: 'list', lastUsedAt: minute(3) },
+          { operation: 'add', lastUsedAt: minute(2) },
+        ]);
+        use(one, 1, 'list');
+        use(one, 4, 'add');
+        await until(async () => (await operationsOf(one))[0]?.operation === 'add');
+        const operations = [
+          { operation: 'add', lastUsedAt: minute(4) },
+          { operation: 'list', lastUsedAt: minute(3) },
+        ];
+        const ids = [other, unused, one].map(({ keyId }) => keyId);
+        expect(await ports.apiKeys.listOperations(ids)).toEqual(
+          new Map([
+            [one.keyId, operations],
+            [other.keyId, [{ operation: 'list', lastUsedAt: minute(0) }]],
+          ]),
+        );
+        expect(await ports.apiKeys.listOperations([])).toEqual(new Map());
+      });
+    });
+
+    describe('of usage', () => {
+      const count = (key: KeyRequester, isAdmitted: boolean, at: Instant) => {
+        records.record({ ...key, at, isUse: true, isAdmitted });
+      };
+      function record(key: KeyRequester, admitted: number, refused: number, at = NOON): void {
+        for (let sent = 0; sent < admitted; sent += 1) count(key, true, at);
+        for (let sent = 0; sent < refused; sent += 1) count(key, false, at);
+      }
+      /** Waits until that many requests of the account are included. */
+      async function untilIncluded(accountId: AccountId, requests: number): Promise<void> {
+        await until(async () => {
+          const { admitted, refused } = sumOf(await records.listUsage(accountId, 'day', instant(0)));
+          return admitted + refused === requests;
+        });
+      }
+
+      it('add up by hour, day and key, within seconds, and are the account’s own', async () => {
+        const one = await newKey();
+        const { accountId } = one;
+        const [other, strangers] = [await newKey(accountId), await newKey()];
+        record(one, 3, 2);
+        record(strangers, 1, 0);
+        record(one, 0, 1, later(DAY_ONE, DAY));
+        record(other, 1, 0);
+        record(one, 1, 0, later(DAY_ONE, DAY - 1));
+        // Neither admitted nor refused by a limit.
+        records.record({ ...one, at: NOON, isUse: true });
+        await untilIncluded(accountId, 8);
+        const days = [
+          { start: DAY_ONE, admitted: 5, refused: 2 },
+          { start: later(DAY_ONE, DAY), admitted: 0, refused: 1 },
+        ];
+        const hours = [
+          { start: NOON_HOUR, admitted: 4, refused: 2 },
+          { start: later(DAY_ONE, DAY - HOUR), admitted: 1, refused: 0 },
+          { start: later(DAY_ONE, DAY), admitted: 0, refused: 1 },
+        ];
+        expect(await records.listUsage(accountId, 'day', DAY_ONE)).toEqual(days);
+        expect(await records.listUsage(accountId, 'day', later(DAY_ONE, DAY))).toEqual(days.slice(1));
+        expect(await records.listUsage(accountId, 'hour', DAY_ONE)).toEqual(hours);
+        expect(await records.listUsage(accountId, 'hour', later(NOON_HOUR, HOUR))).toEqual(hours.slice(1));
+        expect(await records.listUsage(accountId, 'hour', NOON_HOUR, other.keyId)).toEqual([
+          { start: NOON_HOUR, admitted: 1, refused: 0 },
+        ]);
+        expect(await records.listUsage(accountId, 'day', DAY_ONE, strangers.keyId)).toEqual([]);
+        const all = [one.keyId, other.keyId, strangers.keyId];
+        expect(await records.sumUsageByKey(accountId, 'day', DAY_ONE, all)).toEqual([
+          { keyId: one.keyId, admitted: 4, refused: 3 },
+          { keyId: other.keyId, admitted: 1, refused: 0 },
+        ]);
+        expect(await records.sumUsageByKey(accountId, 'hour', later(NOON_HOUR, HOUR), all)).toEqual([
+          { keyId: one.keyId, admitted: 1, refused: 1 },
+        ]);
+        record(one, 2, 0);
+        await untilIncluded(accountId, 10);
+      });
+
+      it('tell the time of the last request that they include, if it was in the given hours', async () => {
+        const key = await newKey();
+        expect(await records.lastIncluded(key.accountId, DAY_ONE)).toBeUndefined();
+        for (const minutes of [3, 61, 7]) record(key, 1, 0, later(NOON_HOUR, minutes * MINUTE));
+        await untilIncluded(key.accountId, 3);
+        const last = later(NOON_HOUR, 61 * MINUTE);
+        expect(await records.lastIncluded(key.accountId, DAY_ONE)).toBe(last);
+        expect(await records.lastIncluded(key.accountId, startOf(HOUR, last))).toBe(last);
+        expect(await records.lastIncluded(key.accountId, later(startOf(HOUR, last), HOUR))).toBeUndefined();
+      });
+
+      it('of drawn requests: the hours of each day add up to it, for each key and all together', async () => {
+        const draws = new Draws(random);
+        const first = await newKey();
+        const { accountId } = first;
+        const keys = [first, await newKey(accountId), await newKey(accountId)];
+        const sent = Array.from({ length: 200 }, () => ({
+          key: draws.pick(keys),
+          isAdmitted: !draws.isOneOf(3),
+          // Often at the edge of an hour.
+          at: later(DAY_ONE, draws.integer(0, 71) * HOUR + draws.pick([0, 1, HOUR / 2, HOUR - 1])),
+        }));
+        for (const { key, isAdmitted, at } of sent) count(key, isAdmitted, at);
+        await untilIncluded(accountId, sent.length);
+        for (const keyId of [undefined, ...keys.map((key) => key.keyId)]) {
+          for (const span of ['hour', 'day'] as const) {
+            const length = USAGE_SPANS[span];
+            const starts = Array.from({ length: (3 * DAY) / length }, (_, index) => later(DAY_ONE, index * length));
+            const expected = starts.flatMap((start) => {
+              const own = sent.filter(
+                ({ key, at }) => startOf(length, at) === start && (keyId === undefined || key.keyId === keyId),
+              );
+              const admitted = own.filter(({ isAdmitted }) => isAdmitted).length;
+              return own.length === 0 ? [] : [{ start, admitted, refused: own.length - admitted }];
+            });
+            expect(await records.listUsage(accountId, span, DAY_ONE, keyId)).toEqual(expected);
+          }
+        }
+      });
+
+      it('older than an hour or a day are forgotten, the others not', async () => {
+        const { accountId, ...key } = await newKey();
+        for (const days of [-20, -19, -10]) record({ accountId, ...key }, 1, 0, later(DAY_ONE, days * DAY));
+        await untilIncluded(accountId, 3);
+        const tenth = later(DAY_ONE, -10 * DAY);
+        expect(await records.purgeUsage('day', tenth)).toBe(2);
+        expect(await records.purgeUsage('day', tenth)).toBe(0);
+        expect(await records.listUsage(accountId, 'day', instant(0))).toMatchObject([{ start: tenth }]);
+        expect(await records.listUsage(accountId, 'hour', instant(0))).toHaveLength(3);
+        expect(await records.purgeUsage('hour', tenth)).toBe(2);
+        expect(await records.listUsage(accountId, 'hour', instant(0))).toMatchObject([{ start: tenth }]);
+        expect(await records.purgeUsage('hour', later(tenth, HOUR))).toBe(1);
+        expect(await records.listUsage(accountId, 'hour', instant(0))).toEqual([]);
+        expect(await records.listUsage(accountId, 'day', instant(0))).toHaveLength(1);
+      });
+
+      it('by hour are deleted with their account', async () => {
+        const [key, others] = [await newKey(), await newKey()];
+        for (const each of [key, others]) record(each, 1, 0);
+        for (const { accountId } of [key, others]) await untilIncluded(accountId, 1);
+        await close(key.accountId);
+        expect(await records.listUsage(key.accountId, 'hour', DAY_ONE)).toEqual([]);
+        expect(await records.listUsage(others.accountId, 'hour', DAY_ONE)).toHaveLength(1);
+      });
+    });
+
+    describe('of refusals', () => {
+      function record(key: KeyRequester, milliseconds = 0, changes: Partial<Refusal> = {}) {
+        const refusal = { operation: 'list', code: 'invalid_parameter', requestId: unique.name(), ...changes };
+        const at = later(NOON, milliseconds);
+        records.record({ ...key, at, isUse: true, refusal });
+        return { ...refusal, at, keyId: key.keyId };
+      }
+      const untilThere = (accountId: AccountId, { requestId }: Refusal) =>
+        until(async () => (await records.listRefusals(accountId, requestId)).length > 0);
+
+      it('are those of each account, the latest first, with their keys', async () => {
+        const one = await newKey();
+        const [other, strangers] = [await newKey(one.accountId), await newKey()];
+        const first = record(one);
+        record(strangers);
+        const third = record(other, 2, { code: 'rate_limited', operation: 'add' });
+        const second = record(one, 1);
+        const sameTime = record(one, 1);
+        await untilThere(one.accountId, sameTime);
+        const key = { name: undefined, ending: 'wxyz' };
+        expect(await records.listRefusals(one.accountId)).toEqual(
+          [third, sameTime, second, first].map((each) => ({ ...each, key })),
+        );
+      });
+
+      it('are found by exactly their request’s id, of that account only', async () => {
+        const [key, strangers] = [await newKey(), await newKey()];
+        const [wanted, , theirs] = [record(key), record(key), record(strangers)];
+        await untilThere(key.accountId, wanted);
+        await untilThere(strangers.accountId, theirs);
+        const found = (requestId: string) => records.listRefusals(key.accountId, requestId);
+        expect(await found(wanted.requestId)).toMatchObject([wanted]);
+        for (const id of [wanted.requestId.slice(0, -1), `${wanted.requestId}0`, '%', '', theirs.requestId]) {
+          expect(await found(id)).toEqual([]);
+        }
+        // A client may choose the same id for several requests.
+        const again = record(key, 1, { requestId: wanted.requestId });
+        await until(async () => (await found(wanted.requestId)).length === 2);
+        expect(await found(wanted.requestId)).toMatchObject([again, wanted]);
+      });
+
+      it('are the last 100 of each account, however many there are at once or over time', async () => {
+        const [key, strangers] = [await newKey(), await newKey()];
+        const theirs = record(strangers);
+        const all: (Refusal & { readonly at: Instant })[] = [];
+        for (const until of [60, 150, 151, 700, 1_000]) {
+          while (all.length < until) all.push(record(key, all.length));
+          await untilThere(key.accountId, all.at(-1) ?? theirs);
+          if (until < MOST_REFUSALS) continue;
+          expect(await records.listRefusals(key.accountId)).toMatchObject(all.slice(-MOST_REFUSALS).reverse());
+        }
+        expect(await records.listRefusals(strangers.accountId)).toMatchObject([theirs]);
+      });
+
+      it('before an instant are deleted, and no others', async () => {
+        const key = await newKey();
+        const [, second, third] = [0, 1, 2].map((minutes) => record(key, (minutes - 1_000) * MINUTE));
+        if (second === undefined || third === undefined) throw new Error('unreachable');
+        await untilThere(key.accountId, third);
+        expect(await records.purgeRefusals(second.at)).toBe(1);
+        expect(await records.listRefusals(key.accountId)).toMatchObject([third, second]);
+      });
+
+      it('of a closed account are deleted, and no more are taken', async () => {
+        const [key, others] = [await newKey(), await newKey()];
+        await untilThere(key.accountId, record(key));
+        await close(key.accountId);
+        expect(await records.listRefusals(key.accountId)).toEqual([]);
+        record(key, 0, { code: 'revoked_api_key' });
+        await untilThere(others.accountId, record(others));
+        expect(await records.listRefusals(key.accountId)).toEqual([]);
+      });
+    });
+  });
+}

@@ -1,0 +1,125 @@
+import { randomInt } from 'node:crypto';
+import { type ApiKeyId, HOUR, type Instant, MINUTE, type RecordedRequest, startOf } from '@adoption-store/domain';
+import type { Writable } from '../kernel/writable.js';
+import { RecentRefusals, type UnwrittenRefusal } from './recent-refusals.js';
+
+/** Used keys. The use of a further one is recorded in a later minute. */
+export const MOST_KEYS = 10_000;
+/** Operations of keys, and as many hours of keys: about 10 MB each. */
+export const MOST_HELD = 50_000;
+
+/** The latest use of a key. */
+export interface KeyUse {
+  readonly keyId: ApiKeyId;
+  readonly at: Instant;
+}
+
+export interface OperationOfKey extends KeyUse {
+  readonly operation: string;
+}
+
+/** The outcomes of one key in one hour. */
+export interface HourOfKey {
+  readonly keyId: ApiKeyId;
+  readonly start: Instant;
+  readonly admitted: number;
+  readonly refused: number;
+  readonly lastAt: Instant;
+}
+
+/**
+ * What requests have used and is not yet written. Each kind has its own bound, so that none takes the room of another: a
+ * flood of refusals can't push out usage.
+ */
+export class UnwrittenRequests {
+  private minute: Instant | undefined;
+  /** The keys of this minute, with their operations. Each is recorded once a minute. */
+  private known = new Map<ApiKeyId, Set<string>>();
+  private uses = new Map<ApiKeyId, KeyUse>();
+  private operations = new Map<string, OperationOfKey>();
+  private hours = new Map<Instant, Map<ApiKeyId, Writable<HourOfKey>>>();
+  private heldHours = 0;
+  private refusals = new RecentRefusals();
+  private lost = 0;
+  /** Unlike those of other processes: the upper bits are random. */
+  private nextId = randomInt(2 ** 20) * 2 ** 32;
+
+  /** Refusals that were not recorded because too many waited to be written. */
+  get droppedRefusals(): number {
+    return this.lost + this.refusals.dropped;
+  }
+
+  add({ accountId, keyId, at, isUse, isAdmitted, operation, refusal }: RecordedRequest): void {
+    if (isUse) this.use(keyId, startOf(MINUTE, at), operation);
+    if (isAdmitted !== undefined) {
+      const [admitted, refused] = isAdmitted ? [1, 0] : [0, 1];
+      this.keepHour({ keyId, start: startOf(HOUR, at), admitted, refused, lastAt: at });
+    }
+    if (refusal !== undefined) {
+      this.keepRefusal({ ...refusal, id: this.nextId, accountId, keyId, at });
+      this.nextId += 1;
+    }
+  }
+
+  /** Returns everything, and forgets it. */
+  take() {
+    const { uses, operations, hours, refusals } = this;
+    this.uses = new Map();
+    this.operations = new Map();
+    this.hours = new Map();
+    this.heldHours = 0;
+    this.refusals = new RecentRefusals();
+    this.lost += refusals.dropped;
+    return {
+      uses: [...uses.values()],
+      operations: [...operations.values()],
+      hours: [...hours.values()].flatMap((keys): HourOfKey[] => [...keys.values()]),
+      refusals: refusals.all(),
+    };
+  }
+
+  keepUse(use: KeyUse): void {
+    keepLatest(this.uses, use.keyId, use, MOST_KEYS);
+  }
+
+  keepOperation(use: OperationOfKey): void {
+    keepLatest(this.operations, `${use.keyId} ${use.operation}`, use, MOST_HELD);
+  }
+
+  keepHour(hour: HourOfKey): void {
+    const keys = this.hours.get(hour.start) ?? new Map<ApiKeyId, Writable<HourOfKey>>();
+    const known = keys.get(hour.keyId);
+    if (known !== undefined) {
+      known.admitted += hour.admitted;
+      known.refused += hour.refused;
+      if (hour.lastAt > known.lastAt) known.lastAt = hour.lastAt;
+    } else if (this.heldHours < MOST_HELD) {
+      this.heldHours += 1;
+      this.hours.set(hour.start, keys.set(hour.keyId, { ...hour }));
+    }
+  }
+
+  keepRefusal(refusal: UnwrittenRefusal): void {
+    this.refusals.add(refusal);
+  }
+
+  private use(keyId: ApiKeyId, minute: Instant, operation: string | undefined): void {
+    if (minute !== this.minute) {
+      this.minute = minute;
+      this.known = new Map();
+    }
+    const known = this.known.get(keyId) ?? new Set<string>();
+    if (!this.known.has(keyId)) {
+      if (this.known.size < MOST_KEYS) this.known.set(keyId, known);
+      this.keepUse({ keyId, at: minute });
+    }
+    if (operation === undefined || known.has(operation)) return;
+    known.add(operation);
+    this.keepOperation({ keyId, operation, at: minute });
+  }
+}
+
+function keepLatest<Key, Use extends KeyUse>(uses: Map<Key, Use>, key: Key, use: Use, most: number): void {
+  const known = uses.get(key);
+  if (known === undefined ? uses.size < most : known.at < use.at) uses.set(key, use);
+}

@@ -1,0 +1,116 @@
+import { MOST_REFUSALS } from '@adoption-store/domain';
+import type { Statement } from '../database/prepared.js';
+import type { UnwrittenRefusal } from './recent-refusals.js';
+import type { HourOfKey, KeyUse, OperationOfKey } from './unwritten-requests.js';
+
+/** A statement that writes many rows of one kind, which it takes as columns. */
+export interface Write<Row> extends Statement {
+  readonly columnsOf: (rows: readonly Row[]) => unknown[][];
+}
+
+const time = (at: number) => new Date(at).toISOString();
+
+/**
+ * All instances write the same minutes, so most are stored already, and need no new version of their row. Locked in the
+ * order of their ids, so that two instances that write the same keys can't deadlock.
+ */
+export const WRITE_USES: Write<KeyUse> = {
+  name: 'api key uses write',
+  text: `
+  WITH uses AS (SELECT * FROM unnest($1::bigint[], $2::timestamptz[]) AS uses (id, at)),
+    newer AS (
+      SELECT id, at FROM api_keys JOIN uses USING (id) WHERE last_used_at IS NULL OR last_used_at < at
+      ORDER BY id FOR NO KEY UPDATE OF api_keys)
+  UPDATE api_keys SET last_used_at = newer.at FROM newer WHERE api_keys.id = newer.id`,
+  columnsOf: (uses) => [uses.map(({ keyId }) => keyId), uses.map(({ at }) => time(at))],
+};
+
+/** Most are stored already by another instance. The rest as in `ADD_USAGE`: the join drops deleted keys. */
+export const WRITE_OPERATIONS: Write<OperationOfKey> = {
+  name: 'api key operations write',
+  text: `
+  INSERT INTO key_operations AS stored (key_id, operation, last_used_at)
+  SELECT used.key_id, used.operation, used.at
+  FROM unnest($1::bigint[], $2::text[], $3::timestamptz[]) AS used (key_id, operation, at)
+  JOIN api_keys ON api_keys.id = used.key_id
+  LEFT JOIN key_operations AS known ON (known.key_id, known.operation) = (used.key_id, used.operation)
+  WHERE known.last_used_at IS NULL OR known.last_used_at < used.at
+  ORDER BY used.key_id, used.operation
+  ON CONFLICT (key_id, operation) DO UPDATE SET last_used_at = excluded.last_used_at
+  WHERE stored.last_used_at < excluded.last_used_at`,
+  columnsOf: (uses) => [
+    uses.map(({ keyId }) => keyId),
+    uses.map(({ operation }) => operation),
+    uses.map(({ at }) => time(at)),
+  ],
+};
+
+/**
+ * The usage of all instances is added up, by hour and by day. The join drops deleted keys. The rows are sorted, because
+ * two instances that lock them in different orders could deadlock.
+ */
+export const ADD_USAGE: Write<HourOfKey> = {
+  name: 'usage add by hour and day',
+  text: `
+  WITH noted AS MATERIALIZED (
+    SELECT account_id, key_id, hour, admitted, refused, last_at
+    FROM unnest($1::bigint[], $2::timestamptz[], $3::bigint[], $4::bigint[], $5::timestamptz[])
+      AS noted (key_id, hour, admitted, refused, last_at)
+    JOIN api_keys ON api_keys.id = key_id
+  ), by_hour AS (
+    INSERT INTO usage_by_hour AS stored (account_id, hour, key_id, admitted, refused, last_at)
+    SELECT account_id, hour, key_id, admitted, refused, last_at FROM noted ORDER BY key_id, hour
+    ON CONFLICT (account_id, hour, key_id) DO UPDATE SET
+      admitted = stored.admitted + excluded.admitted, refused = stored.refused + excluded.refused,
+      last_at = greatest(stored.last_at, excluded.last_at)
+  )
+  INSERT INTO usage_by_day AS stored (account_id, day, key_id, admitted, refused)
+  SELECT account_id, (hour AT TIME ZONE 'UTC')::date AS day, key_id, sum(admitted), sum(refused)
+  FROM noted GROUP BY account_id, day, key_id ORDER BY key_id, day
+  ON CONFLICT (account_id, day, key_id) DO UPDATE SET
+    admitted = stored.admitted + excluded.admitted, refused = stored.refused + excluded.refused`,
+  columnsOf: (hours) => [
+    hours.map(({ keyId }) => keyId),
+    hours.map(({ start }) => time(start)),
+    hours.map(({ admitted }) => admitted),
+    hours.map(({ refused }) => refused),
+    hours.map(({ lastAt }) => time(lastAt)),
+  ],
+};
+
+/**
+ * Adds refusals of open accounts, and deletes what each has beyond the last 100. The statement doesn't see its own
+ * rows, so it keeps 100 less the added ones of those before. Rows that another instance is deleting are skipped: two
+ * that lock them in different orders could deadlock.
+ */
+export const ADD_REFUSALS: Write<UnwrittenRefusal> = {
+  name: 'refusals add',
+  text: `
+  WITH added AS (
+    INSERT INTO refusals (account_id, at, id, key_id, operation, code, request_id)
+    SELECT account_id, at, noted.id, key_id, operation, code, request_id
+    FROM unnest($1::bigint[], $2::timestamptz[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[])
+      AS noted (account_id, at, id, key_id, operation, code, request_id)
+    JOIN accounts ON accounts.id = account_id AND accounts.closed_at IS NULL
+    ON CONFLICT DO NOTHING
+    RETURNING account_id
+  ), surplus AS MATERIALIZED (
+    SELECT older.ctid FROM (SELECT account_id, count(*) AS rows FROM added GROUP BY account_id) AS grown
+    CROSS JOIN LATERAL (
+      SELECT refusals.ctid FROM refusals WHERE refusals.account_id = grown.account_id
+      ORDER BY at DESC, id DESC OFFSET greatest(0, ${MOST_REFUSALS} - grown.rows)
+    ) AS older
+  ), locked AS MATERIALIZED (
+    SELECT ctid FROM refusals WHERE ctid = ANY(ARRAY(SELECT ctid FROM surplus)) FOR UPDATE SKIP LOCKED
+  )
+  DELETE FROM refusals WHERE ctid = ANY(ARRAY(SELECT ctid FROM locked))`,
+  columnsOf: (refusals) => [
+    refusals.map(({ accountId }) => accountId),
+    refusals.map(({ at }) => time(at)),
+    refusals.map(({ id }) => id),
+    refusals.map(({ keyId }) => keyId),
+    refusals.map(({ operation }) => operation),
+    refusals.map(({ code }) => code),
+    refusals.map(({ requestId }) => requestId),
+  ],
+};
