@@ -30,7 +30,7 @@ interface Write {
   isAcknowledged: boolean;
 }
 
-export interface Lost {
+interface Lost {
   /** Rows of acknowledged writes that are missing. */
   readonly lost: readonly string[];
   /** Rows that exist twice although they were written under an Idempotency-Key. */

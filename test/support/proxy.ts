@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { folderOf, freePort, until } from '@adoption-store/test-support';
 
 export const HAPROXY = folderOf('the proxy', 'haproxy', 'haproxy');
-export const PROXY_CONFIG = join(__dirname, '../../docker/haproxy/haproxy.cfg');
+const PROXY_CONFIG = join(__dirname, '../../docker/haproxy/haproxy.cfg');
 
-export interface ProxySettings {
+interface ProxySettings {
   readonly API_1: string;
   readonly API_2: string;
   readonly PORTAL: string;
@@ -14,7 +14,7 @@ export interface ProxySettings {
   readonly TLS_CERTIFICATE?: string;
 }
 
-export interface ProxyLine {
+interface ProxyLine {
   readonly msg: string;
   readonly request_id?: string;
   readonly status: number;
