@@ -55,7 +55,7 @@ function row(workload, connections, { ours, ...peers }) {
   return [workload, connections, ...figures, ...latencies];
 }
 
-/** What a new process of each service needs. */
+/** The time to the first response and the memory of new processes. */
 async function measureFresh(starts, key) {
   const names = Object.keys(starts);
   const times = Object.fromEntries(names.map((name) => [name, []]));
