@@ -46,7 +46,7 @@ export async function measureLimiter(options) {
   for (const { stop } of Object.values(services)) await stop();
   await store.close();
   redis.close();
-  const head = ['Workload', 'In process, requests/s', 'µs', 'In Redis, requests/s', 'µs', 'Redis ÷ process', 'p99 ÷'];
+  const head = ['Workload', 'In process, requests/s', 'µs', 'in Redis, requests/s', 'µs', 'Redis ÷ process', 'p99 ÷'];
   return `${about(options, store.version)} 32 connections. Near their limit means ${whole(FEW)} requests a minute, where Redis is asked about each request.\n\n${table(head, rows)}`;
 }
 

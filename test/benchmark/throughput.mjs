@@ -36,8 +36,8 @@ export async function measureThroughput(options) {
     }
   }
   for (const { stop } of Object.values(services)) await stop();
-  const compared = peers.flatMap((peer) => [`÷ ${peer}`, `µs`]);
-  const head = ['Workload', 'Connections', 'Ours, requests/s', 'µs', ...compared, 'p99 ms', 'p99 ÷ expert'];
+  const compared = peers.flatMap((peer) => [`÷ ${peer}`, `${peer}, µs`]);
+  const head = ['Workload', 'Connections', 'Ours, requests/s', 'ours, µs', ...compared, 'p99 ms', 'p99 ÷ expert'];
   const text = [`${about(options, store.version)} Our rate, and its ratio to each peer’s:`, table(head, rows)];
   if (options.workloads === undefined) text.push(await measureFresh(starts, key));
   await store.close();
@@ -55,7 +55,7 @@ function row(workload, connections, { ours, ...peers }) {
   return [workload, connections, ...figures, ...latencies];
 }
 
-/** What a new process of each service needs. */
+/** The time to the first response and the memory of new processes. */
 async function measureFresh(starts, key) {
   const names = Object.keys(starts);
   const times = Object.fromEntries(names.map((name) => [name, []]));
