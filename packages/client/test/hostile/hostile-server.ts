@@ -126,3 +126,24 @@ export function raw(text: string | Uint8Array): Step {
     response.socket?.end(text);
   };
 }
+
+/** Sends the client to this address, in which HERE and FOREIGN stand for the servers' origins. */
+export const redirect =
+  (status: number, location: string): Step =>
+  (response, exchange) =>
+    bytes(status, '', location === '' ? {} : { Location: filled(location, exchange) })(response, exchange);
+
+/** A page with these Link headers, in which THIS_HOST and OTHER_HOST stand for the servers' names too. */
+export const linked =
+  (page: unknown, links: readonly string[]): Step =>
+  (response, exchange) =>
+    json(200, page, { Link: links.map((link) => filled(link, exchange)) })(response, exchange);
+
+function filled(text: string, { origin, foreign }: Exchange): string {
+  const [host = '', other = ''] = [origin, foreign].map((each) => new URL(each).host);
+  return text
+    .replaceAll('HERE', origin)
+    .replaceAll('FOREIGN', foreign)
+    .replaceAll('THIS_HOST', host)
+    .replaceAll('OTHER_HOST', other);
+}
