@@ -1,7 +1,6 @@
 import { InsufficientScope } from '@adoption-store/domain';
 import { stackOf } from '@adoption-store/web';
-import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs/common';
-import { getStorageToken } from '@nestjs/throttler';
+import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../api-context.js';
 import { errorBody, errorStatuses, HttpRefusal, isRefusal, JSON_TYPE } from './error-codes.js';
@@ -9,7 +8,7 @@ import { addressOf, hasLimits, setLimitHeaders } from '../rate-limiting/limit-he
 import { shownRoute } from '../observability/request-observers.js';
 import { loggedId, traceOf } from '../observability/request-trace.js';
 import { RefusalRecorder } from './refusal-recorder.js';
-import { RequestCounterStorage } from '../rate-limiting/request-counter.storage.js';
+import { RequestLimits } from '../rate-limiting/request-limits.js';
 
 /** RFC 6750 §3. */
 const CHALLENGE = 'Bearer realm="animal-adoption-store"';
@@ -19,7 +18,7 @@ const RETRY_AFTER_SECONDS = '1';
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   constructor(
-    @Inject(getStorageToken()) private readonly storage: RequestCounterStorage,
+    private readonly limits: RequestLimits,
     private readonly context: ApiContext,
     private readonly refusals: RefusalRecorder,
   ) {}
@@ -54,8 +53,8 @@ export class ErrorFilter implements ExceptionFilter {
   private async judgeAddress(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     const address = addressOf(request);
     const isOurs = !isRefusal(error) || errorStatuses[error.code] >= 500;
-    const verdict = await (isOurs ? this.storage.look(address) : this.storage.count(address));
-    const refusal = setLimitHeaders(reply, verdict, this.storage.clock.now());
+    const verdict = await (isOurs ? this.limits.look(address) : this.limits.count(address));
+    const refusal = setLimitHeaders(reply, verdict, this.limits.clock.now());
     return isOurs ? error : (refusal ?? error);
   }
 

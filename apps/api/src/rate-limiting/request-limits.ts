@@ -1,11 +1,8 @@
-import { type Clock, type MeterRequest, retryAfter, SECOND, type Source, type Verdict } from '@adoption-store/domain';
-import type { ThrottlerStorage } from '@nestjs/throttler';
+import type { Clock, MeterRequest, Source, Verdict } from '@adoption-store/domain';
 import type { ApiMetrics } from '../observability/api-metrics.js';
 
-type ThrottlerRecord = Awaited<ReturnType<ThrottlerStorage['increment']>>;
-
-/** The throttler's storage. It counts nothing itself; the domain decides. */
-export class RequestCounterStorage implements ThrottlerStorage {
+/** Decides about requests by the limits, and counts the decisions for the metrics. */
+export class RequestLimits {
   constructor(
     private readonly meter: MeterRequest,
     readonly clock: Clock,
@@ -22,18 +19,5 @@ export class RequestCounterStorage implements ThrottlerStorage {
   /** The verdict that a request would get now, without counting one. */
   async look(source: Source): Promise<Verdict> {
     return this.meter.look(source);
-  }
-
-  /** For the throttler's own guard: its tracker is counted like an address, by the minute. Times are in seconds. */
-  async increment(tracker: string): Promise<ThrottlerRecord> {
-    const verdict = await this.count({ address: tracker });
-    const now = this.clock.now();
-    const isBlocked = verdict.outcome !== 'admitted';
-    return {
-      totalHits: verdict.minute.used,
-      timeToExpire: Math.ceil((verdict.minute.resetsAt - now) / SECOND),
-      isBlocked,
-      timeToBlockExpire: isBlocked ? retryAfter(verdict, now) : 0,
-    };
   }
 }
