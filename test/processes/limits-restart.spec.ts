@@ -1,76 +1,78 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import pg from 'pg';
-import { API, createDatabase, KEYS, run, Running, type TestDatabase } from '@adoption-store/test-support';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  ask,
+  createDatabase,
+  KEYS,
+  type RedisServer,
+  redisServerFor,
+  run,
+  type Running,
+  type TestDatabase,
+  until,
+} from '@adoption-store/test-support';
+import { startService } from '../support/faults.js';
 
-let database: TestDatabase;
-let client: pg.Client;
+// The settings of the compose file.
+const openRedis = redisServerFor('counts that survive their Redis', { appendonly: 'yes' });
 
-beforeAll(async () => {
-  database = await createDatabase();
-  client = new pg.Client(database.url);
-});
+describe.each([
+  { where: 'in PostgreSQL', hasRedis: false },
+  ...(openRedis ? [{ where: 'in a Redis that keeps an append-only file', hasRedis: true }] : []),
+])('counts $where', ({ hasRedis }) => {
+  let database: TestDatabase;
+  let redis: RedisServer | undefined;
+  const started: Running[] = [];
 
-afterAll(async () => {
-  await client.end();
-  await database.drop();
-});
-
-async function startService(): Promise<{ service: Running; origin: string }> {
-  const service = new Running(API, [], {
-    DATABASE_URL: database.url,
-    PORT: '0',
-    HOST: '127.0.0.1',
-    BAN_REFUSALS: '3',
+  beforeAll(async () => {
+    [database, redis] = await Promise.all([createDatabase(), hasRedis ? openRedis?.() : undefined]);
   });
-  return { service, origin: (await service.prints(/Address {2}(\S+)\/v1/))[1] ?? '' };
-}
 
-async function keptCounts(): Promise<{ used: number; bans: number }> {
-  const { rows } = await client.query<{ used: number; bans: number }>(
-    `SELECT coalesce(max(day_used), 0)::int AS used, (SELECT count(*)::int FROM key_bans) AS bans FROM request_counts`,
-  );
-  return rows[0] ?? { used: 0, bans: 0 };
-}
-
-it('keeps the day’s counts and the bans through kill -9, except for the last second', async () => {
-  const first = await startService();
-  await client.connect();
-  const create = [
-    'create',
-    '--email',
-    'dev@example.com',
-    '--plan',
-    'enterprise',
-    '--per-minute',
-    '1000',
-    '--per-day',
-    '10',
-  ];
-  const authorization = `Bearer ${(await run(KEYS, create, { DATABASE_URL: database.url })).stdout.trim()}`;
-  const codes = [];
-  for (let sent = 0; sent < 13; sent += 1) {
-    const response = await fetch(`${first.origin}/v1/pets`, { headers: { authorization } });
-    codes.push(response.status === 200 ? 'ok' : ((await response.json()) as { code: string }).code);
-  }
-  expect(codes).toEqual([
-    ...Array<string>(10).fill('ok'),
-    'daily_quota_exceeded',
-    'daily_quota_exceeded',
-    'key_banned',
-  ]);
-
-  // Written every half second. The rest is for a loaded machine.
-  const deadline = performance.now() + 5_000;
-  let kept = await keptCounts();
-  while ((kept.used < 10 || kept.bans < 1) && performance.now() < deadline) kept = await keptCounts();
-  expect(kept).toEqual({ used: 10, bans: 1 });
-  await first.service.stop('SIGKILL');
-
-  const second = await startService();
-  const response = await fetch(`${second.origin}/v1/rate_limit`, { headers: { authorization } });
-  expect(await response.json()).toMatchObject({
-    day: { limit: 10, used: 10, remaining: 0 },
-    ban: { until: expect.any(Number) },
+  afterAll(async () => {
+    await Promise.all(started.map((service) => service.stop()));
+    await redis?.close();
+    await database.drop();
   });
-  await second.service.stop();
+
+  /** Without Redis they are written every half second. */
+  const areStored = async () => {
+    const [row] = await ask<{ used: number; bans: number }>(
+      database.url,
+      `SELECT coalesce(max(day_used), 0)::int AS used, (SELECT count(*)::int FROM key_bans) AS bans FROM request_counts`,
+    );
+    return row?.used === 10 && row.bans === 1;
+  };
+
+  it('survive the SIGKILL of all that counts: the day’s counts and the ban continue', async () => {
+    const settings = {
+      DATABASE_URL: database.url,
+      BAN_REFUSALS: '3',
+      LOG_LEVEL: 'warn',
+      ...(redis && { REDIS_URL: redis.url }),
+    };
+    const first = await startService(settings);
+    started.push(first.service);
+    const plan = ['--plan', 'enterprise', '--per-minute', '1000', '--per-day', '10'];
+    const created = await run(KEYS, ['create', '--email', 'dev@example.com', ...plan], settings);
+    const headers = { authorization: `Bearer ${created.stdout.trim()}` };
+    const codes = [];
+    for (let sent = 0; sent < 13; sent += 1) {
+      const response = await fetch(`${first.origin}/v1/pets`, { headers });
+      codes.push(response.status === 200 ? 'ok' : ((await response.json()) as { code: string }).code);
+    }
+    const daily = 'daily_quota_exceeded';
+    expect(codes).toEqual([...Array<string>(10).fill('ok'), daily, daily, 'key_banned']);
+    if (!hasRedis) await until(areStored);
+    await Promise.all([redis?.kill(), first.service.stop('SIGKILL')]);
+    await redis?.startAgain();
+    const second = await startService(settings);
+    started.push(second.service);
+    const look = await fetch(`${second.origin}/v1/rate_limit`, { headers });
+    expect(await look.json()).toMatchObject({
+      day: { limit: 10, used: 10, remaining: 0 },
+      ban: { until: expect.any(Number) },
+    });
+    const refused = await fetch(`${second.origin}/v1/pets`, { headers });
+    expect(await refused.json()).toMatchObject({ code: 'key_banned', status: 429 });
+    expect(second.service.stdout).not.toContain('Redis');
+  });
 });

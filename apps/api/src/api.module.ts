@@ -9,7 +9,7 @@ import { ErrorFilter } from './errors/error.filter.js';
 import { CategoriesController } from './categories/categories.controller.js';
 import { Idempotency } from './idempotency/idempotency.js';
 import { PlanThrottlerGuard } from './rate-limiting/plan-throttler.guard.js';
-import type { RequestCounterStorage } from './rate-limiting/request-counter.storage.js';
+import { RequestLimits } from './rate-limiting/request-limits.js';
 import { RequestFormGuard } from './requests/request-form.guard.js';
 import { RouteTable } from './routing/route-table.js';
 import { UnknownRoutesController } from './errors/unknown-routes.controller.js';
@@ -24,17 +24,17 @@ export interface ApiParts {
   readonly application: Application;
   readonly context: ApiContext;
   readonly routes: RouteTable;
-  readonly storage: RequestCounterStorage;
+  readonly limits: RequestLimits;
 }
 
 @Module({})
 export class ApiModule {
-  static of({ application, context, routes, storage }: ApiParts): DynamicModule {
+  static of({ application, context, routes, limits }: ApiParts): DynamicModule {
     // The throttler requires a limit but never uses it: the plan's limits apply.
     const throttlers = [{ name: 'plan', ttl: MINUTE, limit: 0 }];
     return {
       module: ApiModule,
-      imports: [UseCasesModule.of(application), ThrottlerModule.forRoot({ throttlers, storage })],
+      imports: [UseCasesModule.of(application), ThrottlerModule.forRoot({ throttlers })],
       controllers: [
         PetsController,
         PetChangesController,
@@ -47,6 +47,7 @@ export class ApiModule {
       providers: [
         { provide: ApiContext, useValue: context },
         { provide: RouteTable, useValue: routes },
+        { provide: RequestLimits, useValue: limits },
         Idempotency,
         // The order matters: authentication, the limits, the scope, the request itself.
         { provide: APP_GUARD, useClass: BearerAuthGuard },

@@ -17,7 +17,7 @@ import type { ParserError } from './errors/parser-errors.js';
 import { addRequestHooks } from './requests/request-hooks.js';
 import { RequestRecorder } from './requests/request-recorder.js';
 import { routableUrl } from './requests/request-target.js';
-import { RequestCounterStorage } from './rate-limiting/request-counter.storage.js';
+import { RequestLimits } from './rate-limiting/request-limits.js';
 import { RouteTable } from './routing/route-table.js';
 import { SocketRefusals } from './errors/socket-refusals.js';
 import { AccessLog } from './observability/access-log.js';
@@ -66,12 +66,12 @@ export async function createApi({
   tracing,
 }: ApiOptions): Promise<NestFastifyApplication> {
   const routes = new RouteTable();
-  const storage = new RequestCounterStorage(application.meterRequest, clock, metrics);
+  const limits = new RequestLimits(application.meterRequest, clock, metrics);
   const observers: readonly RequestObserver[] = [
     ...(log !== undefined && logRequests && log.logger.isLevelEnabled('info') ? [new AccessLog(log)] : []),
     ...(metrics === undefined ? [] : [metrics]),
   ];
-  const refusals = new SocketRefusals(routes, storage, observers);
+  const refusals = new SocketRefusals(routes, limits, observers);
   const recorder = new RequestRecorder(application.recordRequest);
   const adapter = new FastifyAdapter({
     rewriteUrl: (request: { url?: string | undefined }) => routableUrl(request.url ?? ''),
@@ -98,7 +98,7 @@ export async function createApi({
   });
   const logger = log?.logger ?? fastify.log;
   const api = await NestFactory.create<NestFastifyApplication>(
-    ApiModule.of({ application, context: new ApiContext(clock, publicUrl, logger), routes, storage }),
+    ApiModule.of({ application, context: new ApiContext(clock, publicUrl, logger), routes, limits }),
     adapter,
     { logger: nestLogger(logger), bodyParser: false, abortOnError: false },
   );

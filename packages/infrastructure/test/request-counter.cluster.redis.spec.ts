@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type BanPolicy, DEFAULT_BAN_POLICY, type KeyRequester } from '@adoption-store/domain';
-import { requestCounterHistoriesSuite, requestCounterSuite } from '@adoption-store/domain/testing';
+import { requestCounterSuite } from '@adoption-store/domain/testing';
 import {
   freePort,
   type RedisCluster,
@@ -42,7 +42,6 @@ if (openCluster !== undefined) {
     };
   };
   requestCounterSuite(framework, 'Redis Cluster', open);
-  requestCounterHistoriesSuite(framework, 'Redis Cluster', open);
 }
 
 (openCluster === undefined ? describe.skip : describe)('request counters on a cluster of three primaries', () => {

@@ -4,12 +4,12 @@ import {
   DAY,
   DEFAULT_BAN_POLICY,
   HOUR,
+  instant,
   type KeyRequester,
   later,
   MINUTE,
-  type RequestCounter,
   SECOND,
-  type Verdict,
+  startOf,
 } from '@adoption-store/domain';
 import { askRedis, type RedisServer, redisServerFor } from '@adoption-store/test-support';
 import { DependencyMonitor } from '../src/kernel/dependency-monitor.js';
@@ -17,6 +17,9 @@ import { type CreatedRequestCounter, createRequestCounter } from '../src/quotas/
 import { RedisRequestCounter } from '../src/quotas/redis-request-counter.js';
 import { type Database, openDatabase } from './databases.js';
 import { ANY_CLOCK, free, newRequester, nextTurn, noon, TIMEOUT } from './request-counters.js';
+
+/** As in production. */
+const TOLERATED = MINUTE;
 
 const openServer = redisServerFor('what happens when Redis is lost');
 (openServer === undefined ? describe.skip : describe)('a request counter on Redis', () => {
@@ -60,93 +63,25 @@ const openServer = redisServerFor('what happens when Redis is lost');
     closing.push(() => opened.close());
     return opened;
   }
-  async function openShared(): Promise<RedisRequestCounter> {
-    const counter = await RedisRequestCounter.connect({ urls: [redis.url] }, policy, TIMEOUT, ANY_CLOCK);
+  async function openShared(tolerance: number | undefined = ANY_CLOCK): Promise<RedisRequestCounter> {
+    const counter = await RedisRequestCounter.connect({ urls: [redis.url] }, policy, TIMEOUT, tolerance);
     closing.push(() => {
       counter.close();
     });
     return counter;
   }
   const request = (changes: Partial<CountedRequest> = {}) => ({ requester, limits: free, now: noon, ...changes });
-  const timed = async (work: () => Promise<unknown>) => {
-    const startedAt = performance.now();
-    await work();
-    return performance.now() - startedAt;
-  };
   const isBack = async () => {
     while (!events.some((event) => event.startsWith('Redis is back'))) await nextTurn();
   };
 
   it('admits exactly the limit of 5,000 parallel requests to four instances', async () => {
-    const instances = await Promise.all([1, 2, 3, 4].map(openShared));
+    const instances = await Promise.all([1, 2, 3, 4].map(() => openShared()));
     const limits = { perMinute: 777, perDay: 1_000 };
     const verdicts = await Promise.all(
       instances.flatMap((instance) => Array.from({ length: 1_250 }, async () => instance.count(request({ limits })))),
     );
     expect(verdicts.filter(({ outcome }) => outcome === 'admitted')).toHaveLength(777);
-  });
-
-  describe('where an API key sends one request upon the other,', () => {
-    const limits = { perMinute: 1_000_000, perDay: 10_000_000 };
-    /** Sends that many requests, several at a time. */
-    async function send(counter: RequestCounter, count: number, changes: Partial<CountedRequest> = {}) {
-      const verdicts: Verdict[] = [];
-      for (let sent = 0; sent < count; sent += 25) {
-        const each = Array.from({ length: Math.min(25, count - sent) }, async () => counter.count(request(changes)));
-        verdicts.push(...(await Promise.all(each)));
-      }
-      return verdicts;
-    }
-    const usedOf = async (counter: RequestCounter) => {
-      const { minute, day } = await counter.look(request({ limits }));
-      return [minute.used, day.used];
-    };
-    it('admits exactly the limit to four instances, which are sent more than that', async () => {
-      const instances = await Promise.all([1, 2, 3, 4].map(openShared));
-      const few = { perMinute: 40_000, perDay: 50_000 };
-      const sent = await Promise.all(instances.map((instance) => send(instance, 12_000, { limits: few })));
-      expect(sent.flat().filter(({ outcome }) => outcome === 'admitted')).toHaveLength(40_000);
-    });
-
-    it('reports the used count at once', async () => {
-      const counter = await openShared();
-      await send(counter, 100, { limits });
-      expect(await usedOf(counter)).toEqual([100, 100]);
-    });
-
-    it('starts a new minute, and continues the day', async () => {
-      const counter = await openShared();
-      await send(counter, 2_000, { limits });
-      const next = later(noon, MINUTE);
-      const [first] = await send(counter, 1, { limits, now: next });
-      expect([first?.minute.used, first?.outcome]).toEqual([1, 'admitted']);
-      const { minute, day } = await counter.look(request({ limits, now: next }));
-      expect([minute.used, day.used]).toEqual([1, 2_001]);
-    });
-
-    it('continues from the highest reported count once Redis is killed', async () => {
-      const { counter } = await open();
-      let highest = 0;
-      /** So that several calls are in progress at the same time. */
-      const sendApart = async (turns: number) => {
-        for (let sent = 0; sent < 100; sent++) {
-          const { minute } = await counter.count(request({ limits }));
-          highest = Math.max(highest, minute.used);
-          for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
-        }
-      };
-      await Promise.all(Array.from({ length: 16 }, (_, caller) => sendApart(caller % 4)));
-      await redis.kill();
-      while (events.length === 0) await counter.count(request({ limits }));
-      expect((await counter.look(request({ limits }))).minute.used).toBeGreaterThan(highest);
-    });
-
-    it('applies a changed plan at once', async () => {
-      const counter = await openShared();
-      await send(counter, 2_000, { limits });
-      const [verdict] = await send(counter, 1, { limits: free });
-      expect(verdict).toMatchObject({ outcome: 'daily_quota_exceeded', day: { limit: 1_000 } });
-    });
   });
 
   it('writes keys that expire by themselves, soon after their windows, refusals and bans', async () => {
@@ -176,47 +111,43 @@ const openServer = redisServerFor('what happens when Redis is lost');
     expect(await askRedis(redis.url, 'DBSIZE')).toBe('0');
   });
 
-  it('decides in process once Redis is killed, from Redis’ last counts, and returns by itself', async () => {
-    const { counter, fallbacks } = await open();
-    for (let sent = 0; sent < 58; sent++) await counter.count(request());
+  it('decides in process once Redis is killed, from the highest reported count, and returns by itself', async () => {
+    const { counter, fallbacks } = await open(TIMEOUT);
+    const limits = { perMinute: 1_000_000, perDay: 10_000_000 };
+    let highest = 0;
+    /** So that several calls are in progress at the same time. */
+    const sendApart = async (turns: number) => {
+      for (let sent = 0; sent < 100; sent++) {
+        const { minute } = await counter.count(request({ limits }));
+        highest = Math.max(highest, minute.used);
+        for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
+      }
+    };
+    await Promise.all(Array.from({ length: 16 }, (_, caller) => sendApart(caller % 4)));
     await redis.kill();
-    const outcomes: string[] = [];
-    const firstTook = await timed(async () => outcomes.push((await counter.count(request())).outcome));
-    expect(firstTook).toBeLessThan(250);
-    for (let sent = 0; sent < 3; sent++) outcomes.push((await counter.count(request())).outcome);
-    expect(outcomes).toEqual(['admitted', 'admitted', 'rate_limited', 'rate_limited']);
-    expect(fallbacks()).toBe(4);
+    const { minute, day } = await counter.count(request({ limits }));
+    expect([minute.used, day.used, fallbacks()]).toEqual([highest + 1, highest + 1, 1]);
+    // Now the account has a smaller plan.
+    expect((await counter.count(request())).outcome).toBe('daily_quota_exceeded');
     expect(events).toEqual([expect.stringContaining('Redis is lost')]);
-
     await redis.startAgain();
     await isBack();
     expect(events).toHaveLength(2);
     await counter.count(request());
     const shared = await openShared();
     expect((await shared.look(request())).minute.used).toBe(1);
-    expect(fallbacks()).toBe(4);
-  });
-
-  it('continues with the request after the last reported one once Redis is killed', async () => {
-    const { counter, fallbacks } = await open(TIMEOUT);
-    const limits = { perMinute: 1_000_000, perDay: 2_000_000 };
-    for (let sent = 0; sent < 90; sent++) await counter.count(request({ limits }));
-    await redis.kill();
-    const { minute, day } = await counter.count(request({ limits }));
-    expect([minute.used, day.used, fallbacks()]).toEqual([91, 91, 1]);
+    expect(fallbacks()).toBe(2);
   });
 
   it('decides in process once Redis is frozen, waits for it only once, and returns by itself', async () => {
     const { counter, fallbacks } = await open();
     await counter.count(request());
     redis.freeze();
-    const firstTook = await timed(() => Promise.all(Array.from({ length: 20 }, async () => counter.count(request()))));
-    const nextTook = await timed(async () => {
-      for (let sent = 0; sent < 39; sent++) await counter.count(request());
-    });
-    console.info(`Redis frozen: decided after ${firstTook.toFixed(1)} ms, the next 39 in ${nextTook.toFixed(1)} ms`);
-    expect(firstTook).toBeLessThan(250);
-    expect(nextTook).toBeLessThan(50);
+    const startedAt = performance.now();
+    await Promise.all(Array.from({ length: 20 }, async () => counter.count(request())));
+    // It waits 40 ms; the rest is for a loaded machine.
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    for (let sent = 0; sent < 39; sent++) await counter.count(request());
     expect((await counter.look(request())).minute.used).toBe(60);
     expect((await counter.count(request())).outcome).toBe('rate_limited');
     expect([fallbacks(), events.length]).toEqual([60, 1]);
@@ -287,5 +218,37 @@ const openServer = redisServerFor('what happens when Redis is lost');
     await isBack();
     await counter.count(request());
     expect((await (await openShared()).look(request())).minute.used).toBe(1);
+  });
+
+  it.each([
+    ['an hour ahead', [0, HOUR]],
+    ['an hour behind', [0, -HOUR]],
+    ['all wrong', [-DAY, 2 * HOUR, 400 * DAY]],
+  ])(
+    'admits one limit in a minute to instances whose clocks are %s, and ends it for all at once',
+    async (_, offsets) => {
+      const instances = await Promise.all(offsets.map(() => openShared(TOLERATED)));
+      const limits = { perMinute: 10, perDay: 1_000 };
+      const minuteNow = () => startOf(MINUTE, instant(Date.now()));
+      const startedAt = minuteNow();
+      const verdicts = [];
+      for (let turn = 0; turn < 30; turn += 1) {
+        for (const [index, instance] of instances.entries()) {
+          const now = later(instant(Date.now()), offsets[index] ?? 0);
+          verdicts.push(await instance.count(request({ limits, now })));
+        }
+      }
+      // Two if the test ran across the end of a minute.
+      const minutes = 1 + (minuteNow() - startedAt) / MINUTE;
+      const admitted = verdicts.filter(({ outcome }) => outcome === 'admitted');
+      expect(admitted.length).toBeLessThanOrEqual(minutes * limits.perMinute);
+      expect(new Set(verdicts.map(({ minute }) => minute.resetsAt)).size).toBeLessThanOrEqual(minutes);
+    },
+  );
+
+  it('uses the clocks of instances that differ from Redis’ by less than a minute', async () => {
+    const now = later(instant(Date.now()), MINUTE / 2);
+    const { minute } = await (await openShared(TOLERATED)).count(request({ now }));
+    expect(minute.resetsAt).toBe(later(startOf(MINUTE, now), MINUTE));
   });
 });

@@ -1,8 +1,429 @@
-import { requestCounterHistoriesSuite, requestCounterSuite } from '@adoption-store/domain/testing';
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import {
+  type BanPolicy,
+  DAY,
+  DEFAULT_BAN_POLICY,
+  HOUR,
+  type Instant,
+  instant,
+  type KeyRequester,
+  later,
+  MINUTE,
+  MOST_SKEW,
+  NO_REFUSALS,
+  NO_USAGE,
+  type RequestCounter,
+  SECOND,
+  startOf,
+  type Verdict,
+} from '@adoption-store/domain';
+import { InMemoryRequestCounter, requestCounterSuite } from '@adoption-store/domain/testing';
+import { ask } from '@adoption-store/test-support';
+import fc from 'fast-check';
+import pg from 'pg';
+import { InProcessRequestCounter } from '../src/quotas/in-process-request-counter.js';
+import { PostgresCountsStore } from '../src/quotas/postgres-counts-store.js';
+import { type Database, openDatabase } from './databases.js';
 import { framework } from './framework.js';
-import { everyCounter } from './request-counters.js';
+import { everyCounter, free, midnight, newKey, newRequester, noon, storedRequester } from './request-counters.js';
 
-for (const [name, open] of everyCounter) {
-  requestCounterSuite(framework, name, open);
-  requestCounterHistoriesSuite(framework, name, open);
+for (const [name, open] of everyCounter) requestCounterSuite(framework, name, open);
+
+/** The moments at which a decision could change after this verdict, and the last ones at which a clock is ahead. */
+function edgesOf({ minute, day, bannedUntil }: Verdict, bannedAt: Instant): readonly Instant[] {
+  const starts = [later(minute.resetsAt, -MINUTE), later(day.resetsAt, -DAY), bannedAt];
+  const ends = [
+    minute.resetsAt,
+    day.resetsAt,
+    later(bannedAt, DAY),
+    ...(bannedUntil === undefined ? [] : [bannedUntil]),
+  ];
+  return [...ends, ...starts.map((start) => later(start, -MOST_SKEW))];
 }
+
+describe.each(everyCounter)('any history of requests (%s)', (_name, open) => {
+  const policy: BanPolicy = { refusals: 3, firstBan: 5 * MINUTE, longestBan: 15 * MINUTE };
+  const pause = fc.oneof(
+    { weight: 8, arbitrary: fc.integer({ min: 0, max: 20 * SECOND }) },
+    { weight: 2, arbitrary: fc.integer({ min: -30 * SECOND, max: 0 }) },
+    { weight: 1, arbitrary: fc.integer({ min: 0, max: 26 * HOUR }) },
+    { weight: 1, arbitrary: fc.integer({ min: -2 * HOUR, max: 0 }) },
+  );
+  const edge = fc.record({ edge: fc.nat(6), offset: fc.constantFrom(-1, 0, 1) });
+  const step = fc.record({
+    when: fc.oneof({ weight: 3, arbitrary: pause }, { weight: 1, arbitrary: edge }),
+    who: fc.constantFrom('address' as const, 'key' as const, 'key' as const, 'sibling' as const, 'stranger' as const),
+    perMinute: fc.integer({ min: 1, max: 3 }),
+    perDay: fc.integer({ min: 1, max: 12 }),
+    times: fc.constantFrom(1, 1, 1, 6),
+    method: fc.constantFrom('count' as const, 'count' as const, 'count' as const, 'look' as const),
+    isPurgedBefore: fc.nat(9).map((drawn) => drawn === 0),
+  });
+
+  it('is decided as the domain decides it', async () => {
+    const opened = await open(policy);
+    const { requests } = opened.ports;
+    const property = fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 100 }), async (steps) => {
+      const model = new InMemoryRequestCounter(policy);
+      const key = newRequester();
+      const address = { address: randomUUID() };
+      const requesters = { address, key, sibling: { ...key, keyId: newKey() }, stranger: newRequester() };
+      let [now, bannedAt] = [noon, noon];
+      let last: Verdict | undefined;
+      for (const { when, who, perMinute, perDay, times, method, isPurgedBefore } of steps) {
+        if (typeof when === 'number') now = later(now, when);
+        else if (last !== undefined) {
+          // A clock that goes back by days makes a counter without stored rows forget some of them.
+          const edges = edgesOf(last, bannedAt).filter((each) => each > later(now, -HOUR));
+          now = later(edges[when.edge % edges.length] ?? now, when.offset);
+        }
+        if (isPurgedBefore) await requests.purge(now);
+        const limits = { perMinute, perDay: who === 'address' ? Infinity : perDay };
+        for (let time = 0; time < times; time++) {
+          const request = { requester: requesters[who], limits, now };
+          const [actual, expected] = [await requests[method](request), await model[method](request)];
+          // Addresses have no daily limit.
+          expect(actual).toEqual(who === 'address' ? { ...expected, day: actual.day } : expected);
+          if (expected.bannedUntil !== undefined && expected.bannedUntil !== last?.bannedUntil) bannedAt = now;
+          last = expected;
+        }
+      }
+    });
+    try {
+      await fc.assert(property, { numRuns: 50 });
+    } finally {
+      await opened.close();
+    }
+  });
+});
+
+describe('a request counter in this process', () => {
+  let database: Database;
+  let requester: KeyRequester;
+  let events: string[];
+  const stores: PostgresCountsStore[] = [];
+  beforeAll(async () => {
+    database = await openDatabase();
+  });
+  beforeEach(async () => {
+    events = [];
+    requester = await storedRequester(database);
+  });
+  afterEach(async () => {
+    jest.useRealTimers();
+    await Promise.all(stores.splice(0).map((store) => store.close()));
+  });
+  afterAll(() => database.close());
+
+  function start() {
+    const store = new PostgresCountsStore(database.dataSource, (event) => events.push(event));
+    stores.push(store);
+    return { counter: new InProcessRequestCounter(DEFAULT_BAN_POLICY, store), store };
+  }
+  const send = async (counter: RequestCounter, times: number, now: Instant, limits = free) => {
+    for (let sent = 0; sent < times; sent++) await counter.count({ requester, limits, now });
+  };
+  const dayUsed = async (counter: RequestCounter, now: Instant) =>
+    (await counter.look({ requester, limits: free, now })).day.used;
+  const stored = () => start().store.read(requester);
+  const storedDayUsed = async () => (await stored()).usage.dayUsed;
+
+  it('continues after a restart with the day’s counts, until the day is over, and with bans and their doubling', async () => {
+    const limits = { perMinute: 7, perDay: 1_000 };
+    const before = start();
+    await send(before.counter, 7 + 50, noon, limits);
+    await before.store.close();
+    const { counter } = start();
+    const soon = later(noon, SECOND);
+    expect(await counter.look({ requester, limits, now: soon })).toMatchObject({
+      outcome: 'key_banned',
+      minute: { used: 7 },
+      day: { used: 7 },
+      bannedUntil: later(noon, 5 * MINUTE),
+    });
+    expect(await counter.bansOf([requester], soon)).toEqual(new Map([[requester.keyId, later(noon, 5 * MINUTE)]]));
+    const again = later(noon, HOUR);
+    await send(counter, 7 + 50, again, limits);
+    expect(await counter.bansOf([requester], again)).toEqual(new Map([[requester.keyId, later(again, 10 * MINUTE)]]));
+    expect(await dayUsed(start().counter, later(midnight, DAY))).toBe(0);
+  });
+
+  it('admits exactly the rest of the minute and the day to parallel requests after a restart', async () => {
+    const before = start();
+    await send(before.counter, 7, noon);
+    await before.store.close();
+    const { counter } = start();
+    const keys = [requester, { ...requester, keyId: newKey() }];
+    const sent = Array.from({ length: 200 }, (_, index) =>
+      counter.count({ requester: keys[index % 2] ?? requester, limits: free, now: later(noon, SECOND) }),
+    );
+    expect((await Promise.all(sent)).filter(({ outcome }) => outcome === 'admitted')).toHaveLength(53);
+  });
+
+  it('continues from the counts of decisions made elsewhere, in any order', async () => {
+    const { counter } = start();
+    const usage = { minuteStart: noon, minuteUsed: 5, dayStart: midnight, dayUsed: 50 };
+    const request = { requester, limits: free, now: noon };
+    for (const used of [0, -1]) {
+      const each = { ...usage, minuteUsed: 5 + used, dayUsed: 50 + used };
+      counter.remember(request, { usage: each, refusals: NO_REFUSALS });
+    }
+    expect(await counter.count(request)).toMatchObject({ minute: { used: 6 }, day: { used: 51 } });
+  });
+
+  it('stores its counts half a second after the first, and nothing without changes, such as after a refusal', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'clearImmediate', 'queueMicrotask', 'performance'] });
+    const { counter } = start();
+    const limits = { perMinute: 1, perDay: 1_000 };
+    await send(counter, 1, noon, limits);
+    jest.advanceTimersByTime(499);
+    await inDatabase();
+    expect(await storedDayUsed()).toBe(0);
+    jest.advanceTimersByTime(1);
+    while ((await storedDayUsed()) !== 1) await inDatabase();
+    await database.dataSource.query('UPDATE request_counts SET day_used = 0');
+    await counter.look({ requester, limits, now: noon });
+    await send(counter, 1, noon, limits);
+    jest.advanceTimersByTime(5_000);
+    await inDatabase();
+    expect(await storedDayUsed()).toBe(0);
+  });
+
+  it('decides while the database is down, never begins a day anew, and stores the counts when it is back', async () => {
+    const other = { ...requester, ...(await storedRequester(database)) };
+    const before = start();
+    await send(before.counter, 3, noon);
+    await before.counter.count({ requester: other, limits: free, now: noon });
+    await before.store.flush();
+    const { counter } = start();
+    await allowConnections(false);
+    await expect(send(counter, 1, noon)).rejects.toMatchObject({ code: 'service_unavailable' });
+    await send(before.counter, 2, noon);
+    await before.store.flush();
+    // Newer than the one that could not be stored.
+    await send(before.counter, 1, noon);
+    await before.store.flush();
+    expect(events).toEqual([expect.stringContaining("Request counts can't be saved")]);
+    await allowConnections(true);
+    await before.store.flush();
+    expect([await storedDayUsed(), events.at(-1)]).toEqual([6, 'Request counts are saved again.']);
+    await send(counter, 1, noon);
+    expect(await dayUsed(counter, noon)).toBe(7);
+  });
+
+  it('stores the other counts even if an account was deleted', async () => {
+    const { counter, store } = start();
+    await send(counter, 3, noon);
+    await counter.count({ requester: newRequester(), limits: free, now: noon });
+    await store.close();
+    expect([await storedDayUsed(), events]).toEqual([3, []]);
+  });
+
+  it('keeps addresses for two minutes and accounts for two days at most, wherever its clock was', async () => {
+    const { counter } = start();
+    const limits = { perMinute: 60, perDay: Infinity };
+    const seconds = Array.from({ length: 600 }, (_, second) => later(noon, second * SECOND));
+    for (const now of [later(noon, 300 * DAY), ...seconds]) {
+      await counter.count({ requester: { address: randomUUID() }, limits, now });
+    }
+    expect(counter.size).toBe(120);
+    for (let day = 1; day < 30; day++) {
+      for (let accounts = 0; accounts < 10; accounts++) {
+        await counter.count({ requester: newRequester(), limits: free, now: later(noon, day * DAY) });
+      }
+    }
+    expect(counter.size).toBe(120 + 20);
+  });
+
+  it('counts the keys of an account together, however long it has known only one of them', async () => {
+    const { counter } = start();
+    for (let day = 0; day < 5; day++) {
+      const now = later(noon, day * DAY);
+      // Others make it forget requesters that were not counted for long.
+      await counter.count({ requester: newRequester(), limits: free, now });
+      await counter.count({ requester, limits: free, now });
+    }
+    const another = { ...requester, keyId: newKey() };
+    expect((await counter.count({ requester: another, limits: free, now: later(noon, 4 * DAY) })).day.used).toBe(2);
+  });
+
+  describe('that shares its database with others', () => {
+    // The real time, because PostgreSQL's clock decides which instance's clock is wrong.
+    const now = instant(Date.now());
+    const usage = { dayStart: startOf(DAY, now), dayUsed: 7, minuteStart: startOf(MINUTE, now), minuteUsed: 3 };
+    const ban = (bannedAt: Instant) => ({ ...NO_REFUSALS, bannedAt, bannedUntil: later(bannedAt, HOUR) });
+    /** Each write is that of another instance. */
+    const write = async (changes: object, refusals = NO_REFUSALS) => {
+      const { store } = start();
+      store.store(requester, { usage: { ...NO_USAGE, ...changes }, refusals });
+      await store.close();
+    };
+    /** Rows of an earlier version, which stored what lay ahead. */
+    const writeAhead = async (ahead: number) => {
+      const [from, until] = [later(now, ahead), later(now, ahead + HOUR)].map((time) => new Date(time));
+      const { dataSource } = database;
+      await dataSource.query('INSERT INTO request_counts VALUES ($1, $2, 9, $2, 9)', [requester.accountId, from]);
+      await dataSource.query('INSERT INTO key_bans VALUES ($1, $2, $3)', [requester.keyId, from, until]);
+    };
+
+    it('lowers no count of theirs, however many write the same accounts at once, in whatever order', async () => {
+      const requesters = await Promise.all(Array.from({ length: 20 }, () => storedRequester(database)));
+      const instances = [1, 2, 3, 4].map(() => start().store);
+      for (let round = 1; round <= 10; round++) {
+        for (const [index, store] of instances.entries()) {
+          const inOrder = [...requesters.slice(index * 5), ...requesters.slice(0, index * 5)].reverse();
+          for (const each of inOrder) {
+            const dayUsed = index === round % 4 ? 10 * round : round;
+            store.store(each, { usage: { ...usage, dayUsed }, refusals: ban(later(now, dayUsed - 1_000)) });
+          }
+        }
+        await Promise.all(instances.map((store) => store.flush()));
+        const kept = await start().store.readAll(requesters);
+        expect(new Set(kept.map((each) => each.usage.dayUsed))).toEqual(new Set([10 * round]));
+        expect(new Set(kept.map((each) => each.refusals.bannedAt))).toEqual(new Set([later(now, 10 * round - 1_000)]));
+      }
+      expect(events).toEqual([]);
+    });
+
+    it('replaces what lies ahead of the database’s clock, and stores nothing that does', async () => {
+      await writeAhead(2 * DAY);
+      await write(
+        { dayStart: later(now, DAY), dayUsed: 1, minuteStart: later(now, DAY), minuteUsed: 1 },
+        ban(later(now, HOUR)),
+      );
+      await write(usage, ban(now));
+      expect(await stored()).toEqual({ usage, refusals: ban(now) });
+      await write({ ...usage, dayStart: later(now, DAY), dayUsed: 1 }, ban(later(now, HOUR)));
+      expect(await stored()).toEqual({ usage, refusals: ban(now) });
+      requester = await storedRequester(database);
+      await write({}, ban(later(now, HOUR)));
+      expect((await stored()).refusals.bannedAt).toBe(0);
+    });
+
+    it('continues the day once its clock, which was a day ahead, is corrected', async () => {
+      await write(usage);
+      const { counter, store } = start();
+      const usedAt = async (at: Instant) => (await counter.count({ requester, limits: free, now: at })).day.used;
+      expect([await usedAt(now), await usedAt(later(now, DAY))]).toEqual([8, 1]);
+      expect(await usedAt(now)).toBeGreaterThanOrEqual(8);
+      await store.close();
+      expect(await storedDayUsed()).toBeGreaterThanOrEqual(8);
+    });
+
+    it('saves the counts and bans of 4,500 accounts after an outage at the first attempt, in portions of 2,000', async () => {
+      // Without the time limit of the adapters.
+      await ask(
+        database.url,
+        `INSERT INTO accounts (email, plan, created_at)
+         SELECT n || '@example.com', 'free', now() FROM generate_series(1, 4500) AS n`,
+      );
+      await ask(
+        database.url,
+        `INSERT INTO api_keys (account_id, hash, ending, created_at)
+         SELECT id, lpad(to_hex(id), 64, '0'), 'wxyz', now() FROM accounts WHERE email ~ '^[0-9]+@'`,
+      );
+      const rows = await ask<{ account_id: string; id: string }>(
+        database.url,
+        `SELECT account_id, id FROM api_keys WHERE hash ~ '^0{50}' ORDER BY random()`,
+      );
+      // As autovacuum would: these connections have plans for tables of a few rows.
+      await ask(database.url, 'ANALYZE accounts, api_keys');
+      const transactions = jest.spyOn(database.dataSource, 'transaction');
+      const { store } = start();
+      for (const { account_id, id } of rows) {
+        const each = { accountId: BigInt(account_id), keyId: BigInt(id) } as KeyRequester;
+        store.store(each, { usage: { ...usage, dayUsed: 777 }, refusals: ban(now) });
+      }
+      await store.close();
+      expect([events, transactions.mock.calls.length]).toEqual([[], 3]);
+      transactions.mockRestore();
+      const saved = await ask(database.url, 'SELECT count(*)::int AS count FROM request_counts WHERE day_used = 777');
+      expect(saved).toEqual([{ count: 4_500 }]);
+    });
+
+    it('purges rows that lie more than a day ahead of the database’s clock', async () => {
+      await database.dataSource.query('TRUNCATE request_counts, key_bans');
+      await writeAhead(2 * DAY);
+      expect(await start().counter.purge(now)).toBe(2);
+      await writeAhead(HOUR);
+      expect(await start().counter.purge(now)).toBe(0);
+    });
+  });
+
+  describe('purges', () => {
+    /** Replaces the stored rows. */
+    const store = async (
+      table: 'request_counts' | 'key_bans',
+      rows: readonly (readonly [Instant, Instant | number])[],
+    ) => {
+      await database.dataSource.query('TRUNCATE request_counts, key_bans');
+      for (const [from, value] of rows) {
+        const { accountId, keyId } = await storedRequester(database);
+        const isBan = table === 'key_bans';
+        await database.dataSource.query(`INSERT INTO ${table} VALUES ($1, $2, $3)`, [
+          isBan ? keyId : accountId,
+          new Date(from),
+          isBan ? new Date(value) : value,
+        ]);
+      }
+    };
+    const purge = (now: Instant) => start().counter.purge(now);
+
+    it('the counts of days that ended a day ago, and only those', async () => {
+      await store(
+        'request_counts',
+        [-2, -1, 0, 1].map((day) => [later(midnight, day * DAY), 5] as const),
+      );
+      expect(await purge(later(midnight, DAY - 1))).toBe(1);
+      expect(await purge(later(midnight, DAY))).toBe(1);
+      expect(await purge(later(midnight, DAY))).toBe(0);
+    });
+
+    it('the bans that have been irrelevant for a day, and only those', async () => {
+      const until = [later(noon, 5 * MINUTE), later(noon, HOUR), later(noon, 3 * DAY)];
+      await store(
+        'key_bans',
+        until.map((end) => [noon, end] as const),
+      );
+      expect(await purge(later(noon, 2 * DAY - 1))).toBe(0);
+      expect(await purge(later(noon, 2 * DAY))).toBe(2);
+      expect(await purge(later(noon, 4 * DAY - 1))).toBe(0);
+      expect(await purge(later(noon, 4 * DAY))).toBe(1);
+    });
+
+    it('nothing that a process would need whose clock is a day behind', async () => {
+      const limits = { perMinute: 1, perDay: 1_000 };
+      for (const passed of [SECOND, 12 * HOUR - 1, 12 * HOUR, DAY - 1]) {
+        requester = await storedRequester(database);
+        const now = later(noon, passed);
+        const before = start();
+        const model = new InMemoryRequestCounter();
+        for (const counter of [before.counter, model]) await send(counter, 51, noon, limits);
+        await before.store.close();
+        await purge(later(now, DAY));
+        const { counter } = start();
+        for (const each of [counter, model]) await send(each, 51, now, limits);
+        const { outcome, day, bannedUntil } = await model.look({ requester, limits, now });
+        expect(await counter.look({ requester, limits, now })).toMatchObject({ outcome, day, bannedUntil });
+      }
+    });
+  });
+
+  /** Lets what was sent to the database be done. */
+  async function inDatabase(): Promise<void> {
+    await database.dataSource.query('SELECT');
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  async function allowConnections(isAllowed: boolean): Promise<void> {
+    const name = new URL(database.url).pathname.slice(1);
+    const client = new pg.Client(database.url.replace(`/${name}`, '/postgres'));
+    await client.connect();
+    await client.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS ${String(isAllowed)}`);
+    if (!isAllowed) {
+      await client.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
+    }
+    await client.end();
+  }
+});

@@ -1,11 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { Authenticate, type Caller, UnusableKey } from '@adoption-store/domain';
-import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
-import { getStorageToken } from '@nestjs/throttler';
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorStatuses, HttpRefusal, isRefusal } from '../errors/error-codes.js';
 import { addressOf, setLimitHeaders } from '../rate-limiting/limit-headers.js';
-import { RequestCounterStorage } from '../rate-limiting/request-counter.storage.js';
+import { RequestLimits } from '../rate-limiting/request-limits.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -22,7 +21,7 @@ const CREDENTIALS = /^bearer (?=.{1,256}$)([A-Za-z0-9\-._~+/]+={0,2})$/i;
 export class BearerAuthGuard implements CanActivate {
   constructor(
     private readonly authenticate: Authenticate,
-    @Inject(getStorageToken()) private readonly storage: RequestCounterStorage,
+    private readonly limits: RequestLimits,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -35,8 +34,8 @@ export class BearerAuthGuard implements CanActivate {
       if (!isRefusal(error) || errorStatuses[error.code] !== 401) throw error;
       if (error instanceof UnusableKey) request.unusableKey = error.owner;
       // A request without a valid key counts against its address. If the address is over its limit, the answer is 429.
-      const verdict = await this.storage.count(addressOf(request));
-      throw setLimitHeaders(http.getResponse<FastifyReply>(), verdict, this.storage.clock.now()) ?? error;
+      const verdict = await this.limits.count(addressOf(request));
+      throw setLimitHeaders(http.getResponse<FastifyReply>(), verdict, this.limits.clock.now()) ?? error;
     }
   }
 }

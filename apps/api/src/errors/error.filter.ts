@@ -1,14 +1,13 @@
 import { InsufficientScope } from '@adoption-store/domain';
 import { stackOf } from '@adoption-store/web';
-import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs/common';
-import { getStorageToken } from '@nestjs/throttler';
+import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../api-context.js';
 import { errorBody, errorStatuses, HttpRefusal, isRefusal, JSON_TYPE } from './error-codes.js';
 import { addressOf, hasLimits, setLimitHeaders } from '../rate-limiting/limit-headers.js';
 import { shownRoute } from '../observability/request-observers.js';
 import { loggedId, traceOf } from '../observability/request-trace.js';
-import { RequestCounterStorage } from '../rate-limiting/request-counter.storage.js';
+import { RequestLimits } from '../rate-limiting/request-limits.js';
 
 /** RFC 6750 §3. */
 const CHALLENGE = 'Bearer realm="animal-adoption-store"';
@@ -18,7 +17,7 @@ const RETRY_AFTER_SECONDS = '1';
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   constructor(
-    @Inject(getStorageToken()) private readonly storage: RequestCounterStorage,
+    private readonly limits: RequestLimits,
     private readonly context: ApiContext,
   ) {}
 
@@ -51,8 +50,8 @@ export class ErrorFilter implements ExceptionFilter {
   private async judgeAddress(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     const address = addressOf(request);
     const isOurs = !isRefusal(error) || errorStatuses[error.code] >= 500;
-    const verdict = await (isOurs ? this.storage.look(address) : this.storage.count(address));
-    const refusal = setLimitHeaders(reply, verdict, this.storage.clock.now());
+    const verdict = await (isOurs ? this.limits.look(address) : this.limits.count(address));
+    const refusal = setLimitHeaders(reply, verdict, this.limits.clock.now());
     return isOurs ? error : (refusal ?? error);
   }
 

@@ -14,7 +14,7 @@ import { errorBody, HttpRefusal, JSON_TYPE } from './error-codes.js';
 import { requestId } from '../requests/framing.js';
 import { addressOf, limitHeaders, refusalOf } from '../rate-limiting/limit-headers.js';
 import { type ParserError, refusalOfParser } from './parser-errors.js';
-import type { RequestCounterStorage } from '../rate-limiting/request-counter.storage.js';
+import type { RequestLimits } from '../rate-limiting/request-limits.js';
 import type { RouteTable } from '../routing/route-table.js';
 
 // Longest time for a request to arrive, and the interval at which Node checks for late ones.
@@ -32,7 +32,7 @@ export class SocketRefusals {
 
   constructor(
     private readonly routes: RouteTable,
-    private readonly storage: RequestCounterStorage,
+    private readonly limits: RequestLimits,
     private readonly observers: readonly RequestObserver[],
   ) {}
 
@@ -99,8 +99,8 @@ export class SocketRefusals {
   }
 
   private async answer(socket: Socket, refused: HttpRefusal, request?: IncomingMessage): Promise<string> {
-    const verdict = await this.storage.count(addressOf({ ip: socket.remoteAddress ?? '' }));
-    const now = this.storage.clock.now();
+    const verdict = await this.limits.count(addressOf({ ip: socket.remoteAddress ?? '' }));
+    const now = this.limits.clock.now();
     const { code, message, headers } = refusalOf(verdict, now) ?? refused;
     const error = errorBody(code, message);
     const id = request === undefined ? randomUUID() : requestId(request);

@@ -6,18 +6,23 @@ import {
   ThrottlerGuard,
   type ThrottlerModuleOptions,
   type ThrottlerRequest,
+  ThrottlerStorage,
 } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { setLimitHeaders } from './limit-headers.js';
-import { RequestCounterStorage } from './request-counter.storage.js';
+import { RequestLimits } from './request-limits.js';
 
-/** Nest's throttler with the caller's plan: both windows are decided in one step, which also gives the headers. */
+/**
+ * Nest's throttler with the caller's plan: both windows are decided in one step, which also gives the headers. Its own
+ * storage is never asked.
+ */
 @Injectable()
 export class PlanThrottlerGuard extends ThrottlerGuard {
   constructor(
     @Inject(getOptionsToken()) options: ThrottlerModuleOptions,
-    @Inject(getStorageToken()) private readonly storage: RequestCounterStorage,
+    @Inject(getStorageToken()) storage: ThrottlerStorage,
     reflector: Reflector,
+    private readonly limits: RequestLimits,
   ) {
     super(options, storage, reflector);
   }
@@ -25,9 +30,9 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
   protected override async handleRequest({ context }: ThrottlerRequest): Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
-    const verdict = await this.storage.count(request.caller);
+    const verdict = await this.limits.count(request.caller);
     request.verdict = verdict;
-    const refusal = setLimitHeaders(http.getResponse<FastifyReply>(), verdict, this.storage.clock.now());
+    const refusal = setLimitHeaders(http.getResponse<FastifyReply>(), verdict, this.limits.clock.now());
     if (refusal !== undefined) throw refusal;
     return true;
   }

@@ -130,7 +130,7 @@ export function retryAfter(verdict: Verdict, now: Instant): number {
 }
 
 /** The usage in the windows of `now`. A clock that is at most two minutes behind doesn't bring an earlier window back. */
-export function currentUsage(usage: Usage, now: Instant): Usage {
+function currentUsage(usage: Usage, now: Instant): Usage {
   const isMinute = isCurrent(usage.minuteStart, MINUTE, now);
   const isDay = isCurrent(usage.dayStart, DAY, now);
   return {

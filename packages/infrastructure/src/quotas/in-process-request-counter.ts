@@ -4,12 +4,12 @@ import {
   banEnd,
   type BanPolicy,
   type CountedRequest,
-  currentUsage,
   DAY,
   decide,
   type Instant,
   isAhead,
   type KeyRequester,
+  mergeUsage,
   MINUTE,
   NO_USAGE,
   type Refusals,
@@ -64,7 +64,7 @@ export class InProcessRequestCounter implements RequestCounter {
     return verdict?.outcome === 'admitted' ? undefined : verdict;
   }
 
-  /** Other processes may count the key, so each look reads the counts that were stored within the last second. */
+  /** A process that only shows counts holds none, so each look reads the stored ones, which are at most a second old. */
   async look({ requester, limits, now }: CountedRequest): Promise<Verdict> {
     if ('address' in requester) {
       return verdictOn(this.addresses.get(requester.address) ?? NO_USAGE, limits, undefined, now);
@@ -91,12 +91,15 @@ export class InProcessRequestCounter implements RequestCounter {
   }
 
   /**
-   * Takes over a decision of the shared counter. Decisions may arrive in another order than they were made, so the
-   * highest count of a window is kept.
+   * Takes over a decision of the shared counter. Decisions may arrive in another order than they were made, so it merges
+   * them.
    */
   remember({ requester, now }: CountedRequest, { usage, refusals }: KeyCounts): void {
     if ('address' in requester) this.addresses.set(requester.address, usage, now);
-    else this.hold(requester, { usage: highestOf(this.usageOf(requester.accountId, now), usage), refusals }, now);
+    else {
+      const known = this.accounts.get(requester.accountId) ?? NO_USAGE;
+      this.hold(requester, { usage: mergeUsage(known, usage, now), refusals }, now);
+    }
   }
 
   private known({ accountId, keyId }: KeyRequester, now: Instant): KeyCounts | undefined {
@@ -109,7 +112,7 @@ export class InProcessRequestCounter implements RequestCounter {
   /** Other requests may have been counted while the stored counts were read. */
   private knownOr(stored: KeyCounts, { accountId, keyId }: KeyRequester, now: Instant): KeyCounts {
     return {
-      usage: highestOf(this.usageOf(accountId, now), currentUsage(stored.usage, now)),
+      usage: mergeUsage(stored.usage, this.accounts.get(accountId) ?? NO_USAGE, now),
       refusals: this.refusalsOf(keyId, now) ?? stored.refusals,
     };
   }
@@ -119,20 +122,8 @@ export class InProcessRequestCounter implements RequestCounter {
     return refusals && !isAhead(refusals.bannedAt, now) ? refusals : undefined;
   }
 
-  private usageOf(accountId: AccountId, now: Instant): Usage {
-    return currentUsage(this.accounts.get(accountId) ?? NO_USAGE, now);
-  }
-
   private hold({ accountId, keyId }: KeyRequester, { usage, refusals }: KeyCounts, now: Instant): void {
     this.accounts.set(accountId, usage, now);
     this.keys.set(keyId, refusals, now);
   }
-}
-
-function highestOf(one: Usage, other: Usage): Usage {
-  const minute = one.minuteStart - other.minuteStart || one.minuteUsed - other.minuteUsed;
-  const day = one.dayStart - other.dayStart || one.dayUsed - other.dayUsed;
-  const { minuteStart, minuteUsed } = minute > 0 ? one : other;
-  const { dayStart, dayUsed } = day > 0 ? one : other;
-  return { minuteStart, minuteUsed, dayStart, dayUsed };
 }

@@ -7,16 +7,18 @@ import {
   instant,
   type KeyRequester,
   later,
-  MOST_SKEW,
+  mergeRefusals,
+  mergeUsage,
   NO_REFUSALS,
+  NO_USAGE,
   type Refusals,
   type Usage,
 } from '@adoption-store/domain';
-import type { DataSource } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 import { Batch } from '../database/batch.js';
 import { milliseconds } from '../database/columns.js';
 import { deletePortions } from '../database/delete-portions.js';
-import { queryPrepared, readPrepared } from '../database/prepared.js';
+import { readPrepared } from '../database/prepared.js';
 import { portionsOf, WriteBehind } from '../database/write-behind.js';
 
 /** The counts of an account, and the refusals and bans of one of its keys. */
@@ -24,7 +26,7 @@ export type KeyCounts = Pick<Decision, 'usage' | 'refusals'>;
 
 /** Milliseconds between flushes. Together with the duration of a flush, this bounds what a SIGKILL can lose. */
 const FLUSH_EVERY = 500;
-/** Accounts, and bans, in one statement, which has a time limit. */
+/** Accounts, and bans, in one transaction, whose statements have a time limit. */
 const PORTION = 2_000;
 
 const READ = {
@@ -37,49 +39,41 @@ const READ = {
   ORDER BY place`,
 };
 
-/** A day, minute or ban that begins after this comes from a clock that ran ahead of the database's. */
-const AHEAD = `now() + interval '${MOST_SKEW} milliseconds'`;
-
 /**
- * Instances without Redis count separately but share the rows: within a day, and within a minute, the highest count is
- * kept, and the later of two bans. Days and bans that lie ahead are not stored, and stored ones are overwritten. The
- * database's clock decides that, so that an instance whose clock is behind can't reset the counts of the others. The
- * joins drop deleted accounts and keys. The rows are sorted, because two instances that lock them in different orders
- * could deadlock.
+ * Gives each account and key a row that can be locked. The joins drop deleted ones. Rows are always taken in order, because
+ * two instances that lock them in different orders could deadlock.
  */
-const WRITE = {
-  name: 'request counts write',
-  text: `
+const ADD_ROWS = `
   WITH counted AS (
-    INSERT INTO request_counts AS stored (account_id, day_start, day_used, minute_start, minute_used)
-    SELECT account_id, changed.day_start, changed.day_used, changed.minute_start, changed.minute_used
-    FROM unnest($1::bigint[], $2::timestamptz[], $3::integer[], $4::timestamptz[], $5::integer[])
-      AS changed (account_id, day_start, day_used, minute_start, minute_used)
-    JOIN accounts ON accounts.id = account_id
-    WHERE changed.day_start <= ${AHEAD}
-    ORDER BY account_id
-    ON CONFLICT (account_id) DO UPDATE SET
-      day_start = excluded.day_start,
-      day_used = CASE WHEN excluded.day_start = stored.day_start
-        THEN GREATEST(excluded.day_used, stored.day_used) ELSE excluded.day_used END,
-      minute_start = CASE
-        WHEN stored.minute_start <= ${AHEAD} THEN GREATEST(excluded.minute_start, stored.minute_start)
-        ELSE excluded.minute_start END,
-      minute_used = CASE
-        WHEN excluded.minute_start = stored.minute_start THEN GREATEST(excluded.minute_used, stored.minute_used)
-        WHEN excluded.minute_start < stored.minute_start AND stored.minute_start <= ${AHEAD} THEN stored.minute_used
-        ELSE excluded.minute_used END
-    WHERE excluded.day_start >= stored.day_start OR stored.day_start > ${AHEAD}
+    INSERT INTO request_counts (account_id, day_start, day_used)
+    SELECT id, 'epoch', 0 FROM accounts WHERE id = ANY($1::bigint[]) ORDER BY id
+    ON CONFLICT DO NOTHING
   )
-  INSERT INTO key_bans AS stored (key_id, banned_at, banned_until)
-  SELECT key_id, banned_at, banned_until
-  FROM unnest($6::bigint[], $7::timestamptz[], $8::timestamptz[]) AS changed (key_id, banned_at, banned_until)
-  JOIN api_keys ON api_keys.id = key_id
-  WHERE banned_at <= ${AHEAD}
-  ORDER BY key_id
-  ON CONFLICT (key_id) DO UPDATE SET banned_at = excluded.banned_at, banned_until = excluded.banned_until
-  WHERE excluded.banned_at > stored.banned_at OR stored.banned_at > ${AHEAD}`,
-};
+  INSERT INTO key_bans (key_id, banned_at, banned_until)
+  SELECT id, 'epoch', timestamptz 'epoch' + interval '1 second' FROM api_keys WHERE id = ANY($2::bigint[]) ORDER BY id
+  ON CONFLICT DO NOTHING`;
+
+const LOCK_COUNTS = `
+  SELECT account_id AS id, ARRAY[${milliseconds('now()')}, ${milliseconds('minute_start')}, minute_used,
+    ${milliseconds('day_start')}, day_used] AS numbers
+  FROM request_counts WHERE account_id = ANY($1::bigint[]) ORDER BY account_id FOR NO KEY UPDATE`;
+
+const LOCK_BANS = `
+  SELECT key_id AS id, ARRAY[${milliseconds('now()')}, ${milliseconds('banned_at')}, ${milliseconds('banned_until')}] AS numbers
+  FROM key_bans WHERE key_id = ANY($1::bigint[]) ORDER BY key_id FOR NO KEY UPDATE`;
+
+const STORE = `
+  WITH counted AS (
+    UPDATE request_counts AS stored
+    SET day_start = merged.day_start, day_used = merged.day_used,
+      minute_start = merged.minute_start, minute_used = merged.minute_used
+    FROM unnest($1::bigint[], $2::timestamptz[], $3::integer[], $4::timestamptz[], $5::integer[])
+      AS merged (account_id, day_start, day_used, minute_start, minute_used)
+    WHERE stored.account_id = merged.account_id
+  )
+  UPDATE key_bans AS stored SET banned_at = merged.banned_at, banned_until = merged.banned_until
+  FROM unnest($6::bigint[], $7::timestamptz[], $8::timestamptz[]) AS merged (key_id, banned_at, banned_until)
+  WHERE stored.key_id = merged.key_id`;
 
 const COUNTS = { table: 'request_counts', time: 'day_start' };
 /** A ban matters until it ends, and for a day for the length of the next one. */
@@ -93,7 +87,8 @@ const ANY_TIME = instant(Date.UTC(9999, 0));
 /** Stores daily counts and bans in PostgreSQL, so that they survive the process. */
 export class PostgresCountsStore {
   private readonly reads = new Batch(
-    async (requester: KeyRequester) => (await this.readAll([requester]))[0] ?? countsFrom([]),
+    async (requester: KeyRequester) =>
+      (await this.readAll([requester]))[0] ?? { usage: NO_USAGE, refusals: NO_REFUSALS },
     (requesters) => this.readAll(requesters),
   );
   private usages = new Map<AccountId, Usage>();
@@ -109,7 +104,8 @@ export class PostgresCountsStore {
         name: 'Request counts',
         delay: FLUSH_EVERY,
         take: () => this.take(),
-        write: (portion) => queryPrepared(dataSource, WRITE, parametersOf(portion)),
+        // Each statement has the client's time limit. No caller waits for them together.
+        write: (portion) => dataSource.transaction((manager) => mergeInto(manager, portion)),
         keep: ({ usages, bans }) => {
           for (const [accountId, usage] of usages) this.usages.set(accountId, usage);
           for (const [keyId, refusals] of bans) this.bans.set(keyId, refusals);
@@ -155,7 +151,10 @@ export class PostgresCountsStore {
   async readAll(requesters: readonly KeyRequester[]): Promise<readonly KeyCounts[]> {
     const ids = [requesters.map(({ accountId }) => accountId), requesters.map(({ keyId }) => keyId)];
     const rows = await readPrepared(this.dataSource, READ, ids);
-    return rows.map((row) => countsFrom(row.map(Number)));
+    return rows.map((row) => {
+      const numbers = row.map(Number);
+      return { usage: usageFrom(numbers), refusals: refusalsFrom(numbers.slice(4)) };
+    });
   }
 
   private take(): Portion[] {
@@ -169,25 +168,50 @@ export class PostgresCountsStore {
   }
 }
 
-/** The changes that one statement writes. */
+/** The changes that one transaction writes. */
 interface Portion {
   readonly usages: readonly (readonly [AccountId, Usage])[];
   readonly bans: readonly (readonly [ApiKeyId, Refusals])[];
 }
 
-/** @param row of READ. A null, where nothing is stored, becomes 0. */
-function countsFrom([
-  minuteStart = 0,
-  minuteUsed = 0,
-  dayStart = 0,
-  dayUsed = 0,
-  bannedAt = 0,
-  bannedUntil = 0,
-]: number[]) {
-  return {
-    usage: { minuteStart: instant(minuteStart), minuteUsed, dayStart: instant(dayStart), dayUsed },
-    refusals: { ...NO_REFUSALS, bannedAt: instant(bannedAt), bannedUntil: instant(bannedUntil) },
-  };
+/**
+ * Instances without Redis count separately but share the rows, so each merges its own counts into them. The database's
+ * clock decides which of two clocks is wrong.
+ */
+async function mergeInto(manager: EntityManager, { usages, bans }: Portion): Promise<void> {
+  await manager.query(ADD_ROWS, [usages.map(([id]) => id), bans.map(([id]) => id)]);
+  const mergedUsages = await mergeRows(manager, LOCK_COUNTS, usages, usageFrom, mergeUsage);
+  const mergedBans = await mergeRows(manager, LOCK_BANS, bans, refusalsFrom, mergeRefusals);
+  // A ban that lies ahead counts for nothing. Its row stays until it is purged.
+  const real = mergedBans.filter(([, { bannedAt }]) => bannedAt > 0);
+  await manager.query(STORE, parametersOf({ usages: mergedUsages, bans: real }));
+}
+
+async function mergeRows<Id extends bigint, Known>(
+  manager: EntityManager,
+  lock: string,
+  own: readonly (readonly [Id, Known])[],
+  from: (numbers: number[]) => Known,
+  merge: (stored: Known, own: Known, now: Instant) => Known,
+): Promise<(readonly [Id, Known])[]> {
+  const known = new Map(own);
+  const ids = [...known.keys()];
+  const rows = await manager.query<{ id: string; numbers: (string | null)[] }[]>(lock, [ids]);
+  return rows.map(({ id: text, numbers }) => {
+    const id = BigInt(text) as Id;
+    const [now = 0, ...values] = numbers.map(Number);
+    const stored = from(values);
+    return [id, merge(stored, known.get(id) ?? stored, instant(now))];
+  });
+}
+
+/** A null, where nothing is stored, becomes 0. */
+function usageFrom([minuteStart = 0, minuteUsed = 0, dayStart = 0, dayUsed = 0]: number[]): Usage {
+  return { minuteStart: instant(minuteStart), minuteUsed, dayStart: instant(dayStart), dayUsed };
+}
+
+function refusalsFrom([bannedAt = 0, bannedUntil = 0]: number[]): Refusals {
+  return { ...NO_REFUSALS, bannedAt: instant(bannedAt), bannedUntil: instant(bannedUntil) };
 }
 
 function parametersOf({ usages, bans }: Portion): unknown[][] {
