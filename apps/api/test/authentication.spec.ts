@@ -1,5 +1,6 @@
 import { generateKeyText, HOUR, later, MINUTE } from '@adoption-store/domain';
 import { PredictableCryptography } from '@adoption-store/domain/testing';
+import { until } from '@adoption-store/test-support';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { useApi } from './support/api.js';
 import { expectError, expectHeadError } from './support/expectations.js';
@@ -145,6 +146,15 @@ describe('a valid key is accepted', () => {
   });
 });
 
+/** A change acts within a second. Waits for it without a request. */
+const untilItIs = (isAccepted: boolean, key: string) =>
+  until(() =>
+    api.application.authenticate.execute(key).then(
+      () => isAccepted,
+      () => !isAccepted,
+    ),
+  );
+
 describe('a key that has ended', () => {
   it('is accepted up to the last millisecond before its expiry', async () => {
     const { account } = await api.openKey();
@@ -168,6 +178,7 @@ describe('a key that has ended', () => {
     const { id, key } = await api.openKey();
     expect(await list(bearer(key))).toMatchObject({ status: 200 });
     await api.application.revokeKey.execute({ id });
+    await untilItIs(false, key);
     const response = await list(bearer(key));
     expect(expectError(response, 401, 'revoked_api_key')).toMatch(/revoked/);
     expect(response.headers['www-authenticate']).toMatch(INVALID_TOKEN);
@@ -177,10 +188,12 @@ describe('a key that has ended', () => {
     const { id, key } = await api.openKey();
     expect(await list(bearer(key))).toMatchObject({ status: 200 });
     await api.application.disableKey.execute({ id, isDisabled: true });
+    await untilItIs(false, key);
     const response = await list(bearer(key));
     expect(expectError(response, 401, 'disabled_api_key')).toMatch(/disabled/);
     expect(response.headers['www-authenticate']).toMatch(INVALID_TOKEN);
     await api.application.disableKey.execute({ id, isDisabled: false });
+    await untilItIs(true, key);
     expect(await list(bearer(key))).toMatchObject({ status: 200 });
   });
 

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { plan, type Scope, type Scopes, SCOPES } from '@adoption-store/domain';
+import { until } from '@adoption-store/test-support';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Controller, Get, Module } from '@nestjs/common';
 import { APP_GUARD, NestFactory } from '@nestjs/core';
@@ -56,7 +57,13 @@ async function openKey({ key, account }: { readonly key?: Scopes; readonly accou
   const { id: accountId } = await api.application.openAccount.execute({ email, plan: of });
   await api.application.holdToScopes.execute({ email, scopes: account });
   const { text } = await api.application.issueKey.execute({ accountId, scopes: key });
-  return { key: text, hold: (scopes: Scopes) => api.application.holdToScopes.execute({ email, scopes }) };
+  /** The change acts within a second. Waits for it without a request. */
+  const hold = async (scopes: Scopes) => {
+    await api.application.holdToScopes.execute({ email, scopes });
+    const held = async () => (await api.application.authenticate.execute(text)).account.scopes;
+    await until(async () => String(await held()) === String(scopes));
+  };
+  return { key: text, hold };
 }
 
 const send = (key: string, method: string, path: string, options: Parameters<typeof request>[2] = {}) =>
@@ -185,7 +192,7 @@ describe('a refusal for a scope', () => {
 });
 
 describe('a key', () => {
-  it('of an account that is held to less has less from the next request on, and again more', async () => {
+  it('of an account that is held to less has less within a second, and again more', async () => {
     const { key, hold } = await openKey({});
     expect((await send(key, 'GET', '/v1/pets')).status).toBe(200);
     await hold(['orders:read']);

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import {
+  type Account,
   type AccountId,
   type AccountKey,
   type ApiKeyId,
