@@ -12,7 +12,7 @@ const mutate = [
 ];
 
 /** Its suites. Those of other adapters would only make each of hundreds of runs slower. */
-const testMatch = ['src/quotas/*.spec.ts', 'test/order-repository.spec.ts', 'test/request-counter*.spec.ts'];
+const testMatch = ['test/limits*.spec.ts', 'test/orders.spec.ts'];
 
 export default {
   ...shared,

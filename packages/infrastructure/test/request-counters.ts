@@ -3,20 +3,32 @@ import {
   type AccountId,
   type ApiKeyId,
   type BanPolicy,
+  DAY,
   HOUR,
+  type Instant,
   instant,
   type KeyRequester,
   later,
   limitsOf,
+  MINUTE,
+  MOST_SKEW,
+  SECOND,
+  type Verdict,
 } from '@adoption-store/domain';
-import type { Opened, OpenRequestCounter } from '@adoption-store/domain/testing';
-import { redisFor, type TestRedis } from '@adoption-store/test-support';
+import {
+  InMemoryRequestCounter,
+  type Opened,
+  type OpenRequestCounter,
+  requestCounterSuite,
+} from '@adoption-store/domain/testing';
+import { expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import { TypeOrmAccountRepository } from '../src/accounts/typeorm-account-repository.js';
 import { TypeOrmApiKeyRepository } from '../src/accounts/typeorm-api-key-repository.js';
 import { createRequestCounter } from '../src/quotas/create-request-counter.js';
 import type { RedisAddress } from '../src/quotas/redis-connection.js';
-import { RedisRequestCounter } from '../src/quotas/redis-request-counter.js';
 import { type Database, openDatabase } from './databases.js';
+import { framework } from './framework.js';
 
 export const midnight = instant(Date.UTC(2026, 0, 1));
 export const noon = later(midnight, 12 * HOUR);
@@ -32,7 +44,8 @@ export const newKey = () => BigInt(newId()) as ApiKeyId;
 
 export const newRequester = (): KeyRequester => ({ accountId: newAccount(), keyId: newKey() });
 
-async function openOnDatabase(policy: BanPolicy, redis?: RedisAddress): Promise<Opened<'requests'>> {
+/** The request counter of a process, with a database of its own. */
+export async function openOnDatabase(policy: BanPolicy, redis?: RedisAddress): Promise<Opened<'requests'>> {
   const { dataSource, close } = await openDatabase();
   const onEvent = (message: string) => {
     throw new Error(message);
@@ -59,38 +72,6 @@ async function openOnDatabase(policy: BanPolicy, redis?: RedisAddress): Promise<
   };
 }
 
-const openRedis = redisFor('request counters on Redis');
-type Counter = readonly [name: string, open: OpenRequestCounter];
-const onRedis = (open: () => Promise<TestRedis>): readonly Counter[] => [
-  [
-    'Redis',
-    async (policy) => {
-      const redis = await open();
-      const requests = await RedisRequestCounter.connect({ urls: [redis.url] }, policy, TIMEOUT, ANY_CLOCK);
-      return {
-        ports: { requests },
-        close: async () => {
-          requests.close();
-          await redis.close();
-        },
-      };
-    },
-  ],
-  [
-    'Redis, with a fallback',
-    async (policy) => {
-      const redis = await open();
-      const opened = await openOnDatabase(policy, { urls: [redis.url] });
-      return { ports: opened.ports, close: () => opened.close().then(() => redis.close()) };
-    },
-  ],
-];
-
-export const everyCounter: readonly Counter[] = [
-  ['in this process, kept in PostgreSQL', (policy) => openOnDatabase(policy)],
-  ...(openRedis === undefined ? [] : onRedis(openRedis)),
-];
-
 /** Counts are stored only for an existing account and key. */
 export async function storedRequester({ dataSource }: Database): Promise<KeyRequester> {
   const account = await new TypeOrmAccountRepository(dataSource).open({
@@ -114,4 +95,75 @@ export async function storedRequester({ dataSource }: Database): Promise<KeyRequ
 /** Lets work in progress continue. */
 export async function nextTurn(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+/** The moments at which a decision could change after this verdict, and the last ones at which a clock is ahead. */
+function edgesOf({ minute, day, bannedUntil }: Verdict, bannedAt: Instant): readonly Instant[] {
+  const starts = [later(minute.resetsAt, -MINUTE), later(day.resetsAt, -DAY), bannedAt];
+  const ends = [
+    minute.resetsAt,
+    day.resetsAt,
+    later(bannedAt, DAY),
+    ...(bannedUntil === undefined ? [] : [bannedUntil]),
+  ];
+  return [...ends, ...starts.map((start) => later(start, -MOST_SKEW))];
+}
+
+/** The port's suite, and the domain's function as the model of it. */
+export function counterSuites(name: string, open: OpenRequestCounter): void {
+  requestCounterSuite(framework, name, open);
+
+  const policy: BanPolicy = { refusals: 3, firstBan: 5 * MINUTE, longestBan: 15 * MINUTE };
+  const pause = fc.oneof(
+    { weight: 8, arbitrary: fc.integer({ min: 0, max: 20 * SECOND }) },
+    { weight: 2, arbitrary: fc.integer({ min: -30 * SECOND, max: 0 }) },
+    { weight: 1, arbitrary: fc.integer({ min: 0, max: 26 * HOUR }) },
+    { weight: 1, arbitrary: fc.integer({ min: -2 * HOUR, max: 0 }) },
+  );
+  const edge = fc.record({ edge: fc.nat(6), offset: fc.constantFrom(-1, 0, 1) });
+  const step = fc.record({
+    when: fc.oneof({ weight: 3, arbitrary: pause }, { weight: 1, arbitrary: edge }),
+    who: fc.constantFrom('address' as const, 'key' as const, 'key' as const, 'sibling' as const, 'stranger' as const),
+    perMinute: fc.integer({ min: 1, max: 3 }),
+    perDay: fc.integer({ min: 1, max: 12 }),
+    times: fc.constantFrom(1, 1, 1, 6),
+    method: fc.constantFrom('count' as const, 'count' as const, 'count' as const, 'look' as const),
+    isPurgedBefore: fc.nat(9).map((drawn) => drawn === 0),
+  });
+
+  it(`any history of requests (${name}) is decided as the domain decides it`, async () => {
+    const opened = await open(policy);
+    const { requests } = opened.ports;
+    const property = fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 100 }), async (steps) => {
+      const model = new InMemoryRequestCounter(policy);
+      const key = newRequester();
+      const address = { address: randomUUID() };
+      const requesters = { address, key, sibling: { ...key, keyId: newKey() }, stranger: newRequester() };
+      let [now, bannedAt] = [noon, noon];
+      let last: Verdict | undefined;
+      for (const { when, who, perMinute, perDay, times, method, isPurgedBefore } of steps) {
+        if (typeof when === 'number') now = later(now, when);
+        else if (last !== undefined) {
+          // A clock that goes back by days makes a counter without stored rows forget some of them.
+          const edges = edgesOf(last, bannedAt).filter((each) => each > later(now, -HOUR));
+          now = later(edges[when.edge % edges.length] ?? now, when.offset);
+        }
+        if (isPurgedBefore) await requests.purge(now);
+        const limits = { perMinute, perDay: who === 'address' ? Infinity : perDay };
+        for (let time = 0; time < times; time++) {
+          const request = { requester: requesters[who], limits, now };
+          const [actual, expected] = [await requests[method](request), await model[method](request)];
+          // Addresses have no daily limit.
+          expect(actual).toEqual(who === 'address' ? { ...expected, day: actual.day } : expected);
+          if (expected.bannedUntil !== undefined && expected.bannedUntil !== last?.bannedUntil) bannedAt = now;
+          last = expected;
+        }
+      }
+    });
+    try {
+      await fc.assert(property, { numRuns: 20, endOnFailure: true });
+    } finally {
+      await opened.close();
+    }
+  });
 }

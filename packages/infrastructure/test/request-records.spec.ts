@@ -1,20 +1,22 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
 import {
+  type AccountId,
   type ApiKeyId,
-  DAY,
   HOUR,
-  INT64_MAX,
   instant,
   type KeyRequester,
   later,
   MINUTE,
   MOST_REFUSALS,
   type Ports,
-  startOf,
 } from '@adoption-store/domain';
 import { requestRecordsSuite } from '@adoption-store/domain/testing';
-import { ask, DatabaseGate, until } from '@adoption-store/test-support';
+import { ask, until } from '@adoption-store/test-support';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { DataSource } from 'typeorm';
 import { openInfrastructure } from '../src/open-infrastructure.js';
+import { PostgresRequestRecords } from '../src/quotas/postgres-request-records.js';
+import { MOST_HELD as MOST_HELD_REFUSALS } from '../src/quotas/recent-refusals.js';
+import { MOST_HELD, MOST_KEYS } from '../src/quotas/unwritten-requests.js';
 import { openPostgres } from './databases.js';
 import { framework } from './framework.js';
 
@@ -45,28 +47,6 @@ async function openWithKey() {
 const openInstances = (databaseUrl: string, count: number) =>
   Promise.all(Array.from({ length: count }, () => openInfrastructure({ databaseUrl, poolSize: 2 })));
 
-describe('usage of several instances', () => {
-  it('is added up, and written when they close', async () => {
-    const { ports, url, records, key } = await openWithKey();
-    const instances = await openInstances(url, 4);
-    for (const [index, instance] of instances.entries()) {
-      const record = (about: KeyRequester, isAdmitted: boolean) => {
-        instance.ports.requestRecords.record({ ...about, at: NOON, isUse: true, isAdmitted });
-      };
-      for (let sent = 0; sent < 100 + index; sent += 1) record(key, true);
-      for (let sent = 0; sent < index; sent += 1) record(key, false);
-      record({ ...key, keyId: INT64_MAX as ApiKeyId }, true);
-    }
-    await Promise.all(instances.map((instance) => instance.close()));
-    const sum = { admitted: 406, refused: 6 };
-    const day = startOf(DAY, NOON);
-    expect(await records.listUsage(key.accountId, 'day', day)).toEqual([{ start: day, ...sum }]);
-    expect(await records.listUsage(key.accountId, 'hour', day)).toEqual([{ start: NOON, ...sum }]);
-    expect(await records.sumUsageByKey(key.accountId, 'day', day, [key.keyId])).toEqual([{ keyId: key.keyId, ...sum }]);
-    expect(await ports.apiKeys.findById(key.keyId)).toMatchObject({ key: { lastUsedAt: NOON } });
-  });
-});
-
 describe('the last use of a key', () => {
   it('has one new version of its row for each minute, however many instances report it, and in which order', async () => {
     const { ports, url } = await openWithKey();
@@ -78,7 +58,7 @@ describe('the last use of a key', () => {
        CREATE TRIGGER counted AFTER UPDATE ON api_keys FOR EACH ROW EXECUTE FUNCTION count_version();`,
     );
     const keys: KeyRequester[] = [];
-    for (let made = 1; made <= 30; made += 1) keys.push(await newKey(ports, made));
+    for (let made = 1; made <= 5; made += 1) keys.push(await newKey(ports, made));
     const report = async (minutes: readonly number[]) => {
       const instances = await openInstances(url, minutes.length);
       for (const [index, minute] of minutes.entries()) {
@@ -108,25 +88,6 @@ describe('refusals', () => {
   };
   const rows = (url: string) => ask(url, 'SELECT count(*)::integer AS count FROM refusals');
 
-  it('of several instances are one log of 100, and are written when they close', async () => {
-    const { url, records, key } = await openWithKey();
-    const instances = await openInstances(url, 3);
-    for (let request = 0; request < 1_000; request += 1) {
-      const instance = instances[request % 3];
-      if (instance !== undefined) refuse(instance.ports, key, `request-${request}`, request);
-    }
-    // One after the other: concurrent ones don't see each other's rows, and may leave some for the next to delete.
-    for (const instance of instances) await instance.close();
-    const listed = await records.listRefusals(key.accountId);
-    expect(listed).toHaveLength(MOST_REFUSALS);
-    expect(listed[0]).toEqual({
-      ...{ at: later(NOON, 998), keyId: key.keyId, operation: 'GET /v1/pets', code: 'rate_limited' },
-      ...{ requestId: 'request-998', key: { name: 'till', ending: 'wxyz' } },
-    });
-    expect(listed).toEqual(listed.toSorted((one, other) => other.at - one.at));
-    expect(await rows(url)).toEqual([{ count: MOST_REFUSALS }]);
-  });
-
   it('of instances that write at the same time never deadlock, and the next write leaves 100', async () => {
     const { ports, url, records, key } = await openWithKey();
     const instances = await openInstances(url, 4);
@@ -141,31 +102,6 @@ describe('refusals', () => {
     await until(async () => (await records.listRefusals(key.accountId, 'the next')).length === 1);
     expect(await rows(url)).toEqual([{ count: MOST_REFUSALS }]);
     expect((await records.listRefusals(key.accountId))[0]?.requestId).toBe('the next');
-  });
-
-  it('outlast a database that goes away and comes back, as usage does', async () => {
-    const { url, records, key } = await openWithKey();
-    const gate = await DatabaseGate.open(url);
-    opened.push(() => {
-      gate.shut();
-    });
-    const instance = await openInfrastructure({ databaseUrl: gate.url, poolSize: 2 });
-    opened.push(instance.close);
-    gate.freeze();
-    for (let request = 0; request < 150; request += 1) {
-      refuse(instance.ports, key, `request-${request}`, request);
-      instance.ports.requestRecords.record({ ...key, at: NOON, isUse: true, isAdmitted: true });
-    }
-    // Longer than a write may take.
-    await new Promise((resolve) => setTimeout(resolve, 4_000));
-    expect(await records.listRefusals(key.accountId)).toEqual([]);
-    gate.thaw();
-    await until(async () => (await records.listRefusals(key.accountId)).length >= MOST_REFUSALS);
-    expect((await records.listRefusals(key.accountId)).map(({ requestId }) => requestId)).toEqual(
-      Array.from({ length: MOST_REFUSALS }, (_, index) => `request-${149 - index}`),
-    );
-    expect(await records.listUsage(key.accountId, 'hour', later(NOON, -HOUR))).toMatchObject([{ start: NOON }]);
-    expect(instance.read().droppedRefusals).toBe(0);
   });
 });
 
@@ -184,4 +120,246 @@ it('a process that counts nothing tells the minute, the day and bans that anothe
   expect(await look()).toEqual(await ports.requests.look(request));
   await following.close();
   expect(await ports.requests.look(request)).toMatchObject({ day: { used: 5 } });
+});
+
+describe('the waiting records', () => {
+  const NOON = Date.UTC(2026, 0, 1, 12);
+  const KINDS = {
+    uses: 'api key uses write',
+    operations: 'api key operations write',
+    usage: 'usage add by hour and day',
+    refusals: 'refusals add',
+  };
+  type Kind = keyof typeof KINDS;
+
+  /** The statements that succeeded, with their rows as texts. */
+  let written: { readonly kind: Kind; readonly rows: readonly string[] }[];
+  /** The numbers of the refusals in all statements, of failed ones too. */
+  let sentIds: unknown[];
+  /** The kinds whose statements fail. */
+  let failing: readonly Kind[];
+  /** How many statements succeed. */
+  let succeeding: number;
+  let records: PostgresRequestRecords;
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    [sentIds, failing, succeeding] = [[], [], Infinity];
+    written = [];
+    const master = {
+      query: async ({ name, values }: { name: string; values: unknown[][] }) => {
+        const kind = (Object.keys(KINDS) as Kind[]).find((each) => KINDS[each] === name) ?? 'uses';
+        if (kind === 'refusals') sentIds.push(...(values[2] ?? []));
+        succeeding -= 1;
+        if (failing.includes(kind) || succeeding < 0) throw new Error('away');
+        const columns = kind === 'refusals' ? [values[0], values[6]] : values.slice(0, 4);
+        const rows = (values[0] ?? []).map((_, row) => columns.map((column) => shown(column?.[row])).join(' '));
+        written.push({ kind, rows });
+        return { rows: [] };
+      },
+    };
+    records = new PostgresRequestRecords({ manager: {}, driver: { master } } as unknown as DataSource, () => undefined);
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  const ALL: readonly Kind[] = ['uses', 'operations', 'usage', 'refusals'];
+  const shown = (value: unknown) => String(value).replace(/^2026-01-01T(..:..):.*/, '$1');
+  const rowsOf = (kind: Kind) => written.filter((each) => each.kind === kind).map(({ rows }) => rows);
+  const pass = (milliseconds: number) => jest.advanceTimersByTimeAsync(milliseconds);
+  const keyOf = (id: number) => ({ accountId: BigInt(id) as AccountId, keyId: BigInt(id) as ApiKeyId });
+
+  const use = (key: number, operation?: string, at = NOON) => {
+    records.record({ ...keyOf(key), at: instant(at), isUse: true, operation });
+  };
+  const count = (key: number, isAdmitted = true, at = NOON) => {
+    records.record({ ...keyOf(key), at: instant(at), isUse: false, isAdmitted });
+  };
+  const refuse = (account: number, request: number | string) => {
+    const refusal = { operation: 'list', code: 'rate_limited', requestId: String(request) };
+    records.record({ ...keyOf(account), at: instant(NOON), isUse: false, refusal });
+  };
+  const requests = (account: number, from: number, to: number) =>
+    Array.from({ length: to - from }, (_, index) => `${account} ${from + index}`);
+
+  it('one write a second has everything of all keys, and there is none without requests', async () => {
+    for (let request = 0; request < 30_000; request += 1) {
+      const refusal = { operation: 'add', code: 'rate_limited', requestId: `request-${request}` };
+      const isAdmitted = request % 4 !== 0;
+      const seen = isAdmitted ? { operation: 'list' } : { refusal };
+      records.record({ ...keyOf(request % 2), at: instant(NOON + 1), isUse: true, isAdmitted, ...seen });
+    }
+    await pass(999);
+    expect(written).toEqual([]);
+    await pass(60_000);
+    expect(written).toEqual([
+      { kind: 'uses', rows: ['0 12:00', '1 12:00'] },
+      { kind: 'usage', rows: ['0 12:00 7500 7500', '1 12:00 15000 0'] },
+      { kind: 'operations', rows: ['1 list 12:00', '0 list 12:00'] },
+      { kind: 'refusals', rows: Array.from({ length: 100 }, (_, index) => `0 request-${29_600 + 4 * index}`) },
+    ]);
+    count(1);
+    await pass(1_000);
+    expect(written.slice(4)).toEqual([{ kind: 'usage', rows: ['1 12:00 1 0'] }]);
+  });
+
+  it('the use of a key and of an operation is written once a minute', async () => {
+    for (const at of [NOON, NOON + MINUTE - 1]) {
+      for (const operation of ['list', 'add', undefined]) use(1, operation, at);
+      await pass(1_000);
+    }
+    expect(written.map(({ kind, rows }) => [kind, rows])).toEqual([
+      ['uses', ['1 12:00']],
+      ['operations', ['1 list 12:00', '1 add 12:00']],
+    ]);
+    use(1, 'list', NOON + MINUTE);
+    await pass(1_000);
+    expect([rowsOf('uses')[1], rowsOf('operations')[1]]).toEqual([['1 12:01'], ['1 list 12:01']]);
+  });
+
+  it('hours are kept separate, even if a clock goes back', async () => {
+    for (const at of [NOON, NOON + HOUR, NOON + HOUR - 1]) count(1, true, at);
+    await pass(1_000);
+    expect(rowsOf('usage')).toEqual([['1 12:00 2 0', '1 13:00 1 0']]);
+  });
+
+  it('of a flood of refusals the last 100 of an account are written each second', async () => {
+    refuse(2, 'rare');
+    for (let request = 0; request < 10_000; request += 1) refuse(1, request);
+    await pass(1_000);
+    expect(rowsOf('refusals')).toEqual([['2 rare', ...requests(1, 10_000 - MOST_REFUSALS, 10_000)]]);
+    expect(records.droppedRefusals).toBe(0);
+  });
+
+  describe('what could not be written', () => {
+    it('is written later, with what came since', async () => {
+      failing = ALL;
+      use(1, 'list');
+      use(2, 'list');
+      count(1);
+      refuse(1, 'a');
+      await pass(7_000);
+      use(1, 'list', NOON + MINUTE);
+      count(1, false);
+      count(2);
+      refuse(2, 'b');
+      refuse(1, 'c');
+      failing = [];
+      await pass(1_000);
+      expect(written.map(({ kind, rows }) => [kind, [...rows].sort()])).toEqual([
+        ['uses', ['1 12:01', '2 12:00']],
+        ['usage', ['1 12:00 1 1', '2 12:00 1 0']],
+        ['operations', ['1 list 12:01', '2 list 12:00']],
+        ['refusals', ['1 a', '1 c', '2 b']],
+      ]);
+    });
+
+    it('of refusals is repeated with the same numbers', async () => {
+      failing = ['refusals'];
+      refuse(1, 'a');
+      await pass(1_000);
+      refuse(2, 'b');
+      refuse(1, 'c');
+      failing = [];
+      await pass(1_000);
+      const [first, ...again] = sentIds;
+      expect(again).toEqual([first, Number(first) + 2, Number(first) + 1]);
+      expect(Number.isSafeInteger(first)).toBe(true);
+    });
+
+    it('of refusals holds up nothing else', async () => {
+      failing = ['refusals'];
+      for (let second = 0; second < 3; second += 1) {
+        refuse(1, second);
+        count(1);
+        use(1, 'list', NOON + second * MINUTE);
+        await pass(1_000);
+      }
+      expect([rowsOf('uses').length, rowsOf('usage').length, rowsOf('operations').length]).toEqual([3, 3, 3]);
+      failing = [];
+      await pass(1_000);
+      expect(rowsOf('refusals')).toEqual([requests(1, 0, 3)]);
+    });
+
+    it('is written once, also if only some of the statements succeed', async () => {
+      for (let key = 0; key < 5_000; key += 1) count(key);
+      succeeding = 1;
+      await pass(1_000);
+      succeeding = Infinity;
+      await pass(1_000);
+      expect(rowsOf('usage').map(({ length }) => length)).toEqual([2_000, 2_000, 1_000]);
+      expect(new Set(rowsOf('usage').flat()).size).toBe(5_000);
+    });
+
+    it('is tried again when they are closed, a last time', async () => {
+      count(1);
+      refuse(1, 'last');
+      await records.close();
+      expect(written.map(({ rows }) => rows)).toEqual([['1 12:00 1 0'], ['1 last']]);
+      failing = ALL;
+      count(1);
+      await records.close();
+      expect(jest.getTimerCount()).toBe(0);
+    });
+  });
+
+  describe('while the database is away', () => {
+    beforeEach(() => {
+      failing = ALL;
+    });
+    const comesBack = async () => {
+      failing = [];
+      await pass(1_000);
+    };
+    const lengthOf = (kind: Kind) => rowsOf(kind).flat().length;
+
+    it('10,000 keys, 50,000 operations and 50,000 hours are held; a further key is recorded in a later minute', async () => {
+      for (let key = 0; key < MOST_HELD + 1; key += 1) {
+        use(key, 'list');
+        count(key % MOST_KEYS, true, NOON + Math.floor(key / MOST_KEYS) * HOUR);
+        if (key % 20_000 === 0) await pass(1_000);
+      }
+      await comesBack();
+      expect([lengthOf('uses'), lengthOf('operations'), lengthOf('usage')]).toEqual([MOST_KEYS, MOST_HELD, MOST_HELD]);
+      use(MOST_HELD, 'list', NOON + MINUTE);
+      await pass(1_000);
+      expect([rowsOf('uses').at(-1), rowsOf('operations').at(-1)]).toEqual([['50000 12:01'], ['50000 list 12:01']]);
+    });
+
+    it('the last 100 refusals of each account are held, in their order', async () => {
+      for (let second = 0; second < 30; second += 1) {
+        for (let request = 0; request < 7; request += 1) refuse(1, second * 7 + request);
+        if (second < 3) refuse(2, second);
+        await pass(1_000);
+      }
+      await comesBack();
+      expect(rowsOf('refusals').flat().toSorted()).toEqual([...requests(1, 110, 210), ...requests(2, 0, 3)].toSorted());
+      expect(records.droppedRefusals).toBe(0);
+    });
+
+    it('20,000 refusals are held, the dropped ones counted, and neither uses nor usage lack room because of them', async () => {
+      const accounts = MOST_HELD_REFUSALS / 50;
+      for (let request = 0; request < 50; request += 1) {
+        for (let account = 1; account <= accounts; account += 1) refuse(account, request);
+      }
+      expect(records.droppedRefusals).toBe(0);
+      refuse(accounts + 1, 'of an account that has none');
+      refuse(1, 'latest');
+      expect(records.droppedRefusals).toBe(2);
+      use(1, 'list');
+      count(1);
+      await comesBack();
+      expect([lengthOf('uses'), lengthOf('operations'), lengthOf('usage')]).toEqual([1, 1, 1]);
+      const all = rowsOf('refusals').flat();
+      expect(all).toHaveLength(MOST_HELD_REFUSALS);
+      expect(all.filter((each) => each.startsWith('1 '))).toEqual([...requests(1, 1, 50), '1 latest']);
+      expect(all.filter((each) => each.includes('none'))).toEqual([]);
+      // There is room again.
+      refuse(accounts + 1, 'next');
+      await pass(1_000);
+      expect(rowsOf('refusals').at(-1)).toEqual([`${accounts + 1} next`]);
+      expect(records.droppedRefusals).toBe(2);
+    });
+  });
 });

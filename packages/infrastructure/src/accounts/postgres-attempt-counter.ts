@@ -7,8 +7,9 @@ import {
   MOST_SKEW,
 } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
-import { onDatabase } from '../database/database-errors.js';
+import { readFromDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
+import { writeToDatabase } from '../database/transaction-limits.js';
 
 // An attempt that lies ahead comes from a clock that ran ahead, and doesn't count. The database's clock counts too: an
 // instance whose clock is behind must not ignore the attempts of the others.
@@ -37,27 +38,29 @@ export class PostgresAttemptCounter implements AttemptCounter {
   async count({ subjectHash, most, within, now }: CountedAttempt): Promise<Instant | undefined> {
     const [time, since, end] = [now, later(now, -within), later(now, within)].map((each) => new Date(each));
     for (;;) {
-      const counted = await this.query<unknown[]>(COUNT, [subjectHash, time, since, end, most]);
+      const counted = await this.write(COUNT, [subjectHash, time, since, end, most]);
       if (counted.length > 0) return undefined;
-      const [earliest] = await this.query<{ time: Date }[]>(EARLIEST, [subjectHash, time, since, most - 1]);
+      const [earliest] = await readFromDatabase(this.dataSource, () =>
+        this.dataSource.query<{ time: Date }[]>(EARLIEST, [subjectHash, time, since, most - 1]),
+      );
       // Undefined if attempts were removed in the meantime.
       if (earliest !== undefined) return later(instant(earliest.time.getTime()), within);
     }
   }
 
   async takeBack(subjectHash: string): Promise<void> {
-    await this.query(TAKE_BACK, [subjectHash]);
+    await this.write(TAKE_BACK, [subjectHash]);
   }
 
   async clear(subjectHash: string): Promise<void> {
-    await this.query(CLEAR, [subjectHash]);
+    await this.write(CLEAR, [subjectHash]);
   }
 
   async purge(now: Instant): Promise<number> {
     return deletePortions(this.dataSource, { table: 'attempts', time: 'expires_at' }, now);
   }
 
-  private query<Result>(text: string, values: unknown[]): Promise<Result> {
-    return onDatabase(() => this.dataSource.query<Result>(text, values));
+  private write(text: string, values: unknown[]): Promise<unknown[]> {
+    return writeToDatabase(this.dataSource, (manager) => manager.query<unknown[]>(text, values));
   }
 }

@@ -15,6 +15,7 @@ import {
 import { type DataSource, type EntityManager, IsNull, type SelectQueryBuilder } from 'typeorm';
 import { onDatabase, readFromDatabase, sqlState, UNIQUE_VIOLATION } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
+import { writeToDatabase } from '../database/transaction-limits.js';
 import { DELETE_HOURS, DELETE_REFUSALS } from '../quotas/postgres-request-records.js';
 import { insertAccount, lockAccount, selectAccount, updateAccount } from './account-queries.js';
 import { accountFrom, type AccountRow, accountSchema } from './account.schema.js';
@@ -70,7 +71,9 @@ export class PostgresCredentialRepository implements CredentialRepository {
 
   async rehash({ accountId, current, next }: CredentialChange & { readonly next: string }): Promise<void> {
     const unchanged = { id: accountId, passwordHash: current, closedAt: IsNull() };
-    await onDatabase(() => this.dataSource.manager.update(accountSchema, unchanged, { passwordHash: next }));
+    await writeToDatabase(this.dataSource, (manager) =>
+      manager.update(accountSchema, unchanged, { passwordHash: next }),
+    );
   }
 
   async findReset(tokenHash: string, at: Instant): Promise<Account | undefined> {

@@ -1,6 +1,7 @@
 import type { Account, AccountId, AccountRepository, ListPart, NewAccount, Plan, Scopes } from '@adoption-store/domain';
 import { type DataSource, type FindOptionsWhere, IsNull, MoreThan } from 'typeorm';
 import { onDatabase, readFromDatabase } from '../database/database-errors.js';
+import { writeToDatabase } from '../database/transaction-limits.js';
 import { insertAccount, lockAccount, updateAccount } from './account-queries.js';
 import { accountFrom, type AccountRow, accountSchema, planColumns } from './account.schema.js';
 
@@ -9,7 +10,7 @@ export class TypeOrmAccountRepository implements AccountRepository {
 
   async open(account: NewAccount): Promise<Account> {
     for (;;) {
-      await onDatabase(() => insertAccount(this.dataSource.manager, account));
+      await writeToDatabase(this.dataSource, (manager) => insertAccount(manager, account));
       const opened = await this.findByEmail(account.email);
       // Undefined if the account with that address was closed between the two queries.
       if (opened !== undefined) return opened;

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type AccountId,
   type AnimalId,
   HOUR,
+  instant,
   INT64_MAX,
   INT64_MIN,
-  instant,
   later,
   newAnimal,
   type Order,
@@ -15,6 +14,7 @@ import {
   type Ports,
 } from '@adoption-store/domain';
 import { orderRepositorySuite } from '@adoption-store/domain/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { TypeOrmAccountRepository } from '../src/accounts/typeorm-account-repository.js';
 import { PostgresAnimalRepository } from '../src/animals/postgres-animal-repository.js';
 import { TypeOrmOrderRepository } from '../src/orders/typeorm-order-repository.js';

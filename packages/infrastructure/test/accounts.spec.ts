@@ -1,0 +1,358 @@
+import { createHash } from 'node:crypto';
+import {
+  type Account,
+  type AccountId,
+  type AccountKey,
+  type ApiKeyId,
+  type Application,
+  createApplication,
+  DAY,
+  DomainError,
+  HOUR,
+  type Instant,
+  instant,
+  later,
+  MINUTE,
+  type Password,
+} from '@adoption-store/domain';
+import {
+  accountRepositorySuite,
+  apiKeyRepositorySuite,
+  attemptCounterSuite,
+  credentialRepositorySuite,
+  passwordHasherSuite,
+  sessionRepositorySuite,
+} from '@adoption-store/domain/testing';
+import { ask, createDatabase, DatabaseGate, type TestDatabase, until } from '@adoption-store/test-support';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Argon2PasswordHasher } from '../src/accounts/argon2-password-hasher.js';
+import { KeyCache } from '../src/accounts/key-cache.js';
+import { PostgresAttemptCounter } from '../src/accounts/postgres-attempt-counter.js';
+import { openInfrastructure } from '../src/open-infrastructure.js';
+import { type Database, openDatabase, openPostgres } from './databases.js';
+import { framework } from './framework.js';
+
+accountRepositorySuite(framework, 'PostgreSQL', openPostgres);
+
+apiKeyRepositorySuite(framework, 'PostgreSQL', openPostgres);
+
+credentialRepositorySuite(framework, 'PostgreSQL', openPostgres);
+
+sessionRepositorySuite(framework, 'PostgreSQL', openPostgres);
+
+attemptCounterSuite(framework, 'PostgreSQL', openPostgres);
+
+describe('attempts that are counted by processes whose clocks differ', () => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await openDatabase();
+  });
+  afterAll(() => database.close());
+
+  it.each([
+    ['ahead', HOUR],
+    ['behind', -HOUR],
+    ['far ahead', 400 * DAY],
+  ])('are not reset by a process whose clock is %s', async (which, ahead) => {
+    const counter = new PostgresAttemptCounter(database.dataSource);
+    const limit = { subjectHash: createHash('sha256').update(which).digest('hex'), most: 3, within: 15 * MINUTE };
+    const allowed = { right: 0, wrong: 0 };
+    for (let turn = 0; turn < 8; turn += 1) {
+      const now = instant(Date.now());
+      if ((await counter.count({ ...limit, now })) === undefined) allowed.right += 1;
+      if ((await counter.count({ ...limit, now: later(now, ahead) })) === undefined) allowed.wrong += 1;
+    }
+    expect(allowed.right).toBeLessThanOrEqual(limit.most);
+    // Each attempt by the right clock removes those that lie ahead.
+    expect(allowed.wrong).toBeLessThanOrEqual(limit.most * (limit.most + 1));
+  });
+});
+
+passwordHasherSuite(framework, 'argon2', () =>
+  Promise.resolve({ ports: { passwordHasher: new Argon2PasswordHasher() }, close: () => Promise.resolve() }),
+);
+
+const PASSWORD = 'a horse, a battery 🐈' as Password;
+
+describe('argon2', () => {
+  const hasher = new Argon2PasswordHasher();
+
+  it('hashes as OWASP has it: argon2id, 19 MiB, two passes', async () => {
+    expect(await hasher.hash(PASSWORD)).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[^$]{22}\$[^$]{43}$/);
+  });
+
+  it.each(['argon2id$v=19$m=19456,t=1,p=1', 'argon2i$v=19$m=19456,t=2,p=1', 'argon2id$v=19$m=4096,t=2,p=1'])(
+    'takes $%s for outdated',
+    (kind) => {
+      expect(hasher.isOutdated(`$${kind}$c2FsdHNhbHQ$aGFzaA`)).toBe(true);
+    },
+  );
+
+  it('takes as long where there is no hash', async () => {
+    const hash = await hasher.hash(PASSWORD);
+    const times = { there: Infinity, missing: Infinity };
+    const ratio = () => times.missing / times.there;
+    // Other work on the machine only adds time, so the shortest of many rounds counts.
+    for (let round = 0; round < 80 && (round < 8 || ratio() < 0.5 || ratio() > 2); round += 1) {
+      for (const [name, against] of [['there', hash] as const, ['missing', undefined] as const]) {
+        const start = performance.now();
+        await hasher.verify('another one, quite' as Password, against);
+        times[name] = Math.min(times[name], performance.now() - start);
+      }
+    }
+    expect(ratio()).toBeGreaterThan(0.5);
+    expect(ratio()).toBeLessThan(2);
+  });
+});
+
+describe('the cache of keys', () => {
+  const NOW = instant(Date.UTC(2026, 0, 1));
+  const hashOf = (number: number) => number.toString(16).padStart(64, '0');
+  const hashes = (count: number) => Array.from({ length: count }, (_, index) => hashOf(index));
+
+  let time: number;
+  /** Milliseconds that each read takes. */
+  let takes: number;
+  let isAway: boolean;
+  /** The number of hashes of each query. */
+  let queries: number[];
+  let stored: Map<string, AccountKey>;
+  let cache: KeyCache;
+
+  beforeEach(() => {
+    // The time limit of the database doesn't pass, however slow the machine is.
+    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+    [time, takes, isAway, queries, stored] = [5_000, 0, false, [], new Map<string, AccountKey>()];
+    cache = new KeyCache(findAll, { now: () => time });
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  async function findAll(asked: readonly string[]): Promise<readonly (AccountKey | undefined)[]> {
+    queries.push(asked.length);
+    // The answer is the state when the query arrived, however late it is returned.
+    const found = asked.map((hash) => stored.get(hash));
+    await new Promise(setImmediate);
+    time += takes;
+    if (isAway) throw new DomainError('service_unavailable', 'away');
+    return found;
+  }
+
+  const account: Account = {
+    ...{ id: 1n as AccountId, email: 'dev@example.com', plan: { name: 'free' }, scopes: undefined },
+    ...{ credentialVersion: 0, createdAt: NOW, provenAt: undefined },
+  };
+
+  function add(hash: string, revokedAt?: Instant): AccountKey {
+    const key: AccountKey['key'] = {
+      ...{ accountId: account.id, id: BigInt(`0x${hash}`) as ApiKeyId, hash, ending: 'wxyz', name: undefined },
+      ...{ scopes: undefined, createdAt: NOW, expiresAt: undefined, revokedAt, disabledAt: undefined },
+      ...{ replacedBy: undefined, lastUsedAt: undefined },
+    };
+    stored.set(hash, { account, key });
+    return { account, key };
+  }
+
+  /** How many queries the look-up needs. */
+  async function queriesOf(hash: string): Promise<number> {
+    const before = queries.length;
+    await cache.find(hash);
+    return queries.length - before;
+  }
+
+  describe('an entry', () => {
+    it('needs no query for 1,000 requests', async () => {
+      const added = add(hashOf(1));
+      for (let request = 0; request < 1_000; request += 1) expect(await cache.find(hashOf(1))).toEqual(added);
+      expect(queries).toEqual([1]);
+    });
+
+    it('is at most a second old, however much it is used', async () => {
+      const { hash } = add(hashOf(1)).key;
+      await cache.find(hash);
+      add(hash, NOW);
+      for (let tenth = 0; tenth < 10; tenth += 1) {
+        time += 100;
+        expect(await queriesOf(hash)).toBe(0);
+      }
+      time += 0.1;
+      expect(await cache.find(hash)).toMatchObject({ key: { revokedAt: NOW } });
+    });
+
+    it('is as old as the start of its read', async () => {
+      const { hash } = add(hashOf(1)).key;
+      takes = 900;
+      await cache.find(hash);
+      time += 99;
+      expect(await queriesOf(hash)).toBe(0);
+      time += 2;
+      expect(await queriesOf(hash)).toBe(1);
+    });
+
+    it('is neither made nor answered by a read that took a second, for known and unknown keys', async () => {
+      const { hash } = add(hashOf(1)).key;
+      takes = 1_000;
+      for (const asked of [hash, hash, hashOf(2)]) {
+        await expect(cache.find(asked)).rejects.toMatchObject({ code: 'service_unavailable' });
+      }
+      expect(queries).toHaveLength(3);
+      takes = 0;
+      expect(await cache.find(hash)).toBeDefined();
+    });
+
+    it('is used while the database is away, for its second, and no longer', async () => {
+      const { hash } = add(hashOf(1)).key;
+      await cache.find(hash);
+      isAway = true;
+      time += 1_000;
+      expect(await cache.find(hash)).toBeDefined();
+      time += 1;
+      for (let again = 0; again < 2; again += 1) {
+        await expect(cache.find(hash)).rejects.toMatchObject({ code: 'service_unavailable' });
+      }
+      isAway = false;
+      expect(await cache.find(hash)).toBeDefined();
+    });
+
+    it('goes with its key', async () => {
+      const { hash } = add(hashOf(1)).key;
+      await cache.find(hash);
+      stored.clear();
+      time += 1_001;
+      expect(await cache.find(hash)).toBeUndefined();
+      expect(await queriesOf(hash)).toBe(1);
+    });
+
+    it('is one of 10,000, and the least recently used goes first', async () => {
+      const all = hashes(10_001);
+      for (const hash of all) add(hash);
+      const [first = '', second = '', ...others] = all;
+      for (const hash of [first, second]) await cache.find(hash);
+      await cache.find(first);
+      await Promise.all(others.map((hash) => cache.find(hash)));
+      expect(await queriesOf(first)).toBe(0);
+      expect(await queriesOf(second)).toBe(1);
+    });
+  });
+
+  describe('look-ups', () => {
+    it('that arrive together share a query, one at a time, of at most 1,000 hashes', async () => {
+      const all = hashes(2_500);
+      for (const hash of all.slice(0, 1_250)) add(hash);
+      const asked = all.flatMap((hash) => [hash, hash]);
+      const found = await Promise.all(asked.map((hash) => cache.find(hash)));
+      expect(found.map((each) => each?.key.hash)).toEqual(
+        asked.map((hash) => (Number(`0x${hash}`) < 1_250 ? hash : undefined)),
+      );
+      // The first arrived alone.
+      expect(queries).toEqual([1, 1_000, 1_000, 499]);
+    });
+
+    it('are all answered, however many they are', async () => {
+      for (const hash of hashes(6_000)) add(hash);
+      const found = await Promise.all(hashes(12_000).map((hash) => cache.find(hash)));
+      expect(found.filter((each) => each !== undefined)).toHaveLength(6_000);
+    });
+
+    it('of an unknown key are not kept: a new key works at once', async () => {
+      for (let again = 0; again < 2; again += 1) {
+        expect(await queriesOf(hashOf(1))).toBe(1);
+      }
+      add(hashOf(1));
+      expect(await cache.find(hashOf(1))).toBeDefined();
+    });
+  });
+});
+
+describe('keys on several instances', () => {
+  const email = 'dev@example.com';
+  let database: TestDatabase;
+  let closers: (() => unknown)[];
+  beforeEach(async () => {
+    database = await createDatabase();
+    closers = [() => database.drop()];
+  });
+  afterEach(async () => {
+    for (const close of closers.reverse()) await close();
+  });
+
+  /** @param skew milliseconds by which the instance's clock is ahead. */
+  async function openInstance(databaseUrl = database.url, skew = 0): Promise<Application> {
+    const { ports, close } = await openInfrastructure({ databaseUrl, poolSize: 10 });
+    closers.push(close);
+    return createApplication({ ...ports, clock: { now: () => instant(Date.now() + skew) } });
+  }
+
+  async function issue({ openAccount, issueKey }: Application) {
+    const { id: accountId } = await openAccount.execute({ email });
+    return issueKey.execute({ accountId });
+  }
+
+  /** The plan, or the code of the error. */
+  const outcomeOf = ({ authenticate }: Application, text: string): Promise<string> =>
+    authenticate.execute(text).then(
+      ({ account }) => account.plan.name,
+      (error: unknown) => (error as { code?: string }).code ?? String(error),
+    );
+  const becomes = (outcome: string, instance: Application, text: string) =>
+    until(async () => (await outcomeOf(instance, text)) === outcome);
+
+  it('are known to one as another has changed them, once its cache has', async () => {
+    const [one, other] = await Promise.all([openInstance(), openInstance()]);
+    const { key, text } = await issue(one);
+    expect(await outcomeOf(other, text)).toBe('free');
+    await one.changePlan.execute({ email, plan: { name: 'business' } });
+    await becomes('business', other, text);
+    await one.revokeKey.execute({ id: key.id });
+    await becomes('revoked_api_key', other, text);
+  });
+
+  it.each([
+    ['an hour behind', -HOUR],
+    ['an hour ahead', HOUR],
+  ])('are refused by one whose clock is %s, too, once they were rotated without an overlap', async (_how, skew) => {
+    const [one, other] = await Promise.all([openInstance(), openInstance(database.url, skew)]);
+    const { key, text } = await issue(one);
+    expect(await outcomeOf(other, text)).toBe('free');
+    const { text: next } = await one.rotateKey.execute({ id: key.id, overlap: 0 });
+    expect(await outcomeOf(other, next)).toBe('free');
+    await becomes('expired_api_key', other, text);
+  });
+
+  it('are refused as unavailable during a cut, and one revoked meanwhile is refused from the first answer on', async () => {
+    const gate = await DatabaseGate.open(database.url);
+    closers.push(() => {
+      gate.shut();
+    });
+    const instance = await openInstance(gate.url);
+    const { key, text } = await issue(instance);
+    expect(await outcomeOf(instance, text)).toBe('free');
+    gate.shut();
+    await becomes('service_unavailable', instance, text);
+    await ask(database.url, `UPDATE api_keys SET revoked_at = now() WHERE id = ${key.id}`);
+    await gate.reopen();
+    const outcomes = new Set<string>();
+    await until(async () => outcomes.add(await outcomeOf(instance, text)).has('revoked_api_key'));
+    expect(outcomes).not.toContain('free');
+  });
+
+  it('have no text that is written to the database', async () => {
+    const instance = await openInstance();
+    const issued = await issue(instance);
+    const rotated = await instance.rotateKey.execute({ id: issued.key.id, overlap: HOUR });
+    for (const { text } of [issued, rotated]) await instance.authenticate.execute(text);
+    await instance.revokeKey.execute({ id: rotated.key.id });
+    const tables = await ask<{ name: string }>(
+      database.url,
+      `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname !~ '^(pg_|information_schema)'`,
+    );
+    const rows = await Promise.all(tables.map(({ name }) => ask(database.url, `SELECT t::text AS row FROM ${name} t`)));
+    const everything = JSON.stringify(rows);
+    expect(everything).toContain(issued.key.hash);
+    for (const { text } of [issued, rotated]) {
+      expect(everything).not.toContain(text.slice('aas_live_'.length, -10));
+      expect(everything).not.toContain(text.slice(0, 20));
+    }
+  });
+});

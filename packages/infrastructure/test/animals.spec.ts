@@ -1,0 +1,211 @@
+import {
+  type AnimalId,
+  type AnimalRepository,
+  type CategoryId,
+  type DomainError,
+  newAnimal,
+} from '@adoption-store/domain';
+import { animalImporterSuite, animalRepositorySuite } from '@adoption-store/domain/testing';
+import { ask, createDatabase, type TestDatabase, until } from '@adoption-store/test-support';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { CoalescingAnimalRepository } from '../src/animals/coalescing-animal-repository.js';
+import { PostgresAnimalRepository } from '../src/animals/postgres-animal-repository.js';
+import { openDataSource } from '../src/database/data-source.js';
+import { openPostgres } from './databases.js';
+import { framework } from './framework.js';
+
+animalRepositorySuite(framework, 'PostgreSQL', openPostgres);
+
+animalImporterSuite(framework, 'PostgreSQL', openPostgres);
+
+describe('an import beside another transaction', () => {
+  let opened: Awaited<ReturnType<typeof openPostgres>>;
+  let other: pg.Client;
+  beforeAll(async () => {
+    opened = await openPostgres('strict');
+    await opened.ports.categories.name({ id: 1n as CategoryId, name: 'known' });
+    other = new pg.Client(opened.url);
+    await other.connect();
+  });
+  afterAll(async () => {
+    await other.end();
+    await opened.close();
+  });
+
+  const draw = async () => {
+    await other.query('BEGIN');
+    const drawn = await other.query<{ id: string }>(`SELECT nextval('animals_id_seq') AS id`);
+    return BigInt(drawn.rows[0]?.id ?? '') as AnimalId;
+  };
+  const insert = (id: AnimalId) =>
+    other.query(`INSERT INTO animals (id, name, category_id, status) VALUES (${id}, 'other', 1, 'sold')`);
+  const importing = (id: AnimalId | undefined, categoryId = 1n) => {
+    async function* rows() {
+      yield [{ line: 2, id, animal: newAnimal({ name: 'imported', categoryId }) }];
+    }
+    return opened.ports.animalImporter.importAll(rows(), () => true);
+  };
+  const waiting = (sessions = 1) =>
+    until(async () => {
+      const those = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
+      return (await ask(opened.url, those)).length >= sessions;
+    });
+  const nameOf = async (id: AnimalId) => (await opened.ports.animals.findById(id))?.name;
+
+  it.each(['before', 'while'])(
+    'waits for the end of one that has drawn its id, and is refused if that adds the animal %s it runs',
+    async (when) => {
+      const id = await draw();
+      if (when === 'before') await insert(id);
+      const outcome = importing(id);
+      await waiting();
+      if (when === 'while') await insert(id);
+      await other.query('COMMIT');
+      expect((await outcome).refused.first).toEqual([{ line: 2, reason: `id ${id} is that of another animal` }]);
+      expect(await nameOf(id)).toBe('other');
+    },
+  );
+
+  it('keeps an id that another has drawn and given up', async () => {
+    const id = await draw();
+    await insert(id);
+    const outcome = importing(id);
+    await waiting();
+    await other.query('ROLLBACK');
+    expect((await outcome).refused.count).toBe(0);
+    expect(await nameOf(id)).toBe('imported');
+  });
+
+  it('puts animals into no category that another removes', async () => {
+    const { id } = await opened.ports.categories.add('removed');
+    await other.query('BEGIN; LOCK TABLE animals IN SHARE MODE');
+    const outcome = importing(undefined, id);
+    await waiting();
+    const removal = opened.ports.categories.remove(id).catch((error: unknown) => (error as DomainError).code);
+    await Promise.race([removal, waiting(2)]);
+    await other.query('COMMIT');
+    expect((await outcome).refused.count).toBe(0);
+    expect(await removal).toBe('category_in_use');
+  });
+});
+
+describe('reads of animals', () => {
+  type DataSource = Awaited<ReturnType<typeof openDataSource>>;
+
+  let database: TestDatabase;
+  let dataSource: DataSource;
+  let animals: AnimalRepository;
+
+  beforeEach(async () => {
+    database = await createDatabase();
+  });
+  afterEach(async () => {
+    await dataSource.destroy();
+    await database.drop();
+  });
+
+  async function open(max: number): Promise<AnimalId> {
+    dataSource = await openDataSource({ connectionString: database.url, max });
+    animals = new PostgresAnimalRepository(dataSource);
+    return (await animals.add(newAnimal({ name: 'Luna', categoryId: 1n }))).id;
+  }
+
+  /** The process ids of the repository's connections. */
+  async function backends(): Promise<readonly number[]> {
+    const rows = await ask<{ pid: number }>(
+      database.url,
+      `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'adoption-store'`,
+    );
+    return rows.map(({ pid }) => pid);
+  }
+
+  it('concurrent reads share a connection', async () => {
+    const id = await open(10);
+    const found = await Promise.all(Array.from({ length: 16 }, () => animals.findById(id)));
+    expect(found.map((animal) => animal?.id)).toEqual(found.map(() => id));
+    expect(await backends()).toHaveLength(1);
+  });
+
+  it('a write gets its turn on the only connection while reads continue', async () => {
+    const id = await open(1);
+    let isReading = true;
+    const readers = Array.from({ length: 4 }, async () => {
+      while (isReading) await animals.findById(id);
+    });
+    const added = await animals.add(newAnimal({ name: 'Milo', categoryId: 1n }));
+    isReading = false;
+    await Promise.all(readers);
+    expect(added.name).toBe('Milo');
+  });
+
+  it('a read survives the loss of its connection, used or unused', async () => {
+    const id = await open(10);
+    await animals.findById(id);
+    const [lost] = await backends();
+    await ask(database.url, `SELECT pg_terminate_backend(${lost})`);
+    await until(async () => (await backends()).length === 0);
+    expect(await animals.findById(id)).toMatchObject({ id });
+  });
+
+  it.each(['read', 'added'])(
+    'an animal %s too late is refused in time, and the connection is not used again',
+    async (what) => {
+      const id = await open(10);
+      const before = await backends();
+      const locker = new pg.Client(database.url);
+      await locker.connect();
+      await locker.query('BEGIN; LOCK TABLE animals IN ACCESS EXCLUSIVE MODE');
+      const late = what === 'read' ? animals.findById(id) : animals.add(newAnimal({ name: 'Late', categoryId: 1n }));
+      await expect(late).rejects.toMatchObject({ code: 'service_unavailable' });
+      // The server also ends the statement before there is room for it.
+      await until(async () => !(await backends()).some((pid) => before.includes(pid)));
+      await locker.end();
+      expect(await animals.list({ limit: 10 })).toMatchObject([{ id }]);
+    },
+  );
+
+  it('a list after a commit, a rollback or a deletion elsewhere is never the old page', async () => {
+    const first = await open(10);
+    const shared = new CoalescingAnimalRepository(new PostgresAnimalRepository(dataSource));
+    const other = new pg.Client(database.url);
+    await other.connect();
+    // Many at once, so that they share a read.
+    const list = async () => {
+      const pages = await Promise.all(Array.from({ length: 8 }, () => shared.list({ limit: 100 })));
+      for (const page of pages) expect(page).toEqual(pages[0]);
+      return pages[0]?.map(({ name }) => name);
+    };
+    const names = ['Luna'];
+    for (let round = 0; round < 9; round += 1) {
+      const name = `Milo ${round}`;
+      await other.query('BEGIN');
+      await other.query(`INSERT INTO animals (name, category_id, status) VALUES ($1, 1, 'sold')`, [name]);
+      expect(await list()).toEqual(names);
+      const isCommitted = round % 3 > 0;
+      await other.query(isCommitted ? 'COMMIT' : 'ROLLBACK');
+      if (isCommitted) names.push(name);
+      expect(await list()).toEqual(names);
+    }
+    await other.query(`DELETE FROM animals WHERE id = $1`, [first]);
+    expect(await list()).toEqual(names.slice(1));
+    await other.end();
+  });
+
+  it('a repeated page is not read again until a commit', async () => {
+    await open(10);
+    const shared = new CoalescingAnimalRepository(new PostgresAnimalRepository(dataSource));
+    const list = async () => (await Promise.all(Array.from({ length: 4 }, () => shared.list({ limit: 100 })))).at(-1);
+    let page = await list();
+    // The end of any transaction on the server has the page read again, and other suites have some.
+    await until(async () => {
+      const former = page;
+      page = await list();
+      return page === former;
+    });
+    await animals.add(newAnimal({ name: 'Milo', categoryId: 1n }));
+    const changed = await list();
+    expect(changed).not.toBe(page);
+    expect(changed).toHaveLength(2);
+  });
+});

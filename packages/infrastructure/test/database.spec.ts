@@ -1,0 +1,790 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { type AccountId, DomainError, instant, type MessageId, newAnimal } from '@adoption-store/domain';
+import {
+  ask,
+  createDatabase,
+  DatabaseGate,
+  nameOf,
+  openAnotherPostgres,
+  PgBouncer,
+  pgBouncerFor,
+  SmtpSink,
+  type TestDatabase,
+  until,
+} from '@adoption-store/test-support';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import pg from 'pg';
+import type { DataSource } from 'typeorm';
+import { PostgresAnimalRepository } from '../src/animals/postgres-animal-repository.js';
+import { Batch } from '../src/database/batch.js';
+import { openDataSource } from '../src/database/data-source.js';
+import { retryRead } from '../src/database/database-errors.js';
+import { deletePortions } from '../src/database/delete-portions.js';
+import { migrate } from '../src/database/migrate.js';
+import { poolOf } from '../src/database/pipelining-pool.js';
+import { QUERY_TIMEOUT } from '../src/database/query-timeouts.js';
+import { inTransaction, managerOf } from '../src/database/transactions.js';
+import { portionsOf, WriteBehind } from '../src/database/write-behind.js';
+import { type DependencyChange, DependencyMonitor } from '../src/kernel/dependency-monitor.js';
+import { SmtpMessageSender } from '../src/messages/smtp-message-sender.js';
+import { openInfrastructure } from '../src/open-infrastructure.js';
+import { type Database, openDatabase } from './databases.js';
+
+/** A batch that runs one item like many. */
+function batchOf<Result>(run: (items: readonly number[]) => Promise<readonly Result[]>, most?: number) {
+  return new Batch<number, Result>(async (item) => (await run([item]))[0] as Result, run, most);
+}
+
+/** A batch whose runs end when the test ends them. */
+function controlled(most?: number) {
+  const runs: { readonly items: readonly number[]; end(failure?: Error): void }[] = [];
+  const run = (items: readonly number[]) =>
+    new Promise<readonly string[]>((resolve, reject) => {
+      runs.push({
+        items,
+        end: (failure) => {
+          if (failure === undefined) resolve(items.map((item) => `answer to ${item}`));
+          else reject(failure);
+        },
+      });
+    });
+  return { batch: batchOf(run, most), runs };
+}
+
+const settled = () => new Promise(setImmediate);
+const unavailable = () => new DomainError('service_unavailable', 'not now');
+
+describe('a batch', () => {
+  beforeAll(() => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+  });
+  afterAll(() => {
+    jest.useRealTimers();
+  });
+
+  it('runs a single item immediately', async () => {
+    const { batch, runs } = controlled();
+    const answer = batch.add(1);
+    expect(runs).toMatchObject([{ items: [1] }]);
+    runs[0]?.end();
+    expect(await answer).toBe('answer to 1');
+    await settled();
+    expect(batch.isIdle).toBe(true);
+  });
+
+  it('starts the next run, with all waiting items, only after the previous one; a started run takes no more items', async () => {
+    const { batch, runs } = controlled();
+    const answers = [1, 2, 3].map((item) => batch.add(item));
+    expect(runs).toMatchObject([{ items: [1] }]);
+    runs[0]?.end();
+    await settled();
+    expect(runs).toMatchObject([{ items: [1] }, { items: [2, 3] }]);
+    const late = batch.add(4);
+    expect(runs).toHaveLength(2);
+    runs[1]?.end();
+    await settled();
+    runs[2]?.end();
+    expect(await Promise.all([...answers, late])).toEqual([1, 2, 3, 4].map((item) => `answer to ${item}`));
+  });
+
+  it('runs items that arrive together again as one batch, until one arrives alone', async () => {
+    const { batch, runs } = controlled();
+    const answers = [1, 2, 3].map((item) => batch.add(item));
+    runs[0]?.end();
+    await settled();
+    runs[1]?.end();
+    await Promise.all(answers);
+    void batch.add(4);
+    await Promise.resolve();
+    void batch.add(5);
+    expect(runs).toHaveLength(2);
+    await settled();
+    expect(runs[2]?.items).toEqual([4, 5]);
+    runs[2]?.end();
+    await settled();
+    void batch.add(6);
+    await settled();
+    runs[3]?.end();
+    await settled();
+    void batch.add(7);
+    expect(runs.slice(3)).toMatchObject([{ items: [6] }, { items: [7] }]);
+  });
+
+  it.each([
+    [undefined, 600, [1, 256, 256, 87]],
+    [32, 70, [1, 32, 32, 5]],
+  ])('with at most %s items runs %d items as %j, in order of arrival', async (most, count, sizes) => {
+    const { batch, runs } = controlled(most);
+    const answers = Array.from({ length: count }, (_, item) => batch.add(item));
+    for (let run = 0; !batch.isIdle; run += 1) {
+      runs[run]?.end();
+      await settled();
+    }
+    expect(runs.map(({ items }) => items.length)).toEqual(sizes);
+    expect(runs.flatMap(({ items }) => items)).toEqual(Array.from({ length: count }, (_, item) => item));
+    expect(await Promise.all(answers)).toHaveLength(count);
+  });
+
+  it('fails all of its items, and no others, while the database is down', async () => {
+    const { batch, runs } = controlled();
+    const first = batch.add(0);
+    const failing = Promise.allSettled([batch.add(1), batch.add(2)]);
+    runs[0]?.end();
+    await settled();
+    const next = batch.add(3);
+    runs[1]?.end(unavailable());
+    expect(await failing).toMatchObject([{ status: 'rejected' }, { status: 'rejected' }]);
+    await settled();
+    expect(runs[2]?.items).toEqual([3]);
+    runs[2]?.end();
+    expect(await Promise.all([first, next])).toEqual(['answer to 0', 'answer to 3']);
+  });
+
+  it('fails only the bad item of a batch', async () => {
+    const ran: number[][] = [];
+    const batch = batchOf<number>(async (items) => {
+      ran.push([...items]);
+      await settled();
+      if (items.includes(2)) throw new Error('2 is bad');
+      return items;
+    });
+    const outcomes = await Promise.allSettled([0, 1, 2, 3].map((item) => batch.add(item)));
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+    expect(ran).toEqual([[0], [1, 2, 3], [1], [2], [3]]);
+  });
+
+  it('counts the time an item has waited towards its timeout', async () => {
+    const { batch, runs } = controlled();
+    const [first, second] = [batch.add(1), batch.add(2)];
+    jest.advanceTimersByTime(QUERY_TIMEOUT - 1);
+    runs[0]?.end();
+    expect(await first).toBe('answer to 1');
+    await settled();
+    expect(runs[1]?.items).toEqual([2]);
+    const late = expect(second).rejects.toMatchObject({ code: 'service_unavailable' });
+    jest.advanceTimersByTime(1);
+    await late;
+  });
+
+  it('refuses an overdue item without running it, also when it runs the items of a failed run one by one', async () => {
+    const { batch, runs } = controlled();
+    const first = batch.add(0);
+    const overdue = [1, 2].map((item) =>
+      expect(batch.add(item)).rejects.toMatchObject({ code: 'service_unavailable' }),
+    );
+    jest.advanceTimersByTime(QUERY_TIMEOUT - 1);
+    const intime = Promise.allSettled([batch.add(3), batch.add(4)]);
+    jest.advanceTimersByTime(1);
+    runs[0]?.end();
+    await first;
+    await settled();
+    await Promise.all(overdue);
+    expect(runs.slice(1)).toMatchObject([{ items: [3, 4] }]);
+    runs[1]?.end(new Error('3 is bad'));
+    await settled();
+    expect(runs[2]?.items).toEqual([3]);
+    jest.advanceTimersByTime(QUERY_TIMEOUT - 1);
+    await settled();
+    expect(await intime).toMatchObject([{ status: 'rejected' }, { status: 'rejected' }]);
+    expect(runs).toHaveLength(3);
+  });
+
+  it('answers an item that becomes overdue while the next run is being prepared', async () => {
+    const { batch, runs } = controlled();
+    const answers = [0, 1, 2, 3].map((item) => batch.add(item));
+    // Each reading of the clock is a millisecond later.
+    let time = performance.now() + QUERY_TIMEOUT - 3.5;
+    const now = jest.spyOn(performance, 'now').mockImplementation(() => (time += 1));
+    runs[0]?.end();
+    await settled();
+    now.mockRestore();
+    await settled();
+    for (const run of runs.slice(1)) run.end();
+    jest.advanceTimersByTime(QUERY_TIMEOUT);
+    let isSettled = false;
+    void Promise.allSettled(answers).then(() => (isSettled = true));
+    await settled();
+    expect(isSettled).toBe(true);
+  });
+
+  it('belongs to the trace of its first caller', async () => {
+    const asker = new AsyncLocalStorage<string>();
+    const askers: (string | undefined)[] = [];
+    const batch = batchOf<number>(async (items) => {
+      askers.push(asker.getStore());
+      await settled();
+      return items;
+    });
+    const askAll = () =>
+      Promise.all(['Ada', 'Ben', 'Cem'].map((name, index) => asker.run(name, () => batch.add(index))));
+    const watch = () => undefined;
+    // The channel that publishes the start of a query.
+    const channel = 'tracing:adoption-store:query:start';
+    subscribe(channel, watch);
+    await askAll();
+    unsubscribe(channel, watch);
+    expect(askers).toEqual(['Ada', 'Ben']);
+  });
+});
+
+describe('a write behind', () => {
+  let waiting: number[];
+  let written: (readonly number[])[];
+  let events: string[];
+  /** How many writes succeed. */
+  let succeeding: number;
+  /** Of each write, in milliseconds. */
+  let duration: number;
+  /** How many writes have begun. */
+  let begun: number;
+  let writeBehind: WriteBehind<readonly number[]>;
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    [waiting, written, events, succeeding, duration, begun] = [[], [], [], Infinity, 0, 0];
+    writeBehind = new WriteBehind(
+      {
+        name: 'Numbers',
+        delay: 1_000,
+        take: () => portionsOf(waiting.splice(0), 2),
+        write: async (portion) => {
+          begun += 1;
+          if (begun > succeeding) throw new Error('away');
+          if (duration > 0) await delay(duration);
+          written.push(portion);
+        },
+        keep: (portion) => waiting.push(...portion),
+      },
+      (event) => events.push(event),
+    );
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  const add = (...numbers: number[]) => {
+    waiting.push(...numbers);
+    writeBehind.soon();
+  };
+  const delay = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+  const pass = (milliseconds: number) => jest.advanceTimersByTimeAsync(milliseconds);
+  const CANT_BE_SAVED = "Numbers can't be saved (away). They wait in memory, and are saved later.";
+  const LOST = "Numbers can't be saved (away). The latest ones are lost.";
+  const SAVED_AGAIN = 'Numbers are saved again.';
+
+  it('writes the changes of one delay in portions, and nothing without changes', async () => {
+    add(1);
+    await pass(999);
+    add(2, 3);
+    expect(written).toEqual([]);
+    await pass(60_000);
+    expect(written).toEqual([[1, 2], [3]]);
+    await writeBehind.flush();
+    expect(written).toHaveLength(2);
+    expect(events).toEqual([]);
+  });
+
+  it('repeats what was not written, the oldest first, and logs the first failure and the first success after it', async () => {
+    succeeding = 1;
+    add(1, 2, 3, 4);
+    await pass(1_000);
+    expect(written).toEqual([[1, 2]]);
+    await pass(5_000);
+    add(5);
+    expect(events).toEqual([CANT_BE_SAVED]);
+    succeeding = Infinity;
+    await pass(1_000);
+    expect(written).toEqual([[1, 2], [3, 4], [5]]);
+    expect(events).toEqual([CANT_BE_SAVED, SAVED_AGAIN]);
+    add(6);
+    await pass(1_000);
+    expect(events).toHaveLength(2);
+  });
+
+  it('one write ends before the next begins', async () => {
+    duration = 5_000;
+    add(1);
+    await pass(1_000);
+    add(2);
+    await pass(4_999);
+    expect(begun).toBe(1);
+    await pass(1);
+    expect(begun).toBe(2);
+    await pass(5_000);
+    expect(written).toEqual([[1], [2]]);
+  });
+
+  it('closing writes the rest, and nothing later', async () => {
+    add(1);
+    await writeBehind.close();
+    expect(written).toEqual([[1]]);
+    add(2);
+    await pass(5_000);
+    expect(written).toHaveLength(1);
+  });
+
+  it.each([
+    ['a first failure', 0, [LOST]],
+    ['a repeated failure', 1_000, [CANT_BE_SAVED, LOST]],
+  ])('closing logs what is lost, after %s, and sets no timer', async (_which, before, logged) => {
+    succeeding = 0;
+    add(1);
+    await pass(before);
+    await writeBehind.close();
+    expect(events).toEqual(logged);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+});
+
+const ROWS = 4_000;
+const END = instant(Date.UTC(2030, 0));
+const WAITING = { table: 'waiting', time: 'ends_at' };
+
+describe('deleting in portions', () => {
+  let database: Database;
+  let client: pg.Client;
+  beforeAll(async () => {
+    database = await openDatabase();
+    client = new pg.Client(database.url);
+    await client.connect();
+    await client.query('CREATE TABLE waiting (id integer, ends_at timestamptz) WITH (autovacuum_enabled = off)');
+    await client.query('CREATE INDEX waiting_by_end ON waiting (ends_at)');
+  });
+  afterAll(async () => {
+    await client.end();
+    await database.close();
+  });
+
+  const fill = async () => {
+    await client.query('TRUNCATE waiting');
+    await client.query(`
+      INSERT INTO waiting SELECT n, to_timestamp(n / 10.0) FROM generate_series(1, ${ROWS}) AS n ORDER BY random()`);
+    await client.query('ANALYZE waiting');
+  };
+  const left = async () =>
+    (await client.query<{ id: number }>('SELECT id FROM waiting ORDER BY id')).rows.map(({ id }) => id);
+
+  it('reads each row about once, also while an old snapshot keeps the deleted ones', async () => {
+    await fill();
+    const backup = new pg.Client(database.url);
+    await backup.connect();
+    await backup.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+    await backup.query('SELECT count(*) FROM waiting');
+    // PostgreSQL's statistics include a connection after it is closed.
+    const dataSource = await openDataSource({ connectionString: database.url, max: 1 });
+    const read = async () => {
+      const [row] = await ask<{ read: string }>(
+        database.url,
+        `SELECT idx_tup_read AS read FROM pg_stat_user_indexes WHERE indexrelname = 'waiting_by_end'`,
+      );
+      return Number(row?.read);
+    };
+    const before = await read();
+    expect(await deletePortions(dataSource, WAITING, END)).toBe(ROWS);
+    await dataSource.destroy();
+    await backup.query('COMMIT');
+    await backup.end();
+    // PostgreSQL 14 shows the statistics of a closed connection later.
+    await until(async () => (await read()) >= before + ROWS);
+    const entries = (await read()) - before;
+    expect(entries).toBeLessThan(1.5 * ROWS);
+  });
+
+  it('deletes all rows of one time, more than a portion has', async () => {
+    await client.query('TRUNCATE waiting');
+    await client.query('INSERT INTO waiting SELECT n, to_timestamp(7) FROM generate_series(1, 2500) AS n');
+    expect(await deletePortions(database.dataSource, WAITING, instant(6_999))).toBe(0);
+    expect(await deletePortions(database.dataSource, WAITING, instant(7_000))).toBe(2_500);
+    expect(await left()).toEqual([]);
+  });
+
+  it('leaves rows that another transaction holds to the next time, and deletes those after them', async () => {
+    await fill();
+    await client.query('BEGIN');
+    await client.query('SELECT FROM waiting WHERE id <= 1500 FOR UPDATE');
+    expect(await deletePortions(database.dataSource, WAITING, END)).toBe(ROWS - 1_500);
+    await client.query('COMMIT');
+    expect(await left()).toHaveLength(1_500);
+    expect(await deletePortions(database.dataSource, WAITING, END)).toBe(1_500);
+  });
+
+  it('by two workers at once deletes every row once', async () => {
+    await fill();
+    const both = [1, 2].map(() => deletePortions(database.dataSource, WAITING, END));
+    const [one = 0, other = 0] = await Promise.all(both);
+    expect(one + other).toBe(ROWS);
+    expect(await left()).toEqual([]);
+  });
+
+  it('keeps what was deleted before a portion that fails, and deletes the rest the next time', async () => {
+    await fill();
+    await client.query(`
+      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no'; END $$;
+      CREATE TRIGGER refuse BEFORE DELETE ON waiting FOR EACH ROW WHEN (OLD.id = 2500) EXECUTE FUNCTION refuse()`);
+    await expect(deletePortions(database.dataSource, WAITING, END)).rejects.toThrow('no');
+    expect(await left()).toEqual(Array.from({ length: 3_000 }, (_, index) => index + 1));
+    await client.query('DROP TRIGGER refuse ON waiting');
+    expect(await deletePortions(database.dataSource, WAITING, END)).toBe(3_000);
+  });
+});
+
+const dataSource = { driver: { master: { dropUnused: () => undefined } } } as unknown as DataSource;
+const LOST = Object.assign(new Error('terminating connection'), { code: '57P01' });
+
+/** A read that fails the given number of times, and the number of its runs. */
+function readThatFails(times: number, error: Error) {
+  let runs = 0;
+  const read = () => {
+    runs += 1;
+    return runs > times ? Promise.resolve('read') : Promise.reject(error);
+  };
+  return { answer: retryRead(dataSource, read), runs: () => runs };
+}
+
+describe('a read', () => {
+  it.each([1, 2])('is retried after %d lost connections in a row', async (times) => {
+    await expect(readThatFails(times, LOST).answer).resolves.toBe('read');
+  });
+
+  it('is given up after three', async () => {
+    const { answer, runs } = readThatFails(3, LOST);
+    await expect(answer).rejects.toBe(LOST);
+    expect(runs()).toBe(3);
+  });
+});
+
+describe('the monitor of dependencies', () => {
+  beforeEach(() => {
+    jest.useFakeTimers();
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  function monitored() {
+    const changes: DependencyChange[] = [];
+    const monitor = new DependencyMonitor((change) => changes.push(change));
+    return { monitor, changes };
+  }
+
+  const LOST = { dependency: 'redis', name: 'Redis', isUp: false, reason: 'connection refused' } as const;
+  const BACK = { dependency: 'redis', name: 'Redis', isUp: true } as const;
+
+  it('reports a loss once, with its reason, and the return once', () => {
+    const { monitor, changes } = monitored();
+    monitor.record('redis');
+    monitor.record('redis', new Error('connection refused'));
+    monitor.record('redis', new Error('still refused'));
+    monitor.record('redis');
+    monitor.record('redis');
+    expect(changes).toEqual([LOST, BACK]);
+  });
+
+  it('keeps the dependencies apart', () => {
+    const { monitor } = monitored();
+    monitor.record('redis', new Error('connection refused'));
+    monitor.record('postgresql');
+    expect([...monitor.read()]).toEqual([
+      ['redis', false],
+      ['postgresql', true],
+    ]);
+  });
+
+  it('gives the reason of each address that could not be reached', () => {
+    const { monitor, changes } = monitored();
+    monitor.record('postgresql', new AggregateError([new Error('refused by ::1'), new Error('refused by 127.0.0.1')]));
+    expect(changes[0]?.reason).toBe('refused by ::1; refused by 127.0.0.1');
+  });
+
+  it('asks again after the interval, whether there was an answer or not', async () => {
+    const { monitor, changes } = monitored();
+    const answers = [true, false, true];
+    let asked = 0;
+    const ask = async () => {
+      asked += 1;
+      if (answers.shift() === false) throw new Error('connection refused');
+    };
+    monitor.poll('redis', ask, { interval: 1_000, timeout: 100 });
+    await jest.advanceTimersByTimeAsync(999);
+    expect(asked).toBe(1);
+    await jest.advanceTimersByTimeAsync(1_001);
+    expect([asked, changes]).toEqual([3, [LOST, BACK]]);
+  });
+
+  it('takes silence for a loss once the timeout is over', async () => {
+    const { monitor, changes } = monitored();
+    monitor.poll('smtp', () => new Promise(() => undefined), { interval: 1_000, timeout: 500 });
+    await jest.advanceTimersByTimeAsync(499);
+    expect(changes).toEqual([]);
+    await jest.advanceTimersByTimeAsync(2);
+    expect(changes.map(({ reason }) => reason)).toEqual(['no answer within 500 ms']);
+  });
+
+  it('reports nothing and asks nothing once it is closed', async () => {
+    const { monitor, changes } = monitored();
+    let asked = 0;
+    monitor.poll('redis', () => Promise.reject(new Error(String((asked += 1)))), { interval: 10, timeout: 5 });
+    monitor.close();
+    await jest.advanceTimersByTimeAsync(100);
+    monitor.record('redis', new Error('connection refused'));
+    expect([asked, changes, jest.getTimerCount()]).toEqual([1, [], 0]);
+  });
+});
+
+it('a transaction that stays idle, as that of a frozen process does, loses its locks and is not committed', async () => {
+  const { url, dataSource, close } = await openDatabase();
+  const idle = dataSource.createQueryRunner();
+  await idle.startTransaction();
+  await idle.query('LOCK TABLE animals');
+  expect(await ask(url, 'SELECT FROM animals')).toEqual([]);
+  await expect(idle.commitTransaction()).rejects.toThrow();
+  await idle.release();
+  await close();
+});
+
+it('a process reports no lost dependency when it closes its own connections', async () => {
+  const [database, sink] = await Promise.all([createDatabase(), SmtpSink.open()]);
+  const delivery = { smtpUrl: sink.url, from: 'store@example.com', to: 'ada@example.com' };
+  const { close } = await openInfrastructure({ databaseUrl: database.url, poolSize: 2, delivery });
+  const endOfReports = jest.spyOn(DependencyMonitor.prototype, 'close');
+  const endOfSender = jest.spyOn(SmtpMessageSender.prototype, 'close');
+  await close();
+  const [reports = 0, sender = 0] = [endOfReports, endOfSender].map(({ mock }) => mock.invocationCallOrder[0]);
+  expect(sender).toBeGreaterThan(reports);
+  expect(reports).toBeGreaterThan(0);
+  await sink.close();
+  await database.drop();
+});
+
+describe('an address that is moved', () => {
+  const ANIMAL = `INSERT INTO animals (name, category_id, status) VALUES ('Luna', 1, 'available')`;
+  const luna = newAnimal({ name: 'Luna', categoryId: 1n });
+
+  /** Two servers. The address leads to the former primary, until it is moved to the next one. */
+  let former: Awaited<ReturnType<typeof openAnotherPostgres>>;
+  let next: Awaited<ReturnType<typeof createDatabase>>;
+  let address: DatabaseGate;
+  const closing: (() => unknown)[] = [];
+
+  beforeAll(async () => {
+    next = await createDatabase();
+    former = await openAnotherPostgres(nameOf(next));
+    await migrate({ connectionString: former.url });
+  });
+  beforeEach(async () => {
+    await demote(false);
+    address = await DatabaseGate.open(former.url);
+    closing.push(() => {
+      address.shut();
+    });
+  });
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+  afterAll(async () => {
+    await former.close();
+    await next.drop();
+  });
+
+  /** Makes the former primary refuse writes, on its present connections too. */
+  async function demote(isReadOnly = true): Promise<void> {
+    const set = isReadOnly ? 'SET default_transaction_read_only = on' : 'RESET default_transaction_read_only';
+    await ask(former.url, `ALTER SYSTEM ${set}`);
+    await ask(former.url, 'SELECT pg_reload_conf()');
+    await until(async () => {
+      const [row] = await ask<{ state: string }>(
+        former.url,
+        `SELECT current_setting('transaction_read_only') AS state`,
+      );
+      return row?.state === (isReadOnly ? 'on' : 'off');
+    });
+  }
+
+  /** The connections of the services to the former primary. */
+  function leftBehind() {
+    return ask(former.url, `SELECT pid FROM pg_stat_activity WHERE application_name = 'adoption-store'`);
+  }
+
+  async function open(maxLifetimeSeconds?: number) {
+    const lifetime = maxLifetimeSeconds === undefined ? {} : { maxLifetimeSeconds };
+    const dataSource = await openDataSource({ connectionString: address.url, max: 4, ...lifetime });
+    const animals = new PostgresAnimalRepository(dataSource);
+    let isOver = false;
+    // Readers that never pause, so that they keep their connection.
+    const readers = Array.from({ length: 3 }, async () => {
+      while (!isOver) await animals.list({ limit: 1 });
+    });
+    closing.push(async () => {
+      isOver = true;
+      await Promise.all(readers);
+      await dataSource.destroy();
+    });
+    return { dataSource, animals };
+  }
+
+  const succeeds = (write: () => Promise<unknown>) =>
+    write().then(
+      () => true,
+      () => false,
+    );
+
+  type Opened = Awaited<ReturnType<typeof open>>;
+
+  it.each([
+    ['a prepared statement', ({ animals }: Opened) => animals.add(luna)],
+    ['TypeORM', ({ dataSource }: Opened) => dataSource.query(ANIMAL)],
+    ['a transaction', ({ dataSource }: Opened) => inTransaction(dataSource, () => managerOf(dataSource).query(ANIMAL))],
+    [
+      'a prepared statement in a transaction',
+      ({ dataSource, animals }: Opened) => inTransaction(dataSource, () => animals.add(luna)),
+    ],
+  ])('a refused write by %s retires all connections, so that they follow the address', async (_path, write) => {
+    const opened = await open();
+    const writes = () => Promise.allSettled(Array.from({ length: 6 }, () => write(opened)));
+    expect((await writes()).every(({ status }) => status === 'fulfilled')).toBe(true);
+    await demote();
+    address.leadTo(next.url);
+    const retired = jest.spyOn(poolOf(opened.dataSource), 'retire');
+    expect(await succeeds(() => write(opened))).toBe(false);
+    // By itself an unused connection would leave, too, only later.
+    expect(retired).toHaveBeenCalled();
+    await until(async () => (await leftBehind()).length === 0);
+    expect((await writes()).every(({ status }) => status === 'fulfilled')).toBe(true);
+    expect(await ask(next.url, 'SELECT FROM animals')).not.toHaveLength(0);
+  });
+
+  it('a process is ready only while its address leads to a primary, which its connections follow without a write', async () => {
+    const { ports, isReady, read, close } = await openInfrastructure({ databaseUrl: address.url, poolSize: 4 });
+    closing.push(close);
+    await until(isReady);
+    await demote();
+    await until(async () => !(await isReady()));
+    await until(() => read().dependencies.get('postgresql') === false);
+    expect(await succeeds(() => ports.animals.add(luna))).toBe(false);
+    address.leadTo(next.url);
+    await until(isReady);
+    const { id } = await ports.animals.add(luna);
+    expect(await ask(next.url, 'SELECT FROM animals WHERE id = $1', [String(id)])).toHaveLength(1);
+  });
+
+  it('connections to a server that has vanished are given up', async () => {
+    const { animals } = await openInfrastructure({ databaseUrl: address.url, poolSize: 4 }).then(({ ports, close }) => {
+      closing.push(close);
+      return ports;
+    });
+    await animals.add(luna);
+    address.abandon();
+    address.leadTo(next.url);
+    await until(() => succeeds(() => animals.add(luna)));
+  });
+
+  it('a connection has a longest life, even if it is never unused', async () => {
+    const { dataSource } = await open(1);
+    const text = 'SELECT pg_backend_pid()';
+    const reader = async () => String((await poolOf(dataSource).read({ text, rowMode: 'array' })).rows[0]);
+    const first = await reader();
+    await until(async () => (await reader()) !== first);
+  });
+});
+
+const luna = newAnimal({ name: 'Luna', categoryId: 1n });
+
+const startPooler = pgBouncerFor('a pooler in transaction mode');
+
+(startPooler ? describe : describe.skip)('behind a pooler in transaction mode', () => {
+  let database: TestDatabase;
+  let pooler: PgBouncer;
+  let url: string;
+  const closing: (() => Promise<void>)[] = [];
+  beforeAll(async () => {
+    database = await createDatabase();
+    // Each transaction has another session than the one before.
+    pooler = await PgBouncer.start(database.url, { default_pool_size: '3', server_round_robin: '1' });
+    url = pooler.urlOf(database.url);
+  });
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+  afterAll(async () => {
+    await pooler.close();
+    await database.drop();
+  });
+
+  async function open(databaseUrl: string, directDatabaseUrl?: string) {
+    const { ports, secret, close } = await openInfrastructure({ databaseUrl, directDatabaseUrl, poolSize: 8 });
+    closing.push(close);
+    return { ...ports, secret };
+  }
+
+  it('a process without the setting doesn’t start, and names it', async () => {
+    await expect(open(url)).rejects.toThrow(
+      /^the database of DATABASE_URL \(127\.0\.0\.1:\d+\/\w+\) can't be used: unsupported startup parameter: \w+: set DATABASE_POOLER=transaction, and DATABASE_DIRECT_URL to the address of PostgreSQL itself$/,
+    );
+  });
+
+  it('a process whose direct address leads there, too, doesn’t start, and says so', async () => {
+    await expect(open(url, url)).rejects.toThrow(
+      /^the database of DATABASE_DIRECT_URL .* can't be used: unsupported startup .*: it must be the address of PostgreSQL itself$/,
+    );
+  });
+
+  it('reads and writes that arrive together need no session of their own', async () => {
+    const { animals } = await open(url, database.url);
+    const { id } = await animals.add(luna);
+    const both = async () => [await animals.findById(id), await animals.add(luna), await animals.list({ limit: 5 })];
+    for (let round = 0; round < 5; round += 1)
+      for (const [found] of await Promise.all(Array.from({ length: 20 }, both))) expect(found).toMatchObject({ id });
+  });
+
+  it('statements have no names, and the limits of a transaction end with it', async () => {
+    const dataSource = await openDataSource({ connectionString: url, max: 2, poolsTransactions: true });
+    closing.push(() => dataSource.destroy());
+    const settings = `SELECT current_setting('statement_timeout') AS statement,
+      current_setting('idle_in_transaction_session_timeout') AS idle,
+      (SELECT count(*)::int FROM pg_prepared_statements WHERE NOT from_sql AND name <> '') AS names`;
+    const limited = () => inTransaction(dataSource, () => managerOf(dataSource).query<unknown[]>(settings));
+    for (let round = 0; round < 5; round += 1) {
+      expect(await limited()).toEqual([{ statement: '1500ms', idle: '1500ms', names: 0 }]);
+      const { rows } = await poolOf(dataSource).read({ name: 'named', text: settings, rowMode: 'array' });
+      expect(rows).toEqual([['0', '0', 0]]);
+    }
+  });
+
+  it('a write that waits for a lock is over by the time its caller is told, and has changed nothing', async () => {
+    const { accounts, animals, attempts, credentials, messages, orders, secret } = await open(url, database.url);
+    const accountId = await newAccount();
+    const { id: animalId } = await animals.add(luna);
+    const createdAt = instant(Date.now());
+    const tables = ['accounts', 'animals', 'attempts', 'messages', 'orders', 'secrets'] as const;
+    const count = async () =>
+      (await Promise.all(tables.map((table) => ask(database.url, `SELECT FROM ${table}`)))).map(({ length }) => length);
+    const before = await count();
+    const other = new pg.Client(database.url);
+    await other.connect();
+    closing.push(() => other.end());
+    await other.query(`BEGIN; LOCK TABLE ${tables.join()} IN SHARE MODE`);
+    const writes = await Promise.allSettled([
+      animals.add(luna),
+      messages.add({ id: 'msg_waiting' as MessageId, accountId, text: 'Hello', createdAt }),
+      orders.place({ accountId, animalId, createdAt }),
+      secret('waiting'),
+      accounts.open({ email: 'b@example.com', plan: { name: 'free' }, scopes: undefined, createdAt }),
+      credentials.rehash({ accountId, current: 'old', next: 'new' }),
+      attempts.count({ subjectHash: 'waiting', most: 1, within: 1_000, now: createdAt }),
+      attempts.clear('waiting'),
+    ]);
+    expect(writes.map(({ status }) => status)).toEqual(writes.map(() => 'rejected'));
+    const waiting = `SELECT FROM pg_locks JOIN pg_database ON oid = database
+      WHERE datname = current_database() AND NOT granted`;
+    await until(async () => (await ask(database.url, waiting)).length === 0);
+    await other.query('COMMIT');
+    expect(await count()).toEqual(before);
+  });
+
+  async function newAccount(): Promise<AccountId> {
+    const text = `INSERT INTO accounts (email, plan, created_at) VALUES ('a@example.com', 'free', now()) RETURNING id`;
+    const [row] = await ask<{ id: string }>(database.url, text);
+    return BigInt(row?.id ?? '') as AccountId;
+  }
+});

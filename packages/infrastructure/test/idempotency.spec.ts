@@ -1,0 +1,80 @@
+import { DAY, instant, later, plan, type RecordedAnswer } from '@adoption-store/domain';
+import { idempotencyRecordsSuite } from '@adoption-store/domain/testing';
+import { until } from '@adoption-store/test-support';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { TypeOrmAccountRepository } from '../src/accounts/typeorm-account-repository.js';
+import { managerOf } from '../src/database/transactions.js';
+import { PostgresIdempotencyRecords } from '../src/idempotency/postgres-idempotency-records.js';
+import { type Database, openDatabase, openPostgres } from './databases.js';
+import { framework } from './framework.js';
+
+idempotencyRecordsSuite(framework, 'PostgreSQL', openPostgres);
+
+describe('a key that another process has in use', () => {
+  let database: Database;
+  let records: PostgresIdempotencyRecords;
+  let other: pg.Client;
+  let request: Parameters<PostgresIdempotencyRecords['once']>[0];
+  const now = instant(Date.now());
+  let keys = 0;
+
+  beforeAll(async () => {
+    database = await openDatabase();
+    records = new PostgresIdempotencyRecords(database.dataSource);
+    other = new pg.Client(database.url);
+    await other.connect();
+  });
+  afterAll(async () => {
+    await other.end();
+    await database.close();
+  });
+  beforeEach(async () => {
+    const account = { email: 'ada@example.com', plan: plan('free'), scopes: undefined, createdAt: now };
+    const { id: accountId } = await new TypeOrmAccountRepository(database.dataSource).open(account);
+    const key = `key ${(keys += 1)}`;
+    request = { accountId, key, fingerprint: 'asked', now, expiredUntil: later(now, -DAY) };
+  });
+
+  const take = () =>
+    other.query(
+      `BEGIN; INSERT INTO idempotency_records (account_id, key, fingerprint, answered_at, answer)
+       VALUES (${request.accountId}, '${request.key}', 'asked', now(), 'theirs')`,
+    );
+  /** How many sessions wait for the other process. */
+  const waiting = async () =>
+    (await other.query('SELECT FROM pg_locks WHERE NOT granted AND transactionid = pg_current_xact_id()::xid'))
+      .rowCount;
+  const ask = (): Promise<RecordedAnswer> => records.once(request, () => Promise.resolve('ours'));
+
+  it('is refused to each of many callers, of whom one at most has a connection', async () => {
+    await take();
+    const refused = Promise.all(
+      Array.from({ length: 30 }, () => expect(ask()).rejects.toMatchObject({ code: 'idempotency_key_in_use' })),
+    );
+
+    const counts: number[] = [];
+    const over = refused.then(() => true);
+    while (!(await Promise.race([over, new Promise<false>((resolve) => setImmediate(resolve, false))])))
+      counts.push((await waiting()) ?? 0);
+    expect(Math.max(...counts)).toBeLessThanOrEqual(1);
+    await other.query('ROLLBACK');
+    expect(await ask()).toMatchObject({ answer: 'ours', isReplay: false });
+  });
+
+  it('has the same answer for a caller, once the other process has committed', async () => {
+    await take();
+    const asking = ask();
+    await until(async () => (await waiting()) === 1);
+    await other.query('COMMIT');
+    expect(await asking).toEqual({ answer: 'theirs', fingerprint: 'asked', isReplay: true });
+  });
+
+  it('has a short wait of its own: the work waits for other locks as usual', async () => {
+    const recorded = await records.once(request, async () => {
+      const [row] = await managerOf(database.dataSource).query<[{ lock_timeout: string }]>('SHOW lock_timeout');
+      return row.lock_timeout;
+    });
+    expect(recorded).toMatchObject({ answer: '0', isReplay: false });
+  });
+});

@@ -1,0 +1,639 @@
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import {
+  type BanPolicy,
+  type CountedRequest,
+  DAY,
+  DEFAULT_BAN_POLICY,
+  HOUR,
+  instant,
+  type KeyRequester,
+  later,
+  reasonOf,
+  MINUTE,
+  SECOND,
+  startOf,
+} from '@adoption-store/domain';
+import { requestCounterSuite } from '@adoption-store/domain/testing';
+import {
+  askRedis,
+  freePort,
+  type RedisCluster,
+  redisClusterFor,
+  type RedisServer,
+  redisFor,
+  redisServerFor,
+  until,
+} from '@adoption-store/test-support';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import slotOf from 'cluster-key-slot';
+import { Redis } from 'ioredis';
+import { DependencyMonitor } from '../src/kernel/dependency-monitor.js';
+import { type CreatedRequestCounter, createRequestCounter } from '../src/quotas/create-request-counter.js';
+import type { RedisAddress } from '../src/quotas/redis-connection.js';
+import { RedisRequestCounter } from '../src/quotas/redis-request-counter.js';
+import { type Database, openDatabase } from './databases.js';
+import { framework } from './framework.js';
+import {
+  ANY_CLOCK,
+  counterSuites,
+  free,
+  newRequester,
+  nextTurn,
+  noon,
+  openOnDatabase,
+  TIMEOUT,
+} from './request-counters.js';
+
+const openRedis = redisFor('request counters on Redis');
+if (openRedis !== undefined) {
+  counterSuites('Redis, with a fallback', async (policy) => {
+    const redis = await openRedis();
+    const opened = await openOnDatabase(policy, { urls: [redis.url] });
+    return { ports: opened.ports, close: () => opened.close().then(() => redis.close()) };
+  });
+}
+
+/** As in production. */
+const TOLERATED = MINUTE;
+
+const openServer = redisServerFor('what happens when Redis is lost');
+(openServer === undefined ? describe.skip : describe)('a request counter on Redis', () => {
+  const policy = DEFAULT_BAN_POLICY;
+  let database: Database;
+  let redis: RedisServer;
+  let events: string[];
+  let monitor: DependencyMonitor;
+  let requester: KeyRequester;
+  const closing: (() => unknown)[] = [];
+  beforeAll(async () => {
+    database = await openDatabase();
+  });
+  beforeEach(async () => {
+    if (openServer === undefined) throw new Error('skipped above');
+    redis = await openServer();
+    events = [];
+    monitor = new DependencyMonitor(({ isUp, reason }) => {
+      events.push(isUp ? 'Redis is back' : `Redis is lost: ${reason}`);
+    });
+    requester = newRequester();
+    closing.push(() => redis.close());
+  });
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+  afterAll(() => database.close());
+
+  async function open(redisTimeout?: number): Promise<CreatedRequestCounter> {
+    const opened = await createRequestCounter({
+      redis: { urls: [redis.url] },
+      redisTimeout,
+      redisTolerance: ANY_CLOCK,
+      dataSource: database.dataSource,
+      policy,
+      onEvent: (event) => events.push(event),
+      onRedisState: (failure) => {
+        monitor.record('redis', failure);
+      },
+    });
+    closing.push(() => opened.close());
+    return opened;
+  }
+  async function openShared(tolerance: number | undefined = ANY_CLOCK): Promise<RedisRequestCounter> {
+    const counter = await RedisRequestCounter.connect({ urls: [redis.url] }, policy, TIMEOUT, tolerance);
+    closing.push(() => {
+      counter.close();
+    });
+    return counter;
+  }
+  const request = (changes: Partial<CountedRequest> = {}) => ({ requester, limits: free, now: noon, ...changes });
+  const isBack = async () => {
+    while (!events.some((event) => event.startsWith('Redis is back'))) await nextTurn();
+  };
+
+  it('admits exactly the limit of 1,200 parallel requests to four instances', async () => {
+    const instances = await Promise.all([1, 2, 3, 4].map(() => openShared()));
+    const limits = { perMinute: 777, perDay: 1_000 };
+    const verdicts = await Promise.all(
+      instances.flatMap((instance) => Array.from({ length: 300 }, async () => instance.count(request({ limits })))),
+    );
+    expect(verdicts.filter(({ outcome }) => outcome === 'admitted')).toHaveLength(777);
+  });
+
+  it('writes keys that expire by themselves, soon after their windows, refusals and bans', async () => {
+    const counter = await openShared();
+    const limits = { perMinute: 1, perDay: 1_000 };
+    const expectExpiry = async (key: string, expiry: number) => {
+      const left = Number(await askRedis(redis.url, `PTTL quota:${key}`));
+      expect(Math.abs(left - expiry)).toBeLessThan(10 * SECOND);
+    };
+    const account = `account:${requester.accountId}`;
+    await counter.count(request({ limits }));
+    await expectExpiry(account, 12 * HOUR + MINUTE);
+    await counter.count(request({ limits, now: later(noon, SECOND) }));
+    await expectExpiry(account, 12 * HOUR + MINUTE - SECOND);
+    const banned = later(noon, 2 * SECOND);
+    await Promise.all(Array.from({ length: 49 }, async () => counter.count(request({ limits, now: banned }))));
+    await expectExpiry(account, DAY + MINUTE);
+    await counter.count(request({ requester: { address: '::1' }, limits: { perMinute: 60, perDay: Infinity } }));
+    await expectExpiry('address:::1', 2 * MINUTE);
+    await counter.probe();
+    await expectExpiry('address:probe', 2 * MINUTE);
+  });
+
+  it('writes nothing when it is looked at', async () => {
+    const counter = await openShared();
+    await counter.look(request());
+    expect(await askRedis(redis.url, 'DBSIZE')).toBe('0');
+  });
+
+  it('decides in process once Redis is killed, from the highest reported count, and returns by itself', async () => {
+    const { counter, fallbacks } = await open(TIMEOUT);
+    const limits = { perMinute: 1_000_000, perDay: 10_000_000 };
+    let highest = 0;
+    /** So that several calls are in progress at the same time. */
+    const sendApart = async (turns: number) => {
+      for (let sent = 0; sent < 100; sent++) {
+        const { minute } = await counter.count(request({ limits }));
+        highest = Math.max(highest, minute.used);
+        for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
+      }
+    };
+    await Promise.all(Array.from({ length: 16 }, (_, caller) => sendApart(caller % 4)));
+    await redis.kill();
+    const { minute, day } = await counter.count(request({ limits }));
+    expect([minute.used, day.used, fallbacks()]).toEqual([highest + 1, highest + 1, 1]);
+    // Now the account has a smaller plan.
+    expect((await counter.count(request())).outcome).toBe('daily_quota_exceeded');
+    expect(events).toEqual([expect.stringContaining('Redis is lost')]);
+    await redis.startAgain();
+    await isBack();
+    expect(events).toHaveLength(2);
+    await counter.count(request());
+    const shared = await openShared();
+    expect((await shared.look(request())).minute.used).toBe(1);
+    expect(fallbacks()).toBe(2);
+  });
+
+  it('decides in process once Redis is frozen, waits for it only once, and returns by itself', async () => {
+    const { counter, fallbacks } = await open(500);
+    await counter.count(request());
+    redis.freeze();
+    await Promise.all(Array.from({ length: 20 }, async () => counter.count(request())));
+    for (let sent = 0; sent < 39; sent++) await counter.count(request());
+    expect((await counter.look(request())).minute.used).toBe(60);
+    expect((await counter.count(request())).outcome).toBe('rate_limited');
+    expect([fallbacks(), events.length]).toEqual([60, 1]);
+    redis.thaw();
+    await isBack();
+    expect((await counter.count(request())).outcome).toBe('admitted');
+    expect(fallbacks()).toBe(60);
+  });
+
+  it('does not consider Redis lost because this process was busy', async () => {
+    const { counter, fallbacks } = await open(200);
+    await counter.count(request());
+    const pending = counter.count(request());
+    const startedAt = performance.now();
+    while (performance.now() - startedAt < 500);
+    await pending;
+    expect([fallbacks(), events]).toEqual([0, []]);
+  });
+
+  it('keeps a key banned that was banned when Redis was lost', async () => {
+    const { counter } = await open(TIMEOUT);
+    const limits = { perMinute: 1, perDay: 1_000 };
+    for (let sent = 0; sent < 51; sent++) await counter.count(request({ limits }));
+    await redis.kill();
+    expect(await counter.count(request({ limits, now: later(noon, MINUTE) }))).toMatchObject({
+      outcome: 'key_banned',
+      bannedUntil: later(noon, 5 * MINUTE),
+    });
+  });
+
+  it('purges PostgreSQL’s rows, and decides as before, with Redis and without', async () => {
+    const { counter } = await open(TIMEOUT);
+    const { dataSource } = database;
+    const purge = async () => {
+      await dataSource.query(`
+        INSERT INTO accounts (email, plan, created_at) VALUES ('old@example.com', 'free', now()) ON CONFLICT DO NOTHING`);
+      await dataSource.query(`INSERT INTO request_counts SELECT id, '2025-12-24T00:00:00Z', 5 FROM accounts`);
+      return counter.purge(noon);
+    };
+    await counter.count(request());
+    expect(await purge()).toBe(1);
+    expect(await counter.count(request())).toMatchObject({ minute: { used: 2 }, day: { used: 2 } });
+    await redis.kill();
+    expect(await purge()).toBe(1);
+    expect(await counter.count(request())).toMatchObject({ minute: { used: 3 }, day: { used: 3 } });
+  });
+
+  it.each([
+    ['an hour ahead', [0, HOUR]],
+    ['an hour behind', [0, -HOUR]],
+    ['all wrong', [-DAY, 2 * HOUR, 400 * DAY]],
+  ])(
+    'admits one limit in a minute to instances whose clocks are %s, and ends it for all at once',
+    async (_, offsets) => {
+      const instances = await Promise.all(offsets.map(() => openShared(TOLERATED)));
+      const limits = { perMinute: 10, perDay: 1_000 };
+      const minuteNow = () => startOf(MINUTE, instant(Date.now()));
+      const startedAt = minuteNow();
+      const verdicts = [];
+      for (let turn = 0; turn < 30; turn += 1) {
+        for (const [index, instance] of instances.entries()) {
+          const now = later(instant(Date.now()), offsets[index] ?? 0);
+          verdicts.push(await instance.count(request({ limits, now })));
+        }
+      }
+      // Two if the test ran across the end of a minute.
+      const minutes = 1 + (minuteNow() - startedAt) / MINUTE;
+      const admitted = verdicts.filter(({ outcome }) => outcome === 'admitted');
+      expect(admitted.length).toBeLessThanOrEqual(minutes * limits.perMinute);
+      expect(new Set(verdicts.map(({ minute }) => minute.resetsAt)).size).toBeLessThanOrEqual(minutes);
+    },
+  );
+
+  it('uses the clocks of instances that differ from Redis’ by less than a minute', async () => {
+    const now = later(instant(Date.now()), MINUTE / 2);
+    const { minute } = await (await openShared(TOLERATED)).count(request({ now }));
+    expect(minute.resetsAt).toBe(later(startOf(MINUTE, now), MINUTE));
+  });
+});
+
+(openServer === undefined ? describe.skip : describe)('the connection of a request counter to Redis', () => {
+  let redis: RedisServer;
+  const closing: (() => unknown)[] = [];
+  beforeEach(async () => {
+    if (openServer === undefined) throw new Error('skipped above');
+    redis = await openServer();
+    closing.push(() => redis.close());
+  });
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+
+  async function open(timeout = TIMEOUT): Promise<RedisRequestCounter> {
+    const counter = await RedisRequestCounter.connect({ urls: [redis.url] }, DEFAULT_BAN_POLICY, timeout);
+    closing.push(() => {
+      counter.close();
+    });
+    return counter;
+  }
+  const newRequest = (): CountedRequest => ({ requester: newRequester(), limits: free, now: noon });
+  const becomes = async (counter: RedisRequestCounter, isReady: boolean) => {
+    while (counter.isReady !== isReady) await nextTurn();
+  };
+  /** The counter's connection, as Redis numbers it. */
+  const connection = async () => {
+    const clients = await askRedis(redis.url, 'CLIENT LIST');
+    return /id=(\d+) .*name=adoption-store/.exec(clients)?.[1];
+  };
+  /** Calls of the script. */
+  const calls = async () => {
+    const statistics = await askRedis(redis.url, 'INFO commandstats');
+    return Number(/cmdstat_evalsha:calls=(\d+)/.exec(statistics)?.[1]);
+  };
+  /** A server in Redis' place that accepts connections and never answers. */
+  async function openSilent(): Promise<readonly Socket[]> {
+    const sockets: Socket[] = [];
+    const server = createServer((socket) => sockets.push(socket.on('error', () => undefined).resume()));
+    await once(server.listen(Number(new URL(redis.url).port), '127.0.0.1'), 'listening');
+    closing.push(() => {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    });
+    return sockets;
+  }
+
+  it('says why it can’t connect, until it can', async () => {
+    await redis.kill();
+    const counter = await open();
+    expect([counter.isReady, counter.connectionError]).toEqual([
+      false,
+      expect.objectContaining({ code: 'ECONNREFUSED' }),
+    ]);
+    await redis.startAgain();
+    await becomes(counter, true);
+    expect(counter.connectionError).toBeUndefined();
+  });
+
+  it('rejects requests and probes at once while it connects, and doesn’t interrupt that', async () => {
+    const counter = await open();
+    await redis.kill();
+    await becomes(counter, false);
+    const sockets = await openSilent();
+    while (sockets.length === 0) await nextTurn();
+    await expect(counter.count(newRequest())).rejects.toThrow('not connected');
+    await expect(counter.probe()).rejects.toThrow('not connected');
+    for (let turn = 0; turn < 5; turn++) await nextTurn();
+    expect(sockets.map(({ readableEnded }) => readableEnded)).toEqual([false]);
+  });
+
+  it('replaces a connection without an answer to a probe', async () => {
+    const counter = await open(100);
+    const before = await connection();
+    redis.freeze();
+    await expect(counter.probe()).rejects.toThrow('no answer within 100 ms');
+    redis.thaw();
+    while ([undefined, before].includes(await connection())) await nextTurn();
+    await becomes(counter, true);
+  });
+
+  it('connects again once Redis refuses to write, because a failover may have moved its address', async () => {
+    const counter = await open();
+    const before = await connection();
+    await askRedis(redis.url, 'REPLICAOF 127.0.0.1 1');
+    await expect(counter.count(newRequest())).rejects.toThrow('READONLY');
+    while ([undefined, before].includes(await connection())) await nextTurn();
+  });
+
+  it('sends the requests of a turn in one call, of at most 500 requesters', async () => {
+    const counter = await open();
+    // The first call sends the script.
+    for (const request of [newRequest(), newRequest()]) await counter.count(request);
+    const before = await calls();
+    await Promise.all(Array.from({ length: 500 }, () => counter.count(newRequest())));
+    expect((await calls()) - before).toBe(1);
+    await Promise.all(Array.from({ length: 501 }, () => counter.count(newRequest())));
+    expect((await calls()) - before).toBe(3);
+  });
+
+  it('has no connection once it is closed', async () => {
+    const counter = await open();
+    counter.close();
+    while ((await connection()) !== undefined) await nextTurn();
+    await becomes(counter, false);
+  });
+});
+
+const keyOf = ({ accountId }: KeyRequester) => `quota:account:${accountId}`;
+
+/** A change of the state that an instance reports. */
+interface Change {
+  readonly isShared: boolean;
+  /** The requests that it had decided alone by then. */
+  readonly alone: number;
+}
+
+/** An instance's request counter, and what it says of itself. */
+interface Instance extends CreatedRequestCounter {
+  readonly history: readonly Change[];
+  readonly isShared: () => boolean;
+  /** The reason of its latest loss. */
+  readonly reason: () => string | undefined;
+}
+
+async function openInstance({ dataSource }: Database, redis: RedisAddress): Promise<Instance> {
+  const history: Change[] = [];
+  let reason: string | undefined;
+  const isShared = () => history.at(-1)?.isShared === true;
+  let opened: CreatedRequestCounter | undefined = undefined as CreatedRequestCounter | undefined;
+  opened = await createRequestCounter({
+    redis,
+    // Long enough for a loaded machine.
+    redisTimeout: 500,
+    redisTolerance: ANY_CLOCK,
+    dataSource,
+    // No ban: each refusal is one of the limit.
+    policy: { ...DEFAULT_BAN_POLICY, refusals: 1_000_000 },
+    onEvent: () => undefined,
+    onRedisState: (failure) => {
+      const isUp = failure === undefined;
+      if (!isUp) reason = reasonOf(failure);
+      if (history.at(-1)?.isShared !== isUp) history.push({ isShared: isUp, alone: opened?.fallbacks() ?? 0 });
+    },
+  });
+  return { ...opened, history, isShared, reason: () => reason };
+}
+
+const ACCOUNTS = 20;
+const INSTANCES = 4;
+
+// One primary has a replica.
+const openCluster = redisClusterFor('request counters on a Redis Cluster', 1);
+let cluster: RedisCluster | undefined;
+const started = openCluster ?? (() => Promise.resolve(undefined));
+beforeAll(async () => {
+  cluster = await started();
+});
+afterAll(() => cluster?.close());
+
+const connect = async (policy: BanPolicy, urls = cluster?.urls ?? []) =>
+  RedisRequestCounter.connect({ urls }, policy, TIMEOUT, ANY_CLOCK);
+
+if (openCluster !== undefined) {
+  const open = async (policy: BanPolicy) => {
+    const requests = await connect(policy);
+    return {
+      ports: { requests },
+      close: async () => {
+        requests.close();
+      },
+    };
+  };
+  requestCounterSuite(framework, 'Redis Cluster', open);
+}
+
+(openCluster === undefined ? describe.skip : describe)('request counters on a cluster of three primaries', () => {
+  const limits = { perMinute: 40, perDay: 1_000 };
+  const closing: (() => unknown)[] = [];
+  let database: Database;
+  beforeAll(async () => {
+    database = await openDatabase();
+  });
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+  afterAll(() => database.close());
+
+  const nodes = () => {
+    if (cluster === undefined) throw new Error('skipped above');
+    return cluster;
+  };
+  async function openShared(urls?: readonly string[]): Promise<RedisRequestCounter> {
+    const counter = await connect(DEFAULT_BAN_POLICY, urls ?? nodes().urls);
+    closing.push(() => {
+      counter.close();
+    });
+    return counter;
+  }
+  const newRequesters = () => Array.from({ length: ACCOUNTS }, newRequester);
+
+  it('admit exactly the limit of each of many accounts to four instances, one of which knows a single address', async () => {
+    const instances = await Promise.all([openShared(), openShared(), openShared(), openShared(nodes().urls.slice(2))]);
+    const requesters = newRequesters();
+    const admitted = await Promise.all(
+      requesters.map(async (requester) => {
+        const verdicts = await Promise.all(
+          instances.flatMap((instance) =>
+            Array.from({ length: 15 }, () => instance.count({ requester, limits, now: noon })),
+          ),
+        );
+        return verdicts.filter(({ outcome }) => outcome === 'admitted').length;
+      }),
+    );
+    expect(new Set(admitted)).toEqual(new Set([limits.perMinute]));
+    const sizes = await Promise.all(nodes().primaries.map((primary) => primary.ask('DBSIZE')));
+    expect(sizes.filter((size) => Number(size) > 0)).toHaveLength(3);
+  });
+
+  it('admit exactly the limit while the slot of their accounts moves to another primary', async () => {
+    const [from, to, third] = nodes().primaries;
+    const instances = await Promise.all(Array.from({ length: INSTANCES }, () => openShared()));
+    // One account has a key before the move, the other gets it during the move.
+    const known = requesterAt(from);
+    const slot = slotOf(keyOf(known));
+    const fresh = requesterAt(slot);
+    const many = { perMinute: 1_000, perDay: 2_000 };
+    let admitted = 0;
+    const send = async (requester: KeyRequester, count: number) => {
+      const each = instances.map(async (instance) => {
+        for (let sent = 0; sent < count; sent++) {
+          if ((await instance.count({ requester, limits: many, now: noon })).outcome === 'admitted') admitted += 1;
+        }
+      });
+      await Promise.all(each);
+    };
+    await send(known, 50);
+    const steps = [
+      async () => to.ask(`CLUSTER SETSLOT ${slot} IMPORTING ${await from.ask('CLUSTER MYID')}`),
+      async () => from.ask(`CLUSTER SETSLOT ${slot} MIGRATING ${await to.ask('CLUSTER MYID')}`),
+      () => send(fresh, 20),
+      () => from.ask(`MIGRATE 127.0.0.1 ${to.port} ${keyOf(known)} 0 5000`),
+      () => send(fresh, 20),
+      ...[to, from, third].map(
+        (node) => async () => node.ask(`CLUSTER SETSLOT ${slot} NODE ${await to.ask('CLUSTER MYID')}`),
+      ),
+      () => send(fresh, 260),
+    ];
+    const move = (async () => {
+      for (const step of steps) await step();
+    })();
+    let isMoving = true;
+    void move.finally(() => (isMoving = false));
+    const goOn = () => isMoving;
+    while (goOn()) await send(known, 5);
+    await move;
+    await send(known, 260);
+    expect(admitted).toBe(2 * many.perMinute);
+    expect(await to.ask(`GET ${keyOf(known)}`)).toContain(' 1000 ');
+  });
+
+  it('say why a cluster can’t be reached, to nobody else', async () => {
+    const print = jest.spyOn(console, 'error');
+    closing.push(() => {
+      print.mockRestore();
+    });
+    const closed = await freePort();
+    const instance = await openInstance(database, {
+      urls: [`redis://127.0.0.1:${closed}`, `redis://127.0.0.1:${closed}`],
+    });
+    closing.push(() => instance.close());
+    expect([instance.isShared(), instance.reason()]).toEqual([false, 'Connection is closed.']);
+    const server = await redisServerFor('a Redis that is no cluster')?.();
+    closing.push(() => server?.close());
+    const other = await openInstance(database, { urls: [server?.url ?? '', server?.url ?? ''] });
+    closing.push(() => other.close());
+    expect([other.isShared(), other.reason()]).toEqual([false, 'ERR This instance has cluster support disabled']);
+    expect(print).not.toHaveBeenCalled();
+  });
+
+  it('admit no request above the limit but those decided alone or not replicated, where a primary is killed', async () => {
+    const [killed] = nodes().primaries;
+    const [replica] = nodes().replicas;
+    if (replica === undefined) throw new Error('it has none');
+    const instances = await Promise.all(
+      Array.from({ length: INSTANCES }, () => openInstance(database, { urls: nodes().urls })),
+    );
+    for (const instance of instances) closing.push(() => instance.close());
+    const requesters = Array.from({ length: ACCOUNTS }, () => requesterAt(killed));
+    const most = { perMinute: 150, perDay: 150 };
+    const [admitted, told] = [new Map<KeyRequester, number>(), new Map<KeyRequester, number>()];
+    const refused = new Set<KeyRequester>();
+    const sum = (values: Iterable<number>) => [...values].reduce((total, each) => total + each, 0);
+    let isRunning = true;
+    const senders = instances.map(async ({ counter, fallbacks }) => {
+      const send = async (requester: KeyRequester) => {
+        const { outcome, day } = await counter.count({ requester, limits: most, now: noon });
+        if (fallbacks() === 0) told.set(requester, Math.max(told.get(requester) ?? 0, day.used));
+        if (outcome === 'admitted') admitted.set(requester, (admitted.get(requester) ?? 0) + 1);
+        else refused.add(requester);
+      };
+      while (isRunning) {
+        await Promise.all(requesters.map(send));
+        await nextTurn();
+      }
+    });
+    await until(() => sum(admitted.values()) > (ACCOUNTS * most.perDay) / 3);
+    await killed.kill();
+    await until(() => instances.every(({ isShared }) => !isShared()));
+    // Counted before the replica is promoted.
+    const client = new Redis(replica.url, { readOnly: true });
+    let lost = 0;
+    for (const [requester, used] of told) {
+      const [, known = 0] = ((await client.get(keyOf(requester))) ?? '').split(' ').map(Number);
+      lost += Math.max(0, used - known);
+    }
+    client.disconnect();
+    await until(() => instances.every(({ isShared }) => isShared()));
+    refused.clear();
+    await until(() => refused.size === ACCOUNTS);
+    isRunning = false;
+    await Promise.all(senders);
+    const above = [...admitted.values()].map((count) => Math.max(0, count - most.perDay));
+    expect(sum(above)).toBeLessThanOrEqual(sum(instances.map(({ fallbacks }) => fallbacks())) + lost);
+    expect(sum(admitted.values())).toBeGreaterThanOrEqual(ACCOUNTS * most.perDay);
+    for (const { history, fallbacks } of instances) {
+      expect(history.map(({ isShared }) => isShared)).toEqual([true, false, true]);
+      // While an instance says that limits are shared, it decides nothing alone.
+      expect(history.map(({ alone }) => alone)).toEqual([0, 0, fallbacks()]);
+    }
+    await killed.startAgain();
+  });
+
+  it('count on the successor of a primary that is frozen, which neither answers nor closes its connections', async () => {
+    // Since the test before, these two have changed roles.
+    const [successor] = nodes().primaries;
+    const [frozen] = nodes().replicas;
+    await until(async () => (await successor.ask('INFO replication')).includes('master_link_status:up'));
+    const instance = await openInstance(database, { urls: nodes().urls.slice(1) });
+    closing.push(() => instance.close());
+    const requester = requesterAt(successor);
+    const count = () => instance.counter.count({ requester, limits, now: noon });
+    await count();
+    frozen?.freeze();
+    closing.push(() => frozen?.thaw());
+    await count();
+    expect([instance.isShared(), instance.fallbacks()]).toEqual([false, 1]);
+    await until(() => instance.isShared());
+    await count();
+    // The first one may not be replicated.
+    expect(await successor.ask(`GET ${keyOf(requester)}`)).toMatch(/^\d+ ([12]) \d+ \1$/);
+    expect(instance.fallbacks()).toBe(1);
+  });
+
+  it('count alone while a primary without a replica is down, and together as soon as it is back', async () => {
+    const [, killed] = nodes().primaries;
+    const instance = await openInstance(database, { urls: nodes().urls });
+    closing.push(() => instance.close());
+    await killed.kill();
+    await until(() => !instance.isShared());
+    const requester = newRequester();
+    const verdict = await instance.counter.count({ requester, limits, now: noon });
+    expect([verdict.outcome, instance.fallbacks()]).toEqual(['admitted', 1]);
+    await killed.startAgain();
+    await until(() => instance.isShared());
+    expect((await instance.counter.count({ requester, limits, now: noon })).minute.used).toBe(1);
+    expect(instance.fallbacks()).toBe(1);
+  });
+
+  /** An account whose key is at that primary, or in that slot. */
+  function requesterAt(place: RedisServer | number): KeyRequester {
+    for (;;) {
+      const requester = newRequester();
+      const slot = slotOf(keyOf(requester));
+      if (slot === place || nodes().primaryOf(slot) === place) return requester;
+    }
+  }
+});

@@ -1,0 +1,423 @@
+import {
+  type AccountId,
+  type AccountMail,
+  type ClaimedMessage,
+  instant,
+  LINK_KINDS,
+  type MessageId,
+  RefusedForGood,
+  SECOND,
+} from '@adoption-store/domain';
+import { accountMailSenderSuite, messageSenderSuite } from '@adoption-store/domain/testing';
+import { createDatabase, type ReceivedMail, SmtpSink } from '@adoption-store/test-support';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { SmtpAccountMailSender } from '../src/accounts/smtp-account-mail-sender.js';
+import { mailRisk } from '../src/mail/mail-risk.js';
+import { SmtpMessageSender } from '../src/messages/smtp-message-sender.js';
+import { openInfrastructure } from '../src/open-infrastructure.js';
+import { framework } from './framework.js';
+
+describe('the mailer of messages', () => {
+  const CREATED = instant(Date.UTC(2026, 0, 1, 12, 0, 0));
+  const TIMEOUT = 5 * SECOND;
+  /** Characters that an address may contain and that a header would interpret. */
+  const STRANGE = ['<', '>', '"', ',', ';', ':', '\\', '(', ')', '[', ']', '=', '?', 'é', '🐈'];
+
+  messageSenderSuite(framework, 'SMTP', async () => {
+    const store = await SmtpSink.open();
+    const suiteSender = new SmtpMessageSender({
+      smtpUrl: store.url,
+      from: 'no-reply@shop.example',
+      to: 'a@example.com',
+    });
+    return {
+      sender: suiteSender,
+      received: () =>
+        store.received.map((mail) => ({
+          id: mail.header('X-Message-Id') ?? '',
+          from: mail.header('Reply-To') ?? '',
+          text: mail.body,
+        })),
+      refuseMessages: (areRefused) => {
+        if (areRefused) store.trouble = { at: 'data', by: 554 };
+        else store.resume();
+      },
+      async close() {
+        suiteSender.close();
+        await store.close();
+      },
+    };
+  });
+
+  let sink: SmtpSink;
+  let sender: SmtpMessageSender;
+  let made = 0;
+
+  beforeEach(async () => {
+    sink = await SmtpSink.open();
+    sender = newSender();
+  });
+  afterEach(async () => {
+    sender.close();
+    await sink.close();
+  });
+
+  function newSender(from = 'no-reply@shop.example', connections = 4): SmtpMessageSender {
+    return new SmtpMessageSender({ smtpUrl: sink.url, from, to: 'store@example.com', connections });
+  }
+
+  function message(changes: Partial<ClaimedMessage> = {}): ClaimedMessage {
+    made += 1;
+    return {
+      id: `msg_${String(made).padStart(24, '0')}` as MessageId,
+      accountId: 1n as AccountId,
+      text: 'Hello',
+      createdAt: CREATED,
+      number: 1,
+      failures: 0,
+      from: 'dev@example.com',
+      ...changes,
+    };
+  }
+
+  /** Sends a message and returns the received mail. */
+  async function deliver(changes: Partial<ClaimedMessage> = {}): Promise<ReceivedMail> {
+    await sender.send(message(changes), TIMEOUT);
+    const mail = sink.received.at(-1);
+    if (!mail) throw new Error('no mail was received');
+    return mail;
+  }
+
+  const idsReceived = () => sink.received.map((mail) => mail.header('X-Message-Id')).sort();
+
+  describe('a message sent by SMTP', () => {
+    it('names its account, its time and its id', async () => {
+      const { id } = message();
+      const mail = await deliver({ id });
+      expect(mail).toMatchObject({ from: 'no-reply@shop.example', to: ['store@example.com'], body: 'Hello' });
+      expect(Object.fromEntries(mail.headers)).toEqual({
+        from: 'no-reply@shop.example',
+        to: 'store@example.com',
+        'reply-to': 'dev@example.com',
+        subject: 'Message from dev@example.com',
+        date: 'Thu, 01 Jan 2026 12:00:00 +0000',
+        'message-id': `<${id}@shop.example>`,
+        'x-message-id': id,
+        'mime-version': '1.0',
+        'content-type': 'text/plain; charset=utf-8',
+        'content-transfer-encoding': 'base64',
+      });
+    });
+
+    it('goes only to the store, and no address or text can add headers', async () => {
+      const { headers } = await deliver();
+      const names = headers.map(([name]) => name).sort();
+      const strange = fc
+        .tuple(
+          fc.string({ unit: fc.constantFrom(...STRANGE, 'a', '.'), minLength: 1, maxLength: 20 }),
+          fc.string({ unit: fc.constantFrom(...STRANGE, 'b'), minLength: 1, maxLength: 20 }),
+        )
+        .map(([local, domain]) => `${local}@${domain}.example`);
+      const hostile = fc.constantFrom('a@b.example\r\nBcc: evil@example.com', 'a@b.example\n\nbody', 'a\r@b.example');
+      await fc.assert(
+        fc.asyncProperty(fc.oneof(strange, hostile), fc.string({ unit: 'binary' }), async (from, text) => {
+          const mail = await deliver({ from, text: `\r\nBcc: evil@example.com\r\n\r\n${text}` });
+          expect(mail.to).toEqual(['store@example.com']);
+          expect(mail.headers.map(([name]) => name).sort()).toEqual(names);
+          expect(mail.header('To')).toBe('store@example.com');
+          expect(mail.header('Reply-To')).toMatch(
+            /^<("([^"\\]|\\.)*"|[^\s",<>]+)@[^<>]*>$|^[^\s",;:<>()]+@[^\s",;:<>()]+$/,
+          );
+        }),
+        { numRuns: 30 },
+      );
+    });
+
+    it('uses the domain of the sender’s address for its id, with or without a name', async () => {
+      sender.close();
+      sender = newSender('"Shop, the @ one" <no-reply@mail.shop.example>');
+      const { id } = message();
+      const mail = await deliver({ id });
+      expect(mail.header('Message-ID')).toBe(`<${id}@mail.shop.example>`);
+      expect(mail.from).toBe('no-reply@mail.shop.example');
+    });
+  });
+
+  it('the URL’s credentials are used to log in', async () => {
+    sender.close();
+    const smtpUrl = sink.url.replace('//', '//shop:p%40ss%3A%2F@');
+    sender = new SmtpMessageSender({ smtpUrl, from: 'no-reply@shop.example', to: 'store@example.com' });
+    await deliver();
+    await deliver();
+    expect(sink.logins).toEqual([['shop', 'p@ss:/']]);
+  });
+
+  describe('a message that can’t be delivered', () => {
+    it.each([
+      ['the recipient is refused for now', { at: 'recipient', by: 451 }, /451/],
+      ['the mail is refused for good', { at: 'data', by: 554 }, /554/],
+      ['the connection is refused', { at: 'greeting', by: 554 }, /554/],
+      ['the connection is cut before an answer', { at: 'data', by: 'cutting' }, /closed|ECONNRESET/],
+    ] as const)('is reported if %s, and the next one is sent', async (_what, trouble, reason) => {
+      await deliver();
+      sink.cut();
+      sink.trouble = trouble;
+      await expect(sender.send(message(), TIMEOUT)).rejects.toThrow(reason);
+      expect(sink.offered).toBe(trouble.at === 'data' ? 2 : 1);
+      sink.resume();
+      await deliver({ text: 'next' });
+      expect(sink.received.map(({ body }) => body)).toEqual(['Hello', 'next']);
+    });
+
+    it.each(['greeting', 'recipient', 'data'] as const)(
+      'is given up in time if the server hangs at the %s, with its connection',
+      async (at) => {
+        sink.trouble = { at, by: 'hanging' };
+        await expect(sender.send(message(), 100)).rejects.toThrow('no answer within 100 ms');
+        sink.resume();
+        const next = await deliver({ text: 'next' });
+        expect(sink.connections).toBe(2);
+        // A server that already has the complete mail can't be prevented from delivering it.
+        if (at !== 'data') expect(sink.received).toEqual([next]);
+      },
+    );
+
+    it('is given up in time even while it waits for a connection, and is not sent later', async () => {
+      sink.trouble = { at: 'recipient', by: 'hanging' };
+      const sent = await Promise.allSettled(Array.from({ length: 20 }, () => sender.send(message(), 100)));
+      expect(new Set(sent.map(({ status }) => status))).toEqual(new Set(['rejected']));
+      sink.resume();
+      await deliver({ text: 'next' });
+      expect(sink.received.map(({ body }) => body)).toEqual(['next']);
+    });
+
+    it('is reported while the server is down, and sent once it is back', async () => {
+      await deliver();
+      await sink.close();
+      await expect(sender.send(message(), TIMEOUT)).rejects.toThrow('ECONNREFUSED');
+      await sink.startAgain();
+      await deliver({ text: 'again' });
+      expect(sink.received).toHaveLength(2);
+    });
+
+    it('is reported if the sender is closed meanwhile, and afterwards', async () => {
+      sink.trouble = { at: 'data', by: 'hanging' };
+      const sending = sender.send(message(), TIMEOUT);
+      await Promise.all([expect(sending).rejects.toThrow(), closeOnceOffered()]);
+      await expect(sender.send(message(), TIMEOUT)).rejects.toThrow('closed');
+      async function closeOnceOffered(): Promise<void> {
+        while (sink.offered === 0) await new Promise(setImmediate);
+        sender.close();
+      }
+    });
+  });
+
+  describe('many messages at once', () => {
+    it('use at most the allowed connections, which are kept, and are sent once each', async () => {
+      const messages = Array.from({ length: 40 }, () => message());
+      await Promise.all(messages.map((each) => sender.send(each, TIMEOUT)));
+      expect(idsReceived()).toEqual(messages.map(({ id }) => id).sort());
+      expect(sink.mostAtOnce).toBe(4);
+      expect(sink.connections).toBe(4);
+    });
+
+    it('are all sent although connections are cut, except those reported as failed', async () => {
+      const sent: string[] = [];
+      const lanes = Array.from({ length: 4 }, async () => {
+        for (let index = 0; index < 15; index += 1) {
+          const each = message();
+          await sender.send(each, TIMEOUT).then(
+            () => sent.push(each.id),
+            () => undefined,
+          );
+          if (index % 10 === 5) sink.cut();
+        }
+      });
+      await Promise.all(lanes);
+      expect(sent.length).toBeGreaterThan(30);
+      expect(idsReceived()).toEqual(expect.arrayContaining(sent));
+      expect(new Set(idsReceived()).size).toBe(sink.received.length);
+    });
+  });
+
+  describe('an instance', () => {
+    it.each([
+      ['by SMTP', () => ({ smtpUrl: sink.url, from: 'a@example.com', to: 'store@example.com' })],
+      ['by telling a function', () => (told: ClaimedMessage) => void written.push(told.text)],
+    ])('delivers %s', async (_how, delivery) => {
+      await withInstance(delivery(), (messageSender) => messageSender.send(message({ text: 'Hi' }), TIMEOUT));
+      expect([...written.splice(0), ...sink.received.map(({ body }) => body)]).toEqual(['Hi']);
+    });
+
+    it('reports the function’s error', async () => {
+      const delivery = () => {
+        throw new Error('the disk is full');
+      };
+      await withInstance(delivery, async (messageSender) => {
+        await expect(messageSender.send(message(), TIMEOUT)).rejects.toThrow('the disk is full');
+      });
+    });
+
+    it('without a delivery delivers nothing, and says so', async () => {
+      await withInstance(undefined, async (messageSender) => {
+        await expect(messageSender.send(message(), TIMEOUT)).rejects.toThrow('this process delivers no messages');
+      });
+    });
+
+    const written: string[] = [];
+    type Config = Parameters<typeof openInfrastructure>[0];
+    type Sender = Awaited<ReturnType<typeof openInfrastructure>>['ports']['messageSender'];
+
+    async function withInstance(delivery: Config['delivery'], work: (messageSender: Sender) => Promise<void>) {
+      const database = await createDatabase();
+      const config = { databaseUrl: database.url, poolSize: 1, delivery };
+      const { ports, close } = await openInfrastructure(config);
+      await work(ports.messageSender);
+      await close();
+      await database.drop();
+    }
+  });
+
+  describe('a mail server with an untrusted certificate', () => {
+    it('receives no link that resets a password, and the reason is logged', async () => {
+      const stranger = await SmtpSink.open(true);
+      const mailer = new SmtpAccountMailSender({ smtpUrl: stranger.url, from: 'a@shop.example' });
+      const mail = {
+        kind: 'reset' as const,
+        email: 'dev@example.com',
+        page: 'https://portal.example.com/reset-password',
+      };
+      const sending = mailer.send({ ...mail, token: 'token', expiresAt: CREATED }, TIMEOUT);
+      const reason = await sending.catch((error: unknown) => String(error));
+      expect(reason).toMatch(/^Error: \w+: .*certificate/);
+      expect(reason).not.toContain('dev@example.com');
+      expect(stranger.offered).toBe(0);
+      mailer.close();
+      await stranger.close();
+    });
+  });
+});
+
+describe('the mailer of accounts', () => {
+  const kindOf = (body: string) => LINK_KINDS.find((kind) => body.includes(`.example.com/${kind}#`)) ?? 'changed';
+
+  const TIMEOUT = 5 * SECOND;
+
+  accountMailSenderSuite(framework, 'SMTP', async () => {
+    const store = await SmtpSink.open();
+    const suiteSender = new SmtpAccountMailSender({ smtpUrl: store.url, from: 'no-reply@shop.example' });
+    return {
+      sender: suiteSender,
+      received: () =>
+        store.received.map(({ to, body }) => ({
+          email: to.join(),
+          kind: kindOf(body),
+          token: /portal\.example\.com\/\S+#(\S+)/.exec(body)?.[1],
+        })),
+      refuseMails: (areRefused) => {
+        if (areRefused) store.trouble = { at: 'recipient', by: 550 };
+        else store.resume();
+      },
+      async close() {
+        suiteSender.close();
+        await store.close();
+      },
+    };
+  });
+
+  let sink: SmtpSink;
+  let sender: SmtpAccountMailSender;
+
+  beforeEach(async () => {
+    sink = await SmtpSink.open();
+    sender = new SmtpAccountMailSender({ smtpUrl: sink.url, from: 'no-reply@shop.example' });
+  });
+  afterEach(async () => {
+    sender.close();
+    await sink.close();
+  });
+
+  const token = 'x'.repeat(43);
+  const reset = (email = 'dev@example.com'): AccountMail => ({
+    kind: 'reset',
+    email,
+    page: 'https://portal.example.com/reset-password',
+    token,
+    expiresAt: instant(Date.UTC(2026, 0, 1, 13)),
+  });
+  const proof = (): AccountMail => ({ ...reset(), kind: 'proof', page: 'https://portal.example.com/confirm-address' });
+
+  it.each(['dev@example.com', 'a,b;c@example.com'])('mails the link to %s alone, and until when', async (email) => {
+    await sender.send(reset(email), TIMEOUT);
+    const [mail] = sink.received;
+    expect(mail?.to).toHaveLength(1);
+    expect(mail?.from).toBe('no-reply@shop.example');
+    expect(mail?.body).toContain(`\nhttps://portal.example.com/reset-password#${token}\n`);
+    expect(mail?.body).toContain('1 January 2026 at 13:00 UTC');
+  });
+
+  it('mails the link that proves an address, and what to do for an owner who has opened no account', async () => {
+    await sender.send(proof(), TIMEOUT);
+    const [mail] = sink.received;
+    expect(mail?.to).toEqual(['dev@example.com']);
+    expect(mail?.body).toContain(`\nhttps://portal.example.com/confirm-address#${token}\n`);
+    expect(mail?.body).toContain('1 January 2026 at 13:00 UTC');
+    expect(mail?.body).toContain('If it was not you, do not confirm it.');
+  });
+
+  it('mails the notice that an address was changed, which has no link', async () => {
+    await sender.send({ ...reset(), kind: 'changed', page: '', token: undefined }, TIMEOUT);
+    const [mail] = sink.received;
+    expect(mail?.to).toEqual(['dev@example.com']);
+    expect(mail?.body).toContain('e-mail address of your account at the Animal Adoption Store was changed');
+    expect(mail?.body).not.toMatch(/#|http/);
+    expect(mail?.body).toContain('Contact the operator of the service at once.');
+  });
+
+  it('names the operator’s contact, if it is known', async () => {
+    const named = new SmtpAccountMailSender({
+      smtpUrl: sink.url,
+      from: 'no-reply@shop.example',
+      contact: 'help@shop.example',
+    });
+    await named.send({ ...reset(), kind: 'changed', page: '', token: undefined }, TIMEOUT);
+    named.close();
+    expect(sink.received[0]?.body).toContain('Contact help@shop.example at once.');
+  });
+
+  it.each([
+    ['for good where its address is refused so', 'recipient', 550, 'EENVELOPE 550', true],
+    ['for now where its address is refused for now', 'recipient', 450, 'EENVELOPE 450', false],
+    ['for now where the mail is refused', 'data', 554, 'EMESSAGE 554', false],
+  ] as const)('fails %s, and says neither to whom it was nor the token', async (_how, at, by, message, isForGood) => {
+    sink.trouble = { at, by };
+    const error = await sender.send(reset(), TIMEOUT).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ message });
+    expect(error instanceof RefusedForGood).toBe(isForGood);
+    const everything = JSON.stringify(error, Object.getOwnPropertyNames(error));
+    for (const secret of ['dev@example.com', token]) expect(everything).not.toContain(secret);
+  });
+});
+
+describe('the connection to the mail server', () => {
+  it.each([
+    'smtps://u:p@mail.example.com:465',
+    'smtp://mail.example.com:587?requireTLS=true',
+    'smtp://localhost:25',
+    'smtp://127.0.0.1',
+    'smtp://[::1]:25',
+  ])('%s has no risk to report', (url) => {
+    expect(mailRisk(url)).toBeUndefined();
+  });
+
+  it.each([
+    ['smtp://u:hunter2@mail.example.com', 'encrypted only if the server offers it'],
+    ['smtp://u:hunter2@mail.example.com?ignoreTLS=true', 'not encrypted'],
+    ['smtps://u:hunter2@mail.example.com?tls.rejectUnauthorized=false', 'certificate is not verified'],
+    ['smtp://u:hunter2@localhost.example.com', 'encrypted only if the server offers it'],
+  ])('%s is reported as a risk, without its password', (url, what) => {
+    expect(mailRisk(url)).toContain(what);
+    expect(mailRisk(url)).not.toContain('hunter2');
+  });
+});

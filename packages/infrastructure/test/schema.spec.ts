@@ -1,0 +1,285 @@
+import { type AccountId, type Application, createApplication, type Instant } from '@adoption-store/domain';
+import {
+  accountMailPages,
+  InMemoryAccountMailSender,
+  InMemoryMessageSender,
+  ManualClock,
+  PredictablePasswordHasher,
+} from '@adoption-store/domain/testing';
+import {
+  ask,
+  createDatabase,
+  EMPTY,
+  explainingUrl,
+  growingCosts,
+  type RunStatement,
+  statementsDuring,
+  type TestDatabase,
+  until,
+} from '@adoption-store/test-support';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { migrate, MIGRATION_LOCK, revertMigrations } from '../src/database/migrate.js';
+import { migrations } from '../src/database/migrations/index.js';
+import { openInfrastructure } from '../src/open-infrastructure.js';
+import { openDatabase } from './databases.js';
+import { everyUseCase } from './every-use-case.js';
+import { FILLS, FINISH, ROWS } from './large-tables.js';
+import { problemsOf } from './migration-rules.js';
+
+describe('migrations', () => {
+  let database: TestDatabase;
+  beforeEach(async () => {
+    database = await createDatabase(EMPTY);
+  });
+  afterEach(() => database.drop());
+
+  const CATALOGUE = `
+  SELECT table_name, column_name, data_type, is_nullable, column_default FROM information_schema.columns
+  WHERE table_schema = 'public' AND table_name <> 'migrations' ORDER BY 1, 2`;
+  const RELATIONS = `
+  SELECT relname FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+  WHERE nspname = 'public' AND relname !~ '^PK_|migrations' ORDER BY 1`;
+
+  async function query(text: string): Promise<readonly unknown[]> {
+    const client = new pg.Client(database.url);
+    await client.connect();
+    try {
+      return (await client.query<Record<string, unknown>>(text)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  it('brings the schema up, takes all of it back, and brings it up again the same', async () => {
+    await migrate({ connectionString: database.url });
+    const first = [await query(CATALOGUE), await query(RELATIONS)];
+    expect(first[0]).not.toEqual([]);
+    await revertMigrations({ connectionString: database.url });
+    expect([await query(CATALOGUE), await query(RELATIONS)]).toEqual([[], []]);
+    await migrate({ connectionString: database.url });
+    expect([await query(CATALOGUE), await query(RELATIONS)]).toEqual(first);
+  });
+
+  it('changes nothing, and loses nothing, when it is run again', async () => {
+    await migrate({ connectionString: database.url });
+    await query(`INSERT INTO animals (name, category_id, status) VALUES ('Luna', 1, 'sold')`);
+    await migrate({ connectionString: database.url });
+    expect(await query('SELECT name FROM animals')).toEqual([{ name: 'Luna' }]);
+  });
+
+  it('lets many instances start at once on an empty database', async () => {
+    const open = () => openInfrastructure({ databaseUrl: database.url, poolSize: 2 });
+    const instances = await Promise.all(Array.from({ length: 8 }, open));
+    const lists = await Promise.all(instances.map(({ ports }) => ports.animals.list({ limit: 1 })));
+    expect(lists).toEqual(instances.map(() => []));
+    await Promise.all(instances.map(({ close }) => close()));
+    expect(await query('SELECT count(*)::int AS count FROM (SELECT DISTINCT name FROM migrations) AS names')).toEqual(
+      await query('SELECT count(*)::int AS count FROM migrations'),
+    );
+  });
+
+  describe('a migration', () => {
+    let other: pg.Client;
+    beforeEach(async () => {
+      await migrate({ connectionString: database.url });
+      other = new pg.Client(database.url);
+      await other.connect();
+    });
+    afterEach(() => other.end());
+
+    it('of a table in use, as by a backup, stops nobody for long, and runs once the table is free', async () => {
+      await query(`
+      ALTER TABLE messages DROP COLUMN request_id;
+      DELETE FROM migrations WHERE name = 'AddMessageRequestId1700000067000'`);
+      // pg_dump holds this lock on every table until it ends.
+      await other.query('BEGIN; LOCK TABLE messages IN ACCESS SHARE MODE');
+      const events: string[] = [];
+      const migrating = migrate({ connectionString: database.url }, (message) => events.push(message));
+      // Each read ends, though the lock that the migration wants isn't free until then.
+      while (events.length === 0) await query('SELECT FROM messages');
+      expect(events[0]).toBe('A migration waits for a table that another transaction uses, perhaps a backup (try 1).');
+      await other.query('COMMIT');
+      await migrating;
+      expect(await query('SELECT request_id FROM messages')).toEqual([]);
+    });
+
+    it('that waits for another one lets an index be built CONCURRENTLY meanwhile', async () => {
+      await other.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+      const waiting = migrate({ connectionString: database.url });
+      const sessions = () =>
+        query(`SELECT FROM pg_stat_activity WHERE query ~ 'advisory_lock' AND datname = current_database()`);
+      await until(async () => (await sessions()).length > 1);
+      await other.query(`SET statement_timeout = 10000`);
+      await other.query('CREATE INDEX CONCURRENTLY animals_by_name ON animals (name)');
+      await other.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]);
+      await waiting;
+    });
+
+    it('that waits too long for another one is given up with a sentence', async () => {
+      await other.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+      await expect(migrate({ connectionString: database.url }, undefined, 0)).rejects.toThrow(
+        'another process has been migrating it for 10 minutes, or a pooler has kept the lock of one: try again later',
+      );
+    });
+  });
+});
+
+describe('the rules of migrations', () => {
+  /** Released before there were rules, so it is never edited. */
+  const LAST_WITHOUT_RULES = 1_700_000_067_000;
+
+  /** The statements of `up`. */
+  async function statementsOf(migration: MigrationInterface): Promise<readonly string[]> {
+    const statements: string[] = [];
+    const query = (text: string) => {
+      statements.push(text);
+      return Promise.resolve([]);
+    };
+    await migration.up({ query } as unknown as QueryRunner);
+    return statements;
+  }
+
+  const newer = migrations.filter(({ name }) => Number(name.slice(-13)) > LAST_WITHOUT_RULES);
+
+  it('no migration blocks others for long', async () => {
+    for (const Migration of newer) {
+      const migration: MigrationInterface = new Migration();
+      const statements = await statementsOf(migration);
+      expect(problemsOf({ statements, isTransaction: migration.transaction !== false })).toEqual([]);
+    }
+  });
+
+  it.each([
+    ['CREATE INDEX animals_by_name ON animals (name)', 'CONCURRENTLY'],
+    ['CREATE INDEX CONCURRENTLY animals_by_name ON animals (name)', 'transaction = false'],
+    ['ALTER TABLE animals ADD CONSTRAINT named CHECK (length(name) > 0)', 'NOT VALID'],
+    ['ALTER TABLE animals ADD CONSTRAINT one UNIQUE (name)', 'USING INDEX'],
+    ['ALTER TABLE animals ADD COLUMN owner bigint REFERENCES accounts (id)', 'alone'],
+    ['ALTER TABLE animals ADD COLUMN code uuid DEFAULT gen_random_uuid()', 'rewrites'],
+    ['ALTER TABLE animals ADD COLUMN size integer NOT NULL', 'default'],
+    ['ALTER TABLE animals\n  ALTER COLUMN category_id TYPE text', 'rewrites'],
+    ['ALTER TABLE animals ALTER COLUMN name SET NOT NULL', 'SET NOT NULL'],
+    ['ALTER TABLE animals RENAME COLUMN name TO title', 'version before'],
+    ['DELETE FROM animals', 'batches'],
+    ['ALTER TABLE orders DROP CONSTRAINT orders_animal_id_fkey', 'lock_timeout'],
+    ['LOCK TABLE animals', 'locks'],
+  ])('refuse %j', (statement, advice) => {
+    expect(problemsOf({ statements: [statement], isTransaction: true })).toEqual([expect.stringContaining(advice)]);
+  });
+
+  it('refuse locks of two tables in a transaction, and a build that leaves the invalid index of a broken try', () => {
+    const two = ['ALTER TABLE animals ADD COLUMN size integer', 'DROP TRIGGER messages_queued ON messages'];
+    expect(problemsOf({ statements: two, isTransaction: true })).toEqual([expect.stringContaining('two tables')]);
+    expect(problemsOf({ statements: two, isTransaction: false })).toEqual([]);
+    const build = 'CREATE INDEX CONCURRENTLY animals_by_name ON animals (name)';
+    expect(problemsOf({ statements: [build], isTransaction: false })).toEqual([expect.stringContaining('broken try')]);
+    const safe = ['DROP INDEX CONCURRENTLY IF EXISTS animals_by_name', build];
+    expect(problemsOf({ statements: safe, isTransaction: false })).toEqual([]);
+  });
+});
+
+it('the entities are what the migrations have made: TypeORM finds no difference', async () => {
+  const { dataSource, close } = await openDatabase();
+  expect(dataSource.entityMetadatas).toHaveLength(7);
+  // As of `typeorm schema:log`: the statements that would change the database into the entities' schema.
+  const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
+  expect(upQueries).toEqual([]);
+  await close();
+});
+
+describe('query plans', () => {
+  /** Most rows that a statement may read: the largest batches have 1,000. */
+  const MOST = 2_000;
+  /** The service's connections plan each prepared statement once, without its values; the second run meets the first one's rows. */
+  const RUNS = 2;
+  /** The only small table: it is read completely at each start. */
+  const SMALL_TABLES = ['migrations'];
+  /** Not used by a use case: the portal reads its one secret by primary key. */
+  const OTHERS_TABLES = ['secrets'];
+
+  let database: TestDatabase;
+  let tables: ReadonlySet<string>;
+  beforeAll(async () => {
+    database = await createDatabase();
+    const rows = await query<{ relname: string }>(`
+    SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY relname`);
+    const names = rows.map(({ relname }) => relname);
+    tables = new Set(names.filter((name) => ![...SMALL_TABLES, ...OTHERS_TABLES].includes(name)));
+    // Purging empties tables. After an autovacuum PostgreSQL would correctly read them completely.
+    await query(names.map((name) => `ALTER TABLE ${name} SET (autovacuum_enabled = off);`).join(''));
+    // Without triggers and foreign keys, so each table can be filled by itself.
+    await Promise.all(FILLS.map((fill) => query(`SET session_replication_role = replica; ${fill}`)));
+    await query(FINISH);
+  });
+  afterAll(() => database.drop());
+
+  const query = <Row extends pg.QueryResultRow>(text: string) => ask<Row>(database.url, text);
+
+  /** From the start of a process to its end. It uses one connection, so that statements are planned repeatedly. */
+  async function normalWork(only?: keyof Application): Promise<void> {
+    const { ports, isReady, close } = await openInfrastructure({
+      databaseUrl: explainingUrl(database.url),
+      poolSize: 1,
+    });
+    const clock = new ManualClock(Date.now() as Instant);
+    const sender = new InMemoryMessageSender();
+    const mailer = new InMemoryAccountMailSender();
+    const hasher = new PredictablePasswordHasher();
+    const application = createApplication(
+      { ...ports, clock, messageSender: sender, accountMailSender: mailer, passwordHasher: hasher },
+      { accountMailPages },
+    );
+    await isReady();
+    for (let run = 0; run < RUNS; run += 1) {
+      const useCases = Object.entries(everyUseCase(application, { clock, sender, mailer, hasher, crowd }, run));
+      expect(useCases.map(([name]) => name).sort()).toEqual(Object.keys(application).sort());
+      for (const [name, work] of useCases) if (only === undefined || name === only) await work();
+    }
+    await close();
+  }
+
+  /** Uses another connection, because filling the table is not the service's statement. */
+  function crowd(accountId: AccountId, name: string): Promise<unknown> {
+    return query(`
+    INSERT INTO api_keys (account_id, hash, ending, created_at, expires_at)
+    SELECT ${accountId}, encode(sha256(('${name}-' || n)::bytea), 'hex'), 'abcd', now(), now() - interval '1 day'
+    FROM generate_series(1, ${2 * MOST}) AS n`);
+  }
+
+  function costsOf(statements: readonly RunStatement[]): readonly string[] {
+    return [...new Set(statements.flatMap((statement) => growingCosts(statement, tables, MOST)))];
+  }
+
+  describe('of all the statements that the service sends', () => {
+    it('none costs more the more rows there are', async () => {
+      const sizes = await Promise.all(
+        [...tables].map(async (table) => (await query<{ count: string }>(`SELECT count(*) FROM ${table}`))[0]?.count),
+      );
+      expect(sizes).toEqual([...tables].map(() => String(ROWS)));
+
+      const statements = await statementsDuring(() => normalWork());
+
+      expect(costsOf(statements)).toEqual([]);
+      // Includes the statements of migrations, triggers and constraints.
+      const seen = new Set(statements.map(({ text }) => text));
+      for (const table of [...tables, ...SMALL_TABLES])
+        expect([...seen].filter((text) => text.includes(table))).not.toEqual([]);
+      expect(seen.size).toBeGreaterThan(40);
+    });
+
+    it.each([
+      ['animals_by_category', 'removeCategory', /^reads all of animals: /],
+      ['messages_due', 'deliverMessages', /^reads all of messages: WITH due AS/],
+    ] as const)('%s is why: without it a test like this fails', async (index, useCase, expected) => {
+      const definition = await query<{ indexdef: string }>(
+        `SELECT indexdef FROM pg_indexes WHERE indexname = '${index}'`,
+      );
+      await query(`DROP INDEX ${index}`);
+      const costs = costsOf(await statementsDuring(() => normalWork(useCase)));
+      await query(String(definition[0]?.indexdef));
+      expect(costs).toContainEqual(expect.stringMatching(expected));
+    });
+  });
+});
