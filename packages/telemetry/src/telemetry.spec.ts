@@ -25,20 +25,20 @@ function logging(end: string) {
 }
 
 describe('a log', () => {
-it('loses no line if the log is closed before the exit, however late its reader is', async () => {
-  const child = logging('await log.close()');
-  await once(child, 'message');
-  let text = '';
-  child.stdout?.on('data', (chunk) => (text += String(chunk)));
-  await once(child, 'close');
-  expect(text.split('"msg":"line"')).toHaveLength(LINES + 1);
-});
+  it('loses no line if the log is closed before the exit, however late its reader is', async () => {
+    const child = logging('await log.close()');
+    await once(child, 'message');
+    let text = '';
+    child.stdout?.on('data', (chunk) => (text += String(chunk)));
+    await once(child, 'close');
+    expect(text.split('"msg":"line"')).toHaveLength(LINES + 1);
+  });
 
-it('lets the process exit if nobody reads', async () => {
-  const child = logging('');
-  expect(await once(child, 'exit')).toEqual([0, null]);
-  child.stdout?.destroy();
-});
+  it('lets the process exit if nobody reads', async () => {
+    const child = logging('');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+    child.stdout?.destroy();
+  });
 });
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
