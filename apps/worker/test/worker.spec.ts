@@ -1,211 +1,126 @@
-import { Agent, request } from 'node:http';
-import { afterAll, describe, expect, it } from '@jest/globals';
-import { API, KEYS, run, Running, until } from '@adoption-store/test-support';
-import { type StartedWorker, useWorkers } from './support/workers.js';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  createDatabase,
+  type Environment,
+  ProcessClock,
+  Running,
+  SmtpSink,
+  temporaryFolder,
+  type TestDatabase,
+  until,
+  WORKER,
+} from '@adoption-store/test-support';
+import pg from 'pg';
 
-/** Messages that the workers process while they are killed. More take longer and prove more. */
-const MESSAGES = Number(process.env['MESSAGE_COUNT'] ?? 200);
-const KILLS = Number(process.env['MESSAGE_KILLS'] ?? 2);
+const HOUR = 3_600_000;
+/** The default of DELIVERY_CONCURRENCY. */
 const CONCURRENCY = 8;
 
-const agent = new Agent({ keepAlive: true, maxSockets: 32 });
-const suite = {} as { api: Running; origin: string; key: string };
-const workers = useWorkers(async (databaseUrl) => {
-  suite.api = new Running(API, [], { DATABASE_URL: databaseUrl, PORT: '0', HOST: '127.0.0.1' });
-  suite.origin = (await suite.api.prints(/Address {2}(\S+)\/v1/))[1] ?? '';
-  const plan = ['--plan', 'enterprise', '--per-minute', '1000000', '--per-day', '1000000'];
-  const created = await run(KEYS, ['create', '--email', 'visitor@example.com', ...plan], { DATABASE_URL: databaseUrl });
-  suite.key = created.stdout.trim();
-});
-const { byMail, received } = workers;
+let database: TestDatabase;
+let client: pg.Client;
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+/** A mail server for each test. */
+let sink: SmtpSink;
+const running: Running[] = [];
 
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  database = await createDatabase();
+  client = new pg.Client(database.url);
+  await client.connect();
+  await client.query(`INSERT INTO accounts (email, plan, created_at) VALUES ('visitor@example.com', 'free', now())`);
+});
 afterAll(async () => {
-  agent.destroy();
-  await suite.api.stop();
+  await client.end();
+  await database.drop();
+  await folder.remove();
+});
+beforeEach(async () => {
+  sink = await SmtpSink.open();
+});
+afterEach(async () => {
+  sink.resume();
+  await Promise.all(running.splice(0).map((worker) => worker.stop('SIGTERM')));
+  await sink.close();
+  await client.query('DELETE FROM messages');
 });
 
-function call(method: string, path: string, body?: unknown): Promise<{ status: number; body: string }> {
-  const headers = {
-    authorization: `Bearer ${suite.key}`,
-    ...(body !== undefined && { 'content-type': 'application/json' }),
-  };
-  return new Promise((resolve, reject) => {
-    request(`${suite.origin}/v1${path}`, { agent, method, headers }, (response) => {
-      let text = '';
-      response.on('data', (chunk) => (text += String(chunk)));
-      response.on('end', () => {
-        resolve({ status: response.statusCode ?? 0, body: text });
-      });
-    })
-      .on('error', reject)
-      .end(body === undefined ? undefined : JSON.stringify(body));
+interface StartedWorker {
+  readonly process: Running;
+  /** The origin of its health and metrics. */
+  readonly health: string;
+}
+
+/** Starts a worker. It is stopped after the test. */
+async function start(environment: Environment): Promise<StartedWorker> {
+  const settings = { DATABASE_URL: database.url, WORKER_PORT: '0', WORKER_HOST: '127.0.0.1' };
+  const started = new Running(WORKER, [], { ...settings, ...environment });
+  running.push(started);
+  const [, health = ''] = await started.prints(/^The worker is ready: .* health at (\S+)\/readyz$/m);
+  return { process: started, health };
+}
+
+/** Starts a worker that delivers to the sink. */
+const startByMail = (more: Environment = {}) =>
+  start({ SMTP_URL: sink.url, MAIL_FROM: 'api@example.com', STORE_EMAIL: 'store@example.com', ...more });
+
+/** Queues messages as the API does, and returns their ids. */
+async function queue(count: number, text = 'message'): Promise<readonly string[]> {
+  const { rows } = await client.query<{ id: string }>(
+    `INSERT INTO messages (id, account_id, text, status, due_at, created_at)
+     SELECT 'msg_' || left(md5(random()::text), 24), (SELECT min(id) FROM accounts), $1, 'queued', now(), now()
+     FROM generate_series(1, $2) RETURNING id`,
+    [text, count],
+  );
+  await client.query('NOTIFY message_queued');
+  return rows.map(({ id }) => id);
+}
+
+async function queueOne(text?: string): Promise<string> {
+  return (await queue(1, text))[0] ?? '';
+}
+
+async function statusOf(id: string): Promise<string | undefined> {
+  const { rows } = await client.query<{ status: string }>('SELECT status FROM messages WHERE id = $1', [id]);
+  return rows[0]?.status;
+}
+
+async function become(status: string, ids: readonly string[]): Promise<void> {
+  await until(async () => {
+    const text = 'SELECT count(*)::integer AS count FROM messages WHERE id = ANY($1) AND status = $2';
+    const { rows } = await client.query<{ count: number }>(text, [ids, status]);
+    return rows[0]?.count === ids.length;
   });
 }
 
-async function answer<Body>(status: number, method: string, path: string, body?: unknown): Promise<Body> {
-  const response = await call(method, path, body);
-  expect(response).toMatchObject({ status });
-  return JSON.parse(response.body) as Body;
-}
+/** The ids of the messages that the sink has received, in order. */
+const received = () => sink.received.map((mail) => mail.header('X-Message-Id') ?? '');
+const becomeReceivedOnce = async (ids: readonly string[]) => {
+  await become('sent', ids);
+  expect(received().sort()).toEqual([...ids].sort());
+};
 
-async function write(message: string): Promise<string> {
-  return (await answer<{ id: string }>(202, 'POST', '/messages', { message })).id;
-}
-
-function writeMany(count: number): Promise<string[]> {
-  return Promise.all(Array.from({ length: count }, (_, index) => write(`message ${index}`)));
-}
-
-async function statusOf(id: string): Promise<string> {
-  return (await answer<{ status: string }>(200, 'GET', `/messages/${id}`)).status;
-}
-
-async function becomesSent(id: string): Promise<void> {
-  await until(async () => (await statusOf(id)) === 'sent');
-}
-
-const logOf = (worker: StartedWorker) =>
-  worker.process.stdout
+const logOf = ({ process: { stdout } }: StartedWorker) =>
+  stdout
     .split('\n')
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
+const statusAt = async (page: string) => (await fetch(page)).status;
+
 describe('a worker', () => {
-  it('delivers accepted messages by e-mail and marks them sent', async () => {
-    const worker = await workers.start(byMail());
+  it('delivers messages by e-mail, marks them sent, and reports its work and that it is ready', async () => {
+    const worker = await startByMail();
+    const { health } = worker;
     expect(worker.process.stderr).toContain('messages go to store@example.com');
-    const id = await write('Is Luna still there?');
-    await becomesSent(id);
-    expect(workers.sink.received).toHaveLength(1);
-    expect(workers.sink.received[0]).toMatchObject({ to: ['store@example.com'], body: 'Is Luna still there?' });
-    expect(received()).toEqual([id]);
-    await worker.process.stop('SIGTERM');
-    expect(logOf(worker)).toEqual([expect.objectContaining({ message: id, attempt: 1, outcome: 'sent' })]);
-  });
-
-  it('writes messages to its log without a mail server, whatever the log level', async () => {
-    const worker = await workers.start({ LOG_LEVEL: 'error' });
-    expect(worker.process.stderr).toContain('messages are written to this log, because SMTP_URL is not set');
-    const id = await write('Is Milo still there?');
-    await becomesSent(id);
-    const { stdout } = await worker.process.stop('SIGTERM');
-    expect(stdout).toContain('Is Milo still there?');
-    expect(logOf(worker)).toEqual([expect.objectContaining({ message: id, from: 'visitor@example.com' })]);
-  });
-
-  it('delivers once the mail server is back, and never shows its password', async () => {
-    await workers.sink.close();
-    const SMTP_URL = workers.sink.url.replace('//', '//user:hunter2@');
-    const worker = await workers.start({ ...byMail(), SMTP_URL, LOG_LEVEL: 'trace' });
-    const id = await write('Is anybody there?');
-    await worker.process.prints(/"outcome":"postponed"/);
-    expect(await statusOf(id)).toBe('queued');
-    await workers.sink.startAgain();
-    // As when the pause before the next attempt is over.
-    await workers.client.query('UPDATE messages SET due_at = now() WHERE id = $1', [id]);
-    await becomesSent(id);
-    const { stdout, stderr } = await worker.process.stop('SIGTERM');
-    expect(stdout + stderr).not.toContain('hunter2');
-    expect(stdout).not.toContain('Is anybody there?');
-  });
-
-  it('sends a hundred at a time if configured so', async () => {
-    workers.sink.trouble = { at: 'data', by: 'hanging' };
-    // A message that hangs longer than its lease is sent again.
-    const settings = { ...byMail(), DELIVERY_CONCURRENCY: '100', MESSAGE_LEASE: '1h' };
-    const { process: worker } = await workers.start(settings);
-    const ids = await workers.queue(1_000);
-    await until(() => workers.sink.offered === 100);
-    workers.sink.resume();
-    await workers.becomeSent(ids);
-    expect(await worker.stop('SIGTERM')).toMatchObject({ code: 0, stderr: '' });
-    expect(received().sort()).toEqual([...ids].sort());
-  });
-
-  it('gives a message up after its last attempt', async () => {
-    workers.sink.trouble = { at: 'recipient', by: 550 };
-    await workers.start({ ...byMail(), MESSAGE_ATTEMPTS: '1' });
-    const id = await write('To nobody');
-    await until(async () => (await statusOf(id)) === 'failed');
-    expect(workers.sink.received).toEqual([]);
-  });
-
-  it('continues after the loss of all its database connections', async () => {
-    const worker = await workers.start(byMail());
-    await workers.client.query(
-      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
-    );
-    const ids = [];
-    // The API has lost its connections too.
-    await until(async () => (await call('GET', '/pets')).status === 200);
-    for (let index = 0; index < 20; index += 1) ids.push(await write(`message ${index}`));
-    await workers.becomeSent(ids);
-    expect(received().sort()).toEqual([...ids].sort());
-    expect(worker.process.child.exitCode).toBeNull();
-  });
-
-  it('expires an order after ORDER_TTL; its animal is available again', async () => {
-    await workers.start({ ORDER_TTL: '1s' });
-    const { id: petId } = await answer<{ id: number }>(201, 'POST', '/pets', { name: 'Luna', categoryId: 1 });
-    const order = await answer<{ id: number; status: string }>(201, 'POST', '/store/orders', { petId });
-    expect(order.status).toBe('placed');
-    const statusNow = async () => (await answer<{ status: string }>(200, 'GET', `/store/orders/${order.id}`)).status;
-    await until(async () => (await statusNow()) === 'expired');
-    expect(await answer(200, 'GET', `/pets?id=${petId}`)).toEqual([expect.objectContaining({ status: 'available' })]);
-  });
-});
-
-describe('its clean-up', () => {
-  it('deletes old messages and keys, reports how many and when, and one failing kind does not stop the others', async () => {
-    await workers.client.query('ALTER TABLE password_resets RENAME TO hidden');
-    try {
-      await workers.client.query(`
-        INSERT INTO messages (id, account_id, text, status, due_at, created_at)
-        SELECT 'msg_old_' || n, (SELECT min(id) FROM accounts), 'Hello', 'sent', now(), now() - interval '3 days'
-        FROM generate_series(1, 1500) AS n`);
-      await workers.client.query(`
-        INSERT INTO api_keys (account_id, hash, ending, created_at, revoked_at)
-        SELECT (SELECT min(id) FROM accounts), encode(sha256(('old ' || n)::bytea), 'hex'), 'abcd', now() - interval '402 days',
-          now() - interval '401 days'
-        FROM generate_series(1, 150) AS n`);
-      const { health } = await workers.start({ MESSAGE_RETENTION: '2d' });
-      let lines: string[] = [];
-      await until(async () => {
-        lines = (await (await fetch(`${health}/metrics`)).text()).split('\n');
-        return (
-          lines.includes('adoption_store_purged_total{kind="messages"} 1500') &&
-          lines.includes('adoption_store_purged_total{kind="keys"} 150') &&
-          lines.some((line) => /^adoption_store_loop_failures_total\{loop="purge resets"\} [1-9]/.test(line))
-        );
-      });
-      const completed = (kind: string) => {
-        const name = `adoption_store_purge_completed_timestamp_seconds{kind="${kind}"} `;
-        return Number(lines.find((line) => line.startsWith(name))?.slice(name.length));
-      };
-      expect(Math.abs(completed('messages') - Date.now() / 1_000)).toBeLessThan(60);
-      // Still the start of the worker.
-      expect(completed('resets')).toBeLessThan(completed('messages'));
-      const { rows } = await workers.client.query(
-        `SELECT count(*)::int AS count FROM messages WHERE id LIKE 'msg_old_%'`,
-      );
-      expect(rows).toEqual([{ count: 0 }]);
-    } finally {
-      await workers.client.query('ALTER TABLE hidden RENAME TO password_resets');
-    }
-  });
-});
-
-describe('its health and metrics', () => {
-  it('report that it lives and is ready, and its work', async () => {
-    const { health } = await workers.start(byMail());
-    const id = await write('counted');
-    await becomesSent(id);
-    expect((await fetch(`${health}/livez`)).status).toBe(200);
-    await until(async () => (await fetch(`${health}/readyz`)).status === 200);
+    const id = await queueOne('Is Luna still there?');
+    await becomeReceivedOnce([id]);
+    expect(sink.received[0]).toMatchObject({ to: ['store@example.com'], body: 'Is Luna still there?' });
+    expect(await statusAt(`${health}/livez`)).toBe(200);
+    await until(async () => (await statusAt(`${health}/readyz`)) === 200);
     const response = await fetch(`${health}/metrics`);
     expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
-    const lines = (await response.text()).split('\n');
-    expect(lines).toEqual(
+    expect((await response.text()).split('\n')).toEqual(
       expect.arrayContaining([
         'adoption_store_message_deliveries_total{outcome="sent"} 1',
         'adoption_store_message_deliveries_total{outcome="failed"} 0',
@@ -219,68 +134,235 @@ describe('its health and metrics', () => {
         expect.stringMatching(/^process_resident_memory_bytes \d+$/),
       ]),
     );
+    for (const path of ['/', '/v1/pets', '/metrics/x']) expect(await statusAt(health + path)).toBe(404);
+    expect((await fetch(`${health}/livez`, { method: 'POST' })).status).toBe(404);
+    await worker.process.stop('SIGTERM');
+    expect(logOf(worker)).toEqual([expect.objectContaining({ message: id, attempt: 1, outcome: 'sent' })]);
   });
 
-  it('are its only pages', async () => {
-    const { health } = await workers.start();
-    for (const path of ['/', '/v1/pets', '/metrics/x']) expect((await fetch(health + path)).status).toBe(404);
-    expect((await fetch(`${health}/livez`, { method: 'POST' })).status).toBe(404);
+  it('writes messages to its log without a mail server, whatever the log level', async () => {
+    const worker = await start({ LOG_LEVEL: 'error' });
+    expect(worker.process.stderr).toContain('messages are written to this log, because SMTP_URL is not set');
+    const id = await queueOne('Is Milo still there?');
+    await become('sent', [id]);
+    const { stdout } = await worker.process.stop('SIGTERM');
+    expect(stdout).toContain('Is Milo still there?');
+    expect(logOf(worker)).toEqual([expect.objectContaining({ message: id, from: 'visitor@example.com' })]);
+  });
+
+  it('delivers once the mail server is back, and never shows its password', async () => {
+    await sink.close();
+    const SMTP_URL = sink.url.replace('//', '//user:hunter2@');
+    const { process: worker } = await startByMail({ SMTP_URL, LOG_LEVEL: 'trace' });
+    const id = await queueOne('Is anybody there?');
+    await worker.prints(/"outcome":"postponed"/);
+    expect(await statusOf(id)).toBe('queued');
+    await sink.startAgain();
+    // As when the pause before the next attempt is over.
+    await client.query('UPDATE messages SET due_at = now() WHERE id = $1', [id]);
+    await become('sent', [id]);
+    const { stdout, stderr } = await worker.stop('SIGTERM');
+    expect(stdout + stderr).not.toContain('hunter2');
+    expect(stdout).not.toContain('Is anybody there?');
+  });
+
+  it('sends a hundred at a time if configured so', async () => {
+    sink.trouble = { at: 'data', by: 'hanging' };
+    // A message that hangs longer than its lease is sent again.
+    const { process: worker } = await startByMail({ DELIVERY_CONCURRENCY: '100', MESSAGE_LEASE: '1h' });
+    // Each lane claims ten.
+    const ids = await queue(1_000);
+    await until(() => sink.offered === 100);
+    sink.resume();
+    await becomeReceivedOnce(ids);
+    expect(await worker.stop('SIGTERM')).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('gives a message up after its last attempt', async () => {
+    sink.trouble = { at: 'recipient', by: 550 };
+    await startByMail({ MESSAGE_ATTEMPTS: '1' });
+    await become('failed', [await queueOne('To nobody')]);
+    expect(sink.received).toEqual([]);
+  });
+
+  it('continues after the loss of all its database connections', async () => {
+    const { process: worker } = await startByMail();
+    await client.query(
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+    );
+    await becomeReceivedOnce(await queue(20));
+    expect(worker.child.exitCode).toBeNull();
+  });
+
+  it('expires an order after ORDER_TTL; its animal is available again', async () => {
+    await order("now() - interval '2 hours'");
+    await start({ ORDER_TTL: '1h' });
+    await until(async () => (await stored()).expired === 1);
+    const { rows } = await client.query(`SELECT DISTINCT status FROM animals`);
+    expect(rows).toEqual([{ status: 'available' }]);
+    await client.query('DELETE FROM orders');
+  });
+
+  it('deletes old rows, reports how many and when, and one failing kind does not stop the others', async () => {
+    await client.query('ALTER TABLE password_resets RENAME TO hidden');
+    try {
+      await client.query(`
+        INSERT INTO messages (id, account_id, text, status, due_at, created_at)
+        SELECT 'msg_old_' || n, (SELECT min(id) FROM accounts), 'Hello', 'sent', now(), now() - interval '3 days'
+        FROM generate_series(1, 1500) AS n`);
+      const { health } = await start({ MESSAGE_RETENTION: '2d' });
+      let lines: string[] = [];
+      await until(async () => {
+        lines = (await (await fetch(`${health}/metrics`)).text()).split('\n');
+        return (
+          lines.includes('adoption_store_purged_total{kind="messages"} 1500') &&
+          lines.some((line) => /^adoption_store_loop_failures_total\{loop="purge resets"\} [1-9]/.test(line))
+        );
+      });
+      const completed = (kind: string) => {
+        const name = `adoption_store_purge_completed_timestamp_seconds{kind="${kind}"} `;
+        return Number(lines.find((line) => line.startsWith(name))?.slice(name.length));
+      };
+      // Still the start of the worker.
+      expect(completed('resets')).toBeLessThan(completed('messages'));
+      expect(completed('messages')).toBeLessThanOrEqual(Date.now() / 1_000);
+    } finally {
+      await client.query('ALTER TABLE hidden RENAME TO password_resets');
+    }
   });
 });
 
-describe('two workers', () => {
-  it('never send the same message twice', async () => {
-    workers.sink.trouble = { at: 'data', by: 'hanging' };
-    await Promise.all([workers.start(byMail()), workers.start(byMail())]);
-    const ids = await workers.queue(300);
-    // All lanes of both workers are sending a message.
-    await until(() => workers.sink.offered === 2 * CONCURRENCY);
-    workers.sink.resume();
-    await workers.becomeSent(ids);
-    expect(received().sort()).toEqual([...ids].sort());
+/** Places an order, at a time in SQL. */
+const order = (createdAt: string) =>
+  client.query(`
+    WITH animal AS (INSERT INTO animals (name, category_id, status) VALUES ('Luna', 1, 'pending') RETURNING id)
+    INSERT INTO orders (account_id, animal_id, status, created_at, updated_at)
+    SELECT (SELECT min(id) FROM accounts), id, 'placed', ${createdAt}, now() FROM animal`);
+
+async function stored(): Promise<{ readonly placed: number; readonly expired: number; readonly answers: number }> {
+  const { rows } = await client.query<Awaited<ReturnType<typeof stored>>>(`
+    SELECT count(*) FILTER (WHERE status = 'placed')::integer AS placed,
+      count(*) FILTER (WHERE status = 'expired')::integer AS expired,
+      (SELECT count(*)::integer FROM idempotency_records) AS answers FROM orders`);
+  return rows[0] ?? { placed: 0, expired: 0, answers: 0 };
+}
+
+describe('a worker that is ended while it delivers', () => {
+  it('is not ready any more, finishes the message it is sending, releases the rest, and exits with 0', async () => {
+    sink.trouble = { at: 'data', by: 'hanging' };
+    await queue(5);
+    const { process: worker, health } = await startByMail({ DELIVERY_CONCURRENCY: '1', MESSAGE_LEASE: '1h' });
+    await until(() => sink.offered === 1);
+    worker.child.kill('SIGTERM');
+    await until(async () => (await statusAt(`${health}/readyz`)) === 503);
+    expect(await statusAt(`${health}/livez`)).toBe(200);
+    sink.resume();
+    expect(await worker.finished()).toMatchObject({ code: 0, stderr: '' });
+    expect(sink.received).toHaveLength(1);
+    // At once, not after the lease.
+    const { rows } = await client.query(
+      `SELECT status, due_at <= now() AS "isDue", count(*)::integer FROM messages GROUP BY 1, 2 ORDER BY 1`,
+    );
+    expect(rows).toEqual([
+      { status: 'queued', isDue: true, count: 4 },
+      expect.objectContaining({ status: 'sent', count: 1 }),
+    ]);
   });
 
-  it.each([CONCURRENCY, 1])(
-    `lose none of ${MESSAGES} messages through ${KILLS} SIGKILLs, and send one again only after a crash, %d at a time`,
-    async (concurrency) => {
-      const settings = { ...byMail(), MESSAGE_LEASE: '3s', DELIVERY_CONCURRENCY: String(concurrency) };
-      const pair = await Promise.all([workers.start(settings), workers.start(settings)]);
-      const ids: string[] = [];
-      /** The number of mails before each crash, and after another worker took over. */
-      const crashes: { readonly before: number; readonly after: number }[] = [];
-      for (let kill = 0; kill < KILLS; kill += 1) {
-        const wave = Math.ceil((MESSAGES - ids.length) / (KILLS - kill));
-        const before = workers.sink.received.length;
-        const writing = writeMany(wave);
-        await until(() => workers.sink.received.length >= before + wave / 4);
-        const beforeCrash = workers.sink.received.length;
-        await pair[kill % 2]?.process.stop('SIGKILL');
-        pair[kill % 2] = await workers.start(settings);
-        crashes.push({ before: beforeCrash, after: workers.sink.received.length });
-        ids.push(...(await writing));
-      }
-      await until(
-        async () => {
-          const { rows } = await workers.client.query<{ left: number }>(
-            `SELECT count(*)::integer AS left FROM messages WHERE status = 'queued'`,
-          );
-          return rows[0]?.left === 0;
-        },
-        { what: 'no message is left to be sent', within: 30_000 + MESSAGES * 20 },
+  it('exits with 0 within SHUTDOWN_TIMEOUT even if the mail server hangs, and the message is not lost', async () => {
+    sink.trouble = { at: 'data', by: 'hanging' };
+    const { process: worker } = await startByMail({ MESSAGE_LEASE: '1h', SHUTDOWN_TIMEOUT: '5s' });
+    const id = await queueOne();
+    await until(() => sink.offered === 1);
+    // After SHUTDOWN_TIMEOUT it would exit with 1.
+    expect(await worker.stop('SIGTERM')).toMatchObject({ code: 0, stderr: '' });
+    expect(await statusOf(id)).toBe('queued');
+  });
+
+  it('by SIGKILL loses no message, and only those it was sending are sent twice, after the lease', async () => {
+    sink.trouble = { at: 'data', by: 'hanging' };
+    const [killed, other] = [await startByMail({ MESSAGE_LEASE: '1h' }), await startByMail({ MESSAGE_LEASE: '1h' })];
+    const ids = await queue(200);
+    // All lanes of both are sending a message.
+    await until(() => sink.offered === 2 * CONCURRENCY);
+    await killed.process.stop('SIGKILL');
+    sink.resume();
+    const due = `SELECT FROM messages WHERE status = 'queued' AND due_at <= now()`;
+    await until(async () => (await client.query(due)).rows.length === 0);
+    expect(await other.process.stop('SIGTERM')).toMatchObject({ code: 0, stderr: '' });
+    const { rows: left } = await client.query<{ id: string }>(`SELECT id FROM messages WHERE status = 'queued'`);
+    expect(left.length).toBeGreaterThanOrEqual(CONCURRENCY);
+    const before = received();
+    // As when the lease is over.
+    await client.query(`UPDATE messages SET due_at = now() WHERE status = 'queued'`);
+    await startByMail();
+    await become('sent', ids);
+    expect(new Set(received())).toEqual(new Set(ids));
+    const twice = received().filter((id, index, all) => all.indexOf(id) < index);
+    const lost = left.map(({ id }) => id).filter((id) => before.includes(id));
+    expect(twice.sort()).toEqual(lost.sort());
+    expect(twice.length).toBeLessThanOrEqual(CONCURRENCY);
+  });
+});
+
+describe('workers whose clocks are an hour ahead and an hour behind', () => {
+  /** Starts a worker whose clock differs by so many milliseconds. */
+  const startWith = (difference: number, settings: Environment = {}) => {
+    const clock = new ProcessClock(folder.path, Date.now() + difference);
+    return startByMail({ ...clock.environment, ...settings });
+  };
+
+  it('never send the same message twice', async () => {
+    sink.trouble = { at: 'data', by: 'hanging' };
+    const ids = await queue(300);
+    // As after an outage: by the clock that is behind they are due, too.
+    await client.query(`UPDATE messages SET due_at = now() - interval '2 hours'`);
+    await startWith(-HOUR);
+    await until(() => sink.offered === CONCURRENCY);
+    await startWith(HOUR);
+    await until(() => sink.offered === 2 * CONCURRENCY);
+    // Each claim ends after the lease of 30 s, whoever's it is.
+    const { rows } = await client.query<{ seconds: number }>(
+      'SELECT extract(epoch FROM due_at - now())::float AS seconds FROM messages WHERE due_at > now()',
+    );
+    expect(rows.length).toBeGreaterThanOrEqual(2 * CONCURRENCY);
+    expect(Math.max(...rows.map(({ seconds }) => seconds))).toBeLessThanOrEqual(30);
+    sink.resume();
+    await becomeReceivedOnce(ids);
+  });
+
+  it.each([
+    ['ahead', HOUR],
+    ['behind', -HOUR],
+  ])('%s sends what was queued just now', async (_clock, difference) => {
+    await startWith(difference);
+    await becomeReceivedOnce(await queue(3));
+  });
+
+  it('expire and delete nothing too early, and say why', async () => {
+    await order("now() - interval '30 minutes'");
+    await client.query(`
+      INSERT INTO idempotency_records (account_id, key, fingerprint, answer, answered_at)
+      SELECT min(id), 'recent', 'fingerprint', 'answer', now() - interval '23 hours 30 minutes' FROM accounts`);
+    const { process: worker, health } = await startWith(HOUR, { ORDER_TTL: '1h' });
+    for (const loop of ['expire orders', 'purge answers'])
+      await worker.prints(
+        new RegExp(`"loop":"${loop}","reason":"the clock of this process is 3\\d{3} s ahead of PostgreSQL's"`),
       );
-      const all = received();
-      expect(new Set(all)).toEqual(new Set(ids));
-      const unexplained = ids.filter((id) => {
-        const [first, last] = [all.indexOf(id), all.lastIndexOf(id)];
-        const times = all.filter((each) => each === id).length;
-        return times - 1 > crashes.filter(({ before, after }) => before <= last && first <= after).length;
-      });
-      expect(unexplained).toEqual([]);
-      const duplicates = all.length - ids.length;
-      if (KILLS > 2) console.log(`${ids.length} messages, ${KILLS} SIGKILLs: ${duplicates} sent again`);
-      // Each lane of a killed worker may have sent one message that it could not record.
-      expect(duplicates).toBeLessThanOrEqual(KILLS * concurrency);
-    },
-    60_000 + KILLS * 10_000 + MESSAGES * 20,
-  );
+    expect(await stored()).toEqual({ placed: 1, expired: 0, answers: 1 });
+    const metrics = await (await fetch(`${health}/metrics`)).text();
+    expect(Number(/^clock_skew_seconds (\S+)$/m.exec(metrics)?.[1])).toBeGreaterThan(3_000);
+  });
+
+  it('send a mail that was postponed after its pause, not an hour later', async () => {
+    sink.trouble = { at: 'recipient', by: 450 };
+    const id = await queueOne();
+    const { process: worker } = await startWith(HOUR);
+    await worker.prints(/"outcome":"postponed"/);
+    const { rows } = await client.query<{ pause: number }>(
+      'SELECT extract(epoch FROM due_at - now())::float AS pause FROM messages WHERE id = $1',
+      [id],
+    );
+    expect(rows[0]?.pause).toBeLessThan(5.1);
+  });
 });

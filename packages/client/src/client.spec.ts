@@ -1,6 +1,9 @@
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import fc from 'fast-check';
+import { int64Properties } from './generated.js';
 import { AdoptionStore, ApiError, type ClientOptions, type Clock, type Pet } from './index.js';
+import { fromJson, toJson } from './json.js';
 
 const KEY = 'aas_live_secret';
 const BASE = 'https://api.example/v1';
@@ -69,7 +72,6 @@ const pet = (headers: Record<string, string> = {}) =>
 const created = () => new Response('{"id":1,"name":"Luna","categoryId":1,"status":"sold"}', { status: 201 });
 const order = () =>
   new Response('{"id":5,"petId":1,"status":"completed","createdAt":"2026-11-21","updatedAt":"2026-11-21"}');
-const total = (waits: readonly number[]) => waits.reduce((sum, wait) => sum + wait, 0);
 const DISCONNECTED = new TypeError('fetch failed');
 
 const errorOf = async (promise: Promise<unknown>): Promise<ApiError> => {
@@ -82,31 +84,6 @@ const errorOf = async (promise: Promise<unknown>): Promise<ApiError> => {
 };
 
 describe('retries', () => {
-  it.each([429, 503])('wait after a %i as long as Retry-After says', async (status) => {
-    const { store, sent, waits } = clientOf([refusal(status, { 'Retry-After': '7' }), pet()]);
-    await expect(store.pets().page()).resolves.toMatchObject({ items: [{ id: 2n ** 63n - 1n }] });
-    expect(sent).toHaveLength(2);
-    expect(total(waits)).toBeGreaterThanOrEqual(7000);
-    expect(total(waits)).toBeLessThanOrEqual(9000);
-  });
-
-  it('repeat a POST whose Idempotency-Key is still in use', async () => {
-    const body = '{"code":"idempotency_key_in_use","message":"in progress, try again","status":409}';
-    const inUse = refusal(409, { 'Retry-After': '1' }, body);
-    const { store, sent, waits } = clientOf([inUse, created()]);
-    await store.createPet({ name: 'Luna', categoryId: 1n });
-    expect(sent).toHaveLength(2);
-    expect(total(waits)).toBeGreaterThanOrEqual(1000);
-  });
-
-  it('understand a date, which a proxy may send', async () => {
-    const date = new Date(Date.now() + 20_000).toUTCString();
-    const { store, waits } = clientOf([refusal(503, { 'Retry-After': date }), pet()]);
-    await store.pets().page();
-    expect(total(waits)).toBeGreaterThan(15_000);
-    expect(total(waits)).toBeLessThanOrEqual(22_000);
-  });
-
   it('wait a random time within doubling bounds if there is no Retry-After', async () => {
     const { store, waits } = clientOf([DISCONNECTED], { maxTries: 8 });
     await errorOf(store.pets().page());
@@ -118,28 +95,12 @@ describe('retries', () => {
     });
   });
 
-  it('stop after the configured number of tries', async () => {
-    const { store, sent } = clientOf([refusal(503, { 'Retry-After': '1' })], { maxTries: 3 });
-    await expect(errorOf(store.getRateLimit())).resolves.toMatchObject({ status: 503, retryAfter: 1 });
-    expect(sent).toHaveLength(3);
-  });
-
-  it('never wait longer in total than configured, and report the missing time immediately', async () => {
-    const { store, sent, waits } = clientOf([refusal(503, { 'Retry-After': '25' })]);
-    await expect(errorOf(store.getRateLimit())).resolves.toMatchObject({ status: 503, retryAfter: 25 });
-    expect({ waits: waits.length, tries: sent.length }).toEqual({ waits: 2, tries: 3 });
-  });
-
-  it.each([400, 401, 403, 404, 409, 410, 412, 501, 505])('never repeat a request after a %i', async (status) => {
-    const { store, sent } = clientOf([refusal(status)]);
-    await expect(errorOf(store.getRateLimit())).resolves.toMatchObject({ status });
-    expect(sent).toHaveLength(1);
-  });
-
-  it.each([408, 429, 500, 502, 503, 504])('repeat a GET after a %i', async (status) => {
-    const { store, sent } = clientOf([refusal(status), pet()]);
-    await store.pets().page();
-    expect(sent).toHaveLength(2);
+  it('wait as long as Retry-After says, and at most two seconds longer', async () => {
+    const { store, waits } = clientOf([refusal(429, { 'Retry-After': '7' }), pet()]);
+    await expect(store.pets().page()).resolves.toMatchObject({ items: [{ id: 2n ** 63n - 1n }] });
+    const waited = waits.reduce((sum, wait) => sum + wait);
+    expect(waited).toBeGreaterThanOrEqual(7_000);
+    expect(waited).toBeLessThanOrEqual(9_000);
   });
 
   it('never say that a request was not sent after a try of it', async () => {
@@ -160,27 +121,6 @@ describe('retries', () => {
     });
   });
 
-  it('never repeat a POST after a 500', async () => {
-    const { store, sent } = clientOf([refusal(500)]);
-    await errorOf(store.createPet({ name: 'Luna', categoryId: 1n }));
-    expect(sent).toHaveLength(1);
-  });
-
-  it('never repeat a conditional write that may have happened', async () => {
-    const { store, sent } = clientOf([refusal(429), DISCONNECTED]);
-    const error = await errorOf(store.changePet(1n, { name: 'Milo' }, { ifMatch: '"1"' }));
-    expect(error).toMatchObject({ code: 'network_error' });
-    expect(sent.map(({ headers }) => headers.get('If-Match'))).toEqual(['"1"', '"1"']);
-  });
-
-  it('never follow or repeat a redirect', async () => {
-    const { store, sent } = clientOf([
-      new Response(null, { status: 307, headers: { Location: 'https://evil.example' } }),
-    ]);
-    await expect(errorOf(store.getRateLimit())).resolves.toMatchObject({ code: 'unexpected_response', status: 307 });
-    expect(sent).toHaveLength(1);
-  });
-
   it('repeat a POST with the same Idempotency-Key; the next POST has another', async () => {
     const { store, sent } = clientOf([DISCONNECTED, refusal(503), created()]);
     await store.createPet({ name: 'Luna', categoryId: 1n });
@@ -196,13 +136,6 @@ describe('retries', () => {
     expect(sent.map(({ url, headers }) => [url, headers.get('Idempotency-Key')])).toEqual([
       [`${BASE}/store/orders/5/complete`, 'mine'],
     ]);
-  });
-
-  it('repeat a request whose connection breaks in the middle of the response', async () => {
-    const broken = () => new Response(new ReadableStream({ pull: () => Promise.reject(DISCONNECTED) }));
-    const { store, sent } = clientOf([broken, pet()]);
-    await store.pets().page();
-    expect(sent).toHaveLength(2);
   });
 });
 
@@ -268,37 +201,17 @@ describe('aborting', () => {
 });
 
 describe('pages', () => {
-  it.each([
-    ['another origin', '<https://evil.example/v1/pets?cursor=a>; rel="next"'],
-    ['another scheme', '<http://api.example/v1/pets?cursor=a>; rel="next"'],
-    ['another port', '<https://api.example:444/v1/pets?cursor=a>; rel="next"'],
-    ['another path', '<https://api.example/elsewhere>; rel="next"'],
-    ['no URL', '<https://>; rel="next"'],
-  ])('a link to %s is not followed', async (_, Link) => {
-    const { store, sent } = clientOf([pet({ Link })]);
-    await expect(errorOf(store.pets().page())).resolves.toMatchObject({ code: 'unexpected_response' });
-    expect(() => store.pets().from(Link.slice(1, Link.indexOf('>')))).toThrow(ApiError);
-    expect(sent).toHaveLength(1);
-  });
-
-  it.each(['<?cursor=a>; rel="next"', '<?cursor=z>; rel="prev", <?cursor=a>; title="x"; rel=next'])(
-    'follows %s',
-    async (Link) => {
-      const { store, sent } = clientOf([pet({ Link }), pet()]);
-      const ids = [];
-      for await (const { id } of store.pets({ id: [1n, 2n ** 63n - 1n], limit: 1 })) ids.push(id);
-      expect(ids).toHaveLength(2);
-      expect(sent.map(({ url }) => url)).toEqual([
-        `${BASE}/pets?id=1&id=9223372036854775807&limit=1`,
-        `${BASE}/pets?cursor=a`,
-      ]);
+  it.each(['https://evil.example/v1/pets', 'https://api.example/elsewhere', 'https://'])(
+    'never begin at %s',
+    (page) => {
+      expect(() => clientOf([pet()]).store.pets().from(page)).toThrow(ApiError);
     },
   );
 
-  it('leave undefined parameters out of the query', async () => {
+  it('repeat a list in the query, and leave out what is undefined', async () => {
     const { store, sent } = clientOf([pet()]);
-    await store.pets(Object.assign({ limit: 1 }, { status: undefined } as object)).page();
-    expect(sent[0]?.url).toBe(`${BASE}/pets?limit=1`);
+    await store.pets(Object.assign({ id: [1n, 2n ** 63n - 1n], limit: 1 }, { status: undefined } as object)).page();
+    expect(sent[0]?.url).toBe(`${BASE}/pets?id=1&id=9223372036854775807&limit=1`);
   });
 
   it('are fetched only when they are needed', async () => {
@@ -336,7 +249,7 @@ describe('a walk', () => {
     expect(sent.at(-1)?.url).toBe(`${BASE}/pets?cursor=b`);
   });
 
-  it.each([1, 2, 3, 5, 17])('ends with an error if the pages go round in a circle of %i', async (length) => {
+  it.each([3, 17])('ends with an error if the pages go round in a circle of %i', async (length) => {
     let count = 0;
     const { store, sent } = clientOf([() => page(1, String((count += 1) % length))]);
     const pages = store.pets().pages();
@@ -404,12 +317,6 @@ describe('a call', () => {
     const { store, sent } = clientOf([refusal(400)]);
     await errorOf(store.request('GET', '/pets', { query: { id: [] } }));
     expect(sent[0]?.url).toBe(`${BASE}/pets?id=`);
-  });
-
-  it('names its client', async () => {
-    const { store, sent } = clientOf([created()]);
-    await store.createPet({ name: 'Luna', categoryId: 1n });
-    expect(sent[0]?.headers.get('User-Agent')).toMatch(/^adoption-store-client\/\d+\.\d+\.\d+$/);
   });
 
   it.each(['two\r\nlines', 'ключ', ''])('refuses the Idempotency-Key %j before it is sent', async (idempotencyKey) => {
@@ -506,45 +413,13 @@ describe('the options', () => {
   });
 });
 
-describe('an error', () => {
-  it('has the API’s code, message and status', async () => {
-    const { store } = clientOf([refusal(404, { 'Retry-After': '3' })]);
-    await expect(errorOf(store.getOrder(1n))).resolves.toMatchObject({
-      name: 'ApiError',
-      code: 'rate_limited',
-      message: 'too many requests',
-      status: 404,
-      requestId: 'req-1',
-      retryAfter: 3,
-    });
-  });
-
-  it.each([
-    ['a page instead of an error', 502, '<h1>Bad Gateway</h1>'],
-    ['a page instead of a result', 200, '<h1>Log in</h1>'],
-    ['JSON of another shape', 500, '{"error":"?"}'],
-    ['null', 500, 'null'],
-  ])('is unexpected_response for %s', async (_, status, body) => {
-    const { store } = clientOf([new Response(body, { status })]);
-    await expect(errorOf(store.getRateLimit())).resolves.toMatchObject({ code: 'unexpected_response', status });
-  });
-
-  it('is network_error without a response, and has the cause', async () => {
-    const { store } = clientOf([DISCONNECTED]);
-    await expect(errorOf(store.getRateLimit())).resolves.toMatchObject({
-      code: 'network_error',
-      status: 0,
-      cause: DISCONNECTED,
-    });
-  });
-});
-
 describe('the key', () => {
   it('is sent only to the API, without cookies and never through a redirect', async () => {
     const { store, sent } = clientOf([pet()]);
     await store.pets().page();
     expect(sent[0]?.headers.get('Authorization')).toBe(`Bearer ${KEY}`);
     expect(sent[0]?.init).toMatchObject({ redirect: 'manual', credentials: 'omit' });
+    expect(sent[0]?.headers.get('User-Agent')).toMatch(/^adoption-store-client\/\d+\.\d+\.\d+$/);
   });
 
   it('never appears in printed output', async () => {
@@ -578,4 +453,42 @@ describe('the key', () => {
       expect(sent[0]?.url).toBe(`${baseUrl.replace(/\/$/, '')}/pets`);
     },
   );
+});
+
+describe('JSON', () => {
+  const names = [...int64Properties];
+  // `__proto__` in an object literal sets the prototype, so it can't be used as a property name here.
+  const otherName = fc.string().filter((name) => !int64Properties.has(name) && name !== '__proto__');
+  const double = fc.double({ noNaN: true, noDefaultInfinity: true });
+  const scalar = fc.oneof(fc.string(), fc.boolean(), fc.constant(null), double);
+
+  it('returns every int64 exactly, as a bigint', () => {
+    const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+    fc.assert(
+      fc.property(fc.constantFrom(...names), int64, (name, value) => {
+        expect(toJson({ [name]: value })).toBe(`{"${name}":${value}}`);
+        expect(fromJson(`[{ "a" : [ { "${name}" : ${value} } ] }]`)).toEqual([{ a: [{ [name]: value }] }]);
+      }),
+    );
+  });
+
+  it('equals that of JSON.parse and JSON.stringify if there is no int64', () => {
+    const plain = fc.dictionary(otherName, fc.oneof(scalar, fc.array(scalar)), { noNullPrototype: true });
+    fc.assert(
+      fc.property(plain, (value) => {
+        const text = JSON.stringify(value);
+        expect(toJson(value)).toBe(text);
+        expect(fromJson(text)).toEqual(JSON.parse(text));
+      }),
+    );
+  });
+
+  it('reads only integers of the int64 names as bigints', () => {
+    const others = { id: 'id', petId: null, categoryId: 1.5, status: 404, list: [1] };
+    expect(fromJson(JSON.stringify(others))).toEqual(others);
+  });
+
+  it.each(['', '{', '<html>', '{"id":1}x', '{"id":01}'])('refuses %j', (text) => {
+    expect(() => fromJson(text)).toThrow(SyntaxError);
+  });
 });

@@ -106,7 +106,7 @@ describe('the limiter', () => {
           if (limit >= maxInFlight) expect(api.refused).toBe(0);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 
@@ -125,23 +125,14 @@ describe('the limiter', () => {
     expect(at).toBeLessThanOrEqual(300_000 + JITTER);
   });
 
-  it('says how long a call would have to wait that gives up', async () => {
+  it('says how long a call would have to wait, and asks again after a minute: the plan may have become larger', async () => {
     const clock = new LeapingClock();
     const limiter = new Limiter(1, clock);
     const { signal } = new AbortController();
     await limiter.enter(0, signal);
     limiter.leave(new Headers({ RateLimit: '"minute";r=299;t=42, "day";r=0;t=43242' }), undefined);
     const reason = await limiter.enter(65_000, signal).catch((error: unknown) => error as TimeIsUp);
-    expect(reason).toBeInstanceOf(TimeIsUp);
     expect((reason as TimeIsUp).enough).toBeGreaterThanOrEqual(43_242);
-  });
-
-  it('asks again after a minute, however far the end is: the plan may have become larger', async () => {
-    const clock = new LeapingClock();
-    const limiter = new Limiter(1, clock);
-    const { signal } = new AbortController();
-    await limiter.enter(0, signal);
-    limiter.leave(new Headers({ RateLimit: '"minute";r=299;t=42, "day";r=0;t=43242' }), undefined);
     void clock.wait(MINUTE - 1);
     await clock.run();
     await expect(limiter.enter(0, signal)).rejects.toBeInstanceOf(TimeIsUp);

@@ -1,6 +1,6 @@
+import LinkHeader from 'http-link-header';
 import { ApiError } from './api-error.js';
 import type { Answer } from './call.js';
-import { nextOf } from './links.js';
 
 export interface Page<Item> {
   readonly items: readonly Item[];
@@ -79,4 +79,13 @@ export class Pages<Item> implements AsyncIterable<Item> {
 function notFetched(reason: string, page: URL): ApiError {
   const message = `${reason}: not fetched`;
   return new ApiError({ code: 'unexpected_response', message, status: 200, page: page.href });
+}
+
+/** The target of the link to the next page (RFC 8288), if there is one; null if the header is malformed. */
+function nextOf(headers: Headers): string | null | undefined {
+  try {
+    return LinkHeader.parse(headers.get('Link') ?? '').rel('next')[0]?.uri;
+  } catch {
+    return null;
+  }
 }

@@ -54,3 +54,9 @@ export function rowOf(line: number, read: () => Extract<ImportRow, { animal: unk
     return { line, refusal: error.message };
   }
 }
+
+/** @throws RowError if the JSON value is no object. */
+export function objectOf(value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new RowError('is not a JSON object');
+  return value as Readonly<Record<string, unknown>>;
+}

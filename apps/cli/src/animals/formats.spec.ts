@@ -1,22 +1,26 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ImportRow } from '@adoption-store/domain';
+import fc from 'fast-check';
 import { readAsm3 } from './asm3.js';
 import { readCsv } from './csv.js';
 import { endingInRefusal, Omissions, type ReadRows } from './file-format.js';
+import { elementsOf, type JsonText } from './json-elements.js';
+import { wholeCharacters } from './lines.js';
 import { readNdjson } from './ndjson.js';
 import { readPetfinder } from './petfinder.js';
 
 const CATEGORIES: Readonly<Record<string, bigint>> = { Dog: 1n, Cat: 2n, 'Small & Furry': 3n };
 
+async function* chunksOf(bytes: Buffer, size: number) {
+  for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size);
+}
+
 async function read(format: ReadRows, file: string | Buffer, size = 5) {
-  const bytes = Buffer.from(file);
-  async function* chunks() {
-    for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size);
-  }
+  const chunks = chunksOf(Buffer.from(file), size);
   const omissions = new Omissions();
   const rows: ImportRow[] = [];
   const reading = { omissions, categoryOf: (name: string) => CATEGORIES[name] };
-  for await (const part of endingInRefusal(format)(chunks(), reading)) rows.push(...part);
+  for await (const part of endingInRefusal(format)(chunks, reading)) rows.push(...part);
   return { rows, omitted: Object.fromEntries(omissions.list()) };
 }
 const rowsOf = async (format: ReadRows, file: string | Buffer, size?: number) => (await read(format, file, size)).rows;
@@ -119,18 +123,13 @@ describe('NDJSON', () => {
     ['{"id":"1","name":"a","categoryId":1}', 'id must be an integer'],
     ['{"name":"a","categoryId":1,"status":null}', 'status must be a string'],
     ['{"__proto__":{"name":"a","categoryId":1}}', 'name must be a string'],
-  ])('has the line %s refused alone', async (line, refusal) => {
+    [`{"name":${'['.repeat(500_000)}`, 'is nested too deeply'],
+  ])('has the line %.60s refused alone', async (line, refusal) => {
     expect(await rowsOf(readNdjson, `${line}\n{"name":"b","categoryId":1}\n`, 2 ** 16)).toEqual([
       { line: 1, refusal: typeof refusal === 'string' ? refusal : expect.stringMatching(refusal) },
       animal(2, 'b', 1n),
     ]);
   });
-});
-
-it('NDJSON that is nested deeply is refused alone', async () => {
-  expect(await rowsOf(readNdjson, `{"name":${'['.repeat(500_000)}\n`, 2 ** 16)).toEqual([
-    { line: 1, refusal: 'is nested too deeply' },
-  ]);
 });
 
 describe('an export of ASM3', () => {
@@ -213,5 +212,91 @@ describe('a file of Petfinder', () => {
       'Rex',
       'Rex',
     ]);
+  });
+});
+
+describe('the elements of a JSON file', () => {
+  async function elements(text: string | Buffer, size = 7): Promise<readonly JsonText[]> {
+    const found: JsonText[] = [];
+    const characters = wholeCharacters(chunksOf(Buffer.from(text), size));
+    for await (const part of elementsOf(characters, 'animals')) found.push(...part);
+    return found;
+  }
+  const values = async (text: string, size?: number) =>
+    (await elements(text, size)).map((element): unknown => JSON.parse(element.text));
+  const refusal = (line: number, message: string) => expect.objectContaining({ line, message });
+
+  it('are those that JSON.parse finds, however it is written and wherever its chunks end', async () => {
+    const element = fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue({ stringUnit: 'grapheme' }));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(element),
+        fc.dictionary(fc.string(), fc.jsonValue()),
+        fc.constantFrom(undefined, 1, '\t'),
+        fc.integer({ min: 1, max: 100 }),
+        async (animals, around, space, size) => {
+          const other = { ...around, before: [{ animals: [1] }], animals, after: [[{}], 'animals', [1, 2]] };
+          expect(await values(JSON.stringify(other, null, space), size)).toEqual(JSON.parse(JSON.stringify(animals)));
+          expect(await values(JSON.stringify(animals, null, space), size)).toEqual(JSON.parse(JSON.stringify(animals)));
+          const lines = animals.map((each) => JSON.stringify(each, null, space)).join('\n');
+          if (animals.length > 0 && animals.every((each) => !('animals' in each))) {
+            expect(await values(lines, size)).toEqual(JSON.parse(JSON.stringify(animals)));
+          }
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+
+  it('have the lines on which they begin', async () => {
+    const text = '\ufeff{"animals":\r\n[\n{"a":\n"\\n"}, {\n}\n]}\n\n{"animals":[{"b":[]}]}\n{"c":\n1}';
+    expect(await elements(text)).toEqual([
+      { line: 3, text: '{"a":\n"\\n"}' },
+      { line: 4, text: '{\n}' },
+      { line: 8, text: '{"b":[]}' },
+      { line: 9, text: '{"c":1}' },
+    ]);
+  });
+
+  it('are cut out of a text of any length, which is not held', async () => {
+    async function* chunks() {
+      yield Buffer.from('{"animals":[{}');
+      for (let count = 0; count < 20_000; count += 1) yield Buffer.from(' , {"a":[{"b":"}"}]}');
+      yield Buffer.from(']}');
+    }
+    let count = 0;
+    for await (const part of elementsOf(wholeCharacters(chunks()), 'animals')) count += part.length;
+    expect(count).toBe(20_001);
+  });
+
+  it.each([
+    ['', 1, 'has no JSON text'],
+    [' \n', 1, 'has no JSON text'],
+    ['\nname,categoryId', 2, 'is not JSON'],
+    ['[{}]]', 1, 'is not JSON'],
+    ['[{},\n{"a":1}', 2, 'ends within a JSON text'],
+    ['[{"a":"', 1, 'ends within a JSON text'],
+    ['[{} {}]', 1, 'is not JSON around the animals'],
+    ['[{},{},,{}]', 1, 'is not JSON around the animals'],
+    ['[{},1]', 1, 'is not JSON around the animals'],
+    ['[{},null]', 1, 'is not JSON around the animals'],
+    ['{"animals":[{}],"a":1 2}', 1, 'is not JSON around the animals'],
+    ['{"animals":[{}}}', 1, 'is not JSON around the animals'],
+  ])('are refused in %j', async (text, line, reason) => {
+    await expect(elements(text)).rejects.toThrow(refusal(line, reason));
+  });
+
+  it.each([
+    ['one of them', '[{"a":"', '"}]'],
+    ['what is around them', '{"animals":[],"a":"', '"}'],
+  ])('are refused if %s is too long', async (_what, begin, end) => {
+    const text = `${begin}${'x'.repeat(2 ** 20)}${end}`;
+    await expect(elements(text, 2 ** 16)).rejects.toThrow(refusal(1, 'is longer than 1048576 bytes'));
+  });
+
+  it('are refused where they are not UTF-8', async () => {
+    await expect(elements(Buffer.from([0x5b, 0x0a, 0x22, 0xff, 0x22, 0x5d]))).rejects.toThrow(
+      refusal(2, 'is not valid UTF-8'),
+    );
   });
 });

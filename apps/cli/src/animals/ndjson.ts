@@ -1,6 +1,6 @@
 import { type Animal, type ImportRow, type PetStatus, reasonOf } from '@adoption-store/domain';
 import { parse } from 'lossless-json';
-import { type Omissions, type ReadRows, RowError, rowOf } from './file-format.js';
+import { objectOf, type Omissions, type ReadRows, RowError, rowOf } from './file-format.js';
 import { wholeLines } from './lines.js';
 
 const FIELDS = ['id', 'name', 'categoryId', 'status'] as const;
@@ -18,7 +18,7 @@ export const readNdjson: ReadRows = async function* (input, { omissions }) {
 
 function animalRow(line: number, text: string, omissions: Omissions): ImportRow {
   return rowOf(line, () => {
-    const { id, name, categoryId, status, ...others } = objectFrom(text);
+    const { id, name, categoryId, status, ...others } = objectOf(strictly(text));
     for (const property of Object.keys(others)) omissions.add(property);
     if (id !== undefined && typeof id !== 'bigint') throw new RowError('id must be an integer');
     if (typeof name !== 'string') throw new RowError('name must be a string');
@@ -26,12 +26,6 @@ function animalRow(line: number, text: string, omissions: Omissions): ImportRow 
     if (status !== undefined && typeof status !== 'string') throw new RowError('status must be a string');
     return { id, name, categoryId, status: status as PetStatus | undefined };
   });
-}
-
-function objectFrom(text: string): Readonly<Record<string, unknown>> {
-  const value = strictly(text);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new RowError('is not a JSON object');
-  return value as Readonly<Record<string, unknown>>;
 }
 
 function strictly(text: string): unknown {

@@ -1,5 +1,5 @@
 import { type ImportRow, type PetStatus, reasonOf } from '@adoption-store/domain';
-import { type Reading, type ReadRows, RowError, rowOf } from './file-format.js';
+import { objectOf, type Reading, type ReadRows, RowError, rowOf } from './file-format.js';
 import { elementsOf, type JsonText } from './json-elements.js';
 import { wholeCharacters } from './lines.js';
 
@@ -14,7 +14,7 @@ export const readPetfinder: ReadRows = async function* (input, reading) {
 
 function animalRow({ line, text }: JsonText, { omissions, categoryOf }: Reading): ImportRow {
   return rowOf(line, () => {
-    const { name, species, type, status, ...others } = objectFrom(text);
+    const { name, species, type, status, ...others } = objectOf(parsed(text));
     for (const [property, value] of Object.entries(others)) if (!isEmpty(value)) omissions.add(property);
     if (typeof name !== 'string') throw new RowError('name must be a string');
     const kinds = [species, type].filter((kind) => typeof kind === 'string');
@@ -30,15 +30,12 @@ function statusOf(status: unknown): PetStatus {
   return known;
 }
 
-function objectFrom(text: string): Readonly<Record<string, unknown>> {
+function parsed(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      return value as Readonly<Record<string, unknown>>;
+    return JSON.parse(text);
   } catch (error) {
     throw new RowError(`is not JSON: ${reasonOf(error)}`);
   }
-  throw new RowError('is not a JSON object');
 }
 
 function isEmpty(value: unknown): boolean {

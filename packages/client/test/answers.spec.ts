@@ -1,20 +1,11 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
-import { AdoptionStore, ApiError, type ClientOptions } from '../../src/index.js';
-import { VirtualClock } from '../support/virtual-clock.js';
-import {
-  bytes,
-  failure,
-  hang,
-  HostileServer,
-  json,
-  linked,
-  raw,
-  redirect,
-  reset,
-  type Step,
-} from './hostile-server.js';
+import { AdoptionStore, ApiError, type ClientOptions } from '../src/index.js';
+import { VirtualClock } from './support/virtual-clock.js';
 
 type Call = (store: AdoptionStore, clock: VirtualClock) => PromiseLike<unknown>;
 /** How a call ends: with this value, or with an ApiError that matches. */
@@ -33,6 +24,119 @@ interface More {
 
 /** What the server does with each request, the last for all after it; how the call ends; what else is unusual. */
 type Row = readonly [server: string, steps: readonly Step[], end: End, more?: More];
+
+/** The treatment of one request. */
+type Step = (response: ServerResponse, exchange: Exchange) => void | Promise<void>;
+
+interface Exchange {
+  readonly clock: VirtualClock;
+  /** The server's own origin. */
+  readonly origin: string;
+  /** The origin of a server that must never be called. */
+  readonly foreign: string;
+}
+
+interface Received {
+  readonly at: number;
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage['headers'];
+}
+
+/** A real HTTP server that does what a case says, and another one that must not be called. */
+async function startHostile(steps: readonly Step[], clock: VirtualClock) {
+  const received: Received[] = [];
+  const strayed: Received[] = [];
+  const record = ({ method = '', url = '', headers }: IncomingMessage) => ({ at: clock.now(), method, url, headers });
+  const server = createServer((request, response) => {
+    // The last step is for all requests after it.
+    const step = steps[Math.min(received.length, steps.length - 1)];
+    received.push(record(request));
+    // A client that gives up closes the connection.
+    response.on('error', () => undefined);
+    request.on('error', () => undefined).resume();
+    void step?.(response, { clock, origin, foreign });
+  });
+  const stranger = createServer((request, response) => {
+    strayed.push(record(request));
+    response.end('[]');
+  });
+  const both = [server, stranger];
+  await Promise.all(both.map((each) => once(each.listen(0, '127.0.0.1'), 'listening')));
+  const [origin = '', foreign = ''] = both.map((each) => `http://127.0.0.1:${(each.address() as AddressInfo).port}`);
+  const close = () => {
+    for (const each of both) {
+      each.close();
+      each.closeAllConnections();
+    }
+  };
+  return { origin, received, strayed, close };
+}
+
+type Headers = Readonly<Record<string, string | readonly string[]>>;
+
+/** Answers with this body as it is. */
+function bytes(status: number, body: string | Uint8Array, headers: Headers = {}): Step {
+  return (response) => {
+    response.writeHead(status, { 'Content-Type': 'application/json', ...(headers as Record<string, string>) });
+    response.end(body);
+  };
+}
+
+/** Answers with this value as JSON. */
+const json = (status: number, value: unknown, headers: Headers = {}): Step =>
+  bytes(status, JSON.stringify(value), headers);
+
+/** The API's error. */
+const failure = (status: number, code: string, headers: Headers = {}): Step =>
+  json(status, { code, message: `a test: ${code}` }, headers);
+
+/** Never goes on, after sending what `begin` sends. */
+function hang(begin: Step = () => undefined): Step {
+  return async (response, exchange) => {
+    await begin(response, exchange);
+    exchange.clock.stall();
+  };
+}
+
+/** Resets the connection, after sending what `begin` sends. */
+function reset(begin: Step = () => undefined): Step {
+  return async (response, exchange) => {
+    await begin(response, exchange);
+    const { socket } = response;
+    // Bytes that were written before must arrive before the reset.
+    await new Promise((sent) => socket?.write('', sent));
+    socket?.resetAndDestroy();
+  };
+}
+
+/** Writes these bytes instead of a response, and closes the connection. */
+function raw(text: string | Uint8Array): Step {
+  return (response) => {
+    response.socket?.end(text);
+  };
+}
+
+/** Sends the client to this address, in which HERE and FOREIGN stand for the servers' origins. */
+const redirect =
+  (status: number, location: string): Step =>
+  (response, exchange) =>
+    bytes(status, '', location === '' ? {} : { Location: filled(location, exchange) })(response, exchange);
+
+/** A page with these Link headers, in which THIS_HOST and OTHER_HOST stand for the servers' names too. */
+const linked =
+  (page: unknown, links: readonly string[]): Step =>
+  (response, exchange) =>
+    json(200, page, { Link: links.map((link) => filled(link, exchange)) })(response, exchange);
+
+function filled(text: string, { origin, foreign }: Exchange): string {
+  const [host = '', other = ''] = [origin, foreign].map((each) => new URL(each).host);
+  return text
+    .replaceAll('HERE', origin)
+    .replaceAll('FOREIGN', foreign)
+    .replaceAll('THIS_HOST', host)
+    .replaceAll('OTHER_HOST', other);
+}
 
 const KEY = 'aas_test_SecretSecretSecretSecret012345';
 /** The least waits: half of a bound that doubles, from 500 ms. A call has at most five tries. */
@@ -58,6 +162,7 @@ const create: Call = (store) => store.createPet({ name: 'Luna', categoryId: 2n }
 const changeIfMatch: Call = (store) => store.changePet(1n, { name: 'Milo' }, { ifMatch: '"1"' });
 const withdraw: Call = (store) => store.withdrawPet(1n);
 const pets: Call = async (store) => (await store.pets().page()).items;
+const limits: Call = (store) => store.getRateLimit();
 const names: Call = async (store) => {
   const found: string[] = [];
   for await (const { name } of store.pets()) found.push(name);
@@ -103,6 +208,10 @@ const aborted: Call = async (store, clock) => {
 const limited = (status: number, ...retryAfter: readonly string[]) =>
   failure(status, 'limited', { Date: DATE, ...(retryAfter.length > 0 && { 'Retry-After': retryAfter }) });
 
+const WINDOW = { limit: 60, used: 1, remaining: 59, reset: 1_795_262_460 };
+const LIMITS = { plan: 'free', minute: WINDOW, day: WINDOW };
+const BAN = { until: 1_795_262_460 };
+
 const NEXT = '<HERE/v1/pets?cursor=2>';
 const luna = [{ id: 1, name: 'Luna', categoryId: 2, status: 'available' }];
 const milo = json(200, [{ id: 2, name: 'Milo', categoryId: 2, status: 'available' }]);
@@ -118,6 +227,8 @@ const NO_CATEGORY: Readonly<Record<string, string | Uint8Array>> = {
   'an id of text': '{"id":"1","name":"Cats"}',
   'an id of 1.0': '{"id":1.0,"name":"Cats"}',
   'an id of 2^63': '{"id":9223372036854775808,"name":"Cats"}',
+  'an id of -2^63 - 1': '{"id":-9223372036854775809,"name":"Cats"}',
+  'a name of 5': '{"id":1,"name":5}',
   'its properties in a __proto__': `{"__proto__":${TEXT}}`,
   'a value cut short': '{"id":1,"name":"Ca',
   'two values': TEXT + TEXT,
@@ -133,10 +244,7 @@ const BROKEN: Readonly<Record<string, Step>> = {
   'reset in the body': reset(half),
   'closed in the body': http(`Content-Length: ${TEXT.length}\r\n`, TEXT.slice(0, 10)),
   'closed before the last chunk': http('Transfer-Encoding: chunked\r\n', '5\r\n{"id"\r\n'),
-  'a chunk of no size': http('Transfer-Encoding: chunked\r\n', 'zz\r\n'),
-  'two Content-Lengths': http('Content-Length: 5\r\nContent-Length: 22\r\n'),
   'a header of 1 MiB': http(`X-Long: ${'x'.repeat(MIB)}\r\n`),
-  'a header with a NUL': http('X-A: \0\r\n'),
   'another protocol': raw('SSH-2.0-OpenSSH_9.9\r\n'),
   'gzip that is none': bytes(200, TEXT, gzip),
   '407, which fetch takes for a proxy’s': bytes(407, TEXT),
@@ -161,7 +269,6 @@ const NO_ERRORS = [
 /** Link headers with a next page at `/v1/pets?cursor=2`. */
 const FOLLOWED: readonly (readonly string[])[] = [
   [`${NEXT}; rel="next"`],
-  [`${NEXT} ; REL = NEXT`],
   [`${NEXT}; title="<a>, b; rel=\\"prev\\""; rel="next"`],
   [`<HERE/v1/pets?a=1,2>; rel="prev", ${NEXT}; rel="next"`],
   ['<HERE/v1/pets?cursor=0>; rel="prev"', `${NEXT}; rel="next"`],
@@ -192,14 +299,8 @@ const ELSEWHERE = [
 const NO_LINKS = ['<HERE/v1/pets?cursor=2; rel="next"', '<>; rel="next"', 'next', `,, ${NEXT}; rel="next"`];
 
 /** Refusals that stay, and those that pass, with their kinds. */
-const STAYS = {
-  400: 'invalid_request',
-  401: 'authentication',
-  403: 'permission',
-  404: 'not_found',
-  418: 'invalid_request',
-};
-const STAYS_TOO = { 409: 'conflict', 410: 'not_found', 412: 'precondition', 501: 'server', 599: 'server' };
+const REFUSALS = { 400: 'invalid_request', 401: 'authentication', 403: 'permission', 404: 'not_found' };
+const STAYS = { ...REFUSALS, 409: 'conflict', 410: 'not_found', 412: 'precondition', 501: 'server', 599: 'server' };
 const PASSES = { 408: 'invalid_request', 429: 'rate_limit', 500: 'server', 502: 'server', 504: 'server' };
 
 /** Retry-After, and the least wait that it brings. */
@@ -222,7 +323,7 @@ const refusal = (code: unknown, message: unknown): End => ({ code, kind: 'invali
 const odd = (status: number | string) => failure(Number(status), 'odd');
 const AGAIN = { requests: TRIES };
 const ONCE = { requests: 1 };
-const LIMITED = { code: 'limited', kind: expect.anything() };
+const LIMITED = { code: 'limited', kind: 'rate_limit', status: 429 };
 const ODD = { code: 'odd', kind: 'server' };
 const ANY_KEY = expect.stringMatching(/^[\w-]{36}$/);
 const KEYLESS = expect.not.stringContaining(KEY);
@@ -240,6 +341,10 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['the largest int64', [bytes(200, TEXT.replace('1', `${LARGEST}`))], { value: { id: LARGEST, name: 'Cats' } }],
     ['[null] to a list', [bytes(200, '[null]')], UNEXPECTED, { call: pets }],
     ['{"length":1} to a list', [bytes(200, '{"length":1}')], UNEXPECTED, { call: pets }],
+    ['limits without a ban', [json(200, LIMITS)], UNEXPECTED, { call: limits }],
+    ['limits with one', [json(200, { ...LIMITS, ban: BAN })], { value: { ...LIMITS, ban: BAN } }, { call: limits }],
+    ['limits with none', [json(200, { ...LIMITS, ban: null })], { value: { ...LIMITS, ban: null } }, { call: limits }],
+    ['a ban that ends within a second', [json(200, { ...LIMITS, ban: { until: 1.5 } })], UNEXPECTED, { call: limits }],
     ['a list whose last animal has no name', [bytes(200, `[${PET},{"id":2}]`)], UNEXPECTED, { call: pets }],
   ],
   'another success': [
@@ -264,9 +369,6 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['reset; then 200', [reset(half), cats], CATS],
     ['reset, to a POST', [reset()], { ...NETWORK, idempotencyKey: ANY_KEY }, { ...AGAIN, call: create }],
     ['reset, to a PATCH with If-Match', [reset()], NETWORK, { call: changeIfMatch }],
-    ['a body that ends with it', [http('')], CATS],
-    ['103 before the answer', [raw(`HTTP/1.1 103 Early Hints\r\n\r\n${ANSWER}`)], CATS],
-    ['a Content-Length of 5 before 22 bytes', [http('Content-Length: 5\r\n')], UNEXPECTED],
     ['a second answer that nobody asked for', [raw(`${ANSWER}${ANSWER.replace('Cats', 'Dogs')}`)], CATS],
   ],
   'a server that hangs': [
@@ -286,7 +388,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ],
   ],
   'an error': [
-    ...Object.entries({ ...STAYS, ...STAYS_TOO }).map(([status, kind]): Row => [
+    ...Object.entries(STAYS).map(([status, kind]): Row => [
       `${status}, which stays`,
       [failure(Number(status), 'odd', { 'X-Request-Id': 'r1' }), cats],
       { code: 'odd', kind, status: Number(status), message: 'a test: odd', requestId: 'r1' },
@@ -308,27 +410,29 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['409, the key is in use; then 201', [failure(409, IN_USE.code), bytes(201, PET)], LUNA, { call: create }],
     ['409, the key is in use, for ever', [failure(409, IN_USE.code)], IN_USE, { ...AGAIN, call: create }],
   ],
-  'Retry-After': [429, 503].flatMap((status): Row[] => [
+  'Retry-After': [
     ...OBEYED.map(([wait, ...values]): Row => [
-      `${status} ${values.join(' and ')}`,
-      [limited(status, ...values), cats],
+      `429 ${values.join(' and ')}`,
+      [limited(429, ...values), cats],
       CATS,
       { waits: [wait] },
     ]),
     ...Object.entries(TOO_LONG).map(([value, retryAfter]): Row => [
-      `${status} ${value}, too long`,
-      [limited(status, value)],
-      { ...LIMITED, status, retryAfter },
+      `429 ${value}, too long`,
+      [limited(429, value)],
+      { ...LIMITED, retryAfter },
     ]),
-    [`${status} 0, for ever`, [limited(status, '0')], { ...LIMITED, retryAfter: 0 }, AGAIN],
+    ['503 20', [limited(503, '20'), cats], CATS, { waits: [20_000] }],
+    ['429 0, to a PATCH with If-Match; then reset', [limited(429, '0'), reset()], NETWORK, { call: changeIfMatch }],
+    ['429 0, for ever', [limited(429, '0')], { ...LIMITED, retryAfter: 0 }, AGAIN],
     [
-      `${status} 20, for ever; maxWait 60 s`,
-      [limited(status, '20')],
+      '429 20, for ever; maxWait 60 s',
+      [limited(429, '20')],
       { ...LIMITED, retryAfter: 20 },
       { options: { maxWait: 60_000 }, requests: 3, waits: [20_000, 20_000] },
     ],
-    [`${status}; maxTries 1`, [limited(status, '0')], LIMITED, { options: { maxTries: 1 } }],
-  ]),
+    ['429; maxTries 1', [limited(429, '0')], LIMITED, { options: { maxTries: 1 } }],
+  ],
   'a redirect, which is no answer': [
     ...[300, 301, 302, 303, 304, 307, 308].map((status): Row => [
       `${status} to elsewhere`,
@@ -382,7 +486,7 @@ describe.each(Object.entries(ROWS))('%s', (_what, rows) => {
       waits = BACK_OFF,
     } = more;
     const clock = new VirtualClock();
-    const server = await HostileServer.start(steps, clock);
+    const server = await startHostile(steps, clock);
     const store = new AdoptionStore({ baseUrl: `${server.origin}/v1`, apiKey: KEY, clock, ...options });
     const outcome = await settled(call(store, clock));
     server.close();
@@ -425,35 +529,25 @@ function textsOf(outcome: object): string[] {
 
 it('a server that is gone is a network error', async () => {
   const clock = new VirtualClock();
-  const server = await HostileServer.start([cats], clock);
+  const server = await startHostile([cats], clock);
   const store = new AdoptionStore({ baseUrl: `${server.origin}/v1`, apiKey: KEY, clock });
   server.close();
   await expect(store.getCategory(1n)).rejects.toMatchObject(NETWORK);
 });
 
-it('of 200 MiB no more than 10 MiB are read, in little memory', async () => {
+it('of 200 MiB no more than 10 MiB are read', async () => {
   let sent = 0;
-  let peak = 0;
-  const watch = () => {
-    const { arrayBuffers, heapUsed } = process.memoryUsage();
-    peak = Math.max(peak, arrayBuffers + heapUsed);
-    return arrayBuffers + heapUsed;
-  };
   // As many parts as the client takes.
   const flood: Step = async (response) => {
     const part = Buffer.alloc(MIB / 4, ' ');
     response.writeHead(200, { 'Content-Type': 'application/json' });
-    for (; sent < 200 * MIB && !response.destroyed; sent += part.length) {
-      watch();
+    for (; sent < 200 * MIB && !response.destroyed; sent += part.length)
       await new Promise((written) => response.write(part, written));
-    }
     response.end();
   };
-  const server = await HostileServer.start([flood], new VirtualClock());
-  const before = watch();
+  const server = await startHostile([flood], new VirtualClock());
   const store = new AdoptionStore({ baseUrl: `${server.origin}/v1`, apiKey: KEY, clock: new VirtualClock() });
-  await expect(store.getCategory(1n)).rejects.toEqual(expect.any(ApiError));
+  await expect(store.getCategory(1n)).rejects.toMatchObject({ code: 'response_too_large' });
   server.close();
   expect(sent).toBeLessThan(30 * MIB);
-  expect((peak - before) / MIB).toBeLessThan(60);
 });

@@ -1,0 +1,478 @@
+import { openSync } from 'node:fs';
+import { PassThrough, Transform } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Application, createApplication, DomainError } from '@adoption-store/domain';
+import { openInfrastructure } from '@adoption-store/infrastructure';
+import { ask, createDatabase, temporaryFolder, type TestDatabase, until } from '@adoption-store/test-support';
+import { accountCommands } from '../src/account-commands.js';
+import { animalCommands } from '../src/animals/commands.js';
+import type { Program } from '../src/command-line.js';
+import { keyCommands } from '../src/key-commands.js';
+import { messageCommands } from '../src/message-commands.js';
+import { call, failing, inShell } from './support/commands.js';
+
+const DAY = 24 * 60 * 60 * 1_000;
+
+/** A service on the same database, which the commands change behind its back. */
+interface Service {
+  readonly application: Application;
+  readonly close: () => Promise<void>;
+}
+
+let database: TestDatabase;
+let service: Service;
+beforeAll(async () => {
+  database = await createDatabase();
+  const { ports, close } = await openInfrastructure({ databaseUrl: database.url, poolSize: 2 });
+  service = { application: createApplication(ports), close };
+});
+afterAll(async () => {
+  await service.close();
+  await database.drop();
+});
+
+const query = (sql: string) => ask<Record<string, unknown>>(database.url, sql);
+const on =
+  (program: Program) =>
+  (args: readonly string[], more: Parameters<typeof call>[3] = {}) =>
+    call(program, args, { DATABASE_URL: database.url }, more);
+const [callKeys, callAccounts] = [on(keyCommands), on(accountCommands)];
+const keys = (...args: readonly string[]) => callKeys(args);
+const accounts = (...args: readonly string[]) => callAccounts(args);
+
+/** The rows of the list of keys, by column name. */
+async function list(...args: readonly string[]): Promise<readonly Readonly<Record<string, string>>[]> {
+  const { code, stdout } = await keys('list', ...args);
+  expect(code).toBe(0);
+  const [heads = [], ...rows] = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split(/ {2,}/));
+  return rows.map((row) => Object.fromEntries(heads.map((head, column) => [head, row[column] ?? ''])));
+}
+
+/** The text of a new key. */
+async function create(...args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await keys('create', ...args);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(/^aas_live_[0-9A-Za-z]{38}\n$/);
+  return stdout.trim();
+}
+
+async function idOf(key: string): Promise<string> {
+  const { stdout } = await keys('list');
+  return new RegExp(`^(\\d+) .*…${key.slice(-4)}`, 'm').exec(stdout)?.[1] ?? '';
+}
+
+/** The service's answer to a key: the scopes that its account is held to, or the code of the refusal. */
+async function answerTo(key: string): Promise<string> {
+  try {
+    return (await service.application.authenticate.execute(key)).account.scopes?.join() ?? 'ok';
+  } catch (error) {
+    if (error instanceof DomainError) return error.code;
+    throw error;
+  }
+}
+const becomes = (key: string, answer: string) => until(async () => (await answerTo(key)) === answer);
+
+describe('keys create', () => {
+  it('prints only a key, which the running service accepts at once', async () => {
+    expect(await answerTo(await create('--email', 'dev@example.com', '--plan', 'free'))).toBe('ok');
+  });
+
+  it('opens an account on a plan, or an enterprise account with its own limits', async () => {
+    const own = ['--plan', 'enterprise', '--per-minute', '5000', '--per-day', '1000000'];
+    await create('--email', 'pro@example.com', '--plan', 'pro', '--name', 'laptop');
+    await create('--email', 'big@example.com', ...own);
+    expect(await list('--email', 'pro@example.com')).toMatchObject([
+      { PLAN: 'pro (300 a minute, 10000 a day)', NAME: 'laptop' },
+    ]);
+    expect(await list('--email', 'big@example.com')).toMatchObject([
+      { PLAN: 'enterprise (5000 a minute, 1000000 a day)' },
+    ]);
+  });
+
+  it('adds a key to an existing account, and never changes its plan', async () => {
+    const [one, other] = [await create('--email', 'two@example.com'), await create('--email', 'TWO@example.com')];
+    expect(one).not.toBe(other);
+    expect(await list('--email', 'two@example.com')).toHaveLength(2);
+    const { code, stdout, stderr } = await keys('create', '--email', 'two@example.com', '--plan', 'pro');
+    expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
+    expect(stderr).toContain('free (60 a minute, 1000 a day); `accounts plan` can change it');
+  });
+
+  it('creates a key with the given scopes, which a rotation keeps, or with all', async () => {
+    await create('--email', 'scopes@example.com');
+    await create('--email', 'scopes@example.com', '--scopes', 'all');
+    const writes = await create('--email', 'scopes@example.com', '--scopes', 'orders:write,pets:write');
+    await keys('rotate', await idOf(writes));
+    const scopes = (await list('--email', 'scopes@example.com')).map(({ SCOPES }) => SCOPES);
+    expect(scopes).toEqual(['all', 'all', 'pets:write,orders:write', 'pets:write,orders:write']);
+  });
+
+  it.each([1, 3_650])('creates a key that expires after %i days', async (days) => {
+    const before = Date.now();
+    await create('--email', `days-${days}@example.com`, '--expires-in', String(days));
+    const [{ EXPIRES = '' } = {}] = await list('--email', `days-${days}@example.com`);
+    expect(Date.parse(EXPIRES)).toBeGreaterThanOrEqual(before + days * DAY);
+    expect(Date.parse(EXPIRES)).toBeLessThanOrEqual(Date.now() + days * DAY);
+  });
+
+  it('works on a data folder while no service runs', async () => {
+    const folder = await temporaryFolder();
+    const environment = { DATA_DIR: folder.path };
+    const { code, stdout } = await call(keyCommands, ['create', '--email', 'dev@example.com'], environment);
+    expect(code).toBe(0);
+    expect((await call(keyCommands, ['list'], environment)).stdout).toContain(`…${stdout.trim().slice(-4)}`);
+    await folder.remove();
+  });
+});
+
+describe('keys list', () => {
+  it('shows whether each key works, and when it was last used', async () => {
+    const created = [];
+    for (let count = 0; count < 4; count += 1) created.push(await create('--email', 'states@example.com'));
+    const [active = '', rotated = '', over = '', revoked = ''] = created;
+    await keys('rotate', await idOf(rotated));
+    await keys('rotate', await idOf(over), '--overlap', '0');
+    await keys('revoke', await idOf(revoked));
+    await query(`UPDATE api_keys SET last_used_at = '2026-11-21T12:34:00Z' WHERE id = ${await idOf(revoked)}`);
+    const states = await list('--email', 'states@example.com');
+    expect(states.map(({ STATE }) => STATE)).toEqual(['active', 'rotated', 'expired', 'revoked', 'active', 'active']);
+    expect(states[0]).toMatchObject({ KEY: `…${active.slice(-4)}`, EXPIRES: 'never', 'LAST USED': 'never' });
+    expect(states[1]?.['EXPIRES']).toMatch(/^\d{4}-/);
+    expect(states[3]?.['LAST USED']).toBe('2026-11-21T12:34:00.000Z');
+    expect(await answerTo(rotated)).toBe('ok');
+  });
+
+  it('shows with --deprecated the keys that call a deprecated operation, and when they last did', async () => {
+    const [one, other] = [await create('--email', 'old@example.com'), await create('--email', 'new@example.com')];
+    await query(`
+      INSERT INTO key_operations (key_id, operation, last_used_at) VALUES
+        (${await idOf(one)}, 'GET /v1/pets/{petId}', date_trunc('minute', now())),
+        (${await idOf(other)}, 'GET /v1/pets', date_trunc('minute', now()))`);
+    expect(await list('--deprecated')).toEqual([
+      expect.objectContaining({
+        ACCOUNT: 'old@example.com',
+        KEY: `…${one.slice(-4)}`,
+        DEPRECATED: expect.stringMatching(/^GET \/v1\/pets\/\{petId\} at \d{4}-\d\d-\d\dT\d\d:\d\d:00\.000Z$/),
+      }),
+    ]);
+  });
+});
+
+describe('keys revoke, disable and rotate', () => {
+  it('a revoked key is refused by a service that has just accepted it', async () => {
+    const key = await create('--email', 'revoked@example.com');
+    expect(await answerTo(key)).toBe('ok');
+    expect(await keys('revoke', await idOf(key))).toMatchObject({ code: 0 });
+    await becomes(key, 'revoked_api_key');
+  });
+
+  it('a disabled key is refused, and shown as disabled, until it is enabled', async () => {
+    const key = await create('--email', 'disabled@example.com');
+    expect(await keys('disable', await idOf(key))).toMatchObject({ code: 0 });
+    await becomes(key, 'disabled_api_key');
+    expect(await list('--email', 'disabled@example.com')).toMatchObject([{ STATE: 'disabled' }]);
+    expect(await keys('enable', await idOf(key))).toMatchObject({ code: 0 });
+    await becomes(key, 'ok');
+  });
+
+  it('a rotated key works beside its replacement, unless there is no overlap', async () => {
+    const key = await create('--email', 'rotated@example.com');
+    const { code, stdout } = await keys('rotate', await idOf(key));
+    expect(code).toBe(0);
+    expect([await answerTo(stdout.trim()), await answerTo(key)]).toEqual(['ok', 'ok']);
+    const next = await keys('rotate', await idOf(stdout.trim()), '--overlap', '0');
+    expect(await answerTo(next.stdout.trim())).toBe('ok');
+    await becomes(stdout.trim(), 'expired_api_key');
+  });
+
+  it.each(['disable', 'enable', 'revoke', 'rotate'])(
+    '%s of an unknown key says so and exits with 1',
+    async (command) => {
+      const { code, stdout, stderr } = await keys(command, '999999');
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toContain('999999');
+    },
+  );
+});
+
+describe('a key that can’t be shown', () => {
+  const closed = () => Object.assign(new PassThrough(), { fd: openSync('/dev/null', 'w') });
+
+  it.each([
+    ['full', () => failing('ENOSPC'), 'ENOSPC'],
+    ['gone', () => failing('EPIPE'), 'EPIPE'],
+    ['closed', closed, 'the output is closed'],
+  ])('as the output is %s is revoked again, and the command says so', async (what, open, reason) => {
+    const email = `${what}@example.com`;
+    const { code, stderr } = await callKeys(['create', '--email', email], { stdout: open() });
+    const [key, ...more] = await list('--email', email);
+    expect([code, key?.['STATE'], more]).toEqual([1, 'revoked', []]);
+    expect(stderr).toBe(`key ${key?.['ID']} (${key?.['KEY']}) could not be shown (${reason}), so it was revoked\n`);
+  });
+
+  it('in place of another leaves that one unchanged', async () => {
+    const old = await create('--email', 'unseen@example.com', '--expires-in', '30');
+    const [before] = await list('--email', 'unseen@example.com');
+    const { code, stderr } = await callKeys(['rotate', await idOf(old), '--overlap', '0'], { stdout: closed() });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^key \d+ .* so it was revoked; key \d+ \(….{4}\) is unchanged\n$/);
+    expect(await list('--email', 'unseen@example.com')).toEqual([
+      before,
+      expect.objectContaining({ STATE: 'revoked' }),
+    ]);
+    expect(await answerTo(old)).toBe('ok');
+    expect(await keys('rotate', await idOf(old))).toMatchObject({ code: 0 });
+  });
+});
+
+describe('accounts', () => {
+  it('plan puts an account on another plan, and back', async () => {
+    await create('--email', 'grows@example.com');
+    expect(await accounts('plan', 'GROWS@example.com', 'pro')).toEqual({
+      code: 0,
+      stdout: 'the account of grows@example.com is on the plan pro (300 a minute, 10000 a day)\n',
+      stderr: '',
+    });
+    const own = ['enterprise', '--per-minute', '5000', '--per-day', '1000000'];
+    expect(await accounts('plan', 'grows@example.com', ...own)).toMatchObject({ code: 0 });
+    const PLAN = 'enterprise (5000 a minute, 1000000 a day)';
+    expect(await list('--email', 'grows@example.com')).toMatchObject([{ PLAN }]);
+    expect(await accounts('plan', 'grows@example.com', 'free')).toMatchObject({ code: 0 });
+    expect(await list('--email', 'grows@example.com')).toMatchObject([{ PLAN: 'free (60 a minute, 1000 a day)' }]);
+  });
+
+  it('scopes holds an account to scopes, and back, in the running service', async () => {
+    const key = await create('--email', 'partner@example.com', '--scopes', 'pets:read,pets:write');
+    expect(await answerTo(key)).toBe('ok');
+    expect(await accounts('scopes', 'PARTNER@example.com', 'orders:read,pets:write')).toEqual({
+      code: 0,
+      stdout: 'the account of partner@example.com has the scopes pets:write,orders:read\n',
+      stderr: '',
+    });
+    await becomes(key, 'pets:write,orders:read');
+    expect(await list('--email', 'partner@example.com')).toMatchObject([{ SCOPES: 'pets:read,pets:write' }]);
+    const back = await accounts('scopes', 'partner@example.com', 'all');
+    expect(back.stdout).toBe('the account of partner@example.com has the scopes all\n');
+    await becomes(key, 'ok');
+  });
+
+  it.each([
+    ['plan', 'pro'],
+    ['scopes', 'pets:read'],
+  ])('%s for an address without an account says so and exits with 1', async (command, value) => {
+    const stderr = 'no account has the address ghost@example.com\n';
+    expect(await accounts(command, 'ghost@example.com', value)).toEqual({ code: 1, stdout: '', stderr });
+    expect(await list('--email', 'ghost@example.com')).toEqual([]);
+  });
+
+  it('list shows each account, its plan and its scopes', async () => {
+    await create('--email', 'listed@example.com', '--plan', 'pro');
+    await accounts('scopes', 'listed@example.com', 'orders:read,pets:read');
+    const { code, stdout } = await accounts('list');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^\d+ +dev@example\.com +free \(60 a minute, 1000 a day\) +all +\d{4}-\S+Z$/m);
+    expect(stdout).toMatch(/^\d+ +listed@example\.com .*\) +pets:read,orders:read +\d{4}-/m);
+  });
+});
+
+describe('an account whose address is unproven', () => {
+  const email = 'stranger@example.com';
+  const withMail = (program: Program, ...args: readonly string[]) =>
+    call(program, args, { DATABASE_URL: database.url, SMTP_URL: 'smtp://127.0.0.1:1' });
+  beforeAll(() =>
+    query(`INSERT INTO accounts (email, plan, created_at, password_hash, credential_version)
+           VALUES ('${email}', 'free', now(), 'hash', 1)`),
+  );
+
+  it.each([
+    ['accounts plan', accountCommands, ['plan', email, 'pro']],
+    ['keys create', keyCommands, ['create', '--email', email]],
+  ])('is refused by %s where there is SMTP, unless --unproven is given', async (_what, program, args) => {
+    const refused = await withMail(program, ...args);
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toMatch(/^the address of the account of stranger@example\.com is unproven: .*--unproven/);
+    expect(await list('--email', email)).toEqual([]);
+    expect(await withMail(program, ...args, '--unproven')).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('is shown as unproven in every list with SMTP, and like any other without', async () => {
+    const row = /^\d+ +stranger@example\.com \(unproven\) +pro/m;
+    expect((await withMail(accountCommands, 'list')).stdout).toMatch(row);
+    expect((await withMail(keyCommands, 'list', '--email', email)).stdout).toMatch(row);
+    expect((await withMail(accountCommands, 'plan', email, 'pro', '--unproven')).stdout).toContain(' (unproven) is on');
+    await create('--email', email);
+    expect((await accounts('plan', email, 'free')).stdout).toContain(`of ${email} is on`);
+    expect((await accounts('list')).stdout + (await keys('list')).stdout).not.toContain('unproven');
+  });
+
+  it('is never one that the operator opened', async () => {
+    for (let count = 0; count < 2; count += 1)
+      expect(await withMail(keyCommands, 'create', '--email', 'customer@example.com')).toMatchObject({ code: 0 });
+    expect(await withMail(accountCommands, 'plan', 'customer@example.com', 'pro')).toMatchObject({ code: 0 });
+    expect((await withMail(accountCommands, 'list')).stdout).toMatch(/customer@example\.com +pro/);
+  });
+});
+
+describe('messages', () => {
+  const messages = on(messageCommands);
+  const [failed, sent] = [`msg_${'f'.repeat(24)}`, `msg_${'s'.repeat(24)}`];
+  beforeAll(async () => {
+    await create('--email', 'writer@example.com');
+    await query(`
+      INSERT INTO messages (id, account_id, text, status, due_at, created_at)
+      SELECT 'msg_' || repeat(left(status, 1), 24), id, 'Hello', status, now(), '2026-11-21T12:00:00Z'
+      FROM accounts, unnest('{failed,sent}'::text[]) AS status WHERE email = 'writer@example.com'`);
+  });
+
+  it('list shows those of an account or those that have failed, never their text', async () => {
+    const { code, stdout } = await messages(['list', '--account', 'WRITER@example.com']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(new RegExp(`^${failed} +writer@example\\.com +failed +2026-11-21T12:00:00\\.000Z$`, 'm'));
+    expect(stdout).toMatch(new RegExp(`^${sent} +writer@example\\.com +sent`, 'm'));
+    expect(stdout).not.toContain('Hello');
+    expect((await messages(['list', '--failed'])).stdout).not.toContain(sent);
+  });
+
+  it('retry queues each that has failed, and says why not another', async () => {
+    const { code, stdout, stderr } = await messages(['retry', sent, failed, `msg_${'0'.repeat(24)}`]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: `message ${failed} is queued again\n` });
+    const unknown = `no message has the id msg_${'0'.repeat(24)}`;
+    expect(stderr).toBe(`message ${sent} has not failed: it is sent\n${unknown}\n`);
+    await query(`UPDATE messages SET status = 'failed' WHERE id = '${failed}'`);
+    const since = (time: string) => messages(['retry', '--all-failed', '--since', time]);
+    expect((await since('2026-11-21T12:00:01Z')).stdout).toBe('0 messages are queued again\n');
+    expect((await since('2026-11-21T14:00:00+02:00')).stdout).toBe('1 message is queued again\n');
+  });
+});
+
+describe('a long list', () => {
+  const ROWS = 20_000;
+  beforeAll(async () => {
+    await query(`
+      INSERT INTO accounts (email, plan, created_at)
+      SELECT 'account-' || number || '@example.com', 'free', now() FROM generate_series(1, ${ROWS}) AS number`);
+  });
+  afterAll(() => query(`DELETE FROM accounts WHERE email LIKE 'account-%'`));
+
+  it('is printed whole, a thousand rows at a time, so that its memory does not grow', async () => {
+    const parts: number[] = [];
+    const stdout = new Transform({
+      transform: (chunk, _encoding, done) => {
+        parts.push(String(chunk).split('\n').length - 1);
+        done(null, chunk);
+      },
+    });
+    const { code, stdout: printed } = await callAccounts(['list'], { stdout });
+    const ids = printed.trimEnd().split('\n').slice(1).map(Number.parseFloat);
+    expect({ code, isWhole: ids.length > ROWS }).toEqual({ code: 0, isWhole: true });
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(Math.max(...parts)).toBeLessThanOrEqual(1_001);
+  });
+
+  it('ends quietly if its reader has gone, and says so on a full disk, as a short result does', async () => {
+    expect(await callAccounts(['list'], { stdout: failing('EPIPE') })).toMatchObject({ code: 0, stderr: '' });
+    const stderr = 'the output could not be written (ENOSPC)\n';
+    for (const args of [['list'], ['plan', 'dev@example.com', 'free']])
+      expect(await callAccounts(args, { stdout: failing('ENOSPC') })).toMatchObject({ code: 1, stderr });
+  });
+});
+
+describe('bad arguments', () => {
+  const own = ['--plan', 'enterprise', '--per-minute'];
+  const createFor = ['create', '--email', 'unopened@example.com'];
+
+  it.each<[string, Program, readonly (readonly string[])[]]>([
+    [
+      'keys',
+      keyCommands,
+      [
+        ...[[], ['destroy'], ['toString'], ['create'], ['create', 'dev@example.com'], ['create', '--email', 'nobody']],
+        ...[
+          ['--plan', 'gold'],
+          ['--plan', 'enterprise'],
+          ['--plan', 'pro', '--per-minute', '5', '--per-day', '5'],
+          ['--per-minute', '5'],
+          [...own, 'x', '--per-day', '5'],
+          ['--name', ' '],
+          ['--frobnicate'],
+          ['--scopes', ''],
+          ['--scopes', 'pets:read,pets'],
+          ['--scopes', 'pets:read', 'pets:write'],
+        ].map((more) => [...createFor, ...more]),
+        ...['0', '3651', '1.5'].map((days) => [...createFor, '--expires-in', days]),
+        ...[['list', 'everything'], ['revoke'], ['revoke', 'abc'], ['revoke', '1', '2']],
+        ...['soon', '721'].map((hours) => ['rotate', '1', '--overlap', hours]),
+      ],
+    ],
+    [
+      'accounts',
+      accountCommands,
+      [
+        ...[[], ['destroy'], ['list', 'everything'], ['plan'], ['plan', 'dev@example.com'], ['plan', 'nobody', 'pro']],
+        ...[['scopes'], ['scopes', 'dev@example.com'], ['scopes', 'nobody', 'all']],
+        ['scopes', 'dev@example.com', 'all,pets:read'],
+        ['plan', 'dev@example.com', 'gold'],
+        ['plan', 'dev@example.com', 'enterprise', '--per-minute', '5'],
+      ],
+    ],
+    [
+      'messages',
+      messageCommands,
+      [
+        ...[[], ['list'], ['retry'], ['retry', '1'], ['retry', '--all-failed']],
+        ['retry', '--all-failed', '--since', 'yesterday'],
+        ['retry', '--since', '2026-11-01T00:00:00Z', `msg_${'f'.repeat(24)}`],
+      ],
+    ],
+    [
+      'animals',
+      animalCommands,
+      [
+        ...[[], ['destroy'], ['import'], ['import', 'a.csv', 'b.csv'], ['export', 'a.csv', 'b.csv']],
+        ...[
+          ['import', '-', '--format', 'xml'],
+          ['import', '-', '--format', 'toString'],
+          ['export', '--format', 'asm3'],
+        ],
+        ...[
+          ['import', '-', '--categories', 'Dog=1'],
+          ['import', '-', '--dry-run=yes'],
+        ],
+        ...['Dog', 'Dog=x'].map((categories) => ['import', '-', '--format', 'asm3', '--categories', categories]),
+      ],
+    ],
+  ])(
+    '%s prints its usage on standard error and exits with 64, and nothing has happened',
+    async (name, program, all) => {
+      for (const args of all) {
+        const { code, stdout, stderr } = await on(program)(args);
+        expect({ args, code, stdout }).toEqual({ args, code: 64, stdout: '' });
+        expect(stderr).toContain(`Usage:\n  npm run -s ${name} -- `);
+      }
+      expect((await accounts('list')).stdout).not.toContain('unopened@example.com');
+    },
+  );
+});
+
+describe('as a process', () => {
+  it('keys revokes a key that nobody could see, because its output is closed', async () => {
+    const { code, stderr } = inShell('"$NODE" "$KEYS" create --email dark@example.com >&-', database.url);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^key \d+ \(….{4}\) could not be shown \(the output is closed\), so it was revoked\n$/);
+    expect(await list('--email', 'dark@example.com')).toMatchObject([{ STATE: 'revoked' }]);
+  });
+
+  it('accounts says that its disk is full', () => {
+    const stderr = 'the output could not be written (ENOSPC)\n';
+    expect(inShell('"$NODE" "$ACCOUNTS" list >/dev/full', database.url)).toEqual({ code: 1, stdout: '', stderr });
+  });
+
+  it('messages prints its usage without a command', () => {
+    const { code, stderr } = inShell('"$NODE" "$MESSAGES"', database.url);
+    expect(code).toBe(64);
+    expect(stderr).toMatch(/^a command is missing\n\nUsage:\n {2}npm run -s messages -- /);
+  });
+});

@@ -1,0 +1,308 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { useApi } from '@adoption-store/api/testing/api';
+import { instant, MINUTE } from '@adoption-store/domain';
+import { temporaryFolder } from '@adoption-store/test-support';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import ts from 'typescript';
+import { AdoptionStore, ApiError, type ClientOptions, type TryInfo } from '../src/index.js';
+import { VirtualClock } from './support/virtual-clock.js';
+
+const CLIENT = join(__dirname, '..');
+const EXAMPLES = join(CLIENT, 'examples');
+const read = (path: string) => readFileSync(path, 'utf8');
+
+const api = useApi();
+
+// Each test has its own minute, so that no test uses up another's quota.
+beforeEach(() => {
+  api.clock.advance(MINUTE);
+});
+
+const MAX_INT64 = 2n ** 63n - 1n;
+
+const storeOf = (options: Partial<ClientOptions> = {}) =>
+  new AdoptionStore({ baseUrl: `${api.origin}/v1`, apiKey: api.key, ...options });
+
+async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const found: Item[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
+
+describe('what is made of the API’s description', () => {
+  it.each([
+    ['types', 'generate.js', 'generated.ts'],
+    ['shapes of answers', 'generate-shapes.js', 'answer-shapes.ts'],
+  ])("the client's %s match the description", async (_, script, name) => {
+    const folder = await temporaryFolder();
+    const made = join(folder.path, name);
+    execFileSync(process.execPath, [join(CLIENT, script), made]);
+    expect(read(join(CLIENT, 'src', name))).toBe(read(made));
+    await folder.remove();
+  });
+
+  it("the client's version is its package's", () => {
+    const { version } = JSON.parse(read(join(CLIENT, 'package.json'))) as { version: string };
+    expect(read(join(CLIENT, 'src/version.ts'))).toContain(`'${version}'`);
+  });
+});
+
+/** The output of each example, in order, in a store with Bella, Luna and Milo. */
+const OUTPUTS: Readonly<Record<string, RegExp>> = {
+  'pages.ts': /^1 Bella\n2 Luna\n3 Milo\n$/,
+  'quick-start.ts':
+    /^one page: 1 Bella\none page: 2 Luna\nall pages: 1 Bella\nall pages: 2 Luna\nall pages: 3 Milo\norder 1 of animal 1 is placed\n$/,
+  'orders.ts': /^409 pet_not_available: .+\nthe order is completed\nanimal 4 was adopted\n$/,
+  'errors.ts': /^Luna is animal \d+\n404 not_found\n\d+ requests left, status 200\n$/,
+  'messages.ts': /^"Is Luna still there\?" is queued\n$/,
+};
+
+describe('the examples', () => {
+  // First, because they say the ids of the animals.
+  it('work with the built package', async () => {
+    for (const name of ['Bella', 'Luna', 'Milo'])
+      await api.application.addAnimal.execute({ name, categoryId: 1n, status: 'available' });
+    const outputs: Record<string, unknown> = {};
+    for (const name of Object.keys(OUTPUTS)) outputs[name] = await outputOf(name);
+    expect(outputs).toEqual(
+      Object.fromEntries(
+        Object.entries(OUTPUTS).map(([name, stdout]) => [name, { stdout: expect.stringMatching(stdout), stderr: '' }]),
+      ),
+    );
+  });
+
+  it('are all tested', () => {
+    expect(readdirSync(EXAMPLES).sort()).toEqual(Object.keys(OUTPUTS).sort());
+  });
+
+  it('the README shows one of them unchanged', () => {
+    const shown = readFileSync(join(EXAMPLES, '../README.md'), 'utf8');
+    expect(shown).toContain(`\`\`\`ts\n${readFileSync(join(EXAMPLES, 'quick-start.ts'), 'utf8')}\`\`\`\n`);
+  });
+});
+
+/**
+ * Runs the example as a separate program. Node.js 20 can't run TypeScript, and a module from stdin resolves the
+ * workspace's packages.
+ */
+async function outputOf(example: string): Promise<{ stdout: string; stderr: string }> {
+  const { outputText } = ts.transpileModule(readFileSync(join(EXAMPLES, example), 'utf8'), {
+    compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext },
+  });
+  const { stdin, stdout, stderr } = spawn(process.execPath, ['--input-type=module'], {
+    cwd: EXAMPLES,
+    env: { PATH: process.env['PATH'], API_URL: `${api.origin}/v1`, API_KEY: api.key },
+  });
+  stdin.end(outputText);
+  const [printed, failed] = await Promise.all([text(stdout), text(stderr)]);
+  return { stdout: printed, stderr: failed };
+}
+
+describe('pets', () => {
+  it('iterates over 250 animals, each once and in order', async () => {
+    const ids: bigint[] = [];
+    for (let count = 0; count < 250; count += 1) {
+      const { id } = await api.application.addAnimal.execute({ name: 'Walker', categoryId: 1n, status: 'pending' });
+      ids.push(id);
+    }
+    const walked = await all(storeOf().pets({ status: 'pending', limit: 100 }));
+    expect(walked.filter(({ name }) => name === 'Walker').map(({ id }) => id)).toEqual(ids);
+  });
+
+  it('returns one page, and later the next', async () => {
+    const store = storeOf();
+    for (const name of ['One', 'Two', 'Three']) await store.createPet({ name, categoryId: 7n });
+    const first = await store.pets({ categoryId: [7n], limit: 2 }).page();
+    expect(first.items.map(({ name }) => name)).toEqual(['One', 'Two']);
+    const second = await storeOf()
+      .pets()
+      .from(first.next ?? '')
+      .page();
+    expect(second).toEqual({ items: [expect.objectContaining({ name: 'Three' })], next: undefined });
+  });
+});
+
+describe('an animal', () => {
+  it('is changed field by field, and withdrawn', async () => {
+    const store = storeOf();
+    const added = await store.createPet({ name: 'Luna', categoryId: 1n });
+    const changed = { ...added, categoryId: MAX_INT64, status: 'pending' };
+    expect(await store.changePet(added.id, { categoryId: MAX_INT64, status: 'pending' })).toEqual(changed);
+    expect(await all(store.pets({ id: [added.id] }))).toEqual([changed]);
+    await store.withdrawPet(added.id);
+    expect(await all(store.pets({ id: [added.id] }))).toEqual([]);
+    await expect(store.changePet(added.id, { name: 'Milo' })).rejects.toMatchObject({ code: 'not_found' });
+    await expect(store.withdrawPet(added.id)).rejects.toMatchObject({
+      code: 'not_found',
+      status: 404,
+      requestId: expect.stringMatching(/\S/),
+    });
+  });
+});
+
+describe('categories', () => {
+  it('are added, named, listed and removed, and animals are found by them', async () => {
+    const store = storeOf();
+    const id = MAX_INT64 - 1n;
+    const cats = await store.createCategory({ name: 'Cats' });
+    expect(cats).toEqual({ id: expect.any(BigInt), name: 'Cats' });
+    const otters = await store.nameCategory(id, { name: 'Otters' });
+    expect(otters).toEqual({ id, name: 'Otters' });
+    expect(await store.getCategory(id)).toEqual(otters);
+    expect(await all(store.categories({ limit: 1 }))).toEqual([cats, otters]);
+    const pet = await store.createPet({ name: 'Luna', categoryId: cats.id });
+    expect(await all(store.pets({ categoryId: [cats.id] }))).toEqual([pet]);
+    await expect(store.createCategory({ name: 'CATS' })).rejects.toMatchObject({ code: 'category_name_taken' });
+    await expect(store.removeCategory(cats.id)).rejects.toMatchObject({ code: 'category_in_use', status: 409 });
+    await store.removeCategory(id);
+    expect(await all(store.categories())).toEqual([cats]);
+  });
+});
+
+describe('orders', () => {
+  it('are placed, got, completed and cancelled', async () => {
+    const store = storeOf();
+    const { id: petId } = await store.createPet({ name: 'Luna', categoryId: 1n });
+    const placed = await store.placeOrder({ petId });
+    expect(placed).toMatchObject({ id: expect.any(BigInt), petId, status: 'placed' });
+    expect(await store.getOrder(placed.id)).toEqual(placed);
+    expect(await store.cancelOrder(placed.id)).toMatchObject({ id: placed.id, status: 'cancelled' });
+    const again = await store.placeOrder({ petId });
+    expect(await store.completeOrder(again.id)).toMatchObject({ id: again.id, status: 'completed' });
+    expect(await all(store.pets({ id: [petId] }))).toMatchObject([{ status: 'sold' }]);
+  });
+});
+
+const CALLS = 400;
+const PER_MINUTE = 60;
+const DEFAULT_MAX_WAIT = 65_000;
+
+/** Clients of one new account of the free plan, whose clock is the API's too. */
+async function clientsOf(count: number, options: ClientOptions) {
+  const { key: apiKey } = await api.openKey('free');
+  const from = api.clock.now();
+  const clock = new VirtualClock(() => {
+    api.clock.set(instant(from + Math.floor(clock.now())));
+  });
+  const tries: TryInfo[] = [];
+  const onResponse = (outcome: TryInfo) => {
+    tries.push(outcome);
+  };
+  const all = { baseUrl: `${api.origin}/v1`, apiKey, clock, onResponse, ...options };
+  return { stores: Array.from({ length: count }, () => new AdoptionStore(all)), clock, tries };
+}
+
+describe.each([
+  [1, DEFAULT_MAX_WAIT],
+  [1, 150_000],
+  [3, DEFAULT_MAX_WAIT],
+])('400 calls at once on the free plan, by %i clients with maxWait %i ms', (count, maxWait) => {
+  it('are answered, or given up within maxWait with an error that says when, and nobody is banned', async () => {
+    const { stores, clock, tries } = await clientsOf(count, { maxWait });
+    const ends = await Promise.all(
+      Array.from({ length: CALLS }, async (_, index) => {
+        const page = stores[index % count]?.pets({ limit: 1 }).page();
+        const error: unknown = await page?.then(
+          () => undefined,
+          (reason: unknown) => reason,
+        );
+        return { error, after: clock.now() };
+      }),
+    );
+    const answered = ends.filter(({ error }) => error === undefined);
+    const refused = tries.filter(({ status }) => status === 429);
+    // Those of the first minute, and of each minute that begins before maxWait is over.
+    expect(answered.length).toBeGreaterThanOrEqual(PER_MINUTE * (1 + Math.floor(maxWait / 61_000)));
+    for (const { error } of ends)
+      if (error !== undefined) expect(error).toMatchObject({ kind: 'rate_limit', retryAfter: expect.any(Number) });
+    expect(Math.max(...ends.map(({ after }) => after))).toBeLessThanOrEqual(maxWait);
+    // One client knows what is left. Several learn it by at most as many refusals as each has requests under way.
+    if (count === 1) expect(refused).toEqual([]);
+    expect(await stores[0]?.getRateLimit()).toMatchObject({ ban: null });
+  });
+});
+
+const POSTS = 200;
+const LOSSES = ['request not sent', 'headers lost', 'body cut', 'connection reset'] as const;
+
+const lost: Record<string, number> = {};
+
+/** A proxy before the API that loses some requests and some answers. */
+const proxy = createServer((client) => {
+  const server = connect(api.port, api.host);
+  for (const [one, other] of [
+    [client, server],
+    [server, client],
+  ] as const) {
+    one.on('error', () => other.destroy());
+    one.on('close', () => other.destroy());
+  }
+  client.on('data', (request) => {
+    if (isLost('request not sent')) client.destroy();
+    else server.write(request);
+  });
+  server.on('data', (answer: Buffer) => {
+    if (isLost('headers lost')) client.destroy();
+    else if (isLost('body cut')) client.end(answer.subarray(0, answer.length - 10));
+    else if (isLost('connection reset')) reset(client, answer);
+    else client.write(answer);
+  });
+});
+
+function isLost(how: (typeof LOSSES)[number] | 'aborted by the caller'): boolean {
+  if (Math.random() > 0.15) return false;
+  lost[how] = (lost[how] ?? 0) + 1;
+  return true;
+}
+
+function reset(client: Socket, answer: Buffer): void {
+  client.write(answer.subarray(0, Math.floor(Math.random() * answer.length)), () => client.resetAndDestroy());
+}
+
+beforeAll(() => once(proxy.listen(0, '127.0.0.1'), 'listening'));
+afterAll(() => {
+  proxy.close();
+});
+
+/** Adds the animal, however often its caller has to repeat that with the key of the error. */
+async function add(store: AdoptionStore, name: string): Promise<number> {
+  let idempotencyKey: string | undefined;
+  for (let calls = 1; ; calls += 1) {
+    const caller = new AbortController();
+    if (isLost('aborted by the caller')) abortLater(caller, Math.floor(Math.random() * 20));
+    try {
+      await store.createPet({ name, categoryId: 1n }, { idempotencyKey, signal: caller.signal });
+      return calls;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      ({ idempotencyKey } = error);
+    }
+  }
+}
+
+/** Aborts after some turns of the event loop, so that each stage of a request is met. */
+function abortLater(caller: AbortController, turns: number): void {
+  if (turns === 0) caller.abort();
+  else
+    setImmediate(() => {
+      abortLater(caller, turns - 1);
+    });
+}
+
+it('200 POSTs whose answers are lost at random places, repeated with the error’s key, make 200 animals', async () => {
+  const { port } = proxy.address() as AddressInfo;
+  const options = { baseUrl: `http://127.0.0.1:${port}/v1`, apiKey: api.key, clock: new VirtualClock(), maxTries: 2 };
+  const store = new AdoptionStore(options);
+  const names = Array.from({ length: POSTS }, (_, index) => `Lost ${index}`);
+  const calls = await Promise.all(names.map((name) => add(store, name)));
+
+  const found = (await all(storeOf().pets())).map(({ name }) => name).filter((name) => name.startsWith('Lost'));
+  expect(found.sort()).toEqual(names.sort());
+  for (const how of [...LOSSES, 'aborted by the caller']) expect(lost[how]).toBeGreaterThan(POSTS / 50);
+  expect(calls.filter((count) => count > 1).length).toBeGreaterThan(POSTS / 50);
+});
