@@ -10,7 +10,7 @@ import { operations as byName } from '../../src/openapi/operations.js';
 import { startApi, useApi } from '../support/api.js';
 import { problemsOf } from '../support/description.js';
 import { expectError } from '../support/expectations.js';
-import { bearer, createPet, get, nextPageOf, rawHead, sendOnce } from '../support/pets-client.js';
+import { bearer, get, rawHead, sendOnce } from '../support/pets-client.js';
 import { type RawResponse, request } from '../support/raw-http.js';
 
 interface Operation {
@@ -236,94 +236,14 @@ describe('for generators of clients, the description', () => {
   });
 });
 
-describe('a response is checked against the description, which detects', () => {
-  const withBody = (response: RawResponse, change: (body: string) => string): RawResponse => ({
-    ...response,
-    body: change(response.body),
-  });
-  const withHeader = (response: RawResponse, name: string, value: string): RawResponse => ({
-    ...response,
-    headers: { ...response.headers, [name]: value },
-  });
-  const without = (response: RawResponse, name: string): RawResponse => ({
-    ...response,
-    headers: Object.fromEntries(Object.entries(response.headers).filter(([each]) => each !== name)),
-  });
-
-  const list = async () => {
-    await createPet(api, '{"name":"Luna","categoryId":9223372036854775807}');
-    await createPet(api, '{"name":"Milo","categoryId":-9223372036854775808}');
-    return get(api, '/v1/pets?limit=1');
-  };
-  const refusal = () => get(api, '/v1/pets?limit=0');
-  const problems = (response: RawResponse) => problemsOf('GET', '/v1/pets', response);
-
-  it('no fault in the API’s own responses', async () => {
-    expect(problems(await list())).toEqual([]);
-    expect(problems(await refusal())).toEqual([]);
-    expect(nextPageOf(await list())).toBeDefined();
-  });
-
-  it('a status that is not described', async () => {
-    expect(problems({ ...(await list()), status: 202 })).toEqual(['status 202 is not described']);
-    expect(problems({ ...(await refusal()), status: 404 })).toEqual(['status 404 is not described']);
-    expect(problemsOf('GET', '/v1/cats', await list())).toEqual(['status 200 is not described']);
-    expect(problemsOf('DELETE', '/v1/pets', await list())).toEqual(['status 200 is not described']);
-  });
-
-  it.each([
-    ['x-inside', '1'],
-    ['deprecation', '@1764892800'],
-    ['set-cookie', 'a=b'],
-  ])('a header that is not described, %s', async (name, value) => {
-    expect(problems(withHeader(await list(), name, value))).toEqual([`header ${name} is not described`]);
-  });
-
-  it.each(['x-request-id', 'x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'ratelimit'])(
-    'the lack of %s',
-    async (name) => {
-      expect(problems(without(await list(), name))).toEqual([`header ${name} is missing`]);
-    },
-  );
-
-  it.each([
-    ['x-ratelimit-reset', 'tomorrow'],
-    ['x-ratelimit-remaining', '-1'],
-    ['x-request-id', 'a, b'],
-    ['link', 'next'],
-  ])('a header of another form, %s: %s', async (name, value) => {
-    expect(problems(withHeader(await list(), name, value))).toEqual([expect.stringMatching(`^header ${name} must `)]);
-  });
-
-  it('another media type', async () => {
-    expect(problems(withHeader(await list(), 'content-type', 'application/json'))).toHaveLength(1);
-  });
-
-  it.each<[string, (body: string) => string]>([
-    ['a property that is not described', (body) => body.replace('{', '{"born":2020,')],
-    ['a property that is missing', (body) => body.replace(/"name":"[^"]*",/, '')],
-    ['a status that is none', (body) => body.replace('available', 'lost')],
-    ['an int64 that is one too many', (body) => body.replace('9223372036854775807', '9223372036854775808')],
-    ['an int64 that is a string', (body) => body.replace('9223372036854775807', '"9223372036854775807"')],
-    ['an int64 with an exponent', (body) => body.replace('9223372036854775807', '1e3')],
-    ['what is no JSON', (body) => body.slice(1)],
-    ['nothing at all', () => ''],
-  ])('in the body %s', async (_case, change) => {
-    const response = await list();
-    expect(change(response.body)).not.toBe(response.body);
-    expect(problems(withBody(response, change))).toHaveLength(1);
-  });
-
-  it.each<[string, (body: string) => string]>([
-    ['a code that the registry lacks', (body) => body.replace('invalid_parameter', 'invalid_limit')],
-    ['a code of another status', (body) => body.replace('invalid_parameter', 'not_found')],
-    ['another status than its own', (body) => body.replace('400', '404')],
-    ['a property that is not described', (body) => body.replace('{', '{"stack":"",')],
-  ])('in a refusal %s', async (_case, change) => {
-    const response = await refusal();
-    expect(change(response.body)).not.toBe(response.body);
-    expect(problems(withBody(response, change))).not.toEqual([]);
-  });
+it('a response is checked against the description: what that lacks is a problem', async () => {
+  const response = await get(api, '/v1/pets?limit=0');
+  const problems = (changed: Partial<RawResponse>) => problemsOf('GET', '/v1/pets', { ...response, ...changed });
+  expect(problems({})).toEqual([]);
+  expect(problems({ status: 202 })).toEqual(['status 202 is not described']);
+  expect(problems({ headers: { ...response.headers, 'x-inside': '1' } })).toEqual(['header x-inside is not described']);
+  expect(problems({ body: response.body.replace('{', '{"stack":"",') })).not.toEqual([]);
+  expect(problems({ body: response.body.replace('invalid_parameter', 'not_found') })).not.toEqual([]);
 });
 
 const fetchPage = (path: string, method = 'GET', headers: Readonly<Record<string, string>> = {}) =>

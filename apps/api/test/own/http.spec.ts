@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { type Application, createApplication, instant, later, MINUTE, plan } from '@adoption-store/domain';
+import { type Application, createApplication, MINUTE, plan } from '@adoption-store/domain';
 import { inMemoryPorts } from '@adoption-store/domain/testing';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { createDatabase, DatabaseGate, type TestDatabase, until } from '@adoption-store/test-support';
@@ -9,34 +9,12 @@ import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/com
 import pg from 'pg';
 import { finalize, type Observable } from 'rxjs';
 import { ApiMetrics, type ApiOptions, createApi } from '../../src/create-api.js';
-import { type ErrorCode, errorStatuses } from '../../src/errors/error-codes.js';
 import { startApi, type TestApi, useApi } from '../support/api.js';
 import { expectError } from '../support/expectations.js';
-import {
-  addPet,
-  bearer,
-  changePet,
-  createPet,
-  get,
-  listPets,
-  rawHead,
-  sendOnce,
-  withdrawPet,
-} from '../support/pets-client.js';
+import { bearer, createPet, get, listPets, rawHead } from '../support/pets-client.js';
 import { isPooled } from '../support/pooled.js';
 import { parseResponses, type RawResponse, request, sendRaw } from '../support/raw-http.js';
-import {
-  addCategory,
-  categoryOf,
-  end,
-  MESSAGES,
-  orderPet,
-  ORDERS,
-  placeOrder,
-  postMessage,
-  postOrder,
-  removeCategory,
-} from '../support/store-client.js';
+import { end, MESSAGES, ORDERS, postMessage, postOrder } from '../support/store-client.js';
 
 const ADDRESS_LIMIT = 10_000;
 const GET = 'GET /v1/pets HTTP/1.1';
@@ -277,128 +255,6 @@ describe('a request that is left unfinished, or sent byte by byte, is answered 4
   it('and delays nobody: an honest client is served meanwhile', () => {
     // One that had to wait for them would be served once or twice.
     expect(served).toBeGreaterThan(10);
-  });
-});
-
-const keyed = (key: string) => ({ 'Content-Type': 'application/json', 'Idempotency-Key': key });
-
-/** Sends that many requests of a new key, and returns the last response. */
-async function overLimits(count: number): Promise<RawResponse> {
-  const { key } = await api.openKey('free');
-  for (let sent = 1; sent < count; sent += 1) await request(api, '/v1/pets', { headers: bearer(key) });
-  return request(api, '/v1/pets', { headers: bearer(key) });
-}
-
-/** The second response to a key whose daily limit is one. */
-async function overDay(): Promise<RawResponse> {
-  const { key } = await api.openKey(plan('enterprise', { perMinute: 10, perDay: 1 }));
-  await request(api, '/v1/pets', { headers: bearer(key) });
-  return request(api, '/v1/pets', { headers: bearer(key) });
-}
-
-/** A request for each code of the registry; `internal_error` and `service_unavailable` have their tests below. */
-const REQUESTS: Readonly<
-  Record<Exclude<ErrorCode, 'internal_error' | 'service_unavailable'>, () => Promise<RawResponse>>
-> = {
-  bad_request: () => get(api, '/%zz'),
-  rate_limited: () => overLimits(61),
-  key_banned: () => overLimits(110),
-  daily_quota_exceeded: overDay,
-  category_in_use: async () => {
-    const { id } = categoryOf(await addCategory(api, 'In use'), 201);
-    await createPet(api, `{"name":"Luna","categoryId":${id}}`);
-    return removeCategory(api, id);
-  },
-  category_name_taken: async () => {
-    await addCategory(api, 'Taken');
-    return addCategory(api, 'TAKEN');
-  },
-  expectation_failed: () => sendOnce(api, rawHead(api, GET, ['Expect: x'])),
-  expired_api_key: async () => {
-    const { account } = await api.openKey();
-    const expiresAt = later(api.clock.now(), MINUTE);
-    const { text } = await api.application.issueKey.execute({ accountId: account.id, expiresAt });
-    api.clock.set(expiresAt);
-    return request(api, '/v1/pets', { headers: bearer(text) });
-  },
-  gone: async () => {
-    const today = api.clock.now();
-    api.clock.set(instant(Date.UTC(2030, 11, 5)));
-    const response = await get(api, '/v1/pets/1');
-    api.clock.set(today);
-    return response;
-  },
-  headers_too_large: () => sendOnce(api, rawHead(api, GET, [`X-Long: ${'x'.repeat(20_000)}`])),
-  idempotency_key_in_use: async () => {
-    const client = new pg.Client(api.databaseUrl);
-    await client.connect();
-    // As an instance that has stopped within the request's transaction.
-    await client.query(`BEGIN; INSERT INTO idempotency_records (account_id, key, fingerprint, answered_at)
-      SELECT id, 'in use', '', now() FROM accounts`);
-    const response = await createPet(api, LUNA, keyed('in use'));
-    await client.end();
-    return response;
-  },
-  idempotency_key_reused: async () => {
-    await createPet(api, LUNA, keyed('reused'));
-    return createPet(api, '{"name":"Milo","categoryId":1}', keyed('reused'));
-  },
-  invalid_api_key: () => request(api, '/v1/pets', { headers: bearer('nonsense') }),
-  invalid_json: () => createPet(api, '{'),
-  invalid_parameter: () => get(api, '/v1/pets?limit=0'),
-  method_not_allowed: () => sendOnce(api, rawHead(api, 'DELETE /v1/pets HTTP/1.1')),
-  missing_api_key: () => request(api, '/v1/pets'),
-  not_found: () => get(api, '/cats'),
-  invalid_transition: async () => changePet(api, await addPet(api, 'sold'), { status: 'available' }),
-  order_in_progress: async () => {
-    const { petId } = await placeOrder(api);
-    return changePet(api, petId, { status: 'available' });
-  },
-  precondition_failed: async () => withdrawPet(api, await addPet(api), { 'If-Match': '"another"' }),
-  order_final: async () => {
-    const { id } = await placeOrder(api);
-    await end(api, 'complete', id);
-    return end(api, 'cancel', id);
-  },
-  pet_not_available: async () => orderPet(api, await addPet(api, 'sold')),
-  too_many_orders: async () => {
-    const { key } = await api.openKey();
-    for (let placed = 0; placed < 100; placed += 1) await placeOrder(api, key);
-    return orderPet(api, await addPet(api), key);
-  },
-  payload_too_large: () => createPet(api, LUNA.padEnd(65_537)),
-  request_timeout: () => sendOnce(api, `${GET}\r\nHost: localhost\r\nX-Unfinis`),
-  insufficient_scope: async () => {
-    const { account } = await api.openKey();
-    const { text } = await api.application.issueKey.execute({ accountId: account.id, scopes: ['pets:write'] });
-    return request(api, '/v1/pets', { headers: bearer(text) });
-  },
-  revoked_api_key: async () => {
-    const { id, key } = await api.openKey();
-    await api.application.revokeKey.execute({ id });
-    return request(api, '/v1/pets', { headers: bearer(key) });
-  },
-  disabled_api_key: async () => {
-    const { id, key } = await api.openKey();
-    await api.application.disableKey.execute({ id, isDisabled: true });
-    return request(api, '/v1/pets', { headers: bearer(key) });
-  },
-  unsupported_media_type: () => createPet(api, LUNA, {}),
-  uri_too_long: () => get(api, `/${'x'.repeat(9_000)}`),
-};
-
-describe('the registry of codes', () => {
-  it.each(Object.entries(REQUESTS))('has %s, which a request can meet', async (code, respond) => {
-    expectError(await respond(), errorStatuses[code as ErrorCode], code as ErrorCode);
-  });
-
-  it('has no code that no test meets', () => {
-    const met = [...Object.keys(REQUESTS), 'internal_error', 'service_unavailable'];
-    expect(met.sort()).toEqual(Object.keys(errorStatuses).sort());
-  });
-
-  it('gives only statuses that stand for refusals', () => {
-    for (const status of Object.values(errorStatuses)) expect(status).toBeGreaterThanOrEqual(400);
   });
 });
 

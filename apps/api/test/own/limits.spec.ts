@@ -266,32 +266,6 @@ describe('a refusal from before authentication', () => {
   });
 });
 
-it.each([60_000, 59_999, 1_000, 999])(
-  'Retry-After passes when it is obeyed, %i ms before the end of a day',
-  async (milliseconds) => {
-    const { key } = await api.openKey('free');
-    api.clock.set(later(startOf(DAY, api.clock.now()), DAY - milliseconds));
-    const refused = (await times(61, () => list(key))).at(-1);
-    expectError(refused, 429, 'rate_limited');
-    const seconds = Number(refused?.headers['retry-after']);
-    expect(seconds).toBeGreaterThanOrEqual(1);
-    api.clock.advance(seconds * SECOND);
-    expect((await list(key)).status).toBe(200);
-  },
-);
-
-it('an exhausted day resets when Retry-After says so', async () => {
-  const { key } = await api.openKey({ name: 'enterprise', perMinute: 10, perDay: 10 });
-  api.clock.advance(DAY - 1_500);
-  const refused = (await times(11, () => list(key))).at(-1);
-  expectError(refused, 429, 'daily_quota_exceeded');
-  expect(refused?.headers['retry-after']).toBe('2');
-  api.clock.advance(1_499);
-  expect((await list(key)).status).toBe(429);
-  api.clock.advance(501);
-  expect((await list(key)).status).toBe(200);
-});
-
 describe('a token', () => {
   const withToken = (token: string) => request(api, '/v1/pets', { headers: { authorization: `Bearer ${token}` } });
 
@@ -425,23 +399,6 @@ describe('a refused request', () => {
     expect(await logOf(account.id)).toHaveLength(1);
     const statement = 'SELECT FROM refusals WHERE at >= $1';
     expect(await query(api.databaseUrl, statement, [new Date(api.clock.now())])).toHaveLength(1);
-  });
-
-  it('is one of the last 100 of 300', async () => {
-    const { account, key } = await api.openKey('business');
-    for (let sent = 0; sent < 300; sent += 100) {
-      await Promise.all(
-        Array.from({ length: 100 }, (_, index) =>
-          request(api, '/v1/pets?limit=0', { headers: { ...bearer(key), 'X-Request-Id': `number-${sent + index}` } }),
-        ),
-      );
-      api.clock.advance(1);
-    }
-    await logged(account.id, 'number-299');
-    const log = await logOf(account.id);
-    expect(log.map(({ requestId }) => requestId).sort()).toEqual(
-      Array.from({ length: 100 }, (_, index) => `number-${200 + index}`),
-    );
   });
 });
 

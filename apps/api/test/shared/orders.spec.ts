@@ -78,17 +78,6 @@ describe('POST /v1/store/orders answers 201', () => {
     expect(orderOf(response, 201)).toMatchObject({ petId, status: 'placed' });
   });
 
-  it('to one of many that want an animal at once, and 409 pet_not_available to the others', async () => {
-    const petId = await addPet(api);
-    const keys = await openKeys();
-    const responses = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => orderPet(api, petId, keys[index % 2])),
-    );
-    expect(responses.filter(({ status }) => status === 201)).toHaveLength(1);
-    for (const each of responses) if (each.status !== 201) expectError(each, 409, 'pet_not_available');
-    expect(await petStatus(api, petId)).toBe('pending');
-  });
-
   it('up to the limit of an account, and 409 too_many_orders beyond, also under Idempotency-Keys', async () => {
     const [key] = await openKeys();
     const pets = await Promise.all(Array.from({ length: 110 }, () => addPet(api)));
@@ -250,19 +239,6 @@ describe.each(ENDINGS)('POST /v1/store/orders/{orderId}/$ending', ({ ending, sta
   it('answers 404 not_found to an id that no order has', async () => {
     for (const id of NO_IDS) expectError(await end(api, ending, id), 404, 'not_found');
   });
-});
-
-it('of completing and cancelling an order at once one wins, and order and animal are as it left them', async () => {
-  const { id, petId } = await placeOrder(api);
-  const responses = await Promise.all(
-    ['complete', 'cancel', 'complete', 'cancel'].map((ending) => end(api, ending as 'cancel', id)),
-  );
-  const [winner, ...others] = responses.sort((one, other) => one.status - other.status);
-  for (const response of others) expectError(response, 409, 'order_final');
-  if (winner === undefined) throw new Error('nobody raced');
-  const ended = orderOf(winner);
-  await expectStays(ended);
-  expect(await petStatus(api, petId)).toBe(ended.status === 'completed' ? 'sold' : 'available');
 });
 
 describe('GET /v1/store/orders', () => {

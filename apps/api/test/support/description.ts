@@ -6,7 +6,7 @@ import formats from 'ajv-formats';
 import { pathOf, routableUrl } from '../../src/requests/request-target.js';
 import { type JsonValue, parseJson } from '../../src/requests/strict-json.js';
 import type { ErrorBody } from '../../src/errors/error-codes.js';
-import type { RawResponse } from './raw-response.js';
+import type { RawResponse } from './raw-http.js';
 
 type Schema = Readonly<Record<string, unknown>> & { readonly $ref?: string };
 type Named<Part> = Readonly<Record<string, Part>>;
