@@ -324,7 +324,7 @@ const holdings = SCOPES.flatMap((scope) => {
 });
 
 describe('every operation, with', () => {
-  it.each([
+  it.each<{ held: string; has: readonly Scope[]; key?: Scopes; account?: Scopes }>([
     { held: 'nobody to anything', has: SCOPES },
     { held: 'both to every scope', has: SCOPES, key: SCOPES, account: SCOPES },
     { held: 'the key to one, the account to another', has: [], key: [SCOPES[0]], account: [SCOPES[1]] },
