@@ -14,20 +14,15 @@ import { InMemoryMessageSender, ManualClock } from '@adoption-store/domain/testi
 import type { InfrastructureConfig } from '@adoption-store/infrastructure';
 import { createDatabase } from '@adoption-store/test-support';
 import { openPooled } from './pooled.js';
+import type { Api } from './shared-api.js';
 
 /** The API with its own database, served over real HTTP. Only its clock is set by hand. */
-export interface TestApi {
-  readonly host: string;
-  readonly port: number;
-  /** For example `http://127.0.0.1:41234`. */
-  readonly origin: string;
+export interface TestApi extends Api {
   readonly application: Application;
   readonly clock: ManualClock;
   /** Receives the messages that `application.deliverMessages` delivers. */
   readonly messageSender: InMemoryMessageSender;
   readonly databaseUrl: string;
-  /** A valid API key of an account with limits that no suite reaches. */
-  readonly key: string;
   /** Creates a key of a new account. */
   openKey(of?: FixedPlanName | Plan): Promise<{ account: Account; id: bigint; key: string }>;
   close(): Promise<void>;

@@ -1,13 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { isInt64 } from '@adoption-store/domain';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { pathOf, routableUrl } from '../../src/requests/request-target.js';
 import { type JsonValue, parseJson } from '../../src/requests/strict-json.js';
-import { description } from '../../src/openapi/description.js';
-import { refusalResponses } from '../../src/openapi/errors.js';
-import { withHeaders } from '../../src/openapi/headers.js';
 import type { ErrorBody } from '../../src/errors/error-codes.js';
-import type { RawResponse } from './raw-response.js';
+import type { RawResponse } from './raw-http.js';
 
 type Schema = Readonly<Record<string, unknown>> & { readonly $ref?: string };
 type Named<Part> = Readonly<Record<string, Part>>;
@@ -49,20 +48,23 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 const LONGEST_METHOD = 20;
 const ROOT = 'https://adoption-store.example/';
 
-const { paths, components } = description as unknown as Description;
+// The committed one, which description.spec.ts holds to the code: nothing of Nest is loaded.
+const { paths, components } = JSON.parse(
+  readFileSync(join(__dirname, '../../openapi.json'), 'utf8'),
+) as unknown as Description;
 const operations = Object.entries(paths).map(([path, methods]) => ({
   path: new RegExp(`^/v1${path.replace(/\{\w+\}/g, '[^/]+')}$`),
   methods: Object.fromEntries(Object.entries(methods).map(([method, operation]) => [method.toUpperCase(), operation])),
 }));
 
 const allow: Header = { required: true, schema: { type: 'string', pattern: '^[A-Z]+(?:, [A-Z]+)*$' } };
-const withAllow = { ...withHeaders(), Allow: allow } as unknown as Response['headers'];
+const refusals = components['responses'] as Named<Response>;
+const common = Object.entries(refusals['PayloadTooLarge']?.headers ?? {}).filter(([name]) => name !== 'X-Stability');
+const withAllow = { ...Object.fromEntries(common), Allow: allow };
 
 /** Responses to requests that match no operation. OpenAPI can't describe them. */
 const elsewhere: Named<Response> = {
-  ...Object.fromEntries(
-    Object.values(refusalResponses as unknown as Named<Response>).map((each) => [statusOf(each), each]),
-  ),
+  ...Object.fromEntries(Object.values(refusals).map((each) => [statusOf(each), each])),
   405: { headers: withAllow, content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } },
 };
 

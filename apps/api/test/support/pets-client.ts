@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
-import type { TestApi } from './api.js';
 import { type RawResponse, request, sendRaw } from './raw-http.js';
+import type { Api } from './shared-api.js';
 
 export interface Pet {
   readonly id: number;
@@ -14,18 +14,18 @@ export function bearer(key: string): Record<string, string> {
 }
 
 /** GET of a path. Default key: the suite's. */
-export function get(api: TestApi, path: string, key: string = api.key): Promise<RawResponse> {
+export function get(api: Api, path: string, key: string = api.key): Promise<RawResponse> {
   return request(api, path, { headers: bearer(key) });
 }
 
 /** @param query for example `?limit=5` */
-export function listPets(api: TestApi, query = ''): Promise<RawResponse> {
+export function listPets(api: Api, query = ''): Promise<RawResponse> {
   return get(api, `/v1/pets${query}`);
 }
 
 /** POST of a body, byte for byte, as `application/json`. */
 export function createPet(
-  api: TestApi,
+  api: Api,
   body: string | Buffer,
   headers: Readonly<Record<string, string>> = { 'Content-Type': 'application/json' },
 ): Promise<RawResponse> {
@@ -34,7 +34,7 @@ export function createPet(
 
 /** PATCH of an animal, as a JSON Merge Patch. */
 export function changePet(
-  api: TestApi,
+  api: Api,
   id: bigint | number | string,
   change: object | string,
   headers: Readonly<Record<string, string>> = {},
@@ -49,7 +49,7 @@ export function changePet(
 }
 
 export function withdrawPet(
-  api: TestApi,
+  api: Api,
   id: bigint | number | string,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<RawResponse> {
@@ -58,7 +58,7 @@ export function withdrawPet(
 
 /** A request line and headers. `Host` and the key are added unless they are given. */
 export function rawHead(
-  api: TestApi,
+  api: Api,
   requestLine: string,
   headers: readonly string[] = [],
   standard: readonly string[] = [`Host: ${api.host}:${api.port}`, `Authorization: Bearer ${api.key}`],
@@ -67,10 +67,20 @@ export function rawHead(
 }
 
 /** Sends the bytes and returns the only response. */
-export async function sendOnce(api: TestApi, bytes: string | Buffer): Promise<RawResponse> {
+export async function sendOnce(api: Api, bytes: string | Buffer): Promise<RawResponse> {
   const [response] = await sendRaw(api, bytes);
   if (!response) throw new Error('the connection was closed without an answer');
   return response;
+}
+
+/** Adds an animal and returns its id. */
+export async function addPet(api: Api, status = 'available', categoryId = 1): Promise<number> {
+  return petOf(await createPet(api, JSON.stringify({ name: 'Luna', categoryId, status })), 201).id;
+}
+
+export function petOf(response: RawResponse, status = 200): Pet {
+  expect(response).toMatchObject({ status });
+  return JSON.parse(response.body) as Pet;
 }
 
 /** The animals of a page. */
@@ -97,7 +107,7 @@ export function nextPageOf({ headers }: RawResponse): URL | undefined {
 }
 
 /** All pages from the first to the last, by following the `Link` headers. */
-export async function walk(api: TestApi, first: string, key?: string): Promise<readonly RawResponse[]> {
+export async function walk(api: Api, first: string, key?: string): Promise<readonly RawResponse[]> {
   const responses: RawResponse[] = [];
   for (let path: string | undefined = first; path !== undefined;) {
     const response = await get(api, path, key);
@@ -109,6 +119,6 @@ export async function walk(api: TestApi, first: string, key?: string): Promise<r
 }
 
 /** Every page of the animals. */
-export async function walkPages(api: TestApi, query: string): Promise<readonly (readonly Pet[])[]> {
+export async function walkPages(api: Api, query: string): Promise<readonly (readonly Pet[])[]> {
   return (await walk(api, `/v1/pets${query}`)).map(petsOf);
 }

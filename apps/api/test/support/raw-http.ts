@@ -1,8 +1,13 @@
 import { connect, type Socket } from 'node:net';
 import { expectDescribed } from './description.js';
-import type { RawResponse } from './raw-response.js';
 
-export type { RawResponse };
+export interface RawResponse {
+  readonly status: number;
+  /** Names are in lower case. Repeated headers are joined by ", ". */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body's bytes without chunking. */
+  readonly body: string;
+}
 
 /** Longest wait for a response, in milliseconds. */
 const LONGEST_SILENCE = 5_000;

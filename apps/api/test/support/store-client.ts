@@ -1,8 +1,13 @@
 import { expect } from '@jest/globals';
-import type { PetStatus } from '@adoption-store/domain';
-import type { TestApi } from './api.js';
-import { bearer, get, petsOf } from './pets-client.js';
+import { addPet, bearer, get, petsOf } from './pets-client.js';
 import { type RawResponse, request } from './raw-http.js';
+import type { Api } from './shared-api.js';
+
+export { addPet };
+
+type Headers = Readonly<Record<string, string>>;
+
+const JSON_HEADERS = { 'Content-Type': 'application/json' };
 
 export interface Order {
   readonly id: number;
@@ -14,50 +19,35 @@ export interface Order {
 
 export const ORDERS = '/v1/store/orders';
 
-/** Adds an animal and returns its id. */
-export async function addPet(api: TestApi, status: PetStatus = 'available'): Promise<number> {
-  const { id } = await api.application.addAnimal.execute({ name: 'Luna', categoryId: 1n, status });
-  return Number(id);
-}
-
 /** The animal's status in GET /v1/pets. */
-export async function petStatus(api: TestApi, petId: number): Promise<string | undefined> {
+export async function petStatus(api: Api, petId: number): Promise<string | undefined> {
   return petsOf(await get(api, `/v1/pets?id=${petId}`))[0]?.status;
 }
 
 /** POST of a body, byte for byte, as `application/json`. */
-export function postOrder(
-  api: TestApi,
-  body: string | Buffer,
-  headers: Readonly<Record<string, string>> = { 'Content-Type': 'application/json' },
-): Promise<RawResponse> {
+export function postOrder(api: Api, body: string | Buffer, headers: Headers = JSON_HEADERS): Promise<RawResponse> {
   return request(api, ORDERS, { method: 'POST', headers: { ...bearer(api.key), ...headers }, body });
 }
 
 /** Orders the animal. Default key: the suite's. */
-export function orderPet(api: TestApi, petId: number, key: string = api.key): Promise<RawResponse> {
-  return postOrder(api, `{"petId":${petId}}`, { 'Content-Type': 'application/json', ...bearer(key) });
+export function orderPet(api: Api, petId: number, key: string = api.key): Promise<RawResponse> {
+  return postOrder(api, `{"petId":${petId}}`, { ...JSON_HEADERS, ...bearer(key) });
 }
 
 /** Places an order for a new animal. */
-export async function placeOrder(api: TestApi, key?: string): Promise<Order> {
+export async function placeOrder(api: Api, key?: string): Promise<Order> {
   return orderOf(await orderPet(api, await addPet(api), key), 201);
 }
 
 export type Ending = 'complete' | 'cancel';
 
 /** Completes or cancels the order. Default key: the suite's. */
-export function end(
-  api: TestApi,
-  ending: Ending,
-  orderId: number | string,
-  key: string = api.key,
-): Promise<RawResponse> {
+export function end(api: Api, ending: Ending, orderId: number | string, key: string = api.key): Promise<RawResponse> {
   return request(api, `${ORDERS}/${orderId}/${ending}`, { method: 'POST', headers: bearer(key) });
 }
 
 /** @param query for example `?limit=5` */
-export function listOrders(api: TestApi, query = '', key?: string): Promise<RawResponse> {
+export function listOrders(api: Api, query = '', key?: string): Promise<RawResponse> {
   return get(api, `${ORDERS}${query}`, key);
 }
 
@@ -69,4 +59,77 @@ export function orderOf(response: RawResponse, status = 200): Order {
 export function ordersOf(response: RawResponse): readonly Order[] {
   expect(response).toMatchObject({ status: 200 });
   return JSON.parse(response.body) as readonly Order[];
+}
+
+export interface Category {
+  readonly id: number;
+  readonly name: string;
+}
+
+export const CATEGORIES = '/v1/categories';
+
+/** A request with a body, byte for byte. */
+export function sendCategory(
+  api: Api,
+  method: 'POST' | 'PUT',
+  path: string,
+  body: string,
+  headers: Headers = JSON_HEADERS,
+): Promise<RawResponse> {
+  return request(api, path, { method, headers: { ...bearer(api.key), ...headers }, body });
+}
+
+export function addCategory(api: Api, name: string): Promise<RawResponse> {
+  return sendCategory(api, 'POST', CATEGORIES, JSON.stringify({ name }));
+}
+
+export function nameCategory(api: Api, id: number | string, name: string, headers: Headers = {}): Promise<RawResponse> {
+  return sendCategory(api, 'PUT', `${CATEGORIES}/${id}`, JSON.stringify({ name }), { ...JSON_HEADERS, ...headers });
+}
+
+export function getCategory(api: Api, id: number | string): Promise<RawResponse> {
+  return get(api, `${CATEGORIES}/${id}`);
+}
+
+export function removeCategory(api: Api, id: number | string, headers: Headers = {}): Promise<RawResponse> {
+  return request(api, `${CATEGORIES}/${id}`, { method: 'DELETE', headers: { ...bearer(api.key), ...headers } });
+}
+
+/** @param query for example `?limit=5` */
+export function listCategories(api: Api, query = ''): Promise<RawResponse> {
+  return get(api, `${CATEGORIES}${query}`);
+}
+
+export function categoryOf(response: RawResponse, status = 200): Category {
+  expect(response).toMatchObject({ status });
+  return JSON.parse(response.body) as Category;
+}
+
+export function categoriesOf(response: RawResponse): readonly Category[] {
+  expect(response).toMatchObject({ status: 200 });
+  return JSON.parse(response.body) as readonly Category[];
+}
+
+export interface Message {
+  readonly id: string;
+  readonly message: string;
+  readonly status: string;
+  readonly createdAt: string;
+}
+
+export const MESSAGES = '/v1/messages';
+
+/** POST of a body, byte for byte, as `application/json`. */
+export function postMessage(api: Api, body: string | Buffer, headers: Headers = JSON_HEADERS): Promise<RawResponse> {
+  return request(api, MESSAGES, { method: 'POST', headers: { ...bearer(api.key), ...headers }, body });
+}
+
+/** Sends the text. Default key: the suite's. */
+export function writeMessage(api: Api, message: string, key: string = api.key): Promise<RawResponse> {
+  return postMessage(api, JSON.stringify({ message }), { ...JSON_HEADERS, ...bearer(key) });
+}
+
+export function messageOf(response: RawResponse, status = 200): Message {
+  expect(response).toMatchObject({ status });
+  return JSON.parse(response.body) as Message;
 }

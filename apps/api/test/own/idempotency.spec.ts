@@ -1,24 +1,16 @@
-import { createApplication, DAY, MINUTE } from '@adoption-store/domain';
+import { createApplication, DAY } from '@adoption-store/domain';
 import { inMemoryPorts } from '@adoption-store/domain/testing';
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { until } from '@adoption-store/test-support';
 import pg from 'pg';
-import { type ApiParts, ApiModule } from '../src/api.module.js';
-
-import { useApi } from './support/api.js';
-import { CATEGORIES } from './support/categories-client.js';
-import { expectError, JSON_CONTENT_TYPE } from './support/expectations.js';
-import { MESSAGES } from './support/messages-client.js';
-import { bearer, get, petsOf, rawHead, sendOnce, walkPages } from './support/pets-client.js';
-import { type RawResponse, request } from './support/raw-http.js';
-import { addPet, ORDERS, orderOf, petStatus, placeOrder } from './support/store-client.js';
+import { type ApiParts, ApiModule } from '../../src/api.module.js';
+import { useApi } from '../support/api.js';
+import { expectError, JSON_CONTENT_TYPE } from '../support/expectations.js';
+import { bearer, get, petsOf, rawHead, sendOnce, walkPages } from '../support/pets-client.js';
+import { type RawResponse, request } from '../support/raw-http.js';
+import { addPet, CATEGORIES, MESSAGES, ORDERS, orderOf, petStatus, placeOrder } from '../support/store-client.js';
 
 const api = useApi();
-
-// Each test has its own minute, so that no test uses up another's quota.
-beforeEach(() => {
-  api.clock.advance(MINUTE);
-});
 
 /** Nest's RequestMethod.POST. */
 const POST = 1;
@@ -99,14 +91,6 @@ describe.each(OPERATIONS)('%s under an Idempotency-Key', (_name, status, prepare
 });
 
 describe('an Idempotency-Key', () => {
-  it('adds one animal to the store, however often it is repeated', async () => {
-    const before = await animals();
-    const key = newKey();
-    await Promise.all(Array.from({ length: 10 }, () => post(key)));
-    await post(key);
-    expect(await animals()).toBe(before + 1);
-  });
-
   it('belongs to one path', async () => {
     const key = newKey();
     await post(key);
@@ -252,11 +236,9 @@ describe('a request whose Idempotency-Key another one has in use', () => {
       await client.query('LOCK TABLE animals IN EXCLUSIVE MODE');
       const first = post(key);
       await until(async () => (await client.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount === 1);
-      const begun = performance.now();
       const second = await post(key);
       expectError(second, 409, 'idempotency_key_in_use');
       expect(second.headers).toHaveProperty('retry-after', '1');
-      expect(performance.now() - begun).toBeLessThan(1_300);
       await client.query('COMMIT');
       await first;
       expect(await post(key)).toMatchObject({ status: 201 });

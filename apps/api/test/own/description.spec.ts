@@ -1,13 +1,17 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { limitsOf, plan } from '@adoption-store/domain';
-import { DEPRECATIONS, getPetDeprecation } from '@adoption-store/web';
+import { DEPRECATIONS, getPetDeprecation, readQuickStarts } from '@adoption-store/web';
 import { describe, expect, it } from '@jest/globals';
-import { errorStatuses } from '../src/errors/error-codes.js';
-import { description } from '../src/openapi/description.js';
-import { operations as byName } from '../src/openapi/operations.js';
-import { useApi } from './support/api.js';
-import { problemsOf } from './support/description.js';
-import { createPet, get, nextPageOf } from './support/pets-client.js';
-import { type RawResponse, request } from './support/raw-http.js';
+import { errorStatuses } from '../../src/errors/error-codes.js';
+import { referencePage } from '../../src/docs/reference-page.js';
+import { description, descriptionText } from '../../src/openapi/description.js';
+import { operations as byName } from '../../src/openapi/operations.js';
+import { startApi, useApi } from '../support/api.js';
+import { problemsOf } from '../support/description.js';
+import { expectError } from '../support/expectations.js';
+import { bearer, get, rawHead, sendOnce } from '../support/pets-client.js';
+import { type RawResponse, request } from '../support/raw-http.js';
 
 interface Operation {
   readonly operationId: string;
@@ -112,10 +116,6 @@ describe('the description', () => {
     const body = JSON.stringify({ ...example, [field]: {} });
     const { status, body: answer } = await request(api, path, { method, headers, body });
     expect([status, JSON.parse(answer)]).toMatchObject([400, { message: expect.stringMatching(`^${field} must be`) }]);
-  });
-
-  it('describes the fields of a body', () => {
-    expect(fieldsOfBodies.map(({ field }) => field)).toEqual(expect.arrayContaining(['name', 'petId', 'message']));
   });
 
   it('requires the same properties of an animal and an error as the original document', () => {
@@ -236,96 +236,173 @@ describe('for generators of clients, the description', () => {
   });
 });
 
-describe('a response is checked against the description, which detects', () => {
-  const withBody = (response: RawResponse, change: (body: string) => string): RawResponse => ({
-    ...response,
-    body: change(response.body),
+it('a response is checked against the description: what that lacks is a problem', async () => {
+  const response = await get(api, '/v1/pets?limit=0');
+  const problems = (changed: Partial<RawResponse>) => problemsOf('GET', '/v1/pets', { ...response, ...changed });
+  expect(problems({})).toEqual([]);
+  expect(problems({ status: 202 })).toEqual(['status 202 is not described']);
+  expect(problems({ headers: { ...response.headers, 'x-inside': '1' } })).toEqual(['header x-inside is not described']);
+  expect(problems({ body: response.body.replace('{', '{"stack":"",') })).not.toEqual([]);
+  expect(problems({ body: response.body.replace('invalid_parameter', 'not_found') })).not.toEqual([]);
+});
+
+const fetchPage = (path: string, method = 'GET', headers: Readonly<Record<string, string>> = {}) =>
+  request(api, path, { method, headers });
+
+function expectPage(response: RawResponse, type: string): void {
+  expect(response).toMatchObject({
+    status: 200,
+    headers: { 'content-type': type, 'cache-control': 'public, no-cache', 'x-content-type-options': 'nosniff' },
   });
-  const withHeader = (response: RawResponse, name: string, value: string): RawResponse => ({
-    ...response,
-    headers: { ...response.headers, [name]: value },
-  });
-  const without = (response: RawResponse, name: string): RawResponse => ({
-    ...response,
-    headers: Object.fromEntries(Object.entries(response.headers).filter(([each]) => each !== name)),
+  expect(Object.keys(response.headers).filter((name) => /ratelimit|authenticate|stability/.test(name))).toEqual([]);
+  const policy = response.headers['content-security-policy'];
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).not.toMatch(/unsafe|https?:|\*/);
+}
+
+describe.each([
+  ['/openapi.json', 'application/json; charset=utf-8'],
+  ['/docs', 'text/html; charset=utf-8'],
+  ['/docs/page.js', 'text/javascript; charset=utf-8'],
+  ['/docs/swagger-ui.css', 'text/css; charset=utf-8'],
+  ['/docs/swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
+])('%s', (path, type) => {
+  it('needs no key, and may load nothing from other hosts', async () => {
+    expectPage(await fetchPage(path), type);
+    expectPage(await fetchPage(`${path}?x=1`), type);
   });
 
-  const list = async () => {
-    await createPet(api, '{"name":"Luna","categoryId":9223372036854775807}');
-    await createPet(api, '{"name":"Milo","categoryId":-9223372036854775808}');
-    return get(api, '/v1/pets?limit=1');
-  };
-  const refusal = () => get(api, '/v1/pets?limit=0');
-  const problems = (response: RawResponse) => problemsOf('GET', '/v1/pets', response);
-
-  it('no fault in the API’s own responses', async () => {
-    expect(problems(await list())).toEqual([]);
-    expect(problems(await refusal())).toEqual([]);
-    expect(nextPageOf(await list())).toBeDefined();
+  it('is not sent again to a client that has it', async () => {
+    const { body, headers } = await fetchPage(path);
+    const etag = headers['etag'] ?? '';
+    expect(etag).toMatch(/^"[\w-]{22}"$/);
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      expect(await fetchPage(path, 'GET', { 'If-None-Match': known })).toMatchObject({ status: 304, body: '' });
+    }
+    expect(await fetchPage(path, 'GET', { 'If-None-Match': '"other"' })).toMatchObject({ status: 200, body });
   });
 
-  it('a status that is not described', async () => {
-    expect(problems({ ...(await list()), status: 202 })).toEqual(['status 202 is not described']);
-    expect(problems({ ...(await refusal()), status: 404 })).toEqual(['status 404 is not described']);
-    expect(problemsOf('GET', '/v1/cats', await list())).toEqual(['status 200 is not described']);
-    expect(problemsOf('DELETE', '/v1/pets', await list())).toEqual(['status 200 is not described']);
+  it('answers HEAD as GET, without the body', async () => {
+    const { headers } = await fetchPage(path);
+    const response = await fetchPage(path, 'HEAD');
+    expect(response).toMatchObject({ status: 200, body: '' });
+    expect(response.headers).toMatchObject({ etag: headers['etag'], 'content-length': headers['content-length'] });
   });
+
+  it('answers OPTIONS with 204 and Allow, and refuses other methods with 405', async () => {
+    const allow = 'GET, HEAD, OPTIONS';
+    expect(await fetchPage(path, 'OPTIONS')).toMatchObject({ status: 204, body: '', headers: { allow } });
+    for (const method of ['POST', 'PUT', 'DELETE']) {
+      const response = await fetchPage(path, method);
+      expect(response).toMatchObject({ status: 405, headers: { allow } });
+      expect(JSON.parse(response.body)).toMatchObject({ code: 'method_not_allowed', status: 405 });
+    }
+  });
+
+  it('counts against no address', async () => {
+    api.clock.advance(60_000);
+    for (let sent = 0; sent < 61; sent += 1) await fetchPage(path, 'HEAD');
+    expect((await fetchPage('/v1/pets')).headers['x-ratelimit-remaining']).toBe('59');
+  });
+});
+
+describe('a file that is compressed', () => {
+  const path = '/docs/swagger-ui.css';
 
   it.each([
-    ['x-inside', '1'],
-    ['server', 'adoption-store'],
-    ['deprecation', '@1764892800'],
-    ['set-cookie', 'a=b'],
-    ['retry-after', '1'],
-  ])('a header that is not described, %s', async (name, value) => {
-    expect(problems(withHeader(await list(), name, value))).toEqual([`header ${name} is not described`]);
+    ['gzip, deflate, br', 'br'],
+    ['gzip', 'gzip'],
+    ['br;q=0, gzip', 'gzip'],
+    ['*', 'br'],
+    ['gzip;q=0', undefined],
+    ['', undefined],
+  ])('is sent to a client that accepts "%s" as %s', async (accepted, encoding) => {
+    const response = await fetchPage(path, 'GET', { 'Accept-Encoding': accepted });
+    expect(response).toMatchObject({ status: 200, headers: { vary: 'Accept-Encoding' } });
+    expect(response.headers['content-encoding']).toBe(encoding);
   });
 
-  it.each(['x-request-id', 'x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'ratelimit'])(
-    'the lack of %s',
-    async (name) => {
-      expect(problems(without(await list(), name))).toEqual([`header ${name} is missing`]);
+  it('has a tag for each encoding (RFC 9110 §8.8.3.3)', async () => {
+    const headersFor = async (encoding: string) =>
+      (await fetchPage(path, 'HEAD', { 'Accept-Encoding': encoding })).headers;
+    const all = await Promise.all(['br', 'gzip', 'identity'].map(headersFor));
+    expect(new Set(all.map(({ etag }) => etag)).size).toBe(3);
+    const known = { 'Accept-Encoding': 'br', 'If-None-Match': all[0]?.['etag'] ?? '' };
+    expect(await fetchPage(path, 'GET', known)).toMatchObject({ status: 304, body: '' });
+  });
+
+  it('is sent as it was', async () => {
+    const plain = await (await fetch(`${api.origin}${path}`, { headers: { 'Accept-Encoding': 'identity' } })).text();
+    for (const encoding of ['br', 'gzip']) {
+      const response = await fetch(`${api.origin}${path}`, { headers: { 'Accept-Encoding': encoding } });
+      expect([response.headers.get('content-encoding'), await response.text()]).toEqual([encoding, plain]);
+    }
+  });
+});
+
+describe('the page at /docs', () => {
+  it.each([
+    [undefined, '<li>The operator of this service gives out keys</li>'],
+    ['https://portal.example.com', '<a href="https://portal.example.com/keys">Get a key</a>'],
+    ['https://example.com/"><script>', '<a href="https://example.com/%22%3E%3Cscript%3E/keys">Get a key</a>'],
+  ])('leads from the portal address %s to a key', (portalUrl, link) => {
+    expect(referencePage(portalUrl)).toContain(link);
+  });
+
+  it('shows the quick starts', () => {
+    const marks: Readonly<Record<string, string>> = { lt: '<', amp: '&' };
+    const shown = referencePage(undefined).replace(/&(\w+);/g, (entity, name: string) => marks[name] ?? entity);
+    const starts = readQuickStarts();
+    expect(starts.map(({ language }) => language)).toEqual(['curl', 'TypeScript', 'Python']);
+    for (const { file, command, text } of starts)
+      for (const code of [file, command, text]) expect(shown).toContain(`<code>${code}</code>`);
+    expect(shown).toContain('<code>npm install @adoption-store/client</code>');
+  });
+});
+
+describe('beside the pages', () => {
+  it.each(['/docs/', '/docs/index.html', '/docs/../package.json', '/docs/%2e%2e/package.json', '/v1/docs', '/openapi'])(
+    'nothing is to be had at %s',
+    async (path) => {
+      expectError(await fetchPage(path), 401, 'missing_api_key');
+      expectError(await fetchPage(path, 'GET', bearer(api.key)), 404, 'not_found');
     },
   );
+});
 
-  it.each([
-    ['x-ratelimit-reset', 'tomorrow'],
-    ['x-ratelimit-remaining', '-1'],
-    ['x-request-id', 'a, b'],
-    ['link', 'next'],
-  ])('a header of another form, %s: %s', async (name, value) => {
-    expect(problems(withHeader(await list(), name, value))).toEqual([expect.stringMatching(`^header ${name} must `)]);
+describe('openapi.json', () => {
+  it('is committed as the code has it; `npm run openapi -w @adoption-store/api` writes it', () => {
+    expect(readFileSync(join(__dirname, '../../openapi.json'), 'utf8')).toBe(descriptionText());
   });
 
-  it('another media type', async () => {
-    expect(problems(withHeader(await list(), 'content-type', 'application/json'))).toHaveLength(1);
+  it('is served with the address at which this machine reaches the API', async () => {
+    expect((await fetchPage('/openapi.json')).body).toBe(descriptionText(api.origin));
+  });
+});
+
+describe('the first server of a served description', () => {
+  const firstServer = async (origin: string, headers: Readonly<Record<string, string>>) => {
+    const response = await fetch(`${origin}/openapi.json`, { headers });
+    return ((await response.json()) as { servers: readonly { url: string }[] }).servers[0]?.url;
+  };
+
+  it('is PUBLIC_URL, where it is set', async () => {
+    const published = await startApi({ publicUrl: 'https://api.example.com' });
+    expect(await firstServer(published.origin, {})).toBe('https://api.example.com/v1');
+    await published.close();
   });
 
-  it.each<[string, (body: string) => string]>([
-    ['a property that is not described', (body) => body.replace('{', '{"born":2020,')],
-    ['a property that is missing', (body) => body.replace(/"name":"[^"]*",/, '')],
-    ['a status that is none', (body) => body.replace('available', 'lost')],
-    ['an int64 that is one too many', (body) => body.replace('9223372036854775807', '9223372036854775808')],
-    ['an int64 that is a string', (body) => body.replace('9223372036854775807', '"9223372036854775807"')],
-    ['an int64 with a fraction', (body) => body.replace('9223372036854775807', '1.0')],
-    ['an int64 with an exponent', (body) => body.replace('9223372036854775807', '1e3')],
-    ['an envelope', (body) => `{"items":${body}}`],
-    ['what is no JSON', (body) => body.slice(1)],
-    ['nothing at all', () => ''],
-  ])('in the body %s', async (_case, change) => {
-    const response = await list();
-    expect(change(response.body)).not.toBe(response.body);
-    expect(problems(withBody(response, change))).toHaveLength(1);
+  it('is never what a Host header says', async () => {
+    const { body } = await sendOnce(
+      api,
+      rawHead(api, 'GET /openapi.json HTTP/1.1', [], ['Host: evil.example', 'X-Forwarded-Host: evil.example']),
+    );
+    expect(body).toBe(descriptionText(api.origin));
   });
 
-  it.each<[string, (body: string) => string]>([
-    ['a code that the registry lacks', (body) => body.replace('invalid_parameter', 'invalid_limit')],
-    ['a code of another status', (body) => body.replace('invalid_parameter', 'not_found')],
-    ['another status than its own', (body) => body.replace('400', '404')],
-    ['a property that is not described', (body) => body.replace('{', '{"stack":"",')],
-  ])('in a refusal %s', async (_case, change) => {
-    const response = await refusal();
-    expect(change(response.body)).not.toBe(response.body);
-    expect(problems(withBody(response, change))).not.toEqual([]);
+  it('is the production server, where other machines reach the API and PUBLIC_URL is not set', async () => {
+    const open = await startApi({}, undefined, undefined, '0.0.0.0');
+    expect(await firstServer(open.origin, {})).toBe('https://api.adoption-store.example/v1');
+    await open.close();
   });
 });

@@ -1,6 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { HttpRefusal } from '../errors/error-codes.js';
+import { NewMessageBody } from '../messages/new-message.body.js';
+import { ListPetsQuery, PETS_CURSOR } from '../pets/list-pets.query.js';
+import { NewPetBody } from '../pets/new-pet.body.js';
+import { encodeCursor } from '../responses/next-page.js';
+import { ListOrdersQuery } from '../store/list-orders.query.js';
+import { NewOrderBody } from '../store/new-order.body.js';
 import { type JsonValue, MAX_DEPTH, parseJson } from './strict-json.js';
+import { validated } from './validation.js';
 
 const parse = (text: string) => parseJson(Buffer.from(text));
 const refusal = (rule: string | RegExp) =>
@@ -145,25 +153,29 @@ describe('a strict JSON parser', () => {
     expect(() => parse(nested(MAX_DEPTH + 1))).toThrow(refusal('deeper than 16 levels'));
     expect(() => parse('{"a":'.repeat(30_000))).toThrow(refusal('deeper than 16 levels'));
   });
+});
 
+describe('a body of a request', () => {
   it.each<[string, (size: number) => string]>([
     ['many keys', (size) => `{${Array.from({ length: size / 8 }, (_, index) => `"k${index}":1`).join()}}`],
     [
       'keys that begin alike',
       (size) => `{${Array.from({ length: size / 32 }, (_, index) => `"${'a'.repeat(20)}${index}":1`).join()}}`,
     ],
-    ['deep arrays', (size) => `[${`${'['.repeat(13)}1${']'.repeat(13)},`.repeat(size / 28)}1]`],
-    ['many escapes', (size) => `"${'\\n'.repeat(size / 2)}"`],
+    ['deep arrays', (size) => `{"name":[${`${'['.repeat(13)}1${']'.repeat(13)},`.repeat(size / 28)}1]}`],
+    ['many escapes', (size) => `{"name":"${'\\n'.repeat(size / 2)}"}`],
+    ['white space in a name', (size) => `{"name":"${' '.repeat(size)}x","categoryId":1}`],
     ['an unfinished string', (size) => `"${'\\"'.repeat(size / 2)}`],
     ['a long number', (size) => '9'.repeat(size)],
     ['white space', (size) => `${' '.repeat(size)}x`],
-    ['a long array', (size) => `[${'0,'.repeat(size / 2)}0]`],
-  ])('parses %s at a cost that grows linearly with the bytes', (_what, bodyOf) => {
+    ['a long array', (size) => `{"name":[${'0,'.repeat(size / 2)}0]}`],
+  ])('is parsed and validated at a cost that grows linearly with its bytes: %s', (_what, bodyOf) => {
     const bodies = [4_096, 65_536].map((size) => Buffer.from(bodyOf(size)));
     const costOf = (bytes: Buffer) => {
       const before = performance.now();
       try {
-        parseJson(bytes);
+        const value = parseJson(bytes);
+        if (typeof value === 'object' && value !== null) validated(NewPetBody, value);
       } catch {
         // A refused text has been parsed too.
       }
@@ -179,5 +191,48 @@ describe('a strict JSON parser', () => {
     }
     // Sixteen times the bytes: linear is 16, quadratic 256.
     expect(large).toBeLessThan(100 * small);
+  });
+});
+
+/** The exposed properties of each class. */
+const EXPOSED = new Map<new () => object, readonly string[]>([
+  [NewPetBody, ['name', 'categoryId', 'status']],
+  [NewOrderBody, ['petId']],
+  [NewMessageBody, ['message']],
+  [ListPetsQuery, ['limit', 'status', 'ids', 'after']],
+  [ListOrdersQuery, ['limit', 'status', 'after']],
+]);
+
+/** JSON values, with integers as the strict parser returns them, and query-string values. */
+const value = fc.oneof(
+  fc.constantFrom('available', 'placed', 'sold', '', '1', '100', '101', null, true, 2n ** 63n - 1n, 2n ** 63n),
+  fc.string(),
+  fc.bigInt(),
+  fc.double(),
+  fc.array(fc.bigInt()),
+  fc.array(fc.string()),
+  fc.dictionary(fc.string(), fc.bigInt()),
+  fc.bigInt({ min: 1n, max: 10n }).map((after) => encodeCursor(PETS_CURSOR, after)),
+);
+const names = ['name', 'categoryId', 'status', 'petId', 'message', 'id', 'limit', 'cursor', 'other', 'constructor'];
+const given = fc.record(Object.fromEntries(names.map((name) => [name, value])), { requiredKeys: [] });
+
+describe.each([...EXPOSED])('any input for a %p', (type, exposed) => {
+  it('becomes an object with only exposed properties, or is refused with the broken rule', () => {
+    fc.assert(
+      fc.property(given, (plain) => {
+        try {
+          const object = validated(type, plain);
+          expect(object).toBeInstanceOf(type);
+          expect(exposed).toEqual(expect.arrayContaining(Object.keys(object)));
+        } catch (error) {
+          expect(error).toBeInstanceOf(HttpRefusal);
+          expect(error).toMatchObject({
+            code: 'invalid_parameter',
+            message: expect.stringMatching(/ must | is required$/),
+          });
+        }
+      }),
+    );
   });
 });

@@ -1,0 +1,687 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { expectError, expectHeadError, expectLimitHeaders, JSON_CONTENT_TYPE } from '../support/expectations.js';
+import {
+  addPet,
+  bearer,
+  categoryIdsOf,
+  changePet,
+  createPet,
+  get,
+  idsOf,
+  listPets,
+  nextPageOf,
+  type Pet,
+  petOf,
+  petsOf,
+  rawHead,
+  sendOnce,
+  walkPages,
+  withdrawPet,
+} from '../support/pets-client.js';
+import { type RawResponse, request, sendRaw } from '../support/raw-http.js';
+import { newCategoryId, openKeys, useSharedApi } from '../support/shared-api.js';
+import { end, orderPet, ORDERS, placeOrder } from '../support/store-client.js';
+
+const RUNS = 30;
+const MAX_BODY_BYTES = 65_536;
+const STATUSES = ['available', 'pending', 'sold'] as const;
+const [LEAST, GREATEST] = [-(2n ** 63n), 2n ** 63n - 1n];
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+
+const api = useSharedApi();
+/** Nothing is ever added to it. */
+const EMPTY = newCategoryId();
+const LUNA = '{"name":"Luna","categoryId":1}';
+
+/** The animal of a 201. Both ways to read it must give the same bytes. */
+async function expectCreated(response: RawResponse): Promise<Pet> {
+  expect(response).toMatchObject({ status: 201, headers: { 'content-type': JSON_CONTENT_TYPE } });
+  const pet = JSON.parse(response.body) as Pet;
+  expect((await listPets(api, `?id=${pet.id}`)).body).toBe(`[${response.body}]`);
+  expect((await get(api, `/v1/pets/${pet.id}`)).body).toBe(response.body);
+  return pet;
+}
+
+describe('POST /v1/pets answers 201', () => {
+  it('with the stored animal, and nothing else, at an absolute Location', async () => {
+    const response = await createPet(api, '{"name":"Luna","categoryId":12,"status":"pending"}');
+    const pet = await expectCreated(response);
+    expect(pet).toStrictEqual({ id: pet.id, name: 'Luna', categoryId: 12, status: 'pending' });
+    expect(pet.id).toBeGreaterThan(0);
+    expect(response.headers['location']).toBe(`${api.origin}/v1/pets/${pet.id}`);
+  });
+
+  it.each([...STATUSES])('with the given status %s', async (status) => {
+    const body = JSON.stringify({ status, categoryId: 1, name: 'Luna' });
+    expect(await expectCreated(await createPet(api, body))).toMatchObject({ status });
+  });
+
+  it.each([
+    ['white space at both ends', '  Luna\t\n'],
+    ['white space of Unicode around it', '\u00a0\u3000Luna\u2003\ufeff'],
+    ['line ends and control characters', 'Lu\r\nna\u2028\u0001\u007f'],
+    ['a zero-width space alone, which is not white space', '\u200b'],
+    ['decomposed letters', 'Zoe\u0308'],
+    ['joined emoji', '👩‍👩‍👧‍👦🏳️‍🌈'],
+    ['noncharacters', '\uffff\ufffe\u{10ffff}'],
+    ['what looks like SQL', "'); DROP TABLE animals; --"],
+    ['what looks like an escape', '\\u0000 \\" $1 ${name}'],
+  ])('with exactly the sent name: %s', async (_case, name) => {
+    expect((await expectCreated(await createPet(api, JSON.stringify({ name, categoryId: 1 })))).name).toBe(name);
+  });
+
+  it('with the characters that a name has in escapes', async () => {
+    const body = String.raw`{"name":"\"\\\/\b\f\n\r\t\u00e9\u00C9\ud83d\ude3a\\u0000","categoryId":1}`;
+    expect((await expectCreated(await createPet(api, body))).name).toBe('"\\/\b\f\n\r\téÉ😺\\u0000');
+  });
+
+  it.each([
+    ['an id', '"id":987654321'],
+    ['unknown properties', '"colour":null,"tags":{"a":[1,{"name":2}]},"category_id":9'],
+    ['numbers that are no integers elsewhere', '"weight":4.5e-1,"size":1E400'],
+    ['names in another case', '"Name":7,"STATUS":"?"'],
+    ['what every object has', '"constructor":7,"prototype":{"name":"x"},"toString":1,"then":"x","toJSON":"x","":""'],
+  ])('and ignores %s', async (_case, properties) => {
+    const pet = await expectCreated(await createPet(api, ` {${properties},\r\n"name" : "Luna",\t"categoryId":5 } `));
+    expect(pet).toStrictEqual({ id: pet.id, name: 'Luna', categoryId: 5, status: 'available' });
+    expect(pet.id).not.toBe(987_654_321);
+  });
+
+  it.each([
+    'application/json; charset=utf-8',
+    'Application/JSON;CHARSET="UTF-8"',
+    'application/json ; charset=Utf-8',
+    'application/json; profile="x"',
+  ])('to the Content-Type %s', async (type) => {
+    await expectCreated(await createPet(api, LUNA, { 'Content-Type': type }));
+  });
+
+  it('to a body of exactly 64 KiB', async () => {
+    const body = LUNA.replace('}', `,"x":"${'x'.repeat(MAX_BODY_BYTES - LUNA.length - 7)}"}`);
+    expect(Buffer.byteLength(body)).toBe(MAX_BODY_BYTES);
+    await expectCreated(await createPet(api, body));
+    expectError(await createPet(api, `${body} `), 413, 'payload_too_large');
+  });
+});
+
+describe('POST /v1/pets answers 400', () => {
+  it.each([
+    ['is missing', undefined],
+    ['is null', 'null'],
+    ['is an integer', '7'],
+    ['is a great integer', '9223372036854775807'],
+    ['is an array', '["Luna"]'],
+    ['is an object that looks like a string', '{"length":4,"trim":1}'],
+    ['is empty', '""'],
+    ['is white space', JSON.stringify(' \t\r\n\v\f\u00a0\u202f\u3000\u2028\u2029\ufeff')],
+    ['has 256 characters, the last a space', JSON.stringify(`${'x'.repeat(255)} `)],
+    ['has 60,000 characters', JSON.stringify('x'.repeat(60_000))],
+  ])('invalid_parameter where the name %s', async (_case, json) => {
+    const body = json === undefined ? `{"Name":"x","categoryId":${EMPTY}}` : `{"name":${json},"categoryId":${EMPTY}}`;
+    const message = expectError(await createPet(api, body), 400, 'invalid_parameter');
+    expect(message).toMatch(/^name (is required|must be a string|must not be empty|.*\b255\b)/);
+  });
+
+  it.each([
+    ['is missing', undefined],
+    ['is null', 'null'],
+    ['is a string of digits', '"1"'],
+    ['is a boolean', 'true'],
+    ['is an array', '[1]'],
+    ['is an object', '{"id":1}'],
+    ['has a fraction', '1.0'],
+    ['has an exponent', '1e0'],
+    ['is beyond what a double holds', '1e400'],
+    ['is 2^63', '9223372036854775808'],
+    ['is -2^63-1', '-9223372036854775809'],
+    ['is 1 modulo 2^64', '18446744073709551617'],
+    ['has 60,000 digits', '9'.repeat(60_000)],
+  ])('invalid_parameter where the categoryId %s', async (_case, json) => {
+    const body = json === undefined ? '{"name":"Luna","category_id":1}' : `{"name":"Luna","categoryId":${json}}`;
+    const message = expectError(await createPet(api, body), 400, 'invalid_parameter');
+    expect(message).toMatch(/^categoryId\b.*(-9223372036854775808.*9223372036854775807|required)/);
+  });
+
+  it.each(['null', '"adopted"', '""', '"Sold"', '"sold "', '0', '["sold"]', '"constructor"'])(
+    'invalid_parameter where the status is %s',
+    async (json) => {
+      const response = await createPet(api, `{"name":"Luna","categoryId":${EMPTY},"status":${json}}`);
+      expect(expectError(response, 400, 'invalid_parameter')).toMatch(/^status\b.*available, pending, sold/);
+    },
+  );
+
+  it.each<[string, Record<string, string>]>([
+    ['no Content-Type', {}],
+    ['an empty Content-Type', { 'Content-Type': '' }],
+    ['text', { 'Content-Type': 'text/plain; application/json' }],
+    ['a form', { 'Content-Type': 'application/x-www-form-urlencoded' }],
+    ['another kind of JSON', { 'Content-Type': 'application/vnd.api+json' }],
+    ['a wildcard', { 'Content-Type': 'application/*' }],
+    ['a list of types', { 'Content-Type': 'application/json, text/plain' }],
+    ['another charset', { 'Content-Type': 'application/json; charset=iso-8859-1' }],
+    ['an empty charset', { 'Content-Type': 'application/json; charset=' }],
+    ['two charsets', { 'Content-Type': 'application/json; charset=utf-8; charset=utf-16' }],
+    ['a Content-Encoding', { ...JSON_TYPE, 'Content-Encoding': 'gzip' }],
+    ['a list of encodings', { ...JSON_TYPE, 'Content-Encoding': 'gzip, identity' }],
+  ])('unsupported_media_type to %s, before it looks at the body', async (_case, headers) => {
+    const message = expectError(await createPet(api, '{', headers), 400, 'unsupported_media_type');
+    expect(message).toMatch(/Content-Type.*(application\/json|UTF-8)|Content-Encoding/);
+  });
+
+  it('and stores nothing of it', async () => {
+    expect(petsOf(await listPets(api, `?categoryId=${EMPTY}`))).toEqual([]);
+  });
+
+  it.each([
+    ['a body that is not JSON', '{', JSON_TYPE],
+    ['bad fields', '{"name":7}', JSON_TYPE],
+    ['another media type', LUNA, { 'Content-Type': 'text/plain' }],
+    ['a body over 64 KiB', 'x'.repeat(MAX_BODY_BYTES + 1), JSON_TYPE],
+  ])('only after 401: to %s', async (_case, body, headers) => {
+    const post = (more: object) => request(api, '/v1/pets', { method: 'POST', headers: { ...headers, ...more }, body });
+    expectError(await post({}), 401, 'missing_api_key');
+    expectError(await post(bearer('nonsense')), 401, 'invalid_api_key');
+  });
+});
+
+describe('a categoryId', () => {
+  const digits = fc.nat({ max: 999_999 });
+
+  it('comes back digit by digit, whichever int64 it is', async () => {
+    const property = fc.asyncProperty(fc.bigInt({ min: LEAST, max: GREATEST }), async (categoryId) => {
+      const created = await createPet(api, `{"name":"Luna","categoryId":${categoryId}}`);
+      await expectCreated(created);
+      expect(categoryIdsOf(created.body)).toEqual([String(categoryId)]);
+    });
+    const bounds = [LEAST, LEAST + 1n, -(2n ** 53n) - 1n, -1n, 0n, 2n ** 53n + 1n, 10n ** 18n + 1n, GREATEST];
+    await fc.assert(property, { numRuns: RUNS, examples: bounds.map((each) => [each]) });
+  });
+
+  it('is 0 where it is -0', async () => {
+    expect(categoryIdsOf((await createPet(api, '{"name":"Luna","categoryId":-0}')).body)).toEqual(['0']);
+  });
+
+  it.each([
+    [
+      'integer beyond int64',
+      fc
+        .oneof(fc.bigInt({ min: GREATEST + 1n, max: 2n ** 200n }), fc.bigInt({ min: -(2n ** 200n), max: LEAST - 1n }))
+        .map(String),
+    ],
+    [
+      'number with a fraction or an exponent',
+      fc.oneof(
+        fc.tuple(digits, digits).map(([whole, fraction]) => `${whole}.${fraction}`),
+        fc.tuple(digits, fc.constantFrom('e', 'E', 'e+', 'e-'), fc.nat({ max: 400 })).map((parts) => parts.join('')),
+      ),
+    ],
+  ])('is refused, whichever %s it is', async (_case, texts) => {
+    const property = fc.asyncProperty(texts, async (text) => {
+      const response = await createPet(api, `{"name":"Luna","categoryId":${text}}`);
+      expectError(response, 400, 'invalid_parameter');
+    });
+    await fc.assert(property, { numRuns: RUNS });
+  });
+});
+
+describe('a name', () => {
+  it.each(['grapheme', 'binary'] as const)('comes back as it was sent, whichever %s string it is', async (unit) => {
+    const isName = (text: string) => text.trim() !== '' && !text.includes('\0') && [...text].length <= 255;
+    const names = fc.string({ unit, minLength: 1, maxLength: 255 }).filter(isName);
+    const property = fc.asyncProperty(names, async (name) => {
+      expect((await expectCreated(await createPet(api, JSON.stringify({ name, categoryId: 1 })))).name).toBe(name);
+    });
+    await fc.assert(property, { numRuns: RUNS });
+  });
+
+  it('of any length is judged by its code points alone', async () => {
+    const lengths = fc.tuple(fc.constantFrom('x', 'é', '語', '🐈'), fc.integer({ min: 250, max: 260 }));
+    const property = fc.asyncProperty(lengths, async ([character, length]) => {
+      const response = await createPet(api, JSON.stringify({ name: character.repeat(length), categoryId: 1 }));
+      expect(response.status).toBe(length <= 255 ? 201 : 400);
+    });
+    await fc.assert(property, { numRuns: RUNS, examples: [[['🐈', 255]], [['🐈', 256]]] });
+  });
+});
+
+it('any bytes in a body are answered 201 or a 400 of the registry', async () => {
+  const jsonBytes = (value: unknown) => Buffer.from(JSON.stringify(value));
+  const bodies = fc.oneof(
+    fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
+    fc.json({ maxDepth: 4 }).map((text) => Buffer.from(text)),
+    fc.record({ name: fc.jsonValue(), categoryId: fc.jsonValue(), status: fc.jsonValue() }).map(jsonBytes),
+  );
+  const property = fc.asyncProperty(bodies, async (body) => {
+    const response = await createPet(api, body);
+    if (response.status === 201) return;
+    const { code } = JSON.parse(response.body) as { readonly code: string };
+    expectError(response, 400, code === 'invalid_json' ? 'invalid_json' : 'invalid_parameter');
+  });
+  await fc.assert(property, { numRuns: 3 * RUNS });
+});
+
+describe('GET /v1/pets', () => {
+  const COUNT = 45;
+  const CATEGORIES = [newCategoryId(), -newCategoryId(), newCategoryId()] as const;
+  const MINE = CATEGORIES.map((id) => `categoryId=${id}`).join('&');
+  let pets: readonly Pet[] = [];
+  let ids: readonly number[];
+  let cursor: string;
+
+  beforeAll(async () => {
+    for (let index = 0; index < COUNT; index += 1) {
+      const body = { name: `Animal ${index}`, categoryId: CATEGORIES[index % 3], status: STATUSES[(index >> 1) % 3] };
+      pets = [...pets, petOf(await createPet(api, JSON.stringify(body)), 201)];
+    }
+    ids = pets.map(({ id }) => id);
+    cursor = nextPageOf(await list('limit=5'))?.searchParams.get('cursor') ?? '';
+  });
+
+  const list = (query = '') => listPets(api, `?${MINE}&${query}`);
+  const all = async (query: string) => petsOf(await listPets(api, `?limit=100&${query}`));
+  const byId = (...wanted: readonly (number | bigint | undefined)[]) =>
+    wanted.map((id) => `id=${String(id)}`).join('&');
+
+  describe('answers 200', () => {
+    it('with a bare array of animals of exactly id, name, categoryId and status', async () => {
+      const response = await list('limit=1');
+      expect(response.headers['content-type']).toBe(JSON_CONTENT_TYPE);
+      expect(petsOf(response)).toStrictEqual([
+        { id: ids[0], name: 'Animal 0', categoryId: CATEGORIES[0], status: 'available' },
+      ]);
+    });
+
+    it('with the first 20 animals where no limit is given, and takes no notice of a body', async () => {
+      const headers = { ...bearer(api.key), 'Content-Type': 'text/plain' };
+      expect(idsOf(await request(api, `/v1/pets?${MINE}`, { headers, body: '{' }))).toEqual(ids.slice(0, 20));
+    });
+
+    it.each([1, 2, 20, 21, 44, 45, 99, 100])('with exactly the first %i for that limit', async (limit) => {
+      expect(idsOf(await list(`limit=${limit}`))).toEqual(ids.slice(0, limit));
+    });
+
+    it.each(['limit=%35', 'li%6Dit=5', '&limit=5'])('and decodes %s', async (query) => {
+      expect(idsOf(await list(query))).toHaveLength(5);
+    });
+
+    it.each([...STATUSES])('with every %s animal and no other, by status', async (status) => {
+      const expected = pets.filter((pet) => pet.status === status);
+      expect(expected).toHaveLength(STATUSES.indexOf(status) === 2 ? 14 : STATUSES.indexOf(status) === 1 ? 15 : 16);
+      expect(await all(`${MINE}&status=${status}`)).toEqual(expected);
+    });
+
+    it.each([0, 1, 2])('with every animal of a category and no other, %i', async (index) => {
+      const categoryId = CATEGORIES[index];
+      expect(await all(`categoryId=${categoryId}`)).toEqual(pets.filter((pet) => pet.categoryId === categoryId));
+    });
+
+    it('with the animals of many ids, ascending, each once, without the unknown', async () => {
+      const query = byId(ids[9], 999_999_999, ids[2], ids[5], ids[9], 0, -1, GREATEST, LEAST);
+      expect((await all(query)).map(({ id }) => id)).toEqual([ids[2], ids[5], ids[9]]);
+    });
+
+    it('with an empty array where nothing matches', async () => {
+      for (const query of [byId(999_999_999), `categoryId=${EMPTY}`]) {
+        const response = await listPets(api, `?${query}`);
+        expect(response).toMatchObject({ status: 200, body: '[]' });
+        expect(response.headers).not.toHaveProperty('link');
+      }
+    });
+
+    it('for 100 ids and 100 categories of the longest kind', async () => {
+      const longest = Array.from({ length: 100 }, (_, index) => LEAST + BigInt(index));
+      expect(await listPets(api, `?${byId(...longest)}`)).toMatchObject({ status: 200, body: '[]' });
+      const categories = longest.map((id) => `categoryId=${id + 1_000n}`).join('&');
+      expect(await listPets(api, `?${categories}`)).toMatchObject({ status: 200, body: '[]' });
+    });
+
+    it('with what status, ids and categories select together, at most the limit', async () => {
+      const wanted = pets.slice(0, 20);
+      const query = byId(...wanted.map(({ id }) => id));
+      const expected = wanted.filter((pet) => pet.categoryId === CATEGORIES[0] && pet.status === 'available');
+      expect(expected.length).toBeGreaterThan(2);
+      expect(await all(`${query}&categoryId=${CATEGORIES[0]}&status=available`)).toEqual(expected);
+      const some = await listPets(api, `?${query}&categoryId=${CATEGORIES[0]}&status=available&limit=2`);
+      expect(petsOf(some)).toEqual(expected.slice(0, 2));
+    });
+  });
+
+  describe('has a Link header', () => {
+    it('with an absolute URL of the page that follows, on the host that was asked', async () => {
+      const next = nextPageOf(await list('limit=5'));
+      expect(next).toMatchObject({ origin: api.origin, pathname: '/v1/pets' });
+      expect(next?.searchParams.get('cursor')).toMatch(/^[A-Za-z0-9._~-]+$/);
+      expect(idsOf(await get(api, `/v1/pets${next?.search ?? ''}`))).toEqual(ids.slice(5, 10));
+      const head = await request(api, `/v1/pets?${MINE}&limit=5`, { method: 'HEAD', headers: bearer(api.key) });
+      expect(nextPageOf(head)).toEqual(next);
+    });
+
+    it('on the name that the client calls the service by, and a usable one where HTTP/1.0 needs no Host', async () => {
+      const ask = (version: string, ...headers: readonly string[]) =>
+        sendOnce(
+          api,
+          rawHead(api, `GET /v1/pets?${MINE}&limit=5 ${version}`, headers, [`Authorization: Bearer ${api.key}`]),
+        );
+      expect(nextPageOf(await ask('HTTP/1.1', 'Host: pets.example:8443'))?.origin).toBe('http://pets.example:8443');
+      expect(nextPageOf(await ask('HTTP/1.0'))?.origin).toBe(api.origin);
+    });
+
+    it('only where an animal is left', async () => {
+      expect((await list(`limit=${COUNT - 1}`)).headers).toHaveProperty('link');
+      for (const limit of [COUNT, 100]) expect((await list(`limit=${limit}`)).headers).not.toHaveProperty('link');
+    });
+
+    it('that keeps every filter, adds none, and has one cursor, another on each page', async () => {
+      const query = `?limit=1&status=sold&${byId(...ids)}&${MINE}`;
+      const second = nextPageOf(await listPets(api, query))?.search ?? '';
+      const third = nextPageOf(await listPets(api, second))?.search ?? '';
+      for (const search of [second, third]) expect(search.replace(/&cursor=[\w-]+$/, '')).toBe(query);
+      expect(third).not.toBe(second);
+      expect([...(nextPageOf(await list())?.searchParams.keys() ?? [])]).toEqual([
+        'categoryId',
+        'categoryId',
+        'categoryId',
+        'cursor',
+      ]);
+    });
+  });
+
+  it.each([1, 7, 44, 45, 100])('is walked by %i so that every animal is met exactly once, in order', async (limit) => {
+    const pages = await walkPages(api, `?${MINE}&limit=${limit}`);
+    expect(pages.flat()).toEqual(pets);
+    expect(pages).toHaveLength(Math.ceil(COUNT / limit));
+  });
+
+  it('takes a cursor with another limit and status, and from another account', async () => {
+    expect(idsOf(await list(`limit=3&cursor=${cursor}`))).toEqual(ids.slice(5, 8));
+    const sold = pets.slice(5).filter(({ status }) => status === 'sold');
+    expect(petsOf(await list(`limit=2&status=sold&cursor=${cursor}`))).toEqual(sold.slice(0, 2));
+    const [key] = await openKeys();
+    expect(idsOf(await get(api, `/v1/pets?${MINE}&limit=3&cursor=${cursor}`, key))).toEqual(ids.slice(5, 8));
+  });
+
+  describe('answers 400 invalid_parameter', () => {
+    const times = (count: number, name: string) => Array.from({ length: count }, (_, at) => `${name}=${at}`).join('&');
+
+    it.each([
+      ...['0', '-0', '101', '99999999999999999999', '-1', '01', '%2B5', '+5', '1.0', '1e1', '0x10', '1_0', '', '%20'],
+      ...['5%20', '5%0A', '5%00', '%EF%BC%95', '%D9%A5', 'ten', 'NaN', '5,6', '%225%22', '[5]', '%zz'],
+      ...['5&limit=5', '5&li%6Dit=6', '5&limit='],
+    ])('to limit=%s', async (value) => {
+      const message = expectError(await listPets(api, `?limit=${value}`), 400, 'invalid_parameter');
+      expect(message).toMatch(/^limit\b.*\b1\b.*\b100\b/);
+    });
+
+    it.each(['adopted', '', 'SOLD', 'sold%20', 'sold%0A', 'available,sold', 'sold&status=sold', 'constructor', '0'])(
+      'to status=%s',
+      async (value) => {
+        const message = expectError(await listPets(api, `?status=${value}`), 400, 'invalid_parameter');
+        expect(message).toMatch(/^status\b.*available, pending, sold/);
+      },
+    );
+
+    it.each(
+      ['id', 'categoryId'].flatMap((name) =>
+        ['', '1.0', '1e3', '%2B1', '01', '9223372036854775808', '-9223372036854775809', '9'.repeat(1_000), 'abc', '1,2']
+          .concat('0x1', '1n', '-', '%201', '1%0A', '1%00', '%EF%BC%91')
+          .map((value) => [name, value] as const),
+      ),
+    )('to %s=%s among good ones', async (name, value) => {
+      const response = await listPets(api, `?${name}=1&${name}=${value}&${name}=2`);
+      expect(expectError(response, 400, 'invalid_parameter')).toBe(
+        `${name} must be an integer from -9223372036854775808 to 9223372036854775807`,
+      );
+    });
+
+    it.each(['id', 'categoryId'])('to %s given 101 times', async (name) => {
+      const message = expectError(await listPets(api, `?${times(101, name)}`), 400, 'invalid_parameter');
+      expect(message).toBe(`${name} must be given at most 100 times`);
+    });
+
+    it.each<[string, () => string]>([
+      ['that is empty', () => ''],
+      ['that is a number', () => '100'],
+      ['that is not base64', () => '%F0%9F%90%88'],
+      ['that is cut at its start', () => cursor.slice(1)],
+      ['with a character behind', () => `${cursor}A`],
+      ['with padding behind', () => `${cursor}=`],
+      ['with white space inside', () => `${cursor.slice(0, 4)}%20${cursor.slice(4)}`],
+      ['in another case', () => cursor.toLowerCase()],
+      ['whose last character was changed', () => `${cursor.slice(0, -1)}${cursor.endsWith('B') ? 'C' : 'B'}`],
+      ['that is given twice', () => `${cursor}&cursor=${cursor}`],
+      ['made without its check', () => Buffer.from('pets:100').toString('base64url')],
+      ['that ends at SQL', () => Buffer.from("pets:1' OR '1'='1").toString('base64url')],
+      ['of four thousand characters', () => 'A'.repeat(4_000)],
+    ])('to a cursor %s', async (_case, text) => {
+      expect(expectError(await list(`cursor=${text()}`), 400, 'invalid_parameter')).toMatch(/^cursor\b/);
+    });
+
+    it('to a cursor that is cut short anywhere, rather than go on from the wrong place', async () => {
+      const cuts = Array.from({ length: cursor.length - 1 }, (_, index) => cursor.slice(0, index + 1));
+      const answers = await Promise.all(cuts.map(async (cut) => (await list(`cursor=${cut}`)).status));
+      expect(new Set(answers)).toEqual(new Set([400]));
+    });
+
+    it.each(['limit=0', 'status=x', 'id=x', 'cursor=x'])('only after 401: to %s', async (query) => {
+      expectError(await request(api, `/v1/pets?${query}`), 401, 'missing_api_key');
+      expectError(await get(api, `/v1/pets?${query}`, 'nonsense'), 401, 'invalid_api_key');
+    });
+  });
+});
+
+/** No id of an animal. `%s` of a path. */
+const NO_IDS = [
+  '999999999',
+  '0',
+  '-1',
+  '9223372036854775808',
+  '18446744073709551617',
+  '9'.repeat(8_000),
+  '',
+  'luna',
+  '1.0',
+]
+  .concat('1e0', '%2B1', '01', '0x1', '1n', '-', '%201', '1%0A', '1%00', '1%2F', '%EF%BC%91', '1,2', '1;a=b', '1.json')
+  .concat(':petId', '__proto__', '*', "1'%20OR%20'1'='1", '%F0%9F%90%88');
+
+describe('GET /v1/pets/{petId}', () => {
+  it('takes percent-encoded digits for the digits', async () => {
+    const id = await addPet(api);
+    const digits = [...String(id)].map((digit) => `%3${digit}`).join('');
+    expect(petOf(await get(api, `/v1/pets/${digits}`)).id).toBe(id);
+  });
+
+  it.each(NO_IDS)('answers 404 not_found to %s, to HEAD too, and 401 to no key', async (id) => {
+    expectError(await get(api, `/v1/pets/${id}`), 404, 'not_found');
+    expectHeadError(await request(api, `/v1/pets/${id}`, { method: 'HEAD', headers: bearer(api.key) }), 404);
+    expectError(await request(api, `/v1/pets/${id}`), 401, 'missing_api_key');
+  });
+
+  it('says that it is deprecated, as RFC 9745 and RFC 8594 write it, on 404 too, with a successor and a page', async () => {
+    const id = await addPet(api);
+    for (const [petId, status] of [
+      [id, 200],
+      [999_999_999, 404],
+    ] as const) {
+      const { headers, ...response } = await get(api, `/v1/pets/${petId}`);
+      expect(response.status).toBe(status);
+      expect(headers).toMatchObject({ deprecation: '@1764892800', sunset: 'Thu, 05 Dec 2030 00:00:00 GMT' });
+      expect(headers['link']).toBe(
+        `<${api.origin}/v1/pets?id=${petId}>; rel="successor-version", <${api.origin}/docs>; rel="deprecation"; type="text/html"`,
+      );
+    }
+    for (const path of [`/v1/pets?id=${id}`, '/v1/pets?limit=1']) {
+      const { headers } = await get(api, path);
+      expect([headers['deprecation'], headers['sunset']]).toEqual([undefined, undefined]);
+    }
+    expect((await request(api, `/v1/pets/${id}`)).headers).not.toHaveProperty('sunset');
+  });
+});
+
+const bodyOf = async (id: unknown) => (await get(api, `/v1/pets/${String(id)}`)).body;
+const tagOf = async (id: unknown) => (await get(api, `/v1/pets/${String(id)}`)).headers['etag'] ?? '';
+
+describe('PATCH /v1/pets/{petId} answers 200 with the animal', () => {
+  it.each([
+    ['a name', '{"name":" Łuna 🐈 "}', '"name":" Łuna 🐈 ","categoryId":1,"status":"available"'],
+    ['a category', `{"categoryId":${LEAST}}`, `"name":"Luna","categoryId":${LEAST},"status":"available"`],
+    ['a status', '{"status":"pending"}', '"name":"Luna","categoryId":1,"status":"pending"'],
+    ['what it has already', '{"status":"available"}', '"name":"Luna","categoryId":1,"status":"available"'],
+    [
+      'all of them, beside what is ignored',
+      '{"id":7,"colour":null,"status":"pending","categoryId":9007199254740993,"name":"Milo"}',
+      '"name":"Milo","categoryId":9007199254740993,"status":"pending"',
+    ],
+  ])('after a change of %s, and its next entity tag', async (_case, change, fields) => {
+    const id = await addPet(api);
+    const response = await changePet(api, id, change);
+    expect(response).toMatchObject({ status: 200, body: `{"id":${id},${fields}}`, headers: { 'x-stability': 'beta' } });
+    expectLimitHeaders(response);
+    expect(await bodyOf(id)).toBe(response.body);
+    expect(response.headers['etag']).toMatch(/^"[0-9a-f]{64}"$/);
+    expect(await tagOf(id)).toBe(response.headers['etag']);
+  });
+
+  it.each(['Application/JSON; charset="UTF-8"', 'application/merge-patch+json; charset=utf-8'])(
+    'to a body of type %s',
+    async (type) => {
+      const response = await changePet(api, await addPet(api), { name: 'Milo' }, { 'Content-Type': type });
+      expect(response).toMatchObject({ status: 200 });
+    },
+  );
+
+  it('whose name was mended while an order is placed, and whose status waits for its end', async () => {
+    const { id, petId } = await placeOrder(api);
+    expect(await changePet(api, petId, { name: 'Milo', status: 'pending' })).toMatchObject({ status: 200 });
+    for (const status of ['available', 'sold'])
+      expectError(await changePet(api, petId, { name: 'Nala', status }), 409, 'order_in_progress');
+    expect(await bodyOf(petId)).toContain('"name":"Milo"');
+    await end(api, 'cancel', id);
+    expect(await changePet(api, petId, { status: 'pending' })).toMatchObject({ status: 200 });
+  });
+});
+
+describe('PATCH /v1/pets/{petId} answers', () => {
+  it.each([
+    [/^name /, ['null', '""', '" "', '1', '["x"]', `"${'x'.repeat(256)}"`].map((name) => `{"name":${name}}`)],
+    [/^categoryId /, ['null', '"1"', '1.0', '9223372036854775808'].map((id) => `{"categoryId":${id}}`)],
+    [/^status /, ['null', '"lost"', '"Sold"', '1'].map((status) => `{"name":"Milo","status":${status}}`)],
+    [/at least one of name, categoryId and status/, ['{}', '{"colour":"black"}']],
+  ])('400 invalid_parameter, %s, to a bad change, and changes nothing', async (message, changes) => {
+    const id = await addPet(api);
+    const before = await bodyOf(id);
+    for (const change of changes)
+      expect(expectError(await changePet(api, id, change), 400, 'invalid_parameter')).toMatch(message);
+    expect(await bodyOf(id)).toBe(before);
+  });
+
+  it('400 invalid_json to what is no object, and 400 unsupported_media_type before it looks at it', async () => {
+    const id = await addPet(api);
+    for (const body of ['', '[]', 'null', '{"name":"a","name":"b"}', '{"name":"\\u0000"}'])
+      expectError(await changePet(api, id, body), 400, 'invalid_json');
+    for (const type of [
+      'text/plain',
+      'application/json-patch+json',
+      'application/merge-patch+json; charset=latin1',
+      '',
+    ]) {
+      const response = await changePet(api, id, '{', { 'Content-Type': type });
+      const message = expectError(response, 400, 'unsupported_media_type');
+      expect(message).toMatch(/application\/json or application\/merge-patch\+json/);
+    }
+  });
+
+  it('409 invalid_transition to a change that is not allowed', async () => {
+    const id = await addPet(api, 'sold');
+    const message = expectError(await changePet(api, id, { status: 'available' }), 409, 'invalid_transition');
+    expect(message).toBe("status can't be changed from sold to available");
+    expect(await bodyOf(id)).toContain('"status":"sold"');
+  });
+
+  it.each(['999999999', '0', '-1', 'x', '1.0', '9223372036854775808', '01'])('404 to the animal %s', async (id) => {
+    expectError(await changePet(api, id, { name: 'Milo' }), 404, 'not_found');
+  });
+
+  it('400 before 412, and 412 before 409', async () => {
+    const { petId } = await placeOrder(api);
+    const other = { 'If-Match': '"another"' };
+    expectError(await changePet(api, petId, { status: 'lost' }, other), 400, 'invalid_parameter');
+    expectError(await changePet(api, petId, { status: 'sold' }, other), 412, 'precondition_failed');
+    expectError(await changePet(api, petId, { status: 'sold' }), 409, 'order_in_progress');
+    expectError(await changePet(api, 999_999_999, { status: 'sold' }, other), 404, 'not_found');
+  });
+});
+
+describe('If-Match', () => {
+  it('changes the animal that has the tag, also once it is again as it was, and no other version', async () => {
+    const id = await addPet(api);
+    const tag = { 'If-Match': await tagOf(id) };
+    expect(await changePet(api, id, { name: 'Milo' }, tag)).toMatchObject({ status: 200 });
+    expectError(await changePet(api, id, { name: 'Nala' }, tag), 412, 'precondition_failed');
+    expectError(await withdrawPet(api, id, tag), 412, 'precondition_failed');
+    await changePet(api, id, { name: 'Luna' });
+    expect(await withdrawPet(api, id, tag)).toMatchObject({ status: 204 });
+  });
+
+  it.each<[string, (tag: string) => string, number]>([
+    ['*', () => '*', 200],
+    ['several tags, one of them its own', (tag) => `"a" ,, W/"b",${tag}`, 200],
+    ['its own tag as a weak one', (tag) => `W/${tag}`, 412],
+    ['its tag in upper case', (tag) => tag.toUpperCase(), 412],
+    ['an empty tag', () => '""', 412],
+    ['its tag without quotes', (tag) => tag.replaceAll('"', ''), 400],
+    ['an open quote', (tag) => tag.slice(0, -1), 400],
+    ['a star among tags', (tag) => `*, ${tag}`, 400],
+    ['a comma', () => ',', 400],
+  ])('of %s', async (_case, headerOf, status) => {
+    const id = await addPet(api);
+    const response = await changePet(api, id, { name: 'Milo' }, { 'If-Match': headerOf(await tagOf(id)) });
+    expect(response).toMatchObject({ status });
+    expect(await bodyOf(id)).toContain(status === 200 ? '"name":"Milo"' : '"name":"Luna"');
+  });
+});
+
+describe('DELETE /v1/pets/{petId}', () => {
+  it.each([...STATUSES])('answers 204 for an animal that is %s', async (status) => {
+    const response = await withdrawPet(api, await addPet(api, status));
+    expect(response).toMatchObject({ status: 204, body: '', headers: { 'x-stability': 'beta' } });
+    expect(response.headers).not.toHaveProperty('content-type');
+    expect(response.headers).not.toHaveProperty('content-length');
+    expectLimitHeaders(response);
+  });
+
+  it('takes the animal out of every list, and its id answers 404 to every operation', async () => {
+    const categoryId = newCategoryId();
+    const [id, bystander] = [await addPet(api, 'available', categoryId), await addPet(api, 'available', categoryId)];
+    await withdrawPet(api, id);
+    expectError(await get(api, `/v1/pets/${id}`), 404, 'not_found');
+    expectError(await changePet(api, id, { name: 'Milo' }), 404, 'not_found');
+    expectError(await withdrawPet(api, id), 404, 'not_found');
+    expectError(await orderPet(api, id), 404, 'not_found');
+    for (const query of [`id=${id}&id=${bystander}`, `categoryId=${categoryId}&status=available`])
+      expect(idsOf(await listPets(api, `?${query}`))).toEqual([bystander]);
+  });
+
+  it('is refused while an order is placed, and leaves its earlier orders readable', async () => {
+    const order = await placeOrder(api);
+    expectError(await withdrawPet(api, order.petId), 409, 'order_in_progress');
+    expect(await get(api, `/v1/pets/${order.petId}`)).toMatchObject({ status: 200 });
+    await end(api, 'complete', order.id);
+    expect(await withdrawPet(api, order.petId)).toMatchObject({ status: 204 });
+    const read = JSON.parse((await get(api, `${ORDERS}/${order.id}`)).body) as unknown;
+    expect(read).toMatchObject({ id: order.id, petId: order.petId, status: 'completed' });
+    expect((await get(api, `${ORDERS}?status=completed`)).body).toContain(`"petId":${order.petId},`);
+  });
+
+  it('is an Error body if the request turns out not to be HTTP', async () => {
+    const head = rawHead(api, `DELETE /v1/pets/${await addPet(api)} HTTP/1.1`, ['Transfer-Encoding: chunked']);
+    const [response] = await sendRaw(api, `${head}zz\r\n`);
+    expectError(response, 400, 'bad_request');
+  });
+
+  it.each(['999999999', '0', '-1', 'x', '9223372036854775808'])('answers 404 to the animal %s', async (id) => {
+    expectError(await withdrawPet(api, id), 404, 'not_found');
+    expectError(await withdrawPet(api, id, { 'If-Match': '*' }), 404, 'not_found');
+  });
+});

@@ -1,0 +1,13 @@
+import closePostgres from '../../../../packages/test-support/src/global-teardown.ts';
+
+export default async function globalTeardown(): Promise<void> {
+  if (globalThis.sharedApi) {
+    const { api, keys, database, close } = globalThis.sharedApi;
+    globalThis.sharedApi = undefined;
+    keys.close();
+    await api.close();
+    await close();
+    await database.drop();
+  }
+  await closePostgres();
+}
