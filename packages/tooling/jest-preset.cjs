@@ -22,11 +22,7 @@ const compiledDependencies = [
  * What `npm run test:system` runs and `npm test` leaves to it: several processes, faults, hostile input, browsers, Redis, a
  * pooler. The one exception is a start of everything. Jest without TEST_PART runs both.
  */
-const SYSTEM = [
-  '**/{processes,hostile}/!(start).spec.ts',
-  '**/browser/*.spec.ts',
-  '**/*{redis,pooler}*.spec.ts',
-];
+const SYSTEM = ['**/{processes,hostile}/!(start).spec.ts', '**/browser/*.spec.ts', '**/*{redis,pooler}*.spec.ts'];
 const PARTS = { own: ['<rootDir>/**/*.spec.ts', ...SYSTEM.map((pattern) => `!${pattern}`)], system: SYSTEM };
 
 module.exports = {
