@@ -160,7 +160,8 @@ describe('SIGSTOP of an API within a transaction', () => {
     await until(async () => (await post(second.origin)).status === 202);
     // The time limit of a transaction that is idle is 2 s; the rest is for a slow machine.
     expect(performance.now() - begun).toBeLessThan(20_000);
-    expect(await sessions(`state = 'idle in transaction'`)).toBe(0);
+    // Another session may be between two statements at this moment.
+    await until(async () => (await sessions(`state = 'idle in transaction'`)) === 0);
     first.service.child.kill('SIGCONT');
     expect((await answer).status).toBe(503);
     expect(await post(first.origin)).toMatchObject({ status: 202 });
@@ -189,7 +190,7 @@ describe('SIGSTOP of an API within a transaction', () => {
       const calm = timesOf(load);
       await begin();
       const lost = performance.now();
-      await load.answered(1_000, (answer) => answer.begin >= lost);
+      await load.answered(300, (answer) => answer.begin >= lost);
       const without = timesOf(load, lost);
       // Requests in progress at the loss may have been counted in Redis too, and are counted here again.
       const sent = load.answers.length;
@@ -205,7 +206,7 @@ describe('SIGSTOP of an API within a transaction', () => {
       await load.answered(200);
       await load.stop();
       expect(load.answers.filter((answer) => !isSuccess(answer))).toEqual([]);
-      // 99 % of the first 1,000 are answered within 50 ms, or what a busy machine makes of it.
+      // 99 % of the first 300 are answered within 50 ms, or what a busy machine makes of it.
       expect(without.p99).toBeLessThan(50 + 5 * calm.p99);
       expect(recovery).toBeLessThan(10_000);
       expect(api.child.exitCode).toBeNull();
@@ -217,7 +218,7 @@ describe('SIGSTOP of an API within a transaction', () => {
   });
 
   function timesOf({ answers }: Load, since = 0): { readonly p99: number } {
-    const counted = answers.filter(({ begin }) => begin >= since).slice(0, 1_000);
+    const counted = answers.filter(({ begin }) => begin >= since).slice(0, 300);
     const times = counted.map(({ begin, end }) => end - begin).sort((one, other) => one - other);
     return { p99: Math.round(times[Math.floor(times.length * 0.99) - 1] ?? Infinity) };
   }

@@ -20,7 +20,7 @@ import {
 import { type RawResponse, sendUndescribed } from '@adoption-store/api/testing/raw-http';
 import { type RunningPortal, runPortal } from '@adoption-store/portal/testing/portal-process';
 import { makeCertificate, OPENSSL } from '../support/certificate.js';
-import { addPets, countOf, issueKeys, startService, tell } from '../support/faults.js';
+import { addPets, expectNoFailure, issueKeys, startService } from '../support/faults.js';
 import { isSuccess, Load, type LoadKeys } from '../support/load.js';
 import { HAPROXY, Proxy } from '../support/proxy.js';
 
@@ -266,22 +266,22 @@ const UNAVAILABLE = { code: 'service_unavailable', message: 'the service is unav
   });
 
   it('serves a renewed certificate after one signal, and loses no request', async () => {
-    const agent = new Agent({ keepAlive: true, maxSockets: 64, ca: [first.certificate, second.certificate] });
-    const load = new Load(proxy.origin, keys, await addPets(client, 20_000), agent).start({ readers: 6, writers: 6 });
-    await load.answered(200);
-    expect(await served()).toBe(base64Of(first));
-    // As an ACME client does: the file is there, whole, at every moment.
-    writeFileSync(`${file}.new`, second.pem);
-    renameSync(`${file}.new`, file);
-    const signalled = performance.now();
-    proxy.child.kill('SIGUSR2');
-    await until(async () => (await served()) === base64Of(second), { what: 'the renewed certificate' });
-    const renewed = performance.now();
-    await load.answered(500);
-    await load.stop();
-    tell('renewal', `new certificate after ${Math.round(renewed - signalled)} ms; ${countOf(load.answers)}`);
-    expect(load.answers.filter((answer) => !isSuccess(answer))).toEqual([]);
-    expect(await load.losses(client)).toEqual({ lost: [], doubled: [] });
+    await expectNoFailure(async (time) => {
+      const [former, renewed] = time % 2 === 1 ? [first, second] : [second, first];
+      const agent = new Agent({ keepAlive: true, maxSockets: 64, ca: [first.certificate, second.certificate] });
+      const load = new Load(proxy.origin, keys, await addPets(client, 20_000), agent).start({ readers: 3, writers: 3 });
+      await load.answered(200);
+      expect(await served()).toBe(base64Of(former));
+      // As an ACME client does: the file is there, whole, at every moment.
+      writeFileSync(`${file}.new`, renewed.pem);
+      renameSync(`${file}.new`, file);
+      proxy.child.kill('SIGUSR2');
+      await until(async () => (await served()) === base64Of(renewed), { what: 'the renewed certificate' });
+      await load.answered(300);
+      await load.stop();
+      expect(await load.losses(client)).toEqual({ lost: [], doubled: [] });
+      return load.answers.filter((answer) => !isSuccess(answer));
+    });
   });
 
   it('gives a request an X-Request-Id that finds it in the logs of the proxy, the API and the worker', async () => {

@@ -75,7 +75,7 @@ export class Load {
   /** Waits for that many more responses. */
   async answered(count: number, isCounted: (answer: Answer) => boolean = () => true): Promise<void> {
     const from = this.answers.length;
-    await until(() => this.answers.slice(from).filter(isCounted).length >= count);
+    await until(() => this.answers.slice(from).filter(isCounted).length >= count, { within: 150_000 });
   }
 
   /** Stops, and waits for all responses. */
