@@ -18,6 +18,13 @@ const compiledDependencies = [
   'uint8array-extras',
 ];
 
+/**
+ * What `npm run test:system` runs and `npm test` leaves to it: several processes, faults, hostile input, browsers, Redis, a
+ * pooler. The one exception is a start of everything. Jest without TEST_PART runs both.
+ */
+const SYSTEM = ['**/{processes,hostile}/!(start).spec.ts', '**/browser/*.spec.ts', '**/*{redis,pooler}*.spec.ts'];
+const PARTS = { own: ['<rootDir>/**/*.spec.ts', ...SYSTEM.map((pattern) => `!${pattern}`)], system: SYSTEM };
+
 module.exports = {
   // The reporter for a total over all workspaces, as .ci/run prints it.
   ...(process.env.TEST_TOTALS && { reporters: ['default', require.resolve('./jest-totals.cjs')] }),
@@ -26,7 +33,7 @@ module.exports = {
   maxWorkers: '100%',
   testEnvironment: 'node',
   testEnvironmentOptions: { customExportConditions: ['@adoption-store/source', 'node', 'require', 'default'] },
-  testMatch: ['<rootDir>/**/*.spec.ts'],
+  testMatch: PARTS[process.env.TEST_PART] ?? ['<rootDir>/**/*.spec.ts'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/', '<rootDir>/.stryker/'],
   modulePathIgnorePatterns: ['<rootDir>/.stryker/'],
   extensionsToTreatAsEsm: [],

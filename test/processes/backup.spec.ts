@@ -1,16 +1,48 @@
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
 import { startApi, type TestApi } from '@adoption-store/api/testing/api';
-import { ask, EMPTY, type Finished, folderOf, temporaryFolder, until } from '@adoption-store/test-support';
-import { execute, runScript } from '../support/operator-scripts.js';
-import { petsOf, bearer, get } from '@adoption-store/api/testing/pets-client';
+import { bearer, get, petsOf } from '@adoption-store/api/testing/pets-client';
 import { request } from '@adoption-store/api/testing/raw-http';
 import { addPet, end, orderOf, orderPet, placeOrder } from '@adoption-store/api/testing/store-client';
+import {
+  ask,
+  EMPTY,
+  type Finished,
+  folderOf,
+  MIGRATE,
+  run as runProgram,
+  Running,
+  temporaryFolder,
+  until,
+} from '@adoption-store/test-support';
+import { addPets, expectBoundedAnswers, issueKeys, startService } from '../support/faults.js';
+import { isSuccess, Load, slowest } from '../support/load.js';
+import { execute, runScript } from '../support/operator-scripts.js';
+import { migrationsOf, revertTo } from '../support/pending-migrations.js';
 import { WholePostgres } from '../support/whole-postgres.js';
 
-const bin = folderOf('backup and restore', 'postgresql', 'pg_dump', 'psql', 'initdb', 'postgres');
+const bin = folderOf('backup and restore', 'postgresql', 'pg_dump', 'pg_restore', 'psql', 'initdb', 'postgres');
 const whenInstalled = bin === undefined ? describe.skip : describe;
+
+/** The migration after this one locks a table. */
+const BEFORE_A_LOCK = 1_700_000_074_000;
+/** A migration that builds an index, so it waits for the end of older transactions. */
+const INDEX = 'IndexCategories1700000071100';
+/** More than a pipe holds, so that pg_dump can't end before its output is read. */
+const ROWS = 20_000;
+/** Answers before and after each step. */
+const SOME = 100;
+
+/** Runs pg_dump, but reads its output only after the file RELEASED exists. Until then pg_dump keeps its locks. */
+const SLOW_PG_DUMP = `#!/usr/bin/env bash
+set -o pipefail
+for each; do
+  case $each in --file=*) file=\${each#--file=} ;; *) rest+=("$each") ;; esac
+done
+"$REAL/pg_dump" "\${rest[@]}" | { until [ -e "$RELEASED" ]; do sleep 0.1; done; cat >"$file"; }
+`;
 
 let server: WholePostgres;
 let emptyServer: WholePostgres;
@@ -51,13 +83,14 @@ afterAll(async () => {
 });
 
 whenInstalled('a backup, restored into an empty server,', () => {
-  it('has the same rows and sequence positions', async () => {
+  it('has the same tables, indexes, triggers, rows and sequence positions', async () => {
     const database = await restored(saved);
     // These are written once a second, so perhaps after the backup.
     const exceptions = ['request_counts', 'usage_by_day', 'usage_by_hour'];
     expect(await emptyServer.contentsOf(database, exceptions)).toEqual(
       await server.contentsOf(nameOf(api.databaseUrl), exceptions),
     );
+    expect(await schemaOf(emptyServer.urlOf(database))).toBe(await schemaOf(api.databaseUrl));
     const pets = petsOf(await get(api, '/v1/pets?limit=100'));
     await servedFrom(database, async (again) => {
       expect(petsOf(await get(again, '/v1/pets?limit=100'))).toEqual(pets);
@@ -96,42 +129,6 @@ whenInstalled('a backup, restored into an empty server,', () => {
     const later = await server.ask<{ id: string }>(nameOf(api.databaseUrl), 'SELECT id FROM orders');
     const then = await emptyServer.ask<{ id: string }>(database, 'SELECT id FROM orders');
     expect(then.length).toBeLessThan(later.length);
-  });
-});
-
-const INFRASTRUCTURE = join(__dirname, '../../packages/infrastructure');
-
-whenInstalled('the contract suite of every port', () => {
-  it('pass on a restored database', async () => {
-    const database = await restored(saved);
-    // The suites count rows, so they get a restored database without rows: tables, indexes, triggers.
-    await emptyServer.ask(
-      database,
-      `DO $$ BEGIN EXECUTE (SELECT 'TRUNCATE ' || string_agg(quote_ident(tablename), ', ') || ' RESTART IDENTITY'
-        FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'migrations'); END $$`,
-    );
-    const environment = {
-      PATH: process.env['PATH'] ?? '',
-      TEST_POSTGRES_URL: emptyServer.urlOf('postgres'),
-      TEST_DATABASE_TEMPLATE: database,
-    };
-    const args = [
-      join(__dirname, '../../node_modules/jest/bin/jest.js'),
-      '--json',
-      // The excluded tests wait for periodic writes.
-      '--testNamePattern=^(?!.*records the latest use)',
-      'test/.*-repository',
-      'test/idempotency',
-    ];
-    const { stdout } = await execute(process.execPath, args, environment, INFRASTRUCTURE);
-    const results = JSON.parse(stdout) as Readonly<Record<string, unknown>>;
-    expect(results).toMatchObject({
-      success: true,
-      numFailedTests: 0,
-      numFailedTestSuites: 0,
-      numRuntimeErrorTestSuites: 0,
-    });
-    expect(results['numPassedTests']).toBeGreaterThan(100);
   });
 });
 
@@ -204,6 +201,96 @@ whenInstalled('backup.sh', () => {
   });
 });
 
+whenInstalled('no request fails, and each is answered within 2 s,', () => {
+  let services: readonly Awaited<ReturnType<typeof startService>>[] = [];
+  let client: pg.Client;
+  let url: string;
+
+  beforeAll(async () => {
+    await mkdir(join(folder.path, 'slow'));
+    await writeFile(join(folder.path, 'slow/pg_dump'), SLOW_PG_DUMP, { mode: 0o755 });
+    url = server.urlOf(await server.createDatabase());
+    const settings = { DATABASE_URL: url };
+    await runProgram(MIGRATE, [], settings);
+    services = await Promise.all([startService(settings), startService(settings)]);
+    client = new pg.Client(url);
+    await client.connect();
+  });
+
+  afterAll(async () => {
+    await client.end();
+    await Promise.all(services.map(({ service }) => service.stop()));
+  });
+
+  const isThere = async (text: string) => (await ask(url, text)).length > 0;
+  const isDumping = () =>
+    isThere(`SELECT FROM pg_stat_activity JOIN pg_locks USING (pid)
+      WHERE application_name = 'pg_dump' AND relation = 'messages'::regclass`);
+  const isWaitingToIndex = () =>
+    isThere(`SELECT FROM pg_stat_activity
+      WHERE query ~ '^CREATE INDEX CONCURRENTLY' AND wait_event_type = 'Lock'`);
+
+  /** The services need later migrations, so only this one is reverted. */
+  async function dropIndex(): Promise<void> {
+    await ask(url, 'DROP INDEX animals_by_category');
+    await ask(url, 'DELETE FROM migrations WHERE name = $1', [INDEX]);
+  }
+
+  it.each<[string, () => Promise<unknown>, (migrating: Running) => boolean | Promise<boolean>]>([
+    [
+      'a migration waits to lock a table',
+      () => revertTo(BEFORE_A_LOCK, url),
+      ({ stderr }: Running) => stderr.includes('perhaps a backup (try 1)'),
+    ],
+    ['a migration waits to build an index', dropIndex, isWaitingToIndex],
+  ])('while a backup runs and %s', async (name, revert, isWaiting) => {
+    const complete = await migrationsOf(url);
+    const keys = await issueKeys({ DATABASE_URL: url }, client);
+    const pets = await addPets(client, ROWS);
+    await revert();
+    const loads = services.map(({ origin }) => new Load(origin, keys, pets).start({ readers: 2, writers: 3 }));
+    const goesOn = () => Promise.all(loads.map((load) => load.answered(SOME)));
+    const released = join(folder.path, `released, ${name}`);
+    const file = join(folder.path, `${name}.dump`);
+    try {
+      await goesOn();
+      const PATH = [join(folder.path, 'slow'), bin, process.env['PATH']].join(delimiter);
+      const settings = { DATABASE_URL: url, PATH, REAL: bin ?? '', RELEASED: released };
+      const backup = runScript(bin, 'backup.sh', settings, file);
+      await until(isDumping);
+      const migrating = new Running(MIGRATE, [], { DATABASE_URL: url });
+      await until(() => isWaiting(migrating));
+      await goesOn();
+      expect(await isDumping()).toBe(true);
+      expect(migrating.child.exitCode).toBeNull();
+      await writeFile(released, '');
+      expect(await backup).toMatchObject({ code: 0, stderr: '' });
+      expect(await migrating.finished()).toMatchObject({ code: 0, stdout: 'The schema is up to date.\n' });
+      await goesOn();
+    } finally {
+      await writeFile(released, '');
+      await Promise.all(loads.map((load) => load.stop()));
+    }
+    for (const { answers } of loads) {
+      expect(answers.filter((answer) => !isSuccess(answer)).slice(0, 5)).toEqual([]);
+      expectBoundedAnswers(answers, slowest(answers.slice(0, SOME)));
+    }
+    expect(await migrationsOf(url)).toEqual(complete);
+    const counted = await emptyServer.ask<{ count: number }>(
+      await restored(file),
+      'SELECT count(*)::integer AS count FROM animals',
+    );
+    expect(counted[0]?.count).toBeGreaterThanOrEqual(ROWS);
+  });
+});
+
+async function schemaOf(url: string): Promise<string> {
+  const { stdout } = await execute(join(bin ?? '', 'pg_dump'), ['--schema-only', url], {});
+  expect(stdout).toContain('CREATE TABLE public.animals');
+  // Later versions name the session there.
+  return stdout.replace(/^\\.*$/gm, '');
+}
+
 async function expectNothingOf(file: string): Promise<void> {
   expect((await readdir(folder.path)).filter((name) => name.startsWith(file))).toEqual([]);
 }
@@ -218,7 +305,6 @@ async function restored(file: string): Promise<string> {
 /** Runs the API on a copy of the database. */
 async function servedFrom(database: string, work: (api: TestApi) => Promise<void>): Promise<void> {
   process.env['TEST_POSTGRES_URL'] = emptyServer.urlOf('postgres');
-  process.env['TEST_DATABASE_TEMPLATE'] = EMPTY;
   process.env['TEST_DATABASE_TEMPLATE'] = database;
   const again = await startApi();
   try {

@@ -1,39 +1,244 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { API, createDatabase, DatabaseGate, KEYS, run, Running, type TestDatabase } from '@adoption-store/test-support';
+import { spawn } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { generateKeyText } from '@adoption-store/domain';
+import {
+  API,
+  ask,
+  createDatabase,
+  DatabaseGate,
+  type Environment,
+  type Finished,
+  KEYS,
+  run,
+  Running,
+  type TestDatabase,
+  until,
+  WORKER,
+} from '@adoption-store/test-support';
+import { sendRaw } from '@adoption-store/api/testing/raw-http';
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c';
+const TRACEPARENT = `00-${TRACE}-b7ad6b7169203331-01`;
+const KEY = /aas_[a-z]+_[0-9A-Za-z]{20,}/;
+const cryptography = {
+  randomBytes: (length: number) => randomBytes(length),
+  sha256: (text: string) => createHash('sha256').update(text).digest('hex'),
+};
 
 let database: TestDatabase;
+let key: string;
+const running: Running[] = [];
 
 beforeAll(async () => {
   database = await createDatabase();
+  const plan = ['--plan', 'enterprise', '--per-minute', '1000000', '--per-day', '1000000'];
+  const settings = { DATABASE_URL: database.url };
+  key = (await run(KEYS, ['create', '--email', 'logged@example.com', ...plan], settings)).stdout.trim();
+});
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((service) => service.stop('SIGKILL')));
 });
 
 afterAll(() => database.drop());
 
-it('the log has no Authorization header, key, body or query, whatever is sent and whatever fails', async () => {
-  const { stdout } = await run(KEYS, ['create', '--email', 'a@example.com'], { DATABASE_URL: database.url });
-  const key = stdout.trim();
-  const gate = await DatabaseGate.open(database.url);
-  const settings = { DATABASE_URL: gate.url, PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'trace' };
-  const service = new Running(API, [], settings);
-  const [, origin = ''] = await service.prints(/Address {2}(\S+)\/v1/);
-  const statuses = async () => {
-    const answers = [];
-    for (const [query, body] of [
-      ['', '{"name":"canary-1","categoryId":1}'],
-      ['', '{"name":"canary-2",'],
-      ['?canary-7', '{"name":"canary-3","categoryId":"x"}'],
-    ] as const)
-      for (const authorization of [`Bearer ${key}`, 'Bearer canary-4', 'canary-5']) {
-        const headers = { authorization, 'content-type': 'application/json', 'idempotency-key': 'canary-6' };
-        answers.push(await fetch(`${origin}/v1/pets${query}`, { method: 'POST', headers, body }));
-      }
-    return new Set(answers.map(({ status }) => status));
+async function startApi(environment: Environment = {}) {
+  const settings = { DATABASE_URL: database.url, PORT: '0', HOST: '127.0.0.1', LAME_DUCK: '0s', ...environment };
+  const api = new Running(API, [], { ADDRESS_LIMIT: '1000000', ...settings });
+  running.push(api);
+  const [, origin = ''] = await api.prints(/Address {2}(\S+)\/v1/);
+  return { api, origin, target: { host: '127.0.0.1', port: Number(new URL(origin).port) } };
+}
+
+const call = (address: string, headers: Readonly<Record<string, string>> = {}, init: RequestInit = {}) =>
+  fetch(address, { ...init, headers: { authorization: `Bearer ${key}`, ...headers } });
+const json = { 'content-type': 'application/json' };
+
+/** Calls the work for each, so many at a time. */
+async function inLanes<Each>(
+  lanes: number,
+  all: readonly Each[],
+  work: (each: Each, index: number) => Promise<unknown>,
+) {
+  const rest = all.entries();
+  const lane = async () => {
+    for (const [index, each] of rest) await work(each, index);
   };
-  expect(await statuses()).toEqual(new Set([201, 400, 401]));
+  await Promise.all(Array.from({ length: lanes }, lane));
+}
+
+type Line = Readonly<Record<string, unknown>>;
+
+function linesOf({ stdout }: Pick<Finished, 'stdout'>): readonly Line[] {
+  const lines = stdout.split('\n').filter((line) => line.startsWith('{'));
+  return lines.map((line) => JSON.parse(line) as Line);
+}
+
+const requestsIn = (ended: Pick<Finished, 'stdout'>) => linesOf(ended).filter(({ msg }) => msg === 'request');
+
+describe('each request is one line of JSON', () => {
+  const MANY = Array.from({ length: 1_000 }, (_, index) => `many-${index}`);
+  let pid: number | undefined;
+  let lines: readonly Line[];
+  let messageId: string;
+  let first: Response;
+  const lineOf = (id: string | null) => {
+    const [line, ...others] = lines.filter(({ request_id }) => request_id === id);
+    expect(others).toEqual([]);
+    return line;
+  };
+
+  beforeAll(async () => {
+    const { api, origin, target } = await startApi();
+    pid = api.child.pid;
+    first = await call(`${origin}/v1/pets?limit=1`, { traceparent: TRACEPARENT });
+    // Even a few lines must be written soon.
+    await api.prints(/"msg":"request"/);
+    await call(`${origin}/v1/pets/99`, { traceparent: 'nonsense', 'x-request-id': 'unknown-pet' });
+    await fetch(`${origin}/v1/pets`, { headers: { 'x-request-id': 'stranger' } });
+    await call(`${origin}/v1/nowhere?secret=1`, { 'x-request-id': 'nowhere' }, { method: 'DELETE' });
+    for (const path of ['/livez', '/readyz']) expect((await fetch(origin + path)).status).toBe(200);
+    await sendRaw(target, 'NONSENSE\r\n\r\n');
+    await sendRaw(target, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\nX-Request-Id: connects\r\n\r\n');
+    await sendRaw(target, 'GET /v1/pets HTTP/1.1\r\nHost: a\r\nExpect: much\r\nX-Request-Id: expects\r\n\r\n');
+    const head = `POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nX-Request-Id: breaks\r\n`;
+    await sendRaw(target, `${head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n`);
+    const message = { method: 'POST', body: '{"message":"Hello"}' };
+    const queued = await call(`${origin}/v1/messages`, { traceparent: TRACEPARENT, ...json }, message);
+    ({ id: messageId } = (await queued.json()) as { id: string });
+    await inLanes(20, MANY, async (id) => (await call(`${origin}/v1/pets?limit=1`, { 'x-request-id': id })).text());
+    lines = requestsIn(await api.stop('SIGTERM'));
+  });
+
+  it('with its id, trace, key, route, status and duration', () => {
+    const line = lineOf(first.headers.get('x-request-id'));
+    expect(line).toEqual({
+      ...{ level: 30, msg: 'request', name: 'api', pid, hostname: expect.any(String), time: expect.any(Number) },
+      ...{ request_id: expect.any(String), trace_id: TRACE },
+      span_id: expect.stringMatching(/^(?!b7ad6b7169203331)[0-9a-f]{16}$/),
+      ...{ key_id: '1', method: 'GET', route: '/v1/pets', status: 200, duration_ms: expect.any(Number) },
+    });
+    expect(Math.abs(Number(line?.['time']) - Date.now())).toBeLessThan(600_000);
+    // The response has the request's id. The client already knows its own trace.
+    expect(first.headers.get('traceparent')).toBeNull();
+  });
+
+  it.each([
+    ['unknown-pet', { method: 'GET', route: '/v1/pets/{petId}', status: 404, key_id: '1' }],
+    ['stranger', { method: 'GET', route: '/v1/pets', status: 401 }],
+    ['nowhere', { method: 'DELETE', route: '*', status: 404, key_id: '1' }],
+    ['connects', { method: 'CONNECT', route: '*', status: 405 }],
+    ['expects', { method: 'GET', route: '/v1/pets', status: 417 }],
+    ['breaks', { method: 'POST', route: '/v1/pets', status: 400 }],
+  ])('also one that is refused: %s', (id, expected) => {
+    expect(lineOf(id)).toMatchObject({ ...expected, trace_id: expect.stringMatching(/^[0-9a-f]{32}$/) });
+  });
+
+  it('even for an unparsable request, with only its response', () => {
+    const unread = lines.filter(({ method }) => method === undefined);
+    expect(unread).toEqual([expect.objectContaining({ route: '*', status: 400, request_id: expect.any(String) })]);
+  });
+
+  it('in a new trace if it has none', () => {
+    const traces = lines.map(({ trace_id }) => trace_id).filter((id) => id !== TRACE);
+    expect(new Set(traces).size).toBe(traces.length);
+  });
+
+  it('except health checks', () => {
+    expect(lines.filter(({ route }) => /livez|readyz/.test(String(route)))).toEqual([]);
+  });
+
+  it('and no line is lost or cut when the service stops', () => {
+    const logged = lines.map(({ request_id }) => String(request_id)).filter((id) => id.startsWith('many-'));
+    expect(logged.sort()).toEqual([...MANY].sort());
+  });
+
+  it('whose trace and id are in the line of its message’s delivery', async () => {
+    const worker = new Running(WORKER, [], { DATABASE_URL: database.url, WORKER_PORT: '0' });
+    running.push(worker);
+    await worker.prints(/"outcome":"sent"/);
+    const delivery = linesOf(worker).find(({ outcome }) => outcome === 'sent');
+    const queued = lines.find(({ route }) => route === '/v1/messages');
+    expect(queued).toMatchObject({ trace_id: TRACE, request_id: expect.any(String) });
+    const { request_id, trace_id } = queued ?? {};
+    expect(delivery).toMatchObject({ name: 'worker', message: messageId, trace_id, request_id });
+  });
+});
+
+it('no key, body, query or Authorization header is in a log, an error or the database, whatever is sent and fails', async () => {
+  const gate = await DatabaseGate.open(database.url);
+  const { api, origin } = await startApi({ DATABASE_URL: gate.url, LOG_LEVEL: 'trace' });
+  const statuses = new Set<number>();
+  const send = async (path: string, headers: Readonly<Record<string, string>>, init: RequestInit = {}) => {
+    const response = await fetch(`${origin}${path}`, { ...init, headers });
+    statuses.add(response.status);
+    expect(await response.text()).not.toMatch(KEY);
+  };
+  const keys = Array.from({ length: 1_000 }, (_, index) =>
+    index % 21 === 0 ? key : generateKeyText('live', cryptography),
+  );
+  // Everywhere a careless client could put its key: the headers, the path, the query.
+  await inLanes(16, keys, async (each, index) => {
+    const path = ['/v1/pets', `/v1/pets/${each}`, `/v1/pets?limit=${each}`, `/v1/${each}`][index % 4] ?? '';
+    await send(path, { authorization: `Bearer ${each}`, 'x-request-id': each, traceparent: each });
+  });
+  expect([...statuses].sort()).toEqual([200, 400, 401, 404]);
+  const bodies = ['{"name":"canary-1","categoryId":1}', '{"name":"canary-2",', '{"name":"canary","categoryId":"x"}'];
+  const sendCanaries = async () => {
+    for (const body of bodies)
+      for (const authorization of [`Bearer ${key}`, 'Bearer canary-4', 'canary-5']) {
+        const headers = { authorization, ...json, 'idempotency-key': 'canary-6' };
+        await send('/v1/pets?canary-7', headers, { method: 'POST', body });
+      }
+  };
+  await sendCanaries();
   gate.shut();
-  while (!(await statuses()).has(503));
-  const { stdout: log } = await service.stop();
-  expect(log).toContain('service_unavailable');
-  expect(log + service.errors).not.toMatch(/canary|bearer/i);
-  expect(log + service.stderr).not.toContain(key);
+  while (!statuses.has(503)) await sendCanaries();
+  const ended = await api.stop();
+  expect(ended.stdout).toContain('service_unavailable');
+  expect(ended.stdout).toContain('"request_id":"redacted"');
+  expect(requestsIn(ended).length).toBeGreaterThanOrEqual(keys.length);
+  expect(ended.stdout + api.errors).not.toMatch(/canary|bearer/i);
+  // The demo command that it prints at the start has none, either.
+  expect(ended.stdout + api.stderr).not.toMatch(KEY);
+  const tables = await ask<{ name: string }>(
+    database.url,
+    `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`,
+  );
+  for (const { name } of tables)
+    expect(JSON.stringify(await ask(database.url, `SELECT * FROM ${name}`))).not.toMatch(KEY);
+});
+
+describe('with ACCESS_LOG=off', () => {
+  it('only failures are logged, with the request’s id', async () => {
+    const other = await createDatabase();
+    const { api, origin } = await startApi({ ACCESS_LOG: 'off', DATABASE_URL: other.url });
+    expect((await fetch(`${origin}/v1/pets`)).status).toBe(401);
+    await other.drop();
+    const response = await call(`${origin}/v1/pets`);
+    expect(response.status).toBe(503);
+    const ended = await api.stop();
+    expect(requestsIn(ended)).toEqual([]);
+    const trace_id: unknown = expect.stringMatching(/^[0-9a-f]{32}$/);
+    const request_id = response.headers.get('x-request-id');
+    const failure = { level: 50, request_id, trace_id, route: '/v1/pets', msg: 'service_unavailable' };
+    expect(linesOf(ended)).toContainEqual(expect.objectContaining(failure));
+  });
+});
+
+it('is formatted for people on a terminal', async () => {
+  // util-linux' script runs a program with its own terminal.
+  const terminal = spawn('script', ['-qefc', `exec ${process.execPath} ${API}`, '/dev/null'], {
+    env: { PATH: process.env['PATH'], DATABASE_URL: database.url, PORT: '0', METRICS_PORT: '0', HOST: '127.0.0.1' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  let output = '';
+  terminal.stdout.on('data', (chunk) => (output += String(chunk)));
+  await until(() => output.includes('Then:') && output.includes('each instance counts requests by itself'));
+  terminal.kill('SIGTERM');
+  await once(terminal, 'exit');
+  expect(output).toMatch(/INFO.*: .*Server listening/);
+  expect(output).not.toContain('"level"');
 });

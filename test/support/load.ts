@@ -67,7 +67,7 @@ export class Load {
   start({ readers = 0, writers = 0, strangers = 0 }): this {
     const reads = ['/v1/pets?limit=5', '/v1/pets/1', '/v1/store/orders?limit=5', '/v1/pets?id=1&id=2'];
     for (let lane = 0; lane < readers; lane += 1) this.repeat(() => this.read(reads[lane % reads.length] ?? ''));
-    for (let lane = 0; lane < writers; lane += 1) this.repeat(() => this.write(this.nextWrite(lane)));
+    for (let lane = 0; lane < writers; lane += 1) this.repeat(() => this.use(this.nextWrite(lane)));
     for (let lane = 0; lane < strangers; lane += 1) this.repeat(() => this.read('/v1/pets', this.keys.revoked));
     return this;
   }
@@ -75,7 +75,7 @@ export class Load {
   /** Waits for that many more responses. */
   async answered(count: number, isCounted: (answer: Answer) => boolean = () => true): Promise<void> {
     const from = this.answers.length;
-    await until(() => this.answers.slice(from).filter(isCounted).length >= count);
+    await until(() => this.answers.slice(from).filter(isCounted).length >= count, { within: 150_000 });
   }
 
   /** Stops, and waits for all responses. */
@@ -148,15 +148,27 @@ export class Load {
       : { ...common, path: '/v1/pets', body: `{"name":"${text}","categoryId":1}`, table: 'animals', row: text };
   }
 
-  private async write(write: Write): Promise<Answer> {
-    this.writes.push(write);
-    const { idempotencyKey, path, body } = write;
+  /** A write, and then the operations on what it has made: reading it, and ending an order. */
+  private async use(write: Write): Promise<void> {
+    const answer = await this.write(write);
+    if (!isSuccess(answer)) return;
+    const path = `${write.path}/${/"id":"?([^",}]+)/.exec(answer.body)?.[1] ?? ''}`;
+    await this.read(path);
+    if (write.table === 'orders') await this.post(`${path}/${write.idempotencyKey ? 'complete' : 'cancel'}`);
+  }
+
+  private post(path: string, body?: string, idempotencyKey?: string): Promise<Answer> {
     const headers = {
       authorization: `Bearer ${this.keys.key}`,
-      'content-type': 'application/json',
+      ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
     };
-    const answer = await this.send('POST', path, headers, 'write', body);
+    return this.send('POST', path, headers, 'write', body);
+  }
+
+  private async write(write: Write): Promise<Answer> {
+    this.writes.push(write);
+    const answer = await this.post(write.path, write.body, write.idempotencyKey);
     if (isSuccess(answer)) write.isAcknowledged = true;
     return answer;
   }

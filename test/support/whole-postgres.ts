@@ -64,14 +64,6 @@ export class WholePostgres {
     return `postgres:///${database}?${query.toString()}`;
   }
 
-  /** The same with the address of another server in front, which is gone. */
-  urlOfBoth(database: string, user = 'postgres'): string {
-    const url = new URL(this.urlOf(database, user));
-    url.searchParams.set('host', `${this.folder.path}-gone,${this.folder.path}`);
-    url.searchParams.set('target_session_attrs', 'read-write');
-    return url.href;
-  }
-
   /** Creates an empty database and returns its name. */
   async createDatabase(owner = 'postgres'): Promise<string> {
     const database = `store_${(this.databases += 1)}`;

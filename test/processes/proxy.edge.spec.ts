@@ -1,20 +1,28 @@
+import { renameSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, get as getPlain, type IncomingMessage, type Server } from 'node:http';
+import { connect as connectHttp2, constants } from 'node:http2';
+import { Agent, get as getSecure, request as requestSecure } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
+import { join } from 'node:path';
+import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
 import {
-  API,
   createDatabase,
   freePort,
-  KEYS,
-  run,
   Running,
+  temporaryFolder,
   type TestDatabase,
   until,
   WORKER,
 } from '@adoption-store/test-support';
-import { HAPROXY, Proxy } from '../support/proxy.js';
 import { type RawResponse, sendUndescribed } from '@adoption-store/api/testing/raw-http';
+import { type RunningPortal, runPortal } from '@adoption-store/portal/testing/portal-process';
+import { makeCertificate, OPENSSL } from '../support/certificate.js';
+import { addPets, expectNoFailure, issueKeys, startService } from '../support/faults.js';
+import { isSuccess, Load, type LoadKeys } from '../support/load.js';
+import { HAPROXY, Proxy } from '../support/proxy.js';
 
 const ID = /^[A-Za-z0-9_-]{1,64}$/;
 const UNAVAILABLE = { code: 'service_unavailable', message: 'the service is unavailable', status: 503 };
@@ -166,46 +174,135 @@ const UNAVAILABLE = { code: 'service_unavailable', message: 'the service is unav
   });
 });
 
-(HAPROXY === undefined ? describe.skip : describe)('a request whose message can’t be sent', () => {
+(HAPROXY === undefined || OPENSSL === undefined ? describe.skip : describe)('the proxy with a certificate', () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let database: TestDatabase;
-  let api: Running;
-  let worker: Running;
+  let client: pg.Client;
+  let keys: LoadKeys;
   let proxy: Proxy;
+  let portal: RunningPortal;
+  let instances: readonly Running[];
+  let file: string;
+  let first: ReturnType<typeof makeCertificate>;
+  let second: ReturnType<typeof makeCertificate>;
+
+  /** The certificate of a new connection. */
+  async function served(): Promise<string> {
+    const socket = connectTls({ host: '127.0.0.1', port: proxy.port, ca: [first.certificate, second.certificate] });
+    await once(socket, 'secureConnect');
+    const { raw } = socket.getPeerCertificate();
+    socket.destroy();
+    return raw.toString('base64');
+  }
+
+  async function get(host: string, path: string): Promise<IncomingMessage> {
+    const request = getSecure(`${proxy.origin}${path}`, { ca: first.certificate, headers: { host } });
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    response.resume();
+    return response;
+  }
+
+  /** As `served` writes it. */
+  function base64Of({ certificate }: { readonly certificate: string }): string {
+    return certificate.replace(/-----.*-----|\s/g, '');
+  }
 
   beforeAll(async () => {
+    folder = await temporaryFolder();
+    [first, second] = [makeCertificate(folder.path), makeCertificate(folder.path)];
+    file = join(folder.path, 'store.pem');
+    writeFileSync(file, first.pem);
     database = await createDatabase();
-    const [port, nobody] = [await freePort(), `127.0.0.1:${await freePort()}`];
-    const DATABASE_URL = database.url;
-    api = new Running(API, [], { DATABASE_URL, PORT: String(port), HOST: '127.0.0.1', TRUST_PROXY: '127.0.0.1' });
-    await api.prints(/Address/);
-    worker = new Running(WORKER, [], {
-      DATABASE_URL,
-      WORKER_PORT: '0',
-      SMTP_URL: `smtp://${nobody}`,
-      MAIL_FROM: 'api@example.com',
-      STORE_EMAIL: 'store@example.com',
+    client = new pg.Client(database.url);
+    await client.connect();
+    const started = await Promise.all(
+      [1, 2].map(() => startService({ DATABASE_URL: database.url, TRUST_PROXY: '127.0.0.1', LOG_LEVEL: 'info' })),
+    );
+    instances = started.map(({ service }) => service);
+    const [PORTAL_PORT, PORTAL_URL] = [String(await freePort()), 'https://portal.localhost'];
+    portal = await runPortal(database.url, { TRUST_PROXY: '127.0.0.1', PORTAL_PORT, PORTAL_URL });
+    keys = await issueKeys({ DATABASE_URL: database.url }, client);
+    const [API_1 = '', API_2 = ''] = started.map(({ origin }) => new URL(origin).host);
+    proxy = await Proxy.start({
+      API_1,
+      API_2,
+      PORTAL: `127.0.0.1:${PORTAL_PORT}`,
+      PORTAL_URL,
+      TLS_CERTIFICATE: file,
     });
-    proxy = await Proxy.start({ API_1: `127.0.0.1:${port}`, API_2: nobody, PORTAL: nobody });
-    await proxy.hasServers('api', 1);
+    await proxy.hasServers('api', 2);
+    await proxy.hasServers('portal', 1);
   });
 
   afterAll(async () => {
-    await Promise.all([api.stop(), worker.stop(), proxy.stop()]);
+    await proxy.stop();
+    await Promise.all([...instances, portal.process].map((process) => process.stop()));
+    await client.end();
     await database.drop();
+    await folder.remove();
   });
 
-  it('is found from its X-Request-Id in the logs of the proxy, the API and the worker', async () => {
-    const created = await run(KEYS, ['create', '--email', 'a@example.com'], { DATABASE_URL: database.url });
-    const response = await fetch(`${proxy.origin}/v1/messages`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${created.stdout.trim()}`, 'content-type': 'application/json' },
-      body: '{"message":"Hello"}',
+  it('serves the API and the portal, each by its name', async () => {
+    const api = await get('localhost', '/v1/pets');
+    expect(api.statusCode).toBe(401);
+    expect(api.headers['content-type']).toBe('application/json; charset=utf-8');
+    const page = await get('portal.localhost', '/');
+    expect(page.statusCode).toBe(200);
+    expect(page.headers['strict-transport-security']).toContain('max-age=');
+  });
+
+  it('serves HTTP/2', async () => {
+    const session = connectHttp2(proxy.origin, { ca: first.certificate });
+    const stream = session.request({ [constants.HTTP2_HEADER_PATH]: '/v1/pets' });
+    const [headers] = (await once(stream, 'response')) as [Record<string, unknown>];
+    expect(headers).toMatchObject({ ':status': 401, 'x-request-id': expect.any(String) });
+    session.destroy();
+  });
+
+  it('serves nothing without TLS, and logs the attempt', async () => {
+    const request = getPlain(`http://127.0.0.1:${proxy.port}/v1/pets`);
+    expect(await once(request, 'error')).toMatchObject([{ code: 'ECONNRESET' }]);
+    await until(() => proxy.log.includes('"SSL handshake failure"'));
+  });
+
+  it('serves a renewed certificate after one signal, and loses no request', async () => {
+    await expectNoFailure(async (time) => {
+      const [former, renewed] = time % 2 === 1 ? [first, second] : [second, first];
+      const agent = new Agent({ keepAlive: true, maxSockets: 64, ca: [first.certificate, second.certificate] });
+      const load = new Load(proxy.origin, keys, await addPets(client, 20_000), agent).start({ readers: 3, writers: 3 });
+      await load.answered(200);
+      expect(await served()).toBe(base64Of(former));
+      // As an ACME client does: the file is there, whole, at every moment.
+      writeFileSync(`${file}.new`, renewed.pem);
+      renameSync(`${file}.new`, file);
+      proxy.child.kill('SIGUSR2');
+      await until(async () => (await served()) === base64Of(renewed), { what: 'the renewed certificate' });
+      await load.answered(300);
+      await load.stop();
+      expect(await load.losses(client)).toEqual({ lost: [], doubled: [] });
+      return load.answers.filter((answer) => !isSuccess(answer));
     });
-    expect(response.status).toBe(202);
-    const id = response.headers.get('x-request-id') ?? '';
-    expect(await proxy.lineOf(id)).toMatchObject({ server: 'api-1', status: 202 });
-    await api.prints(new RegExp(`"request_id":"${id}".*"status":202`));
+  });
+
+  it('gives a request an X-Request-Id that finds it in the logs of the proxy, the API and the worker', async () => {
+    const worker = new Running(WORKER, [], {
+      ...{ DATABASE_URL: database.url, WORKER_PORT: '0', SMTP_URL: `smtp://127.0.0.1:${await freePort()}` },
+      ...{ MAIL_FROM: 'api@example.com', STORE_EMAIL: 'store@example.com' },
+    });
+    const headers = { authorization: `Bearer ${keys.key}`, 'content-type': 'application/json', host: 'localhost' };
+    const request = requestSecure(`${proxy.origin}/v1/messages`, {
+      ca: [first.certificate, second.certificate],
+      ...{ method: 'POST', headers },
+    });
+    request.end('{"message":"Hello"}');
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    expect(response.resume().statusCode).toBe(202);
+    const id = String(response.headers['x-request-id']);
+    expect(await proxy.lineOf(id)).toMatchObject({ backend: 'api', status: 202 });
+    const isLogged = new RegExp(`"request_id":"${id}".*"status":202`);
+    await until(() => instances.some(({ stdout }) => isLogged.test(stdout)));
     const [line] = await worker.prints(new RegExp(`^.*"request_id":"${id}".*$`, 'm'));
     expect(JSON.parse(line)).toMatchObject({ outcome: 'postponed', reason: expect.stringContaining('ECONNREFUSED') });
+    await worker.stop();
   });
 });

@@ -1,0 +1,225 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import {
+  ask,
+  createDatabase,
+  type Environment,
+  KEYS,
+  redisServerFor,
+  run,
+  type Running,
+  temporaryFolder,
+  until,
+} from '@adoption-store/test-support';
+import {
+  addPets,
+  countOf,
+  expectBoundedAnswers,
+  expectRecovery,
+  issueKeys,
+  startService,
+  tell,
+} from '../support/faults.js';
+import { isSuccess, Load, slowest } from '../support/load.js';
+import { urlOfCluster } from '../support/postgres.js';
+
+/** Kills of the API with each database. More take longer and prove more. */
+const ROUNDS = Number(process.env['FAULT_ROUNDS'] ?? 1);
+/** Acknowledged writes before each kill. Some more are in progress. */
+const WRITES = 100;
+const openRedis = redisServerFor('an API that loses its Redis');
+
+let cleanUps: (() => unknown)[] = [];
+
+beforeEach(() => {
+  cleanUps = [];
+});
+
+afterEach(async () => {
+  for (const cleanUp of cleanUps.reverse()) await cleanUp();
+});
+
+interface Store {
+  readonly settings: Environment;
+  readonly url: string;
+}
+
+async function external(): Promise<Store> {
+  const database = await createDatabase();
+  cleanUps.push(() => database.drop());
+  return { settings: { DATABASE_URL: database.url }, url: database.url };
+}
+
+async function embedded(): Promise<Store & { readonly folder: string }> {
+  const folder = await temporaryFolder();
+  cleanUps.push(() => folder.remove());
+  const { path } = folder;
+  return { settings: { DATA_DIR: path }, url: urlOfCluster(path, 'adoption_store'), folder: path };
+}
+
+/** Closed before the service, which stops its own database after its last user. */
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client(url);
+  client.on('error', () => undefined);
+  await client.connect();
+  cleanUps.push(() => client.end());
+  return client;
+}
+
+describe('SIGKILL', () => {
+  it.each([
+    ['a database of its own', embedded],
+    ['an external database', external],
+  ])(
+    'of an API under parallel writes, on %s, loses no acknowledged write, and doubles none under an Idempotency-Key',
+    async (name, openDatabase) => {
+      const { settings, url } = await openDatabase();
+      let running: Running | undefined;
+      const start = async () => {
+        const { service, origin } = await startService(settings);
+        running = service;
+        return origin;
+      };
+      cleanUps.push(() => running?.stop());
+      let origin = await start();
+      const client = await connect(url);
+      const keys = await issueKeys(settings, client);
+      const pets = await addPets(client, 200 * ROUNDS + 1_000);
+      const totals = { acknowledged: 0, retried: 0 };
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const load = new Load(origin, keys, pets).start({ writers: 12 });
+        await load.answered(WRITES, isSuccess);
+        await running?.stop('SIGKILL');
+        await load.stop();
+        totals.acknowledged += load.acknowledged;
+        origin = await start();
+        const retried = await load.retryAt(origin);
+        totals.retried += retried.length;
+        expect(retried.filter((answer) => !isSuccess(answer))).toEqual([]);
+        expect(await load.losses(client)).toEqual({ lost: [], doubled: [] });
+      }
+      tell(`${ROUNDS} SIGKILLs on ${name}`, `${totals.acknowledged} writes acknowledged, ${totals.retried} retried`);
+    },
+    120_000 + ROUNDS * 60_000,
+  );
+
+  it('of its own PostgreSQL: an API restarts it, and loses no acknowledged write', async () => {
+    const { settings, url, folder } = await embedded();
+    const { service, origin } = await startService(settings);
+    cleanUps.push(() => service.stop());
+    const client = await connect(url);
+    const load = new Load(origin, await issueKeys(settings, client), await addPets(client, 10_000));
+    load.start({ readers: 2, writers: 6, strangers: 1 });
+    await load.answered(WRITES, isSuccess);
+    const calm = slowest(load.answers);
+    process.kill(Number.parseInt(await readFile(join(folder, 'postgres/postmaster.pid'), 'utf8'), 10), 'SIGKILL');
+    await load.answered(1, ({ status }) => status === 503);
+    await until(() => ask(url, 'SELECT').then(Boolean, () => false));
+    const back = performance.now();
+    await until(async () => (await load.burst(10)).every(isSuccess));
+    await load.answered(WRITES);
+    await load.stop();
+    expectBoundedAnswers(load.answers, calm);
+    const recovery = expectRecovery(load.answers, back);
+    expect(await load.losses(await connect(url))).toEqual({ lost: [], doubled: [] });
+    expect(service.child.exitCode).toBeNull();
+    tell('PostgreSQL of its own killed', `${countOf(load.answers)}; recovered after ${recovery} ms`);
+  });
+});
+
+describe('SIGSTOP of an API within a transaction', () => {
+  it('ends its session and its locks: another process runs the repeated request, which has one effect', async () => {
+    const { settings, url } = await external();
+    const [first, second] = await Promise.all([startService(settings), startService(settings)]);
+    cleanUps.push(() => {
+      first.service.child.kill('SIGCONT');
+      return Promise.all([first, second].map(({ service }) => service.stop()));
+    });
+    const client = await connect(url);
+    const { key } = await issueKeys(settings, client);
+    const post = (origin: string) =>
+      fetch(`${origin}/v1/messages`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'idempotency-key': 'one' },
+        body: '{"message":"Hello"}',
+      });
+    // On a connection of its own, because a transaction always sees the same sessions.
+    const sessions = async (condition: string) =>
+      (await ask(url, `SELECT FROM pg_stat_activity WHERE datname = current_database() AND ${condition}`)).length;
+    await client.query('BEGIN; LOCK TABLE messages IN EXCLUSIVE MODE');
+    const answer = post(first.origin);
+    await until(async () => (await sessions(`wait_event_type = 'Lock'`)) === 1);
+    first.service.child.kill('SIGSTOP');
+    await client.query('COMMIT');
+    const begun = performance.now();
+    await until(async () => (await sessions(`state = 'idle in transaction'`)) === 1);
+    expect(await post(second.origin)).toMatchObject({ status: 409 });
+    await until(async () => (await post(second.origin)).status === 202);
+    // The time limit of a transaction that is idle is 2 s; the rest is for a slow machine.
+    expect(performance.now() - begun).toBeLessThan(20_000);
+    // Another session may be between two statements at this moment.
+    await until(async () => (await sessions(`state = 'idle in transaction'`)) === 0);
+    first.service.child.kill('SIGCONT');
+    expect((await answer).status).toBe(503);
+    expect(await post(first.origin)).toMatchObject({ status: 202 });
+    expect(await client.query('SELECT FROM messages')).toMatchObject({ rowCount: 1 });
+  });
+});
+
+(openRedis ? describe : describe.skip)('an API answers and counts on, through every fault of its Redis:', () => {
+  it('frozen and thawed, killed by SIGKILL and started again', async () => {
+    const { settings: store, url } = await external();
+    const redis = await openRedis?.();
+    cleanUps.push(() => redis?.close());
+    const settings = { ...store, REDIS_URL: redis?.url ?? '', LOG_LEVEL: 'info', ACCESS_LOG: 'off' };
+    const { service: api, origin } = await startService(settings);
+    cleanUps.push(() => api.stop());
+    await addPets(await connect(url), 1);
+    for (const [name, begin, end] of [
+      ['frozen', () => redis?.freeze(), () => redis?.thaw()],
+      ['killed', () => redis?.kill(), () => redis?.startAgain()],
+    ] as const) {
+      const plan = ['--plan', 'enterprise', '--per-minute', '1000000', '--per-day', '1000000'];
+      const created = await run(KEYS, ['create', '--email', `${randomUUID()}@example.com`, ...plan], settings);
+      const key = created.stdout.trim();
+      const load = new Load(origin, { key, revoked: key }, [].values()).start({ readers: 8 });
+      await load.answered(400);
+      const calm = timesOf(load);
+      await begin();
+      const lost = performance.now();
+      await load.answered(300, (answer) => answer.begin >= lost);
+      const without = timesOf(load, lost);
+      // Requests in progress at the loss may have been counted in Redis too, and are counted here again.
+      const sent = load.answers.length;
+      const look = await fetch(`${origin}/v1/rate_limit`, { headers: { authorization: `Bearer ${key}` } });
+      expect(((await look.json()) as { day: { used: number } }).day.used).toBeGreaterThanOrEqual(sent);
+      /** The number of times that this process has found its Redis back. */
+      const returns = () => api.stdout.split('Redis is back').length;
+      const before = returns();
+      await end();
+      const back = performance.now();
+      await until(() => returns() > before);
+      const recovery = Math.round(performance.now() - back);
+      await load.answered(200);
+      await load.stop();
+      expect(load.answers.filter((answer) => !isSuccess(answer))).toEqual([]);
+      // 99 % of the first 300 are answered within 50 ms, or what a busy machine makes of it.
+      expect(without.p99).toBeLessThan(50 + 5 * calm.p99);
+      expect(recovery).toBeLessThan(10_000);
+      expect(api.child.exitCode).toBeNull();
+      tell(
+        `Redis ${name}`,
+        `${countOf(load.answers)}; p99 ${without.p99} ms; counted there again after ${recovery} ms`,
+      );
+    }
+  });
+
+  function timesOf({ answers }: Load, since = 0): { readonly p99: number } {
+    const counted = answers.filter(({ begin }) => begin >= since).slice(0, 300);
+    const times = counted.map(({ begin, end }) => end - begin).sort((one, other) => one - other);
+    return { p99: Math.round(times[Math.floor(times.length * 0.99) - 1] ?? Infinity) };
+  }
+});

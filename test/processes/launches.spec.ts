@@ -1,0 +1,340 @@
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { chmod, chown, rename, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { openEmbeddedPostgres } from '@adoption-store/embedded-postgres/testing';
+import { runPortal } from '@adoption-store/portal/testing/portal-process';
+import {
+  API,
+  ask,
+  createDatabase,
+  EMPTY,
+  freePort,
+  KEYS,
+  MIGRATE,
+  run,
+  Running,
+  START,
+  WORKER,
+} from '@adoption-store/test-support';
+import { describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { killAll, processesOf, servicesOf } from '../support/process-list.js';
+import { add, ANY_PORTS, keyOf, names, originOf, pasteCurl, useStartedServices } from '../support/started-services.js';
+
+const services = useStartedServices();
+
+describe('started by npm start', () => {
+  async function nothingIsLeft(): Promise<void> {
+    while (servicesOf(services.folder).size > 0 || processesOf(services.folder).length > 0)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+
+  it('SIGTERM only to the launcher ends everything', async () => {
+    await services.hasServed();
+    // As an earlier version left it on a full disk.
+    await writeFile(join(services.folder, 'portal-secret'), '', { mode: 0o600 });
+    const { launcher } = await services.startAll();
+    expect(await launcher.stop('SIGTERM')).toMatchObject({ code: 0, stderr: '' });
+    expect([...servicesOf(services.folder)]).toEqual([]);
+    expect(processesOf(services.folder)).toEqual([]);
+  });
+
+  it('a Ctrl-C while it is still starting leaves nothing', async () => {
+    const settings = { DATA_DIR: services.folder, ...ANY_PORTS };
+    const launcher = services.track(new Running(START, [], settings, { detached: true }));
+    while (processesOf(services.folder).length === 0) await new Promise(setImmediate);
+    process.kill(-(launcher.child.pid ?? 0), 'SIGINT');
+    expect(await launcher.finished()).toMatchObject({ code: 0 });
+    expect([...servicesOf(services.folder)]).toEqual([]);
+    expect(processesOf(services.folder)).toEqual([]);
+  });
+
+  it.each(['api', 'worker'])('the others end with a killed %s, with a message and an exit code', async (name) => {
+    await services.hasServed();
+    const { launcher, services: running } = await services.startAll();
+    killAll([running.get(name) ?? 0]);
+    expect(await launcher.finished()).toMatchObject({
+      code: 128 + 9,
+      stderr: `the ${name} was ended by SIGKILL, so all services stop\n`,
+    });
+    await nothingIsLeft();
+  });
+
+  it('a killed launcher leaves nothing', async () => {
+    await services.hasServed();
+    const { launcher } = await services.startAll();
+    await launcher.stop('SIGKILL');
+    await nothingIsLeft();
+  });
+
+  it("a port in use for the worker's health is reported in one sentence, and ends everything", async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as { port: number };
+    const settings = { DATA_DIR: services.folder, ...ANY_PORTS, WORKER_PORT: String(port) };
+    await services.hasServed();
+    const { code, stderr } = await run(START, [], settings);
+    taken.close();
+    expect(code).toBe(1);
+    expect(stderr).toBe(`port ${port} of 127.0.0.1 is in use by another program; set WORKER_PORT to another one\n`);
+    expect([...servicesOf(services.folder)]).toEqual([]);
+    expect(processesOf(services.folder)).toEqual([]);
+  });
+
+  it('every wrong setting of every service is reported before any service starts', async () => {
+    const wrong = { BAN_REFUSALS: '0', PORTAL_SECRET: 'short', ORDER_TTL: 'never' };
+    const { code, stdout, stderr } = await run(START, [], { DATA_DIR: services.folder, PORT: '0', ...wrong });
+    expect({ code, stdout }).toEqual({ code: 78, stdout: '' });
+    for (const name of Object.keys(wrong)) expect(stderr).toMatch(new RegExp(`^ {2}${name} must be`, 'm'));
+    expect(readdirSync(services.folder)).toEqual([]);
+  });
+
+  it('a missing address for mailed links is reported before any service starts', async () => {
+    const mail = { SMTP_URL: 'smtp://localhost', MAIL_FROM: 'a@example.com', STORE_EMAIL: 'b@example.com' };
+    const { code, stdout, stderr } = await run(START, [], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/x', ...mail });
+    expect({ code, stdout }).toEqual({ code: 78, stdout: '' });
+    expect(stderr).toContain('PORTAL_URL must be set if SMTP_URL and DATABASE_URL are');
+  });
+
+  it('wrong settings of the worker end it with exit code 78', async () => {
+    // The portal needs no recipient.
+    const mail = { SMTP_URL: 'smtp://localhost', MAIL_FROM: 'store@example.com' };
+    const { code, stderr } = await run(START, [], { DATA_DIR: services.folder, PORT: '0', PORTAL_PORT: '0', ...mail });
+    expect(code).toBe(78);
+    expect(stderr).toContain('STORE_EMAIL must be set if SMTP_URL is');
+    expect(processesOf(services.folder)).toEqual([]);
+  });
+});
+
+describe('started on a data folder', () => {
+  it('that is empty, stores the demo key readable only by its owner, and logs no key', async () => {
+    const { service } = await services.startApi({ LOG_LEVEL: 'trace' });
+    expect(statSync(join(services.folder, 'demo-api-key')).mode & 0o777).toBe(0o600);
+    expect(statSync(services.folder).mode & 0o077).toBe(0);
+    const answer = pasteCurl(service);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 OK/);
+    expect(answer).toContain('"status":"available"');
+    await service.stop();
+    expect(service.stdout).not.toBe('');
+    expect(service.stdout).not.toContain('aas_');
+  });
+
+  it('again, has the same animals and the same key, and Ctrl-C left no process', async () => {
+    const key = await services.hasServed();
+    const first = await services.startApi();
+    await add(first.origin, key, 'Kept');
+    expect(processesOf(services.folder)).not.toEqual([]);
+    expect(await first.service.stop('SIGINT')).toMatchObject({ code: 0, stderr: '' });
+    expect(processesOf(services.folder)).toEqual([]);
+    const second = await services.startApi();
+    expect(keyOf(second.service)).toBe(key);
+    expect(await names(second.origin, key)).toEqual([...['Luna', 'Milo', 'Nala', 'Rocky', 'Coco'], 'Kept']);
+  });
+
+  it('has every acknowledged write after kill -9 of everything', async () => {
+    const key = await services.hasServed();
+    const first = await services.startApi();
+    for (let index = 0; index < 20; index += 1) await add(first.origin, key, `acknowledged ${index}`);
+    killAll(processesOf(services.folder));
+    await first.service.stop('SIGKILL');
+    const second = await services.startApi();
+    expect(await names(second.origin, key)).toEqual(
+      expect.arrayContaining(Array.from({ length: 20 }, (_, index) => `acknowledged ${index}`)),
+    );
+  });
+
+  it.each(['an empty file', 'a file that others may read', 'a link', 'a file of another user’s'])(
+    'creates a new demo key instead of %s',
+    async (what) => {
+      const key = await services.hasServed();
+      const file = join(services.folder, 'demo-api-key');
+      if (what === 'an empty file') await writeFile(file, '');
+      if (what === 'a file that others may read') await chmod(file, 0o644);
+      if (what === 'a link') {
+        await rename(file, `${file}.elsewhere`);
+        await symlink(`${file}.elsewhere`, file);
+      }
+      if (what === 'a file of another user’s') {
+        if (process.getuid?.() !== 0) return;
+        await chown(file, 1, 1);
+      }
+      const second = await services.startApi();
+      expect(keyOf(second.service)).toMatch(/^aas_live_/);
+      expect(keyOf(second.service)).not.toBe(key);
+      const found = lstatSync(file);
+      expect({ isFile: found.isFile(), mode: found.mode & 0o777, uid: found.uid }).toEqual({
+        isFile: true,
+        mode: 0o600,
+        uid: process.getuid?.(),
+      });
+      expect(readFileSync(file, 'utf8')).toBe(`${keyOf(second.service)}\n`);
+    },
+  );
+
+  it('creates a new demo key if the old one was revoked', async () => {
+    const key = await services.hasServed();
+    const { stdout } = await run(KEYS, ['list'], { DATA_DIR: services.folder });
+    const id = /^(\d+) .*demo@example\.com/m.exec(stdout)?.[1] ?? '';
+    expect(await run(KEYS, ['revoke', id], { DATA_DIR: services.folder })).toMatchObject({ code: 0 });
+    const second = await services.startApi();
+    expect(keyOf(second.service)).not.toBe(key);
+    expect(pasteCurl(second.service)).toMatch(/^HTTP\/1\.1 200 OK/);
+  });
+});
+
+describe('started with DATABASE_URL', () => {
+  it('no process reads the stored counts at its start: all start, and the commands run, while these are locked', async () => {
+    const database = await createDatabase();
+    const settings = { DATABASE_URL: database.url };
+    const client = new pg.Client(database.url);
+    await client.connect();
+    await client.query('BEGIN; LOCK TABLE request_counts, key_bans, usage_by_day IN ACCESS EXCLUSIVE MODE');
+    const [portal] = await Promise.all([
+      runPortal(database.url, {}),
+      services.track(new Running(API, [], { ...settings, PORT: '0' })).prints(/Address {2}(\S+)\/v1/),
+      services.track(new Running(WORKER, [], { ...settings, WORKER_PORT: '0' })).prints(/^The worker is ready/m),
+      run(KEYS, ['create', '--email', 'dev@example.com'], settings).then(({ code }) => {
+        expect(code).toBe(0);
+      }),
+    ]);
+    services.track(portal.process);
+    await client.end();
+  });
+
+  it('portals share sessions without PORTAL_SECRET, and no log or backup role sees the secret', async () => {
+    const database = await createDatabase();
+    const portals = await Promise.all([1, 2].map(() => runPortal(database.url, { LOG_LEVEL: 'trace' })));
+    for (const { process } of portals) services.track(process);
+    const [one, other] = portals.map(({ origin }) => origin);
+    const form = await fetch(`${one ?? ''}/sign-up`);
+    const cookie = form.headers
+      .getSetCookie()
+      .map((each) => each.split(';')[0])
+      .join('; ');
+    const token = /name="_csrf" value="([^"]+)"/.exec(await form.text())?.[1] ?? '';
+    const signUp = await fetch(`${other ?? ''}/sign-up`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { cookie, origin: other ?? '' },
+      body: new URLSearchParams({ _csrf: token, email: 'dev@example.com', password: 'a long enough password' }),
+    });
+    expect(signUp.status).toBe(303);
+
+    const [secret] = await ask<{ value: string }>(database.url, `SELECT value FROM secrets WHERE name = 'portal'`);
+    expect(secret?.value.length).toBeGreaterThanOrEqual(64);
+    for (const { process } of portals) expect(process.stdout).not.toContain(secret?.value);
+    const reader = `reader_${randomBytes(6).toString('hex')}`;
+    await ask(database.url, `CREATE ROLE ${reader} IN ROLE pg_read_all_data`);
+    const asReader = `${database.url}&options=${encodeURIComponent(`-c role=${reader}`)}`;
+    expect(await ask(asReader, 'SELECT count(*)::int AS migrations FROM migrations')).not.toEqual([{ migrations: 0 }]);
+    expect(await ask(asReader, 'SELECT value FROM secrets')).toEqual([]);
+    await ask(database.url, `DROP ROLE ${reader}`);
+    await Promise.all(portals.map(({ process }) => process.stop()));
+    await database.drop();
+  });
+
+  it('runs completely as a role that only owns its database', async () => {
+    const database = await createDatabase(EMPTY);
+    const role = `plain_${randomBytes(6).toString('hex')}`;
+    const name = new URL(database.url).pathname.slice(1);
+    await ask(database.url, `CREATE ROLE ${role} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOBYPASSRLS`);
+    await ask(database.url, `ALTER DATABASE ${name} OWNER TO ${role}`);
+    const url = database.url.replace('user=postgres', `user=${role}`);
+    expect(await ask(url, 'SELECT rolname, rolsuper FROM pg_roles WHERE rolname = current_user')).toEqual([
+      { rolname: role, rolsuper: false },
+    ]);
+    expect(await run(MIGRATE, [], { DATABASE_URL: url })).toMatchObject({ code: 0, stderr: '' });
+    const launcher = services.track(new Running(START, [], { DATABASE_URL: url, ...ANY_PORTS }));
+    await launcher.prints(/^The worker is ready/m);
+    const { code, stdout, stderr } = await run(KEYS, ['create', '--email', 'dev@example.com'], { DATABASE_URL: url });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const origin = originOf(launcher.stderr);
+    await add(origin, stdout.trim(), 'Luna');
+    expect(await names(origin, stdout.trim())).toEqual(['Luna']);
+    const portal = /Portal {3}(\S+)/.exec(launcher.stderr)?.[1] ?? '';
+    expect((await fetch(`${portal}/sign-up`)).status).toBe(200);
+    expect(await launcher.stop()).toMatchObject({ code: 0, stderr: '' });
+    expect(launcher.stdout + launcher.stderr).not.toContain('permission denied');
+    await ask(database.url, `REASSIGN OWNED BY ${role} TO postgres`);
+    await database.drop();
+    const superuser = process.env['TEST_POSTGRES_URL'] ?? '';
+    await ask(superuser, `DROP ROLE ${role}`);
+  });
+
+  it('uses that database, without a demo key and without animals', async () => {
+    const database = await createDatabase();
+    const { service } = await services.startApi({ DATABASE_URL: database.url });
+    expect(service.stderr).toContain('npm run -s keys -- create');
+    expect(keyOf(service)).toBe('');
+    await service.stop();
+    await database.drop();
+  });
+
+  it('starts several instances at once on an empty one', async () => {
+    const database = await createDatabase(EMPTY);
+    const instances = await Promise.all([1, 2, 3].map(() => services.startApi({ DATABASE_URL: database.url })));
+    const statuses = await Promise.all(instances.map(async ({ origin }) => (await fetch(`${origin}/v1/pets`)).status));
+    expect(statuses).toEqual([401, 401, 401]);
+    await Promise.all(instances.map(({ service }) => service.stop()));
+    await database.drop();
+  });
+});
+
+describe('refuses to start, in one clear sentence, with', () => {
+  const sentence = (stderr: string) => stderr.trim().split('\n');
+
+  it('a port in use, and leaves no process', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as { port: number };
+    const { code, stderr } = await run(API, [], { DATA_DIR: services.folder, PORT: String(port), HOST: '127.0.0.1' });
+    taken.close();
+    expect(code).toBe(1);
+    expect(sentence(stderr)).toEqual([
+      `port ${port} of 127.0.0.1 is in use by another program; set PORT to another one`,
+    ]);
+    expect(processesOf(services.folder)).toEqual([]);
+  });
+
+  it('an address that is not of this machine', async () => {
+    const { code, stderr } = await run(API, [], { DATA_DIR: services.folder, PORT: '0', HOST: '192.0.2.1' });
+    expect(code).toBe(1);
+    expect(sentence(stderr)).toEqual(['192.0.2.1 is not an address of this machine; set HOST to one that is']);
+  });
+
+  it('a data folder that is a file, or where none can be made', async () => {
+    const file = join(services.folder, 'file');
+    execFileSync('touch', [file]);
+    for (const DATA_DIR of [file, '/proc/nowhere/data']) {
+      const { code, stderr } = await run(API, [], { DATA_DIR, PORT: '0' });
+      expect(code).toBe(1);
+      expect(sentence(stderr)).toHaveLength(1);
+      expect(stderr).toContain(DATA_DIR);
+    }
+  });
+
+  it('a database of its own that can’t be migrated, and leaves no process', async () => {
+    const { url, close } = await openEmbeddedPostgres({ dataDirectory: services.folder });
+    await ask(url, 'CREATE TABLE animals (id text)');
+    await close();
+    const { code, stderr } = await run(API, [], { DATA_DIR: services.folder, PORT: '0' });
+    expect(code).toBe(1);
+    expect(sentence(stderr)).toHaveLength(1);
+    expect(stderr).toContain(`DATA_DIR (${services.folder}/socket:5432/adoption_store) can't be used`);
+    expect(processesOf(services.folder)).toEqual([]);
+  });
+
+  it('an unreachable DATABASE_URL, without its password', async () => {
+    const port = await freePort();
+    const url = `postgres://user:hunter2@127.0.0.1:${port}/store`;
+    const { code, stderr } = await run(API, [], { DATABASE_URL: url, PORT: '0' });
+    expect(code).toBe(1);
+    expect(sentence(stderr)).toHaveLength(1);
+    expect(stderr).toContain(`DATABASE_URL (127.0.0.1:${port}/store) can't be used`);
+    expect(stderr).not.toContain('hunter2');
+  });
+});

@@ -1,0 +1,255 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { HOUR, type Instant, instant, later, SECOND } from '@adoption-store/domain';
+import {
+  ask,
+  askRedis,
+  createDatabase,
+  type Environment,
+  KEYS,
+  ProcessClock,
+  redisClusterFor,
+  redisServerFor,
+  run,
+  Running,
+  temporaryFolder,
+  type TestDatabase,
+  until,
+  API,
+} from '@adoption-store/test-support';
+import { makeCertificate, OPENSSL } from '../support/certificate.js';
+
+const MINUTE = 60_000;
+const NOON: Instant = instant(Date.UTC(2030, 0, 1, 12));
+/** Rounds for each plan. More take longer and prove more. */
+const ROUNDS = Number(process.env['LIMIT_ROUNDS'] ?? 1);
+/**
+ * A machine without time for Redis is answered late, and a replica then decides alone. Such a burst is sent again, this
+ * many times.
+ */
+const BURSTS = 5;
+const SUITE = 'limits of several processes';
+const openRedis = redisServerFor(SUITE);
+// The settings of the compose file.
+const openKeptRedis = redisServerFor(SUITE, { appendonly: 'yes' });
+const openCluster = redisClusterFor(SUITE);
+
+let database: TestDatabase;
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let closing: (() => Promise<unknown>)[] = [];
+
+beforeEach(async () => {
+  [database, folder] = await Promise.all([createDatabase(), temporaryFolder()]);
+  closing = [];
+});
+afterEach(async () => {
+  await Promise.all(closing.map((close) => close()));
+  await Promise.all([database.drop(), folder.remove()]);
+});
+
+async function startApi(environment: Environment = {}) {
+  const settings = { DATABASE_URL: database.url, PORT: '0', HOST: '127.0.0.1', ACCESS_LOG: 'off' };
+  const service = new Running(API, [], { ...settings, ...environment });
+  closing.push(() => service.stop());
+  const origin = (await service.prints(/Address {2}(\S+)\/v1/))[1] ?? '';
+  return { service, origin, metrics: (await service.prints(/Metrics {2}(\S+)/))[1] ?? '' };
+}
+
+async function createKey(email: string, ...plan: readonly string[]): Promise<string> {
+  return (await run(KEYS, ['create', '--email', email, ...plan], { DATABASE_URL: database.url })).stdout.trim();
+}
+
+const limits = (perMinute: number, perDay: number) =>
+  ['--plan', 'enterprise', '--per-minute', String(perMinute), '--per-day', String(perDay)] as const;
+
+async function opened<Server extends { close(): Promise<unknown> }>(open?: () => Promise<Server>): Promise<Server> {
+  if (open === undefined) throw new Error('skipped below');
+  const server = await open();
+  closing.push(() => server.close());
+  return server;
+}
+
+/** The code of each response, or `ok`, one after another; with the seconds to wait if the key is banned. */
+async function answers(origin: string, key: string | undefined, count = 1): Promise<string[]> {
+  const all = [];
+  for (let sent = 0; sent < count; sent += 1) {
+    const response = await fetch(`${origin}/v1/pets`, { headers: key ? { authorization: `Bearer ${key}` } : {} });
+    const { code = 'ok' } = (await response.json()) as { code?: string };
+    all.push(code === 'key_banned' ? `${code} for ${response.headers.get('retry-after') ?? ''}` : code);
+  }
+  return all;
+}
+
+/** The requests that these instances decided without Redis. */
+async function decidedAlone(instances: readonly { readonly metrics: string }[]): Promise<number> {
+  const pages = await Promise.all(instances.map(async ({ metrics }) => (await fetch(metrics)).text()));
+  return pages.reduce((sum, page) => sum + Number(/^adoption_store_limit_fallbacks_total (\d+)$/m.exec(page)?.[1]), 0);
+}
+
+/** How many of these requests two instances admit, on 100 connections. An unknown path is counted, too, and reads nothing. */
+async function admitted(instances: readonly { readonly origin: string }[], key: string, count: number) {
+  const headers = { authorization: `Bearer ${key}` };
+  const statuses: number[] = [];
+  let sent = 0;
+  const lane = async () => {
+    while (sent < count) {
+      const response = await fetch(`${instances[(sent += 1) % 2]?.origin ?? ''}/v1/unknown`, { headers });
+      await response.text();
+      statuses.push(response.status);
+    }
+  };
+  await Promise.all(Array.from({ length: 100 }, lane));
+  const passed = statuses.filter((status) => status === 404).length;
+  expect(statuses.filter((status) => status === 429)).toHaveLength(count - passed);
+  return passed;
+}
+
+/** Sends bursts until one was decided by Redis alone, and expects exactly the limit then. */
+async function expectExactly(
+  instances: readonly { readonly origin: string; readonly metrics: string }[],
+  limit: number,
+  count: number,
+  open: (burst: number) => Promise<string>,
+): Promise<void> {
+  for (let burst = 1; ; burst += 1) {
+    const key = await open(burst);
+    // Waits until enough of the minute is left.
+    await until(() => MINUTE - (Date.now() % MINUTE) > 20_000);
+    const minute = Math.floor(Date.now() / MINUTE);
+    const before = await decidedAlone(instances);
+    const passed = await admitted(instances, key, count);
+    const alone = (await decidedAlone(instances)) - before;
+    const isWithinAMinute = Math.floor(Date.now() / MINUTE) === minute;
+    if (isWithinAMinute) expect(Math.abs(passed - limit)).toBeLessThanOrEqual(alone);
+    if (isWithinAMinute && alone === 0) return;
+    expect(burst).toBeLessThan(BURSTS);
+  }
+}
+
+(openRedis ? describe : describe.skip)('two replicas on one PostgreSQL and one Redis', () => {
+  it.each(Array.from({ length: ROUNDS }, (_, round) => round + 1))(
+    'admit exactly the minute of each plan, of 5,000 parallel requests (round %d)',
+    async (round) => {
+      const settings = { REDIS_URL: (await opened(openRedis)).url };
+      const replicas = await Promise.all([startApi(settings), startApi(settings)]);
+      for (const [plan, limit] of [
+        ['free', 60],
+        ['business', 1_000],
+      ] as const)
+        await expectExactly(replicas, limit, 5_000, (burst) =>
+          createKey(`${plan}-${round}-${burst}@example.com`, '--plan', plan),
+        );
+    },
+    // They may have to wait for a new minute first.
+    10 * MINUTE,
+  );
+});
+
+(OPENSSL && openCluster ? describe : describe.skip)('two replicas on a Redis Cluster with TLS', () => {
+  /** The user of the service may do this much. */
+  const ACL =
+    'ACL SETUSER store on >s3cret resetchannels ~quota:* +@connection -@dangerous +info +time +get +set +eval +evalsha ' +
+    '+cluster|slots +cluster|info';
+
+  it('share a limit exactly, as a user of their own', async () => {
+    const [pem, ca] = [join(folder.path, 'pem'), join(folder.path, 'ca')];
+    const made = makeCertificate(folder.path);
+    writeFileSync(pem, made.pem);
+    writeFileSync(ca, made.certificate);
+    const tls = { 'tls-cert-file': pem, 'tls-key-file': pem, 'tls-ca-cert-file': ca, 'tls-auth-clients': 'no' };
+    const passwords = { requirepass: 'admin', masterauth: 'admin' };
+    const cluster = await opened(redisClusterFor(SUITE, 0, { ...tls, ...passwords, 'tls-cluster': 'yes' }));
+    for (const node of cluster.primaries) await node.ask(ACL);
+    const settings = { NODE_EXTRA_CA_CERTS: ca, REDIS_URL: `rediss://store:s3cret@${cluster.addresses}` };
+    const replicas = await Promise.all([startApi(settings), startApi(settings)]);
+    await expectExactly(replicas, 10, 24, (burst) => createKey(`${burst}@example.com`, ...limits(1_000, 10)));
+  });
+});
+
+describe.each([
+  { where: 'in PostgreSQL', open: undefined },
+  ...(openKeptRedis ? [{ where: 'in a Redis that keeps an append-only file', open: openKeptRedis }] : []),
+])('counts $where', ({ open }) => {
+  /** Without Redis they are written every half second. */
+  const areStored = async () => {
+    const text = `SELECT max(day_used)::int AS used, (SELECT count(*)::int FROM key_bans) AS bans FROM request_counts`;
+    const [row] = await ask<{ used: number | null; bans: number }>(database.url, text);
+    return row?.used === 10 && row.bans === 1;
+  };
+
+  it('survive the SIGKILL of all that counts: the day’s counts and the ban continue', async () => {
+    const redis = open && (await opened(open));
+    const settings = { BAN_REFUSALS: '3', LOG_LEVEL: 'warn', ...(redis && { REDIS_URL: redis.url }) };
+    const first = await startApi(settings);
+    const key = await createKey('dev@example.com', ...limits(1_000, 10));
+    const daily = 'daily_quota_exceeded';
+    const banned = expect.stringMatching(/^key_banned/) as unknown;
+    expect(await answers(first.origin, key, 13)).toEqual([...Array<string>(10).fill('ok'), daily, daily, banned]);
+    if (redis === undefined) await until(areStored);
+    await Promise.all([redis?.kill(), first.service.stop('SIGKILL')]);
+    await redis?.startAgain();
+    const second = await startApi(settings);
+    const look = await fetch(`${second.origin}/v1/rate_limit`, { headers: { authorization: `Bearer ${key}` } });
+    const day = { limit: 10, used: 10, remaining: 0 };
+    expect(await look.json()).toMatchObject({ day, ban: { until: expect.any(Number) } });
+    expect(await answers(second.origin, key)).toEqual([banned]);
+    expect(second.service.stdout).not.toContain('Redis');
+  });
+});
+
+it('BAN_REFUSALS, BAN_SECONDS and BAN_SECONDS_MAX set when the API bans a key, and for how long', async () => {
+  const clock = new ProcessClock(folder.path, NOON);
+  const key = await createKey('dev@example.com', ...limits(1, 1));
+  const bans = { BAN_REFUSALS: '4', BAN_SECONDS: '70', BAN_SECONDS_MAX: '150' };
+  const { origin } = await startApi({ ...bans, ...clock.environment });
+  const refused = Array<string>(3).fill('daily_quota_exceeded');
+  expect(await answers(origin, key, 5)).toEqual(['ok', ...refused, 'key_banned for 70']);
+  clock.set(later(NOON, 69 * SECOND));
+  expect(await answers(origin, key)).toEqual(['key_banned for 1']);
+  clock.set(later(NOON, 70 * SECOND));
+  expect(await answers(origin, key, 4)).toEqual([...refused, 'key_banned for 140']);
+  clock.set(later(NOON, HOUR));
+  // Doubled, it would be 280.
+  expect(await answers(origin, key, 4)).toEqual([...refused, 'key_banned for 150']);
+});
+
+(openRedis ? describe : describe.skip)('the operator’s page on Redis', () => {
+  const page = readFileSync(join(__dirname, '../../docker/redis.md'), 'utf8');
+  const [, ACL = ''] = /^(ACL SETUSER store .*)$/m.exec(page) ?? [];
+
+  /** An API that counts as the page's user. */
+  async function start(acl: string) {
+    const redis = await opened(openRedis);
+    await askRedis(redis.url, acl.replace('PASSWORD', 's3cret'));
+    const REDIS_URL = redis.url.replace('//', '//store:s3cret@');
+    const { origin, service } = await startApi({ REDIS_URL, BAN_REFUSALS: '2', LOG_LEVEL: 'info' });
+    return { origin, service, command: (text: string) => askRedis(redis.url, text) };
+  }
+
+  it('gives the user every right that counting needs, and the commands that end a ban or give the quota again', async () => {
+    const { origin, service, command } = await start(ACL);
+    const key = await createKey('dev@example.com', ...limits(1_000, 1));
+    const banned = expect.stringMatching(/^key_banned/) as unknown;
+    expect(await answers(origin, undefined)).toEqual(['missing_api_key']);
+    expect(await answers(origin, key, 3)).toEqual(['ok', 'daily_quota_exceeded', banned]);
+    const [, counts] = /^(\d+ \d+ \d+ \d+) key:1 /.exec(await command('GET quota:account:1')) ?? [];
+    expect(await command(`SET quota:account:1 "${counts}" KEEPTTL`)).toBe('OK');
+    expect(await answers(origin, key, 2)).toEqual(['daily_quota_exceeded', banned]);
+    expect(await command('DEL quota:account:1')).toBe('1');
+    expect(await answers(origin, key)).toEqual(['ok']);
+    // A busy CPU is enough for late answers.
+    const losses = [...service.stdout.matchAll(/"reason":"([^"]*)","msg":"Redis is lost"/g)].map(
+      ([, reason]) => reason,
+    );
+    expect(losses.filter((reason) => reason !== 'no answer within 40 ms')).toEqual([]);
+  });
+
+  it.each([
+    ['the keys', ' ~quota:* ', ' ~other:* ', 'NOPERM'],
+    ['a command', ' +get ', ' ', "can't run this command"],
+  ])('says rightly that without %s Redis counts nothing, and the log has the reason', async (_, right, less, why) => {
+    const { service } = await start(ACL.replace(right, less));
+    await until(() => new RegExp(`"dependency":"redis","reason":"[^"]*${why}`).test(service.stdout));
+  });
+});

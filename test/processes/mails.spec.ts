@@ -1,0 +1,241 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { type AccountId, instant, later, type Message, MINUTE, newMessageId } from '@adoption-store/domain';
+import { type Infrastructure, openInfrastructure } from '@adoption-store/infrastructure';
+import {
+  ask,
+  API,
+  createDatabase,
+  MESSAGES,
+  run,
+  Running,
+  SmtpSink,
+  type TestDatabase,
+  until,
+  WORKER,
+} from '@adoption-store/test-support';
+import { runPortal, type RunningPortal } from '@adoption-store/portal/testing/portal-process';
+import { PASSWORD, Visitor } from '@adoption-store/portal/testing/portal-visitor';
+
+const TEXT = 'for the store alone';
+const NOVEMBER = instant(Date.UTC(2026, 10, 1));
+
+let database: TestDatabase;
+let sink: SmtpSink;
+let portal: RunningPortal;
+let worker: Running | undefined;
+let visitors = 0;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  sink = await SmtpSink.open();
+  portal = await runPortal(database.url, { SMTP_URL: sink.url });
+});
+afterEach(async () => {
+  await worker?.stop('SIGTERM');
+  worker = undefined;
+});
+afterAll(async () => {
+  await portal.process.stop();
+  await sink.close();
+  await database.drop();
+});
+
+/** One that sends mails, unless it has no mail server; and where its metrics are. */
+async function startWorker(hasServer = true): Promise<{ readonly process: Running; readonly origin: string }> {
+  const mail = { SMTP_URL: sink.url, MAIL_FROM: 'store@example.com', STORE_EMAIL: 'store@example.com' };
+  const settings = { DATABASE_URL: database.url, WORKER_PORT: '0', WORKER_HOST: '127.0.0.1' };
+  const process = new Running(WORKER, [], { ...settings, ...(hasServer && mail) });
+  worker = process;
+  return { process, origin: (await process.prints(/health at (\S+)\/readyz/))[1] ?? '' };
+}
+
+const newVisitor = () => new Visitor(portal.origin, `2001:db8:${(visitors += 1)}::1`);
+
+async function signUp(email: string): Promise<Visitor> {
+  const visitor = newVisitor();
+  await visitor.get('/sign-up');
+  expect((await visitor.post('/sign-up', { email, password: PASSWORD })).status).toBe(303);
+  return visitor;
+}
+
+/** What the pattern finds in a mail to that address. */
+const inMailTo = (address: string, pattern: RegExp) =>
+  sink.received
+    .filter(({ to }) => to.includes(address))
+    .map(({ body }) => pattern.exec(body))
+    .find((found) => found !== null);
+
+async function tokenTo(address: string, page: string): Promise<string> {
+  const pattern = new RegExp(`/${page}#([0-9A-Za-z]{43})`);
+  await until(() => inMailTo(address, pattern) !== undefined, { what: `a mail to ${address} with ${page}` });
+  return inMailTo(address, pattern)?.[1] ?? '';
+}
+
+function expectNoneIn(processes: readonly Running[], secrets: readonly string[]): void {
+  for (const { stdout, stderr } of processes)
+    for (const secret of secrets) expect(stdout + stderr).not.toContain(secret);
+}
+
+const query = (text: string) => ask<Record<string, unknown>>(database.url, text);
+const isCounted = async (origin: string, line: string) =>
+  (await (await fetch(`${origin}/metrics`)).text()).split('\n').includes(line);
+const proofs = (outcome: string) => `adoption_store_account_mail_deliveries_total{kind="proof",outcome="${outcome}"} 1`;
+
+describe('a mail of an account', () => {
+  it('that was queued while the mail server was away arrives once it is back, and is counted', async () => {
+    await sink.close();
+    const { process, origin } = await startWorker();
+    await signUp('queued@example.com');
+    await until(() => isCounted(origin, proofs('postponed')));
+    expect(await isCounted(origin, 'adoption_store_account_mails_queued 1')).toBe(true);
+    await sink.startAgain();
+    await query(`UPDATE account_mails SET due_at = now() WHERE status = 'queued'`);
+    const token = await tokenTo('queued@example.com', 'confirm-address');
+    await until(() => isCounted(origin, proofs('sent')));
+    expect(await query('SELECT status FROM account_mails')).toEqual([{ status: 'sent' }]);
+    expectNoneIn([process, portal.process], ['queued@example.com', token]);
+    for (const table of ['account_mails', 'address_proofs', 'password_resets'])
+      expect(JSON.stringify(await query(`SELECT * FROM ${table}`))).not.toContain(token);
+  });
+
+  it('whose link has expired is dropped and counted, not sent', async () => {
+    const before = sink.offered;
+    await signUp('late@example.com');
+    await query(`UPDATE account_mails SET expires_at = now() WHERE status = 'queued'`);
+    const { origin } = await startWorker();
+    await until(() => isCounted(origin, proofs('dropped')));
+    expect(sink.offered).toBe(before);
+  });
+
+  it('waits where the worker has no mail server: its link stands in no log', async () => {
+    await signUp('waiting@example.com');
+    const { process, origin } = await startWorker(false);
+    await until(() => isCounted(origin, 'adoption_store_account_mails_queued 1'));
+    expect(process.stdout).not.toMatch(/#[0-9A-Za-z]{43}/);
+    expect(await query(`SELECT claims FROM account_mails WHERE status = 'queued'`)).toMatchObject([{ claims: 0 }]);
+  });
+
+  it('with the first reset of its password revokes the earlier keys, on every replica within a second', async () => {
+    await startWorker();
+    const settings = { DATABASE_URL: database.url, HOST: '127.0.0.1', PORT: '0' };
+    const replicas = [new Running(API, [], settings), new Running(API, [], settings)];
+    const origins = await Promise.all(
+      replicas.map(async (each) => (await each.prints(/Address {2}(\S+)\/v1/))[1] ?? ''),
+    );
+    const answersTo = async (key: string) => {
+      const headers = { authorization: `Bearer ${key}` };
+      return Promise.all(origins.map(async (origin) => (await fetch(`${origin}/v1/pets`, { headers })).status));
+    };
+    const email = 'owner@example.com';
+    const key = await (await signUp(email)).issueKey();
+    expect(await answersTo(key)).toEqual([200, 200]);
+    const owner = newVisitor();
+    await owner.get('/forgotten-password');
+    await owner.post('/forgotten-password', { email });
+    const token = await tokenTo(email, 'reset-password');
+    await owner.get('/reset-password');
+    expect((await owner.post('/reset-password', { token, password: 'the owner’s own pass phrase' })).status).toBe(303);
+    const revoked = performance.now();
+    await until(() => performance.now() - revoked > 1_000);
+    expect(await answersTo(key)).toEqual([401, 401]);
+    await Promise.all(replicas.map((replica) => replica.stop()));
+  });
+
+  it('proves a new address by the link that is mailed to it, and the former one is told by mail', async () => {
+    const { process } = await startWorker();
+    const [former, email] = ['former@example.com', 'present@example.com'];
+    const person = await signUp(former);
+    await person.get('/account');
+    await person.post('/account/address', { email, password: PASSWORD });
+    const token = await tokenTo(email, 'confirm-new-address');
+    expect(inMailTo(former, /confirm-new-address/)).toBeUndefined();
+    await person.get('/confirm-new-address');
+    expect((await person.post('/confirm-new-address', { token })).status).toBe(303);
+    expect((await person.get('/account')).text).toContain(email);
+    await until(() => inMailTo(former, /e-mail address of your account .* was changed/) !== undefined);
+    expectNoneIn([portal.process, process], [former, email]);
+  });
+});
+
+describe('messages', () => {
+  let store: Infrastructure;
+  let accountId: AccountId;
+  beforeAll(async () => {
+    store = await openInfrastructure({ databaseUrl: database.url, poolSize: 2 });
+    const account = { email: 'writer@example.com', plan: { name: 'free' as const }, scopes: undefined };
+    accountId = (await store.ports.accounts.open({ ...account, createdAt: NOVEMBER })).id;
+  });
+  afterAll(() => store.close());
+
+  const messages = (...args: string[]) => run(MESSAGES, args, { DATABASE_URL: database.url });
+
+  function queued(createdAt = NOVEMBER): Promise<Message> {
+    const id = newMessageId(store.ports.cryptography);
+    return store.ports.messages.add({ id, accountId, text: TEXT, createdAt });
+  }
+
+  async function failed(createdAt = NOVEMBER): Promise<Message> {
+    const message = await queued(createdAt);
+    const claimed = await store.ports.messages.claim({ limit: 100, lease: MINUTE });
+    for (const claim of claimed) if (claim.id === message.id) await store.ports.messages.markFailed(claim);
+    return message;
+  }
+
+  const statusOf = async ({ id }: Message) => (await store.ports.messages.findById(accountId, id))?.status;
+  const rowOf = ({ id, createdAt }: Message, status: string) =>
+    `${id}  writer@example.com  ${status.padEnd(6)}  ${new Date(createdAt).toISOString()}`;
+
+  it('list shows failed messages, or those of an account, and never their text', async () => {
+    const [one, other] = [await failed(), await queued(later(NOVEMBER, 1))];
+    const failing = await messages('list', '--failed');
+    expect(failing).toMatchObject({ code: 0, stderr: '' });
+    expect(failing.stdout).toContain(rowOf(one, 'failed'));
+    expect(failing.stdout).not.toContain(other.id);
+    const theirs = await messages('list', '--account', 'WRITER@example.com');
+    for (const row of [rowOf(one, 'failed'), rowOf(other, 'queued')]) expect(theirs.stdout).toContain(`${row}\n`);
+    for (const { stdout } of [failing, theirs]) expect(stdout).not.toContain(TEXT);
+    await store.ports.messages.markSent(other.id);
+  });
+
+  it('retry queues failed messages again, which a worker delivers once, names the others, and then exits with 1', async () => {
+    const [one, other, unknown] = [await failed(), await queued(), `msg_${'0'.repeat(24)}`];
+    await store.ports.messages.markSent(other.id);
+    expect(await messages('retry', other.id, one.id, unknown)).toEqual({
+      code: 1,
+      stdout: `message ${one.id} is queued again\n`,
+      stderr: `message ${other.id} has not failed: it is sent\nno message has the id ${unknown}\n`,
+    });
+    const before = sink.received.length;
+    await startWorker();
+    await until(async () => (await statusOf(one)) === 'sent');
+    expect(sink.received.slice(before).map((mail) => mail.header('X-Message-Id'))).toEqual([one.id]);
+  });
+
+  it('retry --all-failed queues those created since a time', async () => {
+    const times = [later(NOVEMBER, -1), NOVEMBER, later(NOVEMBER, 1)];
+    const all = [];
+    for (const createdAt of times) all.push(await failed(createdAt));
+    const retry = (since: string) => messages('retry', '--all-failed', '--since', since);
+    expect(await retry('2026-11-01T02:00:00+02:00')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^\d+ messages are queued again\n$/),
+    });
+    expect(await Promise.all(all.map(statusOf))).toEqual(['failed', 'queued', 'queued']);
+    expect(await retry('2026-11-01T00:00:00Z')).toMatchObject({ code: 0, stdout: '0 messages are queued again\n' });
+  });
+
+  it.each([
+    [[]],
+    [['show']],
+    [['list', '--account', 'nobody']],
+    [['list', 'everything', '--failed']],
+    [['retry', '7']],
+    [['retry', '--all-failed']],
+    [['retry', '--all-failed', '--since', '2026-11-01']],
+    [['retry', '--all-failed', '--since', '2026-11-01T00:00:00Z', `msg_${'0'.repeat(24)}`]],
+  ])('print their usage on standard error and exit with 64: %j', async (args) => {
+    const { code, stdout, stderr } = await messages(...args);
+    expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
+    expect(stderr).toContain('Usage:');
+  });
+});

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ask } from '@adoption-store/test-support';
+import { type Replicas, startReplicas } from '../support/replicas.js';
+
+const RACERS = 50;
+/** Animals with a race, and the orders that an account may have. More take longer and prove more. */
+const ROUNDS = Number(process.env['ORDER_ROUNDS'] ?? 20);
+const LIST_ROUNDS = Number(process.env['LIST_ROUNDS'] ?? 1);
+/** Milliseconds of a round of lists, at least. */
+const LIST_ROUND = 2_000;
+const WRITERS = 8;
+const READERS = 64;
+const ANIMALS = 400;
+
+interface Pet {
+  readonly id: number;
+  /** Counts the changes of this animal. */
+  readonly categoryId: number;
+  readonly status: string;
+}
+
+/** The changes of an animal. Times are of `performance.now()`. */
+interface Story {
+  /** When the response to the change to this count arrived. The list of each count but the last has left that state. */
+  readonly changedAt: number[];
+  withdrawnAt: number;
+}
+
+describe('two replicas on one PostgreSQL', () => {
+  let replicas: Replicas;
+  beforeAll(async () => {
+    replicas = await startReplicas({ ORDER_LIMIT: String(ROUNDS) });
+  });
+  afterAll(() => replicas.close());
+
+  const sql = <Row extends Record<string, unknown>>(text: string) => ask<Row>(replicas.databaseUrl, text);
+  const insert = (count: number) =>
+    sql<{ id: string }>(`INSERT INTO animals (name, category_id, status)
+      SELECT 'Luna', 0, 'available' FROM generate_series(1, ${count}) RETURNING id`);
+  const order = (turn: number, petId: number) =>
+    replicas.send('POST', `${replicas.originOf(turn)}/v1/store/orders`, { petId });
+
+  it(`have one winner for each animal of ${ROUNDS} that ${RACERS} race for`, async () => {
+    for (const { id } of await insert(ROUNDS)) {
+      const racing = await Promise.all(Array.from({ length: RACERS }, (_, racer) => order(racer, Number(id))));
+      const count = (wanted: number) => racing.filter(({ status }) => status === wanted).length;
+      expect({ won: count(201), lost: count(409) }).toEqual({ won: 1, lost: RACERS - 1 });
+    }
+    const rows = await sql(`
+      SELECT count(*)::int AS orders, count(DISTINCT animal_id)::int AS animals,
+        (SELECT count(*)::int FROM animals WHERE status = 'pending') AS pending
+      FROM orders WHERE status = 'placed'`);
+    expect(rows).toEqual([{ orders: ROUNDS, animals: ROUNDS, pending: ROUNDS }]);
+  });
+
+  it('place exactly as many orders as an account may have', async () => {
+    await sql(`UPDATE orders SET status = 'cancelled' WHERE status = 'placed'`);
+    const orders = (await insert(ROUNDS + 50)).map(({ id }, racer) => order(racer, Number(id)));
+    const statuses = (await Promise.all(orders)).map(({ status }) => status);
+    const rows = await sql(`SELECT count(*)::int AS placed FROM orders WHERE status = 'placed'`);
+    expect(rows).toEqual([{ placed: ROUNDS }]);
+    expect(statuses.filter((status) => status === 201)).toHaveLength(ROUNDS);
+    expect(statuses.filter((status) => status === 409)).toHaveLength(50);
+  });
+
+  /** Each writer has its own animals, so it knows the order of their changes. */
+  async function write(writer: number, stories: ReadonlyMap<number, Story>, isOver: () => boolean): Promise<void> {
+    const own = [...stories].filter((_story, index) => index % WRITERS === writer);
+    while (!isOver()) {
+      const place = Math.floor(Math.random() * own.length);
+      const [id, story] = own[place] ?? [0, { changedAt: [], withdrawnAt: 0 }];
+      const count = story.changedAt.length;
+      const url = `${replicas.originOf(count)}/v1/pets/${id}`;
+      if (own.length > 5 && Math.random() < 0.05) {
+        expect(await replicas.send('DELETE', url)).toMatchObject({ status: 204 });
+        story.withdrawnAt = performance.now();
+        own.splice(place, 1);
+      } else {
+        const body = { categoryId: count, status: count % 2 === 1 ? 'pending' : 'available' };
+        expect(await replicas.send('PATCH', url, body)).toMatchObject({ status: 200 });
+        story.changedAt[count] = performance.now();
+      }
+    }
+  }
+
+  /** Walks along the pages. Returns what no page may show, and the number of animals seen. */
+  async function read(reader: number, stories: ReadonlyMap<number, Story>, isOver: () => boolean) {
+    const wrong: string[] = [];
+    let seen = 0;
+    const filter = ['', '&status=available', '&status=pending'][reader % 3] ?? '';
+    const first = `${replicas.originOf(reader)}/v1/pets?limit=${20 + (reader % 4) * 20}${filter}`;
+    let url: string | undefined = first;
+    while (!isOver()) {
+      const sentAt = performance.now();
+      const { text, link } = await replicas.send('GET', url ?? first);
+      for (const pet of JSON.parse(text) as readonly Pet[]) {
+        seen += 1;
+        const story = stories.get(pet.id);
+        const leftAt = Math.min(story?.changedAt[pet.categoryId + 1] ?? Infinity, story?.withdrawnAt ?? -Infinity);
+        const isOther = pet.status !== (pet.categoryId % 2 === 1 ? 'pending' : 'available');
+        if (leftAt < sentAt || isOther || !filter.endsWith(filter === '' ? '' : pet.status))
+          wrong.push(`${JSON.stringify(pet)} was over ${sentAt - leftAt} ms before ${url ?? first} was sent`);
+      }
+      url = /^<([^>]+)>; rel="next"/.exec(link)?.[1];
+    }
+    return { wrong, seen };
+  }
+
+  it.each(Array.from({ length: LIST_ROUNDS }, (_, round) => round + 1))(
+    `never list, for ${READERS} readers beside ${WRITERS} writers, an animal in a state that it had left before, round %d`,
+    async () => {
+      await sql('DELETE FROM orders');
+      await sql('DELETE FROM animals');
+      const stories = new Map<number, Story>();
+      for (const { id } of await insert(ANIMALS))
+        stories.set(Number(id), { changedAt: [-Infinity], withdrawnAt: Infinity });
+      const begun = performance.now();
+      const changes = () => [...stories.values()].reduce((sum, { changedAt }) => sum + changedAt.length - 1, 0);
+      // On a slow machine a round takes longer, because few changes prove little.
+      const isOver = () => performance.now() - begun > LIST_ROUND && changes() > 100;
+      const reading = Array.from({ length: READERS }, (_, reader) => read(reader, stories, isOver));
+      await Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer, stories, isOver)));
+      const lists = await Promise.all(reading);
+      expect(lists.flatMap(({ wrong }) => wrong).slice(0, 5)).toEqual([]);
+      expect(lists.reduce((sum, { seen }) => sum + seen, 0)).toBeGreaterThan(1_000);
+    },
+  );
+});
