@@ -94,7 +94,8 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
 
     deliveryQueue(framework, () => ({
       queue: mails,
-      add: async (createdAt = NOON) => (await added(await opened(), { createdAt, expiresAt: later(createdAt, HOUR) })).id,
+      add: async (createdAt = NOON) =>
+        (await added(await opened(), { createdAt, expiresAt: later(createdAt, HOUR) })).id,
       letPass,
     }));
 
