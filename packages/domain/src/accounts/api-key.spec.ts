@@ -115,6 +115,32 @@ describe('keys of an account', () => {
     return { ...application, ports, clock: ports.clock, issue };
   }
 
+  it('are purged 400 days after they were revoked or expired, and active ones never', async () => {
+    const { clock, issue, revokeKey, listKeys, purgeExpired } = setUp();
+    const [lasting, revoked] = [await issue(), await issue()];
+    await revokeKey.execute({ id: revoked.key.id });
+    const expiring = await issue({ expiresAt: later(clock.now(), DAY) });
+    const ids = async () => (await listKeys.execute()).map(({ key }) => key.id);
+    clock.advance(400 * DAY - 1);
+    expect(await purgeExpired.execute('keys')).toBe(0);
+    clock.advance(1);
+    expect(await purgeExpired.execute('keys')).toBe(1);
+    expect(await ids()).toEqual([lasting.key.id, expiring.key.id]);
+    clock.advance(DAY);
+    expect(await purgeExpired.execute('keys')).toBe(1);
+    expect(await ids()).toEqual([lasting.key.id]);
+  });
+
+  it('are at most 25 active ones, those being rotated included, and 1,000 made on one UTC day', async () => {
+    const { issue, rotateKey, ports } = setUp();
+    const { key } = await issue();
+    const [add, replace] = [jest.spyOn(ports.apiKeys, 'add'), jest.spyOn(ports.apiKeys, 'replace')];
+    await issue();
+    await rotateKey.execute({ id: key.id });
+    expect(add.mock.calls[0]?.slice(1)).toEqual([25, undefined, 1_000]);
+    expect(replace.mock.calls[0]?.slice(3)).toEqual([25, undefined, 1_000]);
+  });
+
   describe('a key', () => {
     it('is stored only as a hash', async () => {
       const { issue, listKeys } = setUp();

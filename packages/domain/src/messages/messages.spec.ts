@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { plan } from '../accounts/plan.js';
 import { createApplication } from '../application.js';
-import { HOUR, later, SECOND } from '../kernel/clock.js';
+import { DAY, HOUR, later, SECOND } from '../kernel/clock.js';
 import { inMemoryPorts, ManualClock } from '../testing/index.js';
 import { DEFAULT_DELIVERY_POLICY, type DeliveryPolicy, pauseAfter } from '../deliveries/deliver-batch.js';
 import type { Delivery } from './deliver-messages.js';
@@ -234,6 +234,26 @@ describe('a message that has failed', () => {
       expect(await listMessages.execute({ email: none })).toEqual([]);
     }
   });
+});
+
+it('sent and failed messages are purged 90 days after they were created, and queued ones never', async () => {
+  const { ports, clock, accountId, queue, deliver, getMessage, statusOf, purgeExpired } = await openStore({
+    attempts: 1,
+  });
+  const sent = await queue('sent');
+  await deliver();
+  ports.messageSender.failure = new Error('no');
+  const failed = await queue('failed');
+  await deliver();
+  const queued = await queue('queued');
+  clock.advance(90 * DAY - 1);
+  expect(await purgeExpired.execute('messages')).toBe(0);
+  clock.advance(1);
+  expect(await purgeExpired.execute('messages')).toBe(2);
+  for (const { id } of [sent, failed]) {
+    await expect(getMessage.execute({ accountId, id })).rejects.toMatchObject({ code: 'not_found' });
+  }
+  expect(await statusOf(queued.id)).toBe('queued');
 });
 
 describe('the pause after a failed attempt', () => {
