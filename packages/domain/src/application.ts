@@ -220,18 +220,6 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     showUsage: new ShowUsage(accounts, apiKeys, requests, requestRecords, clock),
     showRefusals: new ShowRefusals(requestRecords),
     answerOnce: new AnswerOnce(idempotency, clock),
-    purgeExpired: new PurgeExpired(
-      requests,
-      idempotency,
-      credentials,
-      accountMails,
-      attempts,
-      sessions,
-      requestRecords,
-      messages,
-      apiKeys,
-      clock,
-      messageRetention,
-    ),
+    purgeExpired: new PurgeExpired(ports, messageRetention),
   };
 }

@@ -58,13 +58,7 @@ export * from './categories/get-category.js';
 export * from './categories/list-categories.js';
 export * from './categories/name-category.js';
 export * from './categories/remove-category.js';
-export {
-  DEFAULT_DELIVERY_POLICY,
-  type DeliveryPolicy,
-  type AttemptOutcome,
-  pauseAfter,
-  RefusedForGood,
-} from './deliveries/deliver-batch.js';
+export { DEFAULT_DELIVERY_POLICY, type DeliveryPolicy, RefusedForGood } from './deliveries/deliver-batch.js';
 export * from './deliveries/delivery-queue.js';
 export * from './idempotency/answer-once.js';
 export * from './idempotency/idempotency-records.js';
@@ -72,11 +66,17 @@ export * from './kernel/branded.js';
 export * from './kernel/clock.js';
 export * from './kernel/cryptography.js';
 export * from './kernel/errors.js';
-export { MAX_IDS } from './kernel/ids.js';
 export * from './kernel/int64.js';
 export * from './kernel/reason-of.js';
 export * from './kernel/version.js';
-export { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Page, type PagePlace, type PageRequest } from './kernel/page.js';
+export {
+  DEFAULT_PAGE_SIZE,
+  MAX_IDS,
+  MAX_PAGE_SIZE,
+  type Page,
+  type PagePlace,
+  type PageRequest,
+} from './kernel/page.js';
 export * from './messages/deliver-messages.js';
 export * from './messages/get-message.js';
 export * from './messages/list-messages.js';

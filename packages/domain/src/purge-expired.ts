@@ -40,37 +40,42 @@ export const PURGED_KINDS = [
 ] as const;
 export type PurgedKind = (typeof PURGED_KINDS)[number];
 
+interface PurgedPorts {
+  readonly requests: RequestCounter;
+  readonly idempotency: IdempotencyRecords;
+  readonly credentials: CredentialRepository;
+  readonly accountMails: AccountMailQueue;
+  readonly attempts: AttemptCounter;
+  readonly sessions: SessionRepository;
+  readonly requestRecords: RequestRecords;
+  readonly messages: MessageQueue;
+  readonly apiKeys: ApiKeyRepository;
+  readonly clock: Clock;
+}
+
 /** Deletes expired records. Each kind is deleted separately, so that a failure with one doesn't stop the others. */
 export class PurgeExpired {
   constructor(
-    private readonly requests: RequestCounter,
-    private readonly idempotency: IdempotencyRecords,
-    private readonly credentials: CredentialRepository,
-    private readonly accountMails: AccountMailQueue,
-    private readonly attempts: AttemptCounter,
-    private readonly sessions: SessionRepository,
-    private readonly requestRecords: RequestRecords,
-    private readonly messages: MessageQueue,
-    private readonly apiKeys: ApiKeyRepository,
-    private readonly clock: Clock,
+    private readonly ports: PurgedPorts,
     private readonly messageRetention: number,
   ) {}
 
   /** Deletes the expired records of that kind. Returns their number. */
   async execute(kind: PurgedKind): Promise<number> {
-    const now = this.clock.now();
+    const { ports, messageRetention } = this;
+    const now = ports.clock.now();
     const purge: Readonly<Record<PurgedKind, () => Promise<number>>> = {
-      counts: () => this.requests.purge(now),
-      answers: () => this.idempotency.purge(later(now, -ANSWER_TTL)),
-      resets: () => this.credentials.purgeLinks(now),
-      mails: () => this.accountMails.purge(now),
-      attempts: () => this.attempts.purge(now),
-      sessions: () => this.sessions.purge(now),
-      usage: () => this.requestRecords.purgeUsage('day', later(now, -USAGE_TTL)),
-      hours: () => this.requestRecords.purgeUsage('hour', later(now, -HOURLY_USAGE_TTL)),
-      refusals: () => this.requestRecords.purgeRefusals(later(now, -REFUSAL_TTL)),
-      messages: () => this.messages.purge(later(now, -this.messageRetention)),
-      keys: () => this.apiKeys.purge(later(now, -PAST_KEY_TTL)),
+      counts: () => ports.requests.purge(now),
+      answers: () => ports.idempotency.purge(later(now, -ANSWER_TTL)),
+      resets: () => ports.credentials.purgeLinks(now),
+      mails: () => ports.accountMails.purge(now),
+      attempts: () => ports.attempts.purge(now),
+      sessions: () => ports.sessions.purge(now),
+      usage: () => ports.requestRecords.purgeUsage('day', later(now, -USAGE_TTL)),
+      hours: () => ports.requestRecords.purgeUsage('hour', later(now, -HOURLY_USAGE_TTL)),
+      refusals: () => ports.requestRecords.purgeRefusals(later(now, -REFUSAL_TTL)),
+      messages: () => ports.messages.purge(later(now, -messageRetention)),
+      keys: () => ports.apiKeys.purge(later(now, -PAST_KEY_TTL)),
     };
     return purge[kind]();
   }

@@ -1,6 +1,6 @@
 import { randomBase62 } from '../kernel/base62.js';
 import type { Branded } from '../kernel/branded.js';
-import type { Instant } from '../kernel/clock.js';
+import { type Instant, later } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import type { AccountId } from './account.js';
 
@@ -39,4 +39,14 @@ export type NewLinkMail = NewAccountMail & { readonly kind: LinkKind };
 
 export function newAccountMailId(cryptography: Cryptography): AccountMailId {
   return `mail_${randomBase62(24, cryptography)}` as AccountMailId;
+}
+
+/** A mail with a link that works for `ttl` milliseconds. */
+export function newLinkMail(
+  mail: Pick<NewLinkMail, 'accountId' | 'kind' | 'page' | 'address'>,
+  ttl: number,
+  createdAt: Instant,
+  cryptography: Cryptography,
+): NewLinkMail {
+  return { ...mail, id: newAccountMailId(cryptography), createdAt, expiresAt: later(createdAt, ttl) };
 }

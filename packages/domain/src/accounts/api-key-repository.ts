@@ -8,11 +8,6 @@ export interface AccountKey {
   readonly key: ApiKey;
 }
 
-/** Whether the key belongs to that account. True for every key if no account is given. */
-export function isTheirs({ account }: AccountKey, accountId: AccountId | undefined): boolean {
-  return accountId === undefined || account.id === accountId;
-}
-
 /** A part of a list: at most `limit` items after the id `after`. Without either, the whole list. */
 export interface ListPart<Id> {
   readonly after?: Id | undefined;
@@ -94,4 +89,14 @@ export interface ApiKeyRepository {
   takeBack(id: ApiKeyId, at: Instant, replaced?: ApiKey): Promise<void>;
   /** The operations that each of these keys has called, the latest first. A key that has called none is left out. */
   listOperations(ids: readonly ApiKeyId[]): Promise<ReadonlyMap<ApiKeyId, readonly OperationUse[]>>;
+}
+
+/** The key, if it belongs to that account, or to any if none is given. */
+export async function findTheirs(
+  keys: ApiKeyRepository,
+  id: bigint,
+  accountId: AccountId | undefined,
+): Promise<ApiKey | undefined> {
+  const found = await keys.findById(id as ApiKeyId);
+  return accountId === undefined || found?.account.id === accountId ? found?.key : undefined;
 }

@@ -1,11 +1,15 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { createApplication } from '../application.js';
-import { HOUR, instant } from '../kernel/clock.js';
+import { DEFAULT_DELIVERY_POLICY, RefusedForGood } from '../deliveries/deliver-batch.js';
+import { DAY, HOUR, later, SECOND } from '../kernel/clock.js';
 import { accountMailPages, inMemoryPorts } from '../testing/index.js';
 import type { AccountId } from './account.js';
-import { MOST_RESETS } from './request-password-reset.js';
+import { NOTICE_TTL } from './change-address.js';
+import type { AccountMailDelivery } from './deliver-account-mails.js';
+import { MOST_ADDRESS_CHANGES } from './request-address-change.js';
+import { MOST_PROOFS, PROOF_TTL } from './request-address-proof.js';
 
-const EMAIL = 'dev@example.com';
+const [EMAIL, NEW] = ['dev@example.com', 'new@example.com'];
 const PASSWORD = 'a horse, a battery';
 const OTHER = 'a staple, correctly';
 
@@ -207,27 +211,6 @@ describe('a password', () => {
     expect(await resetPassword.execute({ token, password: OTHER })).toBeDefined();
   });
 
-  it('invalidates every reset token when it is changed', async () => {
-    const { signedUp, reset, resetPassword, changePassword } = setUp();
-    const { id } = await signedUp();
-    const token = await reset();
-    await changePassword.execute({ accountId: id, current: PASSWORD, next: OTHER });
-    expect(await resetPassword.execute({ token, password: PASSWORD })).toBeUndefined();
-  });
-
-  it('is set for the first time by a reset if the operator opened the account', async () => {
-    const { openAccount, reset, resetPassword, signIn } = setUp();
-    await openAccount.execute({ email: EMAIL });
-    expect(await resetPassword.execute({ token: await reset(), password: PASSWORD })).toBeDefined();
-    expect(await signIn()).toBeDefined();
-  });
-
-  it('reset for an unknown address sends no mail and answers the same', async () => {
-    const { requestPasswordReset, ports } = setUp();
-    for (const email of ['nobody@example.com', 'dev']) await requestPasswordReset.execute({ email });
-    expect(await ports.accountMails.backlog()).toMatchObject({ queued: 0 });
-  });
-
   it('is neither asked for nor reset by what can’t be an address: the store is never asked of that', async () => {
     const { signIn, requestPasswordReset, ports } = setUp();
     const findByEmail = jest.spyOn(ports.credentials, 'findByEmail');
@@ -239,11 +222,11 @@ describe('a password', () => {
   it('reset sends an account at most three mails an hour', async () => {
     const { signedUp, reset, clock, ports } = setUp();
     await signedUp();
-    for (let sent = 0; sent < 10; sent += 1) await reset();
-    expect(ports.accountMailSender.resets).toHaveLength(MOST_RESETS);
+    for (let sent = 0; sent < 4; sent += 1) await reset();
+    expect(ports.accountMailSender.resets).toHaveLength(3);
     clock.advance(HOUR);
     await reset();
-    expect(ports.accountMailSender.resets).toHaveLength(MOST_RESETS + 1);
+    expect(ports.accountMailSender.resets).toHaveLength(4);
   });
 
   it('can’t be reset if no mail can be sent, which is reported in advance', async () => {
@@ -253,61 +236,216 @@ describe('a password', () => {
     expect(without.isAvailable).toBe(false);
     await expect(without.execute({ email: EMAIL })).rejects.toMatchObject({ code: 'service_unavailable' });
   });
-
-  it('is never stored in plain text, nor is a token', async () => {
-    const { signedUp, reset, ports } = setUp();
-    const { id } = await signedUp();
-    const token = await reset();
-    expect(await ports.credentials.findReset(token, ports.clock.now())).toBeUndefined();
-    const hash = ports.cryptography.sha256(token);
-    expect(await ports.credentials.findReset(hash, ports.clock.now())).toMatchObject({ id });
-  });
 });
 
-describe('keys of an account', () => {
-  it('can be listed, rotated and revoked only by it', async () => {
-    const { signedUp, openAccount, issueKey, listKeys, rotateKey, revokeKey, authenticate } = setUp();
-    const accountId = (await signedUp()).id;
-    const stranger = (await openAccount.execute({ email: 'other@example.com' })).id;
-    const { key, text } = await issueKey.execute({ accountId });
-    expect(await listKeys.execute({ accountId: stranger })).toEqual([]);
-    expect(await listKeys.execute({ accountId })).toMatchObject([{ key: { id: key.id } }]);
-    const notTheirs = { id: key.id, accountId: stranger };
-    await expect(rotateKey.execute(notTheirs)).rejects.toMatchObject({ code: 'not_found' });
-    await expect(revokeKey.execute(notTheirs)).rejects.toMatchObject({ code: 'not_found' });
-    expect(await authenticate.execute(text)).toBeDefined();
-    const { key: replacement } = await rotateKey.execute({ id: key.id, accountId });
-    expect(await revokeKey.execute({ id: replacement.id, accountId })).toMatchObject({ id: replacement.id });
-  });
-
-  it('are at most 25 active ones, those being rotated included', async () => {
-    const { signedUp, issueKey, rotateKey, revokeKey } = setUp();
-    const accountId = (await signedUp()).id;
-    const issued = [];
-    for (let count = 0; count < 24; count += 1) issued.push(await issueKey.execute({ accountId }));
-    const [one, other] = issued.map(({ key }) => key.id);
-    if (one === undefined || other === undefined) throw new Error('no key was issued');
-    await rotateKey.execute({ id: one });
-    await expect(issueKey.execute({ accountId })).rejects.toMatchObject({ code: 'too_many_keys', kind: 'conflict' });
-    await expect(rotateKey.execute({ id: other })).rejects.toMatchObject({ code: 'too_many_keys' });
-    await rotateKey.execute({ id: other, overlap: 0 });
-    await revokeKey.execute({ id: one });
-    await issueKey.execute({ accountId });
-    await expect(issueKey.execute({ accountId })).rejects.toMatchObject({ code: 'too_many_keys' });
-  });
-});
-
-it('expired tokens and usage older than 400 days are purged', async () => {
-  const { signedUp, reset, purgeExpired, clock, ports, issueKey } = setUp();
-  const { id: accountId } = await signedUp();
-  const { key } = await issueKey.execute({ accountId });
+it('expired links are purged', async () => {
+  const { signedUp, reset, purgeExpired, clock } = setUp();
+  await signedUp();
   await reset();
-  ports.requestRecords.record({ accountId, keyId: key.id, at: clock.now(), isUse: true, isAdmitted: true });
-  expect([await purgeExpired.execute('resets'), await purgeExpired.execute('usage')]).toEqual([0, 0]);
+  expect(await purgeExpired.execute('resets')).toBe(0);
   clock.advance(HOUR);
-  expect([await purgeExpired.execute('resets'), await purgeExpired.execute('usage')]).toEqual([1, 0]);
-  // The link that was mailed at sign-up.
-  clock.advance(400 * 24 * HOUR);
-  expect([await purgeExpired.execute('resets'), await purgeExpired.execute('usage')]).toEqual([1, 1]);
-  expect(await ports.requestRecords.listUsage(accountId, 'day', instant(0))).toEqual([]);
+  expect(await purgeExpired.execute('resets')).toBe(1);
+});
+
+/** An account that signed up, whose first mail waits. */
+async function withAccount() {
+  const store = setUp();
+  const account = await store.signedUp();
+  const { accountMailSender: sender } = store.ports;
+  const deliver = async () => {
+    const deliveries: AccountMailDelivery[] = [];
+    await store.deliverAccountMails.execute((delivery) => deliveries.push(delivery));
+    return deliveries;
+  };
+  const request = (email = NEW, password = PASSWORD) =>
+    store.requestAddressChange.execute({ accountId: account.id, email, password });
+  const tokenFor = async (email = NEW) => {
+    await request(email);
+    await deliver();
+    return sender.to(email, 'change').at(-1)?.token ?? '';
+  };
+  return { ...store, account, accountId: account.id, sender, deliver, request, tokenFor };
+}
+
+describe('a mail to an account', () => {
+  it('waits until a worker sends it, with a link to its page that works until it expires', async () => {
+    const { deliver, sender, clock, proveAddress, account } = await withAccount();
+    const expiresAt = later(clock.now(), PROOF_TTL);
+    expect(sender.delivered).toEqual([]);
+    expect(await deliver()).toMatchObject([{ kind: 'proof', attempt: 1, outcome: 'sent' }]);
+    const [mail] = sender.proofs;
+    expect(mail).toMatchObject({ email: EMAIL, page: accountMailPages.proof, expiresAt });
+    expect(mail?.token).toMatch(/^[0-9A-Za-z]{43}$/);
+    expect(await proveAddress.execute({ token: mail?.token ?? '' })).toMatchObject({ id: account.id });
+    expect(await deliver()).toEqual([]);
+  });
+
+  it('is tried again with another token, and the links of all that arrive work', async () => {
+    const { deliver, sender, clock, proveAddress } = await withAccount();
+    const lost: string[] = [];
+    const delivered = sender.send.bind(sender);
+    sender.send = async (mail) => {
+      lost.push(mail.token ?? 'none');
+      throw new Error('the answer was lost');
+    };
+    expect(await deliver()).toMatchObject([{ attempt: 1, outcome: 'postponed' }]);
+    sender.send = delivered;
+    expect(await deliver()).toEqual([]);
+    clock.advance(5 * SECOND);
+    expect(await deliver()).toMatchObject([{ attempt: 2, outcome: 'sent' }]);
+    expect(sender.proofs[0]?.token).not.toBe(lost[0]);
+    expect(await proveAddress.execute({ token: lost[0] ?? '' })).toBeDefined();
+  });
+
+  it('is given up after the last attempt, or at once where its address takes no mail', async () => {
+    const { deliver, sender, clock, requestAddressProof, account } = await withAccount();
+    sender.failure = new Error('no');
+    for (let attempt = 1; attempt < DEFAULT_DELIVERY_POLICY.attempts; attempt += 1) {
+      expect(await deliver()).toMatchObject([{ attempt, outcome: 'postponed' }]);
+      clock.advance(HOUR);
+    }
+    expect(await deliver()).toMatchObject([{ attempt: 16, outcome: 'failed' }]);
+    clock.advance(PROOF_TTL);
+    sender.failure = new RefusedForGood('no such mailbox');
+    await requestAddressProof.execute(account);
+    expect(await deliver()).toMatchObject([{ attempt: 1, outcome: 'failed' }]);
+    clock.advance(HOUR);
+    expect(await deliver()).toEqual([]);
+  });
+
+  it('is dropped once its link has expired', async () => {
+    const { deliver, sender, clock, deliverAccountMails } = await withAccount();
+    clock.advance(PROOF_TTL);
+    expect(await deliver()).toMatchObject([{ kind: 'proof', attempt: 1, outcome: 'dropped' }]);
+    expect(sender.delivered).toEqual([]);
+    expect(await deliverAccountMails.backlog()).toEqual({ queued: 0, oldest: undefined });
+  });
+});
+
+describe('an address', () => {
+  it('is proven by the token that is mailed to it at sign-up, once', async () => {
+    const { account, deliver, sender, proveAddress, getAccount, clock } = await withAccount();
+    expect(account.provenAt).toBeUndefined();
+    await deliver();
+    const token = sender.proofs[0]?.token ?? '';
+    const mail = { kind: 'proof', email: EMAIL, page: accountMailPages.proof, expiresAt: clock.now() + DAY };
+    expect(sender.proofs).toEqual([{ ...mail, token: expect.stringMatching(/^[0-9A-Za-z]{43}$/) }]);
+    clock.advance(DAY - 1);
+    const proven = await proveAddress.execute({ token });
+    expect(proven).toEqual({ ...account, provenAt: clock.now() });
+    expect(await getAccount.execute(account.id)).toEqual(proven);
+    expect(await proveAddress.execute({ token })).toBeUndefined();
+  });
+
+  it('gets three mails a day at the most, and none once it is proven', async () => {
+    const { account, sender, requestAddressProof, deliver, proveAddress, clock, ports } = await withAccount();
+    await deliver();
+    expect(await createApplication(ports).requestAddressProof.execute(account)).toBe(false);
+    for (let sent = 1; sent < MOST_PROOFS; sent += 1) {
+      expect(await requestAddressProof.execute(account)).toBe(true);
+    }
+    expect(await requestAddressProof.execute(account)).toBe(false);
+    await deliver();
+    expect(sender.proofs).toHaveLength(MOST_PROOFS);
+    clock.advance(DAY);
+    expect(await requestAddressProof.execute(account)).toBe(true);
+    await deliver();
+    const proven = await proveAddress.execute({ token: sender.proofs.at(-1)?.token ?? '' });
+    if (proven === undefined) throw new Error('the address was not proven');
+    expect(await requestAddressProof.execute(proven)).toBe(false);
+    await deliver();
+    expect(sender.proofs).toHaveLength(MOST_PROOFS + 1);
+  });
+});
+
+describe('an account whose address is unproven', () => {
+  it('is neither given to the operator nor put on another plan, unless the operator says that it is fine', async () => {
+    const { openAccount, changePlan } = await withAccount();
+    const unproven = { code: 'address_unproven', kind: 'conflict' };
+    await expect(openAccount.execute({ email: EMAIL })).rejects.toMatchObject(unproven);
+    await expect(changePlan.execute({ email: EMAIL, plan: { name: 'pro' } })).rejects.toMatchObject(unproven);
+    expect(await openAccount.execute({ email: EMAIL, isUnprovenFine: true })).toMatchObject({
+      plan: { name: 'free' },
+    });
+    const changed = await changePlan.execute({ email: EMAIL, plan: { name: 'pro' }, isUnprovenFine: true });
+    expect(changed).toMatchObject({ plan: { name: 'pro' } });
+  });
+
+  it('is as any other where no mail can be sent, unless another process sends it', async () => {
+    const { ports } = await withAccount();
+    const plan = { name: 'pro' } as const;
+    const elsewhere = createApplication(ports, { provesAddresses: true });
+    await expect(elsewhere.openAccount.execute({ email: EMAIL })).rejects.toMatchObject({ code: 'address_unproven' });
+    await expect(elsewhere.changePlan.execute({ email: EMAIL, plan })).rejects.toMatchObject({
+      code: 'address_unproven',
+    });
+    const nowhere = createApplication(ports);
+    expect(await nowhere.openAccount.execute({ email: EMAIL })).toMatchObject({ email: EMAIL });
+    expect(await nowhere.changePlan.execute({ email: EMAIL, plan })).toMatchObject({ plan });
+  });
+});
+
+describe('the address of an account', () => {
+  it('changes by the link that is mailed to the new one; sessions go on, and the former address is told', async () => {
+    const { tokenFor, changeAddress, deliver, sender, clock, account, signIn, getAccount, ...store } =
+      await withAccount();
+    const session = await store.beginSession.execute({ account });
+    const token = await tokenFor();
+    expect(await getAccount.execute(account.id)).toMatchObject({ email: EMAIL });
+    const [mail] = sender.to(NEW, 'change');
+    expect(mail).toMatchObject({ page: accountMailPages.change, expiresAt: clock.now() + HOUR });
+    const changed = { email: NEW, provenAt: clock.now() };
+    expect(await changeAddress.execute({ token })).toMatchObject(changed);
+    expect(await changeAddress.execute({ token })).toBeUndefined();
+    expect(await signIn()).toBeUndefined();
+    expect(await signIn(PASSWORD, 'New@Example.com')).toMatchObject(changed);
+    expect(await store.resumeSession.execute(session ?? '')).toMatchObject({ account: changed });
+    await deliver();
+    expect(sender.to(EMAIL, 'changed')).toMatchObject([{ token: undefined }]);
+    expect(sender.to(NEW, 'changed')).toEqual([]);
+  });
+
+  it('stays without the password, without a right address, and without a link that works', async () => {
+    const { request, tokenFor, changeAddress, clock, sender, deliver, getAccount, accountId } = await withAccount();
+    const fields = (...names: string[]) => ({ problems: names.map((field) => expect.objectContaining({ field })) });
+    for (const wrong of ['the wrong pass phrase', 'x'.repeat(200)]) {
+      await expect(request(NEW, wrong)).rejects.toMatchObject(fields('password'));
+      await expect(request('nobody', wrong)).rejects.toMatchObject(fields('email', 'password'));
+    }
+    for (const email of ['nobody', 'DEV@example.com'])
+      await expect(request(email)).rejects.toMatchObject(fields('email'));
+    await deliver();
+    expect(sender.to(NEW, 'change')).toEqual([]);
+    const token = await tokenFor();
+    for (const wrong of ['', 'made-up']) expect(await changeAddress.execute({ token: wrong })).toBeUndefined();
+    clock.advance(HOUR);
+    expect(await changeAddress.execute({ token })).toBeUndefined();
+    expect(await getAccount.execute(accountId)).toMatchObject({ email: EMAIL });
+  });
+
+  it('has at most three pending changes, and none where no mail can be sent', async () => {
+    const { request, clock, ports, accountId } = await withAccount();
+    for (let count = 0; count < MOST_ADDRESS_CHANGES; count += 1)
+      expect(await request(`${count}@example.com`)).toBe(true);
+    expect(await request()).toBe(false);
+    clock.advance(HOUR);
+    expect(await request()).toBe(true);
+    const { requestAddressChange } = createApplication(ports);
+    await expect(requestAddressChange.execute({ accountId, email: NEW, password: PASSWORD })).rejects.toMatchObject({
+      code: 'service_unavailable',
+    });
+  });
+
+  it('is told to the former address for two days at most', async () => {
+    const { tokenFor, changeAddress, deliver, sender, clock, deliverAccountMails } = await withAccount();
+    await changeAddress.execute({ token: await tokenFor() });
+    clock.advance(NOTICE_TTL - DAY);
+    sender.failure = new Error('no');
+    await deliver();
+    sender.failure = undefined;
+    clock.advance(DAY);
+    await deliver();
+    expect(sender.to(EMAIL, 'changed')).toEqual([]);
+    expect(await deliverAccountMails.backlog()).toMatchObject({ queued: 0 });
+  });
 });

@@ -1,8 +1,8 @@
 import type { Clock } from '../kernel/clock.js';
 import { DomainError } from '../kernel/errors.js';
 import type { AccountId } from './account.js';
-import { type ApiKey, type ApiKeyId, hasEnded } from './api-key.js';
-import { type ApiKeyRepository, isTheirs } from './api-key-repository.js';
+import { type ApiKey, hasEnded } from './api-key.js';
+import { type ApiKeyRepository, findTheirs } from './api-key-repository.js';
 
 export interface DisableKeyInput {
   readonly id: bigint;
@@ -22,9 +22,9 @@ export class DisableKey {
   /** @throws DomainError `not_found` if there is no such key, or it has ended. */
   async execute({ id, accountId, isDisabled }: DisableKeyInput): Promise<ApiKey> {
     const now = this.clock.now();
-    const found = await this.keys.findById(id as ApiKeyId);
-    if (found !== undefined && isTheirs(found, accountId) && !hasEnded(found.key, now)) {
-      const changed = await this.keys.disable(found.key.id, isDisabled ? now : undefined);
+    const key = await findTheirs(this.keys, id, accountId);
+    if (key !== undefined && !hasEnded(key, now)) {
+      const changed = await this.keys.disable(key.id, isDisabled ? now : undefined);
       if (changed !== undefined) return changed;
     }
     throw new DomainError('not_found', `no API key that still works has the id ${id}`);

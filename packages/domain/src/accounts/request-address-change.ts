@@ -1,8 +1,8 @@
-import { type Clock, HOUR, later } from '../kernel/clock.js';
+import { type Clock, HOUR } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import { checkAll, DomainError, invalid } from '../kernel/errors.js';
 import { type AccountId, emailAddress } from './account.js';
-import { newAccountMailId } from './account-mail.js';
+import { newLinkMail } from './account-mail.js';
 import type { AccountMailQueue } from './account-mail-queue.js';
 import type { CredentialRepository } from './credential-repository.js';
 import { requireRight } from './password.js';
@@ -47,16 +47,8 @@ export class RequestAddressChange {
         requireRight(isRight, 'password');
       },
     });
-    const createdAt = this.clock.now();
-    const mail = {
-      id: newAccountMailId(this.cryptography),
-      accountId,
-      kind: 'change' as const,
-      page: this.page,
-      address,
-      createdAt,
-      expiresAt: later(createdAt, ADDRESS_CHANGE_TTL),
-    };
+    const about = { accountId, kind: 'change', page: this.page, address } as const;
+    const mail = newLinkMail(about, ADDRESS_CHANGE_TTL, this.clock.now(), this.cryptography);
     return this.mails.add(mail, MOST_ADDRESS_CHANGES);
   }
 }

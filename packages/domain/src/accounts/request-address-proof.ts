@@ -1,7 +1,7 @@
-import { type Clock, DAY, later } from '../kernel/clock.js';
+import { type Clock, DAY } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import { type Account, isProven } from './account.js';
-import { newAccountMailId } from './account-mail.js';
+import { newLinkMail } from './account-mail.js';
 import type { AccountMailQueue } from './account-mail-queue.js';
 
 export const PROOF_TTL = DAY;
@@ -26,15 +26,8 @@ export class RequestAddressProof {
    */
   async execute(account: Account): Promise<boolean> {
     if (this.page === undefined || isProven(account)) return false;
-    const createdAt = this.clock.now();
-    const mail = {
-      id: newAccountMailId(this.cryptography),
-      accountId: account.id,
-      kind: 'proof' as const,
-      page: this.page,
-      createdAt,
-      expiresAt: later(createdAt, PROOF_TTL),
-    };
+    const about = { accountId: account.id, kind: 'proof', page: this.page } as const;
+    const mail = newLinkMail(about, PROOF_TTL, this.clock.now(), this.cryptography);
     return this.mails.add(mail, MOST_PROOFS);
   }
 }

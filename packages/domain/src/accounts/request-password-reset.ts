@@ -1,8 +1,8 @@
-import { type Clock, HOUR, later } from '../kernel/clock.js';
+import { type Clock, HOUR } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import { DomainError } from '../kernel/errors.js';
 import { readEmailAddress } from './account.js';
-import { newAccountMailId } from './account-mail.js';
+import { newLinkMail } from './account-mail.js';
 import type { AccountMailQueue } from './account-mail-queue.js';
 import type { CredentialRepository } from './credential-repository.js';
 
@@ -38,15 +38,8 @@ export class RequestPasswordReset {
     const email = readEmailAddress(input.email);
     const found = email === undefined ? undefined : await this.credentials.findByEmail(email);
     if (found === undefined) return;
-    const createdAt = this.clock.now();
-    const mail = {
-      id: newAccountMailId(this.cryptography),
-      accountId: found.account.id,
-      kind: 'reset' as const,
-      page: this.page,
-      createdAt,
-      expiresAt: later(createdAt, RESET_TTL),
-    };
+    const about = { accountId: found.account.id, kind: 'reset', page: this.page } as const;
+    const mail = newLinkMail(about, RESET_TTL, this.clock.now(), this.cryptography);
     await this.mails.add(mail, MOST_RESETS);
   }
 }

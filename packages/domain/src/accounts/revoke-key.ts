@@ -1,8 +1,8 @@
 import type { Clock } from '../kernel/clock.js';
 import { DomainError } from '../kernel/errors.js';
 import type { AccountId } from './account.js';
-import type { ApiKey, ApiKeyId } from './api-key.js';
-import { type ApiKeyRepository, isTheirs } from './api-key-repository.js';
+import type { ApiKey } from './api-key.js';
+import { type ApiKeyRepository, findTheirs } from './api-key-repository.js';
 
 export interface RevokeKeyInput {
   readonly id: bigint;
@@ -18,11 +18,9 @@ export class RevokeKey {
 
   /** @throws DomainError `not_found` */
   async execute({ id, accountId }: RevokeKeyInput): Promise<ApiKey> {
-    const found = await this.keys.findById(id as ApiKeyId);
-    if (found !== undefined && isTheirs(found, accountId)) {
-      const revoked = await this.keys.revoke(found.key.id, this.clock.now());
-      if (revoked !== undefined) return revoked;
-    }
-    throw new DomainError('not_found', `no API key has the id ${id}`);
+    const key = await findTheirs(this.keys, id, accountId);
+    const revoked = key && (await this.keys.revoke(key.id, this.clock.now()));
+    if (revoked === undefined) throw new DomainError('not_found', `no API key has the id ${id}`);
+    return revoked;
   }
 }

@@ -2,8 +2,8 @@ import { type Clock, HOUR, type Instant, instant, later } from '../kernel/clock.
 import type { Cryptography } from '../kernel/cryptography.js';
 import { DomainError, invalid } from '../kernel/errors.js';
 import type { AccountId } from './account.js';
-import { type ApiKeyId, type KeyEnvironment, MOST_ACTIVE_KEYS, MOST_KEYS_A_DAY } from './api-key.js';
-import { type ApiKeyRepository, isTheirs } from './api-key-repository.js';
+import { type KeyEnvironment, MOST_ACTIVE_KEYS, MOST_KEYS_A_DAY } from './api-key.js';
+import { type ApiKeyRepository, findTheirs } from './api-key-repository.js';
 import { draftKey, type IssuedKey } from './issue-key.js';
 
 const DEFAULT_OVERLAP = 24 * HOUR;
@@ -37,23 +37,23 @@ export class RotateKey {
     const overlap = input.overlap ?? DEFAULT_OVERLAP;
     if (!(overlap >= 0 && overlap <= MOST_OVERLAP)) throw invalid('overlap', 'must be 0 to 30 days');
     const now = this.clock.now();
-    const old = await this.keys.findById(input.id as ApiKeyId);
-    if (old !== undefined && isTheirs(old, input.accountId)) {
-      const { accountId, name, scopes, expiresAt } = old.key;
+    const old = await findTheirs(this.keys, input.id, input.accountId);
+    if (old !== undefined) {
+      const { accountId, name, scopes, expiresAt } = old;
       const { text, newKey } = draftKey(
         { accountId, name, scopes, createdAt: now, expiresAt },
         this.environment,
         this.cryptography,
       );
       const key = await this.keys.replace(
-        old.key.id,
+        old.id,
         newKey,
         earlier(later(now, overlap), expiresAt),
         MOST_ACTIVE_KEYS,
         input.credentialVersion,
         MOST_KEYS_A_DAY,
       );
-      if (key !== undefined) return { key, text, previous: old.key };
+      if (key !== undefined) return { key, text, previous: old };
     }
     throw new DomainError('not_found', `no active API key that has not been rotated yet has the id ${input.id}`);
   }

@@ -2,8 +2,8 @@ import type { Clock, Instant } from '../kernel/clock.js';
 import { DomainError } from '../kernel/errors.js';
 import type { RequestCounter } from '../quotas/request-counter.js';
 import type { AccountId } from './account.js';
-import { type ApiKey, type ApiKeyId, hasEnded, type OperationUse } from './api-key.js';
-import { type ApiKeyRepository, isTheirs } from './api-key-repository.js';
+import { type ApiKey, hasEnded, type OperationUse } from './api-key.js';
+import { type ApiKeyRepository, findTheirs } from './api-key-repository.js';
 
 export interface ShowKeyInput {
   readonly id: bigint;
@@ -29,11 +29,8 @@ export class ShowKey {
   /** @throws DomainError `not_found` if the account has no such key. */
   async execute({ id, accountId }: ShowKeyInput): Promise<ShownKey> {
     const now = this.clock.now();
-    const found = await this.keys.findById(id as ApiKeyId);
-    if (found === undefined || !isTheirs(found, accountId)) {
-      throw new DomainError('not_found', `no API key has the id ${id}`);
-    }
-    const { key } = found;
+    const key = await findTheirs(this.keys, id, accountId);
+    if (key === undefined) throw new DomainError('not_found', `no API key has the id ${id}`);
     const [called, bans] = await Promise.all([
       this.keys.listOperations([key.id]),
       hasEnded(key, now) ? undefined : this.requests.bansOf([{ accountId, keyId: key.id }], now),

@@ -1,5 +1,4 @@
-import { requireFewIds } from '../kernel/ids.js';
-import { type Page, type PageRequest, readPage } from '../kernel/page.js';
+import { type Page, type PageRequest, readPage, requireFewIds } from '../kernel/page.js';
 import type { Animal, AnimalId, CategoryId, PetStatus } from './animal.js';
 import type { AnimalRepository } from './animal-repository.js';
 

@@ -1,6 +1,5 @@
 import type { CategoryId } from '../animals/animal.js';
-import { requireFewIds } from '../kernel/ids.js';
-import { type Page, type PageRequest, readPage } from '../kernel/page.js';
+import { type Page, type PageRequest, readPage, requireFewIds } from '../kernel/page.js';
 import type { Category } from './category.js';
 import type { CategoryRepository } from './category-repository.js';
 

@@ -1,6 +1,6 @@
 import { type Clock, HOUR, later, SECOND } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
-import type { Claimed, DeliveryQueue } from './delivery-queue.js';
+import type { Backlog, Claimed, DeliveryQueue } from './delivery-queue.js';
 
 export interface DeliveryPolicy {
   /** Milliseconds that a claim lasts. If a worker is killed, its item waits at most this long. */
@@ -17,13 +17,16 @@ const FIRST_PAUSE = 5 * SECOND;
 const LONGEST_PAUSE = HOUR;
 
 /** The outcome of one attempt. It is a return value, because an unreachable mail server is a normal case. */
-export type AttemptOutcome =
+type AttemptOutcome =
   | { readonly outcome: 'sent' }
   /** The item was no longer useful, so it was not sent. */
   | { readonly outcome: 'dropped' }
   /** The item will be tried again. */
   | { readonly outcome: 'postponed'; readonly reason: unknown }
   | { readonly outcome: 'failed'; readonly reason: unknown };
+
+/** One attempt to deliver an item. */
+export type Attempt<About> = About & { readonly attempt: number } & AttemptOutcome;
 
 /** Thrown by a sender if another attempt would be refused, too. */
 export class RefusedForGood extends Error {}
@@ -39,66 +42,77 @@ export function pauseAfter(attempt: number, random: number): number {
   return Math.round(longest * (1 - random / 2));
 }
 
-export interface DeliveryParts<Id extends string, Item extends Claimed<Id>> {
-  readonly queue: DeliveryQueue<Id, Item>;
-  readonly clock: Clock;
-  readonly cryptography: Cryptography;
-  readonly policy: DeliveryPolicy;
-  /** Sends an item within `timeout` milliseconds. Resolves to false if the item was no longer useful and was dropped. */
-  readonly send: (item: Item, timeout: number) => Promise<boolean>;
-}
+/** Delivers the items of a queue that are due, one batch per call. `About` is what is told of an item. */
+export abstract class DeliverBatch<Id extends string, Item extends Claimed<Id>, About> {
+  constructor(
+    private readonly queue: DeliveryQueue<Id, Item>,
+    protected readonly clock: Clock,
+    protected readonly cryptography: Cryptography,
+    private readonly policy: DeliveryPolicy,
+  ) {}
 
-/**
- * Claims a batch of a queue and sends it. Each item is recorded as sent before the next is sent, so a killed worker
- * leaves at most one item that is sent twice.
- *
- * @param onAttempt called after each attempt.
- * @param isStopping called before each item; if true, the rest of the batch is released.
- * @param onMore called before the first item is sent, if more items may be due: sending may take long.
- * @returns whether more items may be due.
- */
-export async function deliverBatch<Id extends string, Item extends Claimed<Id>>(
-  parts: DeliveryParts<Id, Item>,
-  onAttempt: (item: Item, attempt: number, outcome: AttemptOutcome) => void,
-  isStopping: () => boolean,
-  onMore: () => void,
-): Promise<{ readonly mayHaveMore: boolean }> {
-  const { queue, clock } = parts;
-  const { lease, batch } = parts.policy;
-  // Read before the claim, so that this worker stops before the claim expires.
-  const until = later(clock.now(), lease);
-  const claimed = await queue.claim({ limit: batch, lease });
-  const mayHaveMore = claimed.length === batch;
-  if (mayHaveMore) onMore();
-  // The attempt always ends within the lease, so that no other worker sends the item meanwhile.
-  const timeout = Math.floor(lease / 3);
-  let begun = 0;
-  for (const item of claimed) {
-    if (isStopping() || clock.now() + timeout >= until) break;
-    begun += 1;
-    onAttempt(item, item.failures + 1, await attempt(parts, item, timeout));
-  }
-  for (const item of claimed.slice(begun)) await queue.release(item);
-  return { mayHaveMore };
-}
-
-async function attempt<Id extends string, Item extends Claimed<Id>>(
-  { queue, cryptography, policy, send }: DeliveryParts<Id, Item>,
-  item: Item,
-  timeout: number,
-): Promise<AttemptOutcome> {
-  try {
-    if (!(await send(item, timeout))) return { outcome: 'dropped' };
-  } catch (reason) {
-    const number = item.failures + 1;
-    if (number >= policy.attempts || reason instanceof RefusedForGood) {
-      await queue.markFailed(item);
-      return { outcome: 'failed', reason };
+  /**
+   * Claims a batch and sends it. Each item is recorded as sent before the next is sent, so a killed worker leaves at most
+   * one item that is sent twice.
+   *
+   * @param onDelivery called after each attempt.
+   * @param isStopping called before each item; if true, the rest of the batch is released.
+   * @param onMore called before the first item is sent, if more items may be due: sending may take long.
+   * @returns whether more items may be due.
+   */
+  async execute(
+    onDelivery: (delivery: Attempt<About>) => void = () => undefined,
+    isStopping: () => boolean = () => false,
+    onMore: () => void = () => undefined,
+  ): Promise<{ readonly mayHaveMore: boolean }> {
+    const { lease, batch } = this.policy;
+    // Read before the claim, so that this worker stops before the claim expires.
+    const until = later(this.clock.now(), lease);
+    const claimed = await this.queue.claim({ limit: batch, lease });
+    const mayHaveMore = claimed.length === batch;
+    if (mayHaveMore) onMore();
+    // The attempt always ends within the lease, so that no other worker sends the item meanwhile.
+    const timeout = Math.floor(lease / 3);
+    let begun = 0;
+    for (const item of claimed) {
+      if (isStopping() || this.clock.now() + timeout >= until) break;
+      begun += 1;
+      const outcome = await this.attempt(item, timeout);
+      onDelivery({ ...this.about(item), attempt: item.failures + 1, ...outcome });
     }
-    const random = (cryptography.randomBytes(1)[0] ?? 0) / 255;
-    await queue.postpone(item, pauseAfter(number, random));
-    return { outcome: 'postponed', reason };
+    for (const item of claimed.slice(begun)) await this.queue.release(item);
+    return { mayHaveMore };
   }
-  await queue.markSent(item.id);
-  return { outcome: 'sent' };
+
+  /** The number of queued items, and when the oldest was created. */
+  async backlog(): Promise<Backlog> {
+    return this.queue.backlog();
+  }
+
+  /** Calls `onQueued` when there may be something to deliver. Returns a function that stops watching. */
+  watch(onQueued: () => void): () => Promise<void> {
+    return this.queue.watch(onQueued);
+  }
+
+  protected abstract about(item: Item): About;
+
+  /** Sends an item within `timeout` milliseconds. Resolves to false if the item was no longer useful and was dropped. */
+  protected abstract send(item: Item, timeout: number): Promise<boolean>;
+
+  private async attempt(item: Item, timeout: number): Promise<AttemptOutcome> {
+    try {
+      if (!(await this.send(item, timeout))) return { outcome: 'dropped' };
+    } catch (reason) {
+      const number = item.failures + 1;
+      if (number >= this.policy.attempts || reason instanceof RefusedForGood) {
+        await this.queue.markFailed(item);
+        return { outcome: 'failed', reason };
+      }
+      const random = (this.cryptography.randomBytes(1)[0] ?? 0) / 255;
+      await this.queue.postpone(item, pauseAfter(number, random));
+      return { outcome: 'postponed', reason };
+    }
+    await this.queue.markSent(item.id);
+    return { outcome: 'sent' };
+  }
 }

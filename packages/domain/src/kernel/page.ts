@@ -2,6 +2,8 @@ import { invalid } from './errors.js';
 
 export const DEFAULT_PAGE_SIZE = 20;
 export const MAX_PAGE_SIZE = 100;
+/** The most ids that a filter may have. */
+export const MAX_IDS = 100;
 
 /** The place of a part of a list: behind an item, or in front of one. Without either: at the beginning. */
 export interface PagePlace<Place> {
@@ -69,4 +71,9 @@ function cut<Item>(found: readonly Item[], limit: number): readonly Item[] {
   const items = (cuts.get(found) as readonly Item[] | undefined) ?? found.slice(0, limit);
   cuts.set(found, items);
   return items;
+}
+
+/** @throws DomainError `invalid_parameter` if the filter has more than 100 ids. */
+export function requireFewIds(field: string, ids: readonly bigint[] = []): void {
+  if (ids.length > MAX_IDS) throw invalid(field, `must be given at most ${MAX_IDS} times`);
 }

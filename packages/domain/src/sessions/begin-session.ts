@@ -2,10 +2,10 @@ import type { Account } from '../accounts/account.js';
 import { randomBase62 } from '../kernel/base62.js';
 import type { Clock } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
+import { newSession } from './session.js';
 import type { SessionRepository } from './session-repository.js';
 
 const ID_LENGTH = 22; // 22 · log2(62) = 130 bits
-export const SESSION_TOKEN_LENGTH = 43; // 43 · log2(62) = 256 bits
 
 export interface BeginSessionInput {
   /** The account as it was when its password was checked. */
@@ -26,16 +26,8 @@ export class BeginSession {
    */
   async execute({ account, replacing }: BeginSessionInput): Promise<string | undefined> {
     if (replacing !== undefined) await this.sessions.end(replacing);
-    const token = randomBase62(SESSION_TOKEN_LENGTH, this.cryptography);
-    const now = this.clock.now();
-    const isBegun = await this.sessions.add({
-      id: randomBase62(ID_LENGTH, this.cryptography),
-      tokenHash: this.cryptography.sha256(token),
-      accountId: account.id,
-      credentialVersion: account.credentialVersion,
-      begunAt: now,
-      usedAt: now,
-    });
-    return isBegun ? token : undefined;
+    const id = randomBase62(ID_LENGTH, this.cryptography);
+    const { token, session } = newSession(id, account, this.clock.now(), this.cryptography);
+    return (await this.sessions.add(session)) ? token : undefined;
   }
 }

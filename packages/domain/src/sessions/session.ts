@@ -1,4 +1,6 @@
-import type { AccountId } from '../accounts/account.js';
+import type { Account, AccountId } from '../accounts/account.js';
+import { randomBase62 } from '../kernel/base62.js';
+import type { Cryptography } from '../kernel/cryptography.js';
 import { HOUR, type Instant, instant, later, MINUTE } from '../kernel/clock.js';
 
 /** A session ends after this time without use. */
@@ -29,4 +31,18 @@ export function sessionEnd({ begunAt, usedAt }: Pick<Session, 'begunAt' | 'usedA
 /** The session after a use. Undefined if the last stored use is recent enough. */
 export function usedSession(session: Session, now: Instant): Session | undefined {
   return now >= later(session.usedAt, USE_PRECISION) ? { ...session, usedAt: now } : undefined;
+}
+
+const TOKEN_LENGTH = 43; // 43 · log2(62) = 256 bits
+
+/** The session with that id as it begins, or begins anew after a change of password, with its token. */
+export function newSession(
+  id: string,
+  { id: accountId, credentialVersion }: Account,
+  now: Instant,
+  cryptography: Cryptography,
+): { readonly token: string; readonly session: Session } {
+  const token = randomBase62(TOKEN_LENGTH, cryptography);
+  const tokenHash = cryptography.sha256(token);
+  return { token, session: { id, tokenHash, accountId, credentialVersion, begunAt: now, usedAt: now } };
 }

@@ -36,6 +36,16 @@ describe('a session', () => {
     expect(await resume(idle)).toBeUndefined();
   });
 
+  it('ends the one that it replaces, if any', async () => {
+    const { begin, resume, ports } = await setUp();
+    const end = jest.spyOn(ports.sessions, 'end');
+    const former = await begin();
+    expect(end).not.toHaveBeenCalled();
+    const token = await begin((await resume(former))?.sessionId);
+    expect(await resume(former)).toBeUndefined();
+    expect(await resume(token)).toBeDefined();
+  });
+
   it('is over after twelve hours, however much it is used', async () => {
     const { begin, resume, clock } = await setUp();
     const token = await begin();
@@ -58,34 +68,18 @@ describe('a session', () => {
     }
   });
 
-  it('ends the one that it replaces, if any', async () => {
-    const { begin, resume, ports } = await setUp();
-    const end = jest.spyOn(ports.sessions, 'end');
-    const former = await begin();
-    expect(end).not.toHaveBeenCalled();
-    const token = await begin((await resume(former))?.sessionId);
-    expect(await resume(former)).toBeUndefined();
-    expect(await resume(token)).toBeDefined();
-  });
-
   it('continues with a new token after a password change in it, and ends in other browsers', async () => {
-    const { begin, resume, account, changePassword, renewSession } = await setUp();
-    const [here, there] = [await begin(), await begin()];
+    const { begin, resume, account, changePassword, renewSession, endSession } = await setUp();
+    const [here, there, ended] = [await begin(), await begin(), await begin()];
+    const endedId = (await resume(ended))?.sessionId ?? '';
+    await endSession.execute({ id: endedId });
     const id = (await resume(here))?.sessionId ?? '';
     const changed = await changePassword.execute({ accountId: account.id, current: PASSWORD, next: OTHER });
     if (changed === undefined) throw new Error('the password was not changed');
     const renewed = await renewSession.execute({ id, account: changed });
     expect((await resume(renewed ?? ''))?.sessionId).toBe(id);
     expect([await resume(here), await resume(there)]).toEqual([undefined, undefined]);
-  });
-
-  it('that has ended is not renewed', async () => {
-    const { begin, resume, account, renewSession, endSession } = await setUp();
-    const token = await begin();
-    const id = (await resume(token))?.sessionId ?? '';
-    await endSession.execute({ id });
-    expect(await resume(token)).toBeUndefined();
-    expect(await renewSession.execute({ id, account })).toBeUndefined();
+    expect(await renewSession.execute({ id: endedId, account: changed })).toBeUndefined();
   });
 
   it('does not begin if the password was changed meanwhile', async () => {

@@ -1,31 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { CategoryPolicy } from '../categories/category.js';
-import { InMemoryAccountMailSender } from './in-memory-account-mail-sender.js';
-import { InMemoryMessageSender } from './in-memory-message-sender.js';
-import { inMemoryPorts } from './in-memory-ports.js';
-import { InMemoryRequestCounter } from './in-memory-request-counter.js';
-import { PredictableCryptography } from './predictable-cryptography.js';
-import { accountMailQueueSuite } from './suites/account-mail-queue.js';
-import { accountMailSenderSuite } from './suites/account-mail-sender.js';
-import { accountRepositorySuite } from './suites/account-repository.js';
-import { animalImporterSuite } from './suites/animal-importer.js';
-import { animalRepositorySuite } from './suites/animal-repository.js';
-import { apiKeyRepositorySuite } from './suites/api-key-repository.js';
-import { attemptCounterSuite } from './suites/attempt-counter.js';
-import { categoryRepositorySuite } from './suites/category-repository.js';
-import { credentialRepositorySuite } from './suites/credential-repository.js';
-import type { TestFramework } from './suites/framework.js';
-import { idempotencyRecordsSuite } from './suites/idempotency-records.js';
-import { messageQueueSuite } from './suites/message-queue.js';
-import { messageSenderSuite } from './suites/message-sender.js';
-import { orderRepositorySuite } from './suites/order-repository.js';
-import { passwordHasherSuite } from './suites/password-hasher.js';
-import { requestCounterSuite } from './suites/request-counter.js';
-import { sessionRepositorySuite } from './suites/session-repository.js';
-import { requestRecordsSuite } from './suites/request-records.js';
+import * as testing from './index.js';
 
-const draws = new PredictableCryptography(jest.getSeed());
-const framework: TestFramework = {
+const draws = new testing.PredictableCryptography(jest.getSeed());
+const framework: testing.TestFramework = {
   describe,
   it,
   beforeAll,
@@ -41,7 +19,7 @@ const framework: TestFramework = {
 };
 const close = () => Promise.resolve();
 const open = () => {
-  const ports = inMemoryPorts();
+  const ports = testing.inMemoryPorts();
   const letPass = (milliseconds: number) => {
     ports.clock.advance(milliseconds);
   };
@@ -49,28 +27,31 @@ const open = () => {
 };
 
 const openWith = (categories: CategoryPolicy = 'open') =>
-  Promise.resolve({ ports: inMemoryPorts({ categories }), close });
+  Promise.resolve({ ports: testing.inMemoryPorts({ categories }), close });
 
-accountMailQueueSuite(framework, 'in memory', open);
-accountRepositorySuite(framework, 'in memory', open);
-animalImporterSuite(framework, 'in memory', openWith);
-animalRepositorySuite(framework, 'in memory', open);
-apiKeyRepositorySuite(framework, 'in memory', open);
-attemptCounterSuite(framework, 'in memory', open);
-categoryRepositorySuite(framework, 'in memory', openWith);
-credentialRepositorySuite(framework, 'in memory', open);
-idempotencyRecordsSuite(framework, 'in memory', open);
-messageQueueSuite(framework, 'in memory', open);
-orderRepositorySuite(framework, 'in memory', open);
-passwordHasherSuite(framework, 'in memory', open);
-sessionRepositorySuite(framework, 'in memory', open);
-requestRecordsSuite(framework, 'in memory', open);
-requestCounterSuite(framework, 'in memory', (policy) =>
-  Promise.resolve({ ports: { requests: new InMemoryRequestCounter(policy) }, close }),
+for (const suite of [
+  testing.accountMailQueueSuite,
+  testing.accountRepositorySuite,
+  testing.animalRepositorySuite,
+  testing.apiKeyRepositorySuite,
+  testing.attemptCounterSuite,
+  testing.credentialRepositorySuite,
+  testing.idempotencyRecordsSuite,
+  testing.messageQueueSuite,
+  testing.orderRepositorySuite,
+  testing.passwordHasherSuite,
+  testing.sessionRepositorySuite,
+  testing.requestRecordsSuite,
+])
+  suite(framework, 'in memory', open);
+for (const suite of [testing.animalImporterSuite, testing.categoryRepositorySuite])
+  suite(framework, 'in memory', openWith);
+testing.requestCounterSuite(framework, 'in memory', (policy) =>
+  Promise.resolve({ ports: { requests: new testing.InMemoryRequestCounter(policy) }, close }),
 );
 
-messageSenderSuite(framework, 'in memory', () => {
-  const sender = new InMemoryMessageSender();
+testing.messageSenderSuite(framework, 'in memory', () => {
+  const sender = new testing.InMemoryMessageSender();
   return Promise.resolve({
     sender,
     received: () => sender.delivered.map(({ id, from, text }) => ({ id, from, text })),
@@ -81,8 +62,8 @@ messageSenderSuite(framework, 'in memory', () => {
   });
 });
 
-accountMailSenderSuite(framework, 'in memory', () => {
-  const sender = new InMemoryAccountMailSender();
+testing.accountMailSenderSuite(framework, 'in memory', () => {
+  const sender = new testing.InMemoryAccountMailSender();
   return Promise.resolve({
     sender,
     received: () => sender.delivered.map(({ email, kind, token }) => ({ email, kind, token })),

@@ -95,7 +95,7 @@ export class InMemoryCredentialRepository implements CredentialRepository {
     this.accounts.put({ account: closed, passwordHash: undefined, isClosed: true });
     this.keys.revokeAll(account.id, change.at);
     this.mails.takeBackAll(account.id);
-    this.requestRecords.purgeAccount(account.id);
+    this.requestRecords.deleteOfAccount(account.id);
     return true;
   }
 

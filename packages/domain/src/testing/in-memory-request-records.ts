@@ -99,7 +99,7 @@ export class InMemoryRequestRecords implements RequestRecords {
   }
 
   /** Deletes what is not kept of a closed account. */
-  purgeAccount(accountId: AccountId): void {
+  deleteOfAccount(accountId: AccountId): void {
     for (const [id, row] of this.usage.hour) if (row.accountId === accountId) this.usage.hour.delete(id);
     this.refusals.delete(accountId);
   }

@@ -63,7 +63,7 @@ export function animalImporterSuite(
       const named = (text: string) => (text.trim() === '' ? `${text}Luna` : text);
       const draw = () => draws.many(1, 40, () => ({ name: named(draws.text(50)), categoryId: draws.int64() }));
       let last: bigint = id;
-      await checkDrawn(10, draw, async (drawn) => {
+      await checkDrawn(3, draw, async (drawn) => {
         await importAll(drawn);
         const stored = await after(last);
         expect(stored.map(({ name: animal, categoryId }) => ({ name: animal, categoryId }))).toEqual(drawn);
@@ -109,8 +109,8 @@ export function animalImporterSuite(
 
     it(`names the first ${MOST_REPORTED} refused rows and counts all`, async () => {
       const { id } = await add();
-      const { refused } = await importAll(Array.from({ length: 250 }, () => ({ id })));
-      expect(refused.count).toBe(250);
+      const { refused } = await importAll(Array.from({ length: MOST_REPORTED + 1 }, () => ({ id })));
+      expect(refused.count).toBe(MOST_REPORTED + 1);
       expect(refused.first.map(({ line }) => line)).toEqual(
         Array.from({ length: MOST_REPORTED }, (_, index) => index + 1),
       );
@@ -140,11 +140,11 @@ export function animalImporterSuite(
     });
 
     it('gives no id twice, whatever is added while it runs', async () => {
-      for (let round = 0; round < 10; round += 1) {
+      for (let round = 0; round < 3; round += 1) {
         const { id } = await add();
         // Ids that the others may draw before the import begins, meanwhile, or after it.
         const begin = id + BigInt(draws.integer(10, 1_000));
-        const rows = Array.from({ length: 60 }, (_, index) => ({ name: 'kept', id: begin + BigInt(index * 3) }));
+        const rows = Array.from({ length: 20 }, (_, index) => ({ name: 'kept', id: begin + BigInt(index * 3) }));
         let isImporting = true;
         const adding = atOnce(8, async () => {
           const added: Animal[] = [];
@@ -188,7 +188,7 @@ export function animalImporterSuite(
     it('puts no animal into a category that is removed meanwhile, under strict ones', async () => {
       const strict = await open('strict');
       const { ports } = strict;
-      for (let round = 0; round < 10; round += 1) {
+      for (let round = 0; round < 3; round += 1) {
         const { id } = await ports.categories.add(`category ${round}`);
         const rows = Array.from({ length: 20 }, () => ({ categoryId: id }));
         const [stored, removed] = await Promise.all([
@@ -201,7 +201,7 @@ export function animalImporterSuite(
     });
 
     it('stores one of two files with the same id, and refuses the other', async () => {
-      for (let round = 0; round < 10; round += 1) {
+      for (let round = 0; round < 3; round += 1) {
         const { id } = await add();
         const outcomes = await atOnce(2, (index) =>
           importAll([{ name: `file ${index}`, id: id + 5n }, { name: `file ${index}` }]),

@@ -42,13 +42,6 @@ export function animalRepositorySuite(
       expect(await animals.findById(one.id)).toEqual(one);
     });
 
-    it('keeps what was added, though the caller’s object changes afterwards', async () => {
-      const input = { ...newAnimal({ name: 'Luna', categoryId: 1n }) };
-      const { id } = await animals.add(input);
-      Object.assign(input, { name: 'Milo', status: 'sold' });
-      expect(await animals.findById(id)).toEqual({ id, name: 'Luna', categoryId: 1n, status: 'available' });
-    });
-
     it('returns undefined for an unknown animal', async () => {
       expect(await animals.findById(INT64_MAX as AnimalId)).toBeUndefined();
       expect(await animals.findById(-1n as AnimalId)).toBeUndefined();
@@ -57,105 +50,55 @@ export function animalRepositorySuite(
     it('keeps every int64 and every name exactly', async () => {
       const named = (text: string) => (text.trim() === '' ? `${text}Luna` : text);
       const draw = () => ({ name: named(draws.text(50)), categoryId: draws.int64() });
-      await checkDrawn(50, draw, async (drawn) => {
+      await checkDrawn(10, draw, async (drawn) => {
         const { id } = await add(drawn);
         expect(await animals.findById(id)).toEqual({ id, ...drawn, status: 'available' });
       });
     });
 
-    it('lists by status, by ids and after an id, ascending and no more than asked for', async () => {
-      const added: Animal[] = [];
-      for (let index = 0; index < 12; index += 1) added.push(await add({ status: PET_STATUSES[index % 3] }));
-      const first = added[0]?.id ?? (0n as AnimalId);
-      const before = (first - 1n) as AnimalId;
-      const available = added.filter(({ status }) => status === 'available');
-
-      expect(await animals.list({ after: before, limit: 100 })).toEqual(added);
-      expect(await animals.list({ after: before, limit: 5 })).toEqual(added.slice(0, 5));
-      expect(await animals.list({ after: first, limit: 5 })).toEqual(added.slice(1, 6));
-      expect(await animals.list({ after: before, status: 'available', limit: 100 })).toEqual(available);
-      expect(await animals.list({ after: before, status: 'available', limit: 2 })).toEqual(available.slice(0, 2));
-
-      const some = [added[7], added[2], added[2], added[5]].flatMap((animal) => animal?.id ?? []);
-      const wanted = [added[2], added[5], added[7]];
-      expect(await animals.list({ ids: [...some, INT64_MAX as AnimalId], limit: 100 })).toEqual(wanted);
-      expect(await animals.list({ ids: some, status: 'sold', limit: 100 })).toEqual(
-        wanted.filter((animal) => animal?.status === 'sold'),
-      );
-      expect(await animals.list({ ids: some, after: added[2]?.id, limit: 1 })).toEqual([added[5]]);
-      expect(await animals.list({ ids: [], limit: 100 })).toEqual([]);
-      expect(await animals.list({ ids: some, before: added[7]?.id, limit: 1 })).toEqual([added[5]]);
-    });
-
-    it('lists what is before an id, as far as asked for, also by status and category', async () => {
-      const added: Animal[] = [];
-      const categoryId = 77_001n as CategoryId;
-      for (let index = 0; index < 12; index += 1)
-        added.push(await add({ status: PET_STATUSES[index % 3], categoryId }));
-      for (const status of [undefined, ...PET_STATUSES])
-        for (const categoryIds of [undefined, [categoryId]]) {
-          const matching = added.filter((animal) => (status ?? animal.status) === animal.status);
-          for (const place of [11, 10, 9]) {
-            const expected = matching.filter(({ id }) => id < (added[place]?.id ?? 0n));
-            const before = added[place]?.id;
-            expect(await animals.list({ before, status, categoryIds, limit: 2 })).toEqual(expected.slice(-2));
-          }
-          expect(await animals.list({ before: added[0]?.id, status, categoryIds: [categoryId], limit: 2 })).toEqual([]);
-        }
-    });
-
-    it('lists by categories, alone and with every other filter', async () => {
-      // No other test has these.
-      const categories = [INT64_MIN + 1_000n, -1_000n, 1_000n, INT64_MAX - 1_000n] as CategoryId[];
-      const added = await atOnce(60, () =>
+    it('gives each of many concurrent readers the page it asked for: ascending, by every filter, no more than asked for', async () => {
+      const categories = [INT64_MIN, -1_000n, 1_000n, INT64_MAX] as CategoryId[];
+      const added = await atOnce(40, () =>
         add({ categoryId: draws.pick(categories), status: draws.pick(PET_STATUSES) }),
       );
-      const all = await animals.list({ ids: idsOf(added), limit: 100 });
-      const unknown = 4_711n as CategoryId;
-      const draw = () => ({
-        categoryIds: draws.many(0, 6, () => draws.pick([...categories, unknown])),
-        status: draws.isOneOf(3) ? undefined : draws.pick(PET_STATUSES),
-        ids: draws.isOneOf(2) ? undefined : draws.many(0, 30, () => draws.pick(idsOf(all))),
-        after: draws.isOneOf(3) ? undefined : draws.pick(idsOf(all)),
-        limit: draws.integer(1, 70),
-      });
-      await checkDrawn(100, draw, async ({ categoryIds, status, ids, after, limit }) => {
-        const expected = all
-          .filter((animal) => categoryIds.includes(animal.categoryId) && (status ?? animal.status) === animal.status)
-          .filter(({ id }) => (ids?.includes(id) ?? true) && (after === undefined || id > after));
-        expect(await animals.list({ categoryIds, status, ids, after, limit })).toEqual(expected.slice(0, limit));
-      });
-    });
-
-    it('gives each of many concurrent readers the page it asked for', async () => {
-      const added: Animal[] = [];
-      for (let index = 0; index < 30; index += 1)
-        added.push(await add({ status: PET_STATUSES[index % 3], categoryId: BigInt(100 + (index % 2)) }));
-      const query = () => ({
-        status: draws.isOneOf(4) ? undefined : draws.pick(PET_STATUSES),
-        categoryIds: draws.isOneOf(2) ? undefined : draws.many(1, 2, () => draws.pick([100n, 101n] as CategoryId[])),
-        after: draws.pick(idsOf(added)),
-        limit: draws.integer(1, 40),
-      });
-      const draw = () => draws.many(1, 80, query);
-      await checkDrawn(30, draw, async (queries) => {
+      const all = await animals.list({ limit: 1_000 });
+      expect(new Set(all.slice(-added.length))).toEqual(new Set(added));
+      expect(idsOf(all)).toEqual(idsOf(all).sort((one, other) => (one < other ? -1 : 1)));
+      const place = () => (draws.isOneOf(2) ? draws.pick(idsOf(all)) : undefined);
+      const unknown = { id: INT64_MAX as AnimalId, categoryId: 4_711n as CategoryId };
+      const drawQuery = () => {
+        const [after, before] = draws.isOneOf(2) ? [place(), undefined] : [undefined, place()];
+        const categoryIds = () => draws.many(0, 6, () => draws.pick([...categories, unknown.categoryId]));
+        const ids = () => draws.many(0, 30, () => draws.pick([...idsOf(added), unknown.id]));
+        return {
+          status: draws.isOneOf(3) ? undefined : draws.pick(PET_STATUSES),
+          categoryIds: draws.isOneOf(2) ? undefined : categoryIds(),
+          ids: draws.isOneOf(2) ? undefined : ids(),
+          after,
+          before,
+          limit: draws.integer(1, 50),
+        };
+      };
+      const draw = () => draws.many(1, 20, drawQuery);
+      await checkDrawn(10, draw, async (queries) => {
         const pages = await Promise.all(queries.map((query) => animals.list(query)));
-        const expected = queries.map(({ status, categoryIds, after, limit }) =>
-          added
-            .filter((animal) => animal.id > after && (status ?? animal.status) === animal.status)
+        const expected = queries.map(({ status, categoryIds, ids, after, before, limit }) => {
+          const matching = all
+            .filter((animal) => (status ?? animal.status) === animal.status)
             .filter(({ categoryId }) => categoryIds?.includes(categoryId) ?? true)
-            .slice(0, limit),
-        );
+            .filter(({ id }) => ids?.includes(id) ?? true)
+            .filter(({ id }) => (after === undefined || id > after) && (before === undefined || id < before));
+          return before === undefined ? matching.slice(0, limit) : matching.slice(-limit);
+        });
         expect(pages).toEqual(expected);
       });
     });
 
     it('gives each of many concurrent callers a new animal', async () => {
-      const added = await atOnce(200, (index) => add({ name: `racer ${index}` }));
+      const added = await atOnce(50, (index) => add({ name: `racer ${index}` }));
       expect(added.map(({ name }) => name)).toEqual(added.map((_, index) => `racer ${index}`));
-      expect(new Set(idsOf(added)).size).toBe(200);
-      const found = await animals.list({ ids: idsOf(added), limit: 300 });
-      expect(new Set(found.map(({ name }) => name)).size).toBe(200);
+      expect(new Set(idsOf(added)).size).toBe(50);
+      expect(await animals.list({ ids: idsOf(added), limit: 100 })).toHaveLength(50);
     });
 
     it('returns every animal that existed throughout exactly once in a walk by pages, whatever is added meanwhile', async () => {
@@ -188,18 +131,18 @@ export function animalRepositorySuite(
       expect(await animals.findById(bystander.id)).toEqual(bystander);
     });
 
-    for (const from of PET_STATUSES)
-      for (const to of PET_STATUSES) {
-        const isAllowed = from === to || (from !== 'sold' && to !== 'sold');
-        it(`${isAllowed ? 'changes' : 'refuses to change'} the status from ${from} to ${to}, with the name`, async () => {
+    it('changes the status as the table of statuses allows to persons, and otherwise nothing', async () => {
+      for (const from of PET_STATUSES)
+        for (const to of PET_STATUSES) {
           const animal = await add({ status: from });
+          const wanted = { ...animal, name: 'Milo', status: to };
+          const isAllowed = from === to || (from !== 'sold' && to !== 'sold');
           const change = animals.change(animal.id, { name: 'Milo', status: to });
-          if (isAllowed) expect(await change).toEqual({ ...animal, name: 'Milo', status: to });
+          if (isAllowed) expect(await change).toEqual(wanted);
           else await expect(change).rejects.toMatchObject({ code: 'invalid_transition' });
-          const expected = isAllowed ? { ...animal, name: 'Milo', status: to } : animal;
-          expect(await animals.findById(animal.id)).toEqual(expected);
-        });
-      }
+          expect(await animals.findById(animal.id)).toEqual(isAllowed ? wanted : animal);
+        }
+    });
 
     it('changes and withdraws nothing if the animal is unknown, whatever the wanted version', async () => {
       for (const versions of [undefined, ['another']]) {
@@ -211,7 +154,7 @@ export function animalRepositorySuite(
     it('changes and withdraws an animal only in a version that is wanted', async () => {
       const named = (text: string) => (text.trim() === '' ? `${text}Luna` : text);
       const draw = () => ({ name: named(draws.text(50)), categoryId: draws.int64(), status: draws.pick(PET_STATUSES) });
-      await checkDrawn(50, draw, async (drawn) => {
+      await checkDrawn(10, draw, async (drawn) => {
         const animal = await add(drawn);
         const others = [versionOf({ ...animal, name: `${animal.name}.` }), 'another'];
         for (const versions of [[], others]) {
@@ -230,9 +173,9 @@ export function animalRepositorySuite(
     });
 
     it('lets one of many concurrent changes of the same version happen, so that none is lost', async () => {
-      for (let round = 0; round < 20; round += 1) {
+      for (let round = 0; round < 5; round += 1) {
         const animal = await add();
-        const changes = Array.from({ length: 20 }, (_, index) =>
+        const changes = Array.from({ length: 10 }, (_, index) =>
           animals.change(animal.id, { name: `racer ${index}` }, [versionOf(animal)]),
         );
         const { values, reasons } = outcomes(await Promise.allSettled(changes));
@@ -254,7 +197,7 @@ export function animalRepositorySuite(
     });
 
     it('withdraws an animal once, however many do so at once', async () => {
-      for (let round = 0; round < 20; round += 1) {
+      for (let round = 0; round < 5; round += 1) {
         const { id } = await add();
         const withdrawn = await atOnce(10, () => animals.withdraw(id, NOON));
         expect(withdrawn.filter(Boolean)).toHaveLength(1);
@@ -267,7 +210,7 @@ export function animalRepositorySuite(
         atOnce(16, async (index) =>
           index % 2 ? [await animals.findById(id)] : animals.list({ after: (id - 1n) as AnimalId, limit: 1 }),
         );
-      for (let round = 0; round < 60; round += 1) {
+      for (let round = 0; round < 15; round += 1) {
         // Those of the round before still read while the animal changes.
         const before = readers();
         const changed = await animals.change(id, { name: `Luna ${round}` });

@@ -21,17 +21,7 @@ export function apiKeyLists(
   openAccount: () => Promise<Account>,
   draft: (changes?: Partial<NewApiKey>) => NewApiKey,
 ): void {
-  it('lists the keys of one account, or of all, ascending by id', async () => {
-    const keys = opened();
-    const other = await openAccount();
-    const added = [await keys.add(draft({ accountId: other.id })), await keys.add(draft({ accountId: other.id }))];
-    expect((await keys.list(other.id)).map(({ key }) => key)).toEqual(added);
-    const all = (await keys.list()).map(({ key }) => key.id);
-    for (const { id } of added) expect(all).toContain(id);
-    expect(all).toEqual([...all].sort((a, b) => (a < b ? -1 : 1)));
-  });
-
-  it('lists the keys of one account, or of all, a part at a time', async () => {
+  it('lists the keys of one account, or of all, or a part of them, ascending by id', async () => {
     const keys = opened();
     const [one, other] = [await openAccount(), await openAccount()];
     const added = [];
@@ -39,6 +29,8 @@ export function apiKeyLists(
     const [first, second, third] = added.filter(({ accountId }) => accountId === one.id);
     const part = async (...asked: Parameters<ApiKeyRepository['list']>) =>
       (await keys.list(...asked)).map(({ key }) => key);
+    expect(await part(one.id)).toEqual([first, second, third]);
+    expect((await part()).slice(-5)).toEqual(added);
     expect(await part(one.id, { limit: 2 })).toEqual([first, second]);
     expect(await part(one.id, { after: second?.id, limit: 2 })).toEqual([third]);
     expect(await part(one.id, { after: third?.id, limit: 2 })).toEqual([]);

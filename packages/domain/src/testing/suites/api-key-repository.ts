@@ -1,7 +1,7 @@
 import type { Account, AccountId } from '../../accounts/account.js';
 import { type ApiKey, type ApiKeyId, keyState, type NewApiKey } from '../../accounts/api-key.js';
 import type { ApiKeyRepository } from '../../accounts/api-key-repository.js';
-import { describeScopes, SCOPES, type Scopes } from '../../accounts/scope.js';
+import { SCOPES, type Scopes } from '../../accounts/scope.js';
 import { DAY, HOUR, later } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
 import { apiKeyLists } from './api-key-lists.js';
@@ -45,8 +45,8 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
       expect(await keys.findById(key.id)).toEqual({ account, key });
     });
 
-    for (const scopes of [undefined, ['pets:read'], ['pets:write', 'orders:read'], SCOPES] satisfies Scopes[])
-      it(`keeps a key that asks for ${describeScopes(scopes)}, through every way of finding it`, async () => {
+    it('keeps the scopes that a key asks for, through every way of finding it', async () => {
+      for (const scopes of [['pets:write', 'orders:read'], SCOPES] satisfies Scopes[]) {
         const { id: accountId } = await openAccount();
         const newKey = draft({ accountId, scopes });
         const key = await keys.add(newKey);
@@ -57,7 +57,8 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
         expect(await keys.listActive(accountId, now)).toEqual([key]);
         expect(await keys.revoke(key.id, now)).toMatchObject({ scopes });
         expect(await keys.listPast({ accountId, at: now, limit: 1 })).toEqual([{ ...key, revokedAt: now }]);
-      });
+      }
+    });
 
     it('finds a key with the scopes of its account as they are now', async () => {
       const opened = await openAccount();
@@ -132,14 +133,14 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
       const second = await keys.replace(first.id, draft({ accountId, createdAt: longAgo }), later(ended, 1));
       if (second === undefined) throw new Error('the key was not replaced');
       await keys.revoke(second.id, ended);
-      for (let made = 0; made < 250; made += 1) await keys.add(draft({ accountId, expiresAt: later(ended, -made) }));
+      for (let made = 0; made < 3; made += 1) await keys.add(draft({ accountId, expiresAt: later(ended, -made) }));
       const lasting = await keys.add(draft({ accountId, createdAt: longAgo }));
       for (const { id } of [second, lasting]) {
         const used = { accountId, keyId: id, at: now, isUse: true, operation: 'GET /v1/pets' };
         adapters.ports.requestRecords.record(used);
       }
       await until(async () => (await operationsOf(lasting.id)).length === 1);
-      expect(await keys.purge(ended)).toBe(251);
+      expect(await keys.purge(ended)).toBe(4);
       expect(await keys.purge(ended)).toBe(0);
       expect((await keys.list(accountId)).map(({ key }) => key.id)).toEqual([first.id, lasting.id]);
       expect(await keys.findByHash(second.hash)).toBeUndefined();
@@ -149,17 +150,13 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
       expect(next.id > lasting.id).toBe(true);
     });
 
-    it('revokes a key once: the first instant stays', async () => {
+    it('revokes a key once, whatever a clock says: the first instant stays', async () => {
       const { id } = await keys.add(draft());
-      expect(await keys.revoke(id, now)).toMatchObject({ id, revokedAt: now });
-      expect(await keys.revoke(id, later(now, HOUR))).toMatchObject({ id, revokedAt: now });
-      expect(await keys.findById(id)).toMatchObject({ key: { revokedAt: now } });
-    });
-
-    it('treats a revoked key as revoked, whatever a clock says', async () => {
-      const { id } = await keys.add(draft());
-      await keys.revoke(id, later(now, HOUR));
+      const revokedAt = later(now, HOUR);
+      expect(await keys.revoke(id, revokedAt)).toMatchObject({ id, revokedAt });
+      expect(await keys.revoke(id, later(now, 2 * HOUR))).toMatchObject({ id, revokedAt });
       const found = await keys.findById(id);
+      expect(found).toMatchObject({ key: { revokedAt } });
       expect(found && keyState(found.key, now)).toBe('revoked');
     });
 
@@ -215,49 +212,42 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
       expect(await keys.listActive(accountId, now)).toMatchObject([{ id }]);
     });
 
-    it('lets a key that is disabled and rotated at once be either: disabled and replaced, or disabled alone', async () => {
+    it('keeps every change of a key that is renamed, disabled and revoked or replaced at once', async () => {
       const owner = await openAccount();
-      for (let race = 0; race < 10; race += 1) {
-        const { id } = await keys.add(draft({ accountId: owner.id }));
-        const [disabled, replacement] = await Promise.all([
-          keys.disable(id, now),
-          keys.replace(id, draft({ accountId: owner.id }), later(now, HOUR)),
+      for (let race = 0; race < 3; race += 1) {
+        const [one, other] = [await keys.add(draft({ name: 'old' })), await keys.add(draft({ accountId: owner.id }))];
+        const [, disabled] = await Promise.all([
+          keys.rename(one.id, 'new'),
+          keys.disable(one.id, now),
+          keys.revoke(one.id, now),
         ]);
-        expect(disabled).toMatchObject({ disabledAt: now });
-        const found = await keys.findById(id);
-        expect(found?.key).toMatchObject({ disabledAt: now, replacedBy: replacement?.id });
-      }
-    });
-
-    it('keeps every change of a key that is renamed, disabled and revoked at once', async () => {
-      for (let race = 0; race < 10; race += 1) {
-        const { id } = await keys.add(draft({ name: 'old' }));
-        const [, disabled] = await Promise.all([keys.rename(id, 'new'), keys.disable(id, now), keys.revoke(id, now)]);
-        expect(await keys.findById(id)).toMatchObject({
+        expect(await keys.findById(one.id)).toMatchObject({
           key: { name: 'new', revokedAt: now, disabledAt: disabled?.disabledAt },
         });
+        const [, replacement] = await Promise.all([
+          keys.disable(other.id, now),
+          keys.replace(other.id, draft({ accountId: owner.id }), later(now, HOUR)),
+        ]);
+        expect((await keys.findById(other.id))?.key).toMatchObject({ disabledAt: now, replacedBy: replacement?.id });
       }
     });
 
-    const ends: readonly [string, (id: ApiKeyId) => Promise<unknown>][] = [
-      ['revoked', (id) => keys.revoke(id, now)],
-      ['replaced', (id) => keys.replace(id, draft(), later(now, HOUR))],
-      ['disabled', (id) => keys.disable(id, now)],
-    ];
-    for (const [ended, end] of ends)
-      it(`does not replace a key that has been ${ended}`, async () => {
-        const { id } = await keys.add(draft());
+    it('does not replace a key that has been revoked, replaced or disabled, or has expired', async () => {
+      const ends: readonly ((id: ApiKeyId) => Promise<unknown>)[] = [
+        (id) => keys.revoke(id, now),
+        (id) => keys.replace(id, draft(), later(now, HOUR)),
+        (id) => keys.disable(id, now),
+        () => Promise.resolve(),
+      ];
+      for (const [index, end] of ends.entries()) {
+        const { id } = await keys.add(draft({ expiresAt: index === 3 ? now : undefined }));
         await end(id);
         const before = await keys.findById(id);
         const replacement = draft();
         expect(await keys.replace(id, replacement, now)).toBeUndefined();
         expect(await keys.findByHash(replacement.hash)).toBeUndefined();
         expect(await keys.findById(id)).toEqual(before);
-      });
-
-    it('does not replace a key that has expired', async () => {
-      const { id } = await keys.add(draft({ expiresAt: now }));
-      expect(await keys.replace(id, draft(), now)).toBeUndefined();
+      }
     });
 
     it('revokes a key that nobody has seen', async () => {
@@ -296,7 +286,7 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
     it('lets one of many concurrent replacements win, and adds nothing for the others', async () => {
       const racing = await openAccount();
       const { id } = await keys.add(draft({ accountId: racing.id }));
-      const replaced = await atOnce(30, () => keys.replace(id, draft({ accountId: racing.id }), later(now, HOUR)));
+      const replaced = await atOnce(10, () => keys.replace(id, draft({ accountId: racing.id }), later(now, HOUR)));
       expect(replaced.filter((key) => key !== undefined)).toHaveLength(1);
       expect(await keys.list(racing.id)).toHaveLength(2);
     });
@@ -304,7 +294,7 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
     it('gives each of many concurrent callers its own key, or none', async () => {
       const added: ApiKey[] = [];
       // Few at once, because each waits for a connection.
-      for (let round = 0; round < 15; round += 1) added.push(...(await atOnce(10, () => keys.add(draft()))));
+      for (let round = 0; round < 3; round += 1) added.push(...(await atOnce(10, () => keys.add(draft()))));
       const hashes = added.flatMap(({ hash }) => [hash, draft().hash]);
       const found = await Promise.all(hashes.map(async (hash) => keys.findByHash(hash)));
       expect(found.filter((_, index) => index % 2 === 0).map((each) => each?.key)).toEqual(added);

@@ -42,9 +42,9 @@ function openSuite(framework: TestFramework, name: string, open: OpenCategories)
 
     it('adds a category under an id that neither a category nor an animal has', async () => {
       const last = await add();
-      const ids = Array.from({ length: 40 }, (_, index) => last.id + BigInt(index + 1));
-      for (const id of ids.slice(0, 20)) await addAnimal(id);
-      for (const id of ids.slice(20)) await put(id, unique.name());
+      const ids = Array.from({ length: 6 }, (_, index) => last.id + BigInt(index + 1));
+      for (const id of ids.slice(0, 3)) await addAnimal(id);
+      for (const id of ids.slice(3)) await put(id, unique.name());
       const added = await add(' Łuchse 🐈 ');
       expect(added).toEqual({ id: added.id, name: ' Łuchse 🐈 ' });
       expect([last.id, ...ids].includes(added.id)).toBe(false);
@@ -59,7 +59,7 @@ function openSuite(framework: TestFramework, name: string, open: OpenCategories)
     it('keeps every int64 and every name exactly', async () => {
       const named = (text: string) => (text.trim() === '' ? `${text}Lynx` : text);
       const draw = () => ({ id: draws.int64(), name: named(draws.text(255)) });
-      await checkDrawn(50, draw, async ({ id, name: text }) => {
+      await checkDrawn(10, draw, async ({ id, name: text }) => {
         await put(id, text);
         expect(await find(id)).toEqual({ id, name: text });
         await ports.categories.remove(id as CategoryId);
@@ -166,7 +166,7 @@ function openSuite(framework: TestFramework, name: string, open: OpenCategories)
         PRECONDITION_FAILED,
       );
       expect(await find(taken.id)).toEqual(taken);
-      for (let round = 0; round < 10; round += 1) {
+      for (let round = 0; round < 3; round += 1) {
         const { id } = await add();
         await ports.categories.remove(id);
         const calls = Array.from({ length: 8 }, () => ports.categories.name({ id, name: unique.name() }, 'none'));
@@ -177,7 +177,7 @@ function openSuite(framework: TestFramework, name: string, open: OpenCategories)
     });
 
     it('lets exactly one of many concurrent callers rename the version that all have seen', async () => {
-      for (let round = 0; round < 10; round += 1) {
+      for (let round = 0; round < 3; round += 1) {
         const category = await add();
         const seen = [categoryVersion(category, (text) => ports.cryptography.sha256(text))];
         const calls = Array.from({ length: 8 }, () =>
@@ -192,15 +192,15 @@ function openSuite(framework: TestFramework, name: string, open: OpenCategories)
     it('gives each of many concurrent callers a new category', async () => {
       // Some of the next ids are used.
       const { id } = await add();
-      for (let offset = 1n; offset < 50n; offset += 3n) await addAnimal(id + offset);
-      const added = await atOnce(100, (index) => add(`racer ${index}`));
+      for (const offset of [1n, 4n, 7n]) await addAnimal(id + offset);
+      const added = await atOnce(20, (index) => add(`racer ${index}`));
       expect(added.map((category) => category.name)).toEqual(added.map((_, index) => `racer ${index}`));
-      expect(new Set(idsOf(added)).size).toBe(100);
+      expect(new Set(idsOf(added)).size).toBe(20);
       for (const each of added) expect(await find(each.id)).toEqual(each);
     });
 
     it('gives a name to exactly one of many concurrent callers', async () => {
-      for (let round = 0; round < 10; round += 1) {
+      for (let round = 0; round < 3; round += 1) {
         const text = unique.name();
         const calls = Array.from({ length: 16 }, (_, index) =>
           index % 2 === 0 ? add(text).then(() => true) : put(BigInt(30_000 + round * 100 + index), text.toUpperCase()),
@@ -208,15 +208,6 @@ function openSuite(framework: TestFramework, name: string, open: OpenCategories)
         const { values, reasons } = outcomes(await Promise.allSettled(calls));
         expect(values).toEqual([true]);
         for (const reason of reasons) expect(reason).toMatchObject(NAME_TAKEN);
-      }
-    });
-
-    it('says to exactly one of many concurrent callers that an id had no name', async () => {
-      for (let round = 0; round < 10; round += 1) {
-        const id = BigInt(40_000 + round);
-        const [same, text] = [unique.name(), unique.name()];
-        const calls = await atOnce(16, (index) => put(id, round % 2 === 0 ? same : `${text} ${index}`));
-        expect(calls.filter((isNew) => isNew)).toHaveLength(1);
       }
     });
   });
@@ -248,8 +239,8 @@ function strictSuite(framework: TestFramework, name: string, open: OpenCategorie
     it('refuses of many concurrent animals only those whose category is unknown', async () => {
       const { id } = await ports.categories.add(unique.name());
       await checkDrawn(
-        10,
-        () => draws.many(1, 40, () => draws.isOneOf(4)),
+        4,
+        () => draws.many(1, 20, () => draws.isOneOf(4)),
         async (areWrong) => {
           const settled = await Promise.allSettled(areWrong.map((isWrong) => add(isWrong ? -1n : id)));
           expect(settled.map(({ status }) => status)).toEqual(
@@ -273,7 +264,7 @@ function strictSuite(framework: TestFramework, name: string, open: OpenCategorie
 
     it('has no animal of a removed category, whichever comes first', async () => {
       const other = await ports.categories.add(unique.name());
-      for (let round = 0; round < 40; round += 1) {
+      for (let round = 0; round < 15; round += 1) {
         const category = await ports.categories.add(unique.name());
         const stored = await add(other.id);
         const remove = () => ports.categories.remove(category.id);

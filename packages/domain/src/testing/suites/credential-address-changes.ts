@@ -99,7 +99,7 @@ export function addressChanges(
 
   it('gives an address to one account, however many ask for it, sign up with it or close meanwhile', async () => {
     const { credentials } = opened();
-    for (let round = 0; round < 5; round += 1) {
+    for (let round = 0; round < 3; round += 1) {
       const email = unique.email();
       const accounts = await Promise.all(Array.from({ length: 8 }, openAccount));
       const links: MailedLink[] = [];

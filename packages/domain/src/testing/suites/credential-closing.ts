@@ -54,7 +54,7 @@ export function closing(
 
   it('leaves no working key, however many are issued and rotated meanwhile', async () => {
     const ports = opened();
-    for (let round = 0; round < 5; round += 1) {
+    for (let round = 0; round < 3; round += 1) {
       const account = await openAccount();
       const old = await Promise.all(Array.from({ length: 8 }, () => ports.apiKeys.add(unique.key(account))));
       await Promise.allSettled([
@@ -72,7 +72,7 @@ export function closing(
 
   it('racing with a reset leaves the account closed or with the new password, never a mixture', async () => {
     const ports = opened();
-    for (let round = 0; round < 5; round += 1) {
+    for (let round = 0; round < 3; round += 1) {
       const account = await openAccount();
       const reset = unique.link(account);
       await mailLink(ports, 'reset', reset, 3);

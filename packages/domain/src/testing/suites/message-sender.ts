@@ -27,18 +27,18 @@ export interface OpenedMessageSender {
 const TIMEOUT = 5 * SECOND;
 
 /** Texts in which a protocol of mails could find a part of itself. */
-const TEXTS: readonly (readonly [what: string, text: string])[] = [
-  ['a line of its own with a dot', 'a\r\n.\r\nb'],
-  ['dots at the beginnings of lines', '.a\r\n..b\r\n...c'],
-  ['what ends a mail', '\r\n.\r\nQUIT\r\n'],
-  ['ends of lines of every kind', 'a\nb\r\nc\rd\n\ne\r\n'],
-  ['no text but the end of a line', '\n'],
-  ['spaces at the ends of lines', ' a \t\n b  '],
-  ['long lines', 'a'.repeat(4_096)],
-  ['long lines beyond ASCII', '🐈'.repeat(4_096)],
-  ['what looks like an encoding', '=20=\r\n=?utf-8?q?a?='],
-  ['what looks like a mail', 'Subject: another\r\n\r\n--boundary--\r\nFrom me'],
-  ['controls, and what writes to the left', '\u0001\u001b[2J\u202e\ufeff\u2028'],
+const TEXTS = [
+  'a\r\n.\r\nb',
+  '.a\r\n..b\r\n...c',
+  '\r\n.\r\nQUIT\r\n',
+  'a\nb\r\nc\rd\n\ne\r\n',
+  '\n',
+  ' a \t\n b  ',
+  'a'.repeat(4_096),
+  '🐈'.repeat(4_096),
+  '=20=\r\n=?utf-8?q?a?=',
+  'Subject: another\r\n\r\n--boundary--\r\nFrom me',
+  '\u0001\u001b[2J\u202e\ufeff\u2028',
 ];
 
 /** The guarantees of every `MessageSender`. */
@@ -72,16 +72,15 @@ export function messageSenderSuite(
       expect(receivedOf(message)).toEqual([{ id, from, text }]);
     };
 
-    for (const [what, text] of TEXTS) it(`keeps ${what}`, () => expectDelivered(newMessage(text)));
-
     it('keeps every text exactly', async () => {
+      for (const text of TEXTS) await expectDelivered(newMessage(text));
       const draws = new Draws(random);
       const draw = () => draws.text(500);
-      await checkDrawn(100, draw, (text) => expectDelivered(newMessage(text)));
+      await checkDrawn(20, draw, (text) => expectDelivered(newMessage(text)));
     });
 
     it('delivers each of many that are sent at once, once', async () => {
-      const messages = await atOnce(50, async () => {
+      const messages = await atOnce(20, async () => {
         const message = newMessage();
         await opened.sender.send(message, TIMEOUT);
         return message;

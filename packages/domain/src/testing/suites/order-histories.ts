@@ -296,6 +296,6 @@ export function orderHistories({ it, random }: TestFramework, opened: () => Pick
         state = after;
       }
     };
-    await checkDrawn(80, () => draws.many(2, 8, () => drawRound(draws)), history);
+    await checkDrawn(30, () => draws.many(2, 8, () => drawRound(draws)), history);
   });
 }

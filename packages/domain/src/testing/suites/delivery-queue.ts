@@ -1,0 +1,147 @@
+import type { Claim, Claimed, DeliveryQueue } from '../../deliveries/delivery-queue.js';
+import { HOUR, type Instant, later, MINUTE, SECOND } from '../../kernel/clock.js';
+import { atOnce, NOON } from './fixtures.js';
+import type { TestFramework } from './framework.js';
+
+/** The time that a test may take: what is due then may be due by now. */
+const MARGIN = 20 * SECOND;
+
+/** A queue with what the suite needs around it. */
+interface TestedQueue<Id extends string, Item extends Claimed<Id>> {
+  readonly queue: DeliveryQueue<Id, Item>;
+  /** Queues an item, created at that instant or at noon. */
+  add(createdAt?: Instant): Promise<Id>;
+  letPass(milliseconds: number): Promise<void>;
+}
+
+const idsOf = <Id extends string>(items: readonly { readonly id: Id }[]) => items.map(({ id }) => id);
+
+/** The guarantees of every `DeliveryQueue`. Each test begins without items that wait. */
+export function deliveryQueue<Id extends string, Item extends Claimed<Id>>(
+  { it, expect, until }: TestFramework,
+  opened: () => TestedQueue<Id, Item>,
+): void {
+  const add = (createdAt?: Instant) => opened().add(createdAt);
+  const letPass = (milliseconds: number) => opened().letPass(milliseconds);
+  const claim = (limit = 1_000) => opened().queue.claim({ limit, lease: MINUTE });
+  const claimOne = async () => {
+    const [claimed, ...others] = await claim();
+    if (claimed === undefined || others.length > 0) throw new Error('not one item was claimed');
+    return claimed;
+  };
+
+  it('claims due items, the longest due first, and no more than asked for, whatever the clock says of their writer', async () => {
+    const added: Id[] = [];
+    for (const ahead of [HOUR, 0, -HOUR, MINUTE]) {
+      added.push(await add(later(NOON, ahead)));
+      await letPass(1);
+    }
+    expect(await claim(0)).toEqual([]);
+    expect(idsOf(await claim(3))).toEqual(added.slice(0, 3));
+    expect(idsOf(await claim(3))).toEqual(added.slice(3));
+    expect(await claim()).toEqual([]);
+  });
+
+  it('claims an item again only after its claim has expired, with the next claim number', async () => {
+    const id = await add();
+    for (const number of [1, 2]) {
+      expect(await claim()).toMatchObject([{ id, number, failures: 0 }]);
+      await letPass(MINUTE - MARGIN);
+      expect(await claim()).toEqual([]);
+      await letPass(MARGIN);
+    }
+  });
+
+  it('claims a postponed item when it is due again, in that order', async () => {
+    const one = await add();
+    await opened().queue.postpone(await claimOne(), 2 * HOUR);
+    const other = await add();
+    await opened().queue.postpone(await claimOne(), HOUR);
+    await letPass(HOUR - MARGIN);
+    expect(await claim()).toEqual([]);
+    await letPass(HOUR + MARGIN);
+    expect(await claim()).toMatchObject([
+      { id: other, number: 2, failures: 1 },
+      { id: one, number: 2, failures: 1 },
+    ]);
+  });
+
+  it('claims a released item at once, without a failed attempt', async () => {
+    const id = await add();
+    await opened().queue.release(await claimOne());
+    expect(await claim()).toMatchObject([{ id, number: 2, failures: 0 }]);
+  });
+
+  it('never claims an item again once it has been sent or given up', async () => {
+    const ends = [
+      ({ id }: Claim<Id>) => opened().queue.markSent(id),
+      (claimed: Claim<Id>) => opened().queue.markFailed(claimed),
+    ];
+    for (const end of ends) {
+      await add();
+      await end(await claimOne());
+      await letPass(1_000 * HOUR);
+      expect(await claim()).toEqual([]);
+      expect(await opened().queue.backlog()).toEqual({ queued: 0, oldest: undefined });
+    }
+  });
+
+  it('ignores a claim that a later one has followed, except when the item was sent', async () => {
+    const { queue } = opened();
+    await add();
+    const stale = await claimOne();
+    await letPass(MINUTE);
+    const current = await claimOne();
+    await queue.postpone(stale, 0);
+    await queue.release(stale);
+    await queue.markFailed(stale);
+    expect(await claim()).toEqual([]);
+    expect(await queue.backlog()).toMatchObject({ queued: 1 });
+    await queue.markSent(stale.id);
+    await queue.postpone(current, 0);
+    await letPass(HOUR);
+    expect(await claim()).toEqual([]);
+    expect(await queue.backlog()).toMatchObject({ queued: 0 });
+  });
+
+  it('reports how many items wait, including claimed ones, and since when', async () => {
+    const { queue } = opened();
+    expect(await queue.backlog()).toEqual({ queued: 0, oldest: undefined });
+    await add(later(NOON, -HOUR));
+    const claimed = await claimOne();
+    await add(later(NOON, -MINUTE));
+    expect(await queue.backlog()).toEqual({ queued: 2, oldest: later(NOON, -HOUR) });
+    await queue.markSent(claimed.id);
+    expect(await queue.backlog()).toEqual({ queued: 1, oldest: later(NOON, -MINUTE) });
+  });
+
+  it('gives no item to two of many concurrent claimers, new or expired, and leaves none out', async () => {
+    const added = await atOnce(60, () => add());
+    for (const number of [1, 2]) {
+      const claims = await atOnce(20, (index) => claim(1 + index));
+      // A claim that came while others held the last ones has returned none.
+      const claimed = [...claims.flat(), ...(await claim())];
+      expect(idsOf(claimed).sort()).toEqual([...added].sort());
+      expect(new Set(claimed.map((each) => each.number))).toEqual(new Set([number]));
+      await letPass(MINUTE);
+    }
+  });
+
+  it('calls each watcher for each item that is queued, until it stops watching', async () => {
+    const calls = [0, 0];
+    const [endFirst, endSecond] = [0, 1].map((index) =>
+      opened().queue.watch(() => (calls[index] = (calls[index] ?? 0) + 1)),
+    );
+    // A watcher may miss some until it listens.
+    await until(async () => {
+      await add();
+      return calls.every((count) => count > 0);
+    });
+    await endFirst?.();
+    const [ended, before = 0] = calls;
+    await add();
+    await until(() => (calls[1] ?? 0) > before);
+    expect(calls[0]).toBe(ended);
+    await endSecond?.();
+  });
+}
