@@ -19,20 +19,28 @@ interface SharedServers {
 export default async function globalSetup(...run: Parameters<typeof openPostgres>): Promise<void> {
   await openPostgres(...run);
   // The compiled ones, as above.
-  const [{ createPortal }, { createApi }, domain, { PredictablePasswordHasher }, { openInfrastructure }] =
-    await Promise.all([
-      import('@adoption-store/portal'),
-      import('@adoption-store/api'),
-      import('@adoption-store/domain'),
-      import('@adoption-store/domain/testing'),
-      import('@adoption-store/infrastructure'),
-    ]);
+  const [{ createPortal }, { createApi }, domain, testing, { openInfrastructure }] = await Promise.all([
+    import('@adoption-store/portal'),
+    import('@adoption-store/api'),
+    import('@adoption-store/domain'),
+    import('@adoption-store/domain/testing'),
+    import('@adoption-store/infrastructure'),
+  ]);
   const database = await createDatabase();
   const { ports, isReady, close } = await openInfrastructure({ databaseUrl: database.url, poolSize: 10 });
   const { createApplication, INT64_MAX, plan } = domain;
   const { clock } = ports;
-  // Argon2 takes 30 ms of a core for each password. Its guarantees are tested in the infrastructure.
-  const application = createApplication({ ...ports, passwordHasher: new PredictablePasswordHasher() });
+  const { accountMailPages, InMemoryAccountMailSender, PredictablePasswordHasher } = testing;
+  const application = createApplication(
+    {
+      ...ports,
+      // No worker sends them.
+      accountMailSender: new InMemoryAccountMailSender(),
+      // Argon2 takes 30 ms of a core for each password. Its guarantees are tested in the infrastructure.
+      passwordHasher: new PredictablePasswordHasher(),
+    },
+    { accountMailPages },
+  );
   const api = await createApi({ application, clock, isReady });
   await api.listen(0, '127.0.0.1');
   const apiUrl = await api.getUrl();
