@@ -1,17 +1,15 @@
-import { describe, expect, it } from '@jest/globals';
-import { PASSWORD, usePortal, Visitor } from './support/portal-visitor.js';
-import { MINUTE } from '@adoption-store/domain';
-import { createPortal } from '../src/create-portal.js';
-import { keysFor, type Purpose, signerFor } from '../src/http/secrets.js';
-import Fastify from 'fastify';
-import { AfterAnswer } from '../src/http/after-answer.js';
+import { EventEmitter, once } from 'node:events';
+import { connect } from 'node:net';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { until } from '@adoption-store/test-support';
+import fastify from 'fastify';
+import { boundUnfinishedBodies } from '../src/http/unfinished-bodies.js';
+import { PASSWORD } from './support/portal-visitor.js';
+import { ORIGIN, portal } from './support/shared-portal.js';
 
 const POLICY =
   "default-src 'none';script-src 'self';style-src 'self';img-src 'self';font-src 'self';form-action 'self';" +
   "base-uri 'none';frame-ancestors 'none'";
-
-const portal = usePortal({ portalUrl: 'https://portal.example.com' });
-const gone = usePortal();
 
 describe('a form', () => {
   it.each([
@@ -57,24 +55,6 @@ describe('a form', () => {
     expect(refused.text).not.toContain('evil.example');
   });
 
-  it('to add an animal is neither shown to nor taken from an account that may not write', async () => {
-    const visitor = await portal.signedUp();
-    await portal.application.holdToScopes.execute({ email: visitor.email, scopes: ['pets:read', 'orders:write'] });
-    const page = await visitor.get('/catalogue');
-    expect(page.status).toBe(200);
-    expect(page.text).not.toContain('Add an animal');
-    const typed = { name: 'Nobody', categoryId: '1', status: 'available' };
-    const refused = await visitor.post('/catalogue', typed);
-    expect(refused.status).toBe(403);
-    expect(refused.text).toContain('Not allowed');
-    expect(refused.text).toContain('Contact the operator of this service.');
-    await portal.application.holdToScopes.execute({ email: visitor.email, scopes: ['pets:write'] });
-    expect((await visitor.get('/catalogue')).text).toContain('Add an animal');
-    expect((await visitor.post('/catalogue', typed)).status).toBe(303);
-    const { items } = await portal.application.listAnimals.execute({ limit: 100 });
-    expect(items.filter(({ name }) => name === 'Nobody')).toHaveLength(1);
-  });
-
   it('without any cookie is refused', async () => {
     const visitor = portal.visitor();
     await visitor.get('/sign-in');
@@ -115,248 +95,228 @@ describe('every page', () => {
   it('names its files by their content, so that browsers can cache them', async () => {
     const { text } = await portal.visitor().get('/');
     const [address = ''] = /\/public\/style\.css\?[\w-]+/.exec(text) ?? [];
-    const file = await fetch(portal.origin + address);
+    const file = await fetch(ORIGIN + address);
     expect(file.status).toBe(200);
     expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
-    expect((await fetch(`${portal.origin}/public/style.css`)).headers.get('cache-control')).toBe('no-cache');
-  });
-
-  it('over TLS, sets cookies that are sent only over TLS', async () => {
-    const visitor = portal.visitor();
-    await visitor.get('/sign-up');
-    const { headers } = await visitor.post('/sign-up', { email: 'tls@example.com', password: PASSWORD });
-    const cookies = headers.getSetCookie();
-    expect(cookies.map((cookie) => cookie.split('=')[0]).sort()).toEqual([
-      '__Host-device',
-      '__Host-notice',
-      '__Host-session',
-    ]);
-    for (const cookie of cookies) expect(cookie).toMatch(/Path=\/; HttpOnly.*Secure.*SameSite=Lax/);
+    expect((await fetch(`${ORIGIN}/public/style.css`)).headers.get('cache-control')).toBe('no-cache');
   });
 });
 
-describe('without the database', () => {
-  it('the page asks people to come back, and reveals no internals', async () => {
-    const visitor = gone.visitor();
-    await visitor.get('/sign-up');
-    gone.loseDatabase();
-    const { status, headers, text } = await visitor.post('/sign-up', { email: 'gone@example.com', password: PASSWORD });
-    expect([status, headers.get('retry-after')]).toEqual([503, '5']);
-    expect(text).toContain('Temporarily unavailable');
-    expect(text).not.toContain('ECONN');
-  });
-});
+describe('requests with unfinished bodies', () => {
+  const MOST = 32;
+  const FORM = 'application/x-www-form-urlencoded';
 
-describe('cookies', () => {
-  const FORMER = 'the former secret of 32 characters';
-  const NEWER = 'the newer secret, of 32 characters';
+  const HEAD = `POST /sign-in HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${FORM}\r\n`;
+  /** Requests that are left unfinished, by the part within which they end. */
+  const LEFT = {
+    'its headers': 'POST /sign-in HTTP/1.1\r\nHost: loc',
+    'a body of which nothing comes': `${HEAD}Content-Length: 30\r\n\r\n`,
+    'a body of known length': `${HEAD}Content-Length: 30\r\n\r\nemail=`,
+    'a body in chunks': `${HEAD}Transfer-Encoding: chunked\r\n\r\n6\r\nemail=\r\n`,
+  };
 
-  interface Route {
-    readonly method: string;
-    readonly url: string;
-  }
+  const opened = new Set<Client>();
+  let addresses = 0;
 
-  /** Each with a path that matches it. */
-  const portalRoutes: Route[] = [];
-  const portal = usePortal({
-    secrets: [FORMER],
-    onRoute: ({ method, url }) => {
-      for (const each of [method].flat()) portalRoutes.push({ method: each, url: url.replace(/:[^/]+/g, '1') });
-    },
-  });
-  const gone = usePortal();
+  /** A connection with an unfinished request. */
+  class Client {
+    answer = '';
+    /** How long it was open, in milliseconds. */
+    readonly closed: Promise<number>;
 
-  /** RFC 9111 §3: whether a cache may store the response, because no-store is missing. */
-  const isStorable = (headers: Headers) => !/\bno-store\b/.test(headers.get('cache-control') ?? '');
-
-  describe('no answer that a cache may keep has a cookie,', () => {
-    it('whichever route of the portal it is of, a minute after the session was used', async () => {
-      const person = await portal.signedUp();
-      const { text } = await person.get('/account');
-      const files = [...text.matchAll(/(?:href|src)="(\/public\/[^"]+)"/g)].map(([, address = '']) => address);
-      expect(files).toHaveLength(3);
-      const routes = [
-        ...portalRoutes,
-        ...files.map((url) => ({ method: 'GET', url })),
-        { method: 'GET', url: '/nowhere' },
-      ];
-      expect(routes.length).toBeGreaterThan(40);
-      const cookies = new Map(person.cookies);
-      const found = [];
-      for (const { method, url } of routes.filter((route) => route.url !== '/sign-out')) {
-        // With everything that a browser may send, and with only the session.
-        for (const more of [
-          [],
-          [
-            ['notice', 'signed-up'],
-            ['next', '/keys'],
-          ],
-        ] as const) {
-          portal.clock.advance(MINUTE);
-          for (const [name, value] of [...cookies, ...more]) person.cookies.set(name, value);
-          const { headers } = await person.send(url, { method });
-          if (headers.getSetCookie().length > 0 && isStorable(headers)) found.push(`${method} ${url}`);
-        }
-      }
-      expect(found).toEqual([]);
-    });
-  });
-
-  describe('without the database', () => {
-    it('style, script and health are answered, also to people who are signed in', async () => {
-      const person = await gone.signedUp();
-      const { text } = await person.get('/account');
-      const files = [...text.matchAll(/(?:href|src)="(\/public\/[^"]+)"/g)].map(([, address = '']) => address);
-      gone.clock.advance(MINUTE);
-      gone.loseDatabase();
-      for (const path of [...files, '/livez']) {
-        const { status, headers } = await person.send(path, {});
-        expect([path, status, headers.getSetCookie()]).toEqual([path, 200, []]);
-      }
-      expect((await person.get('/account')).status).toBe(503);
-    });
-  });
-
-  describe('a signature of the portal', () => {
-    it.each(['x', 'a\u0000b', 'x'.repeat(3_000)])(
-      'for a form is worth nothing as a session, and no cookie that was chosen is used for it (%#)',
-      async (chosen) => {
-        const visitor = portal.visitor();
-        visitor.cookies.set('csrf', encodeURIComponent(chosen));
-        expect((await visitor.get('/sign-in')).status).toBe(200);
-        const cookie = decodeURIComponent(visitor.cookies.get('csrf') ?? '');
-        // The hash may contain hyphens.
-        const [person = '', salt = '', ...rest] = visitor.token.split('-');
-        const hash = rest.join('-');
-        expect(hash).not.toBe('');
-        for (const forged of [cookie, `${person}-${salt}-${chosen}.${hash}`, `${chosen}.${hash}`]) {
-          const other = portal.visitor();
-          other.cookies.set('session', encodeURIComponent(forged));
-          expect((await other.get('/account')).status).toBe(303);
-        }
-        expect(cookie).not.toBe(chosen);
-      },
-    );
-
-    it.each([
-      ['goes on', 'before the former one', [NEWER, FORMER], 200, 303],
-      ['is over', 'alone', [NEWER], 303, 403],
-    ])('%s with a new secret %s', async (_what, _where, secrets, page, form) => {
-      const { application, clock } = portal;
-      const isReady = () => Promise.resolve(true);
-      const next = await createPortal({ application, clock, secrets, apiUrl: 'http://api.example.com', isReady });
-      await next.listen(0, '127.0.0.1');
-      const person = await portal.signedUp();
-      await person.get('/account');
-      const there = new Visitor(await next.getUrl(), '2001:db8::1');
-      for (const [name, value] of person.cookies) there.cookies.set(name, value);
-      const { token } = person;
-      expect((await there.get('/account')).status).toBe(page);
-      expect((await there.post('/account/proof', { _csrf: token })).status).toBe(form);
-      await next.close();
-    });
-  });
-
-  describe('over TLS', () => {
-    const secure = usePortal({ portalUrl: 'https://portal.example.com' });
-
-    it('no other host can set any cookie', async () => {
-      const lines: string[] = [];
-      const visitor = secure.visitor();
-      const keep = ({ headers }: { readonly headers: Headers }) => lines.push(...headers.getSetCookie());
-      keep(await visitor.get('/keys'));
-      keep(await visitor.get('/sign-up'));
-      keep(await visitor.post('/sign-up', { email: 'tls@example.com', password: 'a fairly long pass phrase' }));
-      keep(await visitor.get('/keys'));
-      keep(await visitor.get('/account'));
-      keep(await visitor.post('/sign-out'));
-      expect([...new Set(lines.map((line) => line.split('=')[0]))].sort()).toEqual(
-        ['csrf', 'device', 'next', 'notice', 'session'].map((name) => `__Host-${name}`),
-      );
-      for (const line of lines) {
-        expect(line).toMatch(/; Path=\/(;|$)/);
-        expect(line).toMatch(/; Secure(;|$)/);
-        expect(line).toMatch(/; HttpOnly(;|$)/);
-        expect(line).not.toMatch(/; Domain=/i);
-      }
-    });
-  });
-});
-
-describe('secrets', () => {
-  const PURPOSES: readonly Purpose[] = ['session', 'form', 'device'];
-  const [OLD, NEW] = ['the former secret of 32 characters', 'the newer secret, of 32 characters'];
-
-  describe('a signature of the portal', () => {
-    it('for one purpose is invalid for another', () => {
-      for (const purpose of PURPOSES) {
-        const signed = signerFor(purpose, [NEW]).sign('value');
-        const valid = PURPOSES.filter((each) => signerFor(each, [NEW]).unsign(signed).valid);
-        expect(valid).toEqual([purpose]);
-      }
-    });
-
-    it('is made with the first secret and verified with all of them', () => {
-      const signed = signerFor('session', [NEW, OLD]).sign('value');
-      expect(signerFor('session', [NEW]).unsign(signed)).toMatchObject({ valid: true, value: 'value' });
-      expect(signerFor('session', [OLD]).unsign(signed).valid).toBe(false);
-      const former = signerFor('session', [OLD]).sign('value');
-      expect(signerFor('session', [NEW, OLD]).unsign(former)).toMatchObject({ valid: true, renew: true });
-      expect(signerFor('session', [NEW]).unsign(former).valid).toBe(false);
-    });
-
-    it('is never made with a secret itself', () => {
-      const keys = PURPOSES.flatMap((purpose) => keysFor(purpose, [OLD, NEW]));
-      expect(new Set([...keys, OLD, NEW]).size).toBe(keys.length + 2);
-    });
-  });
-});
-
-describe('work after an answer', () => {
-  function open() {
-    const lines: string[] = [];
-    const fastify = Fastify({ logger: { level: 'error', stream: { write: (line: string) => lines.push(line) } } });
-    return { fastify, work: AfterAnswer.of(fastify), lines };
-  }
-
-  it('a failed task is logged, and the next one still runs', async () => {
-    const { fastify, work, lines } = open();
-    const done: string[] = [];
-    work.take('a reset', () => Promise.reject(new Error('the database is away')));
-    work.take('a reset', async () => void done.push('second'));
-    await fastify.close();
-    expect(done).toEqual(['second']);
-    expect(lines).toEqual([
-      expect.stringMatching(/"work":"a reset".*the database is away.*an accepted task has failed/),
-    ]);
-  });
-
-  it('closing waits for the accepted tasks, one after another', async () => {
-    const { fastify, work } = open();
-    let underWay = 0;
-    const seen: number[] = [];
-    for (let piece = 0; piece < 3; piece += 1) {
-      work.take('a reset', async () => {
-        underWay += 1;
-        await new Promise(setImmediate);
-        seen.push(underWay);
-        underWay -= 1;
+    constructor(readonly socket = connect(Number(new URL(ORIGIN).port), '127.0.0.1')) {
+      const startedAt = performance.now();
+      opened.add(this);
+      socket.on('data', (chunk) => {
+        this.answer += chunk.toString();
       });
+      socket.on('error', () => undefined);
+      this.closed = once(socket, 'close').then(() => performance.now() - startedAt);
     }
-    await fastify.close();
-    expect(seen).toEqual([1, 1, 1]);
+
+    get status(): string | undefined {
+      return /^HTTP\/1\.1 (\d+)/.exec(this.answer)?.[1];
+    }
+  }
+
+  afterEach(() => {
+    for (const { socket } of opened) socket.destroy();
+    opened.clear();
   });
 
-  it('refuses a task while its queue is full, and accepts more once it has room', async () => {
-    const { fastify, work } = open();
-    const nothing = () => Promise.resolve();
-    for (let piece = 0; piece < 1_000; piece += 1) work.take('a reset', nothing);
-    expect(() => {
-      work.take('a reset', nothing);
-    }).toThrow('too many tasks are waiting');
-    await fastify.close();
-    expect(() => {
-      work.take('a reset', nothing);
-    }).not.toThrow();
+  const newAddress = () => `198.51.100.${(addresses += 1)}`;
+
+  /** Sends the head of a form of 30 bytes, and the given part of its body. */
+  function begin(address: string, { path = '/sign-in', method = 'POST', type = FORM, body = 'email=' } = {}): Client {
+    const client = new Client();
+    const head = [
+      `${method} ${path} HTTP/1.1`,
+      'Host: localhost',
+      `X-Forwarded-For: ${address}`,
+      `Content-Type: ${type}`,
+    ];
+    client.socket.write(`${[...head, 'Content-Length: 30'].join('\r\n')}\r\n\r\n${body}`);
+    return client;
+  }
+
+  const fill = (addressOf: (index: number) => string, options = {}) =>
+    Array.from({ length: MOST }, (_, index) => begin(addressOf(index), options));
+
+  /** Whether a further body of the address is refused: then the response comes at once. */
+  async function isRefused(address: string): Promise<boolean> {
+    const form = await fetch(`${ORIGIN}/sign-in`, {
+      method: 'POST',
+      headers: { 'x-forwarded-for': address },
+      body: new URLSearchParams({ email: 'nobody@example.com' }),
+    });
+    expect([403, 429]).toContain(form.status);
+    return form.status === 429;
+  }
+
+  /** The requests that wait for their timeout are begun before the other tests, which run meanwhile. */
+  const left = {} as { address: string; held: readonly Client[]; requests: ReadonlyMap<string, Client> };
+
+  beforeAll(async () => {
+    left.address = newAddress();
+    left.held = fill(() => left.address);
+    await until(() => isRefused(left.address));
+    left.requests = new Map(
+      Object.entries(LEFT).map(([within, bytes]) => {
+        const client = new Client();
+        client.socket.write(bytes);
+        return [within, client];
+      }),
+    );
+    opened.clear();
+  });
+
+  it('one address may have 32 unfinished bodies; one more is 429 at once, and its connection is closed', async () => {
+    const address = newAddress();
+    const held = fill(() => address);
+    await until(() => isRefused(address));
+    const further = begin(address);
+    await further.closed;
+    expect(further.answer).toMatch(/^HTTP\/1\.1 429 /);
+    expect(further.answer).toMatch(/^connection: close\r$/im);
+    expect(further.answer).toMatch(/^retry-after: 8\r$/im);
+    expect(further.answer).toMatch(/^content-security-policy: /im);
+    expect(further.answer).toMatch(/^cache-control: no-store\r$/im);
+    expect(held.map(({ status }) => status)).toEqual(held.map(() => undefined));
+  });
+
+  it('an address with 32 unfinished bodies can still load pages, and others can send forms', async () => {
+    const address = newAddress();
+    fill(() => address);
+    await until(() => isRefused(address));
+    const page = await fetch(`${ORIGIN}/sign-in`, { headers: { 'x-forwarded-for': address } });
+    expect(page.status).toBe(200);
+    expect(await isRefused(newAddress())).toBe(false);
+  });
+
+  it('the addresses of one IPv6 /64 network count together, as for forms', async () => {
+    fill((index) => `2001:db8:0:7::${(index + 1).toString(16)}`);
+    await until(() => isRefused('2001:db8:0:7:ffff::1'));
+    expect(await isRefused('2001:db8:0:8::1')).toBe(false);
+  });
+
+  it('a finished body makes room', async () => {
+    const address = newAddress();
+    const held = fill(() => address);
+    await until(() => isRefused(address));
+    for (const { socket } of held) socket.write('x'.repeat(24));
+    await until(() => held.every(({ status }) => status === '403'));
+    expect(await isRefused(address)).toBe(false);
+  });
+
+  it('a lost connection makes room', async () => {
+    const address = newAddress();
+    const held = fill(() => address);
+    await until(() => isRefused(address));
+    for (const { socket } of held) socket.resetAndDestroy();
+    await until(async () => !(await isRefused(address)));
+    // All of them are released: the same number can be open again.
+    fill(() => address);
+    await until(() => isRefused(address));
+  });
+
+  it.each([
+    ['for its type', { type: 'text/plain' }, '415'],
+    ['as its method takes no body', { method: 'GET' }, '200'],
+    ['as its address is no page', { path: '/nowhere', type: 'text/plain' }, '404'],
+    ['as its address is not one', { path: '/%zz' }, '400'],
+  ])('a request that is answered before its body, %s, is closed and makes room', async (_why, options, status) => {
+    const address = newAddress();
+    const clients = fill(() => address, options);
+    await Promise.all(clients.map(({ closed }) => closed));
+    for (const { answer } of clients) {
+      expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+      expect(answer).toMatch(/^connection: close\r$/im);
+      expect(answer).not.toMatch(/^HTTP\/1\.1 408/m);
+    }
+    expect(await isRefused(address)).toBe(false);
+  });
+
+  it('a request with a malformed first chunk, or lost at once, takes no room', async () => {
+    const address = newAddress();
+    const head = `POST /sign-in HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: ${address}\r\nContent-Type: ${FORM}\r\n`;
+    for (const bytes of [
+      `${head}Transfer-Encoding: chunked\r\n\r\nno length\r\n`,
+      `${head}Content-Length: 6\r\n\r\nemail=`,
+    ]) {
+      const clients = Array.from({ length: MOST + 1 }, () => {
+        const client = new Client();
+        client.socket.write(bytes, () => {
+          if (!bytes.includes('chunked')) client.socket.resetAndDestroy();
+        });
+        return client;
+      });
+      await Promise.all(clients.map(({ closed }) => closed));
+      await until(async () => !(await isRefused(address)));
+    }
+  });
+
+  it('a body that times out makes room', async () => {
+    const { address, held } = left;
+    await Promise.all(held.map(({ closed }) => closed));
+    expect(held.map(({ status }) => status)).toEqual(held.map(() => '408'));
+    expect(await isRefused(address)).toBe(false);
+  });
+
+  it.each(Object.keys(LEFT))(
+    'a request that is left unfinished within %s is cut long before the minute that is Node’s default',
+    async (within) => {
+      const client = left.requests.get(within);
+      expect(await client?.closed).toBeLessThan(40_000);
+      expect(client?.answer).toMatch(/^HTTP\/1\.1 408 /);
+    },
+  );
+
+  it('a request counts only until its body has arrived', async () => {
+    const server = fastify();
+    const all = new EventEmitter().setMaxListeners(0);
+    let answered = 0;
+    const meet = async () => {
+      const met = once(all, 'met');
+      answered += 1;
+      if (answered === 40) all.emit('met');
+      await met;
+    };
+    boundUnfinishedBodies(server, 8_000);
+    server.post('/', async () => {
+      await meet();
+      return 'taken';
+    });
+    const origin = await server.listen({ port: 0, host: '127.0.0.1' });
+    const statuses = await Promise.all(
+      Array.from({ length: 40 }, async () => {
+        const headers = { 'content-type': 'application/json' };
+        const { status } = await fetch(origin, { method: 'POST', headers, body: '{"a": 1}' });
+        // Otherwise the other requests would wait for ever.
+        if (status !== 200) void meet();
+        return status;
+      }),
+    );
+    await server.close();
+    expect(statuses).toEqual(statuses.map(() => 200));
   });
 });

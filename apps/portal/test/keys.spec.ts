@@ -1,12 +1,16 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createApi } from '@adoption-store/api';
+import { DAY, HOUR, MINUTE, SCOPES, startOf } from '@adoption-store/domain';
 import type { Log } from '@adoption-store/telemetry';
-import { DAY, MINUTE, SCOPES, startOf } from '@adoption-store/domain';
-import { getPetDeprecation } from '@adoption-store/web';
 import { ask, until } from '@adoption-store/test-support';
+import { getPetDeprecation } from '@adoption-store/web';
 import { pino } from 'pino';
-import { useApi } from './support/portal-api.js';
-import { type Answer, boxesIn, keyIn, PASSWORD, usePortal } from './support/portal-visitor.js';
+import { REFUSAL_MEANINGS } from '../src/refusal-meanings.js';
+import { untilKeyIs, usePortal } from './support/portal.js';
+import { type Answer, boxesIn, keyIn, linkIn, PASSWORD, type Visitor, walk } from './support/portal-visitor.js';
 
 const lines: string[] = [];
 const logger = pino(
@@ -20,15 +24,149 @@ const logger = pino(
 );
 const log: Log = { logger, gather: (fields) => lines.push(fields), close: () => Promise.resolve() };
 const portal = usePortal({ log, logRequests: true });
-const api = useApi(portal);
+let api: Awaited<ReturnType<typeof createApi>>;
+let apiUrl: string;
+
+beforeAll(async () => {
+  const { application, clock } = portal;
+  api = await createApi({ application, clock, isReady: () => Promise.resolve(true) });
+  await api.listen(0, '127.0.0.1');
+  apiUrl = await api.getUrl();
+});
+afterAll(() => api.close());
 
 /** Every box is checked, as in a new form. */
 const ALL = { scopes: SCOPES };
 
-const call = async (key: string) => {
-  const headers = { authorization: `Bearer ${key}` };
-  return (await fetch(`${api.origin}/v1/pets?status=available`, { headers })).status;
-};
+const call = (key: string, path = '/v1/pets?status=available', method = 'GET') =>
+  fetch(apiUrl + path, { method, headers: { authorization: `Bearer ${key}` } });
+
+const statusOf = async (key: string) => (await call(key)).status;
+
+/** Waits until the page contains the text, and returns the page. */
+async function shows(visitor: Visitor, path: string, text: string): Promise<string> {
+  await until(async () => (await visitor.get(path)).text.includes(text));
+  return (await visitor.get(path)).text;
+}
+
+const rowsOf = (page: string) =>
+  [...page.matchAll(/<tr><th scope="row">.*?<\/tr>/g)].map(([row]) =>
+    row
+      .replaceAll(/<\/t[hd]>/g, '|')
+      .replaceAll(/<[^>]+>/g, '')
+      .split('|')
+      .slice(0, -1),
+  );
+
+describe('the log of refused requests', () => {
+  it('shows why a request was refused, which its id finds', async () => {
+    const visitor = await portal.signedUp();
+    const key = await visitor.issueKey({ name: 'קופה' });
+    const refused = await call(key, '/v1/pets?limit=0');
+    const id = refused.headers.get('x-request-id') ?? '';
+    expect([refused.status, id]).toEqual([400, expect.stringMatching(/^.{10,}$/)]);
+    const page = await shows(visitor, `/refusals?request=${id}`, 'invalid_parameter');
+    expect(rowsOf(page)).toEqual([
+      ['21 Nov, 12:00:00', `קופה …${key.slice(-4)}`, 'GET /v1/pets', 'invalid_parameter', id],
+    ]);
+    expect(page).toContain('<bdi dir="auto">קופה</bdi>');
+    expect(page).toContain('A parameter or a field of the body breaks a rule.');
+    for (const other of [id.slice(1), `${id}0`, '%00', '<script>', 'x'.repeat(1_000)]) {
+      const { status, text } = await visitor.get(`/refusals?request=${encodeURIComponent(other)}`);
+      expect(status).toBe(200);
+      expect(text).toContain('No refused request has the id');
+      expect(text).not.toContain('<script>');
+    }
+    const stranger = await portal.signedUp();
+    expect((await stranger.get(`/refusals?request=${id}`)).text).toContain('No refused request has the id');
+  });
+
+  it('has no page for a filter that is given twice', async () => {
+    const visitor = await portal.signedUp();
+    for (const path of ['/refusals?request=a&request=b', '/usage?key=1&key=2', '/usage?key=one'])
+      expect([path, (await visitor.get(path)).status]).toEqual([path, 404]);
+  });
+
+  it('shows the last 100, the latest first, page by page', async () => {
+    const visitor = await portal.signedUp();
+    const key = await visitor.issueKey();
+    const { accountId, keyId } = await portal.application.authenticate.execute(key);
+    for (let index = 0; index < 130; index += 1) {
+      const refusal = { operation: 'POST /v1/pets', code: 'rate_limited', requestId: `number-${index}` };
+      portal.application.recordRequest.execute({ accountId, keyId }, { isUse: true, refusal });
+      portal.clock.advance(1);
+    }
+    await shows(visitor, '/refusals', 'number-129<');
+    const ids: (string | undefined)[] = [];
+    for (let next: string | undefined = '/refusals'; next !== undefined;) {
+      const { text } = await visitor.get(next);
+      expect(text.includes('rel="prev"')).toBe(ids.length > 0);
+      ids.push(...rowsOf(text).map((row) => row.at(-1)));
+      next = /href="([^"]+)" rel="next"/.exec(text)?.[1]?.replaceAll('&amp;', '&');
+    }
+    expect(ids).toEqual(Array.from({ length: 100 }, (_, index) => `number-${129 - index}`));
+    for (const page of ['0', '5', '-1', 'x', '99999']) {
+      expect([page, (await visitor.get(`/refusals?page=${page}`)).status]).toEqual([page, 200]);
+    }
+  });
+
+  it('has words for every code of a refusal that the API describes', () => {
+    const text = readFileSync(join(import.meta.dirname, '../../api/openapi.json'), 'utf8');
+    const { components } = JSON.parse(text) as {
+      components: { schemas: { ErrorCode: { 'x-extensible-enum': string[] } } };
+    };
+    const ofTheServer = ['internal_error', 'service_unavailable'];
+    expect(Object.keys(REFUSAL_MEANINGS).sort()).toEqual(
+      components.schemas.ErrorCode['x-extensible-enum'].filter((code) => !ofTheServer.includes(code)).sort(),
+    );
+  });
+});
+
+describe('the usage page', () => {
+  it('shows hours and days of all keys, or of one, with each key’s share', async () => {
+    const visitor = await portal.signedUp();
+    const [till, shop] = [await visitor.issueKey({ name: 'till' }), await visitor.issueKey({ name: 'shop' })];
+    const send = async (key: string, times: number) => {
+      for (let sent = 0; sent < times; sent += 1) expect((await call(key, '/v1/pets')).status).toBe(200);
+    };
+    await send(till, 3);
+    // In steps, because an unused session ends.
+    for (let step = 0; step < 3; step += 1) {
+      portal.clock.advance(HOUR / 3);
+      await visitor.get('/plan');
+    }
+    await send(shop, 1);
+    const page = await shows(visitor, '/usage', '<strong>4 requests</strong> admitted');
+    const [hour, before, today, ofTill, ofShop] = rowsOf(page);
+    expect([hour, before, today]).toEqual([
+      ['21 Nov, 13:00', '1', '0'],
+      ['21 Nov, 12:00', '3', '0'],
+      ['21 Nov 2026', '4', '0'],
+    ]);
+    expect([ofTill, ofShop]).toEqual([
+      [`till …${till.slice(-4)}`, '3', '3', '3', '75\u00a0%', '0'],
+      [`shop …${shop.slice(-4)}`, '1', '1', '1', '25\u00a0%', '0'],
+    ]);
+    expect(page).toMatch(/As of <time datetime="2026-11-21T13:00:0\d.\d{3}Z">21 Nov 2026, 13:00:0\d UTC<\/time>/);
+    expect(page).toContain('Resets <time datetime="2026-11-22T00:00:00.000Z">22 Nov 2026, 00:00:00 UTC</time>');
+    const { keyId } = await portal.application.authenticate.execute(till);
+    const own = (await visitor.get(`/usage?key=${keyId}`)).text;
+    expect(rowsOf(own).slice(0, 2)).toEqual([
+      ['21 Nov, 12:00', '3', '0'],
+      ['21 Nov 2026', '3', '0'],
+    ]);
+    expect(own).toContain(`<option value="${keyId}" dir="auto" selected>`);
+  });
+
+  it('is not found for what is no key of the account', async () => {
+    const [visitor, stranger] = [await portal.signedUp(), await portal.signedUp()];
+    const { keyId } = await portal.application.authenticate.execute(await stranger.issueKey());
+    for (const key of [keyId, 'x', '-1', '99999999999999999999', '%00']) {
+      expect([key, (await visitor.get(`/usage?key=${key}`)).status]).toEqual([key, 404]);
+    }
+    expect((await visitor.get('/usage?key=')).status).toBe(200);
+  });
+});
 
 const scopesIn = ({ text }: Answer) => [...text.matchAll(/<code class="scope">([^<]+)</g)].map(([, scope]) => scope);
 
@@ -38,18 +176,18 @@ describe('a key', () => {
   it('opens the API, can be rotated, and is revoked for good', async () => {
     const visitor = await portal.signedUp();
     const text = await visitor.issueKey({ name: 'laptop', expiresIn: '30' });
-    expect(await call(text)).toBe(200);
+    expect(await statusOf(text)).toBe(200);
     const [key] = await keysOf(visitor.email);
     expect(key).toMatchObject({ name: 'laptop' });
     await visitor.get(`/keys/${key?.id}/rotate`);
     const replacement = keyIn(await visitor.post(`/keys/${key?.id}/rotate`, { overlap: '1' }));
-    expect([await call(text), await call(replacement)]).toEqual([200, 200]);
+    expect([await statusOf(text), await statusOf(replacement)]).toEqual([200, 200]);
     for (const { id } of await keysOf(visitor.email)) {
       await visitor.get(`/keys/${id}/revoke`);
       const revoked = await visitor.post(`/keys/${id}/revoke`);
       expect([revoked.status, revoked.headers.get('location')]).toEqual([303, '/keys']);
     }
-    expect([await call(text), await call(replacement)]).toEqual([401, 401]);
+    for (const each of [text, replacement]) await untilKeyIs(portal, each, 'revoked_api_key');
   });
 
   it('is shown once: neither a reload nor its page shows it again or makes a second one', async () => {
@@ -87,14 +225,14 @@ describe('a key', () => {
     for (const step of ['rotate', 'revoke', 'disable', 'enable', 'name']) {
       expect((await other.post(`/keys/${key?.id}/${step}`, { overlap: '0' })).status).toBe(404);
     }
-    expect(await call(text)).toBe(200);
+    expect(await statusOf(text)).toBe(200);
   });
 
   it('has the scopes whose boxes were checked, which its pages and its replacement’s show', async () => {
     const visitor = await portal.signedUp();
     expect(boxesIn(await visitor.get('/keys'))).toEqual({ offered: SCOPES, checked: SCOPES });
     const shown = await visitor.post('/keys', { scopes: ['orders:read', 'pets:write'] });
-    expect(await call(keyIn(shown))).toBe(403);
+    expect(await statusOf(keyIn(shown))).toBe(403);
     const [key] = await keysOf(visitor.email);
     expect(key?.scopes).toEqual(['pets:write', 'orders:read']);
     const pages = await Promise.all(
@@ -159,7 +297,7 @@ describe('a key', () => {
     const page = await visitor.get('/keys');
     expect(boxesIn(page)).toEqual({ offered: ['pets:read', 'orders:read'], checked: ['pets:read', 'orders:read'] });
     expect(scopesIn(page)).toEqual(['pets:read']);
-    expect(await call(writes)).toBe(200);
+    expect(await statusOf(writes)).toBe(200);
     await visitor.post('/keys', { scopes: ['pets:write', 'pets:read'] });
     await visitor.issueKey();
     expect((await keysOf(visitor.email)).map(({ scopes }) => scopes)).toEqual([
@@ -220,7 +358,7 @@ describe('the list of keys', () => {
     await visitor.issueKey({ name: 'other' });
     const [key] = await keysOf(visitor.email);
     const statuses = [];
-    for (let sent = 0; sent < 60 + 50; sent += 1) statuses.push(await call(text));
+    for (let sent = 0; sent < 60 + 50; sent += 1) statuses.push(await statusOf(text));
     expect(statuses.slice(59, 61)).toEqual([200, 429]);
     const until = portal.clock.now() + 5 * MINUTE;
     const list = await visitor.get('/keys');
@@ -229,7 +367,7 @@ describe('the list of keys', () => {
     const page = await visitor.get(`/keys/${key?.id}`);
     expect(page.text).toContain(`<strong>Banned until ${dateTime(until)}`);
     portal.clock.advance(5 * MINUTE);
-    expect(await call(text)).toBe(200);
+    expect(await statusOf(text)).toBe(200);
     for (const path of ['/keys', `/keys/${key?.id}`]) expect((await visitor.get(path)).text).not.toContain('Banned');
   });
 
@@ -276,28 +414,23 @@ describe('the list of keys', () => {
        FROM accounts, generate_series(1, 80) AS n WHERE email = $1`,
       [visitor.email, new Date(portal.clock.now())],
     );
-    const namesIn = (text: string) =>
-      [...text.matchAll(/<bdi dir="auto">((?:key \d+)|newest)<\/bdi><\/a>/g)].map(([, name]) => name);
-    const linkIn = (text: string, rel: string) =>
-      new RegExp(`href="([^"]+)" rel="${rel}"`).exec(text)?.[1]?.replaceAll('&amp;', '&');
-    const pages: string[][] = [];
-    let text = (await visitor.get('/keys?state=all')).text;
-    expect(text).not.toContain('First page');
-    for (;;) {
-      pages.push(namesIn(text) as string[]);
-      const next = linkIn(text, 'next');
-      if (next === undefined) break;
-      text = (await visitor.get(next)).text;
-      expect(text).toContain('<a href="/keys?state=all">First page</a>');
-    }
-    const expected = Array.from({ length: 80 }, (_, index) => `key ${80 - index}`);
-    expect(pages.flat()).toEqual([...expected, 'newest']);
+    const NAMES = /<bdi dir="auto">((?:key \d+)|newest)<\/bdi><\/a>/g;
+    const pages = await walk(visitor, '/keys?state=all', NAMES);
+    expect(pages.flat()).toEqual([...Array.from({ length: 80 }, (_, index) => `key ${80 - index}`), 'newest']);
     expect(pages.map(({ length }) => length)).toEqual([25, 25, 25, 6]);
-    for (const page of pages.slice(0, -1).reverse()) {
-      text = (await visitor.get(linkIn(text, 'prev') ?? '')).text;
-      expect(namesIn(text)).toEqual(page);
+    let next: string | undefined = '/keys?state=all';
+    let page = await visitor.get(next);
+    expect(page.text).not.toContain('First page');
+    while ((next = linkIn(page, 'next')) !== undefined) page = await visitor.get(next);
+    expect(page.text).toContain('<a href="/keys?state=all">First page</a>');
+    for (const expected of pages.slice(0, -1).reverse()) {
+      page = await visitor.get(linkIn(page, 'prev') ?? '');
+      expect([...page.text.matchAll(NAMES)].map(([, name]) => name)).toEqual(expected);
     }
-    expect(linkIn(text, 'prev')).toBeUndefined();
+    expect(linkIn(page, 'prev')).toBeUndefined();
+    for (const place of ['x', '-', '1-', '0', '99999999999999999999', '%00'])
+      for (const side of ['after', 'before'])
+        expect((await visitor.get(`/keys?${side}=${place}`)).text).toContain('newest');
   });
 });
 
@@ -325,12 +458,12 @@ describe('the page of a key', () => {
     const path = `/keys/${key?.id}`;
     expect((await visitor.get(path)).text).toContain('Disable the key');
     expect((await visitor.post(`${path}/disable`)).headers.get('location')).toBe(path);
-    expect(await call(text)).toBe(401);
+    await untilKeyIs(portal, text, 'disabled_api_key');
     const disabled = await visitor.get(path);
     expect(disabled.text).toContain('>Disabled</span>');
     expect(disabled.text).not.toContain('/rotate');
     await visitor.post(`${path}/enable`);
-    expect(await call(text)).toBe(200);
+    await untilKeyIs(portal, text, 'valid');
   });
 
   it('tells that its state has changed, to whoever changes it in another tab', async () => {
@@ -349,7 +482,7 @@ describe('the page of a key', () => {
     await visitor.post(`${path}/revoke`);
     await visitor.get(path);
     await isNotChanged('/enable');
-    expect(await call(text)).toBe(401);
+    await untilKeyIs(portal, text, 'revoked_api_key');
     expect(await keysOf(visitor.email)).toHaveLength(1);
   });
 
@@ -359,12 +492,10 @@ describe('the page of a key', () => {
     const [key] = await keysOf(visitor.email);
     const path = `/keys/${key?.id}`;
     expect((await visitor.get(path)).text).toContain('Never used.');
-    const headers = { authorization: `Bearer ${text}` };
     const first = portal.clock.now();
-    for (const target of ['/v1/pets?status=sold', '/v1/pets/7', '/v1/nowhere'])
-      await fetch(api.origin + target, { headers });
+    for (const target of ['/v1/pets?status=sold', '/v1/pets/7', '/v1/nowhere']) await call(text, target);
     portal.clock.advance(MINUTE);
-    await fetch(`${api.origin}/v1/pets`, { headers, method: 'HEAD' });
+    await call(text, '/v1/pets', 'HEAD');
     const uses = async () =>
       [
         ...(await visitor.get(path)).text.matchAll(
@@ -379,28 +510,6 @@ describe('the page of a key', () => {
   });
 });
 
-describe('the other pages', () => {
-  it('show the account’s own figures', async () => {
-    const visitor = await portal.signedUp();
-    for (const path of ['/usage', '/plan', '/quickstart', '/catalogue', '/account']) {
-      expect([path, (await visitor.get(path)).status]).toEqual([path, 200]);
-    }
-    expect((await visitor.get('/quickstart')).text).toContain('http://api.example.com');
-  });
-
-  it('show an animal that was added by a form', async () => {
-    const visitor = await portal.signedUp();
-    await visitor.get('/catalogue');
-    const refused = await visitor.post('/catalogue', { name: 'Bär <b>', categoryId: 'one', status: 'pending' });
-    expect(refused.status).toBe(422);
-    const added = await visitor.post('/catalogue', { name: 'Bär <b>', categoryId: '1', status: 'pending' });
-    expect(added.status).toBe(303);
-    const { text } = await visitor.get(added.headers.get('location') ?? '');
-    expect(text).toContain('Bär &lt;b');
-    expect(text).not.toContain('Bär <b>');
-  });
-});
-
 describe('a key that calls a deprecated operation', () => {
   const { operation, sunset } = getPetDeprecation;
   const MARK = '<span class="tag wait">Deprecated call</span>';
@@ -410,9 +519,9 @@ describe('a key that calls a deprecated operation', () => {
     const visitor = await portal.signedUp();
     const [text] = [await visitor.issueKey({ name: 'old' }), await visitor.issueKey({ name: 'new' })];
     const [key, other] = await keysOf(visitor.email);
-    expect(await call(text)).toBe(200);
+    expect(await statusOf(text)).toBe(200);
     expect((await visitor.get('/keys')).text).not.toContain(MARK);
-    await fetch(`${api.origin}/v1/pets/1`, { headers: { authorization: `Bearer ${text}` } });
+    await call(text, '/v1/pets/1');
     const list = () => visitor.get('/keys');
     await until(async () => (await list()).text.includes(MARK));
     const { text: keys } = await list();
@@ -439,8 +548,7 @@ describe('a key that calls a deprecated operation', () => {
     portal.clock.advance(sunset - portal.clock.now());
     const visitor = await portal.signedUp();
     const text = await visitor.issueKey();
-    const { status } = await fetch(`${api.origin}/v1/pets/1`, { headers: { authorization: `Bearer ${text}` } });
-    expect(status).toBe(410);
+    expect((await call(text, '/v1/pets/1')).status).toBe(410);
     await until(async () => (await visitor.get('/keys')).text.includes('It was removed on <time'));
   });
 });

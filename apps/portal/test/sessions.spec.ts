@@ -1,12 +1,17 @@
+import { request } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { HOUR, MINUTE } from '@adoption-store/domain';
-import { type Answer, PASSWORD, usePortal, type Visitor } from './support/portal-visitor.js';
-import { request } from 'node:http';
+import { createPortal } from '../src/create-portal.js';
+import { keysFor, type Purpose, signerFor } from '../src/http/secrets.js';
+import { usePortal } from './support/portal.js';
+import { type Answer, browsersAt, PASSWORD, type Person, type Visitor } from './support/portal-visitor.js';
 
-const portal = usePortal();
 const ANIMAL = { name: 'Bella <b>', categoryId: '9', status: 'pending' };
+const NEXT = 'quite another pass phrase';
+const [OLD, NEW] = ['the former secret of 32 characters', 'the newer secret, of 32 characters'];
 
-type Person = Visitor & { readonly email: string };
+const portal = usePortal({ secrets: [OLD] });
+const gone = usePortal();
 
 /** The hidden fields of the sign-in form that keep another form. */
 function keptIn({ text }: Answer): Record<string, string | string[]> {
@@ -41,7 +46,7 @@ const ENDS = {
     await other.get('/sign-in');
     await other.post('/sign-in', { email, password: PASSWORD });
     await other.get('/account');
-    await other.post('/account/password', { current: PASSWORD, next: 'quite another pass phrase' });
+    await other.post('/account/password', { current: PASSWORD, next: NEXT });
   },
 };
 
@@ -54,7 +59,7 @@ describe('a form that is sent after its session has ended', () => {
     expect(told.status).toBe(403);
     expect(told.text).toContain('<h1>You have been signed out</h1>');
     expect(told.text).toContain('what you typed is kept, except passwords');
-    const password = how.includes('password') ? 'quite another pass phrase' : PASSWORD;
+    const password = how.includes('password') ? NEXT : PASSWORD;
     const wrong = await signIn(person, keptIn(told), 'the wrong pass phrase');
     expect(wrong.status).toBe(422);
     const shown = await signIn(person, keptIn(wrong), password);
@@ -113,7 +118,7 @@ describe('a form that is sent after its session has ended', () => {
     const person = await portal.signedUp();
     await person.get('/account');
     portal.clock.advance(30 * MINUTE);
-    const told = await person.post('/account/password', { current: PASSWORD, next: 'quite another pass phrase' });
+    const told = await person.post('/account/password', { current: PASSWORD, next: NEXT });
     expect(told.text).toContain('You have been signed out');
     expect(told.text).not.toContain(PASSWORD);
     expect(told.text).not.toContain('quite another');
@@ -210,15 +215,6 @@ describe('asking for the session', () => {
 });
 
 describe('what ends sessions', () => {
-  /** Rounds. `SESSION_ROUNDS` can be much larger, such as 10000. */
-  const ROUNDS = Number(process.env['SESSION_ROUNDS'] ?? 12);
-  const AT_ONCE = 2;
-  const NEXT = 'quite another pass phrase';
-
-  const portal = usePortal();
-
-  type Person = Visitor & { readonly email: string };
-
   /** The actions that end a person's sessions. The browser that does it may continue with a new session. */
   const ENDS = {
     'signing out': (person: Person) => person.post('/sign-out'),
@@ -272,17 +268,8 @@ describe('what ends sessions', () => {
     };
   }
 
-  /** Repeats until the status isn't the one of a busy service. */
-  async function statusOf(send: () => Promise<{ readonly status: number }>): Promise<number> {
-    for (let tries = 0; tries < 20; tries += 1) {
-      const { status } = await send();
-      if (status !== 503) return status;
-    }
-    throw new Error('the portal answered 503 twenty times');
-  }
-
-  /** The sessions that wrongly still work. Undefined if the portal was too busy and answered so. */
-  async function round(kind: keyof typeof ENDS, person: Person): Promise<readonly string[] | undefined> {
+  /** The sessions that wrongly still work after that end, while others of the person's requests are under way. */
+  async function survivors(kind: keyof typeof ENDS, person: Person): Promise<readonly number[]> {
     const tabs = Array.from({ length: 6 }, () => tabOf(person));
     const [first, second, third, form, password, slow] = tabs as [Visitor, Visitor, Visitor, Visitor, Visitor, Visitor];
     const before = person.cookies.get('session') ?? '';
@@ -301,46 +288,180 @@ describe('what ends sessions', () => {
         : signingIn.post('/sign-in', { email: person.email, password: PASSWORD }),
     ]);
     await body.finish();
-    if (ended.status === 503) return undefined;
     expect(ended.status).toBe(303);
     if (kind === 'changing the password') {
       expect(person.cookies.get('session')).not.toBe(before);
-      expect(await statusOf(() => person.get('/account'))).toBe(200);
+      expect((await person.get('/account')).status).toBe(200);
     }
     const given = [...tabs, signingIn]
       .map(({ cookies }) => cookies.get('session'))
       .filter((each) => each !== undefined);
-    const alive: string[] = [];
+    const statuses: number[] = [];
     for (const session of new Set([before, ...given])) {
       const other = portal.visitor();
       other.cookies.set('session', session);
-      const status = await statusOf(() => other.get('/account'));
-      if (status !== 303) alive.push(`${kind}: ${status}`);
+      statuses.push((await other.get('/account')).status);
     }
-    return alive;
+    return statuses.filter((status) => status !== 303);
   }
 
   describe.each(Object.keys(ENDS) as (keyof typeof ENDS)[])('%s', (kind) => {
     it.each([
-      ['a minute after the sessions were used', MINUTE],
-      ['while they are used', 0],
-    ])(
-      'is final %s: no page and no form that was under way brings one back',
-      async (_when, idle) => {
-        const alive: string[] = [];
-        let done = 0;
-        while (done < ROUNDS / 6) {
-          const people = await Promise.all(Array.from({ length: AT_ONCE }, () => portal.signedUp()));
-          await Promise.all(people.map((person) => person.get('/account')));
-          portal.clock.advance(idle);
-          for (const found of await Promise.all(people.map((person) => round(kind, person)))) {
-            if (found !== undefined) done += 1;
-            alive.push(...(found ?? []));
-          }
+      ['a minute after the session was used', MINUTE],
+      ['while it is used', 0],
+    ])('is final %s: no page and no form that was under way brings it back', async (_when, idle) => {
+      const person = await portal.signedUp();
+      await person.get('/account');
+      portal.clock.advance(idle);
+      expect(await survivors(kind, person)).toEqual([]);
+    });
+  });
+});
+
+describe('cookies', () => {
+  /** RFC 9111 §3: whether a cache may store the response, because no-store is missing. */
+  const isStorable = (headers: Headers) => !/\bno-store\b/.test(headers.get('cache-control') ?? '');
+
+  describe('no answer that a cache may keep has a cookie,', () => {
+    it('whichever route of the portal it is of, a minute after the session was used', async () => {
+      const person = await portal.signedUp();
+      const { text } = await person.get('/account');
+      const files = [...text.matchAll(/(?:href|src)="(\/public\/[^"]+)"/g)].map(([, address = '']) => address);
+      expect(files).toHaveLength(3);
+      const routes = [
+        ...portal.routes.map(({ method, url }) => ({ method, url: url.replace(/:[^/]+/g, '1') })),
+        ...files.map((url) => ({ method: 'GET', url })),
+        { method: 'GET', url: '/nowhere' },
+      ];
+      expect(routes.length).toBeGreaterThan(40);
+      const cookies = new Map(person.cookies);
+      const found = [];
+      for (const { method, url } of routes.filter((route) => route.url !== '/sign-out')) {
+        // With everything that a browser may send, and with only the session.
+        for (const more of [
+          [],
+          [
+            ['notice', 'signed-up'],
+            ['next', '/keys'],
+          ],
+        ] as const) {
+          portal.clock.advance(MINUTE);
+          for (const [name, value] of [...cookies, ...more]) person.cookies.set(name, value);
+          const { headers } = await person.send(url, { method });
+          if (headers.getSetCookie().length > 0 && isStorable(headers)) found.push(`${method} ${url}`);
         }
-        expect(alive).toEqual([]);
+      }
+      expect(found).toEqual([]);
+    });
+  });
+
+  it('without the database, style, script and health are answered, and a page asks to come back', async () => {
+    const person = await gone.signedUp();
+    const { text } = await person.get('/account');
+    const files = [...text.matchAll(/(?:href|src)="(\/public\/[^"]+)"/g)].map(([, address = '']) => address);
+    gone.clock.advance(MINUTE);
+    gone.loseDatabase();
+    for (const path of [...files, '/livez']) {
+      const { status, headers } = await person.send(path, {});
+      expect([path, status, headers.getSetCookie()]).toEqual([path, 200, []]);
+    }
+    for (const answer of [await person.get('/account'), await person.post('/sign-up', { email: 'x@example.com' })]) {
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
+      expect(answer.text).toContain('Temporarily unavailable');
+      expect(answer.text).not.toContain('ECONN');
+    }
+  });
+
+  describe('a signature of the portal', () => {
+    it.each(['x', 'a\u0000b', 'x'.repeat(3_000)])(
+      'for a form is worth nothing as a session, and no cookie that was chosen is used for it (%#)',
+      async (chosen) => {
+        const visitor = portal.visitor();
+        visitor.cookies.set('csrf', encodeURIComponent(chosen));
+        expect((await visitor.get('/sign-in')).status).toBe(200);
+        const cookie = decodeURIComponent(visitor.cookies.get('csrf') ?? '');
+        // The hash may contain hyphens.
+        const [person = '', salt = '', ...rest] = visitor.token.split('-');
+        const hash = rest.join('-');
+        expect(hash).not.toBe('');
+        for (const forged of [cookie, `${person}-${salt}-${chosen}.${hash}`, `${chosen}.${hash}`]) {
+          const other = portal.visitor();
+          other.cookies.set('session', encodeURIComponent(forged));
+          expect((await other.get('/account')).status).toBe(303);
+        }
+        expect(cookie).not.toBe(chosen);
       },
-      60_000 + ROUNDS * 1_000,
     );
+
+    it.each([
+      ['goes on', 'before the former one', [NEW, OLD], 200, 303],
+      ['is over', 'alone', [NEW], 303, 403],
+    ])('%s with a new secret %s', async (_what, _where, secrets, page, form) => {
+      const { application, clock } = portal;
+      const isReady = () => Promise.resolve(true);
+      const next = await createPortal({ application, clock, secrets, apiUrl: 'http://api.example.com', isReady });
+      await next.listen(0, '127.0.0.1');
+      const person = await portal.signedUp();
+      await person.get('/account');
+      const there = browsersAt(await next.getUrl()).visitor();
+      for (const [name, value] of person.cookies) there.cookies.set(name, value);
+      const { token } = person;
+      expect((await there.get('/account')).status).toBe(page);
+      expect((await there.post('/account/proof', { _csrf: token })).status).toBe(form);
+      await next.close();
+    });
+  });
+
+  describe('over TLS', () => {
+    const secure = usePortal({ portalUrl: 'https://portal.example.com' });
+
+    it('no other host can set any cookie', async () => {
+      const lines: string[] = [];
+      const visitor = secure.visitor();
+      const keep = ({ headers }: { readonly headers: Headers }) => lines.push(...headers.getSetCookie());
+      keep(await visitor.get('/keys'));
+      keep(await visitor.get('/sign-up'));
+      keep(await visitor.post('/sign-up', { email: 'tls@example.com', password: 'a fairly long pass phrase' }));
+      keep(await visitor.get('/keys'));
+      keep(await visitor.get('/account'));
+      keep(await visitor.post('/sign-out'));
+      expect([...new Set(lines.map((line) => line.split('=')[0]))].sort()).toEqual(
+        ['csrf', 'device', 'next', 'notice', 'session'].map((name) => `__Host-${name}`),
+      );
+      for (const line of lines) {
+        expect(line).toMatch(/; Path=\/(;|$)/);
+        expect(line).toMatch(/; Secure(;|$)/);
+        expect(line).toMatch(/; HttpOnly(;|$)/);
+        expect(line).toMatch(/; SameSite=Lax(;|$)/);
+        expect(line).not.toMatch(/; Domain=/i);
+      }
+    });
+  });
+});
+
+describe('secrets', () => {
+  const PURPOSES: readonly Purpose[] = ['session', 'form', 'device'];
+  describe('a signature of the portal', () => {
+    it('for one purpose is invalid for another', () => {
+      for (const purpose of PURPOSES) {
+        const signed = signerFor(purpose, [NEW]).sign('value');
+        const valid = PURPOSES.filter((each) => signerFor(each, [NEW]).unsign(signed).valid);
+        expect(valid).toEqual([purpose]);
+      }
+    });
+
+    it('is made with the first secret and verified with all of them', () => {
+      const signed = signerFor('session', [NEW, OLD]).sign('value');
+      expect(signerFor('session', [NEW]).unsign(signed)).toMatchObject({ valid: true, value: 'value' });
+      expect(signerFor('session', [OLD]).unsign(signed).valid).toBe(false);
+      const former = signerFor('session', [OLD]).sign('value');
+      expect(signerFor('session', [NEW, OLD]).unsign(former)).toMatchObject({ valid: true, renew: true });
+      expect(signerFor('session', [NEW]).unsign(former).valid).toBe(false);
+    });
+
+    it('is never made with a secret itself', () => {
+      const keys = PURPOSES.flatMap((purpose) => keysFor(purpose, [OLD, NEW]));
+      expect(new Set([...keys, OLD, NEW]).size).toBe(keys.length + 2);
+    });
   });
 });

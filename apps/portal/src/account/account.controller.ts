@@ -5,8 +5,8 @@ import {
   EndAllSessions,
   RequestAddressChange,
 } from '@adoption-store/domain';
-import { Body, Controller, Get, Post, Req, Res } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Body, Controller, Get, Post, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { Devices } from '../http/devices.js';
 import { EMPTY_FORM, fields, problemsOf } from '../http/forms.js';
 import { CountsAs, FormThrottlerGuard } from '../http/form-throttler.guard.js';
@@ -34,14 +34,13 @@ export class AccountController {
   ) {}
 
   @Get()
-  async show(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    await this.pages.show(request, reply, 'account', EMPTY_FORMS);
+  async show(@Res() reply: FastifyReply): Promise<void> {
+    await this.pages.show(reply, 'account', EMPTY_FORMS);
   }
 
   @Post('address')
   @CountsAs('password')
   async changeAddress(
-    @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
     @SignedIn() { id: accountId }: Account,
     @Body() body: unknown,
@@ -52,17 +51,16 @@ export class AccountController {
       isSent = await this.requestAddressChange.execute({ accountId, email, password });
     } catch (error) {
       const problems = problemsOf(error, { email: 'email', password: 'password' });
-      await this.refuse(request, reply, 'address', { values: { email }, problems });
+      await this.refuse(reply, 'address', { values: { email }, problems });
       return;
     }
-    await this.throttler.forgive(request);
+    await this.throttler.forgive(reply.request);
     redirect(reply, '/account', isSent ? 'address-change-sent' : 'address-change-not-sent');
   }
 
   @Post('password')
   @CountsAs('password')
   async change(
-    @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
     @SignedIn() { id: accountId }: Account,
     @Body() body: unknown,
@@ -72,58 +70,48 @@ export class AccountController {
     try {
       changed = await this.changePassword.execute({ accountId, current, next });
     } catch (error) {
-      await this.refuse(request, reply, 'password', {
+      await this.refuse(reply, 'password', {
         values: {},
         problems: problemsOf(error, { current: 'current', password: 'next' }),
       });
       return;
     }
     if (changed === undefined) {
-      await this.refuse(request, reply, 'password', { values: {}, problems: { current: WRONG } });
+      await this.refuse(reply, 'password', { values: {}, problems: { current: WRONG } });
       return;
     }
-    await this.throttler.forgive(request);
-    await this.sessions.renew(request, reply, changed);
-    this.devices.remember(request, reply, changed);
+    await this.throttler.forgive(reply.request);
+    await this.sessions.renew(reply, changed);
+    this.devices.remember(reply, changed);
     redirect(reply, '/account', 'password-changed');
   }
 
   // A refused sign-out would leave sessions open.
   @Post('sign-out-everywhere')
   @CountsAs('uncounted')
-  async signOutEverywhere(
-    @Req() request: FastifyRequest,
-    @Res() reply: FastifyReply,
-    @SignedIn() { id: accountId }: Account,
-  ): Promise<void> {
+  async signOutEverywhere(@Res() reply: FastifyReply, @SignedIn() { id: accountId }: Account): Promise<void> {
     await this.endAllSessions.execute({ accountId });
-    await this.sessions.end(request, reply);
+    await this.sessions.end(reply);
     redirect(reply, '/', 'signed-out-everywhere');
   }
 
   @Post('close')
   @CountsAs('password')
   async close(
-    @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
     @SignedIn() { id: accountId }: Account,
     @Body() body: unknown,
   ): Promise<void> {
     const { password } = fields(body, 'password');
     if (!(await this.closeAccount.execute({ accountId, password }))) {
-      await this.refuse(request, reply, 'close', { values: {}, problems: { password: WRONG } });
+      await this.refuse(reply, 'close', { values: {}, problems: { password: WRONG } });
       return;
     }
-    await this.sessions.end(request, reply);
+    await this.sessions.end(reply);
     redirect(reply, '/', 'account-closed');
   }
 
-  private async refuse(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    name: keyof Views['account'],
-    form: Form,
-  ): Promise<void> {
-    await this.pages.show(request, reply, 'account', { ...EMPTY_FORMS, [name]: form }, REFUSED);
+  private async refuse(reply: FastifyReply, name: keyof Views['account'], form: Form): Promise<void> {
+    await this.pages.show(reply, 'account', { ...EMPTY_FORMS, [name]: form }, REFUSED);
   }
 }

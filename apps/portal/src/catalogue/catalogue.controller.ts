@@ -15,8 +15,8 @@ import {
   requireScope,
   int64From,
 } from '@adoption-store/domain';
-import { Body, Controller, Get, Post, Query, Req, Res } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Body, Controller, Get, Post, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { EMPTY_FORM, fields, problemsOf } from '../http/forms.js';
 import { address, EMPTY_PAGE, filterFrom, int64, oneOf, pagingOf, placeFrom, placeOf } from '../http/lists.js';
 import { redirect } from '../http/notices.js';
@@ -38,18 +38,12 @@ export class CatalogueController {
   ) {}
 
   @Get()
-  async show(
-    @Req() request: FastifyRequest,
-    @Res() reply: FastifyReply,
-    @SignedIn() account: Account,
-    @Query() query: unknown,
-  ): Promise<void> {
-    await this.showAnimals(request, reply, account, query, EMPTY_FORM);
+  async show(@Res() reply: FastifyReply, @SignedIn() account: Account, @Query() query: unknown): Promise<void> {
+    await this.showAnimals(reply, account, query, EMPTY_FORM);
   }
 
   @Post()
   async add(
-    @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
     @SignedIn() account: Account,
     @Query() query: unknown,
@@ -67,7 +61,7 @@ export class CatalogueController {
       added = await this.addAnimal.execute({ name: values.name, categoryId, status: statusFrom(values.status) });
     } catch (error) {
       const problems = problemsOf(error, { name: 'name', categoryId: 'categoryId', status: 'status' });
-      await this.showAnimals(request, reply, account, query, { values, problems });
+      await this.showAnimals(reply, account, query, { values, problems });
       return;
     }
     // The list stays as it was filtered, if that shows the new animal.
@@ -80,13 +74,7 @@ export class CatalogueController {
     redirect(reply, `${shown}#animal-${added.id}`, 'animal-added');
   }
 
-  private async showAnimals(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    account: Account,
-    query: unknown,
-    form: Form,
-  ): Promise<void> {
+  private async showAnimals(reply: FastifyReply, account: Account, query: unknown, form: Form): Promise<void> {
     const filter = filterOf(query);
     const place = placeFrom(query, int64From);
     const { status, categoryId, id } = filter.wanted ?? {};
@@ -102,7 +90,6 @@ export class CatalogueController {
     const isOther = category !== undefined && categories.every((each) => each.id !== category);
     const given = { status, categoryId, id };
     await this.pages.show(
-      request,
       reply,
       'catalogue',
       {

@@ -15,10 +15,10 @@ import {
   requireScope,
   int64From,
 } from '@adoption-store/domain';
-import { Body, Controller, Get, NotFoundException, Param, Post, Query, Req, Res } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { EMPTY_FORM, fields, problemsOf } from '../http/forms.js';
-import { address, int64, pagingOf, placeFrom, placeOf } from '../http/lists.js';
+import { address, idFrom, int64, pagingOf, placeFrom, placeOf } from '../http/lists.js';
 import { redirect } from '../http/notices.js';
 import { Pages, REFUSED } from '../http/pages.js';
 import { SignedIn } from '../http/signed-in.guard.js';
@@ -40,18 +40,12 @@ export class CategoriesController {
   ) {}
 
   @Get()
-  async show(
-    @Req() request: FastifyRequest,
-    @Res() reply: FastifyReply,
-    @SignedIn() account: Account,
-    @Query() query: unknown,
-  ): Promise<void> {
-    await this.showCategories(request, reply, account, query, EMPTY_FORM);
+  async show(@Res() reply: FastifyReply, @SignedIn() account: Account, @Query() query: unknown): Promise<void> {
+    await this.showCategories(reply, account, query, EMPTY_FORM);
   }
 
   @Post()
   async add(
-    @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
     @SignedIn() account: Account,
     @Query() query: unknown,
@@ -61,28 +55,22 @@ export class CategoriesController {
     const values = fields(body, 'name', 'number');
     const added = await this.tryToAdd(values);
     if ('problems' in added) {
-      await this.showCategories(request, reply, account, query, { values, problems: added.problems });
+      await this.showCategories(reply, account, query, { values, problems: added.problems });
       return;
     }
     redirect(reply, placeIn(added.id), 'category-added');
   }
 
   @Get(':id/name')
-  async showName(
-    @Req() request: FastifyRequest,
-    @Res() reply: FastifyReply,
-    @SignedIn() account: Account,
-    @Param('id') text: string,
-  ): Promise<void> {
+  async showName(@Res() reply: FastifyReply, @SignedIn() account: Account, @Param('id') text: string): Promise<void> {
     requireScope({ account }, TO_CHANGE);
     const id = idFrom(text);
     const shown = await this.currentOf(id);
-    await this.pages.show(request, reply, 'name-category', { ...EMPTY_FORM, id, ...shown });
+    await this.pages.show(reply, 'name-category', { ...EMPTY_FORM, id, ...shown });
   }
 
   @Post(':id/name')
   async name(
-    @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
     @SignedIn() account: Account,
     @Param('id') text: string,
@@ -99,7 +87,7 @@ export class CategoriesController {
       const problems = isChanged(error) ? changedMeanwhile(shown.current) : nameProblems(error);
       // With the version as it is now: whoever has read the problem may send the form again. Otherwise with the same one.
       const version = isChanged(error) ? shown.version : values.version;
-      await this.pages.show(request, reply, 'name-category', { values, problems, id, ...shown, version }, REFUSED);
+      await this.pages.show(reply, 'name-category', { values, problems, id, ...shown, version }, REFUSED);
       return;
     }
     redirect(reply, placeIn(id), 'category-named');
@@ -107,23 +95,17 @@ export class CategoriesController {
 
   @Get(':id/remove')
   async showRemoval(
-    @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
     @SignedIn() account: Account,
     @Param('id') text: string,
   ): Promise<void> {
     requireScope({ account }, TO_CHANGE);
     const category = await this.getCategory.execute(idFrom(text));
-    await this.pages.show(request, reply, 'remove-category', { ...EMPTY_FORM, category });
+    await this.pages.show(reply, 'remove-category', { ...EMPTY_FORM, category });
   }
 
   @Post(':id/remove')
-  async remove(
-    @Req() request: FastifyRequest,
-    @Res() reply: FastifyReply,
-    @SignedIn() account: Account,
-    @Param('id') text: string,
-  ): Promise<void> {
+  async remove(@Res() reply: FastifyReply, @SignedIn() account: Account, @Param('id') text: string): Promise<void> {
     requireScope({ account }, TO_CHANGE);
     const id = idFrom(text);
     const category = await this.getCategory.execute(id);
@@ -131,7 +113,7 @@ export class CategoriesController {
       await this.removeCategory.execute({ id });
     } catch (error) {
       const form = { values: {}, problems: problemsOf(error, {}) };
-      await this.pages.show(request, reply, 'remove-category', { ...form, category }, REFUSED);
+      await this.pages.show(reply, 'remove-category', { ...form, category }, REFUSED);
       return;
     }
     redirect(reply, '/categories', 'category-removed');
@@ -165,17 +147,10 @@ export class CategoriesController {
     return items[0];
   }
 
-  private async showCategories(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    account: Account,
-    query: unknown,
-    form: Form,
-  ): Promise<void> {
+  private async showCategories(reply: FastifyReply, account: Account, query: unknown, form: Form): Promise<void> {
     const place = placeFrom(query, int64From);
     const page = await this.listCategories.execute(place);
     await this.pages.show(
-      request,
       reply,
       'categories',
       {
@@ -208,10 +183,4 @@ function changedMeanwhile(current: string | undefined): Problems {
 function nameProblems(error: unknown): Problems {
   const { form, ...problems } = problemsOf(error, { name: 'name', number: 'number' });
   return form === undefined ? problems : { ...problems, name: form };
-}
-
-function idFrom(text: string): bigint {
-  const id = int64From(text);
-  if (id === undefined) throw new NotFoundException();
-  return id;
 }

@@ -32,11 +32,11 @@ export class Devices {
   ) {}
 
   /** Sets the cookie after a sign-in to this account. A browser that is already known keeps its counter. */
-  remember(request: FastifyRequest, reply: FastifyReply, { id, credentialVersion }: Account): void {
-    const known = this.read(request);
+  remember(reply: FastifyReply, { id, credentialVersion }: Account): void {
+    const known = this.read(reply.request);
     const nonce = known?.accountId === id ? known.nonce : randomBytes(16).toString('base64url');
     const content = `${id}.${credentialVersion}.${this.clock.now()}.${nonce}`;
-    reply.setCookie(cookieName(request, COOKIE), this.signer.sign(content), { maxAge: LIFE / 1_000 });
+    reply.setCookie(cookieName(reply.request, COOKIE), this.signer.sign(content), { maxAge: LIFE / 1_000 });
   }
 
   /**

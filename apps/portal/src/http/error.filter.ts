@@ -8,7 +8,7 @@ import {
 } from '@adoption-store/domain';
 import { stackOf } from '@adoption-store/web';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Inject } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { CLOCK } from './clock.js';
 import { FormRefused, formToken } from './csrf.js';
 import { EMPTY_FORM, keptForm, refusedForm } from './forms.js';
@@ -52,12 +52,12 @@ export class ErrorFilter implements ExceptionFilter {
   ) {}
 
   async catch(error: unknown, host: ArgumentsHost): Promise<void> {
-    const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
+    const { request } = reply;
     if (reply.sent || reply.raw.headersSent) return;
     if (error instanceof SignInNeeded) {
-      if (request.method === 'POST') await this.showSignedOut(request, reply);
-      else askToSignIn(request, reply);
+      if (request.method === 'POST') await this.showSignedOut(reply);
+      else askToSignIn(reply);
       return;
     }
     const status = statusOf(error);
@@ -83,17 +83,18 @@ export class ErrorFilter implements ExceptionFilter {
       again: status === 503 && request.method === 'GET' ? pageOf(request) : undefined,
       retryAfter: status === 503 ? RETRY_AFTER_SECONDS : undefined,
     };
-    await this.pages.show(request, reply, 'error', view, status);
+    await this.pages.show(reply, 'error', view, status);
   }
 
   /** The sign-in form, which keeps what was typed in the form that was sent after its session had ended. */
-  private async showSignedOut(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  private async showSignedOut(reply: FastifyReply): Promise<void> {
+    const { request } = reply;
     // With another site's form a browser sends no cookie of ours, and its values aren't kept.
     const isOurs = Object.keys(request.cookies).length > 0;
     const kept = isOurs ? keptForm(request.url, request.body) : undefined;
-    if (kept === undefined) wantPage(request, reply, pageOf(request));
+    if (kept === undefined) wantPage(reply, pageOf(request));
     const signedOut = request.hasEndedSession ? WHY_SIGNED_OUT : 'Your session has ended.';
-    await this.pages.show(request, reply, 'sign-in', { ...EMPTY_FORM, kept, signedOut }, 403);
+    await this.pages.show(reply, 'sign-in', { ...EMPTY_FORM, kept, signedOut }, 403);
   }
 }
 

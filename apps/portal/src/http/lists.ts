@@ -8,6 +8,7 @@ import {
   type PagePlace,
   int64From,
 } from '@adoption-store/domain';
+import { NotFoundException } from '@nestjs/common';
 import type { Form, Paging } from '../views.js';
 import { fields, problemsOf } from './forms.js';
 
@@ -55,6 +56,13 @@ export function int64(name: string): (text: string) => bigint {
     if (value === undefined) throw invalid(name, `must be a whole number from ${INT64_MIN} to ${INT64_MAX}`);
     return value;
   };
+}
+
+/** An id in a path. @throws NotFoundException */
+export function idFrom(text: string): bigint {
+  const id = int64From(text);
+  if (id === undefined) throw new NotFoundException();
+  return id;
 }
 
 /** A check of `filterFrom`. @throws InvalidInput */

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { cookieName } from './cookies.js';
 
 /** Why a session has ended that the browser still has the cookie of. */
@@ -46,9 +46,9 @@ export function redirect(reply: FastifyReply, path: string, notice?: Notice): Fa
   return reply.redirect(path, 303);
 }
 
-export function takeNotice(request: FastifyRequest, reply: FastifyReply): string | undefined {
-  const cookie = cookieName(request, COOKIE);
-  const name = request.cookies[cookie];
+export function takeNotice(reply: FastifyReply): string | undefined {
+  const cookie = cookieName(reply.request, COOKIE);
+  const name = reply.request.cookies[cookie];
   if (name === undefined) return undefined;
   reply.clearCookie(cookie);
   return Object.hasOwn(NOTICES, name) ? NOTICES[name as Notice] : undefined;

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { viewHelpers } from '../view-helpers.js';
 import type { Frame, Views } from '../views.js';
 import { takeNotice } from './notices.js';
@@ -14,19 +14,19 @@ export class Pages {
   constructor(private readonly frame: Pick<Frame, 'api' | 'canReset' | 'contact' | 'files'>) {}
 
   async show<Name extends keyof Views>(
-    request: FastifyRequest,
     reply: FastifyReply,
     name: Name,
     view: Views[Name],
     status = 200,
   ): Promise<void> {
+    const { request } = reply;
     const frame: Frame = {
       ...this.frame,
       account: request.account,
       here: pageOf(request),
       session: request.sessionTimes,
       csrf: reply.newFormToken(),
-      notice: takeNotice(request, reply),
+      notice: takeNotice(reply),
     };
     // Only the scripts for the end of the session and the end of a fault send requests, to the portal itself.
     if (request.sessionTimes !== undefined || status === 503) {

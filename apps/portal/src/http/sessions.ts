@@ -66,21 +66,21 @@ export class Sessions {
   }
 
   /** The token is new, because somebody may have planted or seen the browser's earlier one. */
-  async begin(request: FastifyRequest, reply: FastifyReply, account: Account): Promise<void> {
-    const token = await this.useCases.beginSession.execute({ account, replacing: request.sessionId });
-    this.give(request, reply, account, token);
+  async begin(reply: FastifyReply, account: Account): Promise<void> {
+    const token = await this.useCases.beginSession.execute({ account, replacing: reply.request.sessionId });
+    this.give(reply, account, token);
   }
 
   /** Continues the session after its password change, unless it has ended meanwhile. */
-  async renew(request: FastifyRequest, reply: FastifyReply, account: Account): Promise<void> {
-    const { sessionId: id } = request;
+  async renew(reply: FastifyReply, account: Account): Promise<void> {
+    const { sessionId: id } = reply.request;
     const token = id === undefined ? undefined : await this.useCases.renewSession.execute({ id, account });
-    this.give(request, reply, account, token);
+    this.give(reply, account, token);
   }
 
-  async end(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { sessionId: id } = request;
-    if (id !== undefined) await this.useCases.endSession.execute({ id });
+  async end(reply: FastifyReply): Promise<void> {
+    const { request } = reply;
+    if (request.sessionId !== undefined) await this.useCases.endSession.execute({ id: request.sessionId });
     request.account = undefined;
     request.sessionTimes = undefined;
     reply.clearCookie(cookieName(request, COOKIE));
@@ -96,7 +96,8 @@ export class Sessions {
     request.hasEndedSession = person === undefined;
   }
 
-  private give(request: FastifyRequest, reply: FastifyReply, account: Account, token: string | undefined): void {
+  private give(reply: FastifyReply, account: Account, token: string | undefined): void {
+    const { request } = reply;
     request.account = token === undefined ? undefined : account;
     if (token === undefined) return;
     request.sessionTimes = { left: SESSION_IDLE_TIME, most: LONGEST_SESSION };

@@ -49,19 +49,19 @@ export const SignedIn = createParamDecorator((_: unknown, context: ExecutionCont
 });
 
 /** Redirects to the sign-in page, which leads back to the requested page. */
-export function askToSignIn(request: FastifyRequest, reply: FastifyReply): void {
-  wantPage(request, reply, request.url);
-  redirect(reply, SIGN_IN, request.hasEndedSession ? 'session-ended' : undefined);
+export function askToSignIn(reply: FastifyReply): void {
+  wantPage(reply, reply.request.url);
+  redirect(reply, SIGN_IN, reply.request.hasEndedSession ? 'session-ended' : undefined);
 }
 
 /** Signing in leads to that page. */
-export function wantPage(request: FastifyRequest, reply: FastifyReply, path: string): void {
-  reply.setCookie(cookieName(request, COOKIE), path, { maxAge: MAX_AGE });
+export function wantPage(reply: FastifyReply, path: string): void {
+  reply.setCookie(cookieName(reply.request, COOKIE), path, { maxAge: MAX_AGE });
 }
 
-export function takeWantedPage(request: FastifyRequest, reply: FastifyReply): string {
-  const cookie = cookieName(request, COOKIE);
-  const wanted = request.cookies[cookie];
+export function takeWantedPage(reply: FastifyReply): string {
+  const cookie = cookieName(reply.request, COOKIE);
+  const wanted = reply.request.cookies[cookie];
   if (wanted === undefined) return FIRST_PAGE;
   reply.clearCookie(cookie);
   return pathHere(wanted) ?? FIRST_PAGE;

@@ -1,6 +1,6 @@
 import { type Account, AnswerOnce } from '@adoption-store/domain';
 import { Injectable } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { formToken } from '../http/csrf.js';
 import { redirect } from '../http/notices.js';
 
@@ -13,8 +13,8 @@ export class FormOnce {
   constructor(private readonly answerOnce: AnswerOnce) {}
 
   /** Redirects to the keys, and returns false, if this form was sent before. */
-  async isFirst(request: FastifyRequest, reply: FastifyReply, { id: accountId }: Account): Promise<boolean> {
-    const form = { accountId, key: `form ${formToken(request)}`, fingerprint: 'form' };
+  async isFirst(reply: FastifyReply, { id: accountId }: Account): Promise<boolean> {
+    const form = { accountId, key: `form ${formToken(reply.request)}`, fingerprint: 'form' };
     const { isReplay } = await this.answerOnce.execute(form, () => Promise.resolve('sent'));
     if (isReplay) redirect(reply, '/keys', 'form-sent-before');
     return !isReplay;

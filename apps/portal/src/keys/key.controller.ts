@@ -10,13 +10,13 @@ import {
   RevokeKey,
   RotateKey,
   ShowKey,
-  int64From,
 } from '@adoption-store/domain';
 import { deprecatedUses } from '@adoption-store/web';
-import { Body, Controller, Get, Inject, NotFoundException, Param, Post, Req, Res } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Body, Controller, Get, Inject, Param, Post, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { CLOCK } from '../http/clock.js';
 import { EMPTY_FORM, fields, problemsOf, wholeNumber } from '../http/forms.js';
+import { idFrom } from '../http/lists.js';
 import { type Notice, redirect } from '../http/notices.js';
 import { Pages, REFUSED } from '../http/pages.js';
 import { SignedIn } from '../http/signed-in.guard.js';
@@ -40,18 +40,12 @@ export class KeyController {
   ) {}
 
   @Get()
-  async show(
-    @Req() request: FastifyRequest,
-    @Res() reply: FastifyReply,
-    @SignedIn() account: Account,
-    @Param('id') id: string,
-  ): Promise<void> {
-    await this.showKey(request, reply, account, idFrom(id), EMPTY_FORM);
+  async show(@Res() reply: FastifyReply, @SignedIn() account: Account, @Param('id') id: string): Promise<void> {
+    await this.showKey(reply, account, idFrom(id), EMPTY_FORM);
   }
 
   @Post('name')
   async rename(
-    @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
     @SignedIn() account: Account,
     @Param('id') text: string,
@@ -63,7 +57,7 @@ export class KeyController {
       await this.renameKey.execute({ id, accountId: account.id, name: values.name.trim() || undefined });
     } catch (error) {
       const problems = problemsOf(error, { name: 'name' });
-      await this.showKey(request, reply, account, id, { values, problems });
+      await this.showKey(reply, account, id, { values, problems });
       return;
     }
     redirect(reply, `/keys/${id}`, 'key-renamed');
@@ -80,18 +74,12 @@ export class KeyController {
   }
 
   @Get('rotate')
-  async showRotation(
-    @Req() request: FastifyRequest,
-    @Res() reply: FastifyReply,
-    @SignedIn() account: Account,
-    @Param('id') id: string,
-  ): Promise<void> {
-    await this.pages.show(request, reply, 'rotate-key', { ...EMPTY_FORM, key: await this.find(account, id) });
+  async showRotation(@Res() reply: FastifyReply, @SignedIn() account: Account, @Param('id') id: string): Promise<void> {
+    await this.pages.show(reply, 'rotate-key', { ...EMPTY_FORM, key: await this.find(account, id) });
   }
 
   @Post('rotate')
   async rotate(
-    @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
     @SignedIn() account: Account,
     @Param('id') id: string,
@@ -102,10 +90,10 @@ export class KeyController {
     const hours = wholeNumber(values.overlap, 0, LONGEST_OVERLAP);
     if (hours === undefined) {
       const problems = { overlap: `Must be 0 to ${LONGEST_OVERLAP} hours.` };
-      await this.pages.show(request, reply, 'rotate-key', { key, values, problems }, REFUSED);
+      await this.pages.show(reply, 'rotate-key', { key, values, problems }, REFUSED);
       return;
     }
-    if (!(await this.formOnce.isFirst(request, reply, account))) return;
+    if (!(await this.formOnce.isFirst(reply, account))) return;
     try {
       const issued = await this.rotateKey.execute({
         id: key.id,
@@ -113,25 +101,24 @@ export class KeyController {
         credentialVersion: account.credentialVersion,
         overlap: hours * HOUR,
       });
-      await this.pages.show(request, reply, 'new-key', { ...issued, replaced: await this.find(account, id) });
+      await this.pages.show(reply, 'new-key', { ...issued, replaced: await this.find(account, id) });
     } catch (error) {
       if (isNotFound(error)) {
         redirect(reply, `/keys/${key.id}`, 'key-not-changed');
         return;
       }
       const problems = problemsOf(error, { overlap: 'overlap' });
-      await this.pages.show(request, reply, 'rotate-key', { key, values, problems }, REFUSED);
+      await this.pages.show(reply, 'rotate-key', { key, values, problems }, REFUSED);
     }
   }
 
   @Get('revoke')
   async showRevocation(
-    @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
     @SignedIn() account: Account,
     @Param('id') id: string,
   ): Promise<void> {
-    await this.pages.show(request, reply, 'revoke-key', { key: await this.find(account, id) });
+    await this.pages.show(reply, 'revoke-key', { key: await this.find(account, id) });
   }
 
   @Post('revoke')
@@ -141,18 +128,12 @@ export class KeyController {
     redirect(reply, '/keys', 'key-revoked');
   }
 
-  private async showKey(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    { id: accountId }: Account,
-    id: bigint,
-    form: Form,
-  ): Promise<void> {
+  private async showKey(reply: FastifyReply, { id: accountId }: Account, id: bigint, form: Form): Promise<void> {
     const shown = await this.shownKey.execute({ id, accountId });
     const status = form === EMPTY_FORM ? 200 : REFUSED;
     const now = this.clock.now();
     const deprecated = hasEnded(shown.key, now) ? [] : deprecatedUses(shown.operations, now);
-    await this.pages.show(request, reply, 'key', { ...form, ...shown, deprecated, now }, status);
+    await this.pages.show(reply, 'key', { ...form, ...shown, deprecated, now }, status);
   }
 
   private async setDisabled(reply: FastifyReply, account: Account, text: string, isDisabled: boolean): Promise<void> {
@@ -175,10 +156,4 @@ export class KeyController {
 /** The key was found before, but its state doesn't allow the change: another tab or person was faster. */
 function isNotFound(error: unknown): boolean {
   return error instanceof DomainError && error.kind === 'not_found';
-}
-
-function idFrom(text: string): bigint {
-  const id = int64From(text);
-  if (id === undefined) throw new NotFoundException();
-  return id;
 }

@@ -16,8 +16,8 @@ import {
   int64From,
 } from '@adoption-store/domain';
 import { deprecatedUses } from '@adoption-store/web';
-import { Body, Controller, Get, Inject, Post, Query, Req, Res } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Body, Controller, Get, Inject, Post, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { CLOCK } from '../http/clock.js';
 import { checkedScopes, EMPTY_FORM, fields, problemsOf, wholeNumber } from '../http/forms.js';
 import { address, filterFrom, oneOf, pagingOf, placeFrom } from '../http/lists.js';
@@ -57,18 +57,12 @@ export class KeysController {
   ) {}
 
   @Get()
-  async show(
-    @Req() request: FastifyRequest,
-    @Res() reply: FastifyReply,
-    @SignedIn() account: Account,
-    @Query() query: unknown,
-  ): Promise<void> {
-    await this.showKeys(request, reply, account, query, { form: EMPTY_FORM, checked: offeredTo(account) });
+  async show(@Res() reply: FastifyReply, @SignedIn() account: Account, @Query() query: unknown): Promise<void> {
+    await this.showKeys(reply, account, query, { form: EMPTY_FORM, checked: offeredTo(account) });
   }
 
   @Post()
   async issue(
-    @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
     @SignedIn() account: Account,
     @Query() query: unknown,
@@ -85,7 +79,7 @@ export class KeysController {
           if (checked.length === 0) throw invalid('scopes', 'must be at least one');
         },
       });
-      if (!(await this.formOnce.isFirst(request, reply, account))) return;
+      if (!(await this.formOnce.isFirst(reply, account))) return;
       const issued = await this.issueKey.execute({
         accountId: account.id,
         credentialVersion: account.credentialVersion,
@@ -94,15 +88,14 @@ export class KeysController {
         scopes: checked.length === offered.length ? undefined : checked,
         expiresAt: days === undefined ? undefined : later(this.clock.now(), days * DAY),
       });
-      await this.pages.show(request, reply, 'new-key', issued);
+      await this.pages.show(reply, 'new-key', issued);
     } catch (error) {
       const problems = problemsOf(error, { name: 'name', expiresIn: 'expiresIn', scopes: 'scopes' });
-      await this.showKeys(request, reply, account, query, { form: { values, problems }, checked });
+      await this.showKeys(reply, account, query, { form: { values, problems }, checked });
     }
   }
 
   private async showKeys(
-    request: FastifyRequest,
     reply: FastifyReply,
     account: Account,
     query: unknown,
@@ -123,7 +116,6 @@ export class KeysController {
     const deprecated = new Map(uses.filter(([, each]) => each.length > 0));
     const given = { ...filter.form.values, name };
     await this.pages.show(
-      request,
       reply,
       'keys',
       {

@@ -6,8 +6,8 @@ import {
   type MessagePlace,
   ShowMessages,
 } from '@adoption-store/domain';
-import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Controller, Get, Param, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { pagingOf, placeFrom } from '../http/lists.js';
 import { Pages } from '../http/pages.js';
 import { SignedIn } from '../http/signed-in.guard.js';
@@ -23,7 +23,6 @@ export class MessagesController {
 
   @Get()
   async show(
-    @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
     @SignedIn() { id: accountId }: Account,
     @Query() query: unknown,
@@ -31,18 +30,17 @@ export class MessagesController {
     const place = placeFrom(query, messagePlace);
     const page = await this.shownMessages.execute({ accountId, ...place });
     const paging = pagingOf('/messages', {}, place, page, ({ createdAt, id }) => `${createdAt}-${id}`);
-    await this.pages.show(request, reply, 'messages', { messages: page.items, paging });
+    await this.pages.show(reply, 'messages', { messages: page.items, paging });
   }
 
   @Get(':id')
   async showOne(
-    @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
     @SignedIn() { id: accountId }: Account,
     @Param('id') id: string,
   ): Promise<void> {
     const message = await this.getMessage.execute({ accountId, id });
-    await this.pages.show(request, reply, 'message', { message });
+    await this.pages.show(reply, 'message', { message });
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Account, ListAnimals, ListOrders, ORDER_STATUSES, int64From } from '@adoption-store/domain';
-import { Controller, Get, Query, Req, Res } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Controller, Get, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { address, EMPTY_PAGE, filterFrom, oneOf, pagingOf, placeFrom } from '../http/lists.js';
 import { Pages, REFUSED } from '../http/pages.js';
 import { SignedIn } from '../http/signed-in.guard.js';
@@ -17,7 +17,6 @@ export class OrdersController {
 
   @Get()
   async show(
-    @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
     @SignedIn() { id: accountId }: Account,
     @Query() query: unknown,
@@ -36,7 +35,6 @@ export class OrdersController {
       isCurrent: filter.wanted !== undefined && each === status,
     }));
     await this.pages.show(
-      request,
       reply,
       'orders',
       {

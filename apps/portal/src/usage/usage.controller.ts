@@ -1,6 +1,6 @@
 import { type Account, type ApiKeyId, type Clock, ShowRefusals, ShowUsage } from '@adoption-store/domain';
-import { Controller, Get, Inject, NotFoundException, Query, Req, Res } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Controller, Get, Inject, NotFoundException, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { CLOCK } from '../http/clock.js';
 import { fields, wholeNumber } from '../http/forms.js';
 import { filterFrom, int64 } from '../http/lists.js';
@@ -22,19 +22,17 @@ export class UsageController {
 
   @Get('usage')
   async usage(
-    @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
     @SignedIn() { id: accountId }: Account,
     @Query() query: unknown,
   ): Promise<void> {
     const { key } = wantedOf(query, { key: int64('key') });
     const usage = await this.showUsage.execute({ accountId, keyId: key as ApiKeyId | undefined });
-    await this.pages.show(request, reply, 'usage', { usage, now: this.clock.now() });
+    await this.pages.show(reply, 'usage', { usage, now: this.clock.now() });
   }
 
   @Get('refusals')
   async refusals(
-    @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
     @SignedIn() { id: accountId }: Account,
     @Query() query: unknown,
@@ -44,7 +42,7 @@ export class UsageController {
     const all = await this.showRefusals.execute({ accountId, requestId: asked === '' ? undefined : asked });
     const addressOf = (other: number) =>
       `/refusals?${String(new URLSearchParams({ request: asked, page: `${other}` }))}`;
-    await this.pages.show(request, reply, 'refusals', {
+    await this.pages.show(reply, 'refusals', {
       refusals: all.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE),
       asked,
       newer: page > 1 ? addressOf(page - 1) : undefined,
@@ -53,14 +51,14 @@ export class UsageController {
   }
 
   @Get('plan')
-  async plan(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    await this.pages.show(request, reply, 'plan', {});
+  async plan(@Res() reply: FastifyReply): Promise<void> {
+    await this.pages.show(reply, 'plan', {});
   }
 
   @Get('quickstart')
   @Public()
-  async quickstart(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    await this.pages.show(request, reply, 'quickstart', {});
+  async quickstart(@Res() reply: FastifyReply): Promise<void> {
+    await this.pages.show(reply, 'quickstart', {});
   }
 }
 

@@ -1,5 +1,5 @@
-import { Controller, Get, Req, Res } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Controller, Get, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { redirect } from '../http/notices.js';
 import { Pages } from '../http/pages.js';
 import { Public } from '../http/signed-in.guard.js';
@@ -10,8 +10,8 @@ export class HomeController {
   constructor(private readonly pages: Pages) {}
 
   @Get('/')
-  async show(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    if (request.account === undefined) await this.pages.show(request, reply, 'home', {});
+  async show(@Res() reply: FastifyReply): Promise<void> {
+    if (reply.request.account === undefined) await this.pages.show(reply, 'home', {});
     else redirect(reply, '/keys');
   }
 }

@@ -1,6 +1,6 @@
 import { type Account, ChangeAddress, DomainError, ProveAddress, RequestAddressProof } from '@adoption-store/domain';
-import { Body, Controller, Get, Post, Req, Res } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Body, Controller, Get, Post, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { EMPTY_FORM, fields } from '../http/forms.js';
 import { redirect } from '../http/notices.js';
 import { Pages, REFUSED } from '../http/pages.js';
@@ -27,43 +27,43 @@ export class ProofController {
 
   @Public()
   @Get('confirm-address')
-  async show(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    await this.pages.show(request, reply, 'confirm-address', EMPTY_FORM);
+  async show(@Res() reply: FastifyReply): Promise<void> {
+    await this.pages.show(reply, 'confirm-address', EMPTY_FORM);
   }
 
   @Public()
   @Post('confirm-address')
-  async prove(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Body() body: unknown): Promise<void> {
+  async prove(@Res() reply: FastifyReply, @Body() body: unknown): Promise<void> {
     const { token } = fields(body, 'token');
     if ((await this.proveAddress.execute({ token: token.trim() })) !== undefined) {
-      redirect(reply, request.account === undefined ? '/sign-in' : '/account', 'address-proven');
+      redirect(reply, reply.request.account === undefined ? '/sign-in' : '/account', 'address-proven');
       return;
     }
     const form = { values: { token }, problems: { token: SPENT }, links: ANOTHER_LINK };
-    await this.pages.show(request, reply, 'confirm-address', form, REFUSED);
+    await this.pages.show(reply, 'confirm-address', form, REFUSED);
   }
 
   @Public()
   @Get('confirm-new-address')
-  async showChange(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    await this.pages.show(request, reply, 'confirm-new-address', EMPTY_FORM);
+  async showChange(@Res() reply: FastifyReply): Promise<void> {
+    await this.pages.show(reply, 'confirm-new-address', EMPTY_FORM);
   }
 
   @Public()
   @Post('confirm-new-address')
-  async change(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Body() body: unknown): Promise<void> {
+  async change(@Res() reply: FastifyReply, @Body() body: unknown): Promise<void> {
     const { token } = fields(body, 'token');
     let form: Form = { values: { token }, problems: { token: SPENT }, links: ANOTHER_LINK };
     try {
       if ((await this.changeAddress.execute({ token: token.trim() })) !== undefined) {
-        redirect(reply, request.account === undefined ? '/sign-in' : '/account', 'address-changed');
+        redirect(reply, reply.request.account === undefined ? '/sign-in' : '/account', 'address-changed');
         return;
       }
     } catch (error) {
       if (!(error instanceof DomainError) || error.code !== 'email_taken') throw error;
       form = { values: { token }, problems: { token: TAKEN } };
     }
-    await this.pages.show(request, reply, 'confirm-new-address', form, REFUSED);
+    await this.pages.show(reply, 'confirm-new-address', form, REFUSED);
   }
 
   @Post('account/proof')

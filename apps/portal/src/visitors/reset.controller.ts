@@ -1,6 +1,6 @@
 import { type Account, isEmailAddress, RequestPasswordReset, ResetPassword } from '@adoption-store/domain';
-import { Body, Controller, Get, NotFoundException, Post, Req, Res } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Body, Controller, Get, NotFoundException, Post, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { AfterAnswer } from '../http/after-answer.js';
 import { Devices } from '../http/devices.js';
 import { EMPTY_FORM, fields, NO_ADDRESS, problemsOf } from '../http/forms.js';
@@ -29,38 +29,34 @@ export class ResetController {
   ) {}
 
   @Get('forgotten-password')
-  async showForgotten(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  async showForgotten(@Res() reply: FastifyReply): Promise<void> {
     this.checkAvailable();
-    await this.pages.show(request, reply, 'forgotten-password', { ...EMPTY_FORM, isSent: false });
+    await this.pages.show(reply, 'forgotten-password', { ...EMPTY_FORM, isSent: false });
   }
 
   @Post('forgotten-password')
   @CountsAs('reset')
-  async takeForgotten(
-    @Req() request: FastifyRequest,
-    @Res() reply: FastifyReply,
-    @Body() body: unknown,
-  ): Promise<void> {
+  async takeForgotten(@Res() reply: FastifyReply, @Body() body: unknown): Promise<void> {
     this.checkAvailable();
     const { email } = fields(body, 'email');
     if (!isEmailAddress(email)) {
       const form = { values: { email }, problems: { email: NO_ADDRESS }, isSent: false };
-      await this.pages.show(request, reply, 'forgotten-password', form, REFUSED);
+      await this.pages.show(reply, 'forgotten-password', form, REFUSED);
       return;
     }
     // The work takes longer if there is an account, so the response doesn't wait for it.
     this.afterAnswer.take('a password reset', () => this.requestPasswordReset.execute({ email }));
-    await this.pages.show(request, reply, 'forgotten-password', { values: { email }, problems: {}, isSent: true });
+    await this.pages.show(reply, 'forgotten-password', { values: { email }, problems: {}, isSent: true });
   }
 
   @Get('reset-password')
-  async showReset(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  async showReset(@Res() reply: FastifyReply): Promise<void> {
     this.checkAvailable();
-    await this.pages.show(request, reply, 'reset-password', EMPTY_FORM);
+    await this.pages.show(reply, 'reset-password', EMPTY_FORM);
   }
 
   @Post('reset-password')
-  async takeReset(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Body() body: unknown): Promise<void> {
+  async takeReset(@Res() reply: FastifyReply, @Body() body: unknown): Promise<void> {
     this.checkAvailable();
     const { token, password } = fields(body, 'token', 'password');
     let account: Account | undefined;
@@ -71,11 +67,11 @@ export class ResetController {
       form = { problems: problemsOf(error, { password: 'password' }) };
     }
     if (account === undefined) {
-      await this.pages.show(request, reply, 'reset-password', { values: { token }, ...form }, REFUSED);
+      await this.pages.show(reply, 'reset-password', { values: { token }, ...form }, REFUSED);
       return;
     }
     await this.throttler.clear(account);
-    this.devices.remember(request, reply, account);
+    this.devices.remember(reply, account);
     redirect(reply, '/sign-in', 'password-reset');
   }
 

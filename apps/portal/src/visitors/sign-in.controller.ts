@@ -32,49 +32,49 @@ export class SignInController {
   ) {}
 
   @Get('sign-up')
-  async showSignUp(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    if (request.account === undefined) await this.pages.show(request, reply, 'sign-up', EMPTY_FORM);
+  async showSignUp(@Res() reply: FastifyReply): Promise<void> {
+    if (reply.request.account === undefined) await this.pages.show(reply, 'sign-up', EMPTY_FORM);
     else redirect(reply, '/keys');
   }
 
   @Post('sign-up')
-  async takeSignUp(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Body() body: unknown): Promise<void> {
+  async takeSignUp(@Res() reply: FastifyReply, @Body() body: unknown): Promise<void> {
     const { email, password } = fields(body, 'email', 'password');
     try {
       const account = await this.signUp.execute({ email, password });
-      await this.sessions.begin(request, reply, account);
-      this.devices.remember(request, reply, account);
+      await this.sessions.begin(reply, account);
+      this.devices.remember(reply, account);
     } catch (error) {
       const isTaken = error instanceof DomainError && error.code === 'email_taken';
       const form = isTaken ? TAKEN : { problems: problemsOf(error, { email: 'email', password: 'password' }) };
-      await this.pages.show(request, reply, 'sign-up', { values: { email }, ...form }, REFUSED);
+      await this.pages.show(reply, 'sign-up', { values: { email }, ...form }, REFUSED);
       return;
     }
     redirect(reply, '/keys', 'signed-up');
   }
 
   @Get('sign-in')
-  async showSignIn(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    if (request.account === undefined) await this.pages.show(request, reply, 'sign-in', EMPTY_FORM);
+  async showSignIn(@Res() reply: FastifyReply): Promise<void> {
+    if (reply.request.account === undefined) await this.pages.show(reply, 'sign-in', EMPTY_FORM);
     else redirect(reply, '/keys');
   }
 
   @Post('sign-in')
   @CountsAs('sign-in')
-  async takeSignIn(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Body() body: unknown): Promise<void> {
+  async takeSignIn(@Res() reply: FastifyReply, @Body() body: unknown): Promise<void> {
     const { email, password } = fields(body, 'email', 'password');
     const kept = keptIn(body);
     const account = await this.signIn.execute({ email, password });
     if (account === undefined) {
       const problems: Problems = isEmailAddress(email) ? { form: WRONG } : { email: NO_ADDRESS };
-      await this.pages.show(request, reply, 'sign-in', { values: { email }, problems, kept }, REFUSED);
+      await this.pages.show(reply, 'sign-in', { values: { email }, problems, kept }, REFUSED);
       return;
     }
-    await this.throttler.forgive(request);
-    await this.sessions.begin(request, reply, account);
-    this.devices.remember(request, reply, account);
-    if (kept === undefined || request.account === undefined) redirect(reply, takeWantedPage(request, reply));
-    else await this.pages.show(request, reply, 'kept-form', { refused: kept });
+    await this.throttler.forgive(reply.request);
+    await this.sessions.begin(reply, account);
+    this.devices.remember(reply, account);
+    if (kept === undefined || reply.request.account === undefined) redirect(reply, takeWantedPage(reply));
+    else await this.pages.show(reply, 'kept-form', { refused: kept });
   }
 
   /** For the script that warns of the end of the session: the request itself makes it last longer. */
@@ -87,8 +87,8 @@ export class SignInController {
   // A refused sign-out would leave the session open.
   @Post('sign-out')
   @CountsAs('uncounted')
-  async signOut(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    await this.sessions.end(request, reply);
+  async signOut(@Res() reply: FastifyReply): Promise<void> {
+    await this.sessions.end(reply);
     redirect(reply, '/', 'signed-out');
   }
 }

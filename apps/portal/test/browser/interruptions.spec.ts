@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { HOUR, MINUTE } from '@adoption-store/domain';
 import { bringAxe, findChromium, findingsOf, until } from '@adoption-store/test-support';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { PASSWORD, usePortal } from '../support/portal-visitor.js';
+import { usePortal } from '../support/portal.js';
+import { PASSWORD } from '../support/portal-visitor.js';
 
 const executablePath = findChromium();
 if (executablePath === undefined) console.warn('SKIPPED: interruptions in a browser, for there is no Chromium here');

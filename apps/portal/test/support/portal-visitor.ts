@@ -1,43 +1,30 @@
-import { afterAll, beforeAll } from '@jest/globals';
-import { type Application, instant } from '@adoption-store/domain';
-import { ManualClock } from '@adoption-store/domain/testing';
-import type { PortalOptions } from '../../src/create-portal.js';
-import { type TestPortal, startPortal } from './portal.js';
+import { randomBytes } from 'node:crypto';
 
 export const PASSWORD = 'a fairly long pass phrase';
 
-/** The portal with visitors. Only its clock is set by hand. */
-export interface VisitedPortal extends TestPortal {
-  readonly application: Application;
-  readonly clock: ManualClock;
+/** A visitor who has just signed up. */
+export type Person = Visitor & { readonly email: string };
+
+/** Browsers for one portal, which uses X-Forwarded-For. */
+export interface Browsers {
   /** A new browser with its own address. */
   visitor(): Visitor;
-  /** A visitor who has just signed up. */
-  signedUp(): Promise<Visitor & { readonly email: string }>;
+  signedUp(): Promise<Person>;
 }
 
-/** Starts the portal before a suite's first test and stops it after the last. */
-export function usePortal(options?: Partial<PortalOptions>): VisitedPortal {
-  const portal = {} as VisitedPortal;
-  beforeAll(async () => {
-    Object.assign(portal, await startVisitedPortal(options));
-  });
-  afterAll(() => portal.close());
-  return portal;
-}
-
-async function startVisitedPortal(options: Partial<PortalOptions> = {}): Promise<VisitedPortal> {
-  const clock = new ManualClock(instant(Date.UTC(2026, 10, 21, 12)));
-  const portal = await startPortal({ clock, trustProxy: ['127.0.0.1'], ...options });
+/** Addresses and accounts that no other suite at the same portal has. */
+export function browsersAt(origin: string): Browsers {
+  const suite = randomBytes(4).toString('hex');
   let visitors = 0;
-  const visitor = () => new Visitor(portal.origin, `2001:db8:${(visitors += 1).toString(16)}::1`);
+  const visitor = () => {
+    visitors += 1;
+    return new Visitor(origin, `2001:${suite.slice(0, 4)}:${suite.slice(4)}:${visitors.toString(16)}::1`);
+  };
   return {
-    ...portal,
-    clock,
     visitor,
     async signedUp() {
       const newcomer = visitor();
-      const email = `person-${visitors}@example.com`;
+      const email = `person-${suite}-${visitors}@example.com`;
       await newcomer.get('/sign-up');
       await newcomer.post('/sign-up', { email, password: PASSWORD });
       return Object.assign(newcomer, { email });
@@ -114,4 +101,20 @@ export class Visitor {
 
 export function keyIn({ text }: Answer): string {
   return /aas_live_[0-9A-Za-z]{38}/.exec(text)?.[0] ?? '';
+}
+
+/** The addresses of the pages before and after this one of a list. */
+export function linkIn({ text }: Pick<Answer, 'text'>, rel: 'next' | 'prev'): string | undefined {
+  return new RegExp(`href="([^"]+)" rel="${rel}"`).exec(text)?.[1]?.replaceAll('&amp;', '&');
+}
+
+/** All that matches on the pages of a list, in order, page by page. */
+export async function walk(visitor: Visitor, path: string, pattern: RegExp): Promise<readonly (readonly string[])[]> {
+  const pages: string[][] = [];
+  for (let next: string | undefined = path; next !== undefined;) {
+    const page = await visitor.get(next);
+    pages.push([...page.text.matchAll(pattern)].map(([, each = '']) => each));
+    next = linkIn(page, 'next');
+  }
+  return pages;
 }

@@ -1,25 +1,31 @@
-import { createPortal, type PortalOptions } from '../../src/create-portal.js';
+import { afterAll, beforeAll } from '@jest/globals';
 import {
   type AccountMailQueue,
   type Application,
-  type Clock,
   createApplication,
-  type Ports,
+  DomainError,
+  instant,
 } from '@adoption-store/domain';
-import { accountMailPages, InMemoryAccountMailSender, PredictablePasswordHasher } from '@adoption-store/domain/testing';
+import {
+  accountMailPages,
+  InMemoryAccountMailSender,
+  ManualClock,
+  PredictablePasswordHasher,
+} from '@adoption-store/domain/testing';
 import { openInfrastructure } from '@adoption-store/infrastructure';
-import { createDatabase, DatabaseGate } from '@adoption-store/test-support';
+import { createDatabase, DatabaseGate, until } from '@adoption-store/test-support';
+import { createPortal, type PortalOptions } from '../../src/create-portal.js';
+import { type Browsers, browsersAt } from './portal-visitor.js';
 
-/** The portal with its own database, served over real HTTP. Its mail is stored here. */
-export interface TestPortal {
+/** The portal with its own database, served over real HTTP. Its clock is set by hand, and its mail is stored here. */
+export interface TestPortal extends Browsers {
   readonly origin: string;
   readonly application: Application;
-  readonly ports: Ports;
-  readonly clock: Clock;
+  readonly clock: ManualClock;
   readonly mailer: InMemoryAccountMailSender;
   readonly databaseUrl: string;
-  /** Every path that accepts forms. */
-  readonly forms: readonly string[];
+  /** Every route. */
+  readonly routes: readonly { readonly method: string; readonly url: string }[];
   /** Makes the database unavailable from now on. */
   loseDatabase(): void;
   /** Makes it available again. */
@@ -27,15 +33,26 @@ export interface TestPortal {
   close(): Promise<void>;
 }
 
-export async function startPortal(options: Partial<PortalOptions> = {}): Promise<TestPortal> {
+interface Options extends Partial<PortalOptions> {
+  readonly sendsMail?: boolean;
+}
+
+/** Starts the portal before a suite's first test and stops it after the last. */
+export function usePortal(options?: Options): TestPortal {
+  const portal = {} as TestPortal;
+  beforeAll(async () => {
+    Object.assign(portal, await startPortal(options));
+  });
+  afterAll(() => portal.close());
+  return portal;
+}
+
+async function startPortal({ sendsMail = true, ...options }: Options = {}): Promise<TestPortal> {
   const database = await createDatabase();
   const gate = await DatabaseGate.open(database.url);
-  const { ports, isReady, close } = await openInfrastructure({
-    databaseUrl: gate.url,
-    poolSize: 5,
-  });
+  const { ports, isReady, close } = await openInfrastructure({ databaseUrl: gate.url, poolSize: 5 });
   const mailer = new InMemoryAccountMailSender();
-  const clock = options.clock ?? ports.clock;
+  const clock = new ManualClock(instant(Date.UTC(2026, 10, 21, 12)));
   const application: Application = createApplication(
     {
       ...ports,
@@ -45,25 +62,29 @@ export async function startPortal(options: Partial<PortalOptions> = {}): Promise
       passwordHasher: new PredictablePasswordHasher(),
       accountMails: deliveredAtOnce(ports.accountMails, () => application),
     },
-    { accountMailPages },
+    sendsMail ? { accountMailPages } : {},
   );
+  const routes: { method: string; url: string }[] = [];
   const portal = await createPortal({
     application,
     clock,
     secrets: ['a secret of thirty-two characters'],
     apiUrl: 'http://api.example.com',
     isReady,
+    trustProxy: ['127.0.0.1'],
+    onRoute: ({ method, url }) => routes.push(...[method].flat().map((each) => ({ method: each, url }))),
     ...options,
   });
   await portal.listen(0, '127.0.0.1');
+  const origin = `http://127.0.0.1:${new URL(await portal.getUrl()).port}`;
   return {
-    origin: `http://127.0.0.1:${new URL(await portal.getUrl()).port}`,
+    ...browsersAt(origin),
+    origin,
     application,
-    ports,
     clock,
     mailer,
     databaseUrl: database.url,
-    forms: pathsOf(portal.getHttpAdapter().getInstance().printRoutes({ commonPrefix: false }), 'POST'),
+    routes,
     loseDatabase() {
       gate.shut();
     },
@@ -75,6 +96,18 @@ export async function startPortal(options: Partial<PortalOptions> = {}): Promise
       await database.drop();
     },
   };
+}
+
+/** Waits until the key is `valid` or is refused with that code. A changed key works as before for a second at most. */
+export async function untilKeyIs({ application }: TestPortal, key: string, wanted: string): Promise<void> {
+  await until(async () => {
+    try {
+      await application.authenticate.execute(key);
+      return wanted === 'valid';
+    } catch (error) {
+      return error instanceof DomainError && error.code === wanted;
+    }
+  });
 }
 
 /** The queue, with a worker that delivers each mail before `add` resolves. */
@@ -90,15 +123,5 @@ function deliveredAtOnce(mails: AccountMailQueue, application: () => Application
   };
   return new Proxy(mails, {
     get: (target, name) => (name === 'add' ? add : (Reflect.get(target, name, target) as unknown)),
-  });
-}
-
-/** Parses the tree of routes that Fastify prints: each level is indented by four characters. */
-function pathsOf(tree: string, method: string): readonly string[] {
-  const above: string[] = [];
-  return tree.split('\n').flatMap((line) => {
-    const [, indent = '', part = '', methods = ''] = /^([│ ]*)[├└]── (\S+)(?: \((.*)\))?$/.exec(line) ?? [];
-    above.splice(indent.length / 4, Infinity, part);
-    return methods.split(', ').includes(method) ? [above.join('')] : [];
   });
 }

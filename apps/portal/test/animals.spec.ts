@@ -1,0 +1,291 @@
+import { describe, expect, it } from '@jest/globals';
+import { linkIn, type Visitor, walk } from './support/portal-visitor.js';
+import {
+  addAnimal,
+  call,
+  make,
+  nameCategory,
+  nameOf,
+  newCategoryId,
+  portal,
+  STORE_KEY,
+} from './support/shared-portal.js';
+
+/** Posts a form, and follows to the page that it leads to. */
+async function sent(visitor: Visitor, path: string, fields: Record<string, string>) {
+  const answer = await visitor.post(path, fields);
+  expect(answer.status).toBe(303);
+  return visitor.get(answer.headers.get('location') ?? '');
+}
+
+describe('the page of categories', () => {
+  const versionIn = ({ text }: { readonly text: string }) => /name="version" value="(\w*)"/.exec(text)?.[1] ?? '';
+
+  it('adds one under a number that no animal has, or under the one that was typed', async () => {
+    const visitor = await portal.signedUp();
+    const id = newCategoryId();
+    await visitor.get('/categories');
+    const added = await sent(visitor, '/categories', { name: `Bären ${id} <b>`, number: '' });
+    expect(added.text).toContain('The category is added.');
+    expect(added.text).toContain(`Bären ${id} &lt;b&gt;`);
+    expect(added.text).not.toContain(`Bären ${id} <b>`);
+    const typed = await sent(visitor, '/categories', { name: `Otters ${id}`, number: `-${id}` });
+    expect(typed.text).toContain(`Otters ${id}`);
+    expect(await nameOf(-id)).toBe(`Otters ${id}`);
+  });
+
+  const [named, other] = [newCategoryId(), newCategoryId()];
+  it.each([
+    ['a blank name', { name: ' ', number: '' }, 'Must not be empty or only white space.'],
+    ['a name that is taken', { name: `SEALS ${named}`, number: '' }, `Another category has the name &quot;SEALS`],
+    ['such a name for a number', { name: `SEALS ${named}`, number: `${other}` }, 'Another category has the name'],
+    [
+      'a word as its number',
+      { name: 'Cats', number: 'one' },
+      'Must be a whole number from -9223372036854775808 to 9223372036854775807.',
+    ],
+    ['a number beyond int64', { name: 'Cats', number: '9223372036854775808' }, 'Must be a whole number from'],
+    ['a number that has a name', { name: 'Cats', number: `${named}` }, 'Already named “Seals'],
+  ])('shows %s as a problem, with what was typed', async (_case, fields, problem) => {
+    await nameCategory(named, `Seals ${named}`);
+    const visitor = await portal.signedUp();
+    await visitor.get('/categories');
+    const refused = await visitor.post('/categories', fields);
+    expect(refused.status).toBe(422);
+    expect(refused.text).toContain(problem);
+    expect(refused.text).toContain(`value="${fields.name}"`);
+    expect(refused.text).toContain(`value="${fields.number}"`);
+    expect(await nameOf(other)).toBeUndefined();
+  });
+
+  it('renames one, and names a number that has none', async () => {
+    const [foxes, none] = [newCategoryId(), newCategoryId()];
+    await nameCategory(foxes, `Foxes ${foxes}`);
+    const visitor = await portal.signedUp();
+    const page = await visitor.get(`/categories/${foxes}/name`);
+    expect(page.text).toContain(`value="Foxes ${foxes}"`);
+    const fields = { name: `Red foxes ${foxes}`, version: versionIn(page) };
+    const renamed = await sent(visitor, `/categories/${foxes}/name`, fields);
+    expect(renamed.text).toContain('The category has its new name.');
+    expect(renamed.text).toContain(fields.name);
+    expect((await visitor.get(`/categories/${none}/name`)).text).toContain(`Name the category ${none}`);
+    await sent(visitor, `/categories/${none}/name`, { name: `Foxes ${foxes}` });
+    const version = versionIn(await visitor.get(`/categories/${none}/name`));
+    const refused = await visitor.post(`/categories/${none}/name`, { name: `red FOXES ${foxes}`, version });
+    expect(refused.status).toBe(422);
+    expect(refused.text).toMatch(/id="name-problem">Another category has the name/);
+    expect(await nameOf(none)).toBe(`Foxes ${foxes}`);
+  });
+
+  it('renames only what was shown: somebody else’s change is told, and replaced only by who has read of it', async () => {
+    const id = newCategoryId();
+    await nameCategory(id, `Cats ${id}`);
+    const visitor = await portal.signedUp();
+    const version = versionIn(await visitor.get(`/categories/${id}/name`));
+    await nameCategory(id, `Tigers ${id}`);
+    const refused = await visitor.post(`/categories/${id}/name`, { name: `Lions ${id}`, version });
+    expect(refused.status).toBe(422);
+    expect(refused.text).toContain(`its name is “Tigers ${id}” now`);
+    expect(refused.text).toContain(`value="Lions ${id}"`);
+    expect(await nameOf(id)).toBe(`Tigers ${id}`);
+    await sent(visitor, `/categories/${id}/name`, { name: `Lions ${id}`, version: versionIn(refused) });
+    expect(await nameOf(id)).toBe(`Lions ${id}`);
+  });
+
+  it('tells all problems of its form at once', async () => {
+    const visitor = await portal.signedUp();
+    await visitor.get('/categories');
+    const { text } = await visitor.post('/categories', { name: ' ', number: '12345678901234567890' });
+    expect(text).toContain('<a href="#name">Name: Must not be empty or only white space.</a>');
+    expect(text).toContain('<a href="#number">Number (optional): Must be a whole number from');
+  });
+
+  it('removes one after a confirmation, unless an animal has it', async () => {
+    const [unused, used] = [newCategoryId(), newCategoryId()];
+    for (const id of [unused, used]) await nameCategory(id, `Kind ${id}`);
+    await addAnimal('Luna', used);
+    const visitor = await portal.signedUp();
+    expect((await visitor.get(`/categories/${unused}/remove`)).text).toContain('Remove the category');
+    expect(await nameOf(unused)).toBeDefined();
+    expect((await sent(visitor, `/categories/${unused}/remove`, {})).text).toContain('The category is removed.');
+    expect(await nameOf(unused)).toBeUndefined();
+    const refused = await visitor.post(`/categories/${used}/remove`);
+    expect(refused.status).toBe(422);
+    expect(refused.text).toContain(`An animal has the category ${used}.`);
+    expect(await nameOf(used)).toBeDefined();
+  });
+
+  it('shows all of them, page by page', async () => {
+    const ids = Array.from({ length: 22 }, newCategoryId);
+    for (const id of ids) await nameCategory(id, `page-${id}.`);
+    const found = await walk(await portal.signedUp(), '/categories', /"auto">page-(\d+)\.<\/bdi><\/th>/g);
+    expect(found.flat()).toEqual(ids.map(String));
+  });
+
+  it.each(['x', '9223372036854775808', '1.5'])('is not there for the number %s', async (id) => {
+    const visitor = await portal.signedUp();
+    await visitor.get('/categories');
+    for (const path of [`/categories/${id}/name`, `/categories/${id}/remove`]) {
+      expect((await visitor.get(path)).status).toBe(404);
+      expect((await visitor.post(path, { name: 'Cats' })).status).toBe(404);
+    }
+  });
+});
+
+describe('the catalogue', () => {
+  it('shows the name of a category beside its number', async () => {
+    const [named, unnamed] = [newCategoryId(), newCategoryId()];
+    await nameCategory(named, `Geckos ${named} <b>`);
+    for (const id of [named, unnamed]) await addAnimal('Gex', id);
+    const visitor = await portal.signedUp();
+    expect((await visitor.get(`/catalogue?categoryId=${named}`)).text).toContain(
+      `<td data-label="Category"><span><bdi dir="auto">Geckos ${named} &lt;b&gt;</bdi> <small>${named}</small></span></td>`,
+    );
+    expect((await visitor.get(`/catalogue?categoryId=${unnamed}`)).text).toContain(
+      `<td data-label="Category">${unnamed}</td>`,
+    );
+  });
+
+  it('shows the animals of one category, on every page and with every status', async () => {
+    const [id, other] = [newCategoryId(), newCategoryId()];
+    for (let index = 0; index < 21; index += 1) await addAnimal(`of-${id}-${index}.`, id, 'sold');
+    await addAnimal('of another', other, 'sold');
+    const visitor = await portal.signedUp();
+    const pages = await walk(visitor, `/catalogue?categoryId=${id}`, /(of-\d+-\d+\.|of another)/g);
+    expect(pages.flat()).toEqual(Array.from({ length: 21 }, (_, index) => `of-${id}-${index}.`));
+    expect(pages.map(({ length }) => length)).toEqual([20, 1]);
+    const { text } = await visitor.get(`/catalogue?categoryId=${id}`);
+    expect(text).toContain(`href="/catalogue?status=pending&amp;categoryId=${id}"`);
+    const pending = await visitor.get(`/catalogue?status=pending&categoryId=${id}`);
+    expect(pending.text).toContain(`There is no pending animal in the category <bdi dir="auto">${id}</bdi>.`);
+  });
+
+  it('offers the category that is shown, by its name if it has one', async () => {
+    const [named, unnamed] = [newCategoryId(), newCategoryId()];
+    await nameCategory(named, `Newts ${named}`);
+    const visitor = await portal.signedUp();
+    const optionsOf = ({ text }: { readonly text: string }) =>
+      text.match(/<option value="-?\d+"[^>]*>[^<]+<\/option>/g) ?? [];
+    expect(optionsOf(await visitor.get(`/catalogue?categoryId=${unnamed}`))[0]).toBe(
+      `<option value="${unnamed}" dir="auto" selected>${unnamed}</option>`,
+    );
+    expect(optionsOf(await visitor.get(`/catalogue?categoryId=${named}`))).toContain(
+      `<option value="${named}" dir="auto" selected>Newts ${named} (${named})</option>`,
+    );
+  });
+
+  it.each([
+    ['categoryId=cats', '#filter-categoryId', 'Category: Must be a whole number from'],
+    ['categoryId=9223372036854775808', '#filter-categoryId', 'Category: Must be a whole number from'],
+    ['categoryId=1&categoryId=2', '#filter-categoryId', 'Category: Must be given once.'],
+    ['id=12345678901234567890', '#filter-id', 'Id: Must be a whole number from -9223372036854775808'],
+  ])('lists nothing for %s, and says why', async (query, link, problem) => {
+    const { status, text } = await (await portal.signedUp()).get(`/catalogue?${query}`);
+    expect(status).toBe(422);
+    expect(text).toContain(`<a href="${link}">${problem}`);
+    expect(text).not.toContain('<tr id="animal-');
+  });
+
+  it('finds an animal by its id', async () => {
+    const id = await addAnimal('Findus', newCategoryId());
+    const visitor = await portal.signedUp();
+    const { text } = await visitor.get(`/catalogue?id=${id}`);
+    expect(text.match(/<tr id="animal-\d+"/g)).toEqual([`<tr id="animal-${id}"`]);
+    expect((await visitor.get('/catalogue?id=999999999')).text).toContain('There is no animal with the id 999999999.');
+  });
+
+  it('tells all problems of a new animal at once, and the range of its category', async () => {
+    const visitor = await portal.signedUp();
+    await visitor.get('/catalogue');
+    const fields = { name: '', categoryId: '12345678901234567890', status: '' };
+    const { status, text } = await visitor.post('/catalogue', fields);
+    expect(status).toBe(422);
+    expect(text).toContain('<a href="#add-name">Name: ');
+    expect(text).toContain(
+      '<a href="#add-categoryId">Category number: Must be a whole number from -9223372036854775808',
+    );
+  });
+
+  it('shows an animal that was added among its neighbours, marked, and leads back to the first page', async () => {
+    const id = newCategoryId();
+    for (let index = 0; index < 45; index += 1) await addAnimal(`neighbour ${index}`, id);
+    const visitor = await portal.signedUp();
+    const path = `/catalogue?categoryId=${id}`;
+    await visitor.get(path);
+    const answer = await visitor.post(path, { name: 'חתול <b>', categoryId: `${id}`, status: '' });
+    const [shown = '', fragment] = (answer.headers.get('location') ?? '').split('#');
+    let page = await visitor.get(shown);
+    const rowsIn = ({ text }: { readonly text: string }) => [
+      ...text.matchAll(/<tr id="(animal-\d+)"( class="added")?>/g),
+    ];
+    expect(rowsIn(page)).toHaveLength(20);
+    expect(rowsIn(page).flatMap(([, row, mark]) => (mark === undefined ? [] : [row]))).toEqual([fragment]);
+    expect(page.text).toContain('<bdi dir="auto">חתול &lt;b&gt;</bdi> <span class="tag good">New</span>');
+    expect(page.text).not.toContain('Next page');
+    const lengths = [];
+    for (let previous = linkIn(page, 'prev'); previous !== undefined; previous = linkIn(page, 'prev')) {
+      page = await visitor.get(previous);
+      lengths.push(rowsIn(page).length);
+    }
+    // The last one is the first page, which is full again.
+    expect(lengths).toEqual([20, 20]);
+    expect(page.text).not.toContain('First page');
+    expect(page.text).toContain('neighbour 0<');
+  });
+});
+
+describe('the orders', () => {
+  const ROW = /<th scope="row">(\d+)<\/th>/g;
+
+  it('are the account’s own, newest first, by status, page by page', async () => {
+    const [visitor, stranger] = [await portal.signedUp(), await portal.signedUp()];
+    const [key, strangers] = [await visitor.issueKey(), await stranger.issueKey()];
+    const order = async (name: string, itsKey: string) =>
+      make('/v1/store/orders', `{"petId": ${await addAnimal(name, newCategoryId())}}`, itsKey);
+    const theirs = await order('Theirs', strangers);
+    const ids: string[] = [];
+    for (let index = 0; index < 21; index += 1) ids.unshift(await order(`Animal ${index} <b>`, key));
+    await make(`/v1/store/orders/${ids[3]}/cancel`, '', key);
+    const pages = await walk(visitor, '/orders', ROW);
+    expect(pages.flat()).toEqual(ids);
+    expect(pages).toHaveLength(2);
+    expect(await walk(visitor, '/orders?status=cancelled', ROW)).toEqual([[ids[3]]]);
+    expect(await walk(stranger, '/orders', ROW)).toEqual([[theirs]]);
+    const { text } = await visitor.get('/orders');
+    expect(text).toContain('<bdi dir="auto">Animal 20 &lt;b&gt;</bdi>');
+    expect(text).toContain('<a href="/orders" aria-current="page">');
+    expect((await visitor.get('/orders?status=lost')).status).toBe(422);
+  });
+
+  it('say of an animal that was withdrawn that it was', async () => {
+    const visitor = await portal.signedUp();
+    const key = await visitor.issueKey();
+    const animal = await addAnimal('Luna', newCategoryId());
+    const order = await make('/v1/store/orders', `{"petId": ${animal}}`, key);
+    await make(`/v1/store/orders/${order}/cancel`, '', key);
+    expect((await call(`/v1/pets/${animal}`, STORE_KEY, { method: 'DELETE' })).status).toBe(204);
+    expect((await visitor.get('/orders')).text).toContain(`Withdrawn <small>${animal}</small>`);
+  });
+});
+
+describe('the messages', () => {
+  it('are the account’s own, newest first, page by page, each with its text', async () => {
+    const [visitor, stranger] = [await portal.signedUp(), await portal.signedUp()];
+    const key = await visitor.issueKey();
+    const ids: string[] = [];
+    for (let index = 0; index < 22; index += 1)
+      ids.push(await make('/v1/messages', { message: `message ${index} <b>` }, key));
+    const theirs = await make('/v1/messages', { message: 'a secret' }, await stranger.issueKey());
+    const [first = [], last = [], ...more] = await walk(visitor, '/messages', /<a href="\/messages\/(msg_\w+)">/g);
+    expect([first.length, last.length, more]).toEqual([20, 2, []]);
+    expect([...first, ...last].sort()).toEqual([...ids].sort());
+    // Those of one millisecond are in no order.
+    for (const id of last) expect(ids.slice(0, 6)).toContain(id);
+    const page = await visitor.get(`/messages/${ids[3]}`);
+    expect(page.text).toContain('<p class="message" dir="auto">message 3 &lt;b&gt;</p>');
+    for (const path of [`/messages/${theirs}`, '/messages/msg_unknown', '/messages/%00']) {
+      expect([path, (await visitor.get(path)).status]).toEqual([path, 404]);
+    }
+    expect((await visitor.get('/messages')).text).not.toContain('a secret');
+  });
+});

@@ -1,0 +1,12 @@
+import closePostgres from '../../../../packages/test-support/src/global-teardown.ts';
+
+export default async function globalTeardown(): Promise<void> {
+  if (globalThis.sharedPortal) {
+    const { portal, api, database, close } = globalThis.sharedPortal;
+    globalThis.sharedPortal = undefined;
+    await Promise.all([portal.close(), api.close()]);
+    await close();
+    await database.drop();
+  }
+  await closePostgres();
+}
