@@ -15,7 +15,6 @@ import {
   statusesBefore,
 } from './animal.js';
 import { ListAnimals } from './list-animals.js';
-import { inMemoryPorts } from '../testing/in-memory-ports.js';
 import { type ImportRow, MAX_IMPORTED_ID } from './import-animals.js';
 
 const alice = 1n as AccountId;

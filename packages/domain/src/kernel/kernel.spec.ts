@@ -96,7 +96,7 @@ describe('a page', () => {
   const listOf = (count: number) => {
     const ids = Array.from({ length: count }, (_, index) => index + 1);
     return (place: PageRequest<number>) =>
-      readPage(
+      readPage<number, number>(
         place,
         (id) => id,
         ({ after = 0, before, limit }) =>
