@@ -11,7 +11,7 @@ const repository = join(__dirname, '../..');
 const VIOLATIONS: Readonly<Record<string, readonly [file: string, text: string]>> = {
   'domain-imports-only-itself': ['packages/domain/src/bad.ts', `import type { Stats } from 'node:fs';`],
   'domain-specs-need-only-test-tools': ['packages/domain/src/bad.spec.ts', `import '@adoption-store/infrastructure';`],
-  'config-imports-no-other-package': ['packages/config/src/bad.ts', `import '@adoption-store/telemetry';`],
+  'config-imports-no-other-package': ['packages/config/src/bad.ts', `import '@adoption-store/infrastructure';`],
   'client-imports-nothing-of-ours': ['packages/client/src/bad.ts', `import 'node:crypto';`],
   'only-web-apps-import-nest': ['apps/worker/src/nest.ts', `import '@nestjs/common';`],
   'database-drivers-stay-in-infrastructure': ['apps/api/src/driver.ts', `import type { Repository } from 'typeorm';`],

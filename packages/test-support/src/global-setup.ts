@@ -6,6 +6,9 @@ import { type EmbeddedPostgres, openEmbeddedPostgres } from '@adoption-store/emb
 import { refuseStaleBuild } from './compiled.ts';
 import { createDatabase, nameOf, type TestDatabase } from './database.ts';
 
+// For a workspace whose own global setup needs more than the server.
+export { ask, createDatabase, type TestDatabase } from './database.ts';
+
 declare global {
   var testPostgres: { readonly server: EmbeddedPostgres; readonly dataDirectory: string } | undefined;
   var testTemplate: TestDatabase | undefined;

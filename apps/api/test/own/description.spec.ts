@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { limitsOf, plan } from '@adoption-store/domain';
 import { DEPRECATIONS, getPetDeprecation, readQuickStarts } from '@adoption-store/web';
@@ -234,6 +234,15 @@ describe('for generators of clients, the description', () => {
     const without = schemas.filter(({ part }) => !('oneOf' in part) && resolved(part)['examples'] === undefined);
     expect(without.map(({ pointer }) => pointer)).toEqual([]);
   });
+});
+
+it('each code of the registry is met by a suite', () => {
+  const specs = [join(__dirname, '..'), join(__dirname, '../../../../test/hostile')].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.spec.ts'))
+      .map((name) => readFileSync(join(folder, name), 'utf8')),
+  );
+  expect(Object.keys(errorStatuses).filter((code) => !specs.some((text) => text.includes(`'${code}'`)))).toEqual([]);
 });
 
 it('a response is checked against the description: what that lacks is a problem', async () => {

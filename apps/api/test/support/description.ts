@@ -6,7 +6,6 @@ import formats from 'ajv-formats';
 import { pathOf, routableUrl } from '../../src/requests/request-target.js';
 import { type JsonValue, parseJson } from '../../src/requests/strict-json.js';
 import type { ErrorBody } from '../../src/errors/error-codes.js';
-import type { RawResponse } from './raw-http.js';
 
 type Schema = Readonly<Record<string, unknown>> & { readonly $ref?: string };
 type Named<Part> = Readonly<Record<string, Part>>;
@@ -22,6 +21,15 @@ interface Response {
   readonly content?: {
     readonly 'application/json': { readonly schema: Schema; readonly examples?: Named<{ readonly value: unknown }> };
   };
+}
+
+/** As read from a socket. */
+export interface RawResponse {
+  readonly status: number;
+  /** Names are in lower case. Repeated headers are joined by ", ". */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body's bytes without chunking. */
+  readonly body: string;
 }
 
 interface Reference {

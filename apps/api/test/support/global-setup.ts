@@ -2,9 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-// Jest loads this file without the resolver that maps .js imports to .ts files.
-import { createDatabase, type TestDatabase } from '../../../../packages/test-support/src/database.ts';
-import openPostgres from '../../../../packages/test-support/src/global-setup.ts';
+import openPostgres, { createDatabase, type TestDatabase } from '@adoption-store/test-support/global-setup';
 
 declare global {
   var sharedApi: SharedServers | undefined;
@@ -21,7 +19,7 @@ interface SharedServers {
 /** One API for all specs that need no clock, database or settings of their own. They speak only HTTP to it. */
 export default async function globalSetup(...run: Parameters<typeof openPostgres>): Promise<void> {
   await openPostgres(...run);
-  // The compiled ones, as above.
+  // The compiled ones: Jest loads this file without the resolver that maps .js imports to .ts files.
   const [{ createApi }, { createApplication, plan }, { openInfrastructure }] = await Promise.all([
     import('@adoption-store/api'),
     import('@adoption-store/domain'),

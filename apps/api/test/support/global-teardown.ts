@@ -1,4 +1,4 @@
-import closePostgres from '../../../../packages/test-support/src/global-teardown.ts';
+import closePostgres from '@adoption-store/test-support/global-teardown';
 
 export default async function globalTeardown(): Promise<void> {
   if (globalThis.sharedApi) {

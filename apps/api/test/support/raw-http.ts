@@ -1,13 +1,7 @@
 import { connect, type Socket } from 'node:net';
-import { expectDescribed } from './description.js';
+import { expectDescribed, type RawResponse } from './description.js';
 
-export interface RawResponse {
-  readonly status: number;
-  /** Names are in lower case. Repeated headers are joined by ", ". */
-  readonly headers: Readonly<Record<string, string>>;
-  /** The body's bytes without chunking. */
-  readonly body: string;
-}
+export type { RawResponse };
 
 /** Longest wait for a response, in milliseconds. */
 const LONGEST_SILENCE = 5_000;

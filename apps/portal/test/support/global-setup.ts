@@ -1,7 +1,5 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-// Jest loads this file without the resolver that maps .js imports to .ts files.
-import { ask, createDatabase, type TestDatabase } from '../../../../packages/test-support/src/database.ts';
-import openPostgres from '../../../../packages/test-support/src/global-setup.ts';
+import openPostgres, { ask, createDatabase, type TestDatabase } from '@adoption-store/test-support/global-setup';
 
 declare global {
   var sharedPortal: SharedServers | undefined;
@@ -18,7 +16,7 @@ interface SharedServers {
 /** One portal, with its API, for all specs that need no clock, mails or database of their own. They speak only HTTP to it. */
 export default async function globalSetup(...run: Parameters<typeof openPostgres>): Promise<void> {
   await openPostgres(...run);
-  // The compiled ones, as above.
+  // The compiled ones: Jest loads this file without the resolver that maps .js imports to .ts files.
   const [{ createPortal }, { createApi }, domain, testing, { openInfrastructure }] = await Promise.all([
     import('@adoption-store/portal'),
     import('@adoption-store/api'),
