@@ -162,12 +162,6 @@ describe('the cache of keys', () => {
   }
 
   describe('an entry', () => {
-    it('needs no query for 1,000 requests', async () => {
-      const added = add(hashOf(1));
-      for (let request = 0; request < 1_000; request += 1) expect(await cache.find(hashOf(1))).toEqual(added);
-      expect(queries).toEqual([1]);
-    });
-
     it('is at most a second old, however much it is used', async () => {
       const { hash } = add(hashOf(1)).key;
       await cache.find(hash);

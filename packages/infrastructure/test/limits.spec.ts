@@ -374,7 +374,6 @@ describe('a request counter in this process', () => {
 });
 
 describe('the fallback', () => {
-  const noon = instant(Date.UTC(2026, 0, 1, 12));
   const LOST = new Error('Redis is lost');
   const requestAt = (now = noon): CountedRequest => ({
     requester: { address: '192.0.2.1' },
@@ -387,6 +386,9 @@ describe('the fallback', () => {
     readonly reject: (error: Error) => void;
   }
 
+  const answerIn = <Answer>(asked: Asked<Answer>[]) =>
+    new Promise<Answer>((resolve, reject) => asked.push({ resolve, reject }));
+
   /** A Redis whose answers the test gives. */
   class AnsweredByHand {
     isReady = true;
@@ -396,17 +398,9 @@ describe('the fallback', () => {
     readonly looked: Asked<Verdict>[] = [];
     readonly probed: Asked<void>[] = [];
 
-    decide(): Promise<Decision> {
-      return new Promise((resolve, reject) => this.asked.push({ resolve, reject }));
-    }
-
-    probe(): Promise<void> {
-      return new Promise((resolve, reject) => this.probed.push({ resolve, reject }));
-    }
-
-    look(): Promise<Verdict> {
-      return new Promise((resolve, reject) => this.looked.push({ resolve, reject }));
-    }
+    readonly decide = () => answerIn(this.asked);
+    readonly look = () => answerIn(this.looked);
+    readonly probe = () => answerIn(this.probed);
 
     close(): void {
       this.isClosed = true;
