@@ -292,16 +292,6 @@ describe('keys on several instances', () => {
   const becomes = (outcome: string, instance: Application, text: string) =>
     until(async () => (await outcomeOf(instance, text)) === outcome);
 
-  it('are known to one as another has changed them, once its cache has', async () => {
-    const [one, other] = await Promise.all([openInstance(), openInstance()]);
-    const { key, text } = await issue(one);
-    expect(await outcomeOf(other, text)).toBe('free');
-    await one.changePlan.execute({ email, plan: { name: 'business' } });
-    await becomes('business', other, text);
-    await one.revokeKey.execute({ id: key.id });
-    await becomes('revoked_api_key', other, text);
-  });
-
   it.each([
     ['an hour behind', -HOUR],
     ['an hour ahead', HOUR],

@@ -67,12 +67,13 @@ export function everyUseCase(application: Application, surroundings: Surrounding
         { ids },
         ...[[7n], [0n, 8n, -1n]].flatMap((categoryIds) => [{ categoryIds }, { categoryIds, ids }]),
       ];
-      const places = [undefined, 50_000n, 99_990n];
       for (const limit of [1, 100]) {
         for (const status of [undefined, 'available', 'pending', 'sold'] as const) {
-          const list = (query: object) => application.listAnimals.execute({ status, limit, ...query });
-          for (const after of places) await each(filters, (filter) => list({ after, ...filter }));
-          await Promise.all(places.map((after) => list({ after })));
+          const list = (query: Partial<Parameters<typeof application.listAnimals.execute>[0]>) =>
+            application.listAnimals.execute({ status, limit, ...query });
+          for (const after of [undefined, 50_000n, 99_990n])
+            await each(filters, (filter) => list({ after, ...filter }));
+          await Promise.all([100n, 50_000n, 99_990n].map((after) => list({ after })));
           await each([undefined, [1n]], (categoryIds) => list({ categoryIds, before: 50_000n }));
         }
       }

@@ -16,6 +16,7 @@ import {
 } from '@adoption-store/domain';
 import { requestCounterSuite } from '@adoption-store/domain/testing';
 import {
+  ask,
   askRedis,
   freePort,
   type RedisCluster,
@@ -111,15 +112,6 @@ const openServer = redisServerFor('what happens when Redis is lost');
     while (!events.some((event) => event.startsWith('Redis is back'))) await nextTurn();
   };
 
-  it('admits exactly the limit of 1,200 parallel requests to four instances', async () => {
-    const instances = await Promise.all([1, 2, 3, 4].map(() => openShared()));
-    const limits = { perMinute: 777, perDay: 1_000 };
-    const verdicts = await Promise.all(
-      instances.flatMap((instance) => Array.from({ length: 300 }, async () => instance.count(request({ limits })))),
-    );
-    expect(verdicts.filter(({ outcome }) => outcome === 'admitted')).toHaveLength(777);
-  });
-
   it('writes keys that expire by themselves, soon after their windows, refusals and bans', async () => {
     const counter = await openShared();
     const limits = { perMinute: 1, perDay: 1_000 };
@@ -213,19 +205,19 @@ const openServer = redisServerFor('what happens when Redis is lost');
 
   it('purges PostgreSQL’s rows, and decides as before, with Redis and without', async () => {
     const { counter } = await open(TIMEOUT);
-    const { dataSource } = database;
     const purge = async () => {
-      await dataSource.query(`
-        INSERT INTO accounts (email, plan, created_at) VALUES ('old@example.com', 'free', now()) ON CONFLICT DO NOTHING`);
-      await dataSource.query(`INSERT INTO request_counts SELECT id, '2025-12-24T00:00:00Z', 5 FROM accounts`);
+      await ask(
+        database.url,
+        `INSERT INTO accounts (email, plan, created_at) VALUES ('old@example.com', 'free', now()) ON CONFLICT DO NOTHING;
+         INSERT INTO request_counts SELECT id, '2025-12-24T00:00:00Z', 5 FROM accounts`,
+      );
       return counter.purge(noon);
     };
-    await counter.count(request());
-    expect(await purge()).toBe(1);
-    expect(await counter.count(request())).toMatchObject({ minute: { used: 2 }, day: { used: 2 } });
-    await redis.kill();
-    expect(await purge()).toBe(1);
-    expect(await counter.count(request())).toMatchObject({ minute: { used: 3 }, day: { used: 3 } });
+    for (const used of [1, 2, 3]) {
+      if (used === 3) await redis.kill();
+      if (used > 1) expect(await purge()).toBe(1);
+      expect(await counter.count(request())).toMatchObject({ minute: { used }, day: { used } });
+    }
   });
 
   it.each([

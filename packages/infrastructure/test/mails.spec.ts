@@ -192,15 +192,6 @@ describe('the mailer of messages', () => {
       expect(sink.received.map(({ body }) => body)).toEqual(['next']);
     });
 
-    it('is reported while the server is down, and sent once it is back', async () => {
-      await deliver();
-      await sink.close();
-      await expect(sender.send(message(), TIMEOUT)).rejects.toThrow('ECONNREFUSED');
-      await sink.startAgain();
-      await deliver({ text: 'again' });
-      expect(sink.received).toHaveLength(2);
-    });
-
     it('is reported if the sender is closed meanwhile, and afterwards', async () => {
       sink.trouble = { at: 'data', by: 'hanging' };
       const sending = sender.send(message(), TIMEOUT);
