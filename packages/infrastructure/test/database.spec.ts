@@ -63,16 +63,6 @@ describe('a batch', () => {
     jest.useRealTimers();
   });
 
-  it('runs a single item immediately', async () => {
-    const { batch, runs } = controlled();
-    const answer = batch.add(1);
-    expect(runs).toMatchObject([{ items: [1] }]);
-    runs[0]?.end();
-    expect(await answer).toBe('answer to 1');
-    await settled();
-    expect(batch.isIdle).toBe(true);
-  });
-
   it('starts the next run, with all waiting items, only after the previous one; a started run takes no more items', async () => {
     const { batch, runs } = controlled();
     const answers = [1, 2, 3].map((item) => batch.add(item));
@@ -152,19 +142,6 @@ describe('a batch', () => {
     const outcomes = await Promise.allSettled([0, 1, 2, 3].map((item) => batch.add(item)));
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
     expect(ran).toEqual([[0], [1, 2, 3], [1], [2], [3]]);
-  });
-
-  it('counts the time an item has waited towards its timeout', async () => {
-    const { batch, runs } = controlled();
-    const [first, second] = [batch.add(1), batch.add(2)];
-    jest.advanceTimersByTime(QUERY_TIMEOUT - 1);
-    runs[0]?.end();
-    expect(await first).toBe('answer to 1');
-    await settled();
-    expect(runs[1]?.items).toEqual([2]);
-    const late = expect(second).rejects.toMatchObject({ code: 'service_unavailable' });
-    jest.advanceTimersByTime(1);
-    await late;
   });
 
   it('refuses an overdue item without running it, also when it runs the items of a failed run one by one', async () => {
@@ -429,29 +406,21 @@ describe('deleting in portions', () => {
   });
 });
 
-const dataSource = { driver: { master: { dropUnused: () => undefined } } } as unknown as DataSource;
-const LOST = Object.assign(new Error('terminating connection'), { code: '57P01' });
-
-/** A read that fails the given number of times, and the number of its runs. */
-function readThatFails(times: number, error: Error) {
+it.each([
+  [1, 'answered', 2],
+  [2, 'answered', 3],
+  [3, 'given up', 3],
+])('a read that loses its connection %d times in a row is %s', async (losses, outcome, expected) => {
+  const dataSource = { driver: { master: { dropUnused: () => undefined } } } as unknown as DataSource;
+  const lost = Object.assign(new Error('terminating connection'), { code: '57P01' });
   let runs = 0;
-  const read = () => {
+  const read = async () => {
     runs += 1;
-    return runs > times ? Promise.resolve('read') : Promise.reject(error);
+    if (runs <= losses) throw lost;
+    return 'answered';
   };
-  return { answer: retryRead(dataSource, read), runs: () => runs };
-}
-
-describe('a read', () => {
-  it.each([1, 2])('is retried after %d lost connections in a row', async (times) => {
-    await expect(readThatFails(times, LOST).answer).resolves.toBe('read');
-  });
-
-  it('is given up after three', async () => {
-    const { answer, runs } = readThatFails(3, LOST);
-    await expect(answer).rejects.toBe(LOST);
-    expect(runs()).toBe(3);
-  });
+  const answer = await retryRead(dataSource, read).catch((error: unknown) => error);
+  expect([answer, runs]).toEqual([outcome === 'answered' ? outcome : lost, expected]);
 });
 
 describe('the monitor of dependencies', () => {
@@ -471,30 +440,16 @@ describe('the monitor of dependencies', () => {
   const LOST = { dependency: 'redis', name: 'Redis', isUp: false, reason: 'connection refused' } as const;
   const BACK = { dependency: 'redis', name: 'Redis', isUp: true } as const;
 
-  it('reports a loss once, with its reason, and the return once', () => {
+  it('reports a loss once, with its reason, and the return once, of each dependency apart', () => {
     const { monitor, changes } = monitored();
     monitor.record('redis');
     monitor.record('redis', new Error('connection refused'));
+    monitor.record('postgresql');
+    expect([...monitor.read()]).toEqual(Object.entries({ redis: false, postgresql: true }));
     monitor.record('redis', new Error('still refused'));
     monitor.record('redis');
     monitor.record('redis');
     expect(changes).toEqual([LOST, BACK]);
-  });
-
-  it('keeps the dependencies apart', () => {
-    const { monitor } = monitored();
-    monitor.record('redis', new Error('connection refused'));
-    monitor.record('postgresql');
-    expect([...monitor.read()]).toEqual([
-      ['redis', false],
-      ['postgresql', true],
-    ]);
-  });
-
-  it('gives the reason of each address that could not be reached', () => {
-    const { monitor, changes } = monitored();
-    monitor.record('postgresql', new AggregateError([new Error('refused by ::1'), new Error('refused by 127.0.0.1')]));
-    expect(changes[0]?.reason).toBe('refused by ::1; refused by 127.0.0.1');
   });
 
   it('asks again after the interval, whether there was an answer or not', async () => {
@@ -717,13 +672,10 @@ const startPooler = pgBouncerFor('a pooler in transaction mode');
     return { ...ports, secret };
   }
 
-  it('a process without the setting doesn’t start, and names it', async () => {
+  it('a process without the setting, or whose direct address leads there, too, doesn’t start, and says so', async () => {
     await expect(open(url)).rejects.toThrow(
       /^the database of DATABASE_URL \(127\.0\.0\.1:\d+\/\w+\) can't be used: unsupported startup parameter: \w+: set DATABASE_POOLER=transaction, and DATABASE_DIRECT_URL to the address of PostgreSQL itself$/,
     );
-  });
-
-  it('a process whose direct address leads there, too, doesn’t start, and says so', async () => {
     await expect(open(url, url)).rejects.toThrow(
       /^the database of DATABASE_DIRECT_URL .* can't be used: unsupported startup .*: it must be the address of PostgreSQL itself$/,
     );

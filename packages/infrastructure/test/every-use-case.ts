@@ -49,27 +49,32 @@ export function everyUseCase(application: Application, surroundings: Surrounding
   const key = async (whose: string) => application.issueKey.execute({ accountId: (await open(whose)).id, name });
   const password = 'correct horse battery';
   const signUp = (whose: string) => application.signUp.execute({ email: `${whose}-${email}`, password });
+  /** One after the other. */
+  const each = async <Item>(items: readonly Item[], work: (item: Item) => Promise<unknown>) => {
+    for (const item of items) await work(item);
+  };
+  const twice = (token: string | undefined, work: (token: string) => Promise<unknown>) =>
+    each([token ?? '', token ?? ''], work);
+  const both = (work: (accountId: AccountId) => Promise<unknown>) => each([partner, newcomer], work);
+  const dayBefore = () => ({ createdAt: later(clock.now(), -DAY), id: 'msg_7' as MessageId });
   return {
     addAnimal: () => Promise.all([1n, 2n, 3n].map((categoryId) => application.addAnimal.execute({ name, categoryId }))),
     getAnimal: () => Promise.all([7n, 8n].map((id) => application.getAnimal.execute(id))),
     listAnimals: async () => {
+      const ids = [5n, 70_000n, 10_000_000n];
+      const filters = [
+        {},
+        { ids },
+        ...[[7n], [0n, 8n, -1n]].flatMap((categoryIds) => [{ categoryIds }, { categoryIds, ids }]),
+      ];
       for (const limit of [1, 100]) {
         for (const status of [undefined, 'available', 'pending', 'sold'] as const) {
-          for (const after of [undefined, 50_000n, 99_990n]) {
-            await application.listAnimals.execute({ status, limit, after });
-            await application.listAnimals.execute({ status, limit, after, ids: [5n, 70_000n, 10_000_000n] });
-            for (const categoryIds of [[7n], [0n, 8n, -1n]]) {
-              await application.listAnimals.execute({ status, limit, after, categoryIds });
-              await application.listAnimals.execute({ status, limit, after, categoryIds, ids: [5n, 70_000n] });
-            }
-          }
-          const pages = [100n, 50_000n, 99_990n].map((after) =>
-            application.listAnimals.execute({ status, limit, after }),
-          );
-          await Promise.all(pages);
-          for (const categoryIds of [undefined, [1n]]) {
-            await application.listAnimals.execute({ status, limit, categoryIds, before: 50_000n });
-          }
+          const list = (query: Partial<Parameters<typeof application.listAnimals.execute>[0]>) =>
+            application.listAnimals.execute({ status, limit, ...query });
+          for (const after of [undefined, 50_000n, 99_990n])
+            await each(filters, (filter) => list({ after, ...filter }));
+          await Promise.all([100n, 50_000n, 99_990n].map((after) => list({ after })));
+          await each([undefined, [1n]], (categoryIds) => list({ categoryIds, before: 50_000n }));
         }
       }
     },
@@ -130,12 +135,9 @@ export function everyUseCase(application: Application, surroundings: Surrounding
     listOrders: async () => {
       for (const accountId of [partner, newcomer, 50n as AccountId]) {
         for (const status of [undefined, 'placed', 'completed', 'cancelled', 'expired'] as const) {
-          for (const after of [undefined, 50_000n, 99_990n]) {
-            await application.listOrders.execute({ accountId, status, after, limit: 20 });
-          }
-          for (const place of [{}, { before: 50_000n }]) {
-            await application.listOrders.execute({ accountId, status, first: 'newest', ...place });
-          }
+          const oldest = [undefined, 50_000n, 99_990n].map((after) => ({ after, limit: 20 }));
+          const newest = [{}, { before: 50_000n }].map((place) => ({ first: 'newest' as const, ...place }));
+          await each([...oldest, ...newest], (page) => application.listOrders.execute({ accountId, status, ...page }));
         }
       }
     },
@@ -147,12 +149,13 @@ export function everyUseCase(application: Application, surroundings: Surrounding
     queueMessage: () => application.queueMessage.execute({ accountId: partner, text: name }),
     getMessage: () => application.getMessage.execute({ accountId: partner, id: 'msg_7' }),
     listMessages: async () => {
-      for (const after of [undefined, { createdAt: later(clock.now(), -DAY), id: 'msg_7' as MessageId }]) {
-        for (const who of ['account-1@example.com', 'account-10@example.com']) {
-          await application.listMessages.execute({ email: who, after, limit: 20 });
-        }
-        await application.listMessages.execute({ status: 'failed', after, limit: 20 });
-      }
+      const whose = [
+        { email: 'account-1@example.com' },
+        { email: 'account-10@example.com' },
+        { status: 'failed' as const },
+      ];
+      for (const after of [undefined, dayBefore()])
+        await each(whose, (filter) => application.listMessages.execute({ ...filter, after, limit: 20 }));
     },
     retryMessage: async () => {
       await application.retryMessage.execute({ id: `msg_${run * 100 + 2}` });
@@ -199,24 +202,20 @@ export function everyUseCase(application: Application, surroundings: Surrounding
       for (const isDisabled of [true, false]) await application.disableKey.execute({ id, isDisabled });
     },
     listOperations: async () => application.listOperations.execute([(await key('operations')).key]),
-    showMessages: async () => {
-      const place = { createdAt: later(clock.now(), -DAY), id: 'msg_7' as MessageId };
-      for (const accountId of [partner, newcomer]) {
-        for (const each of [{}, { after: place }, { before: place }]) {
-          await application.showMessages.execute({ accountId, ...each });
-        }
-      }
-    },
+    showMessages: () =>
+      both((accountId) =>
+        each([{}, { after: dayBefore() }, { before: dayBefore() }], (place) =>
+          application.showMessages.execute({ accountId, ...place }),
+        ),
+      ),
     showKey: () => application.showKey.execute({ accountId: partner, id: 11n }),
-    showKeys: async () => {
-      for (const accountId of [partner, newcomer]) {
+    showKeys: () =>
+      both(async (accountId) => {
         for (const states of [undefined, ['active', 'disabled']] as const) {
-          for (const place of [{}, { after: 50_000n }, { before: 50_000n }]) {
-            await application.showKeys.execute({ accountId, states, ...place });
-          }
+          const places = [{}, { after: 50_000n }, { before: 50_000n }];
+          await each(places, (place) => application.showKeys.execute({ accountId, states, ...place }));
         }
-      }
-    },
+      }),
     authenticate: async () => application.authenticate.execute((await key('authenticate')).text),
     signUp: async () => {
       await signUp('sign-up');
@@ -226,9 +225,7 @@ export function everyUseCase(application: Application, surroundings: Surrounding
       await signUp('sign-in');
       // Rehashes, because the parameters have changed.
       hasher.generation += 1;
-      for (const each of ['sign-in', 'nobody']) {
-        await application.signIn.execute({ email: `${each}-${email}`, password });
-      }
+      await each(['sign-in', 'nobody'], (who) => application.signIn.execute({ email: `${who}-${email}`, password }));
     },
     changePassword: async () => {
       const { id: accountId } = await signUp('change');
@@ -236,16 +233,15 @@ export function everyUseCase(application: Application, surroundings: Surrounding
     },
     requestPasswordReset: async () => {
       await signUp('request');
-      for (const each of ['request', 'nobody']) {
-        await application.requestPasswordReset.execute({ email: `${each}-${email}` });
-      }
+      await each(['request', 'nobody'], (who) =>
+        application.requestPasswordReset.execute({ email: `${who}-${email}` }),
+      );
     },
     resetPassword: async () => {
       await signUp('reset');
       await application.requestPasswordReset.execute({ email: `reset-${email}` });
       await application.deliverAccountMails.execute();
-      const token = mailer.resets.at(-1)?.token ?? '';
-      for (const each of [token, token]) await application.resetPassword.execute({ token: each, password });
+      await twice(mailer.resets.at(-1)?.token, (token) => application.resetPassword.execute({ token, password }));
     },
     deliverAccountMails: async () => {
       for (const [number, failure] of [undefined, new Error('the mail server is away')].entries()) {
@@ -267,8 +263,7 @@ export function everyUseCase(application: Application, surroundings: Surrounding
     proveAddress: async () => {
       await signUp('prove');
       await application.deliverAccountMails.execute();
-      const token = mailer.proofs.at(-1)?.token ?? '';
-      for (const each of [token, token]) await application.proveAddress.execute({ token: each });
+      await twice(mailer.proofs.at(-1)?.token, (token) => application.proveAddress.execute({ token }));
     },
     requestAddressChange: async () => {
       const { id: accountId } = await signUp('ask');
@@ -279,8 +274,8 @@ export function everyUseCase(application: Application, surroundings: Surrounding
       const { id: accountId } = await signUp('move');
       await application.requestAddressChange.execute({ accountId, email: `moved-${email}`, password });
       await application.deliverAccountMails.execute();
-      const token = mailer.to(`moved-${email}`, 'change')[0]?.token ?? '';
-      for (const each of [token, token]) await application.changeAddress.execute({ token: each });
+      const [mail] = mailer.to(`moved-${email}`, 'change');
+      await twice(mail?.token, (token) => application.changeAddress.execute({ token }));
     },
     closeAccount: async () => {
       const { id: accountId } = await signUp('close');
@@ -313,38 +308,32 @@ export function everyUseCase(application: Application, surroundings: Surrounding
       const source = await application.authenticate.execute(text);
       for (let count = 0; count < 60; count += 1) await application.meterRequest.execute(source);
     },
-    showUsage: async () => {
-      for (const accountId of [partner, newcomer]) {
+    showUsage: () =>
+      both(async (accountId) => {
         const { keys } = await application.showUsage.execute({ accountId });
         await application.showUsage.execute({ accountId, keyId: keys[0]?.key.id });
-      }
-    },
+      }),
     recordRequest: async () => {
       const { id: keyId } = (await key('record')).key;
       const { text } = await application.issueKey.execute({ accountId: partner });
       const verdict = await application.meterRequest.look(await application.authenticate.execute(text));
-      for (const accountId of [partner, newcomer]) {
+      await both(async (accountId) => {
         for (let index = 0; index < 120; index += 1) {
           const refusal = { operation: 'GET /v1/pets', code: 'rate_limited', requestId: `${name}-${index}` };
           application.recordRequest.execute({ accountId, keyId }, { isUse: true, verdict, operation: 'list', refusal });
         }
-      }
+      });
     },
-    showRefusals: async () => {
-      for (const accountId of [partner, newcomer]) {
-        for (const requestId of [undefined, 'request-7']) {
-          await application.showRefusals.execute({ accountId, requestId });
-        }
-      }
-    },
+    showRefusals: () =>
+      both((accountId) =>
+        each([undefined, 'request-7'], (requestId) => application.showRefusals.execute({ accountId, requestId })),
+      ),
     answerOnce: async () => {
       const work = () => application.addAnimal.execute({ name, categoryId: 1n }).then(String);
       for (const each of [name, name, `key-${(run + 1) * 50}`]) {
         await inVain(application.answerOnce.execute({ accountId: partner, key: each, fingerprint: name }, work));
       }
     },
-    purgeExpired: async () => {
-      for (const kind of PURGED_KINDS) await application.purgeExpired.execute(kind);
-    },
+    purgeExpired: () => each(PURGED_KINDS, (kind) => application.purgeExpired.execute(kind)),
   } satisfies Record<keyof Application, () => Promise<unknown>>;
 }

@@ -31,9 +31,11 @@ export const FILLS: readonly string[] = [
   SELECT CASE WHEN n % 10 = 0 THEN n ELSE 1 END, 'key-' || n, 'fingerprint', 'answer',
     now() - CASE WHEN n % 50 = 0 THEN interval '2 days' ELSE interval '0' END
   FROM generate_series(1, ${ROWS}) AS n`,
-  `INSERT INTO password_resets (token_hash, account_id, expires_at)
-  SELECT encode(sha256(n::text::bytea), 'hex'), n, now() + CASE WHEN n % 50 = 0 THEN interval '-1 day' ELSE interval '30 days' END
-  FROM generate_series(1, ${ROWS}) AS n`,
+  ...['password_resets', 'address_proofs'].map(
+    (table) => `INSERT INTO ${table} (token_hash, account_id, expires_at)
+    SELECT encode(sha256(n::text::bytea), 'hex'), n, now() + CASE WHEN n % 50 = 0 THEN interval '-1 day' ELSE interval '30 days' END
+    FROM generate_series(1, ${ROWS}) AS n`,
+  ),
   `INSERT INTO account_mails (id, account_id, kind, page, status, due_at, created_at, expires_at)
   SELECT 'mail_' || n, CASE WHEN n % 10 = 0 THEN n ELSE 1 END, 'reset', 'https://portal.example.com',
     CASE WHEN n % 1000 = 0 THEN 'queued' ELSE 'sent' END, now() + interval '30 days', now(),
@@ -41,9 +43,6 @@ export const FILLS: readonly string[] = [
   FROM generate_series(1, ${ROWS}) AS n`,
   `INSERT INTO attempts (subject_hash, times, expires_at)
   SELECT encode(sha256(n::text::bytea), 'hex'), ARRAY[now()], now() + CASE WHEN n % 50 = 0 THEN interval '-1 day' ELSE interval '30 days' END
-  FROM generate_series(1, ${ROWS}) AS n`,
-  `INSERT INTO address_proofs (token_hash, account_id, expires_at)
-  SELECT encode(sha256(n::text::bytea), 'hex'), n, now() + CASE WHEN n % 50 = 0 THEN interval '-1 day' ELSE interval '30 days' END
   FROM generate_series(1, ${ROWS}) AS n`,
   `INSERT INTO address_changes (token_hash, account_id, expires_at, mail_id)
   SELECT encode(sha256(n::text::bytea), 'hex'), n, now() + CASE WHEN n % 50 = 0 THEN interval '-1 day' ELSE interval '30 days' END, 'mail-' || n

@@ -258,19 +258,14 @@ describe('a request counter in this process', () => {
 
     it('saves the counts and bans of 2,500 accounts after an outage at the first attempt, in portions of 2,000', async () => {
       // Without the time limit of the adapters.
-      await ask(
-        database.url,
-        `INSERT INTO accounts (email, plan, created_at)
-         SELECT n || '@example.com', 'free', now() FROM generate_series(1, 2500) AS n`,
-      );
-      await ask(
-        database.url,
-        `INSERT INTO api_keys (account_id, hash, ending, created_at)
-         SELECT id, lpad(to_hex(id), 64, '0'), 'wxyz', now() FROM accounts WHERE email ~ '^[0-9]+@'`,
-      );
       const rows = await ask<{ account_id: string; id: string }>(
         database.url,
-        `SELECT account_id, id FROM api_keys WHERE hash ~ '^0{50}' ORDER BY random()`,
+        `WITH opened AS (
+           INSERT INTO accounts (email, plan, created_at)
+           SELECT n || '@example.com', 'free', now() FROM generate_series(1, 2500) AS n RETURNING id
+         )
+         INSERT INTO api_keys (account_id, hash, ending, created_at)
+         SELECT id, lpad(to_hex(id), 64, '0'), 'wxyz', now() FROM opened ORDER BY random() RETURNING account_id, id`,
       );
       // As autovacuum would: these connections have plans for tables of a few rows.
       await ask(database.url, 'ANALYZE accounts, api_keys');
@@ -374,7 +369,6 @@ describe('a request counter in this process', () => {
 });
 
 describe('the fallback', () => {
-  const noon = instant(Date.UTC(2026, 0, 1, 12));
   const LOST = new Error('Redis is lost');
   const requestAt = (now = noon): CountedRequest => ({
     requester: { address: '192.0.2.1' },
@@ -387,6 +381,9 @@ describe('the fallback', () => {
     readonly reject: (error: Error) => void;
   }
 
+  const answerIn = <Answer>(asked: Asked<Answer>[]) =>
+    new Promise<Answer>((resolve, reject) => asked.push({ resolve, reject }));
+
   /** A Redis whose answers the test gives. */
   class AnsweredByHand {
     isReady = true;
@@ -396,17 +393,9 @@ describe('the fallback', () => {
     readonly looked: Asked<Verdict>[] = [];
     readonly probed: Asked<void>[] = [];
 
-    decide(): Promise<Decision> {
-      return new Promise((resolve, reject) => this.asked.push({ resolve, reject }));
-    }
-
-    probe(): Promise<void> {
-      return new Promise((resolve, reject) => this.probed.push({ resolve, reject }));
-    }
-
-    look(): Promise<Verdict> {
-      return new Promise((resolve, reject) => this.looked.push({ resolve, reject }));
-    }
+    readonly decide = () => answerIn(this.asked);
+    readonly look = () => answerIn(this.looked);
+    readonly probe = () => answerIn(this.probed);
 
     close(): void {
       this.isClosed = true;

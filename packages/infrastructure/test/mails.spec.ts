@@ -192,15 +192,6 @@ describe('the mailer of messages', () => {
       expect(sink.received.map(({ body }) => body)).toEqual(['next']);
     });
 
-    it('is reported while the server is down, and sent once it is back', async () => {
-      await deliver();
-      await sink.close();
-      await expect(sender.send(message(), TIMEOUT)).rejects.toThrow('ECONNREFUSED');
-      await sink.startAgain();
-      await deliver({ text: 'again' });
-      expect(sink.received).toHaveLength(2);
-    });
-
     it('is reported if the sender is closed meanwhile, and afterwards', async () => {
       sink.trouble = { at: 'data', by: 'hanging' };
       const sending = sender.send(message(), TIMEOUT);
@@ -241,42 +232,25 @@ describe('the mailer of messages', () => {
     });
   });
 
-  describe('an instance', () => {
-    it.each([
-      ['by SMTP', () => ({ smtpUrl: sink.url, from: 'a@example.com', to: 'store@example.com' })],
-      ['by telling a function', () => (told: ClaimedMessage) => void written.push(told.text)],
-    ])('delivers %s', async (_how, delivery) => {
-      await withInstance(delivery(), (messageSender) => messageSender.send(message({ text: 'Hi' }), TIMEOUT));
-      expect([...written.splice(0), ...sink.received.map(({ body }) => body)]).toEqual(['Hi']);
-    });
-
-    it('reports the function’s error', async () => {
-      const delivery = () => {
-        throw new Error('the disk is full');
-      };
-      await withInstance(delivery, async (messageSender) => {
-        await expect(messageSender.send(message(), TIMEOUT)).rejects.toThrow('the disk is full');
-      });
-    });
-
-    it('without a delivery delivers nothing, and says so', async () => {
-      await withInstance(undefined, async (messageSender) => {
-        await expect(messageSender.send(message(), TIMEOUT)).rejects.toThrow('this process delivers no messages');
-      });
-    });
-
-    const written: string[] = [];
-    type Config = Parameters<typeof openInfrastructure>[0];
-    type Sender = Awaited<ReturnType<typeof openInfrastructure>>['ports']['messageSender'];
-
-    async function withInstance(delivery: Config['delivery'], work: (messageSender: Sender) => Promise<void>) {
-      const database = await createDatabase();
-      const config = { databaseUrl: database.url, poolSize: 1, delivery };
-      const { ports, close } = await openInfrastructure(config);
-      await work(ports.messageSender);
-      await close();
-      await database.drop();
-    }
+  it('an instance delivers by SMTP or by telling a function, whose error it reports, or says that it delivers none', async () => {
+    const database = await createDatabase();
+    const sending = async (delivery: Parameters<typeof openInfrastructure>[0]['delivery'], text: string) => {
+      const { ports, close } = await openInfrastructure({ databaseUrl: database.url, poolSize: 1, delivery });
+      const sent = ports.messageSender.send(message({ text }), TIMEOUT);
+      return sent.then(() => 'sent', String).finally(close);
+    };
+    const told: string[] = [];
+    const full = () => {
+      throw new Error('the disk is full');
+    };
+    expect([
+      await sending({ smtpUrl: sink.url, from: 'a@example.com', to: 'store@example.com' }, 'mailed'),
+      await sending(({ text }) => void told.push(text), 'told'),
+      await sending(full, 'lost'),
+      await sending(undefined, 'lost'),
+    ]).toEqual(['sent', 'sent', 'Error: the disk is full', expect.stringContaining('delivers no messages')]);
+    expect([...sink.received.map(({ body }) => body), ...told]).toEqual(['mailed', 'told']);
+    await database.drop();
   });
 
   describe('a mail server with an untrusted certificate', () => {
@@ -347,43 +321,34 @@ describe('the mailer of accounts', () => {
     expiresAt: instant(Date.UTC(2026, 0, 1, 13)),
   });
   const proof = (): AccountMail => ({ ...reset(), kind: 'proof', page: 'https://portal.example.com/confirm-address' });
+  const changed: AccountMail = { ...reset(), kind: 'changed', page: '', token: undefined };
+  const mailed = async (mail: AccountMail) => {
+    await sender.send(mail, TIMEOUT);
+    return sink.received.at(-1);
+  };
 
-  it.each(['dev@example.com', 'a,b;c@example.com'])('mails the link to %s alone, and until when', async (email) => {
-    await sender.send(reset(email), TIMEOUT);
-    const [mail] = sink.received;
-    expect(mail?.to).toHaveLength(1);
-    expect(mail?.from).toBe('no-reply@shop.example');
-    expect(mail?.body).toContain(`\nhttps://portal.example.com/reset-password#${token}\n`);
-    expect(mail?.body).toContain('1 January 2026 at 13:00 UTC');
-  });
+  it.each([
+    ['resets a password', reset('a,b;c@example.com'), 'reset-password', 'password'],
+    ['proves an address', proof(), 'confirm-address', 'If it was not you, do not confirm it.'],
+  ])(
+    'mails the link that %s to its address alone, until when, and what else to know',
+    async (_what, each, page, hint) => {
+      const mail = await mailed(each);
+      expect([mail?.from, mail?.to.length]).toEqual(['no-reply@shop.example', 1]);
+      expect(mail?.body).toContain(`\nhttps://portal.example.com/${page}#${token}\n`);
+      for (const part of ['1 January 2026 at 13:00 UTC', hint]) expect(mail?.body).toContain(part);
+    },
+  );
 
-  it('mails the link that proves an address, and what to do for an owner who has opened no account', async () => {
-    await sender.send(proof(), TIMEOUT);
-    const [mail] = sink.received;
-    expect(mail?.to).toEqual(['dev@example.com']);
-    expect(mail?.body).toContain(`\nhttps://portal.example.com/confirm-address#${token}\n`);
-    expect(mail?.body).toContain('1 January 2026 at 13:00 UTC');
-    expect(mail?.body).toContain('If it was not you, do not confirm it.');
-  });
-
-  it('mails the notice that an address was changed, which has no link', async () => {
-    await sender.send({ ...reset(), kind: 'changed', page: '', token: undefined }, TIMEOUT);
-    const [mail] = sink.received;
+  it('mails the notice that an address was changed, which has no link, and names the operator’s contact if it is known', async () => {
+    const mail = await mailed(changed);
     expect(mail?.to).toEqual(['dev@example.com']);
     expect(mail?.body).toContain('e-mail address of your account at the Animal Adoption Store was changed');
     expect(mail?.body).not.toMatch(/#|http/);
     expect(mail?.body).toContain('Contact the operator of the service at once.');
-  });
-
-  it('names the operator’s contact, if it is known', async () => {
-    const named = new SmtpAccountMailSender({
-      smtpUrl: sink.url,
-      from: 'no-reply@shop.example',
-      contact: 'help@shop.example',
-    });
-    await named.send({ ...reset(), kind: 'changed', page: '', token: undefined }, TIMEOUT);
-    named.close();
-    expect(sink.received[0]?.body).toContain('Contact help@shop.example at once.');
+    sender.close();
+    sender = new SmtpAccountMailSender({ smtpUrl: sink.url, from: 'a@shop.example', contact: 'help@shop.example' });
+    expect((await mailed(changed))?.body).toContain('Contact help@shop.example at once.');
   });
 
   it.each([

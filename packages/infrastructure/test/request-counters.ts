@@ -12,6 +12,7 @@ import {
   limitsOf,
   MINUTE,
   MOST_SKEW,
+  type Requester,
   SECOND,
   type Verdict,
 } from '@adoption-store/domain';
@@ -100,13 +101,8 @@ export async function nextTurn(): Promise<void> {
 /** The moments at which a decision could change after this verdict, and the last ones at which a clock is ahead. */
 function edgesOf({ minute, day, bannedUntil }: Verdict, bannedAt: Instant): readonly Instant[] {
   const starts = [later(minute.resetsAt, -MINUTE), later(day.resetsAt, -DAY), bannedAt];
-  const ends = [
-    minute.resetsAt,
-    day.resetsAt,
-    later(bannedAt, DAY),
-    ...(bannedUntil === undefined ? [] : [bannedUntil]),
-  ];
-  return [...ends, ...starts.map((start) => later(start, -MOST_SKEW))];
+  const ends = [minute.resetsAt, day.resetsAt, later(bannedAt, DAY)];
+  return bannedUntil === undefined ? [...ends, ...starts.map((start) => later(start, -MOST_SKEW))] : [bannedUntil];
 }
 
 /** The port's suite, and the domain's function as the model of it. */
@@ -141,20 +137,24 @@ export function counterSuites(name: string, open: OpenRequestCounter): void {
       const requesters = { address, key, sibling: { ...key, keyId: newKey() }, stranger: newRequester() };
       let [now, bannedAt] = [noon, noon];
       let last: Verdict | undefined;
+      let requester: Requester = key;
       for (const { when, who, perMinute, perDay, times, method, isPurgedBefore } of steps) {
-        if (typeof when === 'number') now = later(now, when);
-        else if (last !== undefined) {
+        if (typeof when === 'number') {
+          now = later(now, when);
+          requester = requesters[who];
+        } else if (last !== undefined) {
           // A clock that goes back by days makes a counter without stored rows forget some of them.
           const edges = edgesOf(last, bannedAt).filter((each) => each > later(now, -HOUR));
           now = later(edges[when.edge % edges.length] ?? now, when.offset);
         }
         if (isPurgedBefore) await requests.purge(now);
-        const limits = { perMinute, perDay: who === 'address' ? Infinity : perDay };
-        for (let time = 0; time < times; time++) {
-          const request = { requester: requesters[who], limits, now };
-          const [actual, expected] = [await requests[method](request), await model[method](request)];
+        const limits = { perMinute, perDay: 'address' in requester ? Infinity : perDay };
+        const request = { requester, limits, now };
+        // The look at the end shows what was stored.
+        for (const each of [...Array<typeof method>(times).fill(method), 'look' as const]) {
+          const [actual, expected] = [await requests[each](request), await model[each](request)];
           // Addresses have no daily limit.
-          expect(actual).toEqual(who === 'address' ? { ...expected, day: actual.day } : expected);
+          expect(actual).toEqual('address' in requester ? { ...expected, day: actual.day } : expected);
           if (expected.bannedUntil !== undefined && expected.bannedUntil !== last?.bannedUntil) bannedAt = now;
           last = expected;
         }

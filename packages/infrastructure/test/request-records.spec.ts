@@ -218,20 +218,6 @@ describe('the waiting records', () => {
     expect([rowsOf('uses')[1], rowsOf('operations')[1]]).toEqual([['1 12:01'], ['1 list 12:01']]);
   });
 
-  it('hours are kept separate, even if a clock goes back', async () => {
-    for (const at of [NOON, NOON + HOUR, NOON + HOUR - 1]) count(1, true, at);
-    await pass(1_000);
-    expect(rowsOf('usage')).toEqual([['1 12:00 2 0', '1 13:00 1 0']]);
-  });
-
-  it('of a flood of refusals the last 100 of an account are written each second', async () => {
-    refuse(2, 'rare');
-    for (let request = 0; request < 10_000; request += 1) refuse(1, request);
-    await pass(1_000);
-    expect(rowsOf('refusals')).toEqual([['2 rare', ...requests(1, 10_000 - MOST_REFUSALS, 10_000)]]);
-    expect(records.droppedRefusals).toBe(0);
-  });
-
   describe('what could not be written', () => {
     it('is written later, with what came since', async () => {
       failing = ALL;
