@@ -13,6 +13,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { openEmbeddedPostgres } from './embedded-postgres.js';
+import { isAlive as exists } from './server.js';
 
 jest.setTimeout(90_000);
 
@@ -54,35 +55,30 @@ let data: string;
  */
 let prepared: string;
 let isPrepared = false;
-let users: User[] = [];
+let users: ChildProcess[] = [];
 const seenServers = new Set<number>();
 
-interface User {
-  readonly process: ChildProcess;
-  /** The next line of its output. */
-  readonly next: () => Promise<string>;
-  /** Resolves once the process has ended by itself. */
-  readonly leave: () => Promise<void>;
-}
-
-function startUser(options: { settings?: Record<string, string>; uid?: number } = {}, env = process.env): User {
+function startUser(options: { settings?: Record<string, string>; uid?: number } = {}, env = process.env) {
   const input = JSON.stringify({ dataDirectory: data, settings: fast, ...options });
   const child = spawn(process.execPath, [join(code, 'user.mjs'), input], {
     detached: true,
     env,
     stdio: ['pipe', 'pipe', 'inherit'],
   });
+  users.push(child);
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  /** The next line of its output. */
   const next = async () => String((await lines.next()).value);
+  /** Resolves once the process has ended by itself. */
   const leave = async () => {
     const exit = once(child, 'exit');
     child.stdin.write('close\n');
     expect(await next()).toBe('closed');
     await exit;
   };
-  const user = { process: child, next, leave };
-  users.push(user);
-  return user;
+  /** The folder of the Unix socket. */
+  const opened = async () => (await next()).replace('open ', '');
+  return { process: child, next, opened, leave };
 }
 
 /** Puts a database into the data folder. */
@@ -93,18 +89,9 @@ async function putDatabase(): Promise<void> {
   await truncate(join(data, 'postgres.log'));
 }
 
-interface Opened {
-  /** Folder of the Unix socket. */
-  readonly host: string;
-  readonly close: () => Promise<void>;
-}
-
-async function open(onEvent?: (message: string) => void): Promise<Opened> {
-  const { url, close } = await openEmbeddedPostgres({
-    dataDirectory: data,
-    settings: fast,
-    ...(onEvent === undefined ? {} : { onEvent }),
-  });
+/** Opens the database in this process. `host` is the folder of its Unix socket. */
+async function open(onEvent: (message: string) => void = () => undefined) {
+  const { url, close } = await openEmbeddedPostgres({ dataDirectory: data, settings: fast, onEvent });
   const host = new URL(url).searchParams.get('host') ?? '';
   await serverPids(host);
   return { host, close };
@@ -148,10 +135,10 @@ function kill(pids: readonly number[], signal: NodeJS.Signals = 'SIGKILL'): void
 /** Counts a zombie (ended, but not reaped by its parent) as dead. */
 function isAlive(pid: number): boolean {
   try {
-    process.kill(pid, 0);
-    return process.platform !== 'linux' || !/\) [ZX] /.test(readFileSync(`/proc/${String(pid)}/stat`, 'utf8'));
+    return exists(pid) && !/\) [ZX] /.test(readFileSync(`/proc/${String(pid)}/stat`, 'utf8'));
   } catch {
-    return false;
+    // Elsewhere than on Linux, or ended just now.
+    return process.platform !== 'linux';
   }
 }
 
@@ -167,7 +154,7 @@ async function lockFor({ pid }: ChildProcess, owner: number): Promise<void> {
 }
 
 async function drafts(): Promise<string[]> {
-  return (await readdir(data)).filter((name) => name.includes('.draft-'));
+  return (await readdir(data).catch(() => [])).filter((name) => name.includes('.draft-'));
 }
 
 beforeAll(async () => {
@@ -187,7 +174,8 @@ beforeAll(async () => {
   await cp(binaries, join(code, 'node_modules', platform), { recursive: true, filter: isNoLink });
   await symlink(dirname(require.resolve('pg/package.json')), join(code, 'node_modules', 'pg'));
   prepared = join(await mkdtemp(join(await realpath(tmpdir()), 'prepared-')), 'b, "c" é');
-  await (await openEmbeddedPostgres({ dataDirectory: prepared, settings: fast })).close();
+  // Flushed to disk, as for a service; the test of creation doesn't wait for that.
+  await (await openEmbeddedPostgres({ dataDirectory: prepared })).close();
 });
 
 beforeEach(async () => {
@@ -197,14 +185,9 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  for (const user of users) kill([user.process.pid ?? 0].filter((pid) => pid > 0));
+  for (const user of users) user.kill('SIGKILL');
   users = [];
-  await postmaster().then(
-    (pid) => {
-      kill([pid], 'SIGQUIT');
-    },
-    () => undefined,
-  );
+  kill([await postmaster().catch(() => 0)].filter(Boolean), 'SIGQUIT');
   await until(() => [...seenServers].every((pid) => !isAlive(pid)));
   seenServers.clear();
   if (isPrepared) await rename(data, prepared);
@@ -236,7 +219,7 @@ describe('the database', () => {
   it('sorts UTF-8 alike on every machine, and keeps all rows after kill -9 of everything', async () => {
     await putDatabase();
     const user = startUser({ settings: {} });
-    const host = (await user.next()).replace('open ', '');
+    const host = await user.opened();
     const [row] = await ask(
       host,
       `SELECT current_database() AS name, current_setting('server_encoding') AS encoding,
@@ -248,15 +231,14 @@ describe('the database', () => {
     await ask(host, 'CREATE TABLE kept AS SELECT generate_series(1, 1000) AS n');
     kill([user.process.pid ?? 0, ...(await serverPids(host))]);
     const again = await open();
-    expect(await ask(again.host, 'SELECT count(*)::int, sum(n)::int FROM kept')).toEqual([
-      { count: 1000, sum: 500_500 },
-    ]);
+    const kept = await ask(again.host, 'SELECT count(*)::int, sum(n)::int FROM kept');
+    expect(kept).toEqual([{ count: 1000, sum: 500_500 }]);
     await again.close();
   });
 
   it('is created completely after a killed attempt, by two processes at once, which share one server', async () => {
     const killed = startUser();
-    await until(async () => (await readdir(data).catch(() => [])).some((name) => name.includes('.draft-')));
+    await until(async () => (await drafts()).length > 0);
     await until(async () => (await readdir(join(data, ...(await drafts())))).includes('PG_VERSION'));
     process.kill(-(killed.process.pid ?? 0), 'SIGKILL');
     const [old] = await drafts();
@@ -282,7 +264,7 @@ describe('sharing', () => {
   it('a user that has just died keeps no server running, even before the server has noticed', async () => {
     await putDatabase();
     const [dead, last] = [startUser(), startUser()];
-    const host = (await dead.next()).replace('open ', '');
+    const host = await dead.opened();
     await last.next();
     const pids = await serverPids(host);
     const deadPid = dead.process.pid ?? 0;
@@ -316,7 +298,7 @@ describe('sharing', () => {
   it('after a Ctrl-C or kill -9 of its users the next process uses their server', async () => {
     await putDatabase();
     const user = startUser();
-    const host = (await user.next()).replace('open ', '');
+    const host = await user.opened();
     const before = await startTime(host);
     const pids = await serverPids(host);
     process.kill(-(user.process.pid ?? 0), 'SIGINT');
@@ -372,7 +354,7 @@ describe('a lost server', () => {
   it('is replaced only after the last of its processes has released the data', async () => {
     await putDatabase();
     const user = startUser();
-    const host = (await user.next()).replace('open ', '');
+    const host = await user.opened();
     const [postmasterPid = 0, ...others] = await serverPids(host);
     kill(others, 'SIGSTOP');
     kill([user.process.pid ?? 0, postmasterPid]);
