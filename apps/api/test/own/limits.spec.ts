@@ -123,20 +123,6 @@ describe('a key over its limits', () => {
       'rate_limited',
     );
   });
-
-  it('shares its quota with the account’s other keys', async () => {
-    const { account, key } = await api.openKey('free');
-    const { text } = await api.application.issueKey.execute({ accountId: account.id });
-    await times(60, () => list(key));
-    expectError(await list(text), 429, 'rate_limited');
-  });
-
-  it('admits exactly the limit of 100 parallel requests', async () => {
-    const { key } = await api.openKey('free');
-    const responses = await Promise.all(Array.from({ length: 100 }, () => list(key)));
-    expect(statuses(responses).filter((status) => status === 200)).toHaveLength(60);
-    expect(statuses(responses).filter((status) => status === 429)).toHaveLength(40);
-  });
 });
 
 describe('a key that continues after refusals', () => {
@@ -231,16 +217,6 @@ describe('asking for the limits', () => {
     api.clock.advance(45 * SECOND);
     expect((await ask(key)).status).toBe(200);
   });
-
-  it('is answered to a banned key; its refusals here cause no ban', async () => {
-    const { key } = await api.openKey('free');
-    await times(120, () => list(key));
-    expectError(await list(key), 429, 'key_banned');
-    expect((await ask(key)).status).toBe(200);
-    const { key: asking } = await api.openKey('free');
-    await times(ASKING_LIMIT + 60, () => ask(asking));
-    expect((await list(asking)).status).toBe(200);
-  });
 });
 
 describe('a refusal from before authentication', () => {
@@ -248,11 +224,9 @@ describe('a refusal from before authentication', () => {
 
   it.each<[string, number, string, () => Promise<RawResponse>]>([
     ['a missing Host', 400, 'bad_request', withoutHost],
-    ['a fragment', 400, 'bad_request', () => request(api, '/v1/pets#x')],
     ['an unknown path without a key', 401, 'missing_api_key', () => request(api, '/unknown')],
     ['a bad header', 400, 'bad_request', () => sendOnce(api, rawHead(api, 'GET /v1/pets HTTP/1.1', ['X Y: z']))],
     ['too large headers', 431, 'headers_too_large', () => request(api, '/', { headers: { a: 'x'.repeat(20_000) } })],
-    ['CONNECT', 405, 'method_not_allowed', () => sendOnce(api, rawHead(api, 'CONNECT x:443 HTTP/1.1', []))],
   ])('by %s counts against the address, 60 a minute, and is 429 from then on', async (_case, status, code, send) => {
     const responses = await times(61, send);
     expectError(responses[0], status, code as 'bad_request');
@@ -266,20 +240,12 @@ describe('a refusal from before authentication', () => {
   });
 });
 
-describe('a token', () => {
-  const withToken = (token: string) => request(api, '/v1/pets', { headers: { authorization: `Bearer ${token}` } });
-
-  it.each([
-    ['257 characters', 'a'.repeat(257)],
-    ['256 characters and an equals sign', `${'a'.repeat(256)}=`],
-    ['8,000 characters', 'a'.repeat(8_000)],
-  ])('of %s is 401 for its length', async (_case, token) => {
-    expect(expectError(await withToken(token), 401, 'invalid_api_key')).toMatch(/must be "Bearer/);
-  });
-
-  it('of 256 characters is looked up', async () => {
-    expect(expectError(await withToken('a'.repeat(256)), 401, 'invalid_api_key')).toMatch(/not valid/);
-  });
+it.each([
+  ['of 256 characters is looked up', 'a'.repeat(256), /not valid/],
+  ['of more is 401 for its length', `${'a'.repeat(256)}=`, /must be "Bearer/],
+])('a token %s', async (_what, token, message) => {
+  const response = await request(api, '/v1/pets', { headers: bearer(token) });
+  expect(expectError(response, 401, 'invalid_api_key')).toMatch(message);
 });
 
 const logOf = (accountId: AccountId) => api.application.showRefusals.execute({ accountId });
@@ -427,11 +393,6 @@ describe('X-Forwarded-For of a trusted proxy', () => {
       expect(await remainders('127.0.0.1', garbage, `192.0.2.1, ${garbage}`)).toEqual([59, 58, 57]);
     },
   );
-
-  it('gets no bucket of its own for invalid text', async () => {
-    for (let count = 0; count < 60; count += 1) await stranger(`garbage-${count}`);
-    expectError(await stranger('another'), 429, 'rate_limited');
-  });
 
   it('is the same with and without a port', async () => {
     expect(await remainders('192.0.2.5', '192.0.2.5:1', '192.0.2.5:65535')).toEqual([59, 58, 57]);

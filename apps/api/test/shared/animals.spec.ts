@@ -58,15 +58,9 @@ describe('POST /v1/pets answers 201', () => {
   });
 
   it.each([
-    ['white space at both ends', '  Luna\t\n'],
     ['white space of Unicode around it', '\u00a0\u3000Luna\u2003\ufeff'],
-    ['line ends and control characters', 'Lu\r\nna\u2028\u0001\u007f'],
     ['a zero-width space alone, which is not white space', '\u200b'],
-    ['decomposed letters', 'Zoe\u0308'],
-    ['joined emoji', '👩‍👩‍👧‍👦🏳️‍🌈'],
-    ['noncharacters', '\uffff\ufffe\u{10ffff}'],
     ['what looks like SQL', "'); DROP TABLE animals; --"],
-    ['what looks like an escape', '\\u0000 \\" $1 ${name}'],
   ])('with exactly the sent name: %s', async (_case, name) => {
     expect((await expectCreated(await createPet(api, JSON.stringify({ name, categoryId: 1 })))).name).toBe(name);
   });
@@ -78,9 +72,7 @@ describe('POST /v1/pets answers 201', () => {
 
   it.each([
     ['an id', '"id":987654321'],
-    ['unknown properties', '"colour":null,"tags":{"a":[1,{"name":2}]},"category_id":9'],
     ['numbers that are no integers elsewhere', '"weight":4.5e-1,"size":1E400'],
-    ['names in another case', '"Name":7,"STATUS":"?"'],
     ['what every object has', '"constructor":7,"prototype":{"name":"x"},"toString":1,"then":"x","toJSON":"x","":""'],
   ])('and ignores %s', async (_case, properties) => {
     const pet = await expectCreated(await createPet(api, ` {${properties},\r\n"name" : "Luna",\t"categoryId":5 } `));
@@ -88,14 +80,12 @@ describe('POST /v1/pets answers 201', () => {
     expect(pet.id).not.toBe(987_654_321);
   });
 
-  it.each([
-    'application/json; charset=utf-8',
-    'Application/JSON;CHARSET="UTF-8"',
-    'application/json ; charset=Utf-8',
-    'application/json; profile="x"',
-  ])('to the Content-Type %s', async (type) => {
-    await expectCreated(await createPet(api, LUNA, { 'Content-Type': type }));
-  });
+  it.each(['Application/JSON;CHARSET="UTF-8"', 'application/json; profile="x"'])(
+    'to the Content-Type %s',
+    async (type) => {
+      await expectCreated(await createPet(api, LUNA, { 'Content-Type': type }));
+    },
+  );
 
   it('to a body of exactly 64 KiB', async () => {
     const body = LUNA.replace('}', `,"x":"${'x'.repeat(MAX_BODY_BYTES - LUNA.length - 7)}"}`);
@@ -110,13 +100,10 @@ describe('POST /v1/pets answers 400', () => {
     ['is missing', undefined],
     ['is null', 'null'],
     ['is an integer', '7'],
-    ['is a great integer', '9223372036854775807'],
-    ['is an array', '["Luna"]'],
     ['is an object that looks like a string', '{"length":4,"trim":1}'],
     ['is empty', '""'],
     ['is white space', JSON.stringify(' \t\r\n\v\f\u00a0\u202f\u3000\u2028\u2029\ufeff')],
     ['has 256 characters, the last a space', JSON.stringify(`${'x'.repeat(255)} `)],
-    ['has 60,000 characters', JSON.stringify('x'.repeat(60_000))],
   ])('invalid_parameter where the name %s', async (_case, json) => {
     const body = json === undefined ? `{"Name":"x","categoryId":${EMPTY}}` : `{"name":${json},"categoryId":${EMPTY}}`;
     const message = expectError(await createPet(api, body), 400, 'invalid_parameter');
@@ -127,15 +114,8 @@ describe('POST /v1/pets answers 400', () => {
     ['is missing', undefined],
     ['is null', 'null'],
     ['is a string of digits', '"1"'],
-    ['is a boolean', 'true'],
-    ['is an array', '[1]'],
     ['is an object', '{"id":1}'],
-    ['has a fraction', '1.0'],
-    ['has an exponent', '1e0'],
-    ['is beyond what a double holds', '1e400'],
     ['is 2^63', '9223372036854775808'],
-    ['is -2^63-1', '-9223372036854775809'],
-    ['is 1 modulo 2^64', '18446744073709551617'],
     ['has 60,000 digits', '9'.repeat(60_000)],
   ])('invalid_parameter where the categoryId %s', async (_case, json) => {
     const body = json === undefined ? '{"name":"Luna","category_id":1}' : `{"name":"Luna","categoryId":${json}}`;
@@ -153,17 +133,12 @@ describe('POST /v1/pets answers 400', () => {
 
   it.each<[string, Record<string, string>]>([
     ['no Content-Type', {}],
-    ['an empty Content-Type', { 'Content-Type': '' }],
     ['text', { 'Content-Type': 'text/plain; application/json' }],
     ['a form', { 'Content-Type': 'application/x-www-form-urlencoded' }],
     ['another kind of JSON', { 'Content-Type': 'application/vnd.api+json' }],
-    ['a wildcard', { 'Content-Type': 'application/*' }],
-    ['a list of types', { 'Content-Type': 'application/json, text/plain' }],
     ['another charset', { 'Content-Type': 'application/json; charset=iso-8859-1' }],
-    ['an empty charset', { 'Content-Type': 'application/json; charset=' }],
     ['two charsets', { 'Content-Type': 'application/json; charset=utf-8; charset=utf-16' }],
     ['a Content-Encoding', { ...JSON_TYPE, 'Content-Encoding': 'gzip' }],
-    ['a list of encodings', { ...JSON_TYPE, 'Content-Encoding': 'gzip, identity' }],
   ])('unsupported_media_type to %s, before it looks at the body', async (_case, headers) => {
     const message = expectError(await createPet(api, '{', headers), 400, 'unsupported_media_type');
     expect(message).toMatch(/Content-Type.*(application\/json|UTF-8)|Content-Encoding/);
@@ -175,8 +150,6 @@ describe('POST /v1/pets answers 400', () => {
 
   it.each([
     ['a body that is not JSON', '{', JSON_TYPE],
-    ['bad fields', '{"name":7}', JSON_TYPE],
-    ['another media type', LUNA, { 'Content-Type': 'text/plain' }],
     ['a body over 64 KiB', 'x'.repeat(MAX_BODY_BYTES + 1), JSON_TYPE],
   ])('only after 401: to %s', async (_case, body, headers) => {
     const post = (more: object) => request(api, '/v1/pets', { method: 'POST', headers: { ...headers, ...more }, body });
@@ -305,17 +278,6 @@ describe('GET /v1/pets', () => {
       expect(idsOf(await list(query))).toHaveLength(5);
     });
 
-    it.each([...STATUSES])('with every %s animal and no other, by status', async (status) => {
-      const expected = pets.filter((pet) => pet.status === status);
-      expect(expected).toHaveLength(STATUSES.indexOf(status) === 2 ? 14 : STATUSES.indexOf(status) === 1 ? 15 : 16);
-      expect(await all(`${MINE}&status=${status}`)).toEqual(expected);
-    });
-
-    it.each([0, 1, 2])('with every animal of a category and no other, %i', async (index) => {
-      const categoryId = CATEGORIES[index];
-      expect(await all(`categoryId=${categoryId}`)).toEqual(pets.filter((pet) => pet.categoryId === categoryId));
-    });
-
     it('with the animals of many ids, ascending, each once, without the unknown', async () => {
       const query = byId(ids[9], 999_999_999, ids[2], ids[5], ids[9], 0, -1, GREATEST, LEAST);
       expect((await all(query)).map(({ id }) => id)).toEqual([ids[2], ids[5], ids[9]]);
@@ -442,17 +404,12 @@ describe('GET /v1/pets', () => {
     it.each<[string, () => string]>([
       ['that is empty', () => ''],
       ['that is a number', () => '100'],
-      ['that is not base64', () => '%F0%9F%90%88'],
       ['that is cut at its start', () => cursor.slice(1)],
       ['with a character behind', () => `${cursor}A`],
-      ['with padding behind', () => `${cursor}=`],
       ['with white space inside', () => `${cursor.slice(0, 4)}%20${cursor.slice(4)}`],
-      ['in another case', () => cursor.toLowerCase()],
       ['whose last character was changed', () => `${cursor.slice(0, -1)}${cursor.endsWith('B') ? 'C' : 'B'}`],
       ['that is given twice', () => `${cursor}&cursor=${cursor}`],
-      ['made without its check', () => Buffer.from('pets:100').toString('base64url')],
       ['that ends at SQL', () => Buffer.from("pets:1' OR '1'='1").toString('base64url')],
-      ['of four thousand characters', () => 'A'.repeat(4_000)],
     ])('to a cursor %s', async (_case, text) => {
       expect(expectError(await list(`cursor=${text()}`), 400, 'invalid_parameter')).toMatch(/^cursor\b/);
     });
@@ -474,16 +431,15 @@ describe('GET /v1/pets', () => {
 const NO_IDS = [
   '999999999',
   '0',
-  '-1',
   '9223372036854775808',
-  '18446744073709551617',
   '9'.repeat(8_000),
   '',
   'luna',
   '1.0',
-]
-  .concat('1e0', '%2B1', '01', '0x1', '1n', '-', '%201', '1%0A', '1%00', '1%2F', '%EF%BC%91', '1,2', '1;a=b', '1.json')
-  .concat(':petId', '__proto__', '*', "1'%20OR%20'1'='1", '%F0%9F%90%88');
+  '1e0',
+  '%2B1',
+  '01',
+].concat('0x1', '-', '%201', '1%00', '1%2F', '%EF%BC%91', '1;a=b', ':petId', '__proto__', '*', '%F0%9F%90%88');
 
 describe('GET /v1/pets/{petId}', () => {
   it('takes percent-encoded digits for the digits', async () => {

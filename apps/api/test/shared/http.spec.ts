@@ -83,18 +83,15 @@ const RESPONSES: readonly (readonly [string, number, (header: string) => Promise
   ['a list', 200, (header) => send('GET /v1/pets?limit=1', header)],
   ['a list that the client has', 304, (header) => send('GET /v1/pets?limit=1', header, 'If-None-Match: *')],
   ['a new animal', 201, (header) => post(LUNA, header, JSON_TYPE)],
-  ['a replayed answer', 201, (header) => post(LUNA, header, JSON_TYPE, 'Idempotency-Key: replayed')],
   ['how the caller stands', 200, (header) => send('GET /v1/rate_limit', header)],
   ['the allowed methods', 204, (header) => send('OPTIONS /v1/pets', header)],
   ['a bad parameter', 400, (header) => send('GET /v1/pets?limit=0', header)],
   ['a bad body', 400, (header) => post('{', header, JSON_TYPE)],
   ['a bad media type', 400, (header) => post(LUNA, header)],
   ['a bad percent-encoding', 400, (header) => send('GET /v1/pets/%zz', header)],
-  ['a bad Host', 400, (header) => sendOnce(api, rawHead(api, 'GET / HTTP/1.1', [header], ['Host: a b']))],
   ['a missing Host', 400, (header) => sendOnce(api, rawHead(api, 'GET / HTTP/1.1', [header], []))],
   ['a missing key', 401, (header) => sendOnce(api, rawHead(api, 'GET / HTTP/1.1', [header], ['Host: localhost']))],
   ['an unknown path', 404, (header) => send('GET /cats', header)],
-  ['an unknown order', 404, (header) => send(`GET ${ORDERS}/999999999`, header)],
   ['a wrong method', 405, (header) => send('DELETE /v1/pets', header)],
   ['CONNECT', 405, (header) => send('CONNECT x:443', header)],
   ['too large a body', 413, (header) => send('POST /v1/pets', header, JSON_TYPE, 'Content-Length: 65537')],
@@ -172,13 +169,8 @@ describe('an unknown query parameter', () => {
 
   it.each([
     ['given twice', 'colour=black&colour=white', 'colour'],
-    ['of another case', 'LIMIT=1', 'LIMIT'],
-    ['of an array', 'id[]=1', 'id[]'],
     ['after, which is the cursor inside', 'after=1', 'after'],
     ['__proto__', '__proto__=1', '__proto__'],
-    ['toString', 'toString=1', 'toString'],
-    ['without a value', 'colour', 'colour'],
-    ['without a name', '=1', ''],
     ['with encoded letters, beside a wrong limit', 'limit=0&%63olour=1', 'colour'],
     ['with quotes', 'a"b=1', 'a\\"b'],
   ])('%s is refused and named', async (_case, query, name) => {
@@ -295,9 +287,7 @@ describe('a URL', () => {
     ['8 KiB and a character', ofLength(MAX_URL_LENGTH + 1)],
     ['a megabyte', ofLength(1_024 * 1_024)],
     ['8 KiB and a character, all path', '/v1/pets/'.padEnd(MAX_URL_LENGTH + 1, '1')],
-    ['20 KiB at an unknown path', '/'.padEnd(20 * 1_024, 'x')],
     ['20 KiB of percent-encodings', `/${'%41'.repeat(7_000)}`],
-    ['9 KiB in absolute form', `http://pets.example${ofLength(9 * 1_024)}`],
   ])('of %s is answered 414 uri_too_long, before a key is asked for', async (_case, url) => {
     for (const standard of [undefined, ['Host: localhost']]) {
       const response = await sendOnce(api, rawHead(api, `GET ${url} HTTP/1.1`, [], standard));

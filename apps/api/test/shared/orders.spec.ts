@@ -26,16 +26,15 @@ const ENDINGS = [
 const NO_IDS = [
   '999999999',
   '0',
-  '-1',
   '9223372036854775808',
-  '18446744073709551617',
   '9'.repeat(8_000),
   '',
   'mine',
   '1.0',
-]
-  .concat('1e0', '%2B1', '01', '0x1', '-', '%201', '1%0A', '1%00', '1%2F', '%EF%BC%91', ':orderId', '__proto__', '*')
-  .concat("1'%20OR%20'1'='1", '%F0%9F%90%88');
+  '%2B1',
+  '01',
+  '-',
+].concat('%201', '1%00', '1%2F', '%EF%BC%91', ':orderId', '__proto__', '*', '%F0%9F%90%88');
 
 const api = useSharedApi();
 
@@ -63,15 +62,6 @@ describe('POST /v1/store/orders answers 201', () => {
     expect(await petStatus(api, petId)).toBe('pending');
   });
 
-  it('again for an animal whose order was cancelled, by whichever account', async () => {
-    const { id, petId } = await placeOrder(api);
-    orderOf(await end(api, 'cancel', id));
-    const [key] = await openKeys();
-    const again = orderOf(await orderPet(api, petId, key), 201);
-    expect(again).toMatchObject({ petId, status: 'placed' });
-    expect(again.id).toBeGreaterThan(id);
-  });
-
   it('and ignores unknown properties, including an id, a status and an account', async () => {
     const petId = await addPet(api);
     const response = await postOrder(api, `{"id":7,"status":"completed","accountId":9,"createdAt":0,"petId":${petId}}`);
@@ -94,13 +84,6 @@ describe('POST /v1/store/orders answers 201', () => {
 });
 
 describe('POST /v1/store/orders answers 409 pet_not_available', () => {
-  it.each(['pending', 'sold'] as const)('where the animal was %s from the start, and adds no order', async (status) => {
-    const [[key], petId] = [await openKeys(), await addPet(api, status)];
-    expect(expectError(await orderPet(api, petId, key), 409, 'pet_not_available')).toContain(String(petId));
-    expect(await petStatus(api, petId)).toBe(status);
-    expect(ordersOf(await listOrders(api, '', key))).toEqual([]);
-  });
-
   it('where another account has ordered it, of which nothing is told, and where its order was completed', async () => {
     const [key] = await openKeys();
     const { id, petId } = await placeOrder(api, key);
@@ -124,12 +107,8 @@ describe('POST /v1/store/orders answers', () => {
     ['is null', '{"petId":null}'],
     ['is a string of digits', '{"petId":"1"}'],
     ['is a string of U+0000 that was escaped twice', String.raw`{"petId":"\\u0000"}`],
-    ['is a boolean', '{"petId":true}'],
-    ['is an array', '{"petId":[1]}'],
     ['has a zero fraction', '{"petId":1.0}'],
-    ['has an exponent', '{"petId":1e0}'],
     ['is 2^63', '{"petId":9223372036854775808}'],
-    ['is 1 modulo 2^64', '{"petId":18446744073709551617}'],
   ])('400 invalid_parameter where petId %s', async (_case, body) => {
     expect(expectError(await postOrder(api, body), 400, 'invalid_parameter')).toMatch(/^petId\b/);
   });
@@ -196,12 +175,7 @@ describe.each(ENDINGS)('POST /v1/store/orders/{orderId}/$ending', ({ ending, sta
 
   it.each<[string, Parameters<typeof request>[2] & object]>([
     ['no Content-Type', {}],
-    ['a JSON body', { headers: { 'Content-Type': 'application/json' }, body: '{"status":"placed","id":1}' }],
     ['a body that is not JSON', { headers: { 'Content-Type': 'application/json' }, body: '{' }],
-    [
-      'a body of another media type',
-      { headers: { 'Content-Encoding': 'gzip', 'Content-Type': 'text/plain' }, body: 'x' },
-    ],
     ['a body of a megabyte', { body: 'x'.repeat(1_000_000) }],
   ])('answers 200 with %s, for no body is looked at', async (_case, options) => {
     const { id } = await placeOrder(api);
