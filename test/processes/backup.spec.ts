@@ -17,8 +17,8 @@ import {
   temporaryFolder,
   until,
 } from '@adoption-store/test-support';
-import { addPets, expectBoundedAnswers, issueKeys, startService } from '../support/faults.js';
-import { isSuccess, Load, slowest } from '../support/load.js';
+import { addPets, expectBoundedAnswers, expectNoFailure, issueKeys, startService } from '../support/faults.js';
+import { isSuccess, Load } from '../support/load.js';
 import { execute, runScript } from '../support/operator-scripts.js';
 import { migrationsOf, revertTo } from '../support/pending-migrations.js';
 import { WholePostgres } from '../support/whole-postgres.js';
@@ -201,7 +201,7 @@ whenInstalled('backup.sh', () => {
   });
 });
 
-whenInstalled('no request fails, and each is answered within 2 s,', () => {
+whenInstalled('no request fails,', () => {
   let services: readonly Awaited<ReturnType<typeof startService>>[] = [];
   let client: pg.Client;
   let url: string;
@@ -247,40 +247,38 @@ whenInstalled('no request fails, and each is answered within 2 s,', () => {
     const complete = await migrationsOf(url);
     const keys = await issueKeys({ DATABASE_URL: url }, client);
     const pets = await addPets(client, ROWS);
-    await revert();
-    const loads = services.map(({ origin }) => new Load(origin, keys, pets).start({ readers: 2, writers: 3 }));
-    const goesOn = () => Promise.all(loads.map((load) => load.answered(SOME)));
-    const released = join(folder.path, `released, ${name}`);
-    const file = join(folder.path, `${name}.dump`);
-    try {
-      await goesOn();
-      const PATH = [join(folder.path, 'slow'), bin, process.env['PATH']].join(delimiter);
-      const settings = { DATABASE_URL: url, PATH, REAL: bin ?? '', RELEASED: released };
-      const backup = runScript(bin, 'backup.sh', settings, file);
-      await until(isDumping);
-      const migrating = new Running(MIGRATE, [], { DATABASE_URL: url });
-      await until(() => isWaiting(migrating));
-      await goesOn();
-      expect(await isDumping()).toBe(true);
-      expect(migrating.child.exitCode).toBeNull();
-      await writeFile(released, '');
-      expect(await backup).toMatchObject({ code: 0, stderr: '' });
-      expect(await migrating.finished()).toMatchObject({ code: 0, stdout: 'The schema is up to date.\n' });
-      await goesOn();
-    } finally {
-      await writeFile(released, '');
-      await Promise.all(loads.map((load) => load.stop()));
-    }
-    for (const { answers } of loads) {
-      expect(answers.filter((answer) => !isSuccess(answer)).slice(0, 5)).toEqual([]);
-      expectBoundedAnswers(answers, slowest(answers.slice(0, SOME)));
-    }
-    expect(await migrationsOf(url)).toEqual(complete);
-    const counted = await emptyServer.ask<{ count: number }>(
-      await restored(file),
-      'SELECT count(*)::integer AS count FROM animals',
-    );
-    expect(counted[0]?.count).toBeGreaterThanOrEqual(ROWS);
+    await expectNoFailure(async (time) => {
+      await revert();
+      const loads = services.map(({ origin }) => new Load(origin, keys, pets).start({ readers: 2, writers: 3 }));
+      const goesOn = () => Promise.all(loads.map((load) => load.answered(SOME)));
+      const file = join(folder.path, `${name} ${time}.dump`);
+      const released = `${file} may go on`;
+      try {
+        await goesOn();
+        const PATH = [join(folder.path, 'slow'), bin, process.env['PATH']].join(delimiter);
+        const settings = { DATABASE_URL: url, PATH, REAL: bin ?? '', RELEASED: released };
+        const backup = runScript(bin, 'backup.sh', settings, file);
+        await until(isDumping);
+        const migrating = new Running(MIGRATE, [], { DATABASE_URL: url });
+        await until(() => isWaiting(migrating));
+        await goesOn();
+        expect(await isDumping()).toBe(true);
+        expect(migrating.child.exitCode).toBeNull();
+        await writeFile(released, '');
+        expect(await backup).toMatchObject({ code: 0, stderr: '' });
+        expect(await migrating.finished()).toMatchObject({ code: 0, stdout: 'The schema is up to date.\n' });
+        await goesOn();
+      } finally {
+        await writeFile(released, '');
+        await Promise.all(loads.map((load) => load.stop()));
+      }
+      for (const { answers } of loads) expectBoundedAnswers(answers);
+      expect(await migrationsOf(url)).toEqual(complete);
+      const saved = 'SELECT count(*)::integer AS count FROM animals';
+      const [counted] = await emptyServer.ask<{ count: number }>(await restored(file), saved);
+      expect(counted?.count).toBeGreaterThanOrEqual(ROWS);
+      return loads.flatMap(({ answers }) => answers.filter((answer) => !isSuccess(answer)));
+    });
   });
 });
 

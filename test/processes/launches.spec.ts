@@ -92,22 +92,6 @@ describe('started by npm start', () => {
     for (const name of Object.keys(wrong)) expect(stderr).toMatch(new RegExp(`^ {2}${name} must be`, 'm'));
     expect(readdirSync(services.folder)).toEqual([]);
   });
-
-  it('a missing address for mailed links is reported before any service starts', async () => {
-    const mail = { SMTP_URL: 'smtp://localhost', MAIL_FROM: 'a@example.com', STORE_EMAIL: 'b@example.com' };
-    const { code, stdout, stderr } = await run(START, [], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/x', ...mail });
-    expect({ code, stdout }).toEqual({ code: 78, stdout: '' });
-    expect(stderr).toContain('PORTAL_URL must be set if SMTP_URL and DATABASE_URL are');
-  });
-
-  it('wrong settings of the worker end it with exit code 78', async () => {
-    // The portal needs no recipient.
-    const mail = { SMTP_URL: 'smtp://localhost', MAIL_FROM: 'store@example.com' };
-    const { code, stderr } = await run(START, [], { DATA_DIR: services.folder, PORT: '0', PORTAL_PORT: '0', ...mail });
-    expect(code).toBe(78);
-    expect(stderr).toContain('STORE_EMAIL must be set if SMTP_URL is');
-    expect(processesOf(services.folder)).toEqual([]);
-  });
 });
 
 describe('started on a data folder', () => {
@@ -271,15 +255,6 @@ describe('started with DATABASE_URL', () => {
     expect(service.stderr).toContain('npm run -s keys -- create');
     expect(keyOf(service)).toBe('');
     await service.stop();
-    await database.drop();
-  });
-
-  it('starts several instances at once on an empty one', async () => {
-    const database = await createDatabase(EMPTY);
-    const instances = await Promise.all([1, 2, 3].map(() => services.startApi({ DATABASE_URL: database.url })));
-    const statuses = await Promise.all(instances.map(async ({ origin }) => (await fetch(`${origin}/v1/pets`)).status));
-    expect(statuses).toEqual([401, 401, 401]);
-    await Promise.all(instances.map(({ service }) => service.stop()));
     await database.drop();
   });
 });

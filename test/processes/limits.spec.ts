@@ -22,8 +22,6 @@ import { makeCertificate, OPENSSL } from '../support/certificate.js';
 
 const MINUTE = 60_000;
 const NOON: Instant = instant(Date.UTC(2030, 0, 1, 12));
-/** Rounds for each plan. More take longer and prove more. */
-const ROUNDS = Number(process.env['LIMIT_ROUNDS'] ?? 1);
 /**
  * A machine without time for Redis is answered late, and a replica then decides alone. Such a burst is sent again, this
  * many times.
@@ -126,25 +124,6 @@ async function expectExactly(
     expect(burst).toBeLessThan(BURSTS);
   }
 }
-
-(openRedis ? describe : describe.skip)('two replicas on one PostgreSQL and one Redis', () => {
-  it.each(Array.from({ length: ROUNDS }, (_, round) => round + 1))(
-    'admit exactly the minute of each plan, of 5,000 parallel requests (round %d)',
-    async (round) => {
-      const settings = { REDIS_URL: (await opened(openRedis)).url };
-      const replicas = await Promise.all([startApi(settings), startApi(settings)]);
-      for (const [plan, limit] of [
-        ['free', 60],
-        ['business', 1_000],
-      ] as const)
-        await expectExactly(replicas, limit, 5_000, (burst) =>
-          createKey(`${plan}-${round}-${burst}@example.com`, '--plan', plan),
-        );
-    },
-    // They may have to wait for a new minute first.
-    10 * MINUTE,
-  );
-});
 
 (OPENSSL && openCluster ? describe : describe.skip)('two replicas on a Redis Cluster with TLS', () => {
   /** The user of the service may do this much. */

@@ -2,7 +2,7 @@ import { createDatabase, MIGRATE, Running, type TestDatabase, until } from '@ado
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { addPets, expectBoundedAnswers, expectNoFailure, issueKeys, startService } from '../support/faults.js';
-import { isSuccess, Load, slowest } from '../support/load.js';
+import { isSuccess, Load } from '../support/load.js';
 import { migrationsOf, revertTo } from '../support/pending-migrations.js';
 
 /**
@@ -37,7 +37,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-it('the migrations since the version before fail no request, and each request is answered within 2 s', async () => {
+it('the migrations since the version before fail no request, and none waits for them', async () => {
   const keys = await issueKeys({ DATABASE_URL: database.url }, client);
   const pets = await addPets(client, 20_000);
   await expectNoFailure(async () => {
@@ -45,7 +45,6 @@ it('the migrations since the version before fail no request, and each request is
     const loads = services.map(({ origin }) => new Load(origin, keys, pets).start({ readers: 3, writers: 3 }));
     const goesOn = () => Promise.all(loads.map((load) => load.answered(100)));
     await goesOn();
-    const calm = Math.max(...loads.map(({ answers }) => slowest(answers)));
     const migrating = new Running(MIGRATE, [], { DATABASE_URL: database.url });
     await until(() => migrating.child.exitCode !== null);
     const { stderr, ...finished } = await migrating.finished();
@@ -56,7 +55,7 @@ it('the migrations since the version before fail no request, and each request is
     expect((await migrationsOf(database.url)).slice(-pending.length)).toEqual(pending);
     for (const load of loads) {
       await load.stop();
-      expectBoundedAnswers(load.answers, calm);
+      expectBoundedAnswers(load.answers);
       expect(await load.losses(client)).toEqual({ lost: [], doubled: [] });
     }
     return loads.flatMap(({ answers }) => answers.filter((answer) => !isSuccess(answer)));

@@ -155,16 +155,16 @@ async function asStranger(forwardedFor: string): Promise<number> {
     });
   });
 
-  it('keeps no request of a frozen instance for 5 s, fails none once it is out, and uses it again when it goes on', async () => {
+  it('answers each request of a frozen instance, fails none once it is out, and uses it again when it goes on', async () => {
     await expectNoFailure(async () => {
       let out = Infinity;
-      // The load gives a request up after 5 s.
       const failed = await failuresDuring(async (load) => {
         instances[0]?.child.kill('SIGSTOP');
         await proxy.hasServers('api', 1);
         out = performance.now();
+        // Each that the frozen instance had is answered before it goes on.
+        await load.settled();
         await load.answered(200, ({ begin }) => begin > out);
-        await until(() => performance.now() - out > 5_000);
         instances[0]?.child.kill('SIGCONT');
         await proxy.hasServers('api', 2);
       });
@@ -193,15 +193,6 @@ async function asStranger(forwardedFor: string): Promise<number> {
         expect(JSON.parse(response.body)).toEqual({ code: 'not_found', message: 'no such path', status: 404 });
         expect(response.id).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
       }
-  });
-
-  it.each([
-    ['its own, where it is one', 'mine_1-x', /^mine_1-x$/],
-    ['another, where it is none', 'a b', /^[A-Za-z0-9-]{36}$/],
-  ])('gives a request the id it came with: %s', async (_which, id, expected) => {
-    const headers = { 'x-request-id': id };
-    for (const target of ['/livez', '/v1/pets']) expect((await get(origin, target, headers)).id).toMatch(expected);
-    expect((await get(origin, '/', { ...headers, host: PORTAL_NAME })).id).toMatch(expected);
   });
 
   it('passes only its own view of the client to the API', async () => {

@@ -2,9 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ask } from '@adoption-store/test-support';
 import { type Replicas, startReplicas } from '../support/replicas.js';
 
-const RACERS = 50;
-/** Animals with a race, and the orders that an account may have. More take longer and prove more. */
-const ROUNDS = Number(process.env['ORDER_ROUNDS'] ?? 20);
+/** Rounds of lists. More take longer and prove more. */
 const LIST_ROUNDS = Number(process.env['LIST_ROUNDS'] ?? 1);
 /** Milliseconds of a round of lists, at least. */
 const LIST_ROUND = 2_000;
@@ -29,7 +27,7 @@ interface Story {
 describe('two replicas on one PostgreSQL', () => {
   let replicas: Replicas;
   beforeAll(async () => {
-    replicas = await startReplicas({ ORDER_LIMIT: String(ROUNDS) });
+    replicas = await startReplicas();
   });
   afterAll(() => replicas.close());
 
@@ -37,32 +35,6 @@ describe('two replicas on one PostgreSQL', () => {
   const insert = (count: number) =>
     sql<{ id: string }>(`INSERT INTO animals (name, category_id, status)
       SELECT 'Luna', 0, 'available' FROM generate_series(1, ${count}) RETURNING id`);
-  const order = (turn: number, petId: number) =>
-    replicas.send('POST', `${replicas.originOf(turn)}/v1/store/orders`, { petId });
-
-  it(`have one winner for each animal of ${ROUNDS} that ${RACERS} race for`, async () => {
-    for (const { id } of await insert(ROUNDS)) {
-      const racing = await Promise.all(Array.from({ length: RACERS }, (_, racer) => order(racer, Number(id))));
-      const count = (wanted: number) => racing.filter(({ status }) => status === wanted).length;
-      expect({ won: count(201), lost: count(409) }).toEqual({ won: 1, lost: RACERS - 1 });
-    }
-    const rows = await sql(`
-      SELECT count(*)::int AS orders, count(DISTINCT animal_id)::int AS animals,
-        (SELECT count(*)::int FROM animals WHERE status = 'pending') AS pending
-      FROM orders WHERE status = 'placed'`);
-    expect(rows).toEqual([{ orders: ROUNDS, animals: ROUNDS, pending: ROUNDS }]);
-  });
-
-  it('place exactly as many orders as an account may have', async () => {
-    await sql(`UPDATE orders SET status = 'cancelled' WHERE status = 'placed'`);
-    const orders = (await insert(ROUNDS + 50)).map(({ id }, racer) => order(racer, Number(id)));
-    const statuses = (await Promise.all(orders)).map(({ status }) => status);
-    const rows = await sql(`SELECT count(*)::int AS placed FROM orders WHERE status = 'placed'`);
-    expect(rows).toEqual([{ placed: ROUNDS }]);
-    expect(statuses.filter((status) => status === 201)).toHaveLength(ROUNDS);
-    expect(statuses.filter((status) => status === 409)).toHaveLength(50);
-  });
-
   /** Each writer has its own animals, so it knows the order of their changes. */
   async function write(writer: number, stories: ReadonlyMap<number, Story>, isOver: () => boolean): Promise<void> {
     const own = [...stories].filter((_story, index) => index % WRITERS === writer);
@@ -109,7 +81,6 @@ describe('two replicas on one PostgreSQL', () => {
   it.each(Array.from({ length: LIST_ROUNDS }, (_, round) => round + 1))(
     `never list, for ${READERS} readers beside ${WRITERS} writers, an animal in a state that it had left before, round %d`,
     async () => {
-      await sql('DELETE FROM orders');
       await sql('DELETE FROM animals');
       const stories = new Map<number, Story>();
       for (const { id } of await insert(ANIMALS))

@@ -7,7 +7,7 @@ import { until } from '@adoption-store/test-support';
 const BREATH = 20;
 
 /** Milliseconds after which a client gives a request up. */
-const HANG = 5_000;
+const HANG = 30_000;
 
 export interface Answer {
   readonly what: 'read' | 'write' | 'stranger';
@@ -50,6 +50,7 @@ export class Load {
   readonly answers: Answer[] = [];
   private readonly writes: Write[] = [];
   private readonly lanes: Promise<void>[] = [];
+  private readonly open = new Set<Promise<Answer>>();
   private isStopping = false;
 
   /**
@@ -76,6 +77,11 @@ export class Load {
   async answered(count: number, isCounted: (answer: Answer) => boolean = () => true): Promise<void> {
     const from = this.answers.length;
     await until(() => this.answers.slice(from).filter(isCounted).length >= count, { within: 150_000 });
+  }
+
+  /** Waits for the responses to all requests that are sent by now. */
+  async settled(): Promise<void> {
+    await Promise.all(this.open);
   }
 
   /** Stops, and waits for all responses. */
@@ -181,7 +187,7 @@ export class Load {
     sent?: string,
   ): Promise<Answer> {
     const begin = performance.now();
-    return new Promise((resolve) => {
+    const answered = new Promise<Answer>((resolve) => {
       const finish = (status: number, body: string, retryAfter?: string) => {
         const answer = { what, status, body, retryAfter, begin, end: performance.now() };
         this.answers.push(answer);
@@ -207,6 +213,9 @@ export class Load {
       });
       asked.end(sent);
     });
+    this.open.add(answered);
+    void answered.then(() => this.open.delete(answered));
+    return answered;
   }
 }
 

@@ -4,9 +4,9 @@ import { startService } from './faults.js';
 export type Replicas = Awaited<ReturnType<typeof startReplicas>>;
 
 /** Two API processes on one new database, and a client whose key no test exhausts. */
-export async function startReplicas(settings: Readonly<Record<string, string>> = {}) {
+export async function startReplicas() {
   const database = await createDatabase();
-  const environment = { DATABASE_URL: database.url, ...settings };
+  const environment = { DATABASE_URL: database.url };
   const started = await Promise.all([startService(environment), startService(environment)]);
   const plan = ['--plan', 'enterprise', '--per-minute', '2000000000', '--per-day', '2000000000'];
   const { stdout } = await run(KEYS, ['create', '--email', 'racer@example.com', ...plan], environment);

@@ -1,8 +1,4 @@
-import { execFile } from 'node:child_process';
-import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { accessSync, constants } from 'node:fs';
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
@@ -24,26 +20,5 @@ function isExecutable(file: string): boolean {
     return file !== '';
   } catch {
     return false;
-  }
-}
-
-/** The page's DOM after its scripts have run. */
-export async function dumpDom(chromium: string, url: string): Promise<string> {
-  const profile = mkdtempSync(join(tmpdir(), 'adoption-store-chromium-'));
-  const flags = [
-    '--headless',
-    '--no-sandbox',
-    '--disable-gpu',
-    '--no-first-run',
-    '--disable-background-networking',
-    '--disable-component-update',
-    '--disable-sync',
-    '--disable-quic',
-  ];
-  try {
-    const args = [...flags, `--user-data-dir=${profile}`, '--virtual-time-budget=5000', '--dump-dom', url];
-    return (await promisify(execFile)(chromium, args)).stdout;
-  } finally {
-    rmSync(profile, { recursive: true, force: true });
   }
 }

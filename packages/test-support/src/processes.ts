@@ -89,11 +89,14 @@ export class Running {
       if (match) return match;
       if (this.child.exitCode !== null) throw new Error(`it ended with ${this.child.exitCode}: ${this.stderr}`);
       const { child } = this;
+      const over = new AbortController();
       await Promise.race([
-        once(child.stdout ?? child, 'data'),
-        once(child.stderr ?? child, 'data'),
-        once(child, 'close'),
+        once(child.stdout ?? child, 'data', over),
+        once(child.stderr ?? child, 'data', over),
+        once(child, 'close', over),
       ]);
+      // Removes the other listeners.
+      over.abort();
     }
   }
 

@@ -1,0 +1,96 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import ts from 'typescript';
+import { refuseStaleBuild } from './compiled.js';
+import { until } from './until.js';
+
+describe('a build that process tests run', () => {
+  let root: string;
+  let source: string;
+
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'adoption-store-compiled-'));
+    const project = join(root, 'packages/one');
+    mkdirSync(join(project, 'src'), { recursive: true });
+    source = join(project, 'src/index.ts');
+    writeFileSync(source, 'export const answer = 1;\n');
+    const compilerOptions = {
+      composite: true,
+      rootDir: 'src',
+      outDir: 'dist',
+      tsBuildInfoFile: 'dist/.tsbuildinfo',
+      types: [],
+    };
+    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['src'] }));
+    writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'one', scripts: { build: 'tsc -b' } }));
+    mkdirSync(join(root, 'node_modules'));
+    symlinkSync('../packages/one', join(root, 'node_modules/one'));
+    ts.createSolutionBuilder(ts.createSolutionBuilderHost(ts.sys), [project], {}).build();
+  });
+  afterEach(() => {
+    rmSync(root, { recursive: true });
+  });
+
+  const refusing = (folder: string) => () => {
+    refuseStaleBuild(join(root, folder), root);
+  };
+
+  /** Later than the build, whatever the clock's resolution. */
+  function change(file: string, text: string): void {
+    writeFileSync(file, text);
+    utimesSync(file, new Date(), new Date(Date.now() + 60_000));
+  }
+
+  it('an up-to-date build is accepted, whatever the files’ times', () => {
+    change(source, 'export const answer = 1;\n');
+    expect(refusing('packages/one')).not.toThrow();
+  });
+
+  it('a build older than a changed source is refused, with the command to run, and so is one that needs it', () => {
+    mkdirSync(join(root, 'packages/two'));
+    const manifest = { name: 'two', devDependencies: { one: '1.0.0' } };
+    writeFileSync(join(root, 'packages/two/package.json'), JSON.stringify(manifest));
+    expect(refusing('packages/two')).not.toThrow();
+    change(source, 'export const answer = 2;\n');
+    for (const folder of ['packages/one', 'packages/two'])
+      expect(refusing(folder)).toThrow(
+        /packages\/one\/tsconfig\.json: its sources were changed .* run: npm run build$/,
+      );
+  });
+
+  it('a project that was never compiled is refused', () => {
+    rmSync(join(root, 'packages/one/dist'), { recursive: true });
+    expect(refusing('packages/one')).toThrow('npm run build');
+  });
+
+  it('a copy of a workspace runs the programs of the original', () => {
+    cpSync(join(root, 'packages/one'), join(root, 'copy'), {
+      recursive: true,
+      filter: (path) => !path.includes('dist'),
+    });
+    change(join(root, 'copy/src/index.ts'), 'export const answer = 2;\n');
+    expect(refusing('copy')).not.toThrow();
+    change(source, 'export const answer = 2;\n');
+    expect(refusing('copy')).toThrow('packages/one/tsconfig.json');
+  });
+});
+
+describe('until', () => {
+  it('a failed wait names what it waited for: the given words, or the condition’s source', async () => {
+    const never = () => performance.now() < 0;
+    await expect(until(never, { what: 'the end of time', within: 30 })).rejects.toThrow(
+      'waited 30 ms in vain for: the end of time',
+    );
+    await expect(until(never, { within: 30 })).rejects.toThrow(
+      /^waited 30 ms in vain for: .*performance\.now\(\) < 0/s,
+    );
+  });
+
+  it('a wait is over as soon as its condition is true', async () => {
+    let asked = 0;
+    await until(() => (asked += 1) === 3);
+    expect(asked).toBe(3);
+  });
+});
