@@ -177,18 +177,15 @@ it('no visitor is given a session', async () => {
   expect([...visitor.cookies.keys()]).toEqual(['csrf']);
 });
 
-describe('an account', () => {
-  it('can be closed only with its password, with its keys and sessions', async () => {
-    const visitor = await portal.signedUp();
-    const key = await visitor.issueKey();
-    await visitor.get('/account');
-    expect((await visitor.post('/account/close', { password: 'the wrong pass phrase' })).status).toBe(422);
-    await expect(portal.application.authenticate.execute(key)).resolves.toBeDefined();
-    expect((await visitor.post('/account/close', { password: PASSWORD })).headers.get('location')).toBe('/');
-    await untilKeyIs(portal, key, 'revoked_api_key');
-    expect((await visitor.get('/keys')).headers.get('location')).toBe('/sign-in');
-    expect((await visitor.fillIn('/sign-in', { email: visitor.email, password: PASSWORD })).status).toBe(422);
-  });
+it('an account can be closed only with its password, with its keys and sessions', async () => {
+  const visitor = await portal.signedUp();
+  const key = await visitor.issueKey();
+  expect((await visitor.fillIn('/account/close', { password: WRONG })).status).toBe(422);
+  await expect(portal.application.authenticate.execute(key)).resolves.toBeDefined();
+  expect((await visitor.fillIn('/account/close', { password: PASSWORD })).headers.get('location')).toBe('/');
+  await untilKeyIs(portal, key, 'revoked_api_key');
+  expect((await visitor.get('/keys')).headers.get('location')).toBe('/sign-in');
+  expect(await signIn(visitor, visitor.email, PASSWORD)).toBe(422);
 });
 
 describe('the address', () => {
@@ -200,66 +197,58 @@ describe('the address', () => {
 
   /** Asks for the change. The token that was mailed to the new address. */
   async function tokenFor(person: Visitor, email: string): Promise<string> {
-    await person.get('/account');
-    const { status, headers } = await person.post('/account/address', { email, password: PASSWORD });
+    const { status, headers } = await person.fillIn('/account/address', { email, password: PASSWORD });
     expect([status, headers.get('location')]).toEqual([303, '/account']);
     return mailed(email, 'change').at(-1)?.token ?? '';
   }
 
-  async function confirm(token: string, browser: Visitor = portal.visitor()) {
-    return browser.fillIn('/confirm-new-address', { token });
-  }
+  const confirm = (token: string) => portal.visitor().fillIn('/confirm-new-address', { token });
 
-  describe('the address of an account', () => {
-    it('changes once the link that was mailed to the new one is used, and the former one is told', async () => {
-      const person = await portal.signedUp();
-      const email = newAddress();
-      const token = await tokenFor(person, email);
-      const page = await person.get('/account');
-      expect(page.text).toContain('We have sent a link to the new address.');
-      expect(page.text).toContain(`<dd>${person.email}`);
-      const confirmed = await confirm(token);
-      expect([confirmed.status, confirmed.headers.get('location')]).toEqual([303, '/sign-in']);
-      expect((await person.get('/account')).text).toContain(`<dd>${email}`);
-      expect([await guess(email, PASSWORD), await guess(person.email, PASSWORD)]).toEqual([303, 422]);
-      await portal.application.deliverAccountMails.execute();
-      expect(mailed(person.email, 'changed')).toHaveLength(1);
-      const spent = await confirm(token);
-      expect(spent.status).toBe(422);
-      expect(spent.text).toContain('<a href="/account">Request another link</a>');
-    });
+  it('of an account changes once the link that was mailed to the new one is used, and the former one is told', async () => {
+    const person = await portal.signedUp();
+    const email = newAddress();
+    const token = await tokenFor(person, email);
+    const page = await person.get('/account');
+    expect(page.text).toContain('We have sent a link to the new address.');
+    expect(page.text).toContain(`<dd>${person.email}`);
+    const confirmed = await confirm(token);
+    expect([confirmed.status, confirmed.headers.get('location')]).toEqual([303, '/sign-in']);
+    expect((await person.get('/account')).text).toContain(`<dd>${email}`);
+    expect([await guess(email, PASSWORD), await guess(person.email, PASSWORD)]).toEqual([303, 422]);
+    await portal.application.deliverAccountMails.execute();
+    expect(mailed(person.email, 'changed')).toHaveLength(1);
+    const spent = await confirm(token);
+    expect(spent.status).toBe(422);
+    expect(spent.text).toContain('<a href="/account">Request another link</a>');
+  });
 
-    it('stays with a wrong password, a text that is no address, and its own address', async () => {
-      const person = await portal.signedUp();
-      for (const [fields, problem] of [
-        [{ email: newAddress(), password: 'the wrong pass phrase' }, 'Password: Not your password.'],
-        [{ email: 'nobody', password: PASSWORD }, 'New e-mail address: Must be an e-mail address'],
-        [{ email: person.email, password: PASSWORD }, 'New e-mail address: Must not be your present address.'],
-      ] as const) {
-        await person.get('/account');
-        const { status, text } = await person.post('/account/address', fields);
-        expect(status).toBe(422);
-        expect(text).toContain(problem);
-        expect(text).toContain(`name="email" type="email" value="${fields.email}"`);
-        expect(mailed(fields.email, 'change')).toEqual([]);
-      }
-    });
+  it('stays with a wrong password, a text that is no address, and its own address', async () => {
+    const person = await portal.signedUp();
+    for (const [fields, problem] of [
+      [{ email: newAddress(), password: WRONG }, 'Password: Not your password.'],
+      [{ email: 'nobody', password: PASSWORD }, 'New e-mail address: Must be an e-mail address'],
+      [{ email: person.email, password: PASSWORD }, 'New e-mail address: Must not be your present address.'],
+    ] as const) {
+      const { status, text } = await person.fillIn('/account/address', fields);
+      expect(status).toBe(422);
+      expect(text).toContain(problem);
+      expect(text).toContain(`name="email" type="email" value="${fields.email}"`);
+      expect(mailed(fields.email, 'change')).toEqual([]);
+    }
+  });
 
-    it('is not taken from another account, and asking does not tell that there is one', async () => {
-      const [person, owner] = [await portal.signedUp(), await portal.signedUp()];
-      const refused = await confirm(await tokenFor(person, owner.email));
-      expect(refused.status).toBe(422);
-      expect(refused.text).toContain('The new address has an account of its own.');
-      expect((await owner.get('/account')).text).toContain(owner.email);
-      expect((await person.get('/account')).text).toContain(person.email);
-    });
+  it('is not taken from another account, and asking does not tell that there is one', async () => {
+    const [person, owner] = [await portal.signedUp(), await portal.signedUp()];
+    const refused = await confirm(await tokenFor(person, owner.email));
+    expect(refused.status).toBe(422);
+    expect(refused.text).toContain('The new address has an account of its own.');
+    for (const each of [owner, person]) expect((await each.get('/account')).text).toContain(each.email);
   });
 
   it('signing out everywhere ends all sessions of the account, and no other', async () => {
     const [person, bystander, elsewhere] = [await portal.signedUp(), await portal.signedUp(), portal.visitor()];
     await signIn(elsewhere, person.email, PASSWORD);
-    await person.get('/account');
-    const { status, headers } = await person.post('/account/sign-out-everywhere');
+    const { status, headers } = await person.fillIn('/account/sign-out-everywhere');
     expect([status, headers.get('location')]).toEqual([303, '/']);
     expect((await person.get('/')).text).toContain('You are signed out on all devices.');
     expect((await elsewhere.get('/account')).headers.get('location')).toBe('/sign-in');
@@ -436,8 +425,7 @@ describe('no visitor locks another out', () => {
     portal.clock.advance(366 * DAY);
     const elsewhere = portal.visitor();
     expect(await signIn(elsewhere, changed.email, PASSWORD)).toBe(303);
-    await elsewhere.get('/account');
-    await elsewhere.post('/account/password', { current: PASSWORD, next: NEXT });
+    await elsewhere.fillIn('/account/password', { current: PASSWORD, next: NEXT });
     for (const { email } of [early, changed]) await times(10, () => guess(email));
     expect(await signIn(early, early.email, PASSWORD)).toBe(429);
     expect(await signIn(changed, changed.email, NEXT)).toBe(429);

@@ -84,13 +84,6 @@ describe('the page of categories', () => {
     expect(await nameOf(id)).toBe(`Lions ${id}`);
   });
 
-  it('tells all problems of its form at once', async () => {
-    const visitor = await portal.signedUp();
-    const { text } = await visitor.fillIn('/categories', { name: ' ', number: '12345678901234567890' });
-    expect(text).toContain('<a href="#name">Name: Must not be empty or only white space.</a>');
-    expect(text).toContain('<a href="#number">Number (optional): Must be a whole number from');
-  });
-
   it('removes one after a confirmation, unless an animal has it', async () => {
     const [unused, used] = [newCategoryId(), newCategoryId()];
     for (const id of [unused, used]) await nameCategory(id, `Kind ${id}`);
@@ -173,16 +166,14 @@ describe('the catalogue', () => {
     expect((await visitor.get('/catalogue?id=999999999')).text).toContain('There is no animal with the id 999999999.');
   });
 
-  it('tells all problems of a new animal at once, and the range of its category', async () => {
-    const visitor = await portal.signedUp();
-    await visitor.get('/catalogue');
-    const fields = { name: '', categoryId: '12345678901234567890', status: '' };
-    const { status, text } = await visitor.post('/catalogue', fields);
+  it.each([
+    ['/categories', { name: ' ', number: '12345678901234567890' }, 'name', 'number">Number (optional)'],
+    ['/catalogue', { name: '', categoryId: '12345678901234567890' }, 'add-name', 'add-categoryId">Category number'],
+  ])('the form of %s tells all problems at once, and the range of a number', async (path, fields, name, number) => {
+    const { status, text } = await (await portal.signedUp()).fillIn(path, fields);
     expect(status).toBe(422);
-    expect(text).toContain('<a href="#add-name">Name: ');
-    expect(text).toContain(
-      '<a href="#add-categoryId">Category number: Must be a whole number from -9223372036854775808',
-    );
+    expect(text).toContain(`<a href="#${name}">Name: `);
+    expect(text).toContain(`<a href="#${number}: Must be a whole number from -9223372036854775808`);
   });
 
   it('shows an animal that was added among its neighbours, marked, and leads back to the first page', async () => {

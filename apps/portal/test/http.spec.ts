@@ -56,7 +56,7 @@ describe('a form', () => {
     const visitor = portal.visitor();
     await visitor.get('/sign-in');
     visitor.cookies.clear();
-    expect((await visitor.post('/sign-in', { email: 'a@example.com', password: PASSWORD })).status).toBe(403);
+    expect((await visitor.post('/sign-in')).status).toBe(403);
   });
 
   it.each([
@@ -165,13 +165,19 @@ describe('requests with unfinished bodies', () => {
     return form.status === 429;
   }
 
+  /** An address that has as many unfinished bodies as it may. */
+  async function full(): Promise<{ readonly address: string; readonly held: readonly Client[] }> {
+    const address = newAddress();
+    const held = fill(() => address);
+    await until(() => isRefused(address));
+    return { address, held };
+  }
+
   /** The requests that wait for their timeout are begun before the other tests, which run meanwhile. */
   const left = {} as { address: string; held: readonly Client[]; requests: ReadonlyMap<string, Client> };
 
   beforeAll(async () => {
-    left.address = newAddress();
-    left.held = fill(() => left.address);
-    await until(() => isRefused(left.address));
+    Object.assign(left, await full());
     left.requests = new Map(
       Object.entries(LEFT).map(([within, bytes]) => {
         const client = new Client();
@@ -183,9 +189,7 @@ describe('requests with unfinished bodies', () => {
   });
 
   it('one address may have 32 unfinished bodies; one more is 429 at once, and closed; pages and others are answered', async () => {
-    const address = newAddress();
-    const held = fill(() => address);
-    await until(() => isRefused(address));
+    const { address, held } = await full();
     const further = begin(address);
     await further.closed;
     expect(further.answer).toMatch(/^HTTP\/1\.1 429 /);
@@ -206,18 +210,14 @@ describe('requests with unfinished bodies', () => {
   });
 
   it('a finished body makes room', async () => {
-    const address = newAddress();
-    const held = fill(() => address);
-    await until(() => isRefused(address));
+    const { address, held } = await full();
     for (const { socket } of held) socket.write('x'.repeat(24));
     await until(() => held.every(({ status }) => status === '403'));
     expect(await isRefused(address)).toBe(false);
   });
 
   it('a lost connection makes room', async () => {
-    const address = newAddress();
-    const held = fill(() => address);
-    await until(() => isRefused(address));
+    const { address, held } = await full();
     for (const { socket } of held) socket.resetAndDestroy();
     await until(async () => !(await isRefused(address)));
     // All of them are released: the same number can be open again.

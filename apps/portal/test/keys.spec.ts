@@ -10,7 +10,16 @@ import { getPetDeprecation } from '@adoption-store/web';
 import { pino } from 'pino';
 import { REFUSAL_MEANINGS } from '../src/refusal-meanings.js';
 import { untilKeyIs, usePortal } from './support/portal.js';
-import { type Answer, boxesIn, keyIn, linkIn, PASSWORD, type Visitor, walk } from './support/portal-visitor.js';
+import {
+  type Answer,
+  boxesIn,
+  keyIn,
+  linkIn,
+  PASSWORD,
+  type Person,
+  type Visitor,
+  walk,
+} from './support/portal-visitor.js';
 
 const lines: string[] = [];
 const logger = pino(
@@ -158,6 +167,9 @@ describe('the usage page', () => {
 
 const scopesIn = ({ text }: Answer) => [...text.matchAll(/<code class="scope">([^<]+)</g)].map(([, scope]) => scope);
 
+/** The page of the person's first key. */
+const pathOf = async ({ email }: Person) => `/keys/${(await keysOf(email))[0]?.id}`;
+
 const keysOf = async (email: string) => (await portal.application.listKeys.execute({ email })).map(({ key }) => key);
 
 describe('a key', () => {
@@ -201,16 +213,13 @@ describe('a key', () => {
   });
 
   it('of another account is not found', async () => {
-    const owner = await portal.signedUp();
+    const [owner, other] = [await portal.signedUp(), await portal.signedUp()];
     const text = await owner.issueKey();
-    const [key] = await keysOf(owner.email);
-    const other = await portal.signedUp();
+    const path = await pathOf(owner);
     await other.get('/keys');
-    for (const step of ['', '/rotate', '/revoke'])
-      expect((await other.get(`/keys/${key?.id}${step}`)).status).toBe(404);
-    for (const step of ['rotate', 'revoke', 'disable', 'enable', 'name']) {
-      expect((await other.post(`/keys/${key?.id}/${step}`, { overlap: '0' })).status).toBe(404);
-    }
+    for (const step of ['', '/rotate', '/revoke']) expect((await other.get(path + step)).status).toBe(404);
+    for (const step of ['rotate', 'revoke', 'disable', 'enable', 'name'])
+      expect((await other.post(`${path}/${step}`, { overlap: '0' })).status).toBe(404);
     expect(await statusOf(text)).toBe(200);
   });
 
@@ -220,7 +229,7 @@ describe('a key', () => {
     expect(boxesIn(await visitor.get('/keys'))).toEqual({ offered: SCOPES, checked: SCOPES });
     const shown = await visitor.post('/keys', { scopes: scopes.toReversed() });
     expect(await statusOf(keyIn(shown))).toBe(403);
-    const path = `/keys/${(await keysOf(visitor.email))[0]?.id}`;
+    const path = await pathOf(visitor);
     const pages = [
       await visitor.get('/keys'),
       await visitor.get(`${path}/revoke`),
@@ -297,8 +306,7 @@ describe('a key', () => {
     lines.length = 0;
     const visitor = await portal.signedUp();
     const key = await visitor.issueKey();
-    await visitor.get('/account');
-    await visitor.post('/account/password', { current: 'wrong wrong wrong', next: 'next next next' });
+    await visitor.fillIn('/account/password', { current: 'wrong wrong wrong', next: 'next next next' });
     await visitor.get(`/nowhere?key=${key}`);
     const text = lines.join('');
     expect(text).toContain('"route":"/account/password"');
@@ -318,7 +326,7 @@ describe('the list of keys', () => {
     const list = await visitor.get('/keys');
     expect(list.text).toContain(`<span class="tag bad">Banned</span> <small>${until}`);
     expect(list.text.match(/<span class="tag [a-z]+">(?:Active|Banned)/g)).toHaveLength(2);
-    const path = `/keys/${(await keysOf(visitor.email))[0]?.id}`;
+    const path = await pathOf(visitor);
     expect((await visitor.get(path)).text).toContain(`<strong>Banned ${until}`);
     portal.clock.advance(5 * MINUTE);
     for (const page of ['/keys', path]) expect((await visitor.get(page)).text).not.toContain('Banned');
@@ -373,7 +381,7 @@ describe('the list of keys', () => {
     expect([first.text.includes('First page'), linkIn(first, 'prev')]).toEqual([false, undefined]);
     const second = await visitor.get(linkIn(first, 'next') ?? '');
     expect(second.text).toContain('<a href="/keys?state=all">First page</a>');
-    expect((await visitor.get(linkIn(second, 'prev') ?? '')).text).toContain('newest');
+    expect((await visitor.get(linkIn(second, 'prev') ?? '')).text).toContain('key 80<');
     for (const place of ['x', '-', '1-', '0', '99999999999999999999', '%00'])
       for (const side of ['after', 'before'])
         expect((await visitor.get(`/keys?${side}=${place}`)).text).toContain('newest');
@@ -384,10 +392,8 @@ describe('the page of a key', () => {
   it('gives it another name, or none', async () => {
     const visitor = await portal.signedUp();
     await visitor.issueKey({ name: 'laptop' });
-    const [key] = await keysOf(visitor.email);
-    const path = `/keys/${key?.id}`;
-    await visitor.get(path);
-    const refused = await visitor.post(`${path}/name`, { name: 'x'.repeat(101) });
+    const path = await pathOf(visitor);
+    const refused = await visitor.fillIn(`${path}/name`, { name: 'x'.repeat(101) });
     expect(refused.status).toBe(422);
     expect(refused.text).toContain('<a href="#name">Name (optional): Must be 1 to 100 printable characters.</a>');
     const renamed = await visitor.post(`${path}/name`, { name: ' مفتاح ' });
@@ -400,8 +406,7 @@ describe('the page of a key', () => {
   it('disables it, with 401 from then on, and enables it again', async () => {
     const visitor = await portal.signedUp();
     const text = await visitor.issueKey();
-    const [key] = await keysOf(visitor.email);
-    const path = `/keys/${key?.id}`;
+    const path = await pathOf(visitor);
     expect((await visitor.get(path)).text).toContain('Disable the key');
     expect((await visitor.post(`${path}/disable`)).headers.get('location')).toBe(path);
     await untilKeyIs(portal, text, 'disabled_api_key');
@@ -415,14 +420,12 @@ describe('the page of a key', () => {
   it('tells that its state has changed, to whoever changes it in another tab', async () => {
     const visitor = await portal.signedUp();
     const text = await visitor.issueKey();
-    const [key] = await keysOf(visitor.email);
-    const path = `/keys/${key?.id}`;
+    const path = await pathOf(visitor);
     const isNotChanged = async (action: string) => {
       expect((await visitor.post(path + action, { overlap: '1' })).headers.get('location')).toBe(path);
       expect((await visitor.get(path)).text).toContain('Nothing was changed: the key was disabled, rotated or revoked');
     };
-    await visitor.get(path);
-    await visitor.post(`${path}/disable`);
+    await visitor.fillIn(`${path}/disable`);
     await visitor.get(`${path}/rotate`);
     await isNotChanged('/rotate');
     await visitor.post(`${path}/revoke`);
@@ -435,8 +438,7 @@ describe('the page of a key', () => {
   it('shows when each operation was last called', async () => {
     const visitor = await portal.signedUp();
     const text = await visitor.issueKey();
-    const [key] = await keysOf(visitor.email);
-    const path = `/keys/${key?.id}`;
+    const path = await pathOf(visitor);
     expect((await visitor.get(path)).text).toContain('Never used.');
     const first = portal.clock.now();
     for (const target of ['/v1/pets?status=sold', '/v1/pets/7', '/v1/nowhere']) await call(text, target);
@@ -465,9 +467,7 @@ describe('a key that calls a deprecated operation', () => {
     expect(await statusOf(text)).toBe(200);
     expect((await visitor.get('/keys')).text).not.toContain(MARK);
     await call(text, '/v1/pets/1');
-    const list = () => visitor.get('/keys');
-    await until(async () => (await list()).text.includes(MARK));
-    const { text: keys } = await list();
+    const keys = await shows(visitor, '/keys', MARK);
     expect(keys.split(MARK)).toHaveLength(2);
     expect(keys).toContain(`still use <code>${operation}</code>`);
     const { text: page } = await visitor.get(`/keys/${key?.id}`);

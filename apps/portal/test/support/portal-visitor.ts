@@ -74,9 +74,9 @@ export class Visitor {
     return this.send(path, { method: 'POST', body: new URLSearchParams(pairs) });
   }
 
-  /** Opens the page of a form, and sends the form. */
+  /** Opens the page of a form, and sends the form. Those of an account and of a key are on its page. */
   async fillIn(path: string, fields?: Fields): Promise<Answer> {
-    await this.get(path);
+    await this.get(path.replace(/^(\/account|\/keys\/\d+)\/(?!rotate|revoke).*/, '$1'));
     return this.post(path, fields);
   }
 
