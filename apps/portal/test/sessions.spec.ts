@@ -250,9 +250,7 @@ describe('what ends sessions', () => {
       expect(person.cookies.get('session')).not.toBe(before);
       expect((await person.get('/account')).status).toBe(200);
     }
-    const given = [...tabs, signingIn]
-      .map(({ cookies }) => cookies.get('session'))
-      .filter((each) => each !== undefined);
+    const given = [...tabs, signingIn].flatMap(({ cookies }) => cookies.get('session') ?? []);
     const statuses: number[] = [];
     for (const session of new Set([before, ...given])) {
       const other = portal.visitor();
@@ -262,16 +260,13 @@ describe('what ends sessions', () => {
     return statuses.filter((status) => status !== 303);
   }
 
-  describe.each(Object.keys(ENDS) as (keyof typeof ENDS)[])('%s', (kind) => {
-    it.each([
-      ['a minute after the session was used', MINUTE],
-      ['while it is used', 0],
-    ])('is final %s: no page and no form that was under way brings it back', async (_when, idle) => {
-      const person = await portal.signedUp();
-      await person.get('/account');
-      portal.clock.advance(idle);
-      expect(await survivors(kind, person)).toEqual([]);
-    });
+  it.each(
+    (Object.keys(ENDS) as (keyof typeof ENDS)[]).flatMap((kind) => [[kind, MINUTE] as const, [kind, 0] as const]),
+  )('%s is final %d ms after its last use: nothing that was under way brings it back', async (kind, idle) => {
+    const person = await portal.signedUp();
+    await person.get('/account');
+    portal.clock.advance(idle);
+    expect(await survivors(kind, person)).toEqual([]);
   });
 });
 
