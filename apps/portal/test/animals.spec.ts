@@ -34,28 +34,20 @@ describe('the page of categories', () => {
     expect(await nameOf(-id)).toBe(`Otters ${id}`);
   });
 
-  const [named, other] = [newCategoryId(), newCategoryId()];
+  const named = newCategoryId();
   it.each([
     ['a blank name', { name: ' ', number: '' }, 'Must not be empty or only white space.'],
     ['a name that is taken', { name: `SEALS ${named}`, number: '' }, `Another category has the name &quot;SEALS`],
-    ['such a name for a number', { name: `SEALS ${named}`, number: `${other}` }, 'Another category has the name'],
-    [
-      'a word as its number',
-      { name: 'Cats', number: 'one' },
-      'Must be a whole number from -9223372036854775808 to 9223372036854775807.',
-    ],
-    ['a number beyond int64', { name: 'Cats', number: '9223372036854775808' }, 'Must be a whole number from'],
+    ['a word as its number', { name: 'Cats', number: 'one' }, 'Must be a whole number from -9223372036854775808 to 9'],
     ['a number that has a name', { name: 'Cats', number: `${named}` }, 'Already named “Seals'],
   ])('shows %s as a problem, with what was typed', async (_case, fields, problem) => {
     await nameCategory(named, `Seals ${named}`);
     const visitor = await portal.signedUp();
-    await visitor.get('/categories');
-    const refused = await visitor.post('/categories', fields);
+    const refused = await visitor.fillIn('/categories', fields);
     expect(refused.status).toBe(422);
     expect(refused.text).toContain(problem);
     expect(refused.text).toContain(`value="${fields.name}"`);
     expect(refused.text).toContain(`value="${fields.number}"`);
-    expect(await nameOf(other)).toBeUndefined();
   });
 
   it('renames one, and names a number that has none', async () => {
@@ -92,14 +84,6 @@ describe('the page of categories', () => {
     expect(await nameOf(id)).toBe(`Lions ${id}`);
   });
 
-  it('tells all problems of its form at once', async () => {
-    const visitor = await portal.signedUp();
-    await visitor.get('/categories');
-    const { text } = await visitor.post('/categories', { name: ' ', number: '12345678901234567890' });
-    expect(text).toContain('<a href="#name">Name: Must not be empty or only white space.</a>');
-    expect(text).toContain('<a href="#number">Number (optional): Must be a whole number from');
-  });
-
   it('removes one after a confirmation, unless an animal has it', async () => {
     const [unused, used] = [newCategoryId(), newCategoryId()];
     for (const id of [unused, used]) await nameCategory(id, `Kind ${id}`);
@@ -133,17 +117,20 @@ describe('the page of categories', () => {
 });
 
 describe('the catalogue', () => {
-  it('shows the name of a category beside its number', async () => {
+  it('shows the name of a category beside its number, and offers the category that is shown', async () => {
     const [named, unnamed] = [newCategoryId(), newCategoryId()];
     await nameCategory(named, `Geckos ${named} <b>`);
     for (const id of [named, unnamed]) await addAnimal('Gex', id);
     const visitor = await portal.signedUp();
-    expect((await visitor.get(`/catalogue?categoryId=${named}`)).text).toContain(
-      `<td data-label="Category"><span><bdi dir="auto">Geckos ${named} &lt;b&gt;</bdi> <small>${named}</small></span></td>`,
+    const name = `Geckos ${named} &lt;b&gt;`;
+    const { text } = await visitor.get(`/catalogue?categoryId=${named}`);
+    expect(text).toContain(
+      `<td data-label="Category"><span><bdi dir="auto">${name}</bdi> <small>${named}</small></span></td>`,
     );
-    expect((await visitor.get(`/catalogue?categoryId=${unnamed}`)).text).toContain(
-      `<td data-label="Category">${unnamed}</td>`,
-    );
+    expect(text).toContain(`<option value="${named}" dir="auto" selected>${name} (${named})</option>`);
+    const { text: other } = await visitor.get(`/catalogue?categoryId=${unnamed}`);
+    expect(other).toContain(`<td data-label="Category">${unnamed}</td>`);
+    expect(other).toContain(`<option value="${unnamed}" dir="auto" selected>${unnamed}</option>`);
   });
 
   it('shows the animals of one category, on every page and with every status', async () => {
@@ -160,23 +147,8 @@ describe('the catalogue', () => {
     expect(pending.text).toContain(`There is no pending animal in the category <bdi dir="auto">${id}</bdi>.`);
   });
 
-  it('offers the category that is shown, by its name if it has one', async () => {
-    const [named, unnamed] = [newCategoryId(), newCategoryId()];
-    await nameCategory(named, `Newts ${named}`);
-    const visitor = await portal.signedUp();
-    const optionsOf = ({ text }: { readonly text: string }) =>
-      text.match(/<option value="-?\d+"[^>]*>[^<]+<\/option>/g) ?? [];
-    expect(optionsOf(await visitor.get(`/catalogue?categoryId=${unnamed}`))[0]).toBe(
-      `<option value="${unnamed}" dir="auto" selected>${unnamed}</option>`,
-    );
-    expect(optionsOf(await visitor.get(`/catalogue?categoryId=${named}`))).toContain(
-      `<option value="${named}" dir="auto" selected>Newts ${named} (${named})</option>`,
-    );
-  });
-
   it.each([
     ['categoryId=cats', '#filter-categoryId', 'Category: Must be a whole number from'],
-    ['categoryId=9223372036854775808', '#filter-categoryId', 'Category: Must be a whole number from'],
     ['categoryId=1&categoryId=2', '#filter-categoryId', 'Category: Must be given once.'],
     ['id=12345678901234567890', '#filter-id', 'Id: Must be a whole number from -9223372036854775808'],
   ])('lists nothing for %s, and says why', async (query, link, problem) => {
@@ -194,16 +166,14 @@ describe('the catalogue', () => {
     expect((await visitor.get('/catalogue?id=999999999')).text).toContain('There is no animal with the id 999999999.');
   });
 
-  it('tells all problems of a new animal at once, and the range of its category', async () => {
-    const visitor = await portal.signedUp();
-    await visitor.get('/catalogue');
-    const fields = { name: '', categoryId: '12345678901234567890', status: '' };
-    const { status, text } = await visitor.post('/catalogue', fields);
+  it.each([
+    ['/categories', { name: ' ', number: '12345678901234567890' }, 'name', 'number">Number (optional)'],
+    ['/catalogue', { name: '', categoryId: '12345678901234567890' }, 'add-name', 'add-categoryId">Category number'],
+  ])('the form of %s tells all problems at once, and the range of a number', async (path, fields, name, number) => {
+    const { status, text } = await (await portal.signedUp()).fillIn(path, fields);
     expect(status).toBe(422);
-    expect(text).toContain('<a href="#add-name">Name: ');
-    expect(text).toContain(
-      '<a href="#add-categoryId">Category number: Must be a whole number from -9223372036854775808',
-    );
+    expect(text).toContain(`<a href="#${name}">Name: `);
+    expect(text).toContain(`<a href="#${number}: Must be a whole number from -9223372036854775808`);
   });
 
   it('shows an animal that was added among its neighbours, marked, and leads back to the first page', async () => {
@@ -211,8 +181,7 @@ describe('the catalogue', () => {
     for (let index = 0; index < 45; index += 1) await addAnimal(`neighbour ${index}`, id);
     const visitor = await portal.signedUp();
     const path = `/catalogue?categoryId=${id}`;
-    await visitor.get(path);
-    const answer = await visitor.post(path, { name: 'חתול <b>', categoryId: `${id}`, status: '' });
+    const answer = await visitor.fillIn(path, { name: 'חתול <b>', categoryId: `${id}`, status: '' });
     const [shown = '', fragment] = (answer.headers.get('location') ?? '').split('#');
     let page = await visitor.get(shown);
     const rowsIn = ({ text }: { readonly text: string }) => [

@@ -103,14 +103,16 @@ describe.each(WAYS)('the program for $id, by $program,', ({ id, program, args, d
     await expectFailure(settings(SMALL_KEY), words);
   });
 
-  test('says that nothing answers', async () => {
-    await expectFailure({ API_URL: 'http://127.0.0.1:1/v1', API_KEY: 'aas_live_wrong' }, [
+  test.each([
+    [
+      'nothing answers',
+      { API_URL: 'http://127.0.0.1:1/v1', API_KEY: 'aas_live_wrong' },
       /refused|connect|network_error/i,
-    ]);
-  });
-
-  test('says that API_URL is no address', async () => {
-    await expectFailure({ API_URL: 'nowhere', API_KEY: 'aas_live_wrong' }, [/nowhere|baseUrl/]);
+    ],
+    ['API_URL is no address', { API_URL: 'nowhere', API_KEY: 'aas_live_wrong' }, /nowhere|baseUrl/],
+    ['a variable is not set', {}, /API_(URL|KEY)|baseUrl|apiKey/],
+  ])('says that %s', async (_what, given, words) => {
+    await expectFailure(given, [words]);
   });
 
   test.each(['aas_live_secret\n', 'aas_live_secret\r', 'aas_live_secret…'])('never shows a key: %j', async (key) => {
@@ -118,9 +120,5 @@ describe.each(WAYS)('the program for $id, by $program,', ({ id, program, args, d
     expect(code).toBeGreaterThan(0);
     expect(stderr).not.toBe('');
     expect(stdout + stderr).not.toMatch(/secret|Traceback/);
-  });
-
-  test('says that a variable is not set', async () => {
-    await expectFailure({}, [/API_(URL|KEY)|baseUrl|apiKey/]);
   });
 });

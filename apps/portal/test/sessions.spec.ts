@@ -1,10 +1,9 @@
-import { request } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { HOUR, MINUTE } from '@adoption-store/domain';
 import { createPortal } from '../src/create-portal.js';
 import { keysFor, type Purpose, signerFor } from '../src/http/secrets.js';
 import { usePortal } from './support/portal.js';
-import { type Answer, browsersAt, PASSWORD, type Person, type Visitor } from './support/portal-visitor.js';
+import { type Answer, boxesIn, browsersAt, PASSWORD, type Person, type Visitor } from './support/portal-visitor.js';
 
 const ANIMAL = { name: 'Bella <b>', categoryId: '9', status: 'pending' };
 const NEXT = 'quite another pass phrase';
@@ -43,10 +42,8 @@ const ENDS = {
   },
   'by a password that was changed elsewhere': async ({ email }: Person) => {
     const other = portal.visitor();
-    await other.get('/sign-in');
-    await other.post('/sign-in', { email, password: PASSWORD });
-    await other.get('/account');
-    await other.post('/account/password', { current: PASSWORD, next: NEXT });
+    await other.fillIn('/sign-in', { email, password: PASSWORD });
+    await other.fillIn('/account/password', { current: PASSWORD, next: NEXT });
   },
 };
 
@@ -73,31 +70,18 @@ describe('a form that is sent after its session has ended', () => {
     await portal.application.withdrawAnimal.execute({ id: id ?? 0n });
   });
 
-  it('keeps its check boxes', async () => {
-    const person = await portal.signedUp();
-    await person.get('/keys');
-    portal.clock.advance(30 * MINUTE);
-    const told = await person.post('/keys', { name: 'shop', scopes: ['pets:read', 'orders:read'] });
-    expect(keptIn(told)).toEqual({
-      'kept-action': '/keys',
-      'kept-name': 'shop',
-      'kept-scopes': ['pets:read', 'orders:read'],
-    });
-    const shown = await signIn(person, keptIn(told));
-    expect([...shown.text.matchAll(/value="(\w+:\w+)" checked/g)].map(([, scope]) => scope)).toEqual([
-      'pets:read',
-      'orders:read',
-    ]);
-  });
-
-  it('keeps what it was filled from', async () => {
+  it('keeps its check boxes, and what it was filled from', async () => {
     const person = await portal.signedUp();
     const { id } = await portal.application.addCategory.execute({ name: 'Birds' });
     const path = `/categories/${id}/name`;
     const [, version = ''] = /name="version" value="(.+?)"/.exec((await person.get(path)).text) ?? [];
     portal.clock.advance(30 * MINUTE);
+    const scopes = ['pets:read', 'orders:read'];
+    const withBoxes = await person.post('/keys', { name: 'shop', scopes });
+    expect(keptIn(withBoxes)).toEqual({ 'kept-action': '/keys', 'kept-name': 'shop', 'kept-scopes': scopes });
     const told = await person.post(path, { name: 'Parrots', version });
     expect(keptIn(told)).toEqual({ 'kept-action': path, 'kept-name': 'Parrots', 'kept-version': version });
+    expect(boxesIn(await signIn(person, keptIn(withBoxes))).checked).toEqual(scopes);
     const shown = await signIn(person, keptIn(told));
     expect(shown.text).toContain(`<input type="hidden" name="version" value="${version}">`);
     expect((await person.post(path, { name: 'Parrots', version })).status).toBe(303);
@@ -172,8 +156,7 @@ describe('after its session has ended', () => {
     const person = await portal.signedUp();
     const linkIn = ({ text }: Answer) => /data-when="over" href="([^"]*)"/.exec(text)?.[1];
     expect(linkIn(await person.get('/catalogue?status=sold'))).toBe('/catalogue?status=sold');
-    await person.get('/account');
-    expect(linkIn(await person.post('/account/password', { current: 'wrong', next: PASSWORD }))).toBe('/account');
+    expect(linkIn(await person.fillIn('/account/password', { current: 'wrong', next: PASSWORD }))).toBe('/account');
     expect(linkIn(await person.get('//evil.example/keys'))).toBe('/');
   });
 
@@ -189,21 +172,16 @@ describe('after its session has ended', () => {
 });
 
 describe('asking for the session', () => {
-  const times = async (person: Visitor) => {
-    const { status, text } = await person.get('/session');
-    return status === 200 ? (JSON.parse(text) as unknown) : status;
-  };
-
   it('makes it last another half hour, but not longer than twelve hours', async () => {
     const person = await portal.signedUp();
-    expect(await times(person)).toEqual({ left: 30 * MINUTE, most: 12 * HOUR });
+    const times = async () => JSON.parse((await person.get('/session')).text) as unknown;
+    expect(await times()).toEqual({ left: 30 * MINUTE, most: 12 * HOUR });
     for (let spell = 1; spell <= 25; spell += 1) {
       portal.clock.advance(28 * MINUTE);
-      expect(await times(person)).toMatchObject({ left: Math.min(30 * MINUTE, 12 * HOUR - spell * 28 * MINUTE) });
+      expect(await times()).toMatchObject({ left: Math.min(30 * MINUTE, 12 * HOUR - spell * 28 * MINUTE) });
     }
     portal.clock.advance(20 * MINUTE);
-    expect(await times(person)).toBe(401);
-    expect(await times(portal.visitor())).toBe(401);
+    for (const each of [person, portal.visitor()]) expect((await each.get('/session')).status).toBe(401);
   });
 
   it('is allowed to scripts only on pages of a session', async () => {
@@ -224,8 +202,7 @@ describe('what ends sessions', () => {
       const owner = portal.visitor();
       await portal.application.requestPasswordReset.execute({ email });
       const token = portal.mailer.resets.findLast((mail) => mail.email === email)?.token ?? '';
-      await owner.get('/reset-password');
-      return owner.post('/reset-password', { token, password: NEXT });
+      return owner.fillIn('/reset-password', { token, password: NEXT });
     },
   } as const;
 
@@ -237,35 +214,15 @@ describe('what ends sessions', () => {
     return tab;
   }
 
-  /** A form that is sent completely only when `finish` is called. */
-  function slowForm(tab: Visitor, path: string): { finish: () => Promise<number> } {
-    const body = new URLSearchParams({ _csrf: tab.token, name: 'slow', scopes: 'pets:read' }).toString();
-    const sent = request(`${portal.origin}${path}`, {
-      method: 'POST',
-      headers: {
-        cookie: [...tab.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
-        'content-type': 'application/x-www-form-urlencoded',
-        'content-length': body.length,
-      },
-    });
-    const answered = new Promise<number>((resolve, reject) => {
-      sent.once('error', reject).once('response', (response) => {
-        for (const line of response.headers['set-cookie'] ?? []) {
-          const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-          tab.cookies.set(name, value);
-        }
-        response.resume().once('end', () => {
-          resolve(response.statusCode ?? 0);
-        });
-      });
-    });
-    sent.write(body.slice(0, 10));
-    return {
-      finish: () => {
-        sent.end(body.slice(10));
-        return answered;
-      },
-    };
+  /** A form that is sent completely only by calling what is returned. */
+  function slowForm(tab: Visitor, path: string): () => Promise<unknown> {
+    const form = new URLSearchParams({ _csrf: tab.token, name: 'slow', scopes: 'pets:read' }).toString();
+    const { readable: body, writable } = new TextEncoderStream();
+    const writer = writable.getWriter();
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const answered = tab.send(path, { method: 'POST', headers, body, duplex: 'half' });
+    void writer.write(form.slice(0, 10));
+    return () => Promise.all([writer.write(form.slice(10)), writer.close(), answered]);
   }
 
   /** The sessions that wrongly still work after that end, while others of the person's requests are under way. */
@@ -273,7 +230,7 @@ describe('what ends sessions', () => {
     const tabs = Array.from({ length: 6 }, () => tabOf(person));
     const [first, second, third, form, password, slow] = tabs as [Visitor, Visitor, Visitor, Visitor, Visitor, Visitor];
     const before = person.cookies.get('session') ?? '';
-    const body = slowForm(slow, '/keys');
+    const finish = slowForm(slow, '/keys');
     const signingIn = portal.visitor();
     await signingIn.get('/sign-in');
     const [ended] = await Promise.all([
@@ -287,15 +244,13 @@ describe('what ends sessions', () => {
         ? undefined
         : signingIn.post('/sign-in', { email: person.email, password: PASSWORD }),
     ]);
-    await body.finish();
+    await finish();
     expect(ended.status).toBe(303);
     if (kind === 'changing the password') {
       expect(person.cookies.get('session')).not.toBe(before);
       expect((await person.get('/account')).status).toBe(200);
     }
-    const given = [...tabs, signingIn]
-      .map(({ cookies }) => cookies.get('session'))
-      .filter((each) => each !== undefined);
+    const given = [...tabs, signingIn].flatMap(({ cookies }) => cookies.get('session') ?? []);
     const statuses: number[] = [];
     for (const session of new Set([before, ...given])) {
       const other = portal.visitor();
@@ -305,16 +260,13 @@ describe('what ends sessions', () => {
     return statuses.filter((status) => status !== 303);
   }
 
-  describe.each(Object.keys(ENDS) as (keyof typeof ENDS)[])('%s', (kind) => {
-    it.each([
-      ['a minute after the session was used', MINUTE],
-      ['while it is used', 0],
-    ])('is final %s: no page and no form that was under way brings it back', async (_when, idle) => {
-      const person = await portal.signedUp();
-      await person.get('/account');
-      portal.clock.advance(idle);
-      expect(await survivors(kind, person)).toEqual([]);
-    });
+  it.each(
+    (Object.keys(ENDS) as (keyof typeof ENDS)[]).flatMap((kind) => [[kind, MINUTE] as const, [kind, 0] as const]),
+  )('%s is final %d ms after its last use: nothing that was under way brings it back', async (kind, idle) => {
+    const person = await portal.signedUp();
+    await person.get('/account');
+    portal.clock.advance(idle);
+    expect(await survivors(kind, person)).toEqual([]);
   });
 });
 
@@ -322,37 +274,28 @@ describe('cookies', () => {
   /** RFC 9111 §3: whether a cache may store the response, because no-store is missing. */
   const isStorable = (headers: Headers) => !/\bno-store\b/.test(headers.get('cache-control') ?? '');
 
-  describe('no answer that a cache may keep has a cookie,', () => {
-    it('whichever route of the portal it is of, a minute after the session was used', async () => {
-      const person = await portal.signedUp();
-      const { text } = await person.get('/account');
-      const files = [...text.matchAll(/(?:href|src)="(\/public\/[^"]+)"/g)].map(([, address = '']) => address);
-      expect(files).toHaveLength(3);
-      const routes = [
-        ...portal.routes.map(({ method, url }) => ({ method, url: url.replace(/:[^/]+/g, '1') })),
-        ...files.map((url) => ({ method: 'GET', url })),
-        { method: 'GET', url: '/nowhere' },
-      ];
-      expect(routes.length).toBeGreaterThan(40);
-      const cookies = new Map(person.cookies);
-      const found = [];
-      for (const { method, url } of routes.filter((route) => route.url !== '/sign-out')) {
-        // With everything that a browser may send, and with only the session.
-        for (const more of [
-          [],
-          [
-            ['notice', 'signed-up'],
-            ['next', '/keys'],
-          ],
-        ] as const) {
-          portal.clock.advance(MINUTE);
-          for (const [name, value] of [...cookies, ...more]) person.cookies.set(name, value);
-          const { headers } = await person.send(url, { method });
-          if (headers.getSetCookie().length > 0 && isStorable(headers)) found.push(`${method} ${url}`);
-        }
+  it('no answer of any route that a cache may keep has one, a minute after the session was used', async () => {
+    const person = await portal.signedUp();
+    const { text } = await person.get('/account');
+    const files = [...text.matchAll(/(?:href|src)="(\/public\/[^"]+)"/g)].map(([, address = '']) => address);
+    expect(files).toHaveLength(3);
+    const routes = [
+      ...portal.routes.map(({ method, url }) => ({ method, url: url.replace(/:[^/]+/g, '1') })),
+      ...[...files, '/nowhere'].map((url) => ({ method: 'GET', url })),
+    ];
+    expect(routes.length).toBeGreaterThan(40);
+    const session = [...person.cookies];
+    const found = [];
+    for (const { method, url } of routes.filter((route) => route.url !== '/sign-out')) {
+      // With only the session, and with everything that a browser may send.
+      for (const cookies of [session, [...session, ['notice', 'signed-up'], ['next', '/keys']] as const]) {
+        portal.clock.advance(MINUTE);
+        for (const [name, value] of cookies) person.cookies.set(name, value);
+        const { headers } = await person.send(url, { method });
+        if (headers.getSetCookie().length > 0 && isStorable(headers)) found.push(`${method} ${url}`);
       }
-      expect(found).toEqual([]);
-    });
+    }
+    expect(found).toEqual([]);
   });
 
   it('without the database, style, script and health are answered, and a page asks to come back', async () => {
@@ -439,29 +382,28 @@ describe('cookies', () => {
   });
 });
 
-describe('secrets', () => {
+describe('a secret’s signature', () => {
   const PURPOSES: readonly Purpose[] = ['session', 'form', 'device'];
-  describe('a signature of the portal', () => {
-    it('for one purpose is invalid for another', () => {
-      for (const purpose of PURPOSES) {
-        const signed = signerFor(purpose, [NEW]).sign('value');
-        const valid = PURPOSES.filter((each) => signerFor(each, [NEW]).unsign(signed).valid);
-        expect(valid).toEqual([purpose]);
-      }
-    });
 
-    it('is made with the first secret and verified with all of them', () => {
-      const signed = signerFor('session', [NEW, OLD]).sign('value');
-      expect(signerFor('session', [NEW]).unsign(signed)).toMatchObject({ valid: true, value: 'value' });
-      expect(signerFor('session', [OLD]).unsign(signed).valid).toBe(false);
-      const former = signerFor('session', [OLD]).sign('value');
-      expect(signerFor('session', [NEW, OLD]).unsign(former)).toMatchObject({ valid: true, renew: true });
-      expect(signerFor('session', [NEW]).unsign(former).valid).toBe(false);
-    });
+  it('for one purpose is invalid for another', () => {
+    for (const purpose of PURPOSES) {
+      const signed = signerFor(purpose, [NEW]).sign('value');
+      const valid = PURPOSES.filter((each) => signerFor(each, [NEW]).unsign(signed).valid);
+      expect(valid).toEqual([purpose]);
+    }
+  });
 
-    it('is never made with a secret itself', () => {
-      const keys = PURPOSES.flatMap((purpose) => keysFor(purpose, [OLD, NEW]));
-      expect(new Set([...keys, OLD, NEW]).size).toBe(keys.length + 2);
-    });
+  it('is made with the first secret and verified with all of them', () => {
+    const signed = signerFor('session', [NEW, OLD]).sign('value');
+    expect(signerFor('session', [NEW]).unsign(signed)).toMatchObject({ valid: true, value: 'value' });
+    expect(signerFor('session', [OLD]).unsign(signed).valid).toBe(false);
+    const former = signerFor('session', [OLD]).sign('value');
+    expect(signerFor('session', [NEW, OLD]).unsign(former)).toMatchObject({ valid: true, renew: true });
+    expect(signerFor('session', [NEW]).unsign(former).valid).toBe(false);
+  });
+
+  it('is never made with a secret itself', () => {
+    const keys = PURPOSES.flatMap((purpose) => keysFor(purpose, [OLD, NEW]));
+    expect(new Set([...keys, OLD, NEW]).size).toBe(keys.length + 2);
   });
 });

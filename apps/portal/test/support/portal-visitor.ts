@@ -25,8 +25,7 @@ export function browsersAt(origin: string): Browsers {
     async signedUp() {
       const newcomer = visitor();
       const email = `person-${suite}-${visitors}@example.com`;
-      await newcomer.get('/sign-up');
-      await newcomer.post('/sign-up', { email, password: PASSWORD });
+      await newcomer.fillIn('/sign-up', { email, password: PASSWORD });
       return Object.assign(newcomer, { email });
     },
   };
@@ -36,10 +35,7 @@ export function browsersAt(origin: string): Browsers {
 export type Fields = Readonly<Record<string, string | readonly string[]>>;
 
 /** The scopes that a page has boxes for, and those whose box is checked. */
-export function boxesIn({ text }: Answer): {
-  readonly offered: readonly string[];
-  readonly checked: readonly string[];
-} {
+export function boxesIn({ text }: Answer): Record<'offered' | 'checked', readonly string[]> {
   const boxes = [...text.matchAll(/<input type="checkbox"[^>]*name="scopes" value="([^"]+)"( checked)?/g)];
   const names = (found: typeof boxes) => found.map(([, name = '']) => name);
   return { offered: names(boxes), checked: names(boxes.filter(([, , checked]) => checked !== undefined)) };
@@ -78,9 +74,17 @@ export class Visitor {
     return this.send(path, { method: 'POST', body: new URLSearchParams(pairs) });
   }
 
+  /** Opens the page of a form, and sends the form. Those of an account and of a key are on its page. */
+  async fillIn(path: string, fields?: Fields): Promise<Answer> {
+    await this.get(path.replace(/^(\/account|\/keys\/\d+)\/(?!rotate|revoke).*/, '$1'));
+    return this.post(path, fields);
+  }
+
   async send(path: string, init: RequestInit): Promise<Answer> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const headers = { cookie, 'x-forwarded-for': this.address };
+    const headers = new Headers(init.headers);
+    headers.set('cookie', cookie);
+    headers.set('x-forwarded-for', this.address);
     const response = await fetch(this.origin + path, { ...init, headers, redirect: 'manual' });
     for (const line of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
