@@ -1,25 +1,31 @@
-import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { appendFile, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { basename, delimiter, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { startApi, type TestApi } from '@adoption-store/api/testing/api';
 import { bearer, get, petsOf } from '@adoption-store/api/testing/pets-client';
 import { request } from '@adoption-store/api/testing/raw-http';
 import { addPet, end, orderOf, orderPet, placeOrder } from '@adoption-store/api/testing/store-client';
+import { keyIn, Visitor } from '@adoption-store/portal/testing/portal-visitor';
 import {
   ask,
+  createDatabase,
   EMPTY,
-  type Finished,
   folderOf,
+  KEYS,
   MIGRATE,
-  run as runProgram,
+  nameOf,
+  run,
   Running,
+  START,
   temporaryFolder,
+  type TestDatabase,
   until,
 } from '@adoption-store/test-support';
 import { addPets, expectBoundedAnswers, expectNoFailure, issueKeys, startService } from '../support/faults.js';
 import { isSuccess, Load } from '../support/load.js';
-import { execute, runScript } from '../support/operator-scripts.js';
+import { execute, ROLES, runScript } from '../support/operator-scripts.js';
 import { migrationsOf, revertTo } from '../support/pending-migrations.js';
 import { WholePostgres } from '../support/whole-postgres.js';
 
@@ -48,6 +54,8 @@ let server: WholePostgres;
 let emptyServer: WholePostgres;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let api: TestApi;
+/** The database of the API. */
+let served: string;
 let saved: string;
 
 beforeAll(async () => {
@@ -57,23 +65,17 @@ beforeAll(async () => {
     WholePostgres.start(bin),
     temporaryFolder(),
   ]);
-  process.env['TEST_POSTGRES_URL'] = server.urlOf('postgres');
-  process.env['TEST_DATABASE_TEMPLATE'] = EMPTY;
-  api = await startApi();
+  api = await startApiOn(server, EMPTY);
+  served = nameOf({ url: api.databaseUrl });
   await end(api, 'complete', (await placeOrder(api)).id);
   await end(api, 'cancel', (await placeOrder(api)).id);
   await placeOrder(api);
-  for (let count = 0; count < 3; count += 1) await post('/v1/messages', '{"message":"Größe 🐈"}', `message ${count}`);
+  for (let count = 0; count < 3; count += 1) await postMessage(api, count);
   // Uses of keys are written up to a second after the requests. The backup is compared with the final state.
-  await until(
-    async () => {
-      const unused = await ask(api.databaseUrl, 'SELECT FROM api_keys WHERE last_used_at IS NULL');
-      return unused.length === 0;
-    },
-    { what: 'the use of the key is written' },
-  );
+  const unused = 'SELECT FROM api_keys WHERE last_used_at IS NULL';
+  await until(async () => (await ask(api.databaseUrl, unused)).length === 0);
   saved = join(folder.path, 'store.dump');
-  expect(await run('backup.sh', api.databaseUrl, saved)).toMatchObject({ code: 0, stderr: '' });
+  expect(await backup(api.databaseUrl, saved)).toMatchObject({ code: 0, stderr: '' });
 });
 
 afterAll(async () => {
@@ -83,30 +85,18 @@ afterAll(async () => {
 });
 
 whenInstalled('a backup, restored into an empty server,', () => {
-  it('has the same tables, indexes, triggers, rows and sequence positions', async () => {
+  it('has the same tables, indexes, triggers, rows and sequence positions, accepts the keys, and repeats no POST', async () => {
     const database = await restored(saved);
     // These are written once a second, so perhaps after the backup.
     const exceptions = ['request_counts', 'usage_by_day', 'usage_by_hour'];
-    expect(await emptyServer.contentsOf(database, exceptions)).toEqual(
-      await server.contentsOf(nameOf(api.databaseUrl), exceptions),
-    );
+    expect(await emptyServer.contentsOf(database, exceptions)).toEqual(await server.contentsOf(served, exceptions));
     expect(await schemaOf(emptyServer.urlOf(database))).toBe(await schemaOf(api.databaseUrl));
     const pets = petsOf(await get(api, '/v1/pets?limit=100'));
     await servedFrom(database, async (again) => {
       expect(petsOf(await get(again, '/v1/pets?limit=100'))).toEqual(pets);
       const next = orderOf(await orderPet(again, await addPet(again)), 201);
       expect(next).toMatchObject({ id: 4, petId: pets.length + 1 });
-    });
-  });
-
-  it('accepts earlier API keys, and repeats no POST with an Idempotency-Key', async () => {
-    await servedFrom(await restored(saved), async (again) => {
-      const first = await post('/v1/messages', '{"message":"Größe 🐈"}', 'message 0');
-      const replayed = await request(again, '/v1/messages', {
-        method: 'POST',
-        headers: { ...bearer(api.key), 'Content-Type': 'application/json', 'Idempotency-Key': 'message 0' },
-        body: '{"message":"Größe 🐈"}',
-      });
+      const [first, replayed] = [await postMessage(api, 0), await postMessage(again, 0)];
       expect(replayed).toMatchObject({ status: 202, body: first.body });
     });
   });
@@ -118,7 +108,7 @@ whenInstalled('a backup, restored into an empty server,', () => {
     });
     const before = await placeOrder(api);
     const file = join(folder.path, 'busy.dump');
-    expect(await run('backup.sh', api.databaseUrl, file)).toMatchObject({ code: 0 });
+    expect(await backup(api.databaseUrl, file)).toMatchObject({ code: 0 });
     isOver = true;
     await Promise.all(writers);
     const database = await restored(file);
@@ -126,7 +116,7 @@ whenInstalled('a backup, restored into an empty server,', () => {
       WHERE (orders.status = 'placed') <> (animals.status = 'pending') AND orders.status = 'placed'`;
     expect(await emptyServer.ask(database, torn)).toEqual([]);
     expect(await emptyServer.ask(database, `SELECT FROM orders WHERE id = ${before.id}`)).toHaveLength(1);
-    const later = await server.ask<{ id: string }>(nameOf(api.databaseUrl), 'SELECT id FROM orders');
+    const later = await server.ask<{ id: string }>(served, 'SELECT id FROM orders');
     const then = await emptyServer.ask<{ id: string }>(database, 'SELECT id FROM orders');
     expect(then.length).toBeLessThan(later.length);
   });
@@ -140,7 +130,7 @@ whenInstalled('backup.sh', () => {
   });
 
   it('never replaces another backup', async () => {
-    const { code, stderr } = await run('backup.sh', api.databaseUrl, saved);
+    const { code, stderr } = await backup(api.databaseUrl, saved);
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: `backup.sh: ${saved} is there already; a backup never replaces another\n`,
@@ -149,7 +139,7 @@ whenInstalled('backup.sh', () => {
 
   it('leaves no file behind when it fails, and reveals no password', async () => {
     const file = join(folder.path, 'failed.dump');
-    const { code, stdout, stderr } = await run('backup.sh', 'postgres://store:s%33cret@127.0.0.1:1/store', file);
+    const { code, stdout, stderr } = await backup('postgres://store:s%33cret@127.0.0.1:1/store', file);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain("the database can't be used, and no backup was written");
     expect(stderr).not.toMatch(/s%33cret|s3cret/);
@@ -160,7 +150,7 @@ whenInstalled('backup.sh', () => {
     const file = join(folder.path, 'foreign.dump');
     const database = await emptyServer.createDatabase();
     await emptyServer.ask(database, 'CREATE TABLE migrations (id integer); CREATE TABLE accounts (id integer)');
-    const { code, stderr } = await run('backup.sh', emptyServer.urlOf(database), file);
+    const { code, stderr } = await backup(emptyServer.urlOf(database), file);
     const missing = 'animals, api_keys, orders, messages';
     expect({ code, stderr }).toEqual({
       code: 1,
@@ -174,7 +164,7 @@ whenInstalled('backup.sh', () => {
     // Limits files to 8 blocks of 1,024 bytes.
     const command = `trap '' XFSZ; ulimit -f 8; exec "$0" '${file}'`;
     const script = join(__dirname, '../../docker/backup.sh');
-    const environment = { PATH: `${bin ?? ''}:${process.env['PATH'] ?? ''}`, DATABASE_URL: api.databaseUrl };
+    const environment = { PATH: [bin, process.env['PATH']].join(delimiter), DATABASE_URL: api.databaseUrl };
     const { code, stderr } = await execute('bash', ['-c', command, script], environment);
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('File too large') });
     expect(stderr).toMatch(/\nbackup.sh: pg_dump failed, and no backup was written\n$/);
@@ -211,7 +201,7 @@ whenInstalled('no request fails,', () => {
     await writeFile(join(folder.path, 'slow/pg_dump'), SLOW_PG_DUMP, { mode: 0o755 });
     url = server.urlOf(await server.createDatabase());
     const settings = { DATABASE_URL: url };
-    await runProgram(MIGRATE, [], settings);
+    await run(MIGRATE, [], settings);
     services = await Promise.all([startService(settings), startService(settings)]);
     client = new pg.Client(url);
     await client.connect();
@@ -282,6 +272,302 @@ whenInstalled('no request fails,', () => {
   });
 });
 
+whenInstalled('restore.sh', () => {
+  const PRIVILEGES = `
+    SELECT relname AS name, relacl::text AS privileges FROM pg_class
+    WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' ORDER BY 1`;
+  const DEFAULT_PRIVILEGES = `
+    SELECT defaclrole::regrole::text AS role, defaclacl::text AS privileges FROM pg_default_acl
+    WHERE defaclnamespace = 'public'::regnamespace`;
+
+  /** A store with two roles, and a third role that may read animals. */
+  let store: string;
+  let file: string;
+
+  beforeAll(async () => {
+    store = await prepared();
+    await server.ask(store, 'ALTER ROLE store_owner LOGIN; ALTER ROLE store_a LOGIN; CREATE ROLE reader LOGIN');
+    expect(await run(MIGRATE, [], { DATABASE_URL: asOwner(store) })).toMatchObject({ code: 0, stderr: '' });
+    await server.ask(store, `INSERT INTO animals (name, category_id, status) VALUES ('Luna', 1, 'available')`);
+    await server.ask(store, `INSERT INTO secrets (name) VALUES ('portal')`);
+    await server.ask(store, 'GRANT SELECT (id, name) ON animals TO reader');
+    file = join(folder.path, 'roles.dump');
+    expect(await backup(asOwner(store), file)).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  /** Creates a database with the privileges of the store's roles. */
+  async function prepared(): Promise<string> {
+    const database = await server.createDatabase();
+    await server.ask(database, ROLES);
+    return database;
+  }
+
+  /** Creates one, and restores the store into it. */
+  async function restoredStore(): Promise<string> {
+    const database = await prepared();
+    expect(await restore(asOwner(database), file)).toMatchObject({ code: 0, stderr: '' });
+    return database;
+  }
+
+  async function expectPrivilegesOfStore(database: string): Promise<void> {
+    for (const each of [PRIVILEGES, DEFAULT_PRIVILEGES])
+      expect(await server.ask(database, each)).toEqual(await server.ask(store, each));
+  }
+
+  const asOwner = (database: string) => server.urlOf(database, 'store_owner');
+  const askAs = (role: string, database: string, statement: string) => ask(server.urlOf(database, role), statement);
+
+  it('restores as a role that only owns the tables, in a superuser’s database and schema', async () => {
+    const database = await prepared();
+    await server.ask(database, 'ALTER SCHEMA public OWNER TO postgres');
+    expect(await restore(asOwner(database), file)).toMatchObject({ code: 0, stderr: '' });
+    expect(await server.contentsOf(database)).toEqual(await server.contentsOf(store));
+    const owners = `SELECT DISTINCT tableowner AS owner FROM pg_tables WHERE schemaname = 'public'`;
+    expect(await server.ask(database, owners)).toEqual([{ owner: 'store_owner' }]);
+    // The next start has nothing to change.
+    expect(await run(MIGRATE, [], { DATABASE_URL: server.urlOf(database, 'store_a') })).toMatchObject({
+      code: 0,
+    });
+  });
+
+  it('keeps grants, for later tables too', async () => {
+    const database = await restoredStore();
+    await expectPrivilegesOfStore(database);
+    expect(await askAs('reader', database, 'SELECT name FROM animals')).toEqual([{ name: 'Luna' }]);
+    await expect(askAs('reader', database, 'SELECT status FROM animals')).rejects.toThrow('permission denied');
+    // A database without prepared roles gets the same privileges from the backup.
+    const bare = await server.createDatabase('store_owner');
+    expect(await restore(asOwner(bare), file)).toMatchObject({ code: 0, stderr: '' });
+    await expectPrivilegesOfStore(bare);
+  });
+
+  it('changes nothing if a role with grants is missing, unless grants are left out', async () => {
+    const unknown = join(folder.path, 'unknown-role.dump');
+    await server.ask(store, 'CREATE ROLE passing; GRANT SELECT ON orders TO passing');
+    expect(await backup(asOwner(store), unknown)).toMatchObject({ code: 0 });
+    await server.ask(store, 'DROP OWNED BY passing; DROP ROLE passing');
+    const database = await server.createDatabase('store_owner');
+    const { code, stderr } = await restore(asOwner(database), unknown);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /role "passing" does not exist\nrestore.sh: nothing was restored: the database is as it was/,
+    );
+    expect(await server.contentsOf(database)).toEqual({});
+    expect(await restore(asOwner(database), '--no-grants', unknown)).toMatchObject({ code: 0, stderr: '' });
+    expect(await server.contentsOf(database)).toEqual(await server.contentsOf(store));
+    expect(await server.ask(database, `${PRIVILEGES} LIMIT 1`)).toEqual([{ name: 'account_mails', privileges: null }]);
+  });
+
+  it('collects statistics of the restored tables only', async () => {
+    const database = await prepared();
+    await server.ask(database, 'CREATE SCHEMA other; CREATE TABLE other.numbers AS SELECT 1 AS number');
+    // A superuser can collect the statistics of every table.
+    expect(await restore(server.urlOf(database), file)).toMatchObject({
+      code: 0,
+    });
+    const analyzed = `SELECT DISTINCT tablename AS name FROM pg_stats WHERE tablename IN ('animals', 'numbers')`;
+    expect(await server.ask(database, analyzed)).toEqual([{ name: 'animals' }]);
+  });
+
+  it('changes nothing in a database that is not empty, unless it is forced', async () => {
+    const database = await restoredStore();
+    await askAs(
+      'store_owner',
+      database,
+      'CREATE TABLE later (id serial); DELETE FROM animals; REVOKE SELECT ON orders FROM store_serving',
+    );
+    await askAs('store_owner', database, 'CREATE VIEW names AS SELECT name FROM animals; CREATE SEQUENCE numbers');
+    expect(await restore(asOwner(database), file)).toMatchObject({
+      code: 1,
+      stderr: 'restore.sh: the database is not empty; --force deletes what is in it\n',
+    });
+    expect(await server.ask(database, 'SELECT FROM animals')).toHaveLength(0);
+    expect(await restore(asOwner(database), '--force', file)).toMatchObject({ code: 0, stderr: '' });
+    expect(await server.contentsOf(database)).toEqual(await server.contentsOf(store));
+    await expectPrivilegesOfStore(database);
+  });
+
+  it('deletes nothing when it is forced and then fails', async () => {
+    const database = await restoredStore();
+    const before = await server.contentsOf(database);
+    // Another role's table can't be deleted.
+    await server.ask(database, 'CREATE TABLE kept ()');
+    const { code, stderr } = await restore(asOwner(database), '--force', file);
+    expect(code).toBe(1);
+    expect(stderr).toContain('must be owner of table kept');
+    await server.ask(database, 'DROP TABLE kept');
+    expect(await server.contentsOf(database)).toEqual(before);
+  });
+
+  it('does not delete a database that another role uses, not even when it is forced', async () => {
+    const database = await restoredStore();
+    const client = new pg.Client(server.urlOf(database, 'store_a'));
+    await client.connect();
+    expect(await restore(asOwner(database), '--force', file)).toMatchObject({
+      code: 1,
+      stderr: 'restore.sh: 1 connections use the database: stop the service first\n',
+    });
+    await client.end();
+  });
+
+  it('refuses a file that has changed', async () => {
+    const damaged = join(folder.path, 'damaged.dump');
+    expect(await backup(asOwner(store), damaged)).toMatchObject({ code: 0 });
+    await appendFile(damaged, ' ');
+    const database = await prepared();
+    expect(await restore(asOwner(database), damaged)).toMatchObject({
+      code: 1,
+      stderr: `restore.sh: ${damaged} is not what backup.sh has written: its SHA-256 differs\n`,
+    });
+    expect(await server.contentsOf(database)).toEqual({});
+  });
+});
+
+describe('roles.sql', () => {
+  const ALL = 'store_owner, store_serving, store_a, store_b, store_admin';
+  const OWNERS = `
+    SELECT tableowner AS owner, count(*)::integer AS tables FROM pg_tables WHERE schemaname = 'public' GROUP BY 1`;
+  const NAMES = `SELECT count(*)::integer AS tables FROM pg_tables WHERE schemaname = 'public'`;
+
+  let database: TestDatabase;
+
+  beforeEach(async () => {
+    database = await createDatabase(EMPTY);
+  });
+
+  afterEach(async () => {
+    await database.drop();
+    await ask(process.env['TEST_POSTGRES_URL'] ?? '', `DROP ROLE IF EXISTS ${ALL}`);
+  });
+
+  it('gives the services a role that can do every operation and change no table', async () => {
+    await runAsAdministrator();
+    expect(await run(MIGRATE, [], { DATABASE_URL: as('store_owner') })).toMatchObject({ code: 0, stderr: '' });
+    const services = new Running(START, [], {
+      DATABASE_URL: as('store_a'),
+      PORT: '0',
+      PORTAL_PORT: '0',
+      WORKER_PORT: '0',
+      LOG_LEVEL: 'warn',
+      CATEGORIES: 'strict',
+    });
+    try {
+      await services.prints(/^The worker is ready/m);
+      const created = await run(KEYS, ['create', '--email', 'dev@example.com'], { DATABASE_URL: as('store_a') });
+      expect(created).toMatchObject({ code: 0, stderr: '' });
+      await callEveryOperation(addressIn(services, /Address {2}(\S+)\/v1/), created.stdout.trim());
+      await useThePortal(addressIn(services, /Portal {3}(\S+)/));
+    } finally {
+      expect(await services.stop()).toMatchObject({ code: 0, stderr: '' });
+    }
+    expect(services.stdout + services.stderr).not.toMatch(/permission denied|must be owner/);
+    await expectNoChangeOfTables();
+  });
+
+  it('lets a service start only once the schema is up to date, and names the role that must migrate', async () => {
+    await runAsAdministrator();
+    const { code, stderr } = await run(MIGRATE, [], { DATABASE_URL: as('store_a') });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/its schema is not up to date, .* run migrate as the role that owns it\n$/);
+    expect(stderr).not.toContain(' at ');
+    await run(MIGRATE, [], { DATABASE_URL: as('store_owner') });
+    expect(await run(MIGRATE, [], { DATABASE_URL: as('store_b') })).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('takes over the tables of a store that had one role, and may run again', async () => {
+    expect(await run(MIGRATE, [], { DATABASE_URL: database.url })).toMatchObject({ code: 0 });
+    await ask(database.url, ROLES);
+    await ask(database.url, ROLES);
+    expect(await ask(database.url, OWNERS)).toEqual([
+      { owner: 'store_owner', ...(await ask<{ tables: number }>(database.url, NAMES))[0] },
+    ]);
+    await ask(database.url, 'ALTER ROLE store_owner LOGIN; ALTER ROLE store_a LOGIN');
+    expect(await run(MIGRATE, [], { DATABASE_URL: as('store_owner') })).toMatchObject({ code: 0 });
+    const created = await run(KEYS, ['create', '--email', 'dev@example.com'], { DATABASE_URL: as('store_a') });
+    expect(created).toMatchObject({ code: 0, stderr: '' });
+    // The function's owner may use the sequence, which the services may not.
+    expect(await ask(as('store_a'), 'SELECT next_category_id(0) AS id')).toEqual([{ id: '1' }]);
+    await expect(ask(as('store_a'), `SELECT nextval('category_ids')`)).rejects.toThrow('permission denied');
+  });
+
+  /** Runs the script as a role that isn't a superuser, and enables the logins. */
+  async function runAsAdministrator(): Promise<void> {
+    const create = 'CREATE ROLE store_admin LOGIN CREATEROLE';
+    await ask(database.url, `${create}; ALTER DATABASE ${nameOf(database)} OWNER TO store_admin`);
+    await ask(as('store_admin'), ROLES);
+    await ask(as('store_admin'), 'ALTER ROLE store_owner LOGIN; ALTER ROLE store_a LOGIN; ALTER ROLE store_b LOGIN');
+  }
+
+  function as(role: string): string {
+    return database.url.replace('user=postgres', `user=${role}`);
+  }
+
+  function addressIn({ stderr }: Running, pattern: RegExp): string {
+    return pattern.exec(stderr)?.[1] ?? '';
+  }
+
+  async function callEveryOperation(origin: string, key: string): Promise<void> {
+    const call = async (method: string, path: string, body?: object) => {
+      const authorization = `Bearer ${key}`;
+      const sent = body && {
+        headers: { authorization, 'content-type': 'application/json', 'idempotency-key': randomUUID() },
+        body: JSON.stringify(body),
+      };
+      const response = await fetch(`${origin}/v1${path}`, { method, headers: { authorization }, ...sent });
+      const text = await response.text();
+      expect({ call: `${method} ${path}`, text, isOk: response.ok }).toMatchObject({ isOk: true });
+      return JSON.parse(text || '{}') as { readonly id: string | number; readonly status: string };
+    };
+    await call('PUT', '/categories/1', { name: 'Cats' });
+    const { id: petId } = await call('POST', '/pets', { name: 'Luna', categoryId: 1 });
+    const { id: categoryId } = await call('POST', '/categories', { name: 'Dogs' });
+    for (const path of ['/categories', `/categories/${categoryId}`]) await call('GET', path);
+    await call('PATCH', `/pets/${petId}`, { categoryId });
+    await call('DELETE', '/categories/1');
+    for (const path of ['/pets', `/pets?id=${petId}`, `/pets/${petId}`, '/rate_limit']) await call('GET', path);
+    const { id: cancelled } = await call('POST', '/store/orders', { petId });
+    await call('POST', `/store/orders/${cancelled}/cancel`);
+    const { id: completed } = await call('POST', '/store/orders', { petId });
+    await call('POST', `/store/orders/${completed}/complete`);
+    for (const path of ['/store/orders', `/store/orders/${completed}`]) await call('GET', path);
+    await call('DELETE', `/pets/${petId}`);
+    const { id } = await call('POST', '/messages', { message: 'Is Luna there?' });
+    await until(async () => (await call('GET', `/messages/${id}`)).status === 'sent');
+  }
+
+  async function useThePortal(origin: string): Promise<void> {
+    const visitor = new Visitor(origin, '');
+    const password = 'a fairly long pass phrase';
+    await visitor.get('/sign-up');
+    expect((await visitor.post('/sign-up', { email: 'person@example.com', password })).status).toBe(303);
+    await visitor.get('/keys');
+    expect(keyIn(await visitor.post('/keys', { scopes: 'pets:read' }))).not.toBe('');
+    for (const path of ['/account', '/usage', '/catalogue', '/categories'])
+      expect((await visitor.get(path)).status).toBe(200);
+    await visitor.get('/account');
+    expect((await visitor.post('/sign-out')).status).toBe(303);
+  }
+
+  async function expectNoChangeOfTables(): Promise<void> {
+    const statements = [
+      'CREATE TABLE more ()',
+      'CREATE TEMPORARY TABLE more ()',
+      'CREATE SCHEMA more',
+      'CREATE FUNCTION more() RETURNS integer LANGUAGE sql AS $$ SELECT 1 $$',
+      'ALTER TABLE animals ADD COLUMN more text',
+      'ALTER TABLE api_keys DISABLE TRIGGER api_keys_changed',
+      'CREATE INDEX ON animals (name)',
+      'TRUNCATE sessions',
+      'DROP TABLE messages',
+      'DROP POLICY secrets_of_writers ON secrets',
+      'SET ROLE store_owner',
+    ];
+    for (const statement of statements) {
+      await expect(ask(as('store_a'), statement)).rejects.toThrow(/permission denied|must be owner/);
+    }
+  }
+});
+
 async function schemaOf(url: string): Promise<string> {
   const { stdout } = await execute(join(bin ?? '', 'pg_dump'), ['--schema-only', url], {});
   expect(stdout).toContain('CREATE TABLE public.animals');
@@ -296,32 +582,36 @@ async function expectNothingOf(file: string): Promise<void> {
 /** Restores the backup into a new database of the empty server and returns its name. */
 async function restored(file: string): Promise<string> {
   const database = await emptyServer.createDatabase();
-  expect(await run('restore.sh', emptyServer.urlOf(database), file)).toMatchObject({ code: 0, stderr: '' });
+  expect(await restore(emptyServer.urlOf(database), file)).toMatchObject({ code: 0, stderr: '' });
   return database;
+}
+
+async function startApiOn(postgres: WholePostgres, template: string): Promise<TestApi> {
+  const { TEST_POSTGRES_URL, TEST_DATABASE_TEMPLATE = EMPTY } = process.env;
+  Object.assign(process.env, { TEST_POSTGRES_URL: postgres.urlOf('postgres'), TEST_DATABASE_TEMPLATE: template });
+  try {
+    return await startApi();
+  } finally {
+    Object.assign(process.env, { TEST_POSTGRES_URL, TEST_DATABASE_TEMPLATE });
+  }
 }
 
 /** Runs the API on a copy of the database. */
 async function servedFrom(database: string, work: (api: TestApi) => Promise<void>): Promise<void> {
-  process.env['TEST_POSTGRES_URL'] = emptyServer.urlOf('postgres');
-  process.env['TEST_DATABASE_TEMPLATE'] = database;
-  const again = await startApi();
-  try {
-    await work(again);
-  } finally {
-    await again.close();
-    delete process.env['TEST_DATABASE_TEMPLATE'];
-  }
+  const again = await startApiOn(emptyServer, database);
+  await work(again).finally(() => again.close());
 }
 
-function post(path: string, body: string, key: string) {
-  const headers = { ...bearer(api.key), 'Content-Type': 'application/json', 'Idempotency-Key': key };
-  return request(api, path, { method: 'POST', headers, body });
+/** With the key of the first API. */
+function postMessage(to: TestApi, count: number) {
+  const headers = { ...bearer(api.key), 'Content-Type': 'application/json', 'Idempotency-Key': `message ${count}` };
+  return request(to, '/v1/messages', { method: 'POST', headers, body: '{"message":"Größe 🐈"}' });
 }
 
-function nameOf(url: string): string {
-  return /\/([^/?]+)\?/.exec(url)?.[1] ?? '';
+function backup(url: string, file: string) {
+  return runScript(bin, 'backup.sh', { DATABASE_URL: url }, file);
 }
 
-function run(script: string, url: string, ...args: readonly string[]): Promise<Finished> {
-  return runScript(bin, script, { DATABASE_URL: url }, ...args);
+function restore(url: string, ...args: readonly string[]) {
+  return runScript(bin, 'restore.sh', { DATABASE_URL: url }, ...args);
 }

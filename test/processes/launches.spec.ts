@@ -1,7 +1,6 @@
-import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { constants, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { chmod, chown, rename, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -12,12 +11,15 @@ import {
   ask,
   createDatabase,
   EMPTY,
+  type Environment,
   freePort,
   KEYS,
   MIGRATE,
+  nameOf,
   run,
   Running,
   START,
+  until,
   WORKER,
 } from '@adoption-store/test-support';
 import { describe, expect, it } from '@jest/globals';
@@ -28,10 +30,11 @@ import { add, ANY_PORTS, keyOf, names, originOf, pasteCurl, useStartedServices }
 const services = useStartedServices();
 
 describe('started by npm start', () => {
-  async function nothingIsLeft(): Promise<void> {
-    while (servicesOf(services.folder).size > 0 || processesOf(services.folder).length > 0)
-      await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  const left = () => [...servicesOf(services.folder).values(), ...processesOf(services.folder)];
+  const nothingIsLeft = () => until(() => left().length === 0);
+  const expectNothingLeft = () => {
+    expect(left()).toEqual([]);
+  };
 
   it('SIGTERM only to the launcher ends everything', async () => {
     await services.hasServed();
@@ -39,8 +42,7 @@ describe('started by npm start', () => {
     await writeFile(join(services.folder, 'portal-secret'), '', { mode: 0o600 });
     const { launcher } = await services.startAll();
     expect(await launcher.stop('SIGTERM')).toMatchObject({ code: 0, stderr: '' });
-    expect([...servicesOf(services.folder)]).toEqual([]);
-    expect(processesOf(services.folder)).toEqual([]);
+    expectNothingLeft();
   });
 
   it('a Ctrl-C while it is still starting leaves nothing', async () => {
@@ -49,8 +51,7 @@ describe('started by npm start', () => {
     while (processesOf(services.folder).length === 0) await new Promise(setImmediate);
     process.kill(-(launcher.child.pid ?? 0), 'SIGINT');
     expect(await launcher.finished()).toMatchObject({ code: 0 });
-    expect([...servicesOf(services.folder)]).toEqual([]);
-    expect(processesOf(services.folder)).toEqual([]);
+    expectNothingLeft();
   });
 
   it.each(['api', 'worker'])('the others end with a killed %s, with a message and an exit code', async (name) => {
@@ -71,18 +72,19 @@ describe('started by npm start', () => {
     await nothingIsLeft();
   });
 
-  it("a port in use for the worker's health is reported in one sentence, and ends everything", async () => {
+  it.each([
+    ['PORT', API],
+    ['WORKER_PORT', START],
+  ])('a %s in use is reported in one sentence, and ends everything', async (name, program) => {
+    await services.hasServed();
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
-    const { port } = taken.address() as { port: number };
-    const settings = { DATA_DIR: services.folder, ...ANY_PORTS, WORKER_PORT: String(port) };
-    await services.hasServed();
-    const { code, stderr } = await run(START, [], settings);
+    const port = String((taken.address() as { port: number }).port);
+    const { code, stderr } = await run(program, [], { DATA_DIR: services.folder, ...ANY_PORTS, [name]: port });
     taken.close();
-    expect(code).toBe(1);
-    expect(stderr).toBe(`port ${port} of 127.0.0.1 is in use by another program; set WORKER_PORT to another one\n`);
-    expect([...servicesOf(services.folder)]).toEqual([]);
-    expect(processesOf(services.folder)).toEqual([]);
+    const sentence = `port ${port} of 127.0.0.1 is in use by another program; set ${name} to another one\n`;
+    expect({ code, stderr }).toEqual({ code: 1, stderr: sentence });
+    expectNothingLeft();
   });
 
   it('every wrong setting of every service is reported before any service starts', async () => {
@@ -131,33 +133,23 @@ describe('started on a data folder', () => {
     );
   });
 
-  it.each(['an empty file', 'a file that others may read', 'a link', 'a file of another user’s'])(
-    'creates a new demo key instead of %s',
-    async (what) => {
-      const key = await services.hasServed();
-      const file = join(services.folder, 'demo-api-key');
-      if (what === 'an empty file') await writeFile(file, '');
-      if (what === 'a file that others may read') await chmod(file, 0o644);
-      if (what === 'a link') {
-        await rename(file, `${file}.elsewhere`);
-        await symlink(`${file}.elsewhere`, file);
-      }
-      if (what === 'a file of another user’s') {
-        if (process.getuid?.() !== 0) return;
-        await chown(file, 1, 1);
-      }
-      const second = await services.startApi();
-      expect(keyOf(second.service)).toMatch(/^aas_live_/);
-      expect(keyOf(second.service)).not.toBe(key);
-      const found = lstatSync(file);
-      expect({ isFile: found.isFile(), mode: found.mode & 0o777, uid: found.uid }).toEqual({
-        isFile: true,
-        mode: 0o600,
-        uid: process.getuid?.(),
-      });
-      expect(readFileSync(file, 'utf8')).toBe(`${keyOf(second.service)}\n`);
-    },
-  );
+  it.each<[string, (file: string) => Promise<void>]>([
+    ['an empty file', (file) => writeFile(file, '')],
+    ['a file that others may read', (file) => chmod(file, 0o644)],
+    ['a link', (file) => rename(file, `${file}.elsewhere`).then(() => symlink(`${file}.elsewhere`, file))],
+    // Only root can give a file away. Another user has an empty one here.
+    ['a file of another user’s', (file) => (process.getuid?.() === 0 ? chown(file, 1, 1) : writeFile(file, ''))],
+  ])('creates a new demo key instead of %s', async (_what, spoil) => {
+    const key = await services.hasServed();
+    const file = join(services.folder, 'demo-api-key');
+    await spoil(file);
+    const second = await services.startApi();
+    expect(keyOf(second.service)).toMatch(/^aas_live_/);
+    expect(keyOf(second.service)).not.toBe(key);
+    const { mode, uid } = lstatSync(file);
+    expect({ mode, uid }).toEqual({ mode: constants.S_IFREG | 0o600, uid: process.getuid?.() });
+    expect(readFileSync(file, 'utf8')).toBe(`${keyOf(second.service)}\n`);
+  });
 
   it('creates a new demo key if the old one was revoked', async () => {
     const key = await services.hasServed();
@@ -221,19 +213,17 @@ describe('started with DATABASE_URL', () => {
     await database.drop();
   });
 
-  it('runs completely as a role that only owns its database', async () => {
+  it('runs completely as a role that only owns its database, without a demo key and without animals', async () => {
     const database = await createDatabase(EMPTY);
     const role = `plain_${randomBytes(6).toString('hex')}`;
-    const name = new URL(database.url).pathname.slice(1);
     await ask(database.url, `CREATE ROLE ${role} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOBYPASSRLS`);
-    await ask(database.url, `ALTER DATABASE ${name} OWNER TO ${role}`);
+    await ask(database.url, `ALTER DATABASE ${nameOf(database)} OWNER TO ${role}`);
     const url = database.url.replace('user=postgres', `user=${role}`);
-    expect(await ask(url, 'SELECT rolname, rolsuper FROM pg_roles WHERE rolname = current_user')).toEqual([
-      { rolname: role, rolsuper: false },
-    ]);
     expect(await run(MIGRATE, [], { DATABASE_URL: url })).toMatchObject({ code: 0, stderr: '' });
     const launcher = services.track(new Running(START, [], { DATABASE_URL: url, ...ANY_PORTS }));
     await launcher.prints(/^The worker is ready/m);
+    expect(launcher.stderr).toContain('npm run -s keys -- create');
+    expect(keyOf(launcher)).toBe('');
     const { code, stdout, stderr } = await run(KEYS, ['create', '--email', 'dev@example.com'], { DATABASE_URL: url });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const origin = originOf(launcher.stderr);
@@ -245,71 +235,42 @@ describe('started with DATABASE_URL', () => {
     expect(launcher.stdout + launcher.stderr).not.toContain('permission denied');
     await ask(database.url, `REASSIGN OWNED BY ${role} TO postgres`);
     await database.drop();
-    const superuser = process.env['TEST_POSTGRES_URL'] ?? '';
-    await ask(superuser, `DROP ROLE ${role}`);
-  });
-
-  it('uses that database, without a demo key and without animals', async () => {
-    const database = await createDatabase();
-    const { service } = await services.startApi({ DATABASE_URL: database.url });
-    expect(service.stderr).toContain('npm run -s keys -- create');
-    expect(keyOf(service)).toBe('');
-    await service.stop();
-    await database.drop();
+    await ask(process.env['TEST_POSTGRES_URL'] ?? '', `DROP ROLE ${role}`);
   });
 });
 
 describe('refuses to start, in one clear sentence, with', () => {
-  const sentence = (stderr: string) => stderr.trim().split('\n');
-
-  it('a port in use, and leaves no process', async () => {
-    const taken = createServer().listen(0, '127.0.0.1');
-    await once(taken, 'listening');
-    const { port } = taken.address() as { port: number };
-    const { code, stderr } = await run(API, [], { DATA_DIR: services.folder, PORT: String(port), HOST: '127.0.0.1' });
-    taken.close();
-    expect(code).toBe(1);
-    expect(sentence(stderr)).toEqual([
-      `port ${port} of 127.0.0.1 is in use by another program; set PORT to another one`,
-    ]);
+  /** The sentence. */
+  async function refusal(settings: Environment): Promise<string> {
+    const { code, stderr } = await run(API, [], { DATA_DIR: services.folder, PORT: '0', ...settings });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^.+\n$/) });
     expect(processesOf(services.folder)).toEqual([]);
-  });
+    return stderr;
+  }
 
   it('an address that is not of this machine', async () => {
-    const { code, stderr } = await run(API, [], { DATA_DIR: services.folder, PORT: '0', HOST: '192.0.2.1' });
-    expect(code).toBe(1);
-    expect(sentence(stderr)).toEqual(['192.0.2.1 is not an address of this machine; set HOST to one that is']);
+    const sentence = '192.0.2.1 is not an address of this machine; set HOST to one that is\n';
+    expect(await refusal({ HOST: '192.0.2.1' })).toBe(sentence);
   });
 
   it('a data folder that is a file, or where none can be made', async () => {
     const file = join(services.folder, 'file');
-    execFileSync('touch', [file]);
-    for (const DATA_DIR of [file, '/proc/nowhere/data']) {
-      const { code, stderr } = await run(API, [], { DATA_DIR, PORT: '0' });
-      expect(code).toBe(1);
-      expect(sentence(stderr)).toHaveLength(1);
-      expect(stderr).toContain(DATA_DIR);
-    }
+    await writeFile(file, '');
+    for (const DATA_DIR of [file, '/proc/nowhere/data']) expect(await refusal({ DATA_DIR })).toContain(DATA_DIR);
   });
 
-  it('a database of its own that can’t be migrated, and leaves no process', async () => {
+  it('a database of its own that can’t be migrated', async () => {
     const { url, close } = await openEmbeddedPostgres({ dataDirectory: services.folder });
     await ask(url, 'CREATE TABLE animals (id text)');
     await close();
-    const { code, stderr } = await run(API, [], { DATA_DIR: services.folder, PORT: '0' });
-    expect(code).toBe(1);
-    expect(sentence(stderr)).toHaveLength(1);
-    expect(stderr).toContain(`DATA_DIR (${services.folder}/socket:5432/adoption_store) can't be used`);
-    expect(processesOf(services.folder)).toEqual([]);
+    const name = `${services.folder}/socket:5432/adoption_store`;
+    expect(await refusal({})).toContain(`DATA_DIR (${name}) can't be used`);
   });
 
   it('an unreachable DATABASE_URL, without its password', async () => {
     const port = await freePort();
-    const url = `postgres://user:hunter2@127.0.0.1:${port}/store`;
-    const { code, stderr } = await run(API, [], { DATABASE_URL: url, PORT: '0' });
-    expect(code).toBe(1);
-    expect(sentence(stderr)).toHaveLength(1);
-    expect(stderr).toContain(`DATABASE_URL (127.0.0.1:${port}/store) can't be used`);
-    expect(stderr).not.toContain('hunter2');
+    const sentence = await refusal({ DATABASE_URL: `postgres://user:hunter2@127.0.0.1:${port}/store` });
+    expect(sentence).toContain(`DATABASE_URL (127.0.0.1:${port}/store) can't be used`);
+    expect(sentence).not.toContain('hunter2');
   });
 });

@@ -26,16 +26,16 @@ import { HAPROXY, Proxy } from '../support/proxy.js';
 
 const ID = /^[A-Za-z0-9_-]{1,64}$/;
 const UNAVAILABLE = { code: 'service_unavailable', message: 'the service is unavailable', status: 503 };
+const NOT_FOUND = { code: 'not_found', message: 'no such path', status: 404 };
 
 (HAPROXY === undefined ? describe.skip : describe)('the proxy', () => {
   let upstream: Server;
   let proxy: Proxy;
 
   beforeAll(async () => {
-    upstream = createServer(({ url, socket }, response) => {
-      if (url === '/readyz') response.end();
-      else if (url === '/breaks') socket.destroy();
-      else if (url !== '/hangs') response.end('served');
+    upstream = createServer(({ url, socket, headers }, response) => {
+      if (url === '/breaks') socket.destroy();
+      else if (url !== '/hangs') response.end(JSON.stringify(headers));
     });
     await once(upstream.listen(0, '127.0.0.1'), 'listening');
     const nobody = `127.0.0.1:${await freePort()}`;
@@ -55,26 +55,19 @@ const UNAVAILABLE = { code: 'service_unavailable', message: 'the service is unav
     await proxy.stop();
   });
 
+  const head = (line: string, headers = '') =>
+    `${line} HTTP/1.1\r\n${headers.includes('Host') ? '' : 'Host: a\r\n'}Connection: close\r\n${headers}\r\n`;
   async function send(bytes: string): Promise<RawResponse> {
     const [response] = await sendUndescribed({ host: '127.0.0.1', port: proxy.port }, bytes);
     if (response === undefined) throw new Error(`no answer to ${bytes}`);
     return response;
   }
-
-  const head = (line: string, headers = '') =>
-    `${line} HTTP/1.1\r\n${headers.includes('Host') ? '' : 'Host: a\r\n'}Connection: close\r\n${headers}\r\n`;
   const request = (line: string, headers = '', body = '') => send(head(line, headers) + body);
 
   it.each([
     ['of a server that breaks off', 'POST /breaks', 'Content-Length: 0\r\n', 503, UNAVAILABLE],
     ['of a server that hangs', 'POST /hangs', 'Content-Length: 0\r\n', 503, UNAVAILABLE],
-    [
-      'of a path that is for orchestrators',
-      'GET /readyz',
-      '',
-      404,
-      { code: 'not_found', message: 'no such path', status: 404 },
-    ],
+    ['of a path that is for orchestrators', 'GET /readyz', '', 404, NOT_FOUND],
     [
       'of headers that leave no room for its own',
       'GET /',
@@ -127,15 +120,45 @@ const UNAVAILABLE = { code: 'service_unavailable', message: 'the service is unav
     expect(await proxy.lineOf('chunk')).toMatchObject({ method: 'POST', status: 400 });
   });
 
-  it('refuses the portal’s visitors while it is not ready', async () => {
-    const { status, headers } = await send('GET / HTTP/1.1\r\nHost: portal.example.com\r\nConnection: close\r\n\r\n');
-    expect(status).toBe(503);
+  it('refuses with the API’s error while no server of the host’s is ready, here the portal’s', async () => {
+    const { status, headers, body } = await request('GET /', 'Host: Portal.example.com\r\n');
+    expect({ status, error: JSON.parse(body) as unknown }).toEqual({ status: 503, error: UNAVAILABLE });
+    expect(headers).toMatchObject({ 'retry-after': '1', 'content-type': 'application/json; charset=utf-8' });
     expect(await proxy.lineOf(headers['x-request-id'] ?? '')).toMatchObject({ backend: 'portal', status: 503 });
   });
 
   it('logs what it can’t read, of which only the answer is known', async () => {
     expect(await send('NONSENSE\r\n\r\n')).toMatchObject({ status: 400 });
     await until(() => proxy.lines.some(({ msg, status }) => msg === 'no request' && status === 400));
+  });
+
+  it.each(['livez', 'readyz', 'metrics', 'healthz'])('keeps /%s from clients, as the API refuses', async (page) => {
+    const escaped = `${page.charCodeAt(0).toString(16)}${page.slice(1)}`;
+    const targets = [
+      ...[`/${page}`, `//${page}`, `/${page}/`, `/${page};x`, `/${page}?x`, `/${page.toUpperCase()}`, `/${page}%00`],
+      ...[`/%${escaped}`, `/%25${escaped}`, `/./${page}`, `/v1/../${page}`, `/v1/%2e%2e/${page}`, `/%2F${page}`],
+      ...[`/v1/pets/..;/${page}`, `/\\${page}`, `http://HOST/${page}`],
+    ];
+    for (const target of targets)
+      for (const host of ['a', 'portal.example.com']) {
+        const { status, headers, body } = await request(`GET ${target.replace('HOST', host)}`, `Host: ${host}\r\n`);
+        const type = headers['content-type'];
+        expect({ target, status, type }).toEqual({ target, status: 404, type: 'application/json; charset=utf-8' });
+        expect(JSON.parse(body)).toEqual(NOT_FOUND);
+        expect(headers['x-request-id']).toMatch(ID);
+      }
+  });
+
+  it('passes on only its own view of the client', async () => {
+    const claims = ['Forwarded: for=203.0.113.1', 'X-Forwarded-For: 203.0.113.1', 'X-Forwarded-Host: evil.example.com'];
+    claims.push('X-Forwarded-Proto: https', 'X-Forwarded-Port: 1', 'X-Real-IP: 203.0.113.1');
+    const { body } = await request('GET /', `Host: Store.example.com\r\n${claims.join('\r\n')}\r\n`);
+    const told = Object.entries(JSON.parse(body) as Record<string, string>);
+    expect(Object.fromEntries(told.filter(([name]) => /^(?:x-)?forwarded|^x-real/.test(name)))).toEqual({
+      'x-forwarded-for': '127.0.0.1',
+      'x-forwarded-host': 'Store.example.com',
+      'x-forwarded-proto': 'http',
+    });
   });
 
   it('gives a request the id it came with, or makes one where that is none', async () => {

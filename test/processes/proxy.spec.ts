@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { createServer, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { MIGRATION_LOCK } from '@adoption-store/infrastructure/testing';
@@ -8,14 +7,10 @@ import { addPets, expectNoFailure, issueKeys, startService } from '../support/fa
 import { isSuccess, Load, type LoadKeys } from '../support/load.js';
 import { HAPROXY, Proxy } from '../support/proxy.js';
 
-const PORTAL_NAME = 'portal.example.com';
-
 let database: TestDatabase;
 let client: pg.Client;
 let proxy: Proxy;
 let origin: string;
-/** Where the proxy looks for the portal. */
-let upstreamOrigin: string;
 let keys: LoadKeys;
 const ports: number[] = [];
 const instances: Running[] = [];
@@ -44,29 +39,6 @@ function connectionsTo(port: number): number {
   return readFileSync('/proc/net/tcp', 'utf8').split(` ${remoteAndState} `).length - 1;
 }
 
-/** Sends the target unchanged. */
-function get(at: string, target: string, headers: Record<string, string> = {}) {
-  const { hostname: host, port } = new URL(at);
-  return new Promise<{ status: number; type: string; id: string; body: string }>((resolve, reject) => {
-    request({ host, port, path: target, headers, agent: false }, (response) => {
-      let body = '';
-      response.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
-      response.on('end', () => {
-        const { 'content-type': type = '', 'x-request-id': id } = response.headers;
-        resolve({ status: response.statusCode ?? 0, type, id: String(id), body });
-      });
-    })
-      .on('error', reject)
-      .end();
-  });
-}
-
-/** Sends a request with an unknown key. */
-async function asStranger(forwardedFor: string): Promise<number> {
-  const headers = { authorization: 'Bearer nobody', 'x-forwarded-for': forwardedFor };
-  return (await fetch(`${origin}/v1/pets`, { headers })).status;
-}
-
 (HAPROXY === undefined ? describe.skip : describe)('the API behind the proxy of the compose file', () => {
   beforeAll(async () => {
     database = await createDatabase();
@@ -75,14 +47,8 @@ async function asStranger(forwardedFor: string): Promise<number> {
     ports.push(await freePort(), await freePort());
     await Promise.all([startInstance(0), startInstance(1)]);
     keys = await issueKeys({ DATABASE_URL: database.url }, client);
-    upstreamOrigin = `http://127.0.0.1:${await freePort()}`;
     const [API_1 = '', API_2 = ''] = ports.map((port) => `127.0.0.1:${port}`);
-    proxy = await Proxy.start({
-      API_1,
-      API_2,
-      PORTAL: new URL(upstreamOrigin).host,
-      PORTAL_URL: `https://${PORTAL_NAME}/`,
-    });
+    proxy = await Proxy.start({ API_1, API_2, PORTAL: `127.0.0.1:${await freePort()}` });
     ({ origin } = proxy);
     await proxy.hasServers('api', 2);
   });
@@ -175,66 +141,10 @@ async function asStranger(forwardedFor: string): Promise<number> {
 
   it('counts strangers by the address that the proxy sees, whatever address they claim', async () => {
     const statuses = [];
-    for (let turn = 0; turn < 20; turn += 1) statuses.push(await asStranger(`203.0.113.${turn}`));
-    expect(statuses).toContain(429);
-  });
-
-  it.each(['livez', 'readyz', 'metrics', 'healthz'])('keeps /%s from clients, as the API refuses', async (page) => {
-    const escaped = `${page.charCodeAt(0).toString(16)}${page.slice(1)}`;
-    const targets = [
-      ...[`/${page}`, `//${page}`, `/${page}/`, `/${page};x`, `/${page}?x`, `/${page.toUpperCase()}`, `/${page}%00`],
-      ...[`/%${escaped}`, `/%25${escaped}`, `/./${page}`, `/v1/../${page}`, `/v1/%2e%2e/${page}`, `/%2F${page}`],
-      ...[`/v1/pets/..;/${page}`, `/\\${page}`, `http://proxy/${page}`],
-    ];
-    for (const target of targets)
-      for (const host of [new URL(origin).host, PORTAL_NAME]) {
-        const response = await get(origin, target.replace('http://proxy', `http://${host}`), { host });
-        expect({ target, ...response }).toMatchObject({ target, status: 404, type: 'application/json; charset=utf-8' });
-        expect(JSON.parse(response.body)).toEqual({ code: 'not_found', message: 'no such path', status: 404 });
-        expect(response.id).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
-      }
-  });
-
-  it('passes only its own view of the client to the API', async () => {
-    const upstream = createServer((request, response) => {
-      response.end(JSON.stringify(request.headers));
-    });
-    upstream.listen(Number(new URL(upstreamOrigin).port), '127.0.0.1');
-    try {
-      const claimed = {
-        host: PORTAL_NAME.toUpperCase(),
-        forwarded: 'for=203.0.113.1',
-        'x-forwarded-for': '203.0.113.1',
-        'x-forwarded-host': 'evil.example.com',
-        'x-forwarded-proto': 'https',
-        'x-forwarded-port': '1',
-        'x-real-ip': '203.0.113.1',
-      };
-      await proxy.hasServers('portal', 1);
-      const told = JSON.parse((await get(origin, '/', claimed)).body) as Record<string, string>;
-      const forwarding = Object.entries(told).filter(([name]) => /^(?:x-)?forwarded|^x-real/.test(name));
-      expect(Object.fromEntries(forwarding)).toEqual({
-        'x-forwarded-for': '127.0.0.1',
-        'x-forwarded-host': PORTAL_NAME.toUpperCase(),
-        'x-forwarded-proto': 'http',
-      });
-    } finally {
-      upstream.closeAllConnections();
-      upstream.close();
+    for (let turn = 0; turn < 20; turn += 1) {
+      const headers = { authorization: 'Bearer nobody', 'x-forwarded-for': `203.0.113.${turn}` };
+      statuses.push((await fetch(`${origin}/v1/pets`, { headers })).status);
     }
-  });
-
-  it('answers with the API’s errors while no instance is ready', async () => {
-    await Promise.all(instances.map((instance) => instance.stop()));
-    const response = await fetch(`${origin}/v1/pets`);
-    expect(response.status).toBe(503);
-    expect(response.headers.get('retry-after')).toBe('1');
-    expect(response.headers.get('x-request-id')).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
-    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    expect(await response.json()).toEqual({
-      code: 'service_unavailable',
-      message: 'the service is unavailable',
-      status: 503,
-    });
+    expect(statuses).toContain(429);
   });
 });

@@ -1,13 +1,11 @@
-import { execFile, execFileSync, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { cp, mkdir, symlink } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import { basename, delimiter, dirname, extname, join } from 'node:path';
-import { promisify } from 'node:util';
-import { findChromium, Running, temporaryFolder, until } from '@adoption-store/test-support';
+import { basename, delimiter, dirname, join } from 'node:path';
+import { Running, temporaryFolder, until } from '@adoption-store/test-support';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { killAll, processesOf, servicesOf } from '../support/process-list.js';
+import { ANY_PORTS } from '../support/started-services.js';
 
 const ROOT = join(__dirname, '../..');
 const BUILD = join(ROOT, 'packages/tooling/build.js');
@@ -58,11 +56,6 @@ describe('the build before a command', () => {
     return readFileSync(join(tree.path, 'apps/cli/dist/program'), 'utf8');
   }
 
-  function change(): void {
-    write('apps/cli/src/one', 'other');
-    utimesSync(join(tree.path, 'apps/cli/src/one'), 0, 0);
-  }
-
   it('prints nothing, and starts nothing if no file was changed', () => {
     expect(built()).toBe('onetwo');
     // Programs of the first build are newer than its start.
@@ -75,33 +68,23 @@ describe('the build before a command', () => {
     expect(build(withoutTurbo)).toMatchObject({ status: 9 });
   });
 
-  it.each([
-    ['a changed file, whatever its modification time', 'othertwo', change],
-    [
-      'a removed file',
-      'two',
-      () => {
-        rmSync(join(tree.path, 'apps/cli/src/one'));
-      },
-    ],
-    [
-      'a deleted output',
-      'onetwo',
-      () => {
-        rmSync(join(tree.path, 'apps/cli/dist'), { recursive: true });
-      },
-    ],
-  ])('notices %s', (_what, program, act) => {
-    act();
-    expect(build()).toEqual({ status: 0, stdout: '', stderr: '' });
-    expect(built()).toBe(program);
+  it('notices a changed file, whatever its modification time, a removed one, and a deleted output', () => {
+    const rebuilds = (program: string) => {
+      expect(build()).toEqual({ status: 0, stdout: '', stderr: '' });
+      expect(built()).toBe(program);
+    };
+    write('apps/cli/src/one', 'other');
+    utimesSync(join(tree.path, 'apps/cli/src/one'), 0, 0);
+    rebuilds('othertwo');
+    rmSync(join(tree.path, 'apps/cli/src/one'));
+    rebuilds('two');
+    rmSync(join(tree.path, 'apps/cli/dist'), { recursive: true });
+    rebuilds('two');
   });
 
   it('reports a failure on standard error each time until it is fixed', () => {
-    write(
-      'apps/cli/package.json',
-      JSON.stringify({ name: '@adoption-store/cli', scripts: { build: 'echo no; exit 3' } }),
-    );
+    const workspace = { name: '@adoption-store/cli', scripts: { build: 'echo no; exit 3' } };
+    write('apps/cli/package.json', JSON.stringify(workspace));
     for (const attempt of [1, 2]) {
       const { status, stdout, stderr } = build();
       expect({ attempt, failed: status !== 0, stdout }).toEqual({ attempt, failed: true, stdout: '' });
@@ -119,20 +102,9 @@ describe('npm run dev', () => {
     tree = await temporaryFolder();
     data = await temporaryFolder();
     await copyRepository(tree.path);
-    dev = new Running(
-      join(tree.path, 'packages/tooling/dev.js'),
-      [],
-      {
-        DATA_DIR: data.path,
-        PORT: '0',
-        HOST: '127.0.0.1',
-        PORTAL_PORT: '0',
-        PORTAL_HOST: '127.0.0.1',
-        WORKER_PORT: '0',
-      },
-      // In a process group of its own, as a terminal starts it.
-      { cwd: tree.path, detached: true },
-    );
+    // In a process group of its own, as a terminal starts it.
+    const options = { cwd: tree.path, detached: true };
+    dev = new Running(join(tree.path, 'packages/tooling/dev.js'), [], { DATA_DIR: data.path, ...ANY_PORTS }, options);
     await dev.prints(/^The worker is ready/m);
   });
 
@@ -178,28 +150,19 @@ describe('npm run dev', () => {
   }
 
   async function shows(service: 'api' | 'portal', path: string, text: string): Promise<void> {
-    await until(async () => (await read(service, path)).includes(text), {
-      what: `${text} at ${path} of the ${service}`,
-    });
+    const what = `${text} at ${path} of the ${service}`;
+    await until(async () => (await read(service, path)).includes(text), { what });
   }
 
-  it('shows a change of a controller without a build', async () => {
-    expect(await read('api', '/v1/rate_limit')).toContain('"plan":"pro"');
+  it('shows a change of a controller or a view without a build, and one of a package in each service that uses it', async () => {
+    await Promise.all([shows('api', '/v1/rate_limit', '"plan":"pro"'), shows('portal', '/', '<h1>Animals')]);
     change('apps/api/src/rate-limiting/rate-limit.controller.ts', 'plan: caller.account.plan.name', `plan: 'changed'`);
     await shows('api', '/v1/rate_limit', '"plan":"changed"');
-    expect(existsSync(join(tree.path, 'apps/api/dist'))).toBe(false);
-  });
-
-  it('shows a change of a view of the portal', async () => {
-    expect(await read('portal', '/')).toContain('<h1>Animals');
     change('apps/portal/views/home.eta', '<h1>', '<h1>Changed: ');
     await shows('portal', '/', '<h1>Changed: Animals');
-  });
-
-  it('shows a change of a package in each service that uses it', async () => {
-    expect(await read('portal', '/livez')).toBe('ok\n');
     change('packages/web/src/health.ts', `'ok\\n'`, `'changed\\n'`);
     await Promise.all([shows('api', '/livez', 'changed'), shows('portal', '/livez', 'changed')]);
+    expect(existsSync(join(tree.path, 'apps/api/dist'))).toBe(false);
   });
 
   it('waits for the next change where a service fails, and leaves the others up', async () => {
@@ -221,82 +184,24 @@ describe('npm run dev', () => {
   });
 });
 
-describe('the domain, packed and installed elsewhere,', () => {
-  const PACKAGE = 'node_modules/@adoption-store/domain';
-
-  // A program like another app of the package: every port in memory, one use case after the other.
-  const PROGRAM = `
-  import { createApplication } from '@adoption-store/domain';
-  import { inMemoryPorts } from '@adoption-store/domain/testing';
-  const { addAnimal, listAnimals, openAccount, issueKey, authenticate } = createApplication(inMemoryPorts());
-  await addAnimal.execute({ name: 'Luna', categoryId: 9223372036854775807n });
-  const { items } = await listAnimals.execute();
+// What it may import, and its compiler's options, keep Node.js out of it: it runs in a browser as well.
+it('the domain, packed and installed elsewhere, runs in plain Node without dependencies, as its README shows', async () => {
+  const folder = await temporaryFolder();
+  const run = (program: string, args: readonly string[], cwd = folder.path) =>
+    execFileSync(program, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
+  const packed = run('npm', ['pack', '--silent', '--pack-destination', folder.path], DOMAIN);
+  run('npm', ['init', '--yes']);
+  run('npm', ['install', '--offline', '--no-audit', join(folder.path, packed)]);
+  expect(run('ls', ['node_modules'])).toBe('@adoption-store');
+  const example = /^```ts\n([\s\S]*?)^```/m.exec(readFileSync(join(DOMAIN, 'README.md'), 'utf8'))?.[1] ?? '';
+  // Like another app of the package: every port in memory, one use case after the other.
+  const program = `${example}
+  const { openAccount, issueKey, authenticate, listAnimals } = application;
   const account = await openAccount.execute({ email: 'dev@example.com' });
   const { text } = await issueKey.execute({ accountId: account.id });
   const { account: caller } = await authenticate.execute(text);
-  const result = [items[0].name, items[0].categoryId, caller.email].join(' ');`;
-  const RESULT = 'Luna 9223372036854775807 dev@example.com';
-
-  let folder: Folder;
-
-  beforeAll(async () => {
-    folder = await temporaryFolder();
-    const npm = (args: string[], cwd: string) =>
-      execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
-    const packed = npm(['pack', '--silent', '--pack-destination', folder.path], DOMAIN).trim();
-    npm(['init', '--yes'], folder.path);
-    npm(['install', '--offline', '--no-audit', join(folder.path, packed)], folder.path);
-  });
-
-  afterAll(() => folder.remove());
-
-  it('has no dependencies', () => {
-    const installed = execFileSync('ls', [join(folder.path, 'node_modules')], { encoding: 'utf8' });
-    expect(installed.trim()).toBe('@adoption-store');
-  });
-
-  it('runs in plain Node', () => {
-    const args = ['--input-type=module', '--eval', `${PROGRAM}\nconsole.log(result);`];
-    expect(execFileSync(process.execPath, args, { cwd: folder.path, encoding: 'utf8' })).toBe(`${RESULT}\n`);
-  });
-
-  it('runs the example of its README', () => {
-    const readme = readFileSync(join(DOMAIN, 'README.md'), 'utf8');
-    const example = /^```ts\n([\s\S]*?)^```/m.exec(readme)?.[1] ?? '';
-    const args = ['--input-type=module', '--eval', `${example}\nconsole.log(animal.id, animal.name, animal.status);`];
-    expect(execFileSync(process.execPath, args, { cwd: folder.path, encoding: 'utf8' })).toBe('1n Luna available\n');
-  });
-
-  const chromium = findChromium();
-  const inBrowser = chromium === undefined ? it.skip : it;
-  if (chromium === undefined)
-    console.warn('SKIPPED: the domain in a browser, for there is no Chromium on this machine');
-
-  inBrowser('runs in a browser', async () => {
-    const page = `<!doctype html><pre></pre>
-    <script type="importmap">{"imports": {
-      "@adoption-store/domain": "/${PACKAGE}/dist/index.js",
-      "@adoption-store/domain/testing": "/${PACKAGE}/dist/testing/index.js"}}</script>
-    <script type="module">${PROGRAM}\ndocument.querySelector('pre').textContent = result;</script>`;
-    const server = createServer((request, response) => {
-      const isScript = extname(request.url ?? '') === '.js';
-      response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html');
-      response.end(isScript ? readFileSync(join(folder.path, request.url ?? '')) : page);
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as { port: number };
-    const profile = `--user-data-dir=${join(folder.path, 'chromium')}`;
-    const flags = [
-      '--headless',
-      '--no-sandbox',
-      '--disable-gpu',
-      '--no-first-run',
-      profile,
-      '--virtual-time-budget=5000',
-    ];
-    const address = `http://127.0.0.1:${port}/`;
-    const { stdout } = await promisify(execFile)(chromium ?? '', [...flags, '--dump-dom', address]);
-    server.close();
-    expect(stdout).toContain(`<pre>${RESULT}</pre>`);
-  });
+  const { items } = await listAnimals.execute();
+  console.log(animal.id, items[0].name, animal.status, caller.email);`;
+  expect(run(process.execPath, ['--input-type=module', '--eval', program])).toBe('1n Luna available dev@example.com');
+  await folder.remove();
 });

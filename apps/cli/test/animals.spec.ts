@@ -54,10 +54,8 @@ async function fileOf(name: string, text: string): Promise<string> {
 
 describe('animals import', () => {
   it('adds the animals of a file, and says which ids they got and what has no field', async () => {
-    const file = await fileOf(
-      'some.ndjson',
-      '{"name":"Rex","categoryId":1,"id":7}\n{"name":"Mia","categoryId":2,"age":3}\n',
-    );
+    const text = '{"name":"Rex","categoryId":1,"id":7}\n{"name":"Mia","categoryId":2,"age":3}\n';
+    const file = await fileOf('some.ndjson', text);
     expect(await animals(['import', file])).toEqual({
       code: 0,
       stdout: `2 animals added
@@ -166,10 +164,7 @@ describe('animals export', () => {
     .filter((text) => !text.includes('\0') && [...text].length <= 255 && text.trim() !== '');
   const animal = fc.record({
     name,
-    categoryId: fc.oneof(
-      fc.constantFrom(-(2n ** 63n), 2n ** 63n - 1n, 0n),
-      fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
-    ),
+    categoryId: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
     status: fc.constantFrom('available', 'pending', 'sold'),
   });
 
@@ -181,44 +176,32 @@ describe('animals export', () => {
       fc.asyncProperty(fc.array(animal, { minLength: 1, maxLength: 200 }), async (drawn) => {
         await ask(database.url, 'TRUNCATE animals CASCADE');
         await ask(other.url, 'TRUNCATE animals CASCADE');
-        await ask(
-          database.url,
-          `INSERT INTO animals (name, category_id, status) SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[])`,
-          [
-            drawn.map((each) => each.name),
-            drawn.map(({ categoryId }) => categoryId),
-            drawn.map(({ status }) => status),
-          ],
-        );
+        const insert = `INSERT INTO animals (name, category_id, status)
+          SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[])`;
+        const columns = (['name', 'categoryId', 'status'] as const).map((column) => drawn.map((each) => each[column]));
+        await ask(database.url, insert, columns);
         const before = await exported('--format', format);
         expect(await into(['import', '-'], before)).toMatchObject({ code: 0, stderr: '' });
         expect((await into(['export'])).stdout).toBe(before);
         const names = `SELECT array_agg(name ORDER BY id) AS names FROM animals`;
-        expect((await ask<{ names: string[] }>(other.url, names))[0]?.names).toEqual(drawn.map((each) => each.name));
+        expect(await ask(other.url, names)).toEqual([{ names: drawn.map((each) => each.name) }]);
       }),
       { numRuns: 5 },
     );
     await other.drop();
   });
 
-  it('writes a file whole, and tells how many there are', async () => {
+  it('writes a file whole, of no animals a header at most, and tells how many there are', async () => {
+    expect([await exported(), await exported('--format', 'ndjson')]).toEqual([HEADER, '']);
     await importing(`${HEADER}${rows(2_500)}`);
     const path = await fileOf('animals.ndjson', 'old');
-    expect(await animals(['export', path])).toEqual({
-      code: 0,
-      stdout: `2,500 animals written to ${path}\n`,
-      stderr: '',
-    });
+    const stdout = `2,500 animals written to ${path}\n`;
+    expect(await animals(['export', path])).toEqual({ code: 0, stdout, stderr: '' });
     const lines = (await readFile(path, 'utf8')).split('\n');
     expect(lines).toHaveLength(2_501);
     expect(lines[0]).toBe('{"id":1,"name":"Animal 0","categoryId":0,"status":"sold"}');
     expect(await readdir(folder.path)).not.toContain('animals.ndjson.part');
     expect((await animals(['export', '/there/is/no/folder'])).stderr).toMatch(/can't be written \(ENOENT\)\n$/);
-  });
-
-  it('of no animals is a header alone', async () => {
-    expect(await exported()).toBe(HEADER);
-    expect(await exported('--format', 'ndjson')).toBe('');
   });
 
   it('ends quietly if its reader has gone, and says so on a full disk', async () => {
@@ -233,10 +216,8 @@ describe('as processes', () => {
   it('export and import work through a pipe', async () => {
     await importing(`${HEADER}${rows(5_000)}`);
     const other = await createDatabase();
-    const { stdout } = inShell(
-      `"$NODE" "$ANIMALS" export | DATABASE_URL='${other.url}' "$NODE" "$ANIMALS" import -`,
-      database.url,
-    );
+    const command = `"$NODE" "$ANIMALS" export | DATABASE_URL='${other.url}' "$NODE" "$ANIMALS" import -`;
+    const { stdout } = inShell(command, database.url);
     expect(stdout).toBe('5,000 animals added\n  with an id of the file: 5,000\n');
     await other.drop();
   });

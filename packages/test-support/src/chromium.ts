@@ -5,12 +5,12 @@ const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/goog
 /**
  * The Chromium of this machine.
  *
- * @returns undefined if there is none; with REQUIRE_CHROMIUM, as in CI, that is an error.
+ * @returns undefined if there is none; with REQUIRE_PROGRAMS, as in CI, that is an error.
  */
 export function findChromium(): string | undefined {
   const found = [process.env['CHROMIUM'] ?? '', ...PLACES].find(isExecutable);
-  if (found === undefined && process.env['REQUIRE_CHROMIUM'] === '1')
-    throw new Error('REQUIRE_CHROMIUM is set, but there is no Chromium');
+  if (found === undefined && process.env['REQUIRE_PROGRAMS'] === '1')
+    throw new Error('REQUIRE_PROGRAMS is set, but there is no Chromium');
   return found;
 }
 

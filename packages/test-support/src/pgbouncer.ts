@@ -1,10 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, chown, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
-import { nameOf } from './database.js';
-import { freePort, temporaryFolder } from './processes.js';
+import { ask, nameOf } from './database.js';
+import { freePort, launchServer, temporaryFolder } from './processes.js';
 import { folderOf } from './programs.js';
 
 type Settings = Readonly<Record<string, string>>;
@@ -57,8 +57,11 @@ export class PgBouncer {
       '[pgbouncer]',
       ...all.map(([name, value]) => `${name} = ${value}`),
     ];
-    await writeFile(join(folder.path, 'pgbouncer.ini'), `${ini.join('\n')}\n`);
-    return new PgBouncer(folder, port, await launch(folder.path, owner));
+    const file = join(folder.path, 'pgbouncer.ini');
+    await writeFile(file, `${ini.join('\n')}\n`);
+    const program = join(folderOf('a pooler', 'pgbouncer', 'pgbouncer') ?? '', 'pgbouncer');
+    const as = isRoot ? { uid: owner, gid: owner } : {};
+    return new PgBouncer(folder, port, await launchServer(program, [file], 'process up', as));
   }
 
   /** The address of a database through this pooler. */
@@ -68,10 +71,10 @@ export class PgBouncer {
 
   /** How many transactions it has passed on to a database. */
   async transactions(databaseUrl: string): Promise<number> {
-    const client = new pg.Client(`postgres://postgres@127.0.0.1:${this.port}/pgbouncer`);
-    await client.connect();
-    const { rows } = await client.query<{ database: string; xact_count: string }>('SHOW STATS_TOTALS');
-    await client.end();
+    const rows = await ask<{ database: string; xact_count: string }>(
+      this.urlOf('postgres:///pgbouncer'),
+      'SHOW STATS_TOTALS',
+    );
     return Number(rows.find(({ database }) => database === nameOf({ url: databaseUrl }))?.xact_count ?? 0);
   }
 
@@ -80,23 +83,4 @@ export class PgBouncer {
     await once(this.child, 'exit');
     await this.folder.remove();
   }
-}
-
-async function launch(folder: string, owner: number): Promise<ChildProcess> {
-  const as = isRoot ? { uid: owner, gid: owner } : {};
-  const program = join(folderOf('a pooler', 'pgbouncer', 'pgbouncer') ?? '', 'pgbouncer');
-  const child = spawn(program, [join(folder, 'pgbouncer.ini')], { ...as, stdio: ['ignore', 'inherit', 'pipe'] });
-  // A test run that is interrupted leaves no server behind.
-  const end = () => child.kill('SIGKILL');
-  process.once('exit', end);
-  child.once('exit', () => process.off('exit', end));
-  let output = '';
-  const read = (chunk: unknown) => (output += String(chunk));
-  child.stderr.on('data', read);
-  while (!output.includes('process up')) {
-    await Promise.race([once(child.stderr, 'data'), once(child, 'exit')]);
-    if (child.exitCode !== null) throw new Error(`${program} ended with ${child.exitCode}: ${output}`);
-  }
-  child.stderr.off('data', read).resume();
-  return child;
 }

@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { until } from './until.js';
 
 const ROOT = join(__dirname, '../../..');
 export const API = join(ROOT, 'apps/api/dist/main.js');
@@ -114,6 +115,29 @@ export class Running {
 
 export async function run(program: string, args: readonly string[], environment: Environment): Promise<Finished> {
   return new Running(program, args, environment).finished();
+}
+
+/** Starts a server that isn't ours, and waits until it prints on standard output or error that it is ready. */
+export async function launchServer(
+  program: string,
+  args: readonly string[],
+  ready: string,
+  as: Pick<SpawnOptions, 'uid' | 'gid'> = {},
+): Promise<ChildProcess> {
+  const child = spawn(program, args, { ...as, stdio: ['ignore', 'pipe', 'pipe'] });
+  // A test run that is interrupted leaves no server behind.
+  const end = () => child.kill('SIGKILL');
+  process.once('exit', end);
+  child.once('exit', () => process.off('exit', end));
+  let output = '';
+  const read = (chunk: unknown) => (output += String(chunk));
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', read);
+  await until(() => {
+    if (child.exitCode !== null) throw new Error(`${program} ended with ${child.exitCode}: ${output}`);
+    return output.includes(ready);
+  });
+  for (const stream of [child.stdout, child.stderr]) stream.off('data', read).resume();
+  return child;
 }
 
 export async function temporaryFolder(): Promise<{ path: string; remove(): Promise<void> }> {

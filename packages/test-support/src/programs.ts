@@ -1,7 +1,13 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-const FOLDERS = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin', '/usr/sbin', '/usr/local/bin'];
+const FOLDERS = [
+  ...(process.env['PATH'] ?? '').split(delimiter),
+  '/usr/bin',
+  '/usr/sbin',
+  '/usr/local/bin',
+  '/opt/homebrew/bin',
+];
 
 /** Debian keeps PostgreSQL's programs off the PATH, one folder per version. */
 const POSTGRES = '/usr/lib/postgresql';

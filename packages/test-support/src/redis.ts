@@ -1,18 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { delimiter, join } from 'node:path';
-import { freePort, temporaryFolder } from './processes.js';
-
-export const REDIS_SERVER = [
-  ...(process.env['PATH'] ?? '').split(delimiter),
-  '/usr/bin',
-  '/usr/local/bin',
-  '/opt/homebrew/bin',
-]
-  .map((folder) => join(folder, 'redis-server'))
-  .find((path) => existsSync(path));
+import { join } from 'node:path';
+import { freePort, launchServer, temporaryFolder } from './processes.js';
+import { folderOf } from './programs.js';
 
 /** A Redis for a suite that doesn't stop or damage it: the one of REDIS_URL, or a new one. */
 export interface TestRedis {
@@ -24,7 +15,7 @@ export interface TestRedis {
  * Opens a Redis.
  *
  * @returns undefined, with a warning, if none is available.
- * @throws Error if none is available and REQUIRE_REDIS is set.
+ * @throws Error if none is available and REQUIRE_PROGRAMS is set.
  */
 export function redisFor(suite: string): (() => Promise<TestRedis>) | undefined {
   const url = process.env['REDIS_URL'];
@@ -37,17 +28,9 @@ export function redisServerFor(suite: string, settings: RedisSettings = {}): (()
   return isRedisInstalled(suite) ? () => RedisServer.start(settings) : undefined;
 }
 
-/**
- * Whether a suite can start servers; warns if not.
- *
- * @throws Error if it can't and REQUIRE_REDIS is set.
- */
+/** Whether a suite can start servers; warns if not. */
 export function isRedisInstalled(suite: string): boolean {
-  if (REDIS_SERVER !== undefined) return true;
-  const reason = `${suite}: there is no redis-server on the PATH (Debian's redis-server has it)`;
-  if (process.env['REQUIRE_REDIS'] === '1') throw new Error(reason);
-  console.warn(`SKIPPED: ${reason}`);
-  return false;
+  return folderOf(suite, 'redis-server', 'redis-server') !== undefined;
 }
 
 /** Settings of redis-server. */
@@ -127,22 +110,9 @@ function argumentsOf(port: number, folder: string, own: RedisSettings): readonly
   return Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
 }
 
-/** Starts redis-server, and waits until it prints that it is ready. */
-async function launch(args: readonly string[]): Promise<ChildProcess> {
-  if (REDIS_SERVER === undefined) throw new Error('there is no redis-server');
-  const child = spawn(REDIS_SERVER, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  // A test run that is interrupted leaves no server behind.
-  const end = () => child.kill('SIGKILL');
-  process.once('exit', end);
-  child.once('exit', () => process.off('exit', end));
-  let output = '';
-  const exit = once(child, 'exit');
-  child.stdout.on('data', (chunk) => (output += String(chunk)));
-  while (!output.includes('Ready to accept connections')) {
-    await Promise.race([once(child.stdout, 'data'), exit]);
-    if (child.exitCode !== null) throw new Error(`redis-server ended with ${child.exitCode}: ${output}`);
-  }
-  return child;
+function launch(args: readonly string[]): Promise<ChildProcess> {
+  const program = join(folderOf('Redis', 'redis-server', 'redis-server') ?? '', 'redis-server');
+  return launchServer(program, args, 'Ready to accept connections');
 }
 
 /**

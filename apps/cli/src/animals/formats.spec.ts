@@ -51,12 +51,7 @@ describe('a CSV', () => {
   });
 
   it.each([
-    ['1.5', 'categoryId must be an integer'],
-    ['1e3', 'categoryId must be an integer'],
-    ['', 'categoryId must be an integer'],
-    [' 1', 'categoryId must be an integer'],
-    ['007', 'categoryId must be an integer'],
-    ['12345678901234567890', 'categoryId must be an integer'],
+    ...['1.5', '1e3', '', ' 1', '007', '12345678901234567890'].map((text) => [text, 'categoryId must be an integer']),
     ['1,2', 'has 3 fields, and the header 2'],
   ])('with the number %j has that row refused alone', async (number, refusal) => {
     expect(await rowsOf(readCsv, `name,categoryId\na,1\nb,${number}\nc,3\n`)).toEqual([
@@ -118,7 +113,6 @@ describe('NDJSON', () => {
     ['{"name":"a"}', 'categoryId must be an integer'],
     ['{"name":"a","categoryId":"1"}', 'categoryId must be an integer'],
     ['{"name":"a","categoryId":1.0}', 'categoryId must be an integer'],
-    ['{"name":"a","categoryId":1e3}', 'categoryId must be an integer'],
     ['{"name":null,"categoryId":1}', 'name must be a string'],
     ['{"id":"1","name":"a","categoryId":1}', 'id must be an integer'],
     ['{"name":"a","categoryId":1,"status":null}', 'status must be a string'],
@@ -270,19 +264,15 @@ describe('the elements of a JSON file', () => {
   });
 
   it.each([
-    ['', 1, 'has no JSON text'],
     [' \n', 1, 'has no JSON text'],
     ['\nname,categoryId', 2, 'is not JSON'],
     ['[{}]]', 1, 'is not JSON'],
     ['[{},\n{"a":1}', 2, 'ends within a JSON text'],
     ['[{"a":"', 1, 'ends within a JSON text'],
-    ['[{} {}]', 1, 'is not JSON around the animals'],
-    ['[{},{},,{}]', 1, 'is not JSON around the animals'],
-    ['[{},1]', 1, 'is not JSON around the animals'],
-    ['[{},null]', 1, 'is not JSON around the animals'],
-    ['{"animals":[{}],"a":1 2}', 1, 'is not JSON around the animals'],
-    ['{"animals":[{}}}', 1, 'is not JSON around the animals'],
-  ])('are refused in %j', async (text, line, reason) => {
+    ...['[{} {}]', '[{},,{}]', '[{},1]', '[{},null]', '{"animals":[{}],"a":1 2}', '{"animals":[{}}}'].map(
+      (text) => [text, 1, 'is not JSON around the animals'] as const,
+    ),
+  ] as const)('are refused in %j', async (text, line, reason) => {
     await expect(elements(text)).rejects.toThrow(refusal(line, reason));
   });
 
