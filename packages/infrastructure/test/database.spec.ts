@@ -1,16 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { type AccountId, DomainError, instant, type MessageId, newAnimal } from '@adoption-store/domain';
+import { DomainError, instant, newAnimal } from '@adoption-store/domain';
 import {
   ask,
   createDatabase,
   DatabaseGate,
   nameOf,
   openAnotherPostgres,
-  PgBouncer,
-  pgBouncerFor,
   SmtpSink,
-  type TestDatabase,
   until,
 } from '@adoption-store/test-support';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
@@ -644,99 +641,3 @@ describe('an address that is moved', () => {
 });
 
 const luna = newAnimal({ name: 'Luna', categoryId: 1n });
-
-const startPooler = pgBouncerFor('a pooler in transaction mode');
-
-(startPooler ? describe : describe.skip)('behind a pooler in transaction mode', () => {
-  let database: TestDatabase;
-  let pooler: PgBouncer;
-  let url: string;
-  const closing: (() => Promise<void>)[] = [];
-  beforeAll(async () => {
-    database = await createDatabase();
-    // Each transaction has another session than the one before.
-    pooler = await PgBouncer.start(database.url, { default_pool_size: '3', server_round_robin: '1' });
-    url = pooler.urlOf(database.url);
-  });
-  afterEach(async () => {
-    for (const close of closing.splice(0).reverse()) await close();
-  });
-  afterAll(async () => {
-    await pooler.close();
-    await database.drop();
-  });
-
-  async function open(databaseUrl: string, directDatabaseUrl?: string) {
-    const { ports, secret, close } = await openInfrastructure({ databaseUrl, directDatabaseUrl, poolSize: 8 });
-    closing.push(close);
-    return { ...ports, secret };
-  }
-
-  it('a process without the setting, or whose direct address leads there, too, doesn’t start, and says so', async () => {
-    await expect(open(url)).rejects.toThrow(
-      /^the database of DATABASE_URL \(127\.0\.0\.1:\d+\/\w+\) can't be used: unsupported startup parameter: \w+: set DATABASE_POOLER=transaction, and DATABASE_DIRECT_URL to the address of PostgreSQL itself$/,
-    );
-    await expect(open(url, url)).rejects.toThrow(
-      /^the database of DATABASE_DIRECT_URL .* can't be used: unsupported startup .*: it must be the address of PostgreSQL itself$/,
-    );
-  });
-
-  it('reads and writes that arrive together need no session of their own', async () => {
-    const { animals } = await open(url, database.url);
-    const { id } = await animals.add(luna);
-    const both = async () => [await animals.findById(id), await animals.add(luna), await animals.list({ limit: 5 })];
-    for (let round = 0; round < 5; round += 1)
-      for (const [found] of await Promise.all(Array.from({ length: 20 }, both))) expect(found).toMatchObject({ id });
-  });
-
-  it('statements have no names, and the limits of a transaction end with it', async () => {
-    const dataSource = await openDataSource({ connectionString: url, max: 2, poolsTransactions: true });
-    closing.push(() => dataSource.destroy());
-    const settings = `SELECT current_setting('statement_timeout') AS statement,
-      current_setting('idle_in_transaction_session_timeout') AS idle,
-      (SELECT count(*)::int FROM pg_prepared_statements WHERE NOT from_sql AND name <> '') AS names`;
-    const limited = () => inTransaction(dataSource, () => managerOf(dataSource).query<unknown[]>(settings));
-    for (let round = 0; round < 5; round += 1) {
-      expect(await limited()).toEqual([{ statement: '1500ms', idle: '1500ms', names: 0 }]);
-      const { rows } = await poolOf(dataSource).read({ name: 'named', text: settings, rowMode: 'array' });
-      expect(rows).toEqual([['0', '0', 0]]);
-    }
-  });
-
-  it('a write that waits for a lock is over by the time its caller is told, and has changed nothing', async () => {
-    const { accounts, animals, attempts, credentials, messages, orders, secret } = await open(url, database.url);
-    const accountId = await newAccount();
-    const { id: animalId } = await animals.add(luna);
-    const createdAt = instant(Date.now());
-    const tables = ['accounts', 'animals', 'attempts', 'messages', 'orders', 'secrets'] as const;
-    const count = async () =>
-      (await Promise.all(tables.map((table) => ask(database.url, `SELECT FROM ${table}`)))).map(({ length }) => length);
-    const before = await count();
-    const other = new pg.Client(database.url);
-    await other.connect();
-    closing.push(() => other.end());
-    await other.query(`BEGIN; LOCK TABLE ${tables.join()} IN SHARE MODE`);
-    const writes = await Promise.allSettled([
-      animals.add(luna),
-      messages.add({ id: 'msg_waiting' as MessageId, accountId, text: 'Hello', createdAt }),
-      orders.place({ accountId, animalId, createdAt }),
-      secret('waiting'),
-      accounts.open({ email: 'b@example.com', plan: { name: 'free' }, scopes: undefined, createdAt }),
-      credentials.rehash({ accountId, current: 'old', next: 'new' }),
-      attempts.count({ subjectHash: 'waiting', most: 1, within: 1_000, now: createdAt }),
-      attempts.clear('waiting'),
-    ]);
-    expect(writes.map(({ status }) => status)).toEqual(writes.map(() => 'rejected'));
-    const waiting = `SELECT FROM pg_locks JOIN pg_database ON oid = database
-      WHERE datname = current_database() AND NOT granted`;
-    await until(async () => (await ask(database.url, waiting)).length === 0);
-    await other.query('COMMIT');
-    expect(await count()).toEqual(before);
-  });
-
-  async function newAccount(): Promise<AccountId> {
-    const text = `INSERT INTO accounts (email, plan, created_at) VALUES ('a@example.com', 'free', now()) RETURNING id`;
-    const [row] = await ask<{ id: string }>(database.url, text);
-    return BigInt(row?.id ?? '') as AccountId;
-  }
-});
