@@ -639,5 +639,3 @@ describe('an address that is moved', () => {
     await until(async () => (await reader()) !== first);
   });
 });
-
-const luna = newAnimal({ name: 'Luna', categoryId: 1n });
