@@ -58,6 +58,26 @@ describe('a message', () => {
   });
 });
 
+describe("an account's own messages", () => {
+  it('are shown newest first in pages of 20, with the way there and back, and nobody else’s', async () => {
+    const { ports, openAccount, queueMessage, showMessages, accountId } = await openStore();
+    const other = await openAccount.execute({ email: 'other@example.com', plan: plan('free') });
+    const texts = Array.from({ length: 21 }, (_, index) => `message ${index + 1}`);
+    for (const text of texts) {
+      ports.clock.advance(SECOND);
+      await queueMessage.execute({ accountId, text });
+      await queueMessage.execute({ accountId: other.id, text: 'theirs' });
+    }
+    const first = await showMessages.execute({ accountId });
+    expect(first.items.map(({ text }) => text)).toEqual(texts.slice(1).reverse());
+    expect(first.previous).toBeUndefined();
+    const second = await showMessages.execute({ accountId, after: first.next });
+    expect(second.items.map(({ text }) => text)).toEqual(['message 1']);
+    expect(second.next).toBeUndefined();
+    expect(await showMessages.execute({ accountId, before: second.previous })).toEqual(first);
+  });
+});
+
 describe('delivering messages', () => {
   it('sends each queued message once, the oldest first', async () => {
     const { queue, deliver, sender, statusOf, clock } = await openStore();
