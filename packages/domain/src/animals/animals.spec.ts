@@ -280,6 +280,13 @@ describe('imports and exports', () => {
       expect((await addAnimal.execute({ name: 'Luna', categoryId: 1n })).id).toBe(MAX_IMPORTED_ID + 1n);
     });
 
+    it('stores no valid row beside a refused one', async () => {
+      const before = await exported();
+      const { isStored, refused } = await importAnimals.execute({ rows: inParts([row(1), row(2, { name: ' ' })]) });
+      expect({ isStored, count: refused.count }).toEqual({ isStored: false, count: 1 });
+      expect(await exported()).toEqual(before);
+    });
+
     it('that is only tried checks everything and stores nothing', async () => {
       const before = await exported();
       expect(

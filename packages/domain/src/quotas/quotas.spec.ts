@@ -182,6 +182,13 @@ describe('a ban', () => {
     expect(history.at(later(NOON, 5 * MINUTE)).outcome).toBe('daily_quota_exceeded');
   });
 
+  it('is followed by a request that counts, in the millisecond in which it ends', () => {
+    const history = new History({ perMinute: 1, perDay: 1_000 });
+    history.times(51, NOON);
+    expect(history.at(later(NOON, 5 * MINUTE)).outcome).toBe('admitted');
+    expect(history.usage).toMatchObject({ minuteUsed: 1, dayUsed: 2 });
+  });
+
   it('doubles each time within a day, up to an hour', () => {
     const history = exhausted();
     const lengths: number[] = [];

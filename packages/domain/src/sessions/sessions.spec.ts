@@ -22,7 +22,7 @@ describe('a session', () => {
   it('is resumed by its token, and never by its id', async () => {
     const { begin, resume, account } = await setUp();
     const person = await resume(await begin());
-    expect(person?.account).toEqual(account);
+    expect(person).toMatchObject({ account, left: SESSION_IDLE_TIME, most: LONGEST_SESSION });
     expect(await resume(person?.sessionId ?? '')).toBeUndefined();
   });
 
@@ -80,6 +80,13 @@ describe('a session', () => {
     expect((await resume(renewed ?? ''))?.sessionId).toBe(id);
     expect([await resume(here), await resume(there)]).toEqual([undefined, undefined]);
     expect(await renewSession.execute({ id: endedId, account: changed })).toBeUndefined();
+  });
+
+  it('ends with all others of its account', async () => {
+    const { begin, resume, account, endAllSessions } = await setUp();
+    const tokens = [await begin(), await begin()];
+    await endAllSessions.execute({ accountId: account.id });
+    expect(await Promise.all(tokens.map(resume))).toEqual([undefined, undefined]);
   });
 
   it('does not begin if the password was changed meanwhile', async () => {
