@@ -68,6 +68,7 @@ export * from './kernel/cryptography.js';
 export * from './kernel/errors.js';
 export * from './kernel/int64.js';
 export * from './kernel/reason-of.js';
+export type { Transaction } from './kernel/transaction.js';
 export * from './kernel/version.js';
 export {
   DEFAULT_PAGE_SIZE,

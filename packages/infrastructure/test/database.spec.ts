@@ -21,7 +21,7 @@ import { deletePortions } from '../src/database/delete-portions.js';
 import { migrate } from '../src/database/migrate.js';
 import { poolOf } from '../src/database/pipelining-pool.js';
 import { QUERY_TIMEOUT } from '../src/database/query-timeouts.js';
-import { inTransaction, managerOf } from '../src/database/transactions.js';
+import { inTransaction } from '../src/database/transactions.js';
 import { portionsOf, WriteBehind } from '../src/database/write-behind.js';
 import { type DependencyChange, DependencyMonitor } from '../src/kernel/dependency-monitor.js';
 import { SmtpMessageSender } from '../src/messages/smtp-message-sender.js';
@@ -586,10 +586,11 @@ describe('an address that is moved', () => {
   it.each([
     ['a prepared statement', ({ animals }: Opened) => animals.add(luna)],
     ['TypeORM', ({ dataSource }: Opened) => dataSource.query(ANIMAL)],
-    ['a transaction', ({ dataSource }: Opened) => inTransaction(dataSource, () => managerOf(dataSource).query(ANIMAL))],
+    ['a transaction', ({ dataSource }: Opened) => inTransaction(dataSource, (manager) => manager.query(ANIMAL))],
     [
       'a prepared statement in a transaction',
-      ({ dataSource, animals }: Opened) => inTransaction(dataSource, () => animals.add(luna)),
+      ({ dataSource, animals }: Opened) =>
+        inTransaction(dataSource, (_manager, transaction) => animals.add(luna, transaction)),
     ],
   ])('a refused write by %s retires all connections, so that they follow the address', async (_path, write) => {
     const opened = await open();

@@ -71,8 +71,10 @@ describe('a key that another process has in use', () => {
   });
 
   it('has a short wait of its own: the work waits for other locks as usual', async () => {
-    const recorded = await records.once(request, async () => {
-      const [row] = await managerOf(database.dataSource).query<[{ lock_timeout: string }]>('SHOW lock_timeout');
+    const recorded = await records.once(request, async (transaction) => {
+      const [row] = await managerOf(database.dataSource, transaction).query<[{ lock_timeout: string }]>(
+        'SHOW lock_timeout',
+      );
       return row.lock_timeout;
     });
     expect(recorded).toMatchObject({ answer: '0', isReplay: false });

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import pg from 'pg';
 import { openDataSource } from '../src/database/data-source.js';
 import { poolOf } from '../src/database/pipelining-pool.js';
-import { inTransaction, managerOf } from '../src/database/transactions.js';
+import { inTransaction } from '../src/database/transactions.js';
 import { openInfrastructure } from '../src/open-infrastructure.js';
 
 const luna = newAnimal({ name: 'Luna', categoryId: 1n });
@@ -59,7 +59,7 @@ const startPooler = pgBouncerFor('a pooler in transaction mode');
     const settings = `SELECT current_setting('statement_timeout') AS statement,
       current_setting('idle_in_transaction_session_timeout') AS idle,
       (SELECT count(*)::int FROM pg_prepared_statements WHERE NOT from_sql AND name <> '') AS names`;
-    const limited = () => inTransaction(dataSource, () => managerOf(dataSource).query<unknown[]>(settings));
+    const limited = () => inTransaction(dataSource, (manager) => manager.query<unknown[]>(settings));
     for (let round = 0; round < 5; round += 1) {
       expect(await limited()).toEqual([{ statement: '1500ms', idle: '1500ms', names: 0 }]);
       const { rows } = await poolOf(dataSource).read({ name: 'named', text: settings, rowMode: 'array' });

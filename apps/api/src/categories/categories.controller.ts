@@ -49,8 +49,8 @@ export class CategoriesController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    return this.idempotency.once(request, reply, async () => {
-      const category = await this.addCategory.execute(body);
+    return this.idempotency.once(request, reply, async (transaction) => {
+      const category = await this.addCategory.execute(body, transaction);
       return { body: presentCategory(category), location: `${this.url(request)}/${category.id}` };
     });
   }

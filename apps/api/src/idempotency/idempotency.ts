@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { AnswerOnce, DomainError, type DomainErrorKind } from '@adoption-store/domain';
+import { AnswerOnce, DomainError, type DomainErrorKind, type Transaction } from '@adoption-store/domain';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isRepeated } from '../authentication/bearer-auth.guard.js';
@@ -11,6 +11,9 @@ export interface Done {
   readonly body: string;
   readonly location?: string;
 }
+
+/** With an `Idempotency-Key` it runs in a transaction, which also stores its answer. */
+type Work = (transaction?: Transaction) => Promise<Done>;
 
 /** The stored part of a response: the result, or the error. */
 type Answer = Done | { readonly code: DomainError['code']; readonly message: string };
@@ -24,19 +27,14 @@ export class Idempotency {
   constructor(private readonly answerOnce: AnswerOnce) {}
 
   /** Runs `work` unless it has already been done. Returns the body, and sets status and headers. */
-  async once(request: FastifyRequest, reply: FastifyReply, work: () => Promise<Done>): Promise<string> {
+  async once(request: FastifyRequest, reply: FastifyReply, work: Work): Promise<string> {
     const key = request.headers['idempotency-key'];
     const { body, location } = await (key === undefined ? work() : this.underKey(String(key), request, reply, work));
     if (location !== undefined) reply.header('location', location);
     return body;
   }
 
-  private async underKey(
-    key: string,
-    request: FastifyRequest,
-    reply: FastifyReply,
-    work: () => Promise<Done>,
-  ): Promise<Done> {
+  private async underKey(key: string, request: FastifyRequest, reply: FastifyReply, work: Work): Promise<Done> {
     if (isRepeated(request.raw.rawHeaders, 'idempotency-key')) {
       throw new HttpRefusal('invalid_parameter', 'Idempotency-Key must be sent once');
     }
@@ -45,7 +43,9 @@ export class Idempotency {
       .update(await bodyOf(request))
       .digest('base64url');
     const input = { accountId: request.caller.account.id, key, fingerprint };
-    const { answer, isReplay } = await this.answerOnce.execute(input, async () => JSON.stringify(await answerOf(work)));
+    const { answer, isReplay } = await this.answerOnce.execute(input, async (transaction) =>
+      JSON.stringify(await answerOf(() => work(transaction))),
+    );
     if (isReplay) reply.header('idempotent-replayed', 'true');
     const kept = JSON.parse(answer) as Answer;
     if ('code' in kept) throw new DomainError(kept.code, kept.message);

@@ -29,13 +29,14 @@ export class MessagesController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    return this.idempotency.once(request, reply, async () => {
-      const message = await this.queueMessage.execute({
+    return this.idempotency.once(request, reply, async (transaction) => {
+      const input = {
         accountId: request.caller.account.id,
         text,
         traceparent: formatTraceparent(traceOf(request)),
         requestId: loggedId(request.id),
-      });
+      };
+      const message = await this.queueMessage.execute(input, transaction);
       return {
         body: presentMessage(message),
         location: `${this.context.origin(request)}/v1/messages/${message.id}`,

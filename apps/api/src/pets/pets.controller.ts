@@ -44,8 +44,8 @@ export class PetsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    return this.idempotency.once(request, reply, async () => {
-      const animal = await this.addAnimal.execute(body);
+    return this.idempotency.once(request, reply, async (transaction) => {
+      const animal = await this.addAnimal.execute(body, transaction);
       return { body: presentPet(animal), location: `${this.url(request)}/${animal.id}` };
     });
   }

@@ -50,8 +50,9 @@ export class StoreOrdersController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    return this.idempotency.once(request, reply, async () => {
-      const order = await this.placeOrder.execute({ accountId: request.caller.account.id, animalId: petId });
+    return this.idempotency.once(request, reply, async (transaction) => {
+      const input = { accountId: request.caller.account.id, animalId: petId };
+      const order = await this.placeOrder.execute(input, transaction);
       return { body: presentOrder(order), location: `${this.url(request)}/${order.id}` };
     });
   }
@@ -70,8 +71,8 @@ export class StoreOrdersController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    return this.idempotency.once(request, reply, async () => ({
-      body: presentOrder(await this.completeOrder.execute({ accountId: request.caller.account.id, id })),
+    return this.idempotency.once(request, reply, async (transaction) => ({
+      body: presentOrder(await this.completeOrder.execute({ accountId: request.caller.account.id, id }, transaction)),
     }));
   }
 
@@ -83,8 +84,8 @@ export class StoreOrdersController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    return this.idempotency.once(request, reply, async () => ({
-      body: presentOrder(await this.cancelOrder.execute({ accountId: request.caller.account.id, id })),
+    return this.idempotency.once(request, reply, async (transaction) => ({
+      body: presentOrder(await this.cancelOrder.execute({ accountId: request.caller.account.id, id }, transaction)),
     }));
   }
 

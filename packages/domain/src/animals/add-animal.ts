@@ -1,3 +1,4 @@
+import type { Transaction } from '../kernel/transaction.js';
 import { type Animal, newAnimal, type NewAnimalInput } from './animal.js';
 import type { AnimalRepository } from './animal-repository.js';
 
@@ -5,7 +6,7 @@ export class AddAnimal {
   constructor(private readonly animals: AnimalRepository) {}
 
   /** @throws DomainError `invalid_parameter` */
-  async execute(input: NewAnimalInput): Promise<Animal> {
-    return await this.animals.add(newAnimal(input));
+  async execute(input: NewAnimalInput, transaction?: Transaction): Promise<Animal> {
+    return await this.animals.add(newAnimal(input), transaction);
   }
 }

@@ -1,4 +1,5 @@
 import type { Instant } from '../kernel/clock.js';
+import type { Transaction } from '../kernel/transaction.js';
 import type { WantedVersions } from '../kernel/version.js';
 import type { Animal, AnimalChange, AnimalId, CategoryId, NewAnimal, PetStatus } from './animal.js';
 
@@ -24,7 +25,7 @@ export interface AnimalRepository {
    *
    * @throws DomainError `invalid_parameter` if the policy is `strict` and no category has its `categoryId`.
    */
-  add(animal: NewAnimal): Promise<Animal>;
+  add(animal: NewAnimal, transaction?: Transaction): Promise<Animal>;
   findById(id: AnimalId): Promise<Animal | undefined>;
   /** The matching animals, ascending by id. */
   list(query: AnimalQuery): Promise<readonly Animal[]>;

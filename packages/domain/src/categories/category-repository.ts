@@ -1,4 +1,5 @@
 import type { CategoryId } from '../animals/animal.js';
+import type { Transaction } from '../kernel/transaction.js';
 import type { WantedVersions } from '../kernel/version.js';
 import type { Category } from './category.js';
 
@@ -20,7 +21,7 @@ export interface CategoryRepository {
    *
    * @throws DomainError `category_name_taken`. Of concurrent callers with one name exactly one gets it.
    */
-  add(name: string): Promise<Category>;
+  add(name: string, transaction?: Transaction): Promise<Category>;
   findById(id: CategoryId): Promise<Category | undefined>;
   /** The matching categories, ascending by id. */
   list(query: CategoryQuery): Promise<readonly Category[]>;

@@ -1,6 +1,7 @@
 import type { AccountId } from '../accounts/account.js';
 import { type Clock, DAY, later } from '../kernel/clock.js';
 import { DomainError, invalid } from '../kernel/errors.js';
+import type { Transaction } from '../kernel/transaction.js';
 import type { IdempotencyRecords } from './idempotency-records.js';
 
 /** How long an answer is kept. */
@@ -21,7 +22,8 @@ export class AnswerOnce {
   ) {}
 
   /**
-   * Returns the answer of `work`, which runs once for each idempotency key of an account within 24 hours.
+   * Returns the answer of `work`, which runs once for each idempotency key of an account within 24 hours. What it does in
+   * the transaction that it is given is stored together with its answer.
    *
    * @throws DomainError `invalid_parameter`; `idempotency_key_reused` if the key was used for another request;
    * `idempotency_key_in_use` if a request with it is still in progress after a short wait. An error of `work` is passed
@@ -29,7 +31,7 @@ export class AnswerOnce {
    */
   async execute(
     { accountId, key, fingerprint }: AnswerOnceInput,
-    work: () => Promise<string>,
+    work: (transaction: Transaction) => Promise<string>,
   ): Promise<{ readonly answer: string; readonly isReplay: boolean }> {
     if (key === '' || key.length > MAX_KEY_LENGTH) {
       throw invalid('Idempotency-Key', `must have 1 to ${MAX_KEY_LENGTH} characters`);

@@ -1,5 +1,6 @@
 import type { AccountId } from '../accounts/account.js';
 import type { Instant } from '../kernel/clock.js';
+import type { Transaction } from '../kernel/transaction.js';
 
 export interface IdempotentRequest {
   readonly accountId: AccountId;
@@ -23,13 +24,13 @@ export interface RecordedAnswer {
 /** Port: the answers to repeatable requests. Each method is atomic. */
 export interface IdempotencyRecords {
   /**
-   * Runs `work` and records its answer, in one transaction with everything that `work` does through the other ports. If
+   * Runs `work` and records its answer, in the transaction that `work` is given. If
    * the account's key has a recorded answer, returns it and doesn't run `work`. Of concurrent callers with one key the
    * first runs and the others wait. If `work` throws, nothing has changed and the key is free again.
    *
    * @throws DomainError `idempotency_key_in_use` to a caller that would wait for too long.
    */
-  once(request: IdempotentRequest, work: () => Promise<string>): Promise<RecordedAnswer>;
+  once(request: IdempotentRequest, work: (transaction: Transaction) => Promise<string>): Promise<RecordedAnswer>;
   /** Deletes answers of this instant or earlier. Returns their number. */
   purge(until: Instant): Promise<number>;
 }

@@ -1,6 +1,7 @@
 import type { Account, AccountId } from '../accounts/account.js';
 import type { Claimed, DeliveryQueue } from '../deliveries/delivery-queue.js';
 import type { Instant } from '../kernel/clock.js';
+import type { Transaction } from '../kernel/transaction.js';
 import type { PagePlace } from '../kernel/page.js';
 import type { Message, MessageId, MessageStatus, NewMessage } from './message.js';
 
@@ -37,7 +38,7 @@ export interface AccountMessage {
 /** Port: the messages of accounts to the store. */
 export interface MessageQueue extends DeliveryQueue<MessageId, ClaimedMessage> {
   /** Stores the message and queues it: both or neither. Watchers are called. */
-  add(message: NewMessage): Promise<Message>;
+  add(message: NewMessage, transaction?: Transaction): Promise<Message>;
   findById(accountId: AccountId, id: MessageId): Promise<Message | undefined>;
   list(query: MessageQuery): Promise<readonly AccountMessage[]>;
   /** At most `limit` of the account's messages with their texts, newest first: those next to the given place. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
+import type { Transaction } from '../kernel/transaction.js';
 import { type Message, messageText, type NewMessage, newMessageId } from './message.js';
 import type { MessageQueue } from './message-queue.js';
 
@@ -13,12 +14,8 @@ export class QueueMessage {
   ) {}
 
   /** @throws DomainError `invalid_parameter` */
-  async execute({ text, ...input }: QueueMessageInput): Promise<Message> {
-    return this.messages.add({
-      ...input,
-      id: newMessageId(this.cryptography),
-      text: messageText(text),
-      createdAt: this.clock.now(),
-    });
+  async execute({ text, ...input }: QueueMessageInput, transaction?: Transaction): Promise<Message> {
+    const id = newMessageId(this.cryptography);
+    return this.messages.add({ ...input, id, text: messageText(text), createdAt: this.clock.now() }, transaction);
   }
 }

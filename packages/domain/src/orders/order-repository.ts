@@ -1,5 +1,6 @@
 import type { AccountId } from '../accounts/account.js';
 import type { Instant } from '../kernel/clock.js';
+import type { Transaction } from '../kernel/transaction.js';
 import type { NewOrder, Order, OrderId, OrderOutcome, OrderStatus } from './order.js';
 
 export interface OrderQuery {
@@ -26,7 +27,7 @@ export interface OrderRepository {
    * @throws DomainError `too_many_orders`, and nothing changed, if the account has `mostPlaced` placed orders.
    * Concurrent calls can't exceed that number.
    */
-  place(order: NewOrder, mostPlaced?: number): Promise<Order | undefined>;
+  place(order: NewOrder, mostPlaced?: number, transaction?: Transaction): Promise<Order | undefined>;
   findById(accountId: AccountId, id: OrderId): Promise<Order | undefined>;
   /** The account's matching orders, ascending by id. */
   list(query: OrderQuery): Promise<readonly Order[]>;
@@ -34,12 +35,15 @@ export interface OrderRepository {
    * Ends the account's order. Undefined, and nothing changed, if the account has no such order or it has already ended.
    * Of concurrent callers one ends it.
    */
-  end(ending: {
-    readonly accountId: AccountId;
-    readonly id: OrderId;
-    readonly outcome: OrderOutcome;
-    readonly at: Instant;
-  }): Promise<Order | undefined>;
+  end(
+    ending: {
+      readonly accountId: AccountId;
+      readonly id: OrderId;
+      readonly outcome: OrderOutcome;
+      readonly at: Instant;
+    },
+    transaction?: Transaction,
+  ): Promise<Order | undefined>;
   /**
    * Expires at most `limit` orders of all accounts that were placed at or before `placedUntil`. Returns the expired
    * ones.

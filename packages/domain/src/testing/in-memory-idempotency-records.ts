@@ -1,4 +1,5 @@
 import type { Instant } from '../kernel/clock.js';
+import type { Transaction } from '../kernel/transaction.js';
 import type { IdempotencyRecords, IdempotentRequest, RecordedAnswer } from '../idempotency/idempotency-records.js';
 
 interface Recorded {
@@ -15,7 +16,7 @@ export class InMemoryIdempotencyRecords implements IdempotencyRecords {
   /** @param remember saves the state of all adapters and returns a function that restores it. */
   constructor(private readonly remember: () => () => void) {}
 
-  async once(request: IdempotentRequest, work: () => Promise<string>): Promise<RecordedAnswer> {
+  async once(request: IdempotentRequest, work: (transaction: Transaction) => Promise<string>): Promise<RecordedAnswer> {
     const answered = this.last.then(() => this.answer(request, work));
     this.last = answered.catch(() => undefined);
     return answered;
@@ -29,7 +30,7 @@ export class InMemoryIdempotencyRecords implements IdempotencyRecords {
 
   private async answer(
     { accountId, key, fingerprint, now, expiredUntil }: IdempotentRequest,
-    work: () => Promise<string>,
+    work: (transaction: Transaction) => Promise<string>,
   ): Promise<RecordedAnswer> {
     const id = `${accountId} ${key}`;
     const recorded = this.answers.get(id);
@@ -38,7 +39,7 @@ export class InMemoryIdempotencyRecords implements IdempotencyRecords {
     }
     const putBack = this.remember();
     try {
-      const answer = await work();
+      const answer = await work({} as Transaction);
       this.answers.set(id, { answer, fingerprint, answeredAt: now });
       return { answer, fingerprint, isReplay: false };
     } catch (error) {

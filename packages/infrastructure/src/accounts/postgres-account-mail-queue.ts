@@ -13,9 +13,9 @@ import {
 } from '@adoption-store/domain';
 import type { DataSource, EntityManager } from 'typeorm';
 import type { DatabaseConnection } from '../database/data-source.js';
-import { onDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { PostgresDeliveryQueue } from '../database/postgres-delivery-queue.js';
+import { inTransaction } from '../database/transactions.js';
 import { lockAccount } from './account-queries.js';
 
 /** The tables of the links that work, by the kind of their mail. They look the same. */
@@ -73,15 +73,13 @@ export class PostgresAccountMailQueue
 
   async add(mail: NewLinkMail, most: number): Promise<boolean> {
     const { accountId, kind, createdAt } = mail;
-    const isAdded = await onDatabase(() =>
-      this.dataSource.transaction(async (manager) => {
-        if ((await lockAccount(manager, { id: accountId })) === null) return false;
-        const usable = await manager.query<unknown[]>(usableMails(kind), [accountId, new Date(createdAt)]);
-        if (usable.length >= most) return false;
-        await insertMail(manager, mail);
-        return true;
-      }),
-    );
+    const isAdded = await inTransaction(this.dataSource, async (manager) => {
+      if ((await lockAccount(manager, { id: accountId })) === null) return false;
+      const usable = await manager.query<unknown[]>(usableMails(kind), [accountId, new Date(createdAt)]);
+      if (usable.length >= most) return false;
+      await insertMail(manager, mail);
+      return true;
+    });
     if (isAdded) this.announce();
     return isAdded;
   }
@@ -89,17 +87,15 @@ export class PostgresAccountMailQueue
   async addToken(claimed: ClaimedAccountMail, tokenHash: string, at: Instant): Promise<boolean> {
     const { id, number, accountId, kind, expiresAt } = claimed;
     if (!hasLink(kind)) return false;
-    return onDatabase(() =>
-      this.dataSource.transaction(async (manager) => {
-        // The lock that links are taken back under.
-        if ((await lockAccount(manager, { id: accountId })) === null) return false;
-        const found = await manager.query<unknown[]>(CAN_HAVE_TOKEN, [id, number, new Date(at)]);
-        if (found.length === 0) return false;
-        const add = `INSERT INTO ${LINKS[kind]} (token_hash, account_id, expires_at, mail_id) VALUES ($1, $2, $3, $4)`;
-        await manager.query(add, [tokenHash, accountId, new Date(expiresAt), id]);
-        return true;
-      }),
-    );
+    return inTransaction(this.dataSource, async (manager) => {
+      // The lock that links are taken back under.
+      if ((await lockAccount(manager, { id: accountId })) === null) return false;
+      const found = await manager.query<unknown[]>(CAN_HAVE_TOKEN, [id, number, new Date(at)]);
+      if (found.length === 0) return false;
+      const add = `INSERT INTO ${LINKS[kind]} (token_hash, account_id, expires_at, mail_id) VALUES ($1, $2, $3, $4)`;
+      await manager.query(add, [tokenHash, accountId, new Date(expiresAt), id]);
+      return true;
+    });
   }
 
   async markDropped(claim: Claim<AccountMailId>): Promise<void> {

@@ -13,9 +13,10 @@ import {
   type NewAccount,
 } from '@adoption-store/domain';
 import { type DataSource, type EntityManager, IsNull, type SelectQueryBuilder } from 'typeorm';
-import { onDatabase, readFromDatabase, sqlState, UNIQUE_VIOLATION } from '../database/database-errors.js';
+import { readFromDatabase, sqlState, UNIQUE_VIOLATION } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { writeToDatabase } from '../database/transaction-limits.js';
+import { inTransaction } from '../database/transactions.js';
 import { DELETE_HOURS, DELETE_REFUSALS } from '../quotas/postgres-request-records.js';
 import { insertAccount, lockAccount, selectAccount, updateAccount } from './account-queries.js';
 import { accountFrom, type AccountRow, accountSchema } from './account.schema.js';
@@ -44,12 +45,10 @@ export class PostgresCredentialRepository implements CredentialRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   async open(account: NewAccount, passwordHash: string): Promise<Account | undefined> {
-    return onDatabase(() =>
-      this.dataSource.transaction(async (manager) => {
-        if (!(await insertAccount(manager, account, { passwordHash, credentialVersion: 1 }))) return undefined;
-        return accountFrom(await manager.findOneByOrFail(accountSchema, { email: account.email }));
-      }),
-    );
+    return inTransaction(this.dataSource, async (manager) => {
+      if (!(await insertAccount(manager, account, { passwordHash, credentialVersion: 1 }))) return undefined;
+      return accountFrom(await manager.findOneByOrFail(accountSchema, { email: account.email }));
+    });
   }
 
   async findByEmail(email: string): Promise<Credentials | undefined> {
@@ -142,7 +141,7 @@ export class PostgresCredentialRepository implements CredentialRepository {
   }
 
   private async changing(work: (manager: EntityManager) => Promise<Account | undefined>): Promise<Account | undefined> {
-    return onDatabase(() => this.dataSource.transaction(work));
+    return inTransaction(this.dataSource, work);
   }
 }
 

@@ -1,7 +1,8 @@
 import type { Account, AccountId, AccountRepository, ListPart, NewAccount, Plan, Scopes } from '@adoption-store/domain';
 import { type DataSource, type FindOptionsWhere, IsNull, MoreThan } from 'typeorm';
-import { onDatabase, readFromDatabase } from '../database/database-errors.js';
+import { readFromDatabase } from '../database/database-errors.js';
 import { writeToDatabase } from '../database/transaction-limits.js';
+import { inTransaction } from '../database/transactions.js';
 import { insertAccount, lockAccount, updateAccount } from './account-queries.js';
 import { accountFrom, type AccountRow, accountSchema, planColumns } from './account.schema.js';
 
@@ -46,12 +47,10 @@ export class TypeOrmAccountRepository implements AccountRepository {
   }
 
   private async change(email: string, change: Partial<AccountRow>): Promise<Account | undefined> {
-    return onDatabase(() =>
-      this.dataSource.transaction(async (manager) => {
-        const row = await lockAccount(manager, { email });
-        return row === null ? undefined : updateAccount(manager, row, change);
-      }),
-    );
+    return inTransaction(this.dataSource, async (manager) => {
+      const row = await lockAccount(manager, { email });
+      return row === null ? undefined : updateAccount(manager, row, change);
+    });
   }
 
   private async find(where: FindOptionsWhere<AccountRow>): Promise<Account | undefined> {

@@ -29,9 +29,10 @@ import {
   type SelectQueryBuilder,
 } from 'typeorm';
 import { Columns } from '../database/columns.js';
-import { onDatabase, readFromDatabase } from '../database/database-errors.js';
+import { readFromDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { readPrepared } from '../database/prepared.js';
+import { inTransaction } from '../database/transactions.js';
 import { lockAccount } from './account-queries.js';
 import { accountFrom, type AccountRow, accountSchema } from './account.schema.js';
 import { type ApiKeyRow, apiKeySchema, KEY_END, KEY_STATE } from './api-key.schema.js';
@@ -215,7 +216,7 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
   }
 
   private async changing<Result>(work: (manager: EntityManager) => Promise<Result>): Promise<Result> {
-    return onDatabase(() => this.dataSource.transaction(work));
+    return inTransaction(this.dataSource, work);
   }
 
   private async findByHashes(hashes: readonly string[]): Promise<readonly (AccountKey | undefined)[]> {

@@ -6,10 +6,10 @@ import type {
   AnimalRepository,
   Instant,
   NewAnimal,
+  Transaction,
   WantedVersions,
 } from '@adoption-store/domain';
 import { Batch } from '../database/batch.js';
-import { isInTransaction } from '../database/transactions.js';
 
 /** Pages in one batch. A page may have 100 animals. */
 const MOST_PAGES = 32;
@@ -27,7 +27,7 @@ export interface BatchedAnimalRepository extends AnimalRepository {
 
 /**
  * Requests that arrive together share work: one query for the same page, one query for several single animals, one
- * transaction for several additions. Calls within a larger transaction share nothing.
+ * transaction for several additions. An addition within a larger transaction shares nothing.
  */
 export class CoalescingAnimalRepository implements AnimalRepository {
   private readonly pages: Batch<AnimalQuery, readonly Animal[]>;
@@ -53,16 +53,16 @@ export class CoalescingAnimalRepository implements AnimalRepository {
     );
   }
 
-  add(animal: NewAnimal): Promise<Animal> {
-    return isInTransaction() ? this.animals.add(animal) : this.adds.add(animal);
+  add(animal: NewAnimal, transaction?: Transaction): Promise<Animal> {
+    return transaction === undefined ? this.adds.add(animal) : this.animals.add(animal, transaction);
   }
 
   findById(id: AnimalId): Promise<Animal | undefined> {
-    return isInTransaction() ? this.animals.findById(id) : this.finds.add(id);
+    return this.finds.add(id);
   }
 
   list(query: AnimalQuery): Promise<readonly Animal[]> {
-    return isInTransaction() ? this.animals.list(query) : this.pages.add(query);
+    return this.pages.add(query);
   }
 
   change(id: AnimalId, change: AnimalChange, versions?: WantedVersions): Promise<Animal | undefined> {

@@ -12,6 +12,7 @@ import {
   PET_STATUSES,
   requireWithdrawable,
   statusesBefore,
+  type Transaction,
   unknownCategory,
   type WantedVersions,
 } from '@adoption-store/domain';
@@ -170,8 +171,8 @@ export class PostgresAnimalRepository implements BatchedAnimalRepository {
     private readonly policy: CategoryPolicy = 'open',
   ) {}
 
-  async add(animal: NewAnimal): Promise<Animal> {
-    const [row = []] = await this.write(ADD[this.policy], columns.valuesOf([animal]).flat());
+  async add(animal: NewAnimal, transaction?: Transaction): Promise<Animal> {
+    const [row = []] = await this.write(ADD[this.policy], columns.valuesOf([animal]).flat(), transaction);
     return columns.fromValues(row);
   }
 
@@ -253,9 +254,13 @@ export class PostgresAnimalRepository implements BatchedAnimalRepository {
   }
 
   /** @throws DomainError `invalid_parameter` if the policy is `strict` and a category is unknown. */
-  private async write(statement: Statement, values: unknown[]): Promise<readonly unknown[][]> {
+  private async write(
+    statement: Statement,
+    values: unknown[],
+    transaction?: Transaction,
+  ): Promise<readonly unknown[][]> {
     try {
-      return await queryPrepared(this.dataSource, statement, values);
+      return await queryPrepared(this.dataSource, statement, values, transaction);
     } catch (error) {
       throw sqlState(error) === FOREIGN_KEY_VIOLATION ? unknownCategory() : error;
     }

@@ -8,13 +8,13 @@ import {
   type CategoryRepository,
   DomainError,
   preconditionFailed,
+  type Transaction,
   type WantedVersions,
 } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import { Columns } from '../database/columns.js';
 import { DEADLOCK, sqlState, UNIQUE_VIOLATION } from '../database/database-errors.js';
 import { queryPrepared, readPrepared, type Statement } from '../database/prepared.js';
-import { attempt } from '../database/transactions.js';
 import { categorySchema } from './category.schema.js';
 
 const columns = new Columns(categorySchema);
@@ -86,9 +86,9 @@ function listOf({ ids, after, before, limit }: CategoryQuery): Statement & { rea
 export class PostgresCategoryRepository implements CategoryRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  async add(name: string): Promise<Category> {
+  async add(name: string, transaction?: Transaction): Promise<Category> {
     for (let tries = 0; ; tries += 1) {
-      const [row] = await this.write(ADD, [name, categoryNameKey(name), tries], name);
+      const [row] = await this.write(ADD, [name, categoryNameKey(name), tries], name, transaction);
       if (row !== undefined) return columns.fromValues(row);
     }
   }
@@ -143,9 +143,10 @@ export class PostgresCategoryRepository implements CategoryRepository {
     statement: Statement,
     values: unknown[],
     name: string,
+    transaction?: Transaction,
   ): Promise<readonly Row[]> {
     try {
-      return await attempt(this.dataSource, () => queryPrepared<Row>(this.dataSource, statement, values));
+      return await queryPrepared<Row>(this.dataSource, statement, values, transaction);
     } catch (error) {
       throw sqlState(error) === UNIQUE_VIOLATION ? categoryNameTaken(name) : error;
     }

@@ -99,7 +99,7 @@ function onDatabaseFor<Result>(
   work: () => Promise<Result>,
 ): Promise<Result> {
   const { since, trace } = asked ?? {};
-  return onDatabase(trace === undefined ? work : () => trace(work), since);
+  return onDatabase(trace === undefined ? work : () => trace(work), { since });
 }
 
 function isUnavailable(error: unknown): boolean {

@@ -1,9 +1,8 @@
 import { types } from 'node:util';
-import { DomainError } from '@adoption-store/domain';
+import { DomainError, type Transaction } from '@adoption-store/domain';
 import { type DataSource, QueryRunnerAlreadyReleasedError, QueryRunnerProviderAlreadyReleasedError } from 'typeorm';
 import { withTimeout } from './query-timeouts.js';
 import { poolOf } from './pipelining-pool.js';
-import { isInTransaction } from './transactions.js';
 
 // https://www.postgresql.org/docs/current/errcodes-appendix.html: connection exceptions, invalid authorisation,
 // insufficient resources, a database closed to connections, operator intervention (shutdown, statement timeout), a
@@ -77,11 +76,15 @@ export function sqlState(error: unknown): string | undefined {
  * Runs `work` on the database.
  *
  * @param since when the wait began (`withTimeout`).
+ * @param transaction to which the work belongs, which has a time limit of its own.
  * @throws DomainError `service_unavailable` if the database doesn't answer in time.
  */
-export async function onDatabase<Result>(work: () => Promise<Result>, since?: number): Promise<Result> {
+export async function onDatabase<Result>(
+  work: () => Promise<Result>,
+  { since, transaction }: { readonly since?: number | undefined; readonly transaction?: Transaction | undefined } = {},
+): Promise<Result> {
   try {
-    return await (isInTransaction() ? work() : withTimeout(work, since));
+    return await (transaction === undefined ? withTimeout(work, since) : work());
   } catch (error) {
     throw isUnavailable(error) ? unavailable(error) : error;
   }
@@ -102,7 +105,7 @@ export async function retryRead<Result>(dataSource: DataSource, read: () => Prom
     try {
       return await read();
     } catch (error) {
-      if (tries === MOST_READS || !isConnectionLost(error) || isInTransaction()) throw error;
+      if (tries === MOST_READS || !isConnectionLost(error)) throw error;
       poolOf(dataSource).dropUnused();
     }
   }

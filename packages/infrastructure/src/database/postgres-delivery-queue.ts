@@ -5,6 +5,7 @@ import {
   type DeliveryQueue,
   instant,
   MOST_COUNTED,
+  type Transaction,
 } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import type { DatabaseConnection } from './data-source.js';
@@ -12,7 +13,7 @@ import { onDatabase, readFromDatabase } from './database-errors.js';
 import { DelayedWork } from './delayed-work.js';
 import { NotificationListener } from './notification-listener.js';
 import { writeToDatabase } from './transaction-limits.js';
-import { afterCommit, managerOf } from './transactions.js';
+import { afterCommit } from './transactions.js';
 
 /** Milliseconds in which new items share a notification. */
 const NOTIFY_EVERY = 10;
@@ -77,7 +78,7 @@ export abstract class PostgresDeliveryQueue<Id extends string, Item extends Clai
         SELECT created_at FROM ${this.queue.table} WHERE status = 'queued' ORDER BY due_at LIMIT ${MOST_COUNTED}
       ) AS longest_due`;
     const [row] = await readFromDatabase(this.dataSource, () =>
-      managerOf(this.dataSource).query<[{ queued: number; oldest: Date | null }]>(text),
+      this.dataSource.query<[{ queued: number; oldest: Date | null }]>(text),
     );
     return { queued: row.queued, oldest: row.oldest === null ? undefined : instant(row.oldest.getTime()) };
   }
@@ -101,11 +102,11 @@ export abstract class PostgresDeliveryQueue<Id extends string, Item extends Clai
    * Notifies all watchers soon after the new item is committed. Not in the transaction that inserts it, as a trigger would:
    * PostgreSQL commits transactions that notify one after the other.
    */
-  protected announce(): void {
+  protected announce(transaction?: Transaction): void {
     afterCommit(() => {
       this.hasQueued = true;
       this.notifications.soon();
-    });
+    }, transaction);
   }
 
   /** Changes the claimed row, unless a later claim exists. */

@@ -1,3 +1,4 @@
+import type { Transaction } from '@adoption-store/domain';
 import type pg from 'pg';
 import type { DataSource } from 'typeorm';
 import { readFromDatabase } from './database-errors.js';
@@ -5,7 +6,6 @@ import { poolOf, sendable } from './pipelining-pool.js';
 import { traced } from './query-tracing.js';
 import { retireIfReadOnly } from './read-only-servers.js';
 import { writeToDatabase } from './transaction-limits.js';
-import { managerOf } from './transactions.js';
 
 /**
  * A prepared statement. A connection identifies it by its name, so another text needs another name. Through a pooler in
@@ -28,10 +28,18 @@ export async function queryPrepared<Row extends readonly unknown[]>(
   dataSource: DataSource,
   statement: Statement,
   values: unknown[],
+  transaction?: Transaction,
 ): Promise<readonly Row[]> {
   const pool = poolOf(dataSource);
-  return writeToDatabase(dataSource, () =>
-    send<Row>(dataSource, statement, values, (query) => pool.query(sendable(query, pool))),
+  return writeToDatabase(
+    dataSource,
+    ({ queryRunner }) =>
+      run<Row>(dataSource, statement, values, async (query) => {
+        // Within a transaction the driver's connection of TypeORM's runner.
+        const client = queryRunner === undefined ? pool : ((await queryRunner.connect()) as pg.PoolClient);
+        return client.query(sendable(query, pool));
+      }),
+    transaction,
   );
 }
 
@@ -42,24 +50,19 @@ export async function readPrepared<Row extends readonly unknown[]>(
   values: unknown[],
 ): Promise<readonly Row[]> {
   return readFromDatabase(dataSource, () =>
-    send<Row>(dataSource, statement, values, (query) => poolOf(dataSource).read(query)),
+    run<Row>(dataSource, statement, values, (query) => poolOf(dataSource).read(query)),
   );
 }
 
-async function send<Row extends readonly unknown[]>(
+async function run<Row extends readonly unknown[]>(
   dataSource: DataSource,
   statement: Statement,
   values: unknown[],
-  sendPooled: Send,
+  send: Send,
 ): Promise<readonly Row[]> {
-  const { queryRunner } = managerOf(dataSource);
   const query = { ...statement, values, rowMode: 'array' as const };
   try {
-    const { rows } = await traced(statement, async () => {
-      if (queryRunner === undefined) return sendPooled(query);
-      const client = (await queryRunner.connect()) as pg.PoolClient;
-      return client.query(sendable(query, poolOf(dataSource)));
-    });
+    const { rows } = await traced(statement, () => send(query));
     return rows as unknown as readonly Row[];
   } catch (error) {
     retireIfReadOnly(dataSource, error);

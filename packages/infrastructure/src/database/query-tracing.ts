@@ -1,4 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { AsyncResource } from 'node:async_hooks';
 import { tracingChannel } from 'node:diagnostics_channel';
 import type { AfterQueryEvent, BeforeQueryEvent, EntitySubscriberInterface, QueryRunner } from 'typeorm';
 
@@ -36,7 +36,9 @@ export class QueryTracing implements EntitySubscriberInterface {
 
 /** Returns a function that runs work in the caller's trace. Undefined if queries aren't traced. */
 export function callersTrace(): (<Result>(work: () => Result) => Result) | undefined {
-  return isTraced() ? AsyncLocalStorage.snapshot() : undefined;
+  if (!isTraced()) return undefined;
+  const caller = new AsyncResource('adoption-store:query');
+  return (work) => caller.runInAsyncScope(work);
 }
 
 function isTraced(): boolean {

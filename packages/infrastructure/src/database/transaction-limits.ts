@@ -1,8 +1,9 @@
+import type { Transaction } from '@adoption-store/domain';
 import type { DataSource, EntityManager, EntitySubscriberInterface, TransactionStartEvent } from 'typeorm';
 import { onDatabase } from './database-errors.js';
 import { poolOf } from './pipelining-pool.js';
 import { QUERY_TIMEOUT } from './query-timeouts.js';
-import { inTransaction, isInTransaction, managerOf } from './transactions.js';
+import { inTransaction, managerOf } from './transactions.js';
 
 const LIMITS = ['statement_timeout', 'idle_in_transaction_session_timeout']
   .map((name) => `SET LOCAL ${name} = ${QUERY_TIMEOUT}`)
@@ -25,9 +26,9 @@ export class TransactionLimits implements EntitySubscriberInterface {
  */
 export async function writeToDatabase<Result>(
   dataSource: DataSource,
-  statement: (manager: EntityManager) => Promise<Result>,
+  statement: (manager: EntityManager, transaction?: Transaction) => Promise<Result>,
+  transaction?: Transaction,
 ): Promise<Result> {
-  const write = () => statement(managerOf(dataSource));
-  const isLimited = isInTransaction() || !poolOf(dataSource).poolsTransactions;
-  return onDatabase(() => (isLimited ? write() : inTransaction(dataSource, write)));
+  if (transaction === undefined && poolOf(dataSource).poolsTransactions) return inTransaction(dataSource, statement);
+  return onDatabase(() => statement(managerOf(dataSource, transaction), transaction), { transaction });
 }

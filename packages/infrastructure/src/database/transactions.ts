@@ -1,45 +1,57 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Transaction } from '@adoption-store/domain';
 import type { DataSource, EntityManager } from 'typeorm';
+import { onDatabase } from './database-errors.js';
 
-interface Transaction {
+/** What a `Transaction` is here. */
+interface Running {
   readonly manager: EntityManager;
   readonly onCommit: (() => void)[];
 }
 
-const surrounding = new AsyncLocalStorage<Transaction>();
+const running = (transaction: Transaction) => transaction as unknown as Running;
 
-/** The manager for queries: that of the caller's transaction, or else any connection of the pool. */
-export function managerOf(dataSource: DataSource): EntityManager {
-  const manager = surrounding.getStore()?.manager;
-  return manager?.dataSource === dataSource ? manager : dataSource.manager;
+/** The manager for queries: that of the transaction, or else any connection of the pool. */
+export function managerOf(dataSource: DataSource, transaction?: Transaction): EntityManager {
+  return transaction === undefined ? dataSource.manager : running(transaction).manager;
 }
 
-/** Whether the caller is in a transaction, which fails as a whole. */
-export function isInTransaction(): boolean {
-  return surrounding.getStore() !== undefined;
-}
-
-/** Calls `work` once the caller's writes are committed: now, or after its transaction. Never after a rollback. */
-export function afterCommit(work: () => void): void {
-  const transaction = surrounding.getStore();
+/** Calls `work` once the transaction is committed, or now if there is none. Never after a rollback. */
+export function afterCommit(work: () => void, transaction?: Transaction): void {
   if (transaction === undefined) work();
-  else transaction.onCommit.push(work);
+  else running(transaction).onCommit.push(work);
 }
 
 /**
- * Runs `work`, whose failure the caller may handle. In a transaction it runs behind a savepoint, because PostgreSQL
- * refuses further statements after a failed one.
+ * Runs `work` in that transaction, or in one of its own, which ends with the promise.
+ *
+ * @param since when the wait began (`onDatabase`).
+ * @throws DomainError `service_unavailable` if the database doesn't answer in time.
  */
-export async function attempt<Result>(dataSource: DataSource, work: () => Promise<Result>): Promise<Result> {
-  const transaction = surrounding.getStore();
-  if (transaction === undefined) return work();
-  return managerOf(dataSource).transaction((manager) => surrounding.run({ ...transaction, manager }, work));
-}
-
-/** Runs `work` in one transaction: all queries through `managerOf` belong to it. It ends with the promise. */
-export async function inTransaction<Result>(dataSource: DataSource, work: () => Promise<Result>): Promise<Result> {
+export async function inTransaction<Result>(
+  dataSource: DataSource,
+  work: (manager: EntityManager, transaction: Transaction) => Promise<Result>,
+  { within, since }: { readonly within?: Transaction | undefined; readonly since?: number } = {},
+): Promise<Result> {
+  if (within !== undefined) return work(running(within).manager, within);
   const onCommit: (() => void)[] = [];
-  const result = await dataSource.transaction((manager) => surrounding.run({ manager, onCommit }, work));
+  const result = await onDatabase(
+    () =>
+      dataSource.transaction((manager) =>
+        work(manager, { manager, onCommit } satisfies Running as unknown as Transaction),
+      ),
+    { since },
+  );
   for (const each of onCommit) each();
   return result;
+}
+
+/**
+ * Runs a write whose failure the caller may handle: in a transaction behind a savepoint, because PostgreSQL refuses further
+ * statements after a failed one.
+ */
+export async function attempt<Result>(
+  manager: EntityManager,
+  work: (manager: EntityManager) => Promise<Result>,
+): Promise<Result> {
+  return manager.queryRunner?.isTransactionActive === true ? manager.transaction(work) : work(manager);
 }

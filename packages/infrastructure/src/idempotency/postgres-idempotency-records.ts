@@ -5,11 +5,12 @@ import {
   type IdempotentRequest,
   type Instant,
   type RecordedAnswer,
+  type Transaction,
 } from '@adoption-store/domain';
-import type { DataSource } from 'typeorm';
-import { onDatabase, sqlState } from '../database/database-errors.js';
+import type { DataSource, EntityManager } from 'typeorm';
+import { sqlState } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
-import { inTransaction, managerOf } from '../database/transactions.js';
+import { inTransaction } from '../database/transactions.js';
 
 /** Milliseconds for which a caller waits for another of this process. It holds no connection meanwhile. */
 const WAIT = 1_000;
@@ -21,7 +22,7 @@ const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
  * Takes the key, also if its record is old enough to be deleted. Waits briefly for a concurrent transaction with the same
- * key. The work then waits for its locks as usual.
+ * key. The work then waits for its locks as usual. A record that is not taken is locked all the same, so `FIND` finds it.
  */
 const TAKE = `
   INSERT INTO idempotency_records AS taken (account_id, key, fingerprint, answered_at)
@@ -39,7 +40,7 @@ export class PostgresIdempotencyRecords implements IdempotencyRecords {
 
   constructor(private readonly dataSource: DataSource) {}
 
-  async once(request: IdempotentRequest, work: () => Promise<string>): Promise<RecordedAnswer> {
+  async once(request: IdempotentRequest, work: (transaction: Transaction) => Promise<string>): Promise<RecordedAnswer> {
     const id = `${request.accountId} ${request.key}`;
     const begun = performance.now();
     let late: Promise<never> | undefined;
@@ -60,22 +61,21 @@ export class PostgresIdempotencyRecords implements IdempotencyRecords {
 
   private async record(
     request: IdempotentRequest,
-    work: () => Promise<string>,
+    work: (transaction: Transaction) => Promise<string>,
     begun: number,
   ): Promise<RecordedAnswer> {
-    for (;;) {
-      const answer = () => inTransaction(this.dataSource, () => this.answer(request, work));
-      const recorded = await onDatabase(answer, begun);
-      // Undefined if the record was deleted between the two queries.
-      if (recorded !== undefined) return recorded;
-    }
+    return inTransaction(
+      this.dataSource,
+      (manager, transaction) => this.answer(request, manager, () => work(transaction)),
+      { since: begun },
+    );
   }
 
   private async answer(
     { accountId, key, fingerprint, now, expiredUntil }: IdempotentRequest,
+    manager: EntityManager,
     work: () => Promise<string>,
-  ): Promise<RecordedAnswer | undefined> {
-    const manager = managerOf(this.dataSource);
+  ): Promise<RecordedAnswer> {
     const id = [accountId.toString(), key];
     const times = [now, expiredUntil].map((time) => new Date(time).toISOString());
     const taken = await manager.query<unknown[]>(TAKE, [...id, fingerprint, ...times]).catch((error: unknown) => {
@@ -86,8 +86,8 @@ export class PostgresIdempotencyRecords implements IdempotencyRecords {
       await manager.query(ANSWER, [...id, answer]);
       return { answer, fingerprint, isReplay: false };
     }
-    const [found] = await manager.query<{ fingerprint: string; answer: string }[]>(FIND, id);
-    return found && { ...found, isReplay: true };
+    const [found] = await manager.query<[{ fingerprint: string; answer: string }]>(FIND, id);
+    return { ...found, isReplay: true };
   }
 }
 

@@ -11,6 +11,7 @@ import {
   type MessageStatus,
   type NewMessage,
   type OwnMessageQuery,
+  type Transaction,
 } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import type { DatabaseConnection } from '../database/data-source.js';
@@ -18,7 +19,6 @@ import { readFromDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { PostgresDeliveryQueue } from '../database/postgres-delivery-queue.js';
 import { writeToDatabase } from '../database/transaction-limits.js';
-import { managerOf } from '../database/transactions.js';
 import { accountMessageFrom, messageFrom, messageSchema } from './message.schema.js';
 
 /** Counts as a new claim, so that the holder of an earlier claim can't change anything. */
@@ -53,13 +53,18 @@ export class TypeOrmMessageQueue
     super(dataSource, connection, QUEUE);
   }
 
-  async add({ id, accountId, text, createdAt, traceparent, requestId }: NewMessage): Promise<Message> {
+  async add(
+    { id, accountId, text, createdAt, traceparent, requestId }: NewMessage,
+    transaction?: Transaction,
+  ): Promise<Message> {
     const message: Message = { id, accountId, text, createdAt, status: 'queued' };
     const row = { ...message, traceparent: traceparent ?? null, requestId: requestId ?? null };
-    await writeToDatabase(this.dataSource, (manager) =>
-      manager.insert(messageSchema, { ...row, dueAt: () => 'now()' }),
+    await writeToDatabase(
+      this.dataSource,
+      (manager) => manager.insert(messageSchema, { ...row, dueAt: () => 'now()' }),
+      transaction,
     );
-    this.announce();
+    this.announce(transaction);
     return message;
   }
 
@@ -67,13 +72,13 @@ export class TypeOrmMessageQueue
     // PostgreSQL's text can't contain U+0000, so no id has it.
     if (id.includes('\0')) return undefined;
     const row = await readFromDatabase(this.dataSource, () =>
-      managerOf(this.dataSource).findOneBy(messageSchema, { id, accountId }),
+      this.dataSource.manager.findOneBy(messageSchema, { id, accountId }),
     );
     return row === null ? undefined : messageFrom(row);
   }
 
   async list({ accountId, status, after, limit }: MessageQuery): Promise<readonly AccountMessage[]> {
-    const query = managerOf(this.dataSource)
+    const query = this.dataSource.manager
       .createQueryBuilder(messageSchema, 'message')
       .select(['message.id', 'message.accountId', 'message.status', 'message.createdAt'])
       .innerJoinAndSelect('message.account', 'account')
@@ -99,7 +104,7 @@ export class TypeOrmMessageQueue
     const place = before ?? after;
     const at = { accountId, createdAt: place ? new Date(place.createdAt) : 'infinity', id: place?.id ?? '' };
     const [end, direction] = isBack ? (['<=', 'ASC'] as const) : (['>=', 'DESC'] as const);
-    const query = managerOf(this.dataSource)
+    const query = this.dataSource.manager
       .createQueryBuilder(messageSchema, 'message')
       .where(
         `(message.accountId, message.createdAt, message.id) ${isBack ? '>' : '<'} (:accountId, :createdAt, :id)`,

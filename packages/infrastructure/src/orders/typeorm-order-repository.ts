@@ -11,11 +11,12 @@ import {
   petStatusOnceOrder,
   statusesBefore,
   tooManyOrders,
+  type Transaction,
 } from '@adoption-store/domain';
 import type { DataSource, Repository } from 'typeorm';
 import { readFromDatabase, sqlState, UNIQUE_VIOLATION } from '../database/database-errors.js';
 import { writeToDatabase } from '../database/transaction-limits.js';
-import { attempt, managerOf } from '../database/transactions.js';
+import { attempt } from '../database/transactions.js';
 import { Columns } from '../database/columns.js';
 import { orderSchema } from './order.schema.js';
 
@@ -62,18 +63,21 @@ export class TypeOrmOrderRepository implements OrderRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   private get orders(): Repository<Order> {
-    return managerOf(this.dataSource).getRepository(orderSchema);
+    return this.dataSource.getRepository(orderSchema);
   }
 
-  async place({ accountId, animalId, createdAt }: NewOrder, mostPlaced?: number): Promise<Order | undefined> {
+  async place({ accountId, animalId, createdAt }: NewOrder, mostPlaced?: number, transaction?: Transaction) {
     const parameters = [accountId, animalId, ...animalChange('placed'), new Date(createdAt), mostPlaced ?? null];
-    const [row] = await writeToDatabase(this.dataSource, () =>
-      attempt(this.dataSource, () =>
-        managerOf(this.dataSource).query<{ may: boolean; id: string | null }[]>(PLACE, parameters),
-      ).catch((error: unknown) => {
-        if (sqlState(error) === UNIQUE_VIOLATION) return [];
-        throw error;
-      }),
+    const [row] = await writeToDatabase(
+      this.dataSource,
+      (manager) =>
+        attempt(manager, (within) => within.query<{ may: boolean; id: string | null }[]>(PLACE, parameters)).catch(
+          (error: unknown) => {
+            if (sqlState(error) === UNIQUE_VIOLATION) return [];
+            throw error;
+          },
+        ),
+      transaction,
     );
     if (row?.may === false && mostPlaced !== undefined) throw tooManyOrders(mostPlaced);
     return row === undefined || row.id === null ? undefined : columns.fromRow(row);
@@ -105,8 +109,8 @@ export class TypeOrmOrderRepository implements OrderRepository {
     return isBack ? found.reverse() : found;
   }
 
-  async end({ accountId, id, outcome, at }: Parameters<OrderRepository['end']>[0]): Promise<Order | undefined> {
-    const [ended] = await this.endThose(END_ONE, outcome, at, [id, accountId]);
+  async end({ accountId, id, outcome, at }: Parameters<OrderRepository['end']>[0], transaction?: Transaction) {
+    const [ended] = await this.endThose(END_ONE, outcome, at, [id, accountId], transaction);
     return ended;
   }
 
@@ -114,10 +118,18 @@ export class TypeOrmOrderRepository implements OrderRepository {
     return this.endThose(END_DUE, 'expired', at, [new Date(placedUntil), limit]);
   }
 
-  private async endThose(text: string, outcome: OrderOutcome, at: Instant, which: readonly unknown[]) {
+  private async endThose(
+    text: string,
+    outcome: OrderOutcome,
+    at: Instant,
+    which: readonly unknown[],
+    transaction?: Transaction,
+  ) {
     const parameters = [outcome, new Date(at), ...animalChange(outcome), ...which];
-    const rows = await writeToDatabase(this.dataSource, (manager) =>
-      manager.query<Record<string, unknown>[]>(text, parameters),
+    const rows = await writeToDatabase(
+      this.dataSource,
+      (manager) => manager.query<Record<string, unknown>[]>(text, parameters),
+      transaction,
     );
     return rows.map((row) => columns.fromRow(row));
   }

@@ -9,9 +9,10 @@ import {
 import type { DataSource } from 'typeorm';
 import { lockAccount } from '../accounts/account-queries.js';
 import { accountFrom, type AccountRow } from '../accounts/account.schema.js';
-import { onDatabase, readFromDatabase } from '../database/database-errors.js';
+import { readFromDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { writeToDatabase } from '../database/transaction-limits.js';
+import { inTransaction } from '../database/transactions.js';
 import { type SessionRow, sessionSchema } from './session.schema.js';
 
 /** Only `add` inserts a row, so an ended session stays ended, whatever requests are in progress. */
@@ -20,14 +21,12 @@ export class PostgresSessionRepository implements SessionRepository {
 
   async add(session: Session): Promise<boolean> {
     const { accountId: id, credentialVersion } = session;
-    return onDatabase(() =>
-      this.dataSource.transaction(async (manager) => {
-        // Locked, so that a session never begins during a change of the password.
-        if ((await lockAccount(manager, { id, credentialVersion })) === null) return false;
-        await manager.insert(sessionSchema, { ...session, expiresAt: sessionEnd(session) });
-        return true;
-      }),
-    );
+    return inTransaction(this.dataSource, async (manager) => {
+      // Locked, so that a session never begins during a change of the password.
+      if ((await lockAccount(manager, { id, credentialVersion })) === null) return false;
+      await manager.insert(sessionSchema, { ...session, expiresAt: sessionEnd(session) });
+      return true;
+    });
   }
 
   async find(tokenHash: string): Promise<{ readonly session: Session; readonly account: Account } | undefined> {

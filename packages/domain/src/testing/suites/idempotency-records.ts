@@ -2,6 +2,7 @@ import type { Account } from '../../accounts/account.js';
 import { type AnimalId, newAnimal } from '../../animals/animal.js';
 import type { IdempotencyRecords } from '../../idempotency/idempotency-records.js';
 import { DAY, type Instant, later } from '../../kernel/clock.js';
+import type { Transaction } from '../../kernel/transaction.js';
 import type { MessageId } from '../../messages/message.js';
 import { atOnce, NOON, Unique } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
@@ -30,7 +31,7 @@ export function idempotencyRecordsSuite(framework: TestFramework, name: string, 
     const newKey = () => unique.name();
     const ask = (
       key: string,
-      work: () => Promise<string>,
+      work: (transaction: Transaction) => Promise<string>,
       { now = NOON, fingerprint = 'asked', by = account }: { now?: Instant; fingerprint?: string; by?: Account } = {},
     ) => records.once({ accountId: by.id, key, fingerprint, now, expiredUntil: later(now, -DAY) }, work);
     const answering = (answer: string) => () => Promise.resolve(answer);
@@ -61,8 +62,8 @@ export function idempotencyRecordsSuite(framework: TestFramework, name: string, 
 
     it('stores the work’s changes together with its answer', async () => {
       const key = newKey();
-      const { answer } = await ask(key, async () =>
-        String((await ports.animals.add(newAnimal({ name: 'Luna', categoryId: 1n }))).id),
+      const { answer } = await ask(key, async (transaction) =>
+        String((await ports.animals.add(newAnimal({ name: 'Luna', categoryId: 1n }), transaction)).id),
       );
       expect(await ports.animals.findById(BigInt(answer) as AnimalId)).toMatchObject({ name: 'Luna' });
     });
@@ -72,12 +73,12 @@ export function idempotencyRecordsSuite(framework: TestFramework, name: string, 
       const { id: animalId } = await ports.animals.add(newAnimal({ name: 'Milo', categoryId: 1n }));
       const messageId = unique.name() as MessageId;
       let added: AnimalId | undefined;
-      const failing = ask(key, async () => {
-        added = (await ports.animals.add(newAnimal({ name: 'Nala', categoryId: 1n }))).id;
-        const order = await ports.orders.place({ accountId: account.id, animalId, createdAt: NOON });
-        expect(order).toMatchObject({ status: 'placed' });
-        expect(await ports.animals.findById(animalId)).toMatchObject({ status: 'pending' });
-        await ports.messages.add({ id: messageId, accountId: account.id, text: 'Hello', createdAt: NOON });
+      const failing = ask(key, async (transaction) => {
+        added = (await ports.animals.add(newAnimal({ name: 'Nala', categoryId: 1n }), transaction)).id;
+        const order = { accountId: account.id, animalId, createdAt: NOON };
+        expect(await ports.orders.place(order, undefined, transaction)).toMatchObject({ status: 'placed' });
+        const message = { id: messageId, accountId: account.id, text: 'Hello', createdAt: NOON };
+        await ports.messages.add(message, transaction);
         throw new Error('the work failed');
       });
       await expect(failing).rejects.toThrow('the work failed');
