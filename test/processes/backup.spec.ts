@@ -23,32 +23,11 @@ import {
   type TestDatabase,
   until,
 } from '@adoption-store/test-support';
-import { addPets, expectBoundedAnswers, expectNoFailure, issueKeys, startService } from '../support/faults.js';
-import { isSuccess, Load } from '../support/load.js';
 import { execute, ROLES, runScript } from '../support/operator-scripts.js';
-import { migrationsOf, revertTo } from '../support/pending-migrations.js';
 import { WholePostgres } from '../support/whole-postgres.js';
 
 const bin = folderOf('backup and restore', 'postgresql', 'pg_dump', 'pg_restore', 'psql', 'initdb', 'postgres');
 const whenInstalled = bin === undefined ? describe.skip : describe;
-
-/** The migration after this one locks a table. */
-const BEFORE_A_LOCK = 1_700_000_074_000;
-/** A migration that builds an index, so it waits for the end of older transactions. */
-const INDEX = 'IndexCategories1700000071100';
-/** More than a pipe holds, so that pg_dump can't end before its output is read. */
-const ROWS = 20_000;
-/** Answers before and after each step. */
-const SOME = 100;
-
-/** Runs pg_dump, but reads its output only after the file RELEASED exists. Until then pg_dump keeps its locks. */
-const SLOW_PG_DUMP = `#!/usr/bin/env bash
-set -o pipefail
-for each; do
-  case $each in --file=*) file=\${each#--file=} ;; *) rest+=("$each") ;; esac
-done
-"$REAL/pg_dump" "\${rest[@]}" | { until [ -e "$RELEASED" ]; do sleep 0.1; done; cat >"$file"; }
-`;
 
 let server: WholePostgres;
 let emptyServer: WholePostgres;
@@ -188,87 +167,6 @@ whenInstalled('backup.sh', () => {
   it.each(['backup.sh', 'restore.sh'])('%s names a missing setting', async (script) => {
     const { code, stderr } = await runScript(bin, script, {}, 'file');
     expect({ code, stderr }).toMatchObject({ code: 78, stderr: expect.stringContaining('DATABASE_URL must name') });
-  });
-});
-
-whenInstalled('no request fails,', () => {
-  let services: readonly Awaited<ReturnType<typeof startService>>[] = [];
-  let client: pg.Client;
-  let url: string;
-
-  beforeAll(async () => {
-    await mkdir(join(folder.path, 'slow'));
-    await writeFile(join(folder.path, 'slow/pg_dump'), SLOW_PG_DUMP, { mode: 0o755 });
-    url = server.urlOf(await server.createDatabase());
-    const settings = { DATABASE_URL: url };
-    await run(MIGRATE, [], settings);
-    services = await Promise.all([startService(settings), startService(settings)]);
-    client = new pg.Client(url);
-    await client.connect();
-  });
-
-  afterAll(async () => {
-    await client.end();
-    await Promise.all(services.map(({ service }) => service.stop()));
-  });
-
-  const isThere = async (text: string) => (await ask(url, text)).length > 0;
-  const isDumping = () =>
-    isThere(`SELECT FROM pg_stat_activity JOIN pg_locks USING (pid)
-      WHERE application_name = 'pg_dump' AND relation = 'messages'::regclass`);
-  const isWaitingToIndex = () =>
-    isThere(`SELECT FROM pg_stat_activity
-      WHERE query ~ '^CREATE INDEX CONCURRENTLY' AND wait_event_type = 'Lock'`);
-
-  /** The services need later migrations, so only this one is reverted. */
-  async function dropIndex(): Promise<void> {
-    await ask(url, 'DROP INDEX animals_by_category');
-    await ask(url, 'DELETE FROM migrations WHERE name = $1', [INDEX]);
-  }
-
-  it.each<[string, () => Promise<unknown>, (migrating: Running) => boolean | Promise<boolean>]>([
-    [
-      'a migration waits to lock a table',
-      () => revertTo(BEFORE_A_LOCK, url),
-      ({ stderr }: Running) => stderr.includes('perhaps a backup (try 1)'),
-    ],
-    ['a migration waits to build an index', dropIndex, isWaitingToIndex],
-  ])('while a backup runs and %s', async (name, revert, isWaiting) => {
-    const complete = await migrationsOf(url);
-    const keys = await issueKeys({ DATABASE_URL: url }, client);
-    const pets = await addPets(client, ROWS);
-    await expectNoFailure(async (time) => {
-      await revert();
-      const loads = services.map(({ origin }) => new Load(origin, keys, pets).start({ readers: 2, writers: 3 }));
-      const goesOn = () => Promise.all(loads.map((load) => load.answered(SOME)));
-      const file = join(folder.path, `${name} ${time}.dump`);
-      const released = `${file} may go on`;
-      try {
-        await goesOn();
-        const PATH = [join(folder.path, 'slow'), bin, process.env['PATH']].join(delimiter);
-        const settings = { DATABASE_URL: url, PATH, REAL: bin ?? '', RELEASED: released };
-        const backup = runScript(bin, 'backup.sh', settings, file);
-        await until(isDumping);
-        const migrating = new Running(MIGRATE, [], { DATABASE_URL: url });
-        await until(() => isWaiting(migrating));
-        await goesOn();
-        expect(await isDumping()).toBe(true);
-        expect(migrating.child.exitCode).toBeNull();
-        await writeFile(released, '');
-        expect(await backup).toMatchObject({ code: 0, stderr: '' });
-        expect(await migrating.finished()).toMatchObject({ code: 0, stdout: 'The schema is up to date.\n' });
-        await goesOn();
-      } finally {
-        await writeFile(released, '');
-        await Promise.all(loads.map((load) => load.stop()));
-      }
-      for (const { answers } of loads) expectBoundedAnswers(answers);
-      expect(await migrationsOf(url)).toEqual(complete);
-      const saved = 'SELECT count(*)::integer AS count FROM animals';
-      const [counted] = await emptyServer.ask<{ count: number }>(await restored(file), saved);
-      expect(counted?.count).toBeGreaterThanOrEqual(ROWS);
-      return loads.flatMap(({ answers }) => answers.filter((answer) => !isSuccess(answer)));
-    });
   });
 });
 

@@ -3,7 +3,6 @@ import { type AccountId, instant, later, type Message, MINUTE, newMessageId } fr
 import { type Infrastructure, openInfrastructure } from '@adoption-store/infrastructure';
 import {
   ask,
-  API,
   createDatabase,
   MESSAGES,
   run,
@@ -113,47 +112,6 @@ describe('a mail of an account', () => {
     await until(() => isCounted(origin, 'adoption_store_account_mails_queued 1'));
     expect(process.stdout).not.toMatch(/#[0-9A-Za-z]{43}/);
     expect(await query(`SELECT claims FROM account_mails WHERE status = 'queued'`)).toMatchObject([{ claims: 0 }]);
-  });
-
-  it('with the first reset of its password revokes the earlier keys, on every replica within a second', async () => {
-    await startWorker();
-    const settings = { DATABASE_URL: database.url, HOST: '127.0.0.1', PORT: '0' };
-    const replicas = [new Running(API, [], settings), new Running(API, [], settings)];
-    const origins = await Promise.all(
-      replicas.map(async (each) => (await each.prints(/Address {2}(\S+)\/v1/))[1] ?? ''),
-    );
-    const answersTo = async (key: string) => {
-      const headers = { authorization: `Bearer ${key}` };
-      return Promise.all(origins.map(async (origin) => (await fetch(`${origin}/v1/pets`, { headers })).status));
-    };
-    const email = 'owner@example.com';
-    const key = await (await signUp(email)).issueKey();
-    expect(await answersTo(key)).toEqual([200, 200]);
-    const owner = newVisitor();
-    await owner.get('/forgotten-password');
-    await owner.post('/forgotten-password', { email });
-    const token = await tokenTo(email, 'reset-password');
-    await owner.get('/reset-password');
-    expect((await owner.post('/reset-password', { token, password: 'the owner’s own pass phrase' })).status).toBe(303);
-    const revoked = performance.now();
-    await until(() => performance.now() - revoked > 1_000);
-    expect(await answersTo(key)).toEqual([401, 401]);
-    await Promise.all(replicas.map((replica) => replica.stop()));
-  });
-
-  it('proves a new address by the link that is mailed to it, and the former one is told by mail', async () => {
-    const { process } = await startWorker();
-    const [former, email] = ['former@example.com', 'present@example.com'];
-    const person = await signUp(former);
-    await person.get('/account');
-    await person.post('/account/address', { email, password: PASSWORD });
-    const token = await tokenTo(email, 'confirm-new-address');
-    expect(inMailTo(former, /confirm-new-address/)).toBeUndefined();
-    await person.get('/confirm-new-address');
-    expect((await person.post('/confirm-new-address', { token })).status).toBe(303);
-    expect((await person.get('/account')).text).toContain(email);
-    await until(() => inMailTo(former, /e-mail address of your account .* was changed/) !== undefined);
-    expectNoneIn([portal.process, process], [former, email]);
   });
 });
 
