@@ -75,12 +75,10 @@ export class InProcessRequestCounter implements RequestCounter {
   }
 
   async bansOf(requesters: readonly KeyRequester[], now: Instant): Promise<ReadonlyMap<ApiKeyId, Instant>> {
-    const unknown = requesters.filter(({ keyId }) => this.refusalsOf(keyId, now) === undefined);
-    const stored = unknown.length === 0 ? [] : await this.stored.readAll(unknown);
-    const refusals = new Map(unknown.map(({ keyId }, place) => [keyId, stored[place]?.refusals]));
+    const stored = await this.stored.readAll(requesters);
     return new Map(
-      requesters.flatMap(({ keyId }) => {
-        const end = banEnd(this.refusalsOf(keyId, now) ?? refusals.get(keyId), now);
+      requesters.flatMap(({ keyId }, place) => {
+        const end = banEnd(this.refusalsOf(keyId, now) ?? stored[place]?.refusals, now);
         return end === undefined ? [] : [[keyId, end] as const];
       }),
     );
