@@ -16,7 +16,7 @@ import { TypeOrmApiKeyRepository } from './accounts/typeorm-api-key-repository.j
 import { CoalescingAnimalRepository } from './animals/coalescing-animal-repository.js';
 import { PostgresAnimalImporter } from './animals/postgres-animal-importer.js';
 import { PostgresAnimalRepository } from './animals/postgres-animal-repository.js';
-import { PostgresCategoryRepository } from './categories/postgres-category-repository.js';
+import { TypeOrmCategoryRepository } from './categories/typeorm-category-repository.js';
 import { openDataSource } from './database/data-source.js';
 import { migrate } from './database/migrate.js';
 import { poolStateOf } from './database/prepared.js';
@@ -145,7 +145,7 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
     });
     const ports: Ports = {
       animals: new CoalescingAnimalRepository(new PostgresAnimalRepository(dataSource, config.categories)),
-      categories: new PostgresCategoryRepository(dataSource),
+      categories: new TypeOrmCategoryRepository(dataSource),
       animalImporter: new PostgresAnimalImporter(direct, config.categories),
       orders: new TypeOrmOrderRepository(dataSource),
       messages,
