@@ -30,7 +30,7 @@ import { PostgresIdempotencyRecords } from './idempotency/postgres-idempotency-r
 import { createRequestCounter } from './quotas/create-request-counter.js';
 import { PostgresRequestRecords } from './quotas/postgres-request-records.js';
 import type { RedisAddress } from './quotas/redis-connection.js';
-import { PostgresSessionRepository } from './sessions/postgres-session-repository.js';
+import { TypeOrmSessionRepository } from './sessions/typeorm-session-repository.js';
 import { type Dependency, type DependencyChange, DependencyMonitor } from './kernel/dependency-monitor.js';
 import { nodeCryptography } from './kernel/node-cryptography.js';
 import { systemClock } from './kernel/system-clock.js';
@@ -155,7 +155,7 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
       credentials: new PostgresCredentialRepository(dataSource),
       accountMails,
       attempts: new PostgresAttemptCounter(dataSource),
-      sessions: new PostgresSessionRepository(dataSource),
+      sessions: new TypeOrmSessionRepository(dataSource),
       passwordHasher: new Argon2PasswordHasher(),
       accountMailSender,
       requests: requests.counter,
