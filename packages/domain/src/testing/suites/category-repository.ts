@@ -5,7 +5,7 @@ import { NameCategory } from '../../categories/name-category.js';
 import { RemoveCategory } from '../../categories/remove-category.js';
 import { INT64_MAX, INT64_MIN } from '../../kernel/int64.js';
 import { checkDrawn, Draws } from './draws.js';
-import { atOnce, outcomes, Unique } from './fixtures.js';
+import { atOnce, outcomes, stateOf, Unique } from './fixtures.js';
 import type { Opened, TestFramework } from './framework.js';
 
 type Needed = 'animals' | 'categories' | 'cryptography';
@@ -44,17 +44,6 @@ function openSuite(framework: TestFramework, name: string, open: OpenCategories)
     const addAnimal = (categoryId: bigint) => ports.animals.add(newAnimal({ name: 'Luna', categoryId }));
     const find = (id: bigint) => ports.categories.findById(id as CategoryId);
     const idsOf = (found: readonly Category[]) => found.map(({ id }) => id);
-    /** What is decided on by a change, which is refused. */
-    const stateOf = async (change: (decide: (state: unknown) => never) => Promise<unknown>): Promise<unknown> => {
-      const states: unknown[] = [];
-      const refuse = (state: unknown) => {
-        states.push(state);
-        throw new Error('refused');
-      };
-      await expect(change(refuse)).rejects.toThrow('refused');
-      expect(states).toHaveLength(1);
-      return states[0];
-    };
 
     it('adds a category under an id that neither a category nor an animal has', async () => {
       const last = await add();

@@ -1,4 +1,4 @@
-import type { Account } from '../../accounts/account.js';
+import type { Account, AccountId } from '../../accounts/account.js';
 import { HOUR, later, MINUTE } from '../../kernel/clock.js';
 import {
   decideBeginning,
@@ -8,7 +8,7 @@ import {
   sessionEnd,
 } from '../../sessions/session.js';
 import type { SessionRepository } from '../../sessions/session-repository.js';
-import { atOnce, NOON, openWithPassword, Unique } from './fixtures.js';
+import { atOnce, NOON, openWithPassword, stateOf, Unique } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
 
 type Needed = 'credentials' | 'sessions';
@@ -44,23 +44,19 @@ export function sessionRepositorySuite(framework: TestFramework, name: string, o
 
     const begin = (session: Session) => sessions.add(session.accountId, () => session);
 
-    it('adds a session that is decided on with its account, and finds it by its token alone', async () => {
+    const accountOf = (id: AccountId) => stateOf<Account | undefined>((decide) => sessions.add(id, decide));
+
+    it('decides on the account as it is, adds what is decided, and finds it by its token alone', async () => {
       const account = await opened();
       const session = sessionOf(account);
-      const accounts: unknown[] = [];
-      const add = (added?: Session) =>
-        sessions.add(account.id, (current) => {
-          accounts.push(current);
-          return added;
-        });
-      expect(await add()).toBeUndefined();
+      expect(await accountOf(account.id)).toEqual(account);
+      expect(await sessions.add(account.id, () => undefined)).toBeUndefined();
       expect(await sessions.find(session.tokenHash)).toBeUndefined();
-      expect(await add(session)).toEqual(session);
+      expect(await begin(session)).toEqual(session);
       expect(await sessions.find(session.tokenHash)).toEqual({ session, account });
       expect(await sessions.find(newHash())).toBeUndefined();
       const after = await changed(account);
-      expect(await add()).toBeUndefined();
-      expect(accounts).toEqual([account, account, after]);
+      expect(await accountOf(account.id)).toEqual(after);
       expect(await sessions.find(session.tokenHash)).toEqual({ session, account: after });
     });
 
@@ -69,13 +65,8 @@ export function sessionRepositorySuite(framework: TestFramework, name: string, o
       const session = sessionOf(account);
       await begin(session);
       await ports.credentials.close({ accountId: account.id, current: 'hash', at: NOON });
+      expect(await accountOf(account.id)).toBeUndefined();
       expect(await sessions.find(session.tokenHash)).toBeUndefined();
-      const accounts: unknown[] = [];
-      await sessions.add(account.id, (current) => {
-        accounts.push(current);
-        return undefined;
-      });
-      expect(accounts).toEqual([undefined]);
     });
 
     it('begins no session with a former password, whatever comes first', async () => {
