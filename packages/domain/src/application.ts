@@ -154,8 +154,8 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     addCategory: new AddCategory(categories),
     getCategory: new GetCategory(categories),
     listCategories: new ListCategories(categories),
-    nameCategory: new NameCategory(categories),
-    removeCategory: new RemoveCategory(categories),
+    nameCategory: new NameCategory(categories, cryptography),
+    removeCategory: new RemoveCategory(categories, cryptography),
 
     placeOrder: new PlaceOrder(orders, animals, clock, orderLimit),
     completeOrder: new CompleteOrder(orders, clock),

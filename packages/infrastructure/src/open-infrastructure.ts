@@ -16,7 +16,7 @@ import { TypeOrmApiKeyRepository } from './accounts/typeorm-api-key-repository.j
 import { CoalescingAnimalRepository } from './animals/coalescing-animal-repository.js';
 import { PostgresAnimalImporter } from './animals/postgres-animal-importer.js';
 import { PostgresAnimalRepository } from './animals/postgres-animal-repository.js';
-import { PostgresCategoryRepository } from './categories/postgres-category-repository.js';
+import { TypeOrmCategoryRepository } from './categories/typeorm-category-repository.js';
 import { openDataSource } from './database/data-source.js';
 import { migrate } from './database/migrate.js';
 import { poolStateOf } from './database/prepared.js';
@@ -30,7 +30,7 @@ import { PostgresIdempotencyRecords } from './idempotency/postgres-idempotency-r
 import { createRequestCounter } from './quotas/create-request-counter.js';
 import { PostgresRequestRecords } from './quotas/postgres-request-records.js';
 import type { RedisAddress } from './quotas/redis-connection.js';
-import { PostgresSessionRepository } from './sessions/postgres-session-repository.js';
+import { TypeOrmSessionRepository } from './sessions/typeorm-session-repository.js';
 import { type Dependency, type DependencyChange, DependencyMonitor } from './kernel/dependency-monitor.js';
 import { nodeCryptography } from './kernel/node-cryptography.js';
 import { systemClock } from './kernel/system-clock.js';
@@ -145,7 +145,7 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
     });
     const ports: Ports = {
       animals: new CoalescingAnimalRepository(new PostgresAnimalRepository(dataSource, config.categories)),
-      categories: new PostgresCategoryRepository(dataSource),
+      categories: new TypeOrmCategoryRepository(dataSource),
       animalImporter: new PostgresAnimalImporter(direct, config.categories),
       orders: new TypeOrmOrderRepository(dataSource),
       messages,
@@ -155,7 +155,7 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
       credentials: new PostgresCredentialRepository(dataSource),
       accountMails,
       attempts: new PostgresAttemptCounter(dataSource),
-      sessions: new PostgresSessionRepository(dataSource),
+      sessions: new TypeOrmSessionRepository(dataSource),
       passwordHasher: new Argon2PasswordHasher(),
       accountMailSender,
       requests: requests.counter,

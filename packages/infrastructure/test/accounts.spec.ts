@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   type Account,
   type AccountId,
@@ -6,13 +5,10 @@ import {
   type ApiKeyId,
   type Application,
   createApplication,
-  DAY,
   DomainError,
   HOUR,
   type Instant,
   instant,
-  later,
-  MINUTE,
   type Password,
 } from '@adoption-store/domain';
 import {
@@ -24,12 +20,11 @@ import {
   sessionRepositorySuite,
 } from '@adoption-store/domain/testing';
 import { ask, createDatabase, DatabaseGate, type TestDatabase, until } from '@adoption-store/test-support';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Argon2PasswordHasher } from '../src/accounts/argon2-password-hasher.js';
 import { KeyCache } from '../src/accounts/key-cache.js';
-import { PostgresAttemptCounter } from '../src/accounts/postgres-attempt-counter.js';
 import { openInfrastructure } from '../src/open-infrastructure.js';
-import { type Database, openDatabase, openPostgres } from './databases.js';
+import { openPostgres } from './databases.js';
 import { framework } from './framework.js';
 
 accountRepositorySuite(framework, 'PostgreSQL', openPostgres);
@@ -42,30 +37,14 @@ sessionRepositorySuite(framework, 'PostgreSQL', openPostgres);
 
 attemptCounterSuite(framework, 'PostgreSQL', openPostgres);
 
-describe('attempts that are counted by processes whose clocks differ', () => {
-  let database: Database;
-  beforeAll(async () => {
-    database = await openDatabase();
-  });
-  afterAll(() => database.close());
-
-  it.each([
-    ['ahead', HOUR],
-    ['behind', -HOUR],
-    ['far ahead', 400 * DAY],
-  ])('are not reset by a process whose clock is %s', async (which, ahead) => {
-    const counter = new PostgresAttemptCounter(database.dataSource);
-    const limit = { subjectHash: createHash('sha256').update(which).digest('hex'), most: 3, within: 15 * MINUTE };
-    const allowed = { right: 0, wrong: 0 };
-    for (let turn = 0; turn < 8; turn += 1) {
-      const now = instant(Date.now());
-      if ((await counter.count({ ...limit, now })) === undefined) allowed.right += 1;
-      if ((await counter.count({ ...limit, now: later(now, ahead) })) === undefined) allowed.wrong += 1;
-    }
-    expect(allowed.right).toBeLessThanOrEqual(limit.most);
-    // Each attempt by the right clock removes those that lie ahead.
-    expect(allowed.wrong).toBeLessThanOrEqual(limit.most * (limit.most + 1));
-  });
+it('decides on attempts by the clock of the database, which all processes share', async () => {
+  const { ports, url, close } = await openPostgres();
+  const now = async () => Number((await ask<{ now: Date }>(url, 'SELECT now()'))[0]?.now);
+  const before = await now();
+  const { until: shared } = await ports.attempts.count('0'.repeat(64), ({ sharedNow }) => ({ until: sharedNow }));
+  expect(shared).toBeGreaterThanOrEqual(before);
+  expect(shared).toBeLessThanOrEqual(await now());
+  await close();
 });
 
 passwordHasherSuite(framework, 'argon2', () =>

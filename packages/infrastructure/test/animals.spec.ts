@@ -1,7 +1,7 @@
 import {
   type AnimalId,
   type AnimalRepository,
-  type CategoryId,
+  createApplication,
   type DomainError,
   newAnimal,
 } from '@adoption-store/domain';
@@ -24,7 +24,7 @@ describe('an import beside another transaction', () => {
   let other: pg.Client;
   beforeAll(async () => {
     opened = await openPostgres('strict');
-    await opened.ports.categories.name({ id: 1n as CategoryId, name: 'known' });
+    await createApplication(opened.ports).nameCategory.execute({ id: 1n, name: 'known' });
     other = new pg.Client(opened.url);
     await other.connect();
   });
@@ -78,11 +78,12 @@ describe('an import beside another transaction', () => {
   });
 
   it('puts animals into no category that another removes', async () => {
-    const { id } = await opened.ports.categories.add('removed');
+    const { addCategory, removeCategory } = createApplication(opened.ports);
+    const { id } = await addCategory.execute({ name: 'removed' });
     await other.query('BEGIN; LOCK TABLE animals IN SHARE MODE');
     const outcome = importing(undefined, id);
     await waiting();
-    const removal = opened.ports.categories.remove(id).catch((error: unknown) => (error as DomainError).code);
+    const removal = removeCategory.execute({ id }).catch((error: unknown) => (error as DomainError).code);
     await Promise.race([removal, waiting(2)]);
     await other.query('COMMIT');
     expect((await outcome).refused.count).toBe(0);

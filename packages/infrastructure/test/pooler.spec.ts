@@ -87,7 +87,7 @@ const startPooler = pgBouncerFor('a pooler in transaction mode');
       secret('waiting'),
       accounts.open({ email: 'b@example.com', plan: { name: 'free' }, scopes: undefined, createdAt }),
       credentials.rehash({ accountId, current: 'old', next: 'new' }),
-      attempts.count({ subjectHash: 'waiting', most: 1, within: 1_000, now: createdAt }),
+      attempts.count('waiting', () => ({ until: undefined, times: [createdAt], expiresAt: createdAt })),
       attempts.clear('waiting'),
     ]);
     expect(writes.map(({ status }) => status)).toEqual(writes.map(() => 'rejected'));

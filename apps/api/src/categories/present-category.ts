@@ -8,7 +8,7 @@ export const presentCategory: (category: Category) => string = categorySchemas.s
 export const presentCategories: (categories: readonly Category[]) => string =
   categorySchemas.listSerialiser('Category');
 
-/** The entity tag of a Category. It is made of its version, which the database knows too. */
+/** The entity tag of a Category: its version. */
 export function categoryTag(category: Category): string {
   return entityTag(categoryVersion(category, sha256));
 }

@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { type ApplicationOptions, createApplication } from '../application.js';
 import { BASE62 } from '../kernel/base62.js';
-import { DAY, HOUR, type Instant, instant, later, MINUTE, SECOND, startOf } from '../kernel/clock.js';
+import { DAY, HOUR, type Instant, instant, later, MINUTE, startOf } from '../kernel/clock.js';
 import { inMemoryPorts, PredictableCryptography } from '../testing/index.js';
 import { type AccountId, closedEmail } from './account.js';
 import { endOf, endOfReplaced, environmentOf, generateKeyText, hasEnded, keyName, keyState } from './api-key.js';
@@ -21,8 +21,7 @@ function setUp(options?: ApplicationOptions) {
     const { id: accountId } = await application.openAccount.execute({ email: EMAIL });
     return application.issueKey.execute({ accountId, ...input });
   };
-  const attempt = (subject = EMAIL) => application.limitAttempts.execute(subject, { most: 2, within: MINUTE });
-  return { ...application, ports, clock: ports.clock, issue, attempt };
+  return { ...application, ports, clock: ports.clock, issue };
 }
 
 describe('an account', () => {
@@ -255,40 +254,6 @@ describe('scopes', () => {
         await expect(holdToScopes.execute({ email, scopes })).rejects.toMatchObject({ code });
       expect(await getAccount.execute(id)).toEqual(held);
     });
-  });
-});
-
-describe('attempts', () => {
-  it('are as many as the limit says within any span of its length, and then say how long to wait', async () => {
-    const { attempt, clock } = setUp();
-    expect(await attempt()).toBeUndefined();
-    clock.advance(20 * SECOND);
-    expect(await attempt()).toBeUndefined();
-    expect(await attempt()).toBe(40 * SECOND);
-    clock.advance(40 * SECOND - 1);
-    expect(await attempt()).toBe(1);
-    clock.advance(1);
-    expect(await attempt()).toBeUndefined();
-    expect(await attempt()).toBe(20 * SECOND);
-  });
-
-  it('that were right are taken back one by one, or all at once', async () => {
-    const { limitAttempts, attempt } = setUp();
-    const subjects = ['dev@example.com', '192.0.2.1'];
-    for (const subject of [...subjects, ...subjects]) await attempt(subject);
-    await limitAttempts.takeBack('dev@example.com');
-    expect(await attempt()).toBeUndefined();
-    expect(await attempt()).toBe(MINUTE);
-    await limitAttempts.clear(subjects);
-    for (const subject of [...subjects, ...subjects]) expect(await attempt(subject)).toBeUndefined();
-  });
-
-  it('that no longer count are cleared away', async () => {
-    const { attempt, purgeExpired, clock } = setUp();
-    await attempt();
-    expect(await purgeExpired.execute('attempts')).toBe(0);
-    clock.advance(MINUTE);
-    expect(await purgeExpired.execute('attempts')).toBe(1);
   });
 });
 

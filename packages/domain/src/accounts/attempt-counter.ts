@@ -1,4 +1,4 @@
-import { type Instant, isAhead } from '../kernel/clock.js';
+import { type Instant, instant, isAhead, later } from '../kernel/clock.js';
 
 export interface AttemptLimit {
   /** Attempts allowed within any span of that length. */
@@ -7,19 +7,39 @@ export interface AttemptLimit {
   readonly within: number;
 }
 
-export interface CountedAttempt extends AttemptLimit {
-  /** SHA-256 of the counted subject, because it may be an address that a stranger typed. */
-  readonly subjectHash: string;
+export interface Attempt extends AttemptLimit {
+  /** By the clock of this instance. */
   readonly now: Instant;
 }
+
+/** What an attempt of one subject is decided on. */
+export interface AttemptState {
+  /** The counted attempts. */
+  readonly times: readonly Instant[];
+  /** By the clock that all instances share. */
+  readonly sharedNow: Instant;
+}
+
+export type AttemptDecision =
+  | {
+      readonly until: undefined;
+      /** The counted attempts with this one, which is the last. */
+      readonly times: readonly Instant[];
+      /** None of them counts from this instant on. */
+      readonly expiresAt: Instant;
+    }
+  /** Nothing is counted; there is room again from this instant on. */
+  | { readonly until: Instant };
 
 /** Port: counts attempts for all instances together. Each method is atomic. */
 export interface AttemptCounter {
   /**
-   * Counts an attempt before it is made: of N concurrent attempts, exactly as many as there is room for are counted.
-   * Returns undefined if it was counted; otherwise counts nothing and returns the instant at which there is room again.
+   * Counts an attempt before it is made, as `decide` says, which it returns. Attempts of one subject are decided one after
+   * the other.
+   *
+   * @param subjectHash SHA-256 of the counted subject, because it may be an address that a stranger typed.
    */
-  count(attempt: CountedAttempt): Promise<Instant | undefined>;
+  count(subjectHash: string, decide: (state: AttemptState) => AttemptDecision): Promise<AttemptDecision>;
   /** Removes the latest attempt. */
   takeBack(subjectHash: string): Promise<void>;
   /** Removes every attempt. */
@@ -28,7 +48,15 @@ export interface AttemptCounter {
   purge(now: Instant): Promise<number>;
 }
 
-/** The attempts that count at `now`. One that lies ahead was counted by a clock that ran ahead. */
-export function recentAttempts(times: readonly Instant[], { within, now }: CountedAttempt): Instant[] {
-  return times.filter((time) => time > now - within && !isAhead(time, now));
+/** Of N concurrent attempts exactly as many are counted as there is room for. */
+export function decideAttempt({ times, sharedNow }: AttemptState, { most, within, now }: Attempt): AttemptDecision {
+  // An attempt that lies ahead comes from a clock that ran ahead, and doesn't count. The shared clock counts too: an instance
+  // whose clock is behind must not ignore the attempts of the others.
+  const latest = instant(Math.max(now, sharedNow));
+  // An instance whose clock is ahead must not remove the attempts that still count for the others.
+  const earliest = later(instant(Math.min(now, sharedNow)), -within);
+  const kept = times.filter((time) => time > earliest && !isAhead(time, latest)).sort((one, other) => one - other);
+  const oldest = kept.filter((time) => time > now - within).at(-most);
+  if (oldest !== undefined) return { until: later(oldest, within) };
+  return { until: undefined, times: [...kept, now], expiresAt: later(now, within) };
 }

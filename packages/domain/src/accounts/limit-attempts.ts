@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
-import type { AttemptCounter, AttemptLimit } from './attempt-counter.js';
+import { type AttemptCounter, type AttemptLimit, decideAttempt } from './attempt-counter.js';
 
 /** Slows down callers who guess passwords, ask which addresses have accounts, or have mail sent to strangers. */
 export class LimitAttempts {
@@ -13,7 +13,9 @@ export class LimitAttempts {
   /** Counts an attempt. Undefined if it is allowed; otherwise the milliseconds until there is room again. */
   async execute(subject: string, limit: AttemptLimit): Promise<number | undefined> {
     const now = this.clock.now();
-    const until = await this.attempts.count({ subjectHash: this.cryptography.sha256(subject), ...limit, now });
+    const { until } = await this.attempts.count(this.cryptography.sha256(subject), (state) =>
+      decideAttempt(state, { ...limit, now }),
+    );
     return until === undefined ? undefined : until - now;
   }
 

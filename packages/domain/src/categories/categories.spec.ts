@@ -1,8 +1,22 @@
 import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import { createApplication } from '../application.js';
 import { INT64_MAX, INT64_MIN } from '../kernel/int64.js';
+import type { CategoryId } from '../animals/animal.js';
+import { decisions } from '../testing/decisions.js';
 import { inMemoryPorts } from '../testing/index.js';
-import { categoryNameKey } from './category.js';
+import {
+  type Category,
+  categoryNameKey,
+  categoryVersion,
+  decideAddition,
+  decideNaming,
+  decideRemoval,
+  type Naming,
+  type NamingState,
+  type Removal,
+  type RemovalState,
+} from './category.js';
 
 const open = () => createApplication(inMemoryPorts());
 const invalid = (rule: string) =>
@@ -48,11 +62,113 @@ describe('names of categories', () => {
   });
 });
 
+const sha256 = (text: string) => `hash of ${text}`;
+const category = (id: bigint, name: string): Category => ({ id: id as CategoryId, name });
+const versionOf = (of: Category) => categoryVersion(of, sha256);
+const [cats, dogs] = [category(1n, 'Cats'), category(2n, 'Dogs')];
+
+describe('an addition', () => {
+  const given = decisions({ it, expect }, decideAddition);
+  const added = given('that nobody has the name', { id: cats.id, namesake: undefined });
+  added.when('Cats are added', { name: 'Cats' }).then('they have the new id', cats);
+  const taken = given('that another has the name', { id: dogs.id, namesake: cats });
+  taken.when('CATS are added', { name: 'CATS' }).thenRefused('category_name_taken', '"CATS"');
+});
+
+describe('a naming', () => {
+  const given = decisions({ it, expect }, (state: NamingState, command: Naming) =>
+    decideNaming(state, command, sha256),
+  );
+  const [asCats, asDogs] = [
+    { id: cats.id, name: 'Cats' },
+    { id: cats.id, name: 'Dogs' },
+  ];
+  const isNew = (name: string) => ({ category: { id: cats.id, name }, isNew: true });
+  const renamed = (name: string) => ({ category: { id: cats.id, name }, isNew: false });
+  const [right, wrong] = [
+    ['another', versionOf(cats)],
+    [versionOf(dogs), 'another'],
+  ] as const;
+
+  const unnamed = given('an id without a name', { category: undefined, namesake: undefined });
+  unnamed.when('it is named', asCats).then('it is new', isNew('Cats'));
+  unnamed.when('it must have none', { ...asCats, versions: 'none' }).then('it is new', isNew('Cats'));
+  unnamed.when('it must have one', { ...asCats, versions: 'any' }).thenRefused('precondition_failed', 'category');
+  unnamed.when('it must have that version', { ...asCats, versions: right }).thenRefused('precondition_failed');
+
+  const named = given('an id with a name', { category: cats, namesake: undefined });
+  named.when('it is renamed', asDogs).then('it has the other name', renamed('Dogs'));
+  named.when('it must have one', { ...asDogs, versions: 'any' }).then('it has the other name', renamed('Dogs'));
+  named.when('it must have its version', { ...asDogs, versions: right }).then('so it is', renamed('Dogs'));
+  named.when('it must have none', { ...asDogs, versions: 'none' }).thenRefused('precondition_failed', 'category');
+  named.when('it must have another version', { ...asDogs, versions: wrong }).thenRefused('precondition_failed');
+  named.when('no version will do', { ...asDogs, versions: [] }).thenRefused('precondition_failed');
+
+  const itself = given('a category that has the name already', { category: cats, namesake: cats });
+  itself.when('its case changes', { id: cats.id, name: 'CATS' }).then('it does', renamed('CATS'));
+  itself.when('it must have its version', { ...asCats, versions: right }).then('nothing changes', renamed('Cats'));
+
+  const taken = given('a name that another category has', { category: cats, namesake: dogs });
+  taken.when('it is given', asDogs).thenRefused('category_name_taken', '"Dogs"');
+  taken.when('it is given to the right version', { ...asDogs, versions: right }).thenRefused('category_name_taken');
+  taken.when('it is given to a wrong version', { ...asDogs, versions: wrong }).thenRefused('precondition_failed');
+  const takenOfNew = given('a name that another has, and an id without one', { category: undefined, namesake: dogs });
+  takenOfNew.when('it is given', asDogs).thenRefused('category_name_taken');
+});
+
+describe('a removal', () => {
+  const given = decisions({ it, expect }, (state: RemovalState, command: Removal) => {
+    decideRemoval(state, command, sha256);
+  });
+  const { id } = cats;
+  const unused = given('a category that no animal has', { category: cats, isUsed: false });
+  unused.when('it is removed', { id }).then('it is', undefined);
+  unused.when('it must have its version', { id, versions: ['another', versionOf(cats)] }).then('it is', undefined);
+  unused.when('it must have another version', { id, versions: [versionOf(dogs)] }).thenRefused('precondition_failed');
+  const used = given('a category that an animal has', { category: cats, isUsed: true });
+  used.when('it is removed', { id }).thenRefused('category_in_use', 'category 1');
+  used.when('it must have another version', { id, versions: [] }).thenRefused('precondition_failed', 'category');
+  const unknown = given('no category', { category: undefined, isUsed: true });
+  unknown.when('it is removed', { id }).thenRefused('not_found', 'id 1');
+  unknown.when('it must have another version', { id, versions: [] }).thenRefused('not_found');
+});
+
 describe('the categories', () => {
+  it('never have two names that are the same, nor lose one by a refusal', async () => {
+    const command = fc.record({
+      what: fc.constantFrom('add', 'name', 'remove'),
+      id: fc.bigInt({ min: 1n, max: 4n }),
+      name: fc.constantFrom('ß', 'SS', 'ss', 'Σ', 'ς'),
+      versions: fc.constantFrom(undefined, 'any' as const, 'none' as const, []),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(command, { maxLength: 30 }), async (commands) => {
+        const { addCategory, nameCategory, removeCategory, listCategories } = open();
+        const list = async () => (await listCategories.execute()).items;
+        for (const { what, id, name, versions } of commands) {
+          const before = await list();
+          const work = {
+            add: () => addCategory.execute({ name }),
+            name: () => nameCategory.execute({ id, name, versions }),
+            remove: () => removeCategory.execute({ id }),
+          }[what];
+          const isRefused = await work().then(
+            () => false,
+            () => true,
+          );
+          const after = await list();
+          if (isRefused) expect(after).toEqual(before);
+          expect(new Set(after.map((each) => categoryNameKey(each.name))).size).toBe(after.length);
+        }
+      }),
+    );
+  });
+
   it('get back the category that was added, until it is removed', async () => {
     const { addCategory, getCategory, removeCategory } = open();
     const { id } = await addCategory.execute({ name: 'Cats' });
     expect(await getCategory.execute(id)).toEqual({ id, name: 'Cats' });
+    await expect(removeCategory.execute({ id, versions: [] })).rejects.toMatchObject({ code: 'precondition_failed' });
     await removeCategory.execute({ id });
     await expect(getCategory.execute(id)).rejects.toMatchObject({ code: 'not_found', kind: 'not_found' });
     await expect(removeCategory.execute({ id })).rejects.toMatchObject({ code: 'not_found', kind: 'not_found' });
@@ -61,12 +177,9 @@ describe('the categories', () => {
   it('name any int64, and say whether it had no name', async () => {
     const { nameCategory } = open();
     for (const id of [INT64_MIN, 0n, INT64_MAX]) {
-      expect(await nameCategory.execute({ id, name: `Kind ${id}` })).toEqual({
-        category: { id, name: `Kind ${id}` },
-        isNew: true,
-      });
-      expect((await nameCategory.execute({ id, name: 'Cats' })).isNew).toBe(false);
-      await nameCategory.execute({ id, name: `Kind ${id}` });
+      const category = { id, name: `Kind ${id}` };
+      expect(await nameCategory.execute({ ...category, versions: 'none' })).toEqual({ category, isNew: true });
+      expect(await nameCategory.execute({ ...category, versions: 'any' })).toEqual({ category, isNew: false });
     }
     for (const id of [INT64_MIN - 1n, INT64_MAX + 1n]) {
       await expect(nameCategory.execute({ id, name: 'Cats' })).rejects.toEqual(invalid('categoryId must'));

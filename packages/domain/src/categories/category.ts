@@ -1,7 +1,7 @@
 import { type CategoryId, validateName } from '../animals/animal.js';
 import { DomainError, invalid } from '../kernel/errors.js';
 import { INT64_MAX, INT64_MIN, isInt64 } from '../kernel/int64.js';
-import { type Sha256, versionOf } from '../kernel/version.js';
+import { preconditionFailed, requireVersion, type Sha256, versionOf, type WantedVersions } from '../kernel/version.js';
 
 /** A name for an id that animals carry. An animal may carry an id without a name, unless the policy is `strict`. */
 export interface Category {
@@ -25,6 +25,88 @@ export function categoryNameKey(name: string): string {
 /** Identifies the category's content: the same fields have the same version, on every instance. */
 export function categoryVersion({ id, name }: Category, sha256: Sha256): string {
   return versionOf([id, name], sha256);
+}
+
+/** What the addition of a category is decided on. */
+export interface AdditionState {
+  /** A new id, which neither a category nor an animal has. */
+  readonly id: CategoryId;
+  /** The category that has the name, by `categoryNameKey`. */
+  readonly namesake: Category | undefined;
+}
+
+export interface Addition {
+  readonly name: string;
+}
+
+/**
+ * @returns the category to store.
+ * @throws DomainError `category_name_taken`
+ */
+export function decideAddition({ id, namesake }: AdditionState, { name }: Addition): Category {
+  requireFree(name, id, namesake);
+  return { id, name };
+}
+
+/** What the naming of an id is decided on. */
+export interface NamingState {
+  /** The category that has the id. */
+  readonly category: Category | undefined;
+  /** The category that has the name, by `categoryNameKey`. It may be the same one. */
+  readonly namesake: Category | undefined;
+}
+
+export interface Naming {
+  readonly id: CategoryId;
+  readonly name: string;
+  /** `any`: the id must have a name; `none`: it must have none yet. Default: it may have one or not. */
+  readonly versions?: WantedVersions | 'any' | 'none';
+}
+
+export interface NamedCategory {
+  readonly category: Category;
+  /** Whether the id had no name before. */
+  readonly isNew: boolean;
+}
+
+/**
+ * @returns the category to store.
+ * @throws DomainError `precondition_failed` or `category_name_taken`
+ */
+export function decideNaming(
+  { category, namesake }: NamingState,
+  { id, name, versions }: Naming,
+  sha256: Sha256,
+): NamedCategory {
+  const isNew = category === undefined;
+  if (versions !== undefined && isNew !== (versions === 'none')) throw preconditionFailed('category');
+  if (!isNew && typeof versions === 'object') requireVersion(categoryVersion(category, sha256), versions, 'category');
+  requireFree(name, id, namesake);
+  return { category: { id, name }, isNew };
+}
+
+/** What the removal of a category is decided on. */
+export interface RemovalState {
+  readonly category: Category | undefined;
+  /** Whether an animal has its id. */
+  readonly isUsed: boolean;
+}
+
+export interface Removal {
+  readonly id: bigint;
+  /** Default: any version. */
+  readonly versions?: WantedVersions;
+}
+
+/** @throws DomainError `not_found`, `precondition_failed`, or `category_in_use` while an animal has it */
+export function decideRemoval({ category, isUsed }: RemovalState, { id, versions }: Removal, sha256: Sha256): void {
+  if (category === undefined) throw categoryNotFound(id);
+  requireVersion(categoryVersion(category, sha256), versions, 'category');
+  if (isUsed) throw categoryInUse(id);
+}
+
+function requireFree(name: string, id: CategoryId, namesake: Category | undefined): void {
+  if (namesake !== undefined && namesake.id !== id) throw categoryNameTaken(name);
 }
 
 /** @throws DomainError `invalid_parameter` */

@@ -2,7 +2,7 @@ import type { Account } from '../accounts/account.js';
 import { randomBase62 } from '../kernel/base62.js';
 import type { Clock } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
-import { newSession } from './session.js';
+import { decideBeginning, newSession } from './session.js';
 import type { SessionRepository } from './session-repository.js';
 
 const ID_LENGTH = 22; // 22 · log2(62) = 130 bits
@@ -28,6 +28,7 @@ export class BeginSession {
     if (replacing !== undefined) await this.sessions.end(replacing);
     const id = randomBase62(ID_LENGTH, this.cryptography);
     const { token, session } = newSession(id, account, this.clock.now(), this.cryptography);
-    return (await this.sessions.add(session)) ? token : undefined;
+    const begun = await this.sessions.add(account.id, (current) => decideBeginning(current, session));
+    return begun && token;
   }
 }

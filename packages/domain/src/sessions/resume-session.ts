@@ -1,7 +1,7 @@
 import type { Account } from '../accounts/account.js';
 import { type Clock, later } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
-import { LONGEST_SESSION, sessionEnd, usedSession } from './session.js';
+import { decideUse, LONGEST_SESSION, sessionEnd } from './session.js';
 import type { SessionRepository } from './session-repository.js';
 
 /** A signed-in person and their session. */
@@ -24,12 +24,12 @@ export class ResumeSession {
   /** Finds the session and records its use. Undefined if it is unknown or over. */
   async execute(token: string): Promise<SignedInPerson | undefined> {
     const found = await this.sessions.find(this.cryptography.sha256(token));
+    if (found === undefined) return undefined;
     const now = this.clock.now();
-    if (found === undefined || now >= sessionEnd(found.session)) return undefined;
-    const { session, account } = found;
-    const used = usedSession(session, now);
-    if (used !== undefined && !(await this.sessions.use(used))) return undefined;
-    const left = sessionEnd(used ?? session) - now;
-    return { sessionId: session.id, account, left, most: later(session.begunAt, LONGEST_SESSION) - now };
+    const session = decideUse(found, now);
+    if (session === undefined) return undefined;
+    if (session !== found.session && !(await this.sessions.use(session))) return undefined;
+    const left = sessionEnd(session) - now;
+    return { sessionId: session.id, account: found.account, left, most: later(session.begunAt, LONGEST_SESSION) - now };
   }
 }

@@ -1,15 +1,21 @@
 import type { Account, AccountId } from '../accounts/account.js';
 import type { Instant } from '../kernel/clock.js';
-import type { Session } from './session.js';
+import type { Session, SessionState } from './session.js';
 
 /**
  * Port: the sessions. Only `add` creates one, so nothing else can bring back an ended session. Each method is atomic.
  */
 export interface SessionRepository {
-  /** Adds the session if its account is open and still has that credential version. Returns whether it did. */
-  add(session: Session): Promise<boolean>;
-  /** The session and its account. Undefined unless the account is open and still has that credential version. */
-  find(tokenHash: string): Promise<{ readonly session: Session; readonly account: Account } | undefined>;
+  /**
+   * Adds the session that `decide` returns, if any, and returns it. The account is locked, so that its password doesn't
+   * change meanwhile. It is undefined if it is closed.
+   */
+  add(
+    accountId: AccountId,
+    decide: (account: Account | undefined) => Session | undefined,
+  ): Promise<Session | undefined>;
+  /** The session with that token. Undefined if its account is closed. */
+  find(tokenHash: string): Promise<SessionState | undefined>;
   /** Stores the time of the last use. False if the session has ended, or has another token by now. */
   use(session: Session): Promise<boolean>;
   /** Replaces token, version and times of the session with that id. False if it has ended. */

@@ -28,9 +28,26 @@ export function sessionEnd({ begunAt, usedAt }: Pick<Session, 'begunAt' | 'usedA
   return instant(Math.min(later(usedAt, SESSION_IDLE_TIME), later(begunAt, LONGEST_SESSION)));
 }
 
-/** The session after a use. Undefined if the last stored use is recent enough. */
-export function usedSession(session: Session, now: Instant): Session | undefined {
-  return now >= later(session.usedAt, USE_PRECISION) ? { ...session, usedAt: now } : undefined;
+/** A session, and its account as it is now. */
+export interface SessionState {
+  readonly session: Session;
+  readonly account: Account;
+}
+
+/** The session afterwards: the same one if its last stored use is recent enough. Undefined if it is over. */
+export function decideUse({ session, account }: SessionState, now: Instant): Session | undefined {
+  if (!isOf(account, session) || now >= sessionEnd(session)) return undefined;
+  return now >= later(session.usedAt, USE_PRECISION) ? { ...session, usedAt: now } : session;
+}
+
+/** The session, unless its account was closed, or got another password, after the password was checked. */
+export function decideBeginning(account: Account | undefined, session: Session): Session | undefined {
+  return isOf(account, session) ? session : undefined;
+}
+
+/** Each change of the account's password ends the sessions that began before. */
+function isOf(account: Account | undefined, { credentialVersion }: Session): boolean {
+  return account?.credentialVersion === credentialVersion;
 }
 
 const TOKEN_LENGTH = 43; // 43 · log2(62) = 256 bits

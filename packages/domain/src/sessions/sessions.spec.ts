@@ -1,8 +1,10 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { createApplication } from '../application.js';
-import { MINUTE, SECOND } from '../kernel/clock.js';
+import type { Account } from '../accounts/account.js';
+import { HOUR, instant, later, MINUTE, SECOND } from '../kernel/clock.js';
+import { decisions } from '../testing/decisions.js';
 import { inMemoryPorts } from '../testing/index.js';
-import { LONGEST_SESSION, SESSION_IDLE_TIME } from './session.js';
+import { decideBeginning, decideUse, LONGEST_SESSION, type Session, SESSION_IDLE_TIME } from './session.js';
 
 const EMAIL = 'dev@example.com';
 const PASSWORD = 'a horse, a battery';
@@ -18,22 +20,43 @@ async function setUp() {
   return { ...application, account, begin, resume, ports, clock: ports.clock };
 }
 
+const now = instant(Date.UTC(2026, 0, 1, 12));
+const account = { id: 1n, credentialVersion: 3 } as Account;
+const session: Session = {
+  ...{ id: 'id', tokenHash: 'hash', accountId: account.id, credentialVersion: 3 },
+  ...{ begunAt: later(now, -HOUR), usedAt: now },
+};
+const changed = { ...account, credentialVersion: 4 };
+
+describe('the beginning of a session', () => {
+  const given = decisions({ it, expect }, decideBeginning);
+  given('the account as it was', account).when('it begins', session).then('it does', session);
+  given('another password', changed).when('it begins', session).then('there is none', undefined);
+  given('a closed account', undefined).when('it begins', session).then('there is none', undefined);
+});
+
+describe('the use of a session', () => {
+  const given = decisions({ it, expect }, decideUse);
+  const used = (spell: number) => ({ ...session, usedAt: later(now, spell) });
+  const recent = given('a session', { session, account });
+  recent.when('it is used within a minute', later(now, MINUTE - 1)).then('it stays as it is', session);
+  recent.when('it is used after a minute', later(now, MINUTE)).then('that is kept', used(MINUTE));
+  const last = SESSION_IDLE_TIME - 1;
+  recent.when('it is used at the last moment', later(now, last)).then('that is kept', used(last));
+  recent.when('it was idle for too long', later(now, last + 1)).then('it is over', undefined);
+  const lasting = given('one in use all day', { session: used(11 * HOUR - 2 * MINUTE), account });
+  const end = later(session.begunAt, LONGEST_SESSION);
+  lasting.when('twelve hours aren’t over', later(end, -1)).then('that is kept', used(11 * HOUR - 1));
+  lasting.when('twelve hours are over', end).then('it is over', undefined);
+  given('another password', { session, account: changed }).when('it is used', now).then('it is over', undefined);
+});
+
 describe('a session', () => {
   it('is resumed by its token, and never by its id', async () => {
     const { begin, resume, account } = await setUp();
     const person = await resume(await begin());
     expect(person).toMatchObject({ account, left: SESSION_IDLE_TIME, most: LONGEST_SESSION });
     expect(await resume(person?.sessionId ?? '')).toBeUndefined();
-  });
-
-  it('lasts while it is used', async () => {
-    const { begin, resume, clock } = await setUp();
-    const [used, idle] = [await begin(), await begin()];
-    for (let spell = 1; spell < LONGEST_SESSION / SESSION_IDLE_TIME; spell += 1) {
-      clock.advance(SESSION_IDLE_TIME - 1);
-      expect(await resume(used)).toBeDefined();
-    }
-    expect(await resume(idle)).toBeUndefined();
   });
 
   it('ends the one that it replaces, if any', async () => {
@@ -46,26 +69,17 @@ describe('a session', () => {
     expect(await resume(token)).toBeDefined();
   });
 
-  it('is over after twelve hours, however much it is used', async () => {
-    const { begin, resume, clock } = await setUp();
-    const token = await begin();
-    for (let minute = 1; minute < LONGEST_SESSION / MINUTE; minute += 1) {
-      clock.advance(MINUTE);
-      expect(await resume(token)).toBeDefined();
-    }
-    clock.advance(MINUTE);
-    expect(await resume(token)).toBeUndefined();
-  });
-
-  it('is written at most once a minute, however much it is used', async () => {
+  it('is written at most once a minute, however much it is used, and lasts meanwhile', async () => {
     const { begin, resume, ports, clock } = await setUp();
     const use = jest.spyOn(ports.sessions, 'use');
-    const token = await begin();
+    const [token, idle] = [await begin(), await begin()];
     for (const written of [0, 0, 0, 1, 1]) {
       await resume(token);
       expect(use).toHaveBeenCalledTimes(written);
       clock.advance(20 * SECOND);
     }
+    clock.advance(SESSION_IDLE_TIME - 100 * SECOND);
+    expect([await resume(idle), await resume(token)]).toMatchObject([undefined, { left: SESSION_IDLE_TIME }]);
   });
 
   it('continues with a new token after a password change in it, and ends in other browsers', async () => {

@@ -1,16 +1,16 @@
-import { type AttemptCounter, type CountedAttempt, recentAttempts } from '../accounts/attempt-counter.js';
-import { type Instant, later } from '../kernel/clock.js';
+import type { AttemptCounter, AttemptDecision, AttemptState } from '../accounts/attempt-counter.js';
+import type { Clock, Instant } from '../kernel/clock.js';
 
 export class InMemoryAttemptCounter implements AttemptCounter {
   private readonly attempts = new Map<string, { readonly times: readonly Instant[]; readonly expiresAt: Instant }>();
 
-  async count(attempt: CountedAttempt): Promise<Instant | undefined> {
-    const { subjectHash, most, within, now } = attempt;
-    const times = recentAttempts(this.attempts.get(subjectHash)?.times ?? [], attempt);
-    const earliest = times.at(-most);
-    if (earliest !== undefined) return later(earliest, within);
-    this.attempts.set(subjectHash, { times: [...times, now], expiresAt: later(now, within) });
-    return undefined;
+  constructor(private readonly clock: Clock) {}
+
+  async count(subjectHash: string, decide: (state: AttemptState) => AttemptDecision): Promise<AttemptDecision> {
+    const { times } = this.attempts.get(subjectHash) ?? { times: [] };
+    const decision = decide({ times, sharedNow: this.clock.now() });
+    if (decision.until === undefined) this.attempts.set(subjectHash, decision);
+    return decision;
   }
 
   async takeBack(subjectHash: string): Promise<void> {

@@ -1,17 +1,16 @@
 import type { CategoryId } from '../animals/animal.js';
 import {
+  type AdditionState,
   type Category,
-  categoryInUse,
   categoryNameKey,
-  categoryNameTaken,
   type CategoryPolicy,
-  categoryVersion,
+  type NamedCategory,
+  type NamingState,
+  type RemovalState,
 } from '../categories/category.js';
 import type { CategoryQuery, CategoryRepository } from '../categories/category-repository.js';
-import { preconditionFailed, requireVersion, type Sha256, type WantedVersions } from '../kernel/version.js';
 import type { InMemoryAnimalRepository } from './in-memory-animal-repository.js';
 import { remember } from './in-memory-idempotency-records.js';
-import { PredictableCryptography } from './predictable-cryptography.js';
 
 export class InMemoryCategoryRepository implements CategoryRepository {
   private readonly categories = new Map<CategoryId, Category>();
@@ -20,19 +19,12 @@ export class InMemoryCategoryRepository implements CategoryRepository {
   constructor(
     private readonly animals: InMemoryAnimalRepository,
     policy: CategoryPolicy = 'open',
-    private readonly sha256: Sha256 = (text) => new PredictableCryptography().sha256(text),
   ) {
     animals.askAboutCategories((id) => policy === 'open' || this.categories.has(id));
   }
 
-  async add(name: string): Promise<Category> {
-    this.requireFree(name);
-    let id: CategoryId;
-    do id = (this.lastId += 1n) as CategoryId;
-    while (this.categories.has(id) || this.animals.uses(id));
-    const category = { id, name };
-    this.categories.set(id, category);
-    return category;
+  async add(name: string, decide: (state: AdditionState) => Category): Promise<Category> {
+    return this.store(decide({ id: this.nextId(), namesake: this.namesakeOf(name) }));
   }
 
   async findById(id: CategoryId): Promise<Category | undefined> {
@@ -48,22 +40,15 @@ export class InMemoryCategoryRepository implements CategoryRepository {
       .slice(...(before === undefined ? [0, limit] : [-limit]));
   }
 
-  async name({ id, name }: Category, versions?: WantedVersions | 'any' | 'none'): Promise<boolean> {
-    const before = this.categories.get(id);
-    const isNew = before === undefined;
-    if (versions === 'none' ? !isNew : isNew && versions !== undefined) throw preconditionFailed('category');
-    if (!isNew && versions !== 'any' && versions !== 'none') this.requireVersion(before, versions);
-    this.requireFree(name, id);
-    this.categories.set(id, { id, name });
-    return isNew;
+  async name({ id, name }: Category, decide: (state: NamingState) => NamedCategory): Promise<NamedCategory> {
+    const named = decide({ category: this.categories.get(id), namesake: this.namesakeOf(name) });
+    this.store(named.category);
+    return named;
   }
 
-  async remove(id: CategoryId, versions?: WantedVersions): Promise<boolean> {
-    const category = this.categories.get(id);
-    if (category === undefined) return false;
-    this.requireVersion(category, versions);
-    if (this.animals.uses(id)) throw categoryInUse(id);
-    return this.categories.delete(id);
+  async remove(id: CategoryId, decide: (state: RemovalState) => void): Promise<void> {
+    decide({ category: this.categories.get(id), isUsed: this.animals.uses(id) });
+    this.categories.delete(id);
   }
 
   /** Returns a function that restores the current state. */
@@ -71,16 +56,19 @@ export class InMemoryCategoryRepository implements CategoryRepository {
     return remember(this.categories);
   }
 
-  private requireVersion(category: Category, versions: WantedVersions): void {
-    requireVersion(categoryVersion(category, this.sha256), versions, 'category');
+  private namesakeOf(name: string): Category | undefined {
+    const key = categoryNameKey(name);
+    return [...this.categories.values()].find((category) => categoryNameKey(category.name) === key);
   }
 
-  /** @throws DomainError if another category than the one with this id has the name. */
-  private requireFree(name: string, itsId?: CategoryId): void {
-    const key = categoryNameKey(name);
-    const isTaken = [...this.categories.values()].some(
-      (category) => category.id !== itsId && categoryNameKey(category.name) === key,
-    );
-    if (isTaken) throw categoryNameTaken(name);
+  private nextId(): CategoryId {
+    do this.lastId += 1n;
+    while (this.categories.has(this.lastId as CategoryId) || this.animals.uses(this.lastId as CategoryId));
+    return this.lastId as CategoryId;
+  }
+
+  private store(category: Category): Category {
+    this.categories.set(category.id, category);
+    return category;
   }
 }

@@ -53,7 +53,7 @@ export function inMemoryPorts(options: { readonly categories?: CategoryPolicy } 
     accounts,
     apiKeys,
     credentials: new InMemoryCredentialRepository(accounts, apiKeys, accountMails, requestRecords),
-    attempts: new InMemoryAttemptCounter(),
+    attempts: new InMemoryAttemptCounter(clock),
     sessions: new InMemorySessionRepository(accounts),
     passwordHasher: new PredictablePasswordHasher(),
     accountMails,

@@ -1,6 +1,6 @@
 import type { Account, AccountId } from '../accounts/account.js';
 import type { Instant } from '../kernel/clock.js';
-import { type Session, sessionEnd } from '../sessions/session.js';
+import { type Session, sessionEnd, type SessionState } from '../sessions/session.js';
 import type { SessionRepository } from '../sessions/session-repository.js';
 import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
 
@@ -9,16 +9,19 @@ export class InMemorySessionRepository implements SessionRepository {
 
   constructor(private readonly accounts: InMemoryAccountRepository) {}
 
-  async add(session: Session): Promise<boolean> {
-    if (this.accountOf(session) === undefined) return false;
-    this.sessions.set(session.id, session);
-    return true;
+  async add(
+    accountId: AccountId,
+    decide: (account: Account | undefined) => Session | undefined,
+  ): Promise<Session | undefined> {
+    const session = decide(this.accounts.stored(accountId)?.account);
+    if (session !== undefined) this.sessions.set(session.id, session);
+    return session;
   }
 
-  async find(tokenHash: string): Promise<{ readonly session: Session; readonly account: Account } | undefined> {
+  async find(tokenHash: string): Promise<SessionState | undefined> {
     const session = [...this.sessions.values()].find((each) => each.tokenHash === tokenHash);
-    const account = session && this.accountOf(session);
-    return session && account && { session, account };
+    const account = session && this.accounts.stored(session.accountId)?.account;
+    return account && { session, account };
   }
 
   async use({ id, tokenHash, usedAt }: Session): Promise<boolean> {
@@ -46,10 +49,5 @@ export class InMemorySessionRepository implements SessionRepository {
     const over = [...this.sessions.values()].filter((session) => sessionEnd(session) <= until);
     for (const { id } of over) this.sessions.delete(id);
     return over.length;
-  }
-
-  private accountOf({ accountId, credentialVersion }: Session): Account | undefined {
-    const account = this.accounts.stored(accountId)?.account;
-    return account?.credentialVersion === credentialVersion ? account : undefined;
   }
 }

@@ -39,9 +39,6 @@ export const INSUFFICIENT_PRIVILEGE = '42501';
 /** SQLSTATE for a row that another one excludes. */
 export const UNIQUE_VIOLATION = '23505';
 
-/** SQLSTATE for the one of several transactions that PostgreSQL ends because each waits for another. */
-export const DEADLOCK = '40P01';
-
 /** SQLSTATE for a row that refers to one that isn't there. */
 export const FOREIGN_KEY_VIOLATION = '23503';
 

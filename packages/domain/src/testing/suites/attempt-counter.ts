@@ -1,6 +1,6 @@
-import type { AttemptCounter } from '../../accounts/attempt-counter.js';
-import { DAY, HOUR, type Instant, instant, later, MINUTE } from '../../kernel/clock.js';
-import { atOnce, NOON, Unique } from './fixtures.js';
+import { type AttemptCounter, type AttemptState, decideAttempt } from '../../accounts/attempt-counter.js';
+import { DAY, later, MINUTE } from '../../kernel/clock.js';
+import { atOnce, NOON, stateOf, Unique } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
 
 const LIMIT = { most: 10, within: 15 * MINUTE };
@@ -19,7 +19,23 @@ export function attemptCounterSuite(framework: TestFramework, name: string, open
     afterAll(() => opened.close());
 
     const newSubject = () => unique.hash();
-    const count = (subjectHash: string, now = NOON) => attempts.count({ subjectHash, ...LIMIT, now });
+    const count = async (subjectHash: string, now = NOON) =>
+      (await attempts.count(subjectHash, (state) => decideAttempt(state, { ...LIMIT, now }))).until;
+    const next = (subjectHash: string) => stateOf<AttemptState>((decide) => attempts.count(subjectHash, decide));
+    const timesOf = async (subjectHash: string) => (await next(subjectHash)).times;
+
+    it('decides on what was decided before, by a clock that goes on', async () => {
+      const subject = newSubject();
+      const begin = await next(subject);
+      expect(begin.times).toEqual([]);
+      const times = [3, 1, 2].map((minute) => later(NOON, minute * MINUTE));
+      for (const decision of [{ until: undefined, times, expiresAt: later(NOON, DAY) }, { until: NOON }]) {
+        expect(await attempts.count(subject, () => decision)).toEqual(decision);
+        const { times: counted, sharedNow } = await next(subject);
+        expect(counted).toEqual(times);
+        expect(sharedNow).toBeGreaterThanOrEqual(begin.sharedNow);
+      }
+    });
 
     it('admits exactly the limit under a race', async () => {
       const subject = newSubject();
@@ -28,59 +44,40 @@ export function attemptCounterSuite(framework: TestFramework, name: string, open
       expect(new Set(answers)).toEqual(new Set([undefined, later(NOON, LIMIT.within)]));
     });
 
-    it('admits no more than the limit within any span of that length, and as soon as there is room', async () => {
+    it('admits no more than the limit and loses none, while attempts are taken back and cleared', async () => {
       const subject = newSubject();
-      for (let minute = 0; minute < 10; minute += 1)
-        expect(await count(subject, later(NOON, minute * MINUTE))).toBeUndefined();
-      const free = later(NOON, 15 * MINUTE);
-      expect(await count(subject, later(NOON, 14 * MINUTE))).toBe(free);
-      expect(await count(subject, later(free, -1))).toBe(free);
-      expect(await count(subject, free)).toBeUndefined();
-      expect(await count(subject, free)).toBe(later(free, MINUTE));
+      await atOnce<unknown>(40, (index) => {
+        if (index % 10 === 5) return attempts.takeBack(subject);
+        return index % 20 === 9 ? attempts.clear(subject) : count(subject);
+      });
+      await atOnce(10, () => count(subject));
+      expect(await timesOf(subject)).toHaveLength(10);
     });
 
-    it('ignores the attempts of a clock that was an hour ahead, and counts those of one that is a minute ahead', async () => {
-      const subject = newSubject();
-      const now = instant(Date.UTC(2200, 0));
-      const countTen = async (at: Instant) => {
-        for (let attempt = 0; attempt < 10; attempt += 1) expect(await count(subject, at)).toBeUndefined();
-      };
-      await countTen(later(now, HOUR));
-      await countTen(later(now, MINUTE));
-      expect(await count(subject, now)).toBe(later(now, MINUTE + LIMIT.within));
-    });
-
-    it('takes back the latest attempt alone', async () => {
-      const subject = newSubject();
-      for (let attempt = 0; attempt < 10; attempt += 1) await count(subject);
-      await attempts.takeBack(subject);
-      expect(await count(subject)).toBeUndefined();
-      expect(await count(subject)).toBe(later(NOON, LIMIT.within));
-    });
-
-    it('takes nothing back where there is nothing', async () => {
+    it('takes back the last attempt alone, and nothing where there is nothing', async () => {
       const subject = newSubject();
       await attempts.takeBack(subject);
-      await count(subject);
-      for (let time = 0; time < 3; time += 1) await attempts.takeBack(subject);
-      for (let attempt = 0; attempt < 10; attempt += 1) expect(await count(subject)).toBeUndefined();
-      expect(await count(subject)).toBeDefined();
+      for (const minute of [1, 0]) await count(subject, later(NOON, minute * MINUTE));
+      for (const left of [[later(NOON, MINUTE)], [], []]) {
+        await attempts.takeBack(subject);
+        expect(await timesOf(subject)).toEqual(left);
+      }
     });
 
     it('clears what it is told to, and counts each subject by itself', async () => {
       const [subject, other] = [newSubject(), newSubject()];
-      for (let attempt = 0; attempt < 10; attempt += 1) await Promise.all([count(subject), count(other)]);
+      for (const each of [subject, other]) await count(each);
       await attempts.clear(subject);
-      expect(await count(subject)).toBeUndefined();
-      expect(await count(other)).toBeDefined();
+      expect([await timesOf(subject), await timesOf(other)]).toEqual([[], [NOON]]);
     });
 
     it('purges what no longer counts, and nothing else', async () => {
       const [old, young] = [newSubject(), newSubject()];
       await count(old, later(NOON, DAY));
-      for (let attempt = 0; attempt < 10; attempt += 1) await count(young, later(NOON, DAY + MINUTE));
+      await count(young, later(NOON, DAY + MINUTE));
       expect(await attempts.purge(later(NOON, DAY + LIMIT.within))).toBeGreaterThanOrEqual(1);
-      expect(await count(young, later(NOON, DAY + 2 * MINUTE))).toBeDefined();
+      expect([await timesOf(old), await timesOf(young)]).toEqual([[], [later(NOON, DAY + MINUTE)]]);
+      await attempts.clear(old);
       expect(await attempts.purge(later(NOON, DAY + LIMIT.within))).toBe(0);
       expect(await attempts.purge(later(NOON, 2 * DAY))).toBe(1);
     });

@@ -1,8 +1,11 @@
 import { type CategoryId, newAnimal } from '../../animals/animal.js';
-import { type Category, type CategoryPolicy, categoryVersion } from '../../categories/category.js';
+import { AddCategory } from '../../categories/add-category.js';
+import { type Category, type CategoryPolicy, categoryVersion, type Naming } from '../../categories/category.js';
+import { NameCategory } from '../../categories/name-category.js';
+import { RemoveCategory } from '../../categories/remove-category.js';
 import { INT64_MAX, INT64_MIN } from '../../kernel/int64.js';
 import { checkDrawn, Draws } from './draws.js';
-import { atOnce, outcomes, Unique } from './fixtures.js';
+import { atOnce, outcomes, stateOf, Unique } from './fixtures.js';
 import type { Opened, TestFramework } from './framework.js';
 
 type Needed = 'animals' | 'categories' | 'cryptography';
@@ -34,10 +37,12 @@ function openSuite(framework: TestFramework, name: string, open: OpenCategories)
     });
     afterAll(() => adapters.close());
 
-    const add = (text = unique.name()) => ports.categories.add(text);
+    const add = (text = unique.name()) => new AddCategory(ports.categories).execute({ name: text });
+    const put = (id: bigint, text: string, versions?: Naming['versions']) =>
+      new NameCategory(ports.categories, ports.cryptography).execute({ id, name: text, versions });
+    const remove = (id: bigint) => new RemoveCategory(ports.categories, ports.cryptography).execute({ id });
     const addAnimal = (categoryId: bigint) => ports.animals.add(newAnimal({ name: 'Luna', categoryId }));
     const find = (id: bigint) => ports.categories.findById(id as CategoryId);
-    const put = (id: bigint, text: string) => ports.categories.name({ id: id as CategoryId, name: text });
     const idsOf = (found: readonly Category[]) => found.map(({ id }) => id);
 
     it('adds a category under an id that neither a category nor an animal has', async () => {
@@ -51,9 +56,52 @@ function openSuite(framework: TestFramework, name: string, open: OpenCategories)
       expect(await find(added.id)).toEqual(added);
     });
 
-    it('returns undefined for an unknown category', async () => {
-      expect(await find(INT64_MAX)).toBeUndefined();
-      expect(await ports.categories.remove(INT64_MAX as CategoryId)).toBe(false);
+    it('decides on the category with the id and the one with the name, without regard to case', async () => {
+      for (const [name, inOtherCase] of [
+        ['Cats', 'cATS'],
+        ['Straße', 'STRASSE'],
+        ['Σίσυφος', 'ΣΊΣΥΦΟΣ'],
+      ] as const) {
+        const [namesake, category] = [await add(name), await add()];
+        const naming = (id: bigint, text: string) =>
+          stateOf((refuse) => ports.categories.name({ id: id as CategoryId, name: text }, refuse));
+        expect(await naming(INT64_MAX, inOtherCase)).toEqual({ category: undefined, namesake });
+        expect(await naming(category.id, inOtherCase)).toEqual({ category, namesake });
+        expect(await naming(namesake.id, inOtherCase)).toEqual({ category: namesake, namesake });
+        expect(await naming(category.id, unique.name())).toEqual({ category, namesake: undefined });
+        expect(await stateOf((refuse) => ports.categories.add(inOtherCase, refuse))).toMatchObject({ namesake });
+        expect(
+          await ports.categories.list({ ids: [INT64_MAX as CategoryId, category.id, namesake.id], limit: 3 }),
+        ).toEqual([namesake, category]);
+      }
+      await add('i');
+      expect(await stateOf((refuse) => ports.categories.add('İ', refuse))).toMatchObject({ namesake: undefined });
+    });
+
+    it('decides a removal on the category, and whether an animal has it', async () => {
+      const category = await add();
+      const removal = (id: bigint) => stateOf((refuse) => ports.categories.remove(id as CategoryId, refuse));
+      expect(await removal(category.id)).toEqual({ category, isUsed: false });
+      await addAnimal(category.id);
+      expect(await removal(category.id)).toEqual({ category, isUsed: true });
+      expect(await removal(INT64_MAX)).toEqual({ category: undefined, isUsed: false });
+      expect(await find(category.id)).toEqual(category);
+    });
+
+    it('names any id, again and again, and a name that was given up or removed is free', async () => {
+      const id = -77n;
+      for (const [text, isNew] of [
+        ['Otters', true],
+        ['Sea otters', false],
+        ['SEA OTTERS', false],
+      ] as const) {
+        expect(await put(id, text)).toEqual({ category: { id, name: text }, isNew });
+        expect(await find(id)).toEqual({ id, name: text });
+      }
+      expect((await add('otters')).name).toBe('otters');
+      await remove(id);
+      expect(await find(id)).toBeUndefined();
+      expect((await add('Sea otters')).name).toBe('Sea otters');
     });
 
     it('keeps every int64 and every name exactly', async () => {
@@ -62,7 +110,7 @@ function openSuite(framework: TestFramework, name: string, open: OpenCategories)
       await checkDrawn(10, draw, async ({ id, name: text }) => {
         await put(id, text);
         expect(await find(id)).toEqual({ id, name: text });
-        await ports.categories.remove(id as CategoryId);
+        await remove(id);
       });
       // In upper case it has three times as many characters.
       const longest = 'ΐ'.repeat(255);
@@ -89,104 +137,36 @@ function openSuite(framework: TestFramework, name: string, open: OpenCategories)
       expect(await list({ before: three, limit: 1 })).toEqual([two]);
     });
 
-    it('gives a name once, without regard to case', async () => {
-      for (const [one, other] of [
-        ['Cats', 'cATS'],
-        ['Straße', 'STRASSE'],
-        ['Σίσυφος', 'ΣΊΣΥΦΟΣ'],
-      ] as const) {
-        const { id } = await add(one);
-        await expect(add(other)).rejects.toMatchObject(NAME_TAKEN);
-        await expect(put(id + 5_000n, other)).rejects.toMatchObject(NAME_TAKEN);
-        expect(await find(id + 5_000n)).toBeUndefined();
-        expect(await put(id, other)).toBe(false);
-        expect(await find(id)).toEqual({ id, name: other });
-      }
-      await add('i');
-      expect((await add('İ')).name).toBe('İ');
-    });
-
-    it('names any id, and says whether it had no name', async () => {
-      const id = -77n;
-      expect(await put(id, 'Otters')).toBe(true);
-      expect(await put(id, 'Sea otters')).toBe(false);
-      expect(await find(id)).toEqual({ id, name: 'Sea otters' });
-      expect((await add('Otters')).name).toBe('Otters');
-      await expect(put(id, 'OTTERS')).rejects.toMatchObject(NAME_TAKEN);
-      expect(await find(id)).toEqual({ id, name: 'Sea otters' });
-    });
-
-    it('removes a category that no animal has, and its name is free again', async () => {
-      const { id, name: text } = await add();
-      expect(await ports.categories.remove(id)).toBe(true);
-      expect(await find(id)).toBeUndefined();
-      expect(await ports.categories.remove(id)).toBe(false);
-      const again = await add(text);
-      await addAnimal(again.id);
-      await expect(ports.categories.remove(again.id)).rejects.toMatchObject(IN_USE);
-      expect(await find(again.id)).toEqual(again);
-    });
-
-    it('renames and removes a category only in a wanted version', async () => {
+    it('lets exactly one of many concurrent callers change what all have seen', async () => {
       const versionOf = (category: Category) => categoryVersion(category, (text) => ports.cryptography.sha256(text));
-      const added = await add(' Łöwen 🦁 ');
-      const { id } = added;
-      const other = await add();
-      for (const versions of [[], ['another'], [versionOf(other)]]) {
-        await expect(ports.categories.name({ id, name: unique.name() }, versions)).rejects.toMatchObject(
-          PRECONDITION_FAILED,
-        );
-        await expect(ports.categories.remove(id, versions)).rejects.toMatchObject(PRECONDITION_FAILED);
-      }
-      expect(await find(id)).toEqual(added);
-      // It is judged first, then the name.
-      await expect(ports.categories.name({ id, name: other.name }, ['another'])).rejects.toMatchObject(
-        PRECONDITION_FAILED,
-      );
-      await expect(ports.categories.name({ id, name: other.name }, [versionOf(added)])).rejects.toMatchObject(
-        NAME_TAKEN,
-      );
-      const renamed = { id, name: unique.name() };
-      expect(await ports.categories.name(renamed, ['another', versionOf(added)])).toBe(false);
-      expect(await ports.categories.name(renamed, 'any')).toBe(false);
-      await addAnimal(id);
-      await expect(ports.categories.remove(id, [versionOf(added)])).rejects.toMatchObject(PRECONDITION_FAILED);
-      await expect(ports.categories.remove(id, [versionOf(renamed)])).rejects.toMatchObject(IN_USE);
-      expect(await ports.categories.remove(other.id, [versionOf(other)])).toBe(true);
-      expect(await ports.categories.remove(other.id, ['another'])).toBe(false);
-      for (const versions of ['any', [versionOf(other)]] as const) {
-        await expect(ports.categories.name(other, versions)).rejects.toMatchObject(PRECONDITION_FAILED);
-      }
-      expect(await find(other.id)).toBeUndefined();
-    });
-
-    it('names an id that must have no name yet only if it has none, of many concurrent callers for one', async () => {
-      const taken = await add();
-      await expect(ports.categories.name({ id: taken.id, name: unique.name() }, 'none')).rejects.toMatchObject(
-        PRECONDITION_FAILED,
-      );
-      expect(await find(taken.id)).toEqual(taken);
-      for (let round = 0; round < 3; round += 1) {
+      const removed = async () => {
         const { id } = await add();
-        await ports.categories.remove(id);
-        const calls = Array.from({ length: 8 }, () => ports.categories.name({ id, name: unique.name() }, 'none'));
-        const { values, reasons } = outcomes(await Promise.allSettled(calls));
-        expect(values).toEqual([true]);
+        await remove(id);
+        return [id, 'none'] as const;
+      };
+      const seen = async () => {
+        const category = await add();
+        return [category.id, ['another', versionOf(category)]] as const;
+      };
+      for (const begin of [removed, seen, removed, seen]) {
+        const [id, versions] = await begin();
+        const { values, reasons } = outcomes(
+          await Promise.allSettled(Array.from({ length: 8 }, () => put(id, unique.name(), versions))),
+        );
+        expect(values).toEqual([{ category: await find(id), isNew: versions === 'none' }]);
         for (const reason of reasons) expect(reason).toMatchObject(PRECONDITION_FAILED);
       }
     });
 
-    it('lets exactly one of many concurrent callers rename the version that all have seen', async () => {
-      for (let round = 0; round < 3; round += 1) {
-        const category = await add();
-        const seen = [categoryVersion(category, (text) => ports.cryptography.sha256(text))];
-        const calls = Array.from({ length: 8 }, () =>
-          ports.categories.name({ id: category.id, name: unique.name() }, seen),
-        );
-        const { values, reasons } = outcomes(await Promise.allSettled(calls));
-        expect(values).toEqual([false]);
-        for (const reason of reasons) expect(reason).toMatchObject(PRECONDITION_FAILED);
-      }
+    it('exchanges no names of concurrent callers', async () => {
+      const [one, other] = [await add(), await add()];
+      const calls = Array.from({ length: 8 }, (_, index) =>
+        index % 2 === 0 ? put(one.id, other.name) : put(other.id, one.name),
+      );
+      const { values, reasons } = outcomes(await Promise.allSettled(calls));
+      expect(values).toEqual([]);
+      for (const reason of reasons) expect(reason).toMatchObject(NAME_TAKEN);
+      expect(await ports.categories.list({ ids: [one.id, other.id], limit: 2 })).toEqual([one, other]);
     });
 
     it('gives each of many concurrent callers a new category', async () => {
@@ -203,10 +183,10 @@ function openSuite(framework: TestFramework, name: string, open: OpenCategories)
       for (let round = 0; round < 3; round += 1) {
         const text = unique.name();
         const calls = Array.from({ length: 16 }, (_, index) =>
-          index % 2 === 0 ? add(text).then(() => true) : put(BigInt(30_000 + round * 100 + index), text.toUpperCase()),
+          index % 2 === 0 ? add(text) : put(BigInt(30_000 + round * 100 + index), text.toUpperCase()),
         );
-        const { values, reasons } = outcomes(await Promise.allSettled(calls));
-        expect(values).toEqual([true]);
+        const { values, reasons } = outcomes<unknown>(await Promise.allSettled<unknown>(calls));
+        expect(values).toHaveLength(1);
         for (const reason of reasons) expect(reason).toMatchObject(NAME_TAKEN);
       }
     });
@@ -227,17 +207,18 @@ function strictSuite(framework: TestFramework, name: string, open: OpenCategorie
     afterAll(() => adapters.close());
 
     const add = (categoryId: bigint) => ports.animals.add(newAnimal({ name: 'Luna', categoryId }));
+    const addCategory = () => new AddCategory(ports.categories).execute({ name: unique.name() });
 
     it('adds no animal whose category is unknown', async () => {
       await expect(add(1n)).rejects.toMatchObject(UNKNOWN);
-      const { id } = await ports.categories.add(unique.name());
+      const { id } = await addCategory();
       expect((await add(id)).categoryId).toBe(id);
       await expect(add(id + 1n)).rejects.toMatchObject(UNKNOWN);
       expect(await ports.animals.list({ limit: 100 })).toHaveLength(1);
     });
 
     it('refuses of many concurrent animals only those whose category is unknown', async () => {
-      const { id } = await ports.categories.add(unique.name());
+      const { id } = await addCategory();
       await checkDrawn(
         4,
         () => draws.many(1, 20, () => draws.isOneOf(4)),
@@ -252,7 +233,7 @@ function strictSuite(framework: TestFramework, name: string, open: OpenCategorie
     });
 
     it('puts no stored animal into an unknown category, and changes nothing else of it then', async () => {
-      const [from, to] = [await ports.categories.add(unique.name()), await ports.categories.add(unique.name())];
+      const [from, to] = [await addCategory(), await addCategory()];
       const animal = await add(from.id);
       const change = (categoryId: bigint) =>
         ports.animals.change(animal.id, { name: 'Milo', categoryId: categoryId as CategoryId });
@@ -263,11 +244,11 @@ function strictSuite(framework: TestFramework, name: string, open: OpenCategorie
     });
 
     it('has no animal of a removed category, whichever comes first', async () => {
-      const other = await ports.categories.add(unique.name());
+      const other = await addCategory();
       for (let round = 0; round < 15; round += 1) {
-        const category = await ports.categories.add(unique.name());
+        const category = await addCategory();
         const stored = await add(other.id);
-        const remove = () => ports.categories.remove(category.id);
+        const remove = () => new RemoveCategory(ports.categories, ports.cryptography).execute(category);
         const removing = draws.isOneOf(2) ? [remove()] : [];
         const adding = Array.from({ length: draws.integer(1, 4) }, () =>
           draws.isOneOf(2) ? add(category.id) : ports.animals.change(stored.id, { categoryId: category.id }),
@@ -278,7 +259,7 @@ function strictSuite(framework: TestFramework, name: string, open: OpenCategorie
         const removed = outcomes(await Promise.allSettled(removing));
         for (const reason of removed.reasons) expect(reason).toMatchObject(IN_USE);
         const isUsed = added.values.length > 0;
-        expect(removed.values).toEqual(isUsed ? [] : [true]);
+        expect(removed.values).toHaveLength(isUsed ? 0 : 1);
         expect(await ports.categories.findById(category.id)).toEqual(isUsed ? category : undefined);
       }
     });

@@ -92,3 +92,16 @@ export function outcomes<Value>(settled: readonly PromiseSettledResult<Value>[])
     reasons: settled.flatMap((each): unknown[] => (each.status === 'rejected' ? [each.reason] : [])),
   };
 }
+
+/** What a change is decided on. It is refused, so nothing changes. */
+export async function stateOf<State>(change: (decide: (state: State) => never) => Promise<unknown>): Promise<State> {
+  const states: State[] = [];
+  const refusal = new Error('refused');
+  const outcome: unknown = await change((state) => {
+    states.push(state);
+    throw refusal;
+  }).catch((error: unknown) => error);
+  if (outcome !== refusal) throw new Error('the refusal was lost', { cause: outcome });
+  if (states.length !== 1) throw new Error('it was not decided once');
+  return states[0] as State;
+}

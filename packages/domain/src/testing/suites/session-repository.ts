@@ -1,8 +1,14 @@
-import type { Account } from '../../accounts/account.js';
+import type { Account, AccountId } from '../../accounts/account.js';
 import { HOUR, later, MINUTE } from '../../kernel/clock.js';
-import { LONGEST_SESSION, type Session, SESSION_IDLE_TIME, sessionEnd } from '../../sessions/session.js';
+import {
+  decideBeginning,
+  LONGEST_SESSION,
+  type Session,
+  SESSION_IDLE_TIME,
+  sessionEnd,
+} from '../../sessions/session.js';
 import type { SessionRepository } from '../../sessions/session-repository.js';
-import { atOnce, NOON, openWithPassword, Unique } from './fixtures.js';
+import { atOnce, NOON, openWithPassword, stateOf, Unique } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
 
 type Needed = 'credentials' | 'sessions';
@@ -36,40 +42,50 @@ export function sessionRepositorySuite(framework: TestFramework, name: string, o
     const changed = (account: Account) =>
       ports.credentials.changePassword({ accountId: account.id, current: 'hash', next: 'other hash' });
 
-    it('finds a session with its account, by its token alone', async () => {
+    const begin = (session: Session) => sessions.add(session.accountId, () => session);
+
+    const accountOf = (id: AccountId) => stateOf<Account | undefined>((decide) => sessions.add(id, decide));
+
+    it('decides on the account as it is, adds what is decided, and finds it by its token alone', async () => {
       const account = await opened();
       const session = sessionOf(account);
-      expect(await sessions.add(session)).toBe(true);
+      expect(await accountOf(account.id)).toEqual(account);
+      expect(await sessions.add(account.id, () => undefined)).toBeUndefined();
+      expect(await sessions.find(session.tokenHash)).toBeUndefined();
+      expect(await begin(session)).toEqual(session);
       expect(await sessions.find(session.tokenHash)).toEqual({ session, account });
       expect(await sessions.find(newHash())).toBeUndefined();
+      const after = await changed(account);
+      expect(await accountOf(account.id)).toEqual(after);
+      expect(await sessions.find(session.tokenHash)).toEqual({ session, account: after });
     });
 
-    it('adds none to an account that has another password by now, or is closed', async () => {
+    it('knows no account that is closed', async () => {
       const account = await opened();
-      await changed(account);
-      expect(await sessions.add(sessionOf(account))).toBe(false);
-      const closed = await opened();
-      await ports.credentials.close({ accountId: closed.id, current: 'hash', at: NOON });
-      expect(await sessions.add(sessionOf(closed))).toBe(false);
+      const session = sessionOf(account);
+      await begin(session);
+      await ports.credentials.close({ accountId: account.id, current: 'hash', at: NOON });
+      expect(await accountOf(account.id)).toBeUndefined();
+      expect(await sessions.find(session.tokenHash)).toBeUndefined();
     });
 
-    it('finds none once its account has another password, or is closed', async () => {
-      for (const end of [
-        changed,
-        (account: Account) => ports.credentials.close({ accountId: account.id, current: 'hash', at: NOON }),
-      ]) {
+    it('begins no session with a former password, whatever comes first', async () => {
+      await atOnce(10, async () => {
         const account = await opened();
         const session = sessionOf(account);
-        await sessions.add(session);
-        await end(account);
-        expect(await sessions.find(session.tokenHash)).toBeUndefined();
-      }
+        const [after, begun] = await Promise.all([
+          changed(account),
+          sessions.add(account.id, (current) => decideBeginning(current, session)),
+        ]);
+        const found = await sessions.find(session.tokenHash);
+        expect(found).toEqual(begun && { session, account: after });
+      });
     });
 
     it('keeps when a session was used', async () => {
       const account = await opened();
       const session = sessionOf(account);
-      await sessions.add(session);
+      await begin(session);
       const used = { ...session, usedAt: later(NOON, MINUTE) };
       expect(await sessions.use(used)).toBe(true);
       expect((await sessions.find(session.tokenHash))?.session).toEqual(used);
@@ -78,7 +94,7 @@ export function sessionRepositorySuite(framework: TestFramework, name: string, o
     it('gives a session another token and version, and its former token is of no use', async () => {
       const account = await opened();
       const session = sessionOf(account);
-      await sessions.add(session);
+      await begin(session);
       const after = await changed(account);
       if (after === undefined) throw new Error('the password was not changed');
       const renewed = sessionOf(after, { id: session.id });
@@ -92,7 +108,7 @@ export function sessionRepositorySuite(framework: TestFramework, name: string, o
     it('brings back no session that has ended, whatever is kept of it then', async () => {
       const account = await opened();
       const session = sessionOf(account);
-      await sessions.add(session);
+      await begin(session);
       await sessions.end(session.id);
       expect(await sessions.use(session)).toBe(false);
       expect(await sessions.renew(session)).toBe(false);
@@ -104,7 +120,7 @@ export function sessionRepositorySuite(framework: TestFramework, name: string, o
       const found = await atOnce(20, async () => {
         const session = sessionOf(account);
         const renewed = { ...session, tokenHash: newHash() };
-        await sessions.add(session);
+        await begin(session);
         await Promise.all([sessions.use(session), sessions.renew(renewed), sessions.end(session.id)]);
         return (await sessions.find(session.tokenHash)) ?? (await sessions.find(renewed.tokenHash));
       });
@@ -114,9 +130,9 @@ export function sessionRepositorySuite(framework: TestFramework, name: string, o
     it('ends all sessions of one account for good, whatever races it, and no other', async () => {
       const [account, bystander] = [await opened(), await opened()];
       const others = sessionOf(bystander);
-      await sessions.add(others);
+      await begin(others);
       const all = Array.from({ length: 20 }, () => sessionOf(account));
-      await Promise.all(all.map((session) => sessions.add(session)));
+      await Promise.all(all.map((session) => begin(session)));
       const renewed = all.map((session) => ({ ...session, tokenHash: newHash() }));
       await Promise.all([
         ...all.map((session) => sessions.use({ ...session, usedAt: later(NOON, MINUTE) })),
@@ -126,7 +142,7 @@ export function sessionRepositorySuite(framework: TestFramework, name: string, o
       for (const { tokenHash } of [...all, ...renewed]) expect(await sessions.find(tokenHash)).toBeUndefined();
       expect((await sessions.find(others.tokenHash))?.session).toEqual(others);
       const next = sessionOf(account);
-      expect(await sessions.add(next)).toBe(true);
+      expect(await begin(next)).toEqual(next);
       expect((await sessions.find(next.tokenHash))?.session).toEqual(next);
     });
 
@@ -135,7 +151,7 @@ export function sessionRepositorySuite(framework: TestFramework, name: string, o
       const idle = sessionOf(account);
       const long = sessionOf(account, { begunAt: later(NOON, -LONGEST_SESSION + MINUTE) });
       const used = sessionOf(account, { usedAt: later(NOON, HOUR) });
-      for (const each of [idle, long, used]) await sessions.add(each);
+      for (const each of [idle, long, used]) await begin(each);
       expect(sessionEnd(long)).toBe(later(NOON, MINUTE));
       expect(await sessions.purge(later(NOON, SESSION_IDLE_TIME))).toBeGreaterThanOrEqual(2);
       expect(await sessions.find(idle.tokenHash)).toBeUndefined();

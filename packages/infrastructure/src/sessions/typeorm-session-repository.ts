@@ -5,6 +5,7 @@ import {
   type Session,
   sessionEnd,
   type SessionRepository,
+  type SessionState,
 } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import { lockAccount } from '../accounts/account-queries.js';
@@ -16,26 +17,28 @@ import { inTransaction } from '../database/transactions.js';
 import { type SessionRow, sessionSchema } from './session.schema.js';
 
 /** Only `add` inserts a row, so an ended session stays ended, whatever requests are in progress. */
-export class PostgresSessionRepository implements SessionRepository {
+export class TypeOrmSessionRepository implements SessionRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  async add(session: Session): Promise<boolean> {
-    const { accountId: id, credentialVersion } = session;
+  async add(
+    accountId: AccountId,
+    decide: (account: Account | undefined) => Session | undefined,
+  ): Promise<Session | undefined> {
     return inTransaction(this.dataSource, async (manager) => {
-      // Locked, so that a session never begins during a change of the password.
-      if ((await lockAccount(manager, { id, credentialVersion })) === null) return false;
-      await manager.insert(sessionSchema, { ...session, expiresAt: sessionEnd(session) });
-      return true;
+      const account = await lockAccount(manager, { id: accountId });
+      const session = decide(account === null ? undefined : accountFrom(account));
+      if (session !== undefined) await manager.insert(sessionSchema, { ...session, expiresAt: sessionEnd(session) });
+      return session;
     });
   }
 
-  async find(tokenHash: string): Promise<{ readonly session: Session; readonly account: Account } | undefined> {
+  async find(tokenHash: string): Promise<SessionState | undefined> {
     const found = await readFromDatabase(this.dataSource, () =>
       this.dataSource.manager
         .createQueryBuilder(sessionSchema, 'session')
         .innerJoinAndMapOne('session.account', 'Account', 'account', 'account.id = session.accountId')
         .where({ tokenHash })
-        .andWhere('account.credentialVersion = session.credentialVersion AND account.closedAt IS NULL')
+        .andWhere('account.closedAt IS NULL')
         .getOne(),
     );
     if (found === null) return undefined;
@@ -65,6 +68,7 @@ export class PostgresSessionRepository implements SessionRepository {
     return deletePortions(this.dataSource, { table: 'sessions', time: 'expire' }, until);
   }
 
+  // One statement, not a decision on a locked row: a used session is written from pages of the portal.
   private async change(which: Partial<Session>, change: Partial<SessionRow>): Promise<boolean> {
     const { affected } = await writeToDatabase(this.dataSource, (manager) =>
       manager.update(sessionSchema, which, change),

@@ -1,0 +1,145 @@
+import {
+  type AdditionState,
+  type Category,
+  type CategoryId,
+  categoryNameKey,
+  categoryNameTaken,
+  type CategoryQuery,
+  type CategoryRepository,
+  type NamedCategory,
+  type NamingState,
+  type RemovalState,
+  type Transaction,
+} from '@adoption-store/domain';
+import type { DataSource, EntityManager } from 'typeorm';
+import { Columns } from '../database/columns.js';
+import { sqlState, UNIQUE_VIOLATION } from '../database/database-errors.js';
+import { readPrepared, type Statement } from '../database/prepared.js';
+import { attempt, inTransaction } from '../database/transactions.js';
+import { categorySchema } from './category.schema.js';
+
+/** An arbitrary constant that must never change: whoever changes categories holds this lock. */
+const CATEGORIES_LOCK = 4_711_120_367;
+
+/** Far more ids than there are animals in any database. */
+const WIDEST_RANGE = 2 ** 48;
+
+const CANDIDATE = `
+  SELECT id FROM next_category_id(floor(random() * $1)::bigint) AS candidate (id)
+  WHERE NOT is_category_used(id) AND NOT EXISTS (SELECT FROM categories WHERE categories.id = candidate.id)`;
+
+const columns = new Columns(categorySchema);
+
+const SELECT = `SELECT ${columns.list()} FROM categories`;
+
+const FIND = { name: 'categories find', text: `${SELECT} WHERE id = $1` };
+
+function listOf({ ids, after, before, limit }: CategoryQuery): Statement & { readonly values: unknown[] } {
+  const values: unknown[] = [limit];
+  const filters = [
+    { name: 'ids', value: ids, condition: (place: string) => `id = ANY(${place})` },
+    { name: 'after', value: after, condition: (place: string) => `id > ${place}` },
+    { name: 'before', value: before, condition: (place: string) => `id < ${place}` },
+  ].filter(({ value }) => value !== undefined);
+  const conditions = filters.map(({ value, condition }) => condition(`$${values.push(value)}`));
+  const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
+  return {
+    name: ['categories', ...filters.map(({ name }) => name)].join(' '),
+    text: `${SELECT}${where} ORDER BY id${before === undefined ? '' : ' DESC'} LIMIT $1`,
+    values,
+  };
+}
+
+export class TypeOrmCategoryRepository implements CategoryRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  async add(name: string, decide: (state: AdditionState) => Category, transaction?: Transaction): Promise<Category> {
+    return this.change(async (manager) => {
+      const state = { id: await unusedId(manager), namesake: await findNamesake(manager, name) };
+      return store(manager, decide(state));
+    }, transaction);
+  }
+
+  async findById(id: CategoryId): Promise<Category | undefined> {
+    const [row] = await readPrepared(this.dataSource, FIND, [id]);
+    return row && columns.fromValues(row);
+  }
+
+  async list(query: CategoryQuery): Promise<readonly Category[]> {
+    const { values, ...statement } = listOf(query);
+    const rows = await readPrepared(this.dataSource, statement, values);
+    const categories = rows.map((row) => columns.fromValues(row));
+    return query.before === undefined ? categories : categories.reverse();
+  }
+
+  async name({ id, name }: Category, decide: (state: NamingState) => NamedCategory): Promise<NamedCategory> {
+    return this.change(async (manager) => {
+      const state = { category: await lockCategory(manager, id), namesake: await findNamesake(manager, name) };
+      const named = decide(state);
+      await store(manager, named.category);
+      return named;
+    });
+  }
+
+  async remove(id: CategoryId, decide: (state: RemovalState) => void): Promise<void> {
+    return this.change(async (manager) => {
+      const category = await lockCategory(manager, id);
+      // Read once the row is locked, so that an animal that came first has been committed.
+      const [{ isUsed }] = await manager.query<[{ isUsed: boolean }]>('SELECT is_category_used($1) AS "isUsed"', [id]);
+      decide({ category, isUsed });
+      await manager.delete(categorySchema, { id });
+    });
+  }
+
+  /**
+   * Runs one change at a time, because changes are rare, and whether a name or an id is free depends on all categories.
+   * Locks are taken in this order: the idempotency record, this lock, the category's row. An animal's row is never locked.
+   */
+  private async change<Result>(
+    work: (manager: EntityManager) => Promise<Result>,
+    within?: Transaction,
+  ): Promise<Result> {
+    return inTransaction(
+      this.dataSource,
+      async (manager) => {
+        await manager.query('SELECT pg_advisory_xact_lock($1)', [CATEGORIES_LOCK]);
+        return work(manager);
+      },
+      { within },
+    );
+  }
+}
+
+/**
+ * A used candidate moves the sequence forward by a random step, from a range that doubles with each try. So few tries pass
+ * any number of used ids in a row, and nobody can use just those ids that will be tried. It ends, because a try within a
+ * range twice as wide as there are used ids succeeds with a chance of at least a half, and each later one with a better one.
+ */
+async function unusedId(manager: EntityManager): Promise<CategoryId> {
+  for (let range = 1; range <= WIDEST_RANGE; range *= 2) {
+    const [candidate] = await manager.query<{ id: string }[]>(CANDIDATE, [range]);
+    if (candidate !== undefined) return BigInt(candidate.id) as CategoryId;
+  }
+  throw new Error('no unused id was found for a category');
+}
+
+/** Waits for animals that are being put into the category (`known_category`), and makes later ones wait. */
+async function lockCategory(manager: EntityManager, id: CategoryId): Promise<Category | undefined> {
+  const lock = { mode: 'pessimistic_write' } as const;
+  return (await manager.findOne(categorySchema, { where: { id }, lock })) ?? undefined;
+}
+
+async function findNamesake(manager: EntityManager, name: string): Promise<Category | undefined> {
+  return (await manager.findOneBy(categorySchema, { nameKey: categoryNameKey(name) })) ?? undefined;
+}
+
+/** @throws DomainError `category_name_taken` if a process of the version before, which takes no such lock, gave the name. */
+async function store(manager: EntityManager, category: Category): Promise<Category> {
+  const row = { ...category, nameKey: categoryNameKey(category.name) };
+  try {
+    await attempt(manager, (within) => within.upsert(categorySchema, row, ['id']));
+    return category;
+  } catch (error) {
+    throw sqlState(error) === UNIQUE_VIOLATION ? categoryNameTaken(category.name) : error;
+  }
+}
