@@ -1,5 +1,6 @@
 import type { Instant } from '../kernel/clock.js';
-import type { MessageId } from './message.js';
+import { DomainError } from '../kernel/errors.js';
+import { decideRetry, type MessageId } from './message.js';
 import type { MessagePlace, MessageQueue } from './message-queue.js';
 
 /** Messages read at a time. */
@@ -16,10 +17,22 @@ export class RetryFailedMessages {
     while (after !== undefined) {
       const failed = await this.messages.list({ status: 'failed', after, limit: PORTION });
       for (const { message } of failed) {
-        if ((await this.messages.retry(message.id)) === 'failed') retried += 1;
+        if (await this.retry(message.id)) retried += 1;
       }
       after = failed.at(-1)?.message;
     }
     return retried;
+  }
+
+  /** False if another operator was first, or the message is purged. */
+  private async retry(id: MessageId): Promise<boolean> {
+    try {
+      await this.messages.retry(id, (state) => decideRetry(state, { id }));
+      return true;
+    } catch (error) {
+      const isLate = error instanceof DomainError && ['message_not_failed', 'not_found'].includes(error.code);
+      if (isLate) return false;
+      throw error;
+    }
   }
 }
