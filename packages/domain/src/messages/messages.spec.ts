@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { plan } from '../accounts/plan.js';
 import { createApplication } from '../application.js';
 import { DAY, HOUR, later, SECOND } from '../kernel/clock.js';
+import { DomainError } from '../kernel/errors.js';
 import { inMemoryPorts, ManualClock } from '../testing/index.js';
 import {
   decideFailure,
@@ -205,6 +206,8 @@ describe('a message that has failed', () => {
     expect(await statusOf(id)).toBe('failed');
     await retryMessage.execute({ id });
     expect(await statusOf(id)).toBe('queued');
+    const refusal = { code: 'message_not_failed', message: `message ${id} has not failed: it is queued` };
+    await expect(retryMessage.execute({ id })).rejects.toMatchObject(refusal);
     expect((await deliver()).deliveries).toMatchObject([{ attempt: 1, outcome: 'postponed' }]);
     sender.failure = undefined;
     clock.advance(HOUR);
@@ -229,6 +232,22 @@ describe('a message that has failed', () => {
     expect(await retryFailedMessages.execute({ since })).toBe(0);
     expect(await statusOf(old)).toBe('failed');
     expect(new Set(await Promise.all(ids.map(statusOf)))).toEqual(new Set(['queued']));
+  });
+
+  it('is retried with all others though some are retried or purged meanwhile, but not without the store', async () => {
+    const { queue, deliver, sender, clock, retryFailedMessages, ports } = await openStore(failing);
+    sender.failure = new Error('no');
+    for (let count = 0; count < 4; count += 1) await queue('Hello');
+    await deliver();
+    const retry = jest.spyOn(ports.messages, 'retry');
+    for (const code of ['message_not_failed', 'not_found'] as const) {
+      retry.mockRejectedValueOnce(new DomainError(code, 'meanwhile'));
+    }
+    expect(await retryFailedMessages.execute({ since: clock.now() })).toBe(2);
+    for (const failure of [new DomainError('service_unavailable', 'away'), new Error('away')]) {
+      retry.mockRejectedValueOnce(failure);
+      await expect(retryFailedMessages.execute({ since: clock.now() })).rejects.toBe(failure);
+    }
   });
 
   it('is listed with its account, as all of an account are, and never with its text', async () => {

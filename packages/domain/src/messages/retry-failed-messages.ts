@@ -1,13 +1,18 @@
 import type { Instant } from '../kernel/clock.js';
 import { DomainError } from '../kernel/errors.js';
-import { decideRetry, type MessageId } from './message.js';
+import type { MessageId } from './message.js';
 import type { MessagePlace, MessageQueue } from './message-queue.js';
+import { RetryMessage } from './retry-message.js';
 
 /** Messages read at a time. */
 const PORTION = 100;
 
 export class RetryFailedMessages {
-  constructor(private readonly messages: MessageQueue) {}
+  private readonly retryMessage: RetryMessage;
+
+  constructor(private readonly messages: MessageQueue) {
+    this.retryMessage = new RetryMessage(messages);
+  }
 
   /** Queues every failed message again that was written at that instant or later; how many this call has queued. */
   async execute({ since }: { readonly since: Instant }): Promise<number> {
@@ -27,11 +32,10 @@ export class RetryFailedMessages {
   /** False if another operator was first, or the message is purged. */
   private async retry(id: MessageId): Promise<boolean> {
     try {
-      await this.messages.retry(id, (state) => decideRetry(state, { id }));
+      await this.retryMessage.execute({ id });
       return true;
     } catch (error) {
-      const isLate = error instanceof DomainError && ['message_not_failed', 'not_found'].includes(error.code);
-      if (isLate) return false;
+      if (error instanceof DomainError && ['message_not_failed', 'not_found'].includes(error.code)) return false;
       throw error;
     }
   }
