@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ask } from '@adoption-store/test-support';
+import fc from 'fast-check';
+import { Arena, races } from '../support/animal-race.js';
 import { type Replicas, startReplicas } from '../support/replicas.js';
 
+/** Rounds of the races for one animal each. */
+const RACE_ROUNDS = Number(process.env['RACE_ROUNDS'] ?? 1_000);
 /** Rounds of lists. More take longer and prove more. */
 const LIST_ROUNDS = Number(process.env['LIST_ROUNDS'] ?? 1);
 /** Milliseconds of a round of lists, at least. */
@@ -96,4 +100,34 @@ describe('two replicas on one PostgreSQL', () => {
       expect(lists.reduce((sum, { seen }) => sum + seen, 0)).toBeGreaterThan(1_000);
     },
   );
+});
+
+describe('two replicas, and an expiry in a third process', () => {
+  let replicas: Replicas;
+  let arena: Arena;
+  beforeAll(async () => {
+    replicas = await startReplicas();
+    arena = await Arena.open(replicas);
+  });
+  afterAll(async () => {
+    await arena.close();
+    await replicas.close();
+  });
+
+  it('change an animal and its orders, whatever is asked at once, as if one call came after another', async () => {
+    const answers = new Map<string, number>();
+    const count = (what: string) => answers.set(what, (answers.get(what) ?? 0) + 1);
+    const holds = fc.asyncProperty(races, async (race) => {
+      const { sent, serial } = await arena.run(race);
+      if (sent.some((call, place) => call !== serial[place])) count('not in the order of sending');
+      for (const { command, answer } of sent) count(`${command.kind}: ${answer.replace(/ (order )?\d+/g, '')}`);
+    });
+    // What is lost in one race may be won in the next, so there is nothing to shrink.
+    await fc.assert(holds, { numRuns: RACE_ROUNDS, endOnFailure: true });
+    if (process.env['RACE_ROUNDS'] !== undefined) console.log(`${RACE_ROUNDS} races`, answers);
+    // PostgreSQL's statistics include a connection after it is closed.
+    await replicas.stop();
+    const deadlocks = 'SELECT deadlocks::integer FROM pg_stat_database WHERE datname = current_database()';
+    expect(await ask(replicas.databaseUrl, deadlocks)).toEqual([{ deadlocks: 0 }]);
+  });
 });

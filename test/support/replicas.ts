@@ -9,18 +9,24 @@ export async function startReplicas() {
   const environment = { DATABASE_URL: database.url };
   const started = await Promise.all([startService(environment), startService(environment)]);
   const plan = ['--plan', 'enterprise', '--per-minute', '2000000000', '--per-day', '2000000000'];
-  const { stdout } = await run(KEYS, ['create', '--email', 'racer@example.com', ...plan], environment);
-  const headers = { authorization: `Bearer ${stdout.trim()}`, 'content-type': 'application/json' };
+  const issueKey = async (email: string) =>
+    (await run(KEYS, ['create', '--email', email, ...plan], environment)).stdout.trim();
+  const own = { authorization: `Bearer ${await issueKey('racer@example.com')}`, 'content-type': 'application/json' };
+  const stop = () => Promise.all(started.map(({ service }) => service.stop()));
   return {
     databaseUrl: database.url,
     /** The address of the replica whose turn it is. */
     originOf: (turn: number) => started[turn % 2]?.origin ?? '',
-    async send(method: string, url: string, body?: object) {
-      const response = await fetch(url, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+    /** A key of that account that no test exhausts. */
+    issueKey,
+    async send(method: string, url: string, body?: object, headers?: Readonly<Record<string, string>>) {
+      const init = { method, headers: { ...own, ...headers }, ...(body && { body: JSON.stringify(body) }) };
+      const response = await fetch(url, init);
       return { status: response.status, link: response.headers.get('link') ?? '', text: await response.text() };
     },
+    stop,
     async close() {
-      await Promise.all(started.map(({ service }) => service.stop()));
+      await stop();
       await database.drop();
     },
   };

@@ -9,6 +9,7 @@ import {
   MOST_COUNTED,
   newMessageId,
   type Ports,
+  type Transaction,
 } from '@adoption-store/domain';
 import { accountMailQueueSuite, messageQueueSuite } from '@adoption-store/domain/testing';
 import { ask, createDatabase, DatabaseGate, type TestDatabase, until } from '@adoption-store/test-support';
@@ -27,8 +28,9 @@ const NOW = instant(Date.UTC(2026, 0, 1, 12, 0, 0, 123));
 const openAccount = ({ accounts }: Ports) =>
   accounts.open({ email: `${randomUUID()}@example.com`, plan: { name: 'free' }, scopes: undefined, createdAt: NOW });
 
-function addTo(ports: Ports, accountId: AccountId, text = 'Hello', createdAt = NOW): Promise<Message> {
-  return ports.messages.add({ id: newMessageId(ports.cryptography), accountId, text, createdAt });
+function addTo(ports: Ports, accountId: AccountId, transaction?: Transaction): Promise<Message> {
+  const message = { id: newMessageId(ports.cryptography), accountId, text: 'Hello', createdAt: NOW };
+  return ports.messages.add(message, transaction);
 }
 
 const idsOf = (messages: readonly { readonly id: MessageId }[]) => messages.map(({ id }) => id);
@@ -119,8 +121,8 @@ describe('messages in PostgreSQL', () => {
     const request = (key: string) => ({ accountId: id, key, fingerprint: key, now: NOW, expiredUntil: instant(0) });
     const queued = async () => (await client.query(`SELECT FROM messages`)).rowCount;
     const soon = jest.spyOn(DelayedWork.prototype, 'soon');
-    await ports.idempotency.once(request('kept'), async () => {
-      await addTo(ports, id);
+    await ports.idempotency.once(request('kept'), async (transaction) => {
+      await addTo(ports, id, transaction);
       expect(soon).not.toHaveBeenCalled();
       expect([watching.calls(), await queued()]).toEqual([before, 0]);
       return 'queued';
@@ -128,8 +130,8 @@ describe('messages in PostgreSQL', () => {
     await watching.heard(before);
     expect(await queued()).toBe(1);
     soon.mockClear();
-    const refused = ports.idempotency.once(request('undone'), async () => {
-      await addTo(ports, id);
+    const refused = ports.idempotency.once(request('undone'), async (transaction) => {
+      await addTo(ports, id, transaction);
       throw new Error('undone');
     });
     await expect(refused).rejects.toThrow('undone');

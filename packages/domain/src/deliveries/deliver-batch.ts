@@ -42,6 +42,21 @@ export function pauseAfter(attempt: number, random: number): number {
   return Math.round(longest * (1 - random / 2));
 }
 
+/**
+ * What follows a failed attempt: another one after a pause, or none, if the attempts are used up or another would be
+ * refused, too.
+ *
+ * @param failure.random 0 to 1
+ */
+export function decideFailure(
+  { failures }: Pick<Claimed, 'failures'>,
+  failure: Pick<DeliveryPolicy, 'attempts'> & { readonly reason: unknown; readonly random: number },
+): { readonly status: 'queued'; readonly pause: number } | { readonly status: 'failed' } {
+  const attempt = failures + 1;
+  if (attempt >= failure.attempts || failure.reason instanceof RefusedForGood) return { status: 'failed' };
+  return { status: 'queued', pause: pauseAfter(attempt, failure.random) };
+}
+
 /** Delivers the items of a queue that are due, one batch per call. `About` is what is told of an item. */
 export abstract class DeliverBatch<Id extends string, Item extends Claimed<Id>, About> {
   constructor(
@@ -103,13 +118,13 @@ export abstract class DeliverBatch<Id extends string, Item extends Claimed<Id>, 
     try {
       if (!(await this.send(item, timeout))) return { outcome: 'dropped' };
     } catch (reason) {
-      const number = item.failures + 1;
-      if (number >= this.policy.attempts || reason instanceof RefusedForGood) {
+      const random = (this.cryptography.randomBytes(1)[0] ?? 0) / 255;
+      const next = decideFailure(item, { reason, random, attempts: this.policy.attempts });
+      if (next.status === 'failed') {
         await this.queue.markFailed(item);
         return { outcome: 'failed', reason };
       }
-      const random = (this.cryptography.randomBytes(1)[0] ?? 0) / 255;
-      await this.queue.postpone(item, pauseAfter(number, random));
+      await this.queue.postpone(item, next.pause);
       return { outcome: 'postponed', reason };
     }
     await this.queue.markSent(item.id);

@@ -3,7 +3,7 @@ import type { Claimed, DeliveryQueue } from '../deliveries/delivery-queue.js';
 import type { Instant } from '../kernel/clock.js';
 import type { Transaction } from '../kernel/transaction.js';
 import type { PagePlace } from '../kernel/page.js';
-import type { Message, MessageId, MessageStatus, NewMessage } from './message.js';
+import type { Message, MessageId, MessageState, NewMessage } from './message.js';
 
 export interface ClaimedMessage extends NewMessage, Claimed<MessageId> {
   /** The account's e-mail address. */
@@ -44,11 +44,11 @@ export interface MessageQueue extends DeliveryQueue<MessageId, ClaimedMessage> {
   /** At most `limit` of the account's messages with their texts, newest first: those next to the given place. */
   listOwn(query: OwnMessageQuery): Promise<readonly Message[]>;
   /**
-   * Queues a failed message again: it is due at once, as if nobody had tried to send it. Every claim of before is void.
-   * The status that the message had; only `failed` has changed anything, so of racing callers one gets that. Undefined
-   * where there is no such message.
+   * Queues a message again: `decide` gets its state, undefined if there is no such message, and what it returns is
+   * stored. The message is locked meanwhile. It is due at once, and every earlier claim is void. If `decide` throws,
+   * nothing has changed.
    */
-  retry(id: MessageId): Promise<MessageStatus | undefined>;
+  retry(id: MessageId, decide: (state: MessageState | undefined) => MessageState): Promise<void>;
   /** Deletes the sent and failed messages created at or before that instant. Returns their number. */
   purge(writtenUntil: Instant): Promise<number>;
 }

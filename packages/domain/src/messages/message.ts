@@ -3,14 +3,14 @@ import { randomBase62 } from '../kernel/base62.js';
 import type { Branded } from '../kernel/branded.js';
 import type { Instant } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
-import { invalid } from '../kernel/errors.js';
+import { DomainError, invalid } from '../kernel/errors.js';
 import { hasAtMostCodePoints, isStorable } from '../kernel/text.js';
 
 /** `msg_` and 24 base62 characters: 142 unpredictable bits. */
 export type MessageId = Branded<string, 'MessageId'>;
 
 export const MESSAGE_STATUSES = ['queued', 'sent', 'failed'] as const;
-/** `sent` is final; a `failed` one is `queued` again where the operator retries it. */
+/** `sent` is final; a `failed` one can be queued again (`decideRetry`). */
 export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
 
 export interface NewMessage {
@@ -30,10 +30,30 @@ export interface Message extends NewMessage {
   readonly status: MessageStatus;
 }
 
+/** How far the delivery of a message is. */
+export interface MessageState {
+  readonly status: MessageStatus;
+  /** Failed attempts so far. */
+  readonly failures: number;
+}
+
 export const MAX_MESSAGE_LENGTH = 4_096;
 
 export function newMessageId(cryptography: Cryptography): MessageId {
   return `msg_${randomBase62(24, cryptography)}` as MessageId;
+}
+
+/**
+ * The state of a message that an operator queues again: as if nobody had tried to send it, so with all its attempts.
+ *
+ * @throws DomainError `not_found`, or `message_not_failed` if it is queued or sent.
+ */
+export function decideRetry(state: MessageState | undefined, { id }: { readonly id: MessageId }): MessageState {
+  if (state === undefined) throw new DomainError('not_found', `no message has the id ${id}`);
+  if (state.status !== 'failed') {
+    throw new DomainError('message_not_failed', `message ${id} has not failed: it is ${state.status}`);
+  }
+  return { status: 'queued', failures: 0 };
 }
 
 /** @throws DomainError `invalid_parameter`, naming the field and the rule. */

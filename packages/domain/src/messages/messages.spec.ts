@@ -3,9 +3,18 @@ import fc from 'fast-check';
 import { plan } from '../accounts/plan.js';
 import { createApplication } from '../application.js';
 import { DAY, HOUR, later, SECOND } from '../kernel/clock.js';
+import { DomainError } from '../kernel/errors.js';
 import { inMemoryPorts, ManualClock } from '../testing/index.js';
-import { DEFAULT_DELIVERY_POLICY, type DeliveryPolicy, pauseAfter } from '../deliveries/deliver-batch.js';
+import {
+  decideFailure,
+  DEFAULT_DELIVERY_POLICY,
+  type DeliveryPolicy,
+  pauseAfter,
+  RefusedForGood,
+} from '../deliveries/deliver-batch.js';
+import { decisions } from '../testing/decisions.js';
 import type { Delivery } from './deliver-messages.js';
+import { decideRetry, type MessageId, type MessageStatus } from './message.js';
 
 async function openStore(delivery: Partial<DeliveryPolicy> = {}) {
   const ports = inMemoryPorts();
@@ -197,21 +206,12 @@ describe('a message that has failed', () => {
     expect(await statusOf(id)).toBe('failed');
     await retryMessage.execute({ id });
     expect(await statusOf(id)).toBe('queued');
+    const refusal = { code: 'message_not_failed', message: `message ${id} has not failed: it is queued` };
+    await expect(retryMessage.execute({ id })).rejects.toMatchObject(refusal);
     expect((await deliver()).deliveries).toMatchObject([{ attempt: 1, outcome: 'postponed' }]);
     sender.failure = undefined;
     clock.advance(HOUR);
     expect((await deliver()).deliveries).toMatchObject([{ attempt: 2, outcome: 'sent' }]);
-  });
-
-  it('is the only one that a retry takes', async () => {
-    const { queue, deliver, sender, retryMessage } = await openStore(failing);
-    const { id } = await queue('Hello');
-    const queued = { code: 'message_not_failed', message: `message ${id} has not failed: it is queued` };
-    await expect(retryMessage.execute({ id })).rejects.toMatchObject(queued);
-    await deliver();
-    await expect(retryMessage.execute({ id })).rejects.toMatchObject({ code: 'message_not_failed' });
-    expect(sender.delivered).toHaveLength(1);
-    await expect(retryMessage.execute({ id: 'msg_0' })).rejects.toMatchObject({ code: 'not_found' });
   });
 
   it('is retried with all others that were written since an instant, each once', async () => {
@@ -224,7 +224,7 @@ describe('a message that has failed', () => {
     for (let count = 0; count < 101; count += 1) ids.push((await queue('young')).id);
     while ((await deliver()).mayHaveMore);
     // Though each fails again meanwhile.
-    const retry = jest.spyOn(ports.messages, 'retry').mockResolvedValue('failed');
+    const retry = jest.spyOn(ports.messages, 'retry').mockResolvedValue();
     expect(await retryFailedMessages.execute({ since })).toBe(101);
     expect(new Set(retry.mock.calls.map(([id]) => id)).size).toBe(101);
     retry.mockRestore();
@@ -232,6 +232,22 @@ describe('a message that has failed', () => {
     expect(await retryFailedMessages.execute({ since })).toBe(0);
     expect(await statusOf(old)).toBe('failed');
     expect(new Set(await Promise.all(ids.map(statusOf)))).toEqual(new Set(['queued']));
+  });
+
+  it('is retried with all others though some are retried or purged meanwhile, but not without the store', async () => {
+    const { queue, deliver, sender, clock, retryFailedMessages, ports } = await openStore(failing);
+    sender.failure = new Error('no');
+    for (let count = 0; count < 4; count += 1) await queue('Hello');
+    await deliver();
+    const retry = jest.spyOn(ports.messages, 'retry');
+    for (const code of ['message_not_failed', 'not_found'] as const) {
+      retry.mockRejectedValueOnce(new DomainError(code, 'meanwhile'));
+    }
+    expect(await retryFailedMessages.execute({ since: clock.now() })).toBe(2);
+    for (const failure of [new DomainError('service_unavailable', 'away'), new Error('away')]) {
+      retry.mockRejectedValueOnce(failure);
+      await expect(retryFailedMessages.execute({ since: clock.now() })).rejects.toBe(failure);
+    }
   });
 
   it('is listed with its account, as all of an account are, and never with its text', async () => {
@@ -274,6 +290,40 @@ it('sent and failed messages are purged 90 days after they were created, and que
     await expect(getMessage.execute({ accountId, id })).rejects.toMatchObject({ code: 'not_found' });
   }
   expect(await statusOf(queued.id)).toBe('queued');
+});
+
+describe('the decision to retry a message', () => {
+  const id = 'msg_1' as MessageId;
+  const message = decisions({ it, expect }, decideRetry);
+  const of = (status: MessageStatus, failures: number) => message(`a ${status} message`, { status, failures });
+  of('failed', 16).when('it is retried', { id }).then('it has all its attempts', { status: 'queued', failures: 0 });
+  of('queued', 0)
+    .when('it is retried', { id })
+    .thenRefused('message_not_failed', 'message msg_1 has not failed: it is queued');
+  of('sent', 3)
+    .when('it is retried', { id })
+    .thenRefused('message_not_failed', 'message msg_1 has not failed: it is sent');
+  message('no message', undefined)
+    .when('it is retried', { id })
+    .thenRefused('not_found', 'no message has the id msg_1');
+});
+
+describe('the decision after a failed attempt', () => {
+  const attempts = 3;
+  const reason = new Error('the mail server is away');
+  const item = decisions({ it, expect }, decideFailure);
+  const given = (failures: number) => item(`an item that had failed ${failures} times`, { failures });
+  const fails = { attempts, reason, random: 0 };
+  const isRefused = { ...fails, reason: new RefusedForGood('no such mailbox') };
+  given(0)
+    .when('it fails', fails)
+    .then('it is tried again', { status: 'queued', pause: 5 * SECOND });
+  given(1)
+    .when('it fails', fails)
+    .then('it is tried again later', { status: 'queued', pause: 10 * SECOND });
+  given(2).when('it fails for the last time', fails).then('it is given up', { status: 'failed' });
+  given(3).when('it fails though fewer attempts are allowed now', fails).then('it is given up', { status: 'failed' });
+  given(0).when('it is refused for good', isRefused).then('it is given up', { status: 'failed' });
 });
 
 describe('the pause after a failed attempt', () => {

@@ -1,12 +1,18 @@
 import type { Instant } from '../kernel/clock.js';
+import { DomainError } from '../kernel/errors.js';
 import type { MessageId } from './message.js';
 import type { MessagePlace, MessageQueue } from './message-queue.js';
+import { RetryMessage } from './retry-message.js';
 
 /** Messages read at a time. */
 const PORTION = 100;
 
 export class RetryFailedMessages {
-  constructor(private readonly messages: MessageQueue) {}
+  private readonly retryMessage: RetryMessage;
+
+  constructor(private readonly messages: MessageQueue) {
+    this.retryMessage = new RetryMessage(messages);
+  }
 
   /** Queues every failed message again that was written at that instant or later; how many this call has queued. */
   async execute({ since }: { readonly since: Instant }): Promise<number> {
@@ -16,10 +22,21 @@ export class RetryFailedMessages {
     while (after !== undefined) {
       const failed = await this.messages.list({ status: 'failed', after, limit: PORTION });
       for (const { message } of failed) {
-        if ((await this.messages.retry(message.id)) === 'failed') retried += 1;
+        if (await this.retry(message.id)) retried += 1;
       }
       after = failed.at(-1)?.message;
     }
     return retried;
+  }
+
+  /** False if another operator was first, or the message is purged. */
+  private async retry(id: MessageId): Promise<boolean> {
+    try {
+      await this.retryMessage.execute({ id });
+      return true;
+    } catch (error) {
+      if (error instanceof DomainError && ['message_not_failed', 'not_found'].includes(error.code)) return false;
+      throw error;
+    }
   }
 }

@@ -1,6 +1,6 @@
 import type { AccountId } from '../accounts/account.js';
 import type { Clock, Instant } from '../kernel/clock.js';
-import type { Message, MessageId, MessageStatus, NewMessage } from '../messages/message.js';
+import type { Message, MessageId, MessageState, MessageStatus, NewMessage } from '../messages/message.js';
 import type {
   AccountMessage,
   ClaimedMessage,
@@ -63,12 +63,10 @@ export class InMemoryMessageQueue
     return own.filter((message) => after === undefined || inOrder(message, after) < 0).slice(0, limit);
   }
 
-  async retry(id: MessageId): Promise<MessageStatus | undefined> {
+  async retry(id: MessageId, decide: (state: MessageState | undefined) => MessageState): Promise<void> {
     const job = this.jobs.get(id);
-    if (job?.status === 'failed') {
-      this.jobs.set(id, { ...job, status: 'queued', number: job.number + 1, failures: 0, dueAt: this.clock.now() });
-    }
-    return job?.status;
+    const decided = decide(job);
+    if (job !== undefined) this.jobs.set(id, { ...job, ...decided, number: job.number + 1, dueAt: this.clock.now() });
   }
 
   async purge(writtenUntil: Instant): Promise<number> {

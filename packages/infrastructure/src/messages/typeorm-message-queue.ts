@@ -8,7 +8,7 @@ import {
   type MessageId,
   type MessageQuery,
   type MessageQueue,
-  type MessageStatus,
+  type MessageState,
   type NewMessage,
   type OwnMessageQuery,
   type Transaction,
@@ -19,16 +19,8 @@ import { readFromDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { PostgresDeliveryQueue } from '../database/postgres-delivery-queue.js';
 import { writeToDatabase } from '../database/transaction-limits.js';
+import { inTransaction } from '../database/transactions.js';
 import { accountMessageFrom, messageFrom, messageSchema } from './message.schema.js';
-
-/** Counts as a new claim, so that the holder of an earlier claim can't change anything. */
-const RETRY = `
-  WITH found AS (SELECT id, status FROM messages WHERE id = $1 FOR NO KEY UPDATE),
-  retried AS (
-    UPDATE messages SET status = 'queued', claims = claims + 1, failures = 0, due_at = now()
-    FROM found WHERE messages.id = found.id AND found.status = 'failed'
-  )
-  SELECT status FROM found`;
 
 type ClaimedRow = Omit<ClaimedMessage, 'accountId' | 'createdAt' | 'traceparent' | 'requestId'> & {
   readonly accountId: string;
@@ -44,6 +36,8 @@ const QUEUE = {
     account_id AS "accountId", text, claimed.created_at AS "createdAt", traceparent, request_id AS "requestId",
     email AS from`,
 };
+
+const lock = { mode: 'for_no_key_update' } as const;
 
 export class TypeOrmMessageQueue
   extends PostgresDeliveryQueue<MessageId, ClaimedMessage, ClaimedRow>
@@ -119,12 +113,18 @@ export class TypeOrmMessageQueue
     return isBack ? found.reverse() : found;
   }
 
-  async retry(id: MessageId): Promise<MessageStatus | undefined> {
-    if (id.includes('\0')) return undefined;
-    const rows = await writeToDatabase(this.dataSource, (manager) =>
-      manager.query<{ readonly status: MessageStatus }[]>(RETRY, [id]),
-    );
-    return rows[0]?.status;
+  async retry(id: MessageId, decide: (state: MessageState | undefined) => MessageState): Promise<void> {
+    await inTransaction(this.dataSource, async (manager) => {
+      // PostgreSQL's text can't contain U+0000, so no id has it.
+      const row = id.includes('\0') ? null : await manager.findOne(messageSchema, { where: { id }, lock });
+      const { status, failures } = decide(row ?? undefined);
+      // Counts as a new claim, so that the holder of an earlier one can't change anything.
+      await manager.update(
+        messageSchema,
+        { id },
+        { status, failures, claims: () => 'claims + 1', dueAt: () => 'now()' },
+      );
+    });
   }
 
   async purge(writtenUntil: Instant): Promise<number> {

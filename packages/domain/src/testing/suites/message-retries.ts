@@ -1,7 +1,7 @@
 import type { Account } from '../../accounts/account.js';
 import type { Ports } from '../../application.js';
 import { HOUR, type Instant, instant, later, MINUTE } from '../../kernel/clock.js';
-import type { Message, MessageId } from '../../messages/message.js';
+import type { Message, MessageId, MessageState } from '../../messages/message.js';
 import type { MessageQuery } from '../../messages/message-queue.js';
 import { atOnce, NOON, type Unique } from './fixtures.js';
 import type { TestFramework } from './framework.js';
@@ -30,50 +30,45 @@ export function messageRetries(
   const statusOf = async ({ accountId, id }: Message) => (await opened().messages.findById(accountId, id))?.status;
 
   describe('a retry', () => {
-    it('queues a failed message as if it had never been tried, and reports that it had failed', async () => {
+    /** Queues it with one more failed attempt than it had, so that the number tells how many retries there were. */
+    const countUp = (state: MessageState | undefined): MessageState => ({
+      status: 'queued',
+      failures: (state?.failures ?? 0) + 1,
+    });
+
+    it('stores what is decided, makes the message due at once, and voids every claim of before', async () => {
       const message = await add(await openAccount());
       await opened().messages.postpone(await claimOne(message.id), 0);
-      await opened().messages.markFailed(await claimOne(message.id));
-      expect(await opened().messages.retry(message.id)).toBe('failed');
-      expect(await statusOf(message)).toBe('queued');
-      expect(await claim(message.id)).toMatchObject([{ failures: 0 }]);
-      await opened().messages.markSent(message.id);
-    });
-
-    it('changes no message that is queued or sent, and says which it is', async () => {
-      const message = await add(await openAccount());
-      expect(await opened().messages.retry(message.id)).toBe('queued');
-      const claimed = await claimOne(message.id);
-      expect(await opened().messages.retry(message.id)).toBe('queued');
-      expect(await claim(message.id)).toEqual([]);
-      await opened().messages.markSent(claimed.id);
-      expect(await opened().messages.retry(message.id)).toBe('sent');
-      expect(await statusOf(message)).toBe('sent');
-      for (const unknown of ['msg_0', '', 'msg_\0']) {
-        expect(await opened().messages.retry(unknown as MessageId)).toBeUndefined();
-      }
-    });
-
-    it('is done once, however many race with it, and then one claims the message', async () => {
-      const message = await failed(await openAccount());
-      const statuses = await atOnce(20, () => opened().messages.retry(message.id));
-      expect(statuses.filter((status) => status === 'failed')).toHaveLength(1);
-      expect(new Set(statuses)).toEqual(new Set(['failed', 'queued']));
-      const claims = await atOnce(20, () => claim(message.id));
-      const claimed = [...claims.flat(), ...(await claim(message.id))];
-      expect(claimed).toHaveLength(1);
-      await opened().messages.markSent(message.id);
-    });
-
-    it('voids every claim of before', async () => {
-      const message = await add(await openAccount());
       const claimed = await claimOne(message.id);
       await opened().messages.markFailed(claimed);
-      await opened().messages.retry(message.id);
+      await opened().messages.retry(message.id, (state) => {
+        expect(state).toMatchObject({ status: 'failed', failures: 1 });
+        return countUp(state);
+      });
       await opened().messages.markFailed(claimed);
       await opened().messages.postpone(claimed, HOUR);
       expect(await statusOf(message)).toBe('queued');
-      expect(await claim(message.id)).toMatchObject([{ failures: 0 }]);
+      expect(await claim(message.id)).toMatchObject([{ failures: 2, number: claimed.number + 2 }]);
+      await opened().messages.markSent(message.id);
+    });
+
+    it('changes nothing if it is refused, as it can be if there is no such message', async () => {
+      const refuse = (state: MessageState | undefined) => {
+        throw new Error(state?.status ?? 'unknown');
+      };
+      const message = await failed(await openAccount());
+      await expect(opened().messages.retry(message.id, refuse)).rejects.toThrow('failed');
+      expect(await statusOf(message)).toBe('failed');
+      expect(await claim(message.id)).toEqual([]);
+      for (const unknown of ['msg_0', '', 'msg_\0']) {
+        await expect(opened().messages.retry(unknown as MessageId, refuse)).rejects.toThrow('unknown');
+      }
+    });
+
+    it('is decided on what the one before has stored, however many race', async () => {
+      const message = await failed(await openAccount());
+      await atOnce(20, () => opened().messages.retry(message.id, countUp));
+      expect(await claim(message.id)).toMatchObject([{ failures: 20 }]);
       await opened().messages.markSent(message.id);
     });
   });

@@ -1,0 +1,170 @@
+import {
+  type AccountId,
+  type AnimalId,
+  animalVersion,
+  type Application,
+  type CategoryId,
+  createApplication,
+  DEFAULT_ORDER_TTL,
+  DomainError,
+  HOUR,
+  later,
+  type OrderId,
+  type PetStatus,
+  type Ports,
+} from '@adoption-store/domain';
+import { inMemoryPorts } from '@adoption-store/domain/testing';
+
+export const CATEGORY = 1n as CategoryId;
+/** The accounts, by their addresses. */
+export const ACCOUNTS = ['first@example.com', 'second@example.com'] as const;
+const NONE = 0n as OrderId;
+const STATUSES: Partial<Record<DomainError['kind'], number>> = { not_found: 404, precondition: 412, conflict: 409 };
+
+export interface Content {
+  readonly name: string;
+  readonly status: PetStatus;
+}
+
+/** What one caller asks for. `wanted` is an If-Match: the animal must be like this. */
+export type Command =
+  | { readonly kind: 'change'; readonly change: Partial<Content>; readonly wanted?: Content | undefined }
+  | { readonly kind: 'withdraw'; readonly wanted?: Content | undefined }
+  | { readonly kind: 'place'; readonly account: number }
+  | { readonly kind: 'complete' | 'cancel'; readonly account: number; readonly order: OrderId }
+  | { readonly kind: 'expire' };
+
+/** A command with its answer, and the id of the order that it placed. */
+export interface Call {
+  readonly command: Command;
+  readonly answer: string;
+  readonly placed?: OrderId | undefined;
+}
+
+/** An answer in words: its status, and what it tells of an error, an animal or an order. */
+export function inWords(
+  answer: number,
+  { code, name, id, status }: { code?: string; name?: string; id?: number | bigint; status?: string } = {},
+): string {
+  if (code !== undefined) return `${answer} ${code}`;
+  return [answer, name ?? (id === undefined ? '' : `order ${id}`), status ?? ''].join(' ').trimEnd();
+}
+
+export function ofExpired(ids: readonly OrderId[]): string {
+  return `expired ${ids.length === 0 ? 'none' : ids.join()}`;
+}
+
+/** The animal, and those of the accounts' orders that have a greater id. */
+export async function stateOf(
+  { animals, orders }: Ports,
+  animalId: AnimalId,
+  accounts: readonly AccountId[],
+  after = NONE,
+  nameOf = (id: OrderId) => id,
+): Promise<string> {
+  const animal = await animals.findById(animalId);
+  const lists = await Promise.all(accounts.map((accountId) => orders.list({ accountId, after, limit: 100 })));
+  const placed = lists.flatMap((some, by) => some.map(({ id, status }) => `order ${nameOf(id)} of ${by} ${status}`));
+  return [animal === undefined ? 'no animal' : `${animal.name} ${animal.status}`, ...placed.sort()].join(', ');
+}
+
+/** The orders that are placed in a state. */
+export function placedIn(state: string): readonly OrderId[] {
+  return Array.from(state.matchAll(/order (\d+) of \d placed/g), ([, id = '']) => BigInt(id) as OrderId);
+}
+
+/** Expires every order there is: for its clock, each has been placed for too long. */
+export function expiryOf(ports: Ports): Application['expireOrders'] {
+  const now = () => later(ports.clock.now(), DEFAULT_ORDER_TTL + HOUR);
+  return createApplication({ ...ports, clock: { now } }).expireOrders;
+}
+
+/** The version that the animal has with this content. */
+export function versionOf({ cryptography }: Ports, id: AnimalId, content: Content): string {
+  return animalVersion({ ...content, id, categoryId: CATEGORY }, (text) => cryptography.sha256(text));
+}
+
+/** What the processes promise: the domain's own use cases, in memory, one after another. */
+export class SerialModel {
+  private readonly ports = inMemoryPorts();
+  private readonly application = createApplication(this.ports);
+  private readonly expireOrders = expiryOf(this.ports);
+  private readonly accounts: AccountId[] = [];
+  /** The model's orders, by the ids that they have in the processes. */
+  private readonly orders = new Map<OrderId, OrderId>();
+
+  private constructor(private readonly animalId: AnimalId) {}
+
+  static async with(animal: Content, id: AnimalId): Promise<SerialModel> {
+    const model = new SerialModel(id);
+    const file = async function* () {
+      yield [{ line: 1, id, animal: { ...animal, categoryId: CATEGORY } }];
+    };
+    await model.ports.animalImporter.importAll(file(), () => true);
+    for (const email of ACCOUNTS) model.accounts.push((await model.application.openAccount.execute({ email })).id);
+    return model;
+  }
+
+  /** Whether the command is answered as it was. An expiry may skip an order that others have locked: the next gets it. */
+  async agreesWith({ command, placed, answer }: Call): Promise<boolean> {
+    if (answer === ofExpired([])) return true;
+    const own = await this.run(command, placed).catch((error: unknown) => {
+      if (error instanceof DomainError) return inWords(STATUSES[error.kind] ?? 500, error);
+      throw error;
+    });
+    return own === answer;
+  }
+
+  state(): Promise<string> {
+    return stateOf(this.ports, this.animalId, this.accounts, NONE, (id) => this.nameOf(id));
+  }
+
+  private async run(command: Command, placed = NONE): Promise<string> {
+    const [id, application] = [this.animalId, this.application];
+    const wanted = 'wanted' in command ? command.wanted : undefined;
+    const versions = wanted && [versionOf(this.ports, id, wanted)];
+    const accountId = ('account' in command ? this.accounts[command.account] : undefined) ?? (0n as AccountId);
+    switch (command.kind) {
+      case 'change':
+        return inWords(200, await application.changeAnimal.execute({ id, change: command.change, versions }));
+      case 'withdraw':
+        await application.withdrawAnimal.execute({ id, versions });
+        return inWords(204);
+      case 'place': {
+        const { id: own, status } = await application.placeOrder.execute({ accountId, animalId: id });
+        this.orders.set(placed, own);
+        return inWords(201, { id: placed, status });
+      }
+      case 'complete':
+      case 'cancel': {
+        const use = command.kind === 'complete' ? application.completeOrder : application.cancelOrder;
+        const { status } = await use.execute({ accountId, id: this.orders.get(command.order) ?? NONE });
+        return inWords(200, { id: command.order, status });
+      }
+      case 'expire':
+        return ofExpired((await this.expireOrders.execute()).expired.map((each) => this.nameOf(each.id)));
+    }
+  }
+
+  private nameOf(own: OrderId): OrderId {
+    return [...this.orders].find(([, id]) => id === own)?.[0] ?? NONE;
+  }
+}
+
+/** An order in which the calls, one after another, are answered as they were and leave that state; undefined if none is. */
+export async function serialOrderOf(
+  begin: () => Promise<SerialModel>,
+  calls: readonly Call[],
+  state: string,
+  taken: readonly Call[] = [],
+): Promise<readonly Call[] | undefined> {
+  const model = await begin();
+  for (const call of taken) if (!(await model.agreesWith(call))) return undefined;
+  const left = calls.filter((call) => !taken.includes(call));
+  if (left.length === 0) return (await model.state()) === state ? taken : undefined;
+  for (const next of left) {
+    const found = await serialOrderOf(begin, calls, state, [...taken, next]);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
