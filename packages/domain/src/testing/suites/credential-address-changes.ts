@@ -2,7 +2,16 @@ import type { Account } from '../../accounts/account.js';
 import { type AccountMailId, LINK_KINDS } from '../../accounts/account-mail.js';
 import type { Ports } from '../../application.js';
 import { DAY, HOUR, later } from '../../kernel/clock.js';
-import { atOnce, type MailedLink, mailLink, NOON, openWithPassword, outcomes, type Unique } from './fixtures.js';
+import {
+  addKey,
+  atOnce,
+  type MailedLink,
+  mailLink,
+  NOON,
+  openWithPassword,
+  outcomes,
+  type Unique,
+} from './fixtures.js';
 import type { TestFramework } from './framework.js';
 
 /** The guarantees of every `CredentialRepository` that changes addresses. */
@@ -25,7 +34,7 @@ export function addressChanges(
   it('happens once, however many use the link, and proves the address; password and keys stay', async () => {
     const { credentials, accounts, apiKeys } = opened();
     const account = await openAccount();
-    const key = await apiKeys.add(unique.key(account));
+    const key = await addKey({ apiKeys }, unique.key(account));
     const link = await newLink(account);
     const results = await atOnce(20, () => change(link));
     const changed = { ...account, email: link.address, provenAt: NOON };

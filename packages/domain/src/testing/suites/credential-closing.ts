@@ -1,7 +1,7 @@
 import type { Account } from '../../accounts/account.js';
 import type { Ports } from '../../application.js';
-import { HOUR, instant, later } from '../../kernel/clock.js';
-import { mailLink, NOON, openWithPassword, type Unique } from './fixtures.js';
+import { instant } from '../../kernel/clock.js';
+import { addKey, mailLink, NOON, openWithPassword, replaceKey, revokeKey, type Unique } from './fixtures.js';
 import type { TestFramework } from './framework.js';
 
 /** The guarantees of every `CredentialRepository` that closes accounts. */
@@ -42,11 +42,8 @@ export function closing(
   it('revokes every key; an earlier revocation keeps its instant', async () => {
     const ports = opened();
     const account = await openAccount();
-    const [first, second] = [
-      await ports.apiKeys.add(unique.key(account)),
-      await ports.apiKeys.add(unique.key(account)),
-    ];
-    await ports.apiKeys.revoke(first.id, instant(1));
+    const [first, second] = [await addKey(ports, unique.key(account)), await addKey(ports, unique.key(account))];
+    await revokeKey(ports, first.id, instant(1));
     await close(account);
     expect(await ports.apiKeys.findById(second.id)).toMatchObject({ key: { revokedAt: NOON } });
     expect(await ports.apiKeys.findById(first.id)).toMatchObject({ key: { revokedAt: instant(1) } });
@@ -56,17 +53,17 @@ export function closing(
     const ports = opened();
     for (let round = 0; round < 3; round += 1) {
       const account = await openAccount();
-      const old = await Promise.all(Array.from({ length: 8 }, () => ports.apiKeys.add(unique.key(account))));
+      const old = await Promise.all(Array.from({ length: 8 }, () => addKey(ports, unique.key(account))));
       await Promise.allSettled([
-        ...old.slice(0, 4).map(({ id }) => ports.apiKeys.replace(id, unique.key(account), later(NOON, HOUR))),
-        ...Array.from({ length: 6 }, () => ports.apiKeys.add(unique.key(account))),
+        ...old.slice(0, 4).map(({ id }) => replaceKey(ports, id, unique.key(account))),
+        ...Array.from({ length: 6 }, () => addKey(ports, unique.key(account))),
         close(account),
-        ...old.slice(4).map(({ id }) => ports.apiKeys.replace(id, unique.key(account), later(NOON, HOUR))),
-        ...Array.from({ length: 6 }, () => ports.apiKeys.add(unique.key(account))),
+        ...old.slice(4).map(({ id }) => replaceKey(ports, id, unique.key(account))),
+        ...Array.from({ length: 6 }, () => addKey(ports, unique.key(account))),
       ]);
       const left = (await ports.apiKeys.list(account.id)).filter(({ key }) => key.revokedAt === undefined);
       expect(left).toEqual([]);
-      await expect(ports.apiKeys.add(unique.key(account))).rejects.toMatchObject({ code: 'not_found' });
+      await expect(addKey(ports, unique.key(account))).rejects.toMatchObject({ code: 'not_found' });
     }
   });
 

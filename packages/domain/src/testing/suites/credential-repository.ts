@@ -4,7 +4,7 @@ import { HOUR, instant, later } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
 import { addressChanges } from './credential-address-changes.js';
 import { closing } from './credential-closing.js';
-import { atOnce, mailLink, NOON, openWithPassword, Unique } from './fixtures.js';
+import { addKey, atOnce, mailLink, NOON, openWithPassword, replaceKey, revokeKey, Unique } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
 
 type Needed = 'accountMails' | 'accounts' | 'apiKeys' | 'credentials';
@@ -118,12 +118,9 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
 
       it('is proven by the first reset, which revokes every earlier key', async () => {
         const account = await opened();
-        const [key, gone] = [
-          await ports.apiKeys.add(unique.key(account)),
-          await ports.apiKeys.add(unique.key(account)),
-        ];
-        const bystander = await ports.apiKeys.add(unique.key(await opened()));
-        await ports.apiKeys.revoke(gone.id, instant(1));
+        const [key, gone] = [await addKey(ports, unique.key(account)), await addKey(ports, unique.key(account))];
+        const bystander = await addKey(ports, unique.key(await opened()));
+        await revokeKey(ports, gone.id, instant(1));
         expect(await ports.apiKeys.findById(key.id)).toMatchObject({ key: { revokedAt: undefined } });
         const at = later(NOON, HOUR);
         expect(await reset(account, at)).toMatchObject({ id: account.id, provenAt: at });
@@ -138,21 +135,21 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
       it('stays proven since then: a second reset revokes nothing', async () => {
         const account = await opened();
         await reset(account);
-        const key = await ports.apiKeys.add(unique.key(account));
+        const key = await addKey(ports, unique.key(account));
         expect(await reset(account, later(NOON, HOUR))).toMatchObject({ provenAt: NOON });
         expect(await ports.apiKeys.findById(key.id)).toMatchObject({ key: { revokedAt: undefined } });
       });
 
       it('of an account that the operator has opened is the operator’s word: the first reset revokes nothing', async () => {
         const account = await ports.accounts.open(unique.account());
-        const key = await ports.apiKeys.add(unique.key(account));
+        const key = await addKey(ports, unique.key(account));
         expect(await reset(account)).toMatchObject({ provenAt: NOON });
         expect(await ports.apiKeys.findById(key.id)).toMatchObject({ key: { revokedAt: undefined } });
       });
 
       it('is proven once by a mailed link, however many calls race; keys and password stay', async () => {
         const account = await opened('hash');
-        const key = await ports.apiKeys.add(unique.key(account));
+        const key = await addKey(ports, unique.key(account));
         const [proof, other] = [unique.link(account), unique.link(account)];
         for (const each of [proof, other]) expect(await mailLink(ports, 'proof', each, 3)).toBe(true);
         const results = await racing(() => credentials.proveAddress({ tokenHash: proof.tokenHash, at: NOON }));
@@ -199,10 +196,9 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
         for (let round = 0; round < 3; round += 1) {
           const account = await opened();
           const { credentialVersion: version } = account;
-          const old = await Promise.all(Array.from({ length: 8 }, () => ports.apiKeys.add(unique.key(account))));
-          const issue = () => ports.apiKeys.add(unique.key(account), undefined, version);
-          const rotate = (id: (typeof old)[number]['id']) =>
-            ports.apiKeys.replace(id, unique.key(account), later(NOON, HOUR), undefined, version);
+          const old = await Promise.all(Array.from({ length: 8 }, () => addKey(ports, unique.key(account))));
+          const issue = () => addKey(ports, unique.key(account), version);
+          const rotate = (id: (typeof old)[number]['id']) => replaceKey(ports, id, unique.key(account), version);
           const results = await Promise.allSettled([
             ...old.slice(0, 4).map(({ id }) => rotate(id)),
             ...Array.from({ length: 6 }, issue),
@@ -214,7 +210,7 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
           const left = (await ports.apiKeys.list(account.id)).filter(({ key }) => key.revokedAt === undefined);
           expect(left).toEqual([]);
           await expect(issue()).rejects.toMatchObject({ code: 'not_found' });
-          expect(await ports.apiKeys.add(unique.key(account), undefined, version + 1)).toMatchObject({
+          expect(await addKey(ports, unique.key(account), version + 1)).toMatchObject({
             revokedAt: undefined,
           });
         }

@@ -1,9 +1,16 @@
 import type { Account, NewAccount } from '../../accounts/account.js';
-import type { NewApiKey } from '../../accounts/api-key.js';
+import {
+  type ApiKey,
+  type ApiKeyId,
+  decideIssue,
+  decideRevocation,
+  decideRotation,
+  type NewApiKey,
+} from '../../accounts/api-key.js';
 import type { AccountMailId, LinkKind, NewAccountMail } from '../../accounts/account-mail.js';
 import type { CredentialRepository } from '../../accounts/credential-repository.js';
 import type { Ports } from '../../application.js';
-import { HOUR, instant, later } from '../../kernel/clock.js';
+import { HOUR, type Instant, instant, later } from '../../kernel/clock.js';
 
 export const NOON = instant(Date.UTC(2026, 0, 1, 12, 0, 0, 123));
 
@@ -51,6 +58,36 @@ export class Unique {
   link({ id }: Pick<Account, 'id'>, changes: Partial<MailedLink> = {}): MailedLink {
     return { accountId: id, tokenHash: this.hash(), createdAt: NOON, expiresAt: later(NOON, HOUR), ...changes };
   }
+}
+
+/** Adds the key, however many the account has. */
+export async function addKey(
+  { apiKeys }: Pick<Ports, 'apiKeys'>,
+  key: NewApiKey,
+  credentialVersion?: number,
+): Promise<ApiKey> {
+  return apiKeys.add(key.accountId, key.createdAt, ({ account }) =>
+    decideIssue({ account, activeKeys: 0, madeToday: 0 }, { key, credentialVersion }),
+  );
+}
+
+export async function revokeKey({ apiKeys }: Pick<Ports, 'apiKeys'>, id: ApiKeyId, at: Instant): Promise<ApiKey> {
+  return apiKeys.change(id, (key) => decideRevocation(key, { id }, at));
+}
+
+/** Replaces the key by one of that account, and lets both work. */
+export async function replaceKey(
+  { apiKeys }: Pick<Ports, 'apiKeys'>,
+  id: ApiKeyId,
+  replacement: NewApiKey,
+  credentialVersion?: number,
+): Promise<ApiKey> {
+  const { accountId, createdAt: now, hash, ending } = replacement;
+  const command = { id, accountId, credentialVersion, overlap: HOUR, text: { hash, ending } };
+  const rotated = await apiKeys.replace(id, now, ({ account, old }) =>
+    decideRotation({ account, activeKeys: 0, madeToday: 0, old }, command, now),
+  );
+  return rotated.replacement;
 }
 
 export async function openWithPassword(

@@ -6,7 +6,7 @@ import { sumOf } from '../../quotas/show-usage.js';
 import type { KeyRequester } from '../../quotas/request-counter.js';
 import { MOST_REFUSALS, type Refusal, type RequestRecords, USAGE_SPANS } from '../../quotas/request-records.js';
 import { Draws } from './draws.js';
-import { NOON, openWithPassword, Unique } from './fixtures.js';
+import { addKey, NOON, openWithPassword, Unique } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
 
 type Needed = 'accounts' | 'apiKeys' | 'credentials' | 'requestRecords';
@@ -31,7 +31,7 @@ export function requestRecordsSuite(framework: TestFramework, name: string, open
 
     async function newKey(accountId?: AccountId): Promise<KeyRequester> {
       const id = accountId ?? (await openWithPassword(ports.credentials, unique)).id;
-      return { accountId: id, keyId: (await ports.apiKeys.add(unique.key({ id }))).id };
+      return { accountId: id, keyId: (await addKey(ports, unique.key({ id }))).id };
     }
     const close = (accountId: AccountId) => ports.credentials.close({ accountId, current: 'hash', at: NOON });
 
