@@ -6,6 +6,7 @@ export * from './accounts/account-mail-sender.js';
 export * from './accounts/account-repository.js';
 export * from './accounts/api-key.js';
 export * from './accounts/api-key-repository.js';
+export * from './accounts/api-key-text.js';
 export * from './accounts/attempt-counter.js';
 export * from './accounts/authenticate.js';
 export * from './accounts/caller.js';

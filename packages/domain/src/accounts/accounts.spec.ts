@@ -15,8 +15,6 @@ import {
   decideRotation,
   decideTakeBack,
   endOf,
-  environmentOf,
-  generateKeyText,
   hasEnded,
   type KeyHolder,
   keyName,
@@ -25,6 +23,7 @@ import {
   MOST_KEYS_A_DAY,
   requireTheirs,
 } from './api-key.js';
+import { environmentOf, generateKeyText } from './api-key-text.js';
 import { crc32 } from './crc32.js';
 import type { IssueKeyInput } from './issue-key.js';
 import { describePlan, limitsOf, plan, type PlanName, samePlan } from './plan.js';

@@ -2,16 +2,9 @@ import type { Clock, Instant } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import { checkAll, invalid } from '../kernel/errors.js';
 import type { AccountId } from './account.js';
-import {
-  type ApiKey,
-  decideIssue,
-  generateKeyText,
-  type KeyEnvironment,
-  type KeyIssue,
-  keyName,
-  type NewApiKey,
-} from './api-key.js';
+import { type ApiKey, decideIssue, type KeyIssue, keyName, type NewApiKey } from './api-key.js';
 import type { ApiKeyRepository } from './api-key-repository.js';
+import { generateKeyText, type KeyEnvironment } from './api-key-text.js';
 import { scopeList } from './scope.js';
 
 export interface IssueKeyInput extends Pick<KeyIssue, 'credentialVersion'> {

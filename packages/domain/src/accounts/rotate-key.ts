@@ -1,8 +1,9 @@
 import { type Clock, HOUR } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import { invalid } from '../kernel/errors.js';
-import { type ApiKeyId, decideRotation, type KeyCommand, type KeyEnvironment, type KeyIssue } from './api-key.js';
+import { type ApiKeyId, decideRotation, type KeyCommand, type KeyIssue } from './api-key.js';
 import type { ApiKeyRepository } from './api-key-repository.js';
+import type { KeyEnvironment } from './api-key-text.js';
 import { type IssuedKey, newKeyText } from './issue-key.js';
 
 const DEFAULT_OVERLAP = 24 * HOUR;
