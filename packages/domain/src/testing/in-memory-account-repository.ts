@@ -1,8 +1,6 @@
 import type { Account, AccountId, NewAccount } from '../accounts/account.js';
 import type { AccountRepository } from '../accounts/account-repository.js';
 import type { ListPart } from '../accounts/api-key-repository.js';
-import type { Plan } from '../accounts/plan.js';
-import type { Scopes } from '../accounts/scope.js';
 
 /** An account with its password hash and state, which `Account` doesn't show. */
 export interface StoredAccount {
@@ -33,12 +31,11 @@ export class InMemoryAccountRepository implements AccountRepository {
       .map(({ account }) => account);
   }
 
-  async changePlan(email: string, plan: Plan): Promise<Account | undefined> {
-    return this.change(email, { plan });
-  }
-
-  async holdToScopes(email: string, scopes: Scopes): Promise<Account | undefined> {
-    return this.change(email, { scopes });
+  async change(email: string, decide: (account: Account | undefined) => Account): Promise<Account> {
+    const stored = this.storedAt(email);
+    const account = decide(stored?.account);
+    if (stored !== undefined) this.put({ ...stored, account });
+    return account;
   }
 
   /** Includes closed accounts, because their orders and messages remain. */
@@ -69,13 +66,5 @@ export class InMemoryAccountRepository implements AccountRepository {
 
   put(stored: StoredAccount): void {
     this.accounts.set(stored.account.id, stored);
-  }
-
-  private change(email: string, change: Partial<NewAccount>): Account | undefined {
-    const stored = this.storedAt(email);
-    if (stored === undefined) return undefined;
-    const account = { ...stored.account, ...change };
-    this.put({ ...stored, account });
-    return account;
   }
 }

@@ -46,7 +46,8 @@ export class PostgresCredentialRepository implements CredentialRepository {
 
   async open(account: NewAccount, passwordHash: string): Promise<Account | undefined> {
     return inTransaction(this.dataSource, async (manager) => {
-      if (!(await insertAccount(manager, account, { passwordHash, credentialVersion: 1 }))) return undefined;
+      const insert = insertAccount(manager, account, { passwordHash, credentialVersion: 1 }).orIgnore();
+      if ((await insert.execute()).identifiers[0] === undefined) return undefined;
       return accountFrom(await manager.findOneByOrFail(accountSchema, { email: account.email }));
     });
   }

@@ -34,7 +34,6 @@ export function closing(
     expect(await ports.accounts.findByEmail(account.email)).toBeUndefined();
     expect((await ports.accounts.list()).map(({ id }) => id)).not.toContain(account.id);
     expect(await ports.credentials.findReset(reset.tokenHash, NOON)).toBeUndefined();
-    expect(await ports.accounts.changePlan(account.email, { name: 'pro' })).toBeUndefined();
     const anew = await ports.accounts.open(unique.account(account.email));
     expect(anew.id).not.toBe(account.id);
   });
