@@ -15,6 +15,7 @@ export * from './accounts/change-password.js';
 export * from './accounts/change-plan.js';
 export * from './accounts/close-account.js';
 export * from './accounts/credential-repository.js';
+export * from './accounts/credentials.js';
 export * from './accounts/deliver-account-mails.js';
 export * from './accounts/disable-key.js';
 export * from './accounts/get-account.js';

@@ -13,7 +13,7 @@ export class InMemoryAccountRepository implements AccountRepository {
   private readonly accounts = new Map<AccountId, StoredAccount>();
 
   async open(account: NewAccount): Promise<Account> {
-    return this.storedAt(account.email)?.account ?? this.add(account, undefined);
+    return this.storedAt(account.email)?.account ?? this.add({ ...account, credentialVersion: 0 }, undefined);
   }
 
   async findByEmail(email: string): Promise<Account | undefined> {
@@ -53,13 +53,8 @@ export class InMemoryAccountRepository implements AccountRepository {
     return [...this.accounts.values()].find(({ account, isClosed }) => !isClosed && account.email === email);
   }
 
-  add(account: NewAccount, passwordHash: string | undefined): Account {
-    const opened = {
-      ...account,
-      id: BigInt(this.accounts.size + 1) as AccountId,
-      credentialVersion: passwordHash === undefined ? 0 : 1,
-      provenAt: undefined,
-    };
+  add(account: Omit<Account, 'id' | 'provenAt'>, passwordHash: string | undefined): Account {
+    const opened = { ...account, id: BigInt(this.accounts.size + 1) as AccountId, provenAt: undefined };
     this.put({ account: opened, passwordHash, isClosed: false });
     return opened;
   }

@@ -1,4 +1,4 @@
-import type { Account, NewAccount } from '@adoption-store/domain';
+import type { NewAccount } from '@adoption-store/domain';
 import {
   type EntityManager,
   type FindOptionsWhere,
@@ -6,7 +6,7 @@ import {
   IsNull,
   type SelectQueryBuilder,
 } from 'typeorm';
-import { accountFrom, type AccountRow, accountSchema, planColumns } from './account.schema.js';
+import { type AccountRow, accountSchema, planColumns } from './account.schema.js';
 
 /** Selects an open account with its password hash. */
 export function selectAccount(
@@ -25,16 +25,6 @@ export async function lockAccount(
   where: FindOptionsWhere<AccountRow>,
 ): Promise<AccountRow | null> {
   return selectAccount(manager, where).setLock('for_no_key_update').getOne();
-}
-
-/** Changes an account whose row is locked by this transaction. */
-export async function updateAccount(
-  manager: EntityManager,
-  row: AccountRow,
-  change: Partial<AccountRow>,
-): Promise<Account> {
-  await manager.update(accountSchema, { id: row.id }, change);
-  return accountFrom({ ...row, ...change });
 }
 
 /** The statement that inserts an account. */

@@ -2,7 +2,7 @@ import type { Account } from '../../accounts/account.js';
 import { HOUR, later, MINUTE } from '../../kernel/clock.js';
 import { LONGEST_SESSION, type Session, SESSION_IDLE_TIME, sessionEnd } from '../../sessions/session.js';
 import type { SessionRepository } from '../../sessions/session-repository.js';
-import { atOnce, NOON, openWithPassword, Unique } from './fixtures.js';
+import { atOnce, changePassword, closeAccount, NOON, openWithPassword, Unique } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
 
 type Needed = 'credentials' | 'sessions';
@@ -33,8 +33,7 @@ export function sessionRepositorySuite(framework: TestFramework, name: string, o
       usedAt: NOON,
       ...changes,
     });
-    const changed = (account: Account) =>
-      ports.credentials.changePassword({ accountId: account.id, current: 'hash', next: 'other hash' });
+    const changed = (account: Account) => changePassword(ports, account);
 
     it('finds a session with its account, by its token alone', async () => {
       const account = await opened();
@@ -49,15 +48,12 @@ export function sessionRepositorySuite(framework: TestFramework, name: string, o
       await changed(account);
       expect(await sessions.add(sessionOf(account))).toBe(false);
       const closed = await opened();
-      await ports.credentials.close({ accountId: closed.id, current: 'hash', at: NOON });
+      await closeAccount(ports, closed);
       expect(await sessions.add(sessionOf(closed))).toBe(false);
     });
 
     it('finds none once its account has another password, or is closed', async () => {
-      for (const end of [
-        changed,
-        (account: Account) => ports.credentials.close({ accountId: account.id, current: 'hash', at: NOON }),
-      ]) {
+      for (const end of [changed, (account: Account) => closeAccount(ports, account)]) {
         const account = await opened();
         const session = sessionOf(account);
         await sessions.add(session);
