@@ -38,7 +38,7 @@ import { readPrepared } from '../database/prepared.js';
 import { inTransaction } from '../database/transactions.js';
 import { lockAccount } from './account-queries.js';
 import { accountFrom, type AccountRow, accountSchema } from './account.schema.js';
-import { type ApiKeyRow, apiKeySchema, KEY_END, KEY_STATE } from './api-key.schema.js';
+import { type ApiKeyRow, apiKeySchema, HAS_NOT_ENDED, KEY_END, KEY_STATE } from './api-key.schema.js';
 import { KeyCache } from './key-cache.js';
 
 const keys = new Columns(apiKeySchema);
@@ -50,8 +50,7 @@ const NULL = () => 'NULL';
 // The ids of an account's keys ascend with time, because it adds one at a time.
 const COUNT_KEYS = `
   SELECT
-    (SELECT count(*) FROM api_keys WHERE account_id = $1 AND ${KEY_END} > $2 AND revoked_at IS NULL)::integer
-      AS "activeKeys",
+    (SELECT count(*) FROM api_keys WHERE account_id = $1 AND ${HAS_NOT_ENDED})::integer AS "activeKeys",
     (
       SELECT count(*) FROM (
         SELECT created_at FROM api_keys WHERE account_id = $1 ORDER BY account_id DESC, id DESC LIMIT ${MOST_KEYS_A_DAY}
@@ -76,7 +75,7 @@ function searchOf({ accountId, states, at, name, after, before, limit }: KeySear
   const isCurrent = states.every((state) => state === 'active' || state === 'disabled');
   const isBack = before !== undefined;
   const theirs = isCurrent
-    ? `SELECT * FROM api_keys WHERE account_id = $1 AND ${KEY_END} > $2 AND revoked_at IS NULL OFFSET 0`
+    ? `SELECT * FROM api_keys WHERE account_id = $1 AND ${HAS_NOT_ENDED} OFFSET 0`
     : 'SELECT * FROM api_keys WHERE account_id = $1';
   const values: unknown[] = [accountId, new Date(at), states, before ?? after ?? INT64_MAX, limit];
   const isNamed = name === undefined ? '' : `AND name ILIKE $${values.push(`%${name.replace(/[\\%_]/g, '\\$&')}%`)}`;

@@ -19,13 +19,13 @@ import { inTransaction } from '../database/transactions.js';
 import { DELETE_HOURS, DELETE_REFUSALS } from '../quotas/postgres-request-records.js';
 import { insertAccount, lockAccount, selectAccount } from './account-queries.js';
 import { accountFrom, type AccountRow, accountSchema } from './account.schema.js';
-import { KEY_END } from './api-key.schema.js';
+import { HAS_NOT_ENDED } from './api-key.schema.js';
 import { insertMail, LINKS, TAKE_BACK_MAILS } from './postgres-account-mail-queue.js';
 
 // Locked in the order of their ids, like the writes of uses. Past keys stay unchanged, because there may be very many.
 const REVOKE_KEYS = `
   WITH locked AS (
-    SELECT id FROM api_keys WHERE account_id = $1 AND ${KEY_END} > $2 AND revoked_at IS NULL
+    SELECT id FROM api_keys WHERE account_id = $1 AND ${HAS_NOT_ENDED}
     ORDER BY id FOR NO KEY UPDATE
   )
   UPDATE api_keys SET revoked_at = $2 FROM locked WHERE api_keys.id = locked.id`;
