@@ -57,7 +57,7 @@ async function showKey(
         cause,
       });
     });
-    const oldKey = issued.previous && `; key ${issued.previous.id} (…${issued.previous.ending}) is unchanged`;
+    const oldKey = issued.replaced && `; key ${issued.replaced.id} (…${issued.replaced.ending}) is unchanged`;
     throw new Error(`${failure}, so it was revoked${oldKey ?? ''}`, { cause: error });
   }
 }

@@ -10,9 +10,9 @@ import pg from 'pg';
 import { Argon2PasswordHasher } from './accounts/argon2-password-hasher.js';
 import { PostgresAttemptCounter } from './accounts/postgres-attempt-counter.js';
 import { PostgresAccountMailQueue } from './accounts/postgres-account-mail-queue.js';
-import { PostgresCredentialRepository } from './accounts/postgres-credential-repository.js';
 import { TypeOrmAccountRepository } from './accounts/typeorm-account-repository.js';
 import { TypeOrmApiKeyRepository } from './accounts/typeorm-api-key-repository.js';
+import { TypeOrmCredentialRepository } from './accounts/typeorm-credential-repository.js';
 import { CoalescingAnimalRepository } from './animals/coalescing-animal-repository.js';
 import { PostgresAnimalImporter } from './animals/postgres-animal-importer.js';
 import { PostgresAnimalRepository } from './animals/postgres-animal-repository.js';
@@ -152,7 +152,7 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
       messageSender,
       accounts: new TypeOrmAccountRepository(dataSource),
       apiKeys: new TypeOrmApiKeyRepository(dataSource),
-      credentials: new PostgresCredentialRepository(dataSource),
+      credentials: new TypeOrmCredentialRepository(dataSource),
       accountMails,
       attempts: new PostgresAttemptCounter(dataSource),
       sessions: new TypeOrmSessionRepository(dataSource),

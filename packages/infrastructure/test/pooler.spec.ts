@@ -86,7 +86,7 @@ const startPooler = pgBouncerFor('a pooler in transaction mode');
       orders.place({ accountId, animalId, createdAt }),
       secret('waiting'),
       accounts.open({ email: 'b@example.com', plan: { name: 'free' }, scopes: undefined, createdAt }),
-      credentials.rehash({ accountId, current: 'old', next: 'new' }),
+      credentials.change(accountId, (state) => state && { credentials: { ...state, passwordHash: 'new' } }),
       attempts.count('waiting', () => ({ until: undefined, times: [createdAt], expiresAt: createdAt })),
       attempts.clear('waiting'),
     ]);

@@ -35,7 +35,8 @@ async function newKey({ accounts, apiKeys }: Ports, number = 0): Promise<KeyRequ
   const { id } = await accounts.open({ email: 'dev@example.com', plan, scopes: undefined, createdAt: NOON });
   const hash = String(number).padStart(64, '0');
   const about = { accountId: id, hash, ending: 'wxyz', name: 'till', scopes: undefined };
-  return { accountId: id, keyId: (await apiKeys.add({ ...about, createdAt: NOON, expiresAt: undefined })).id };
+  const key = { ...about, createdAt: NOON, expiresAt: undefined };
+  return { accountId: id, keyId: (await apiKeys.add(id, NOON, () => key)).id };
 }
 
 async function openWithKey() {

@@ -1,11 +1,20 @@
 import type { Claim, Claimed, DeliveryQueue } from '../deliveries/delivery-queue.js';
 import type { Instant } from '../kernel/clock.js';
-import type { AccountMailId, NewAccountMail, NewLinkMail } from './account-mail.js';
+import type {
+  AccountMailId,
+  LinkKind,
+  LinkMailState,
+  NewAccountMail,
+  NewLinkMail,
+  TokenState,
+} from './account-mail.js';
 
 export interface ClaimedAccountMail extends Omit<NewAccountMail, 'address'>, Claimed<AccountMailId> {
   /** Where it is sent. */
   readonly email: string;
 }
+
+export type ClaimedLinkMail = ClaimedAccountMail & { readonly kind: LinkKind };
 
 /**
  * Port: the mails that reset passwords, and prove and change addresses. The credential repository revokes an account's links when one
@@ -14,17 +23,17 @@ export interface ClaimedAccountMail extends Omit<NewAccountMail, 'address'>, Cla
  */
 export interface AccountMailQueue extends DeliveryQueue<AccountMailId, ClaimedAccountMail> {
   /**
-   * Queues a mail with a link. Resolves to false, and queues nothing, if there is no such account, or if the account has
-   * `most` mails of that kind that are queued or whose links work when the mail is created.
+   * Queues the mail if `decide` says so. The account is locked. The state counts what is usable when the mail is created.
+   * Resolves to what `decide` has said.
    */
-  add(mail: NewLinkMail, most: number): Promise<boolean>;
+  add(mail: NewLinkMail, decide: (state: LinkMailState) => boolean): Promise<boolean>;
   /**
-   * Adds a token that works until the mail's link expires; the tokens of earlier attempts stay valid. Resolves to false, and
-   * stores nothing, if the mail has no link, if its link has expired or was revoked, or if a later claim exists.
+   * Adds a token that works until the mail's link expires, if `decide` says so; the tokens of earlier attempts stay valid.
+   * The account is locked, as it is when links are revoked. Resolves to what `decide` has said.
    *
    * @param tokenHash SHA-256 of the token.
    */
-  addToken(claimed: ClaimedAccountMail, tokenHash: string, at: Instant): Promise<boolean>;
+  addToken(claimed: ClaimedLinkMail, tokenHash: string, decide: (state: TokenState) => boolean): Promise<boolean>;
   /** Drops the mail. Does nothing if a later claim exists. */
   markDropped(claim: Claim<AccountMailId>): Promise<void>;
   /** Deletes the mails that aren't queued and expired at or before that instant. Returns their number. */

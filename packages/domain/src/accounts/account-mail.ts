@@ -2,7 +2,7 @@ import { randomBase62 } from '../kernel/base62.js';
 import type { Branded } from '../kernel/branded.js';
 import { type Instant, later } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
-import type { AccountId } from './account.js';
+import type { Account, AccountId } from './account.js';
 
 export type AccountMailId = Branded<string, 'AccountMailId'>;
 
@@ -36,6 +36,37 @@ export interface NewAccountMail {
 }
 
 export type NewLinkMail = NewAccountMail & { readonly kind: LinkKind };
+
+/** Whether a mail, or its link, is of any use. */
+export function isUsable({ expiresAt }: Pick<NewAccountMail, 'expiresAt'>, now: Instant): boolean {
+  return now < expiresAt;
+}
+
+/** An account that asks for a mail with a link. */
+export interface LinkMailState {
+  /** Undefined if there is no such account, or it is closed. */
+  readonly account: Account | undefined;
+  /** Its mails of that kind that wait, or whose links work. */
+  readonly usable: number;
+}
+
+/** Whether the mail is queued. The number also bounds the mails that an account can have sent to strangers. */
+export function decideLinkMail({ account, usable }: LinkMailState, most: number): boolean {
+  return account !== undefined && usable < most;
+}
+
+/** A claimed mail that is about to be sent. */
+export interface TokenState {
+  /** Undefined if the account is closed. */
+  readonly account: Account | undefined;
+  /** Undefined if the mail isn't queued, or has been claimed again. */
+  readonly mail: Pick<NewAccountMail, 'expiresAt'> | undefined;
+}
+
+/** Whether the mail's link gets another token. */
+export function decideToken({ account, mail }: TokenState, now: Instant): boolean {
+  return account !== undefined && mail !== undefined && isUsable(mail, now);
+}
 
 export function newAccountMailId(cryptography: Cryptography): AccountMailId {
   return `mail_${randomBase62(24, cryptography)}` as AccountMailId;

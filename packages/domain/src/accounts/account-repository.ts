@@ -1,7 +1,5 @@
 import type { Account, AccountId, NewAccount } from './account.js';
 import type { ListPart } from './api-key-repository.js';
-import type { Plan } from './plan.js';
-import type { Scopes } from './scope.js';
 
 /** Port: the open accounts. A closed account is never returned. Each method is atomic. */
 export interface AccountRepository {
@@ -14,8 +12,6 @@ export interface AccountRepository {
   findById(id: AccountId): Promise<Account | undefined>;
   /** All accounts, or the given part of them, ascending by id. Only that part is read from the store. */
   list(part?: ListPart<AccountId>): Promise<readonly Account[]>;
-  /** Changes the plan. With concurrent calls the last one wins. Undefined if no account has the address. */
-  changePlan(email: string, plan: Plan): Promise<Account | undefined>;
-  /** Sets the scopes. With concurrent calls the last one wins. Undefined if no account has the address. */
-  holdToScopes(email: string, scopes: Scopes): Promise<Account | undefined>;
+  /** Stores the plan and the scopes that `decide` returns. The account is locked. If `decide` throws nothing is changed. */
+  change(email: string, decide: (account: Account | undefined) => Account): Promise<Account>;
 }

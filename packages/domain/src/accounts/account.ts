@@ -44,6 +44,32 @@ export function requireProven(account: Account): void {
   }
 }
 
+export interface PlanChange {
+  readonly email: string;
+  readonly plan: Plan;
+  readonly isUnprovenFine: boolean;
+}
+
+/** @throws DomainError `not_found`, or `address_unproven`. */
+export function decidePlan(account: Account | undefined, { email, plan, isUnprovenFine }: PlanChange): Account {
+  const found = requireAccount(account, email);
+  if (!isUnprovenFine) requireProven(found);
+  return { ...found, plan };
+}
+
+/** @throws DomainError `not_found` */
+export function decideScopes(
+  account: Account | undefined,
+  { email, scopes }: Pick<Account, 'email' | 'scopes'>,
+): Account {
+  return { ...requireAccount(account, email), scopes };
+}
+
+function requireAccount(account: Account | undefined, email: string): Account {
+  if (account === undefined) throw new DomainError('not_found', `no account has the address ${email}`);
+  return account;
+}
+
 // RFC 5321 §4.5.3.1.3 bounds a path to 256 octets, angle brackets included.
 const MAX_EMAIL_LENGTH = 254;
 const EMAIL = /^[^\s@\p{Cc}]{1,64}@[^\s@\p{Cc}]+\.[^\s@\p{Cc}]+$/u;

@@ -1,7 +1,18 @@
 import type { Instant } from '../kernel/clock.js';
 import type { Account, AccountId } from './account.js';
 import type { PagePlace } from '../kernel/page.js';
-import type { ApiKey, ApiKeyId, KeyState, NewApiKey, OperationUse } from './api-key.js';
+import type {
+  ApiKey,
+  ApiKeyId,
+  KeyHolder,
+  KeyState,
+  NewApiKey,
+  OperationUse,
+  RotatedKey,
+  RotationState,
+  TakenBackKey,
+  UnseenKey,
+} from './api-key.js';
 
 export interface AccountKey {
   readonly account: Account;
@@ -31,19 +42,21 @@ export interface KeySearch extends PagePlace<ApiKeyId> {
   readonly limit: number;
 }
 
-/** Port: the API keys. Each method is atomic. */
+export interface StoredRotation {
+  readonly old: ApiKey;
+  readonly replacement: ApiKey;
+}
+
+/**
+ * Port: the API keys. Each method is atomic. `decide` is called once, with what is stored; what it returns is stored, and if
+ * it throws nothing is changed.
+ */
 export interface ApiKeyRepository {
   /**
-   * Adds the key. The checks and the insert are one step, so concurrent calls can't exceed a limit, and a request that
-   * was in progress when the password was reset can't leave a key behind.
-   *
-   * @param mostActive active keys that the account may have
-   * @param version the `credentialVersion` that the account must still have
-   * @param mostADay keys that the account may make on one UTC day
-   * @throws DomainError `not_found` if there is no such account, it is closed, or it has another version;
-   * `too_many_keys`.
+   * Adds the key that `decide` returns. Its account is locked, so no other key is added to it meanwhile, and it is neither
+   * closed nor gets another password. The state counts the keys at that instant.
    */
-  add(key: NewApiKey, mostActive?: number, version?: number, mostADay?: number): Promise<ApiKey>;
+  add(accountId: AccountId, at: Instant, decide: (state: KeyHolder) => NewApiKey): Promise<ApiKey>;
   /**
    * The key with its account, as they were at most one second ago. A hash that was unknown then is looked up again.
    *
@@ -61,42 +74,15 @@ export interface ApiKeyRepository {
   search(query: KeySearch): Promise<readonly ApiKey[]>;
   /** Deletes the keys that ended at or before that instant, with their records. Returns the number of keys. */
   purge(endedUntil: Instant): Promise<number>;
-  /** Revokes the key. A key that is already revoked keeps its first instant. Undefined if there is no such key. */
-  revoke(id: ApiKeyId, at: Instant): Promise<ApiKey | undefined>;
-  /** Gives the key another name, or none. Nothing else of it changes. Undefined if there is no such key. */
-  rename(id: ApiKeyId, name: string | undefined): Promise<ApiKey | undefined>;
+  /** Stores the name, expiry, revocation and disabling that `decide` returns. The key is locked. */
+  change(id: ApiKeyId, decide: (key: ApiKey | undefined) => ApiKey): Promise<ApiKey>;
   /**
-   * Disables the key, or enables it if no instant is given. A key that is already disabled keeps its first instant.
-   * Undefined, and nothing changed, if there is no such key or it is revoked.
+   * Adds the replacement and changes the old key: both or neither. First the account is locked, as `add` does, and then the
+   * old key. Resolves to both as they are stored.
    */
-  disable(id: ApiKeyId, at: Instant | undefined): Promise<ApiKey | undefined>;
-  /**
-   * Adds the replacement and ends the old key as `endOfReplaced` says: both or neither. With concurrent calls only one
-   * replaces the key. Returns undefined, and changes nothing, if the old key is unknown or already replaced, if it isn't
-   * active when the replacement is created, or if the account has another version.
-   *
-   * @throws DomainError `too_many_keys`, as `add` does; the old key is then unchanged.
-   */
-  replace(
-    id: ApiKeyId,
-    replacement: NewApiKey,
-    oldEndsAt: Instant,
-    mostActive?: number,
-    version?: number,
-    mostADay?: number,
-  ): Promise<ApiKey | undefined>;
-  /** Revokes a key that nobody has seen, and restores the previous end of the key that it replaced. Both or neither. */
-  takeBack(id: ApiKeyId, at: Instant, replaced?: ApiKey): Promise<void>;
+  replace(id: ApiKeyId, at: Instant, decide: (state: RotationState) => RotatedKey): Promise<StoredRotation>;
+  /** Changes the key and the one that it replaced, both of which are locked. */
+  takeBack(id: ApiKeyId, decide: (state: UnseenKey) => TakenBackKey): Promise<void>;
   /** The operations that each of these keys has called, the latest first. A key that has called none is left out. */
   listOperations(ids: readonly ApiKeyId[]): Promise<ReadonlyMap<ApiKeyId, readonly OperationUse[]>>;
-}
-
-/** The key, if it belongs to that account, or to any if none is given. */
-export async function findTheirs(
-  keys: ApiKeyRepository,
-  id: bigint,
-  accountId: AccountId | undefined,
-): Promise<ApiKey | undefined> {
-  const found = await keys.findById(id as ApiKeyId);
-  return accountId === undefined || found?.account.id === accountId ? found?.key : undefined;
 }

@@ -1,17 +1,10 @@
-import { BASE62, randomBase62 } from '../kernel/base62.js';
 import type { Branded } from '../kernel/branded.js';
-import { type Instant, instant } from '../kernel/clock.js';
-import type { Cryptography } from '../kernel/cryptography.js';
+import { type Instant, instant, later } from '../kernel/clock.js';
 import { DomainError, invalid } from '../kernel/errors.js';
-import type { AccountId } from './account.js';
-import { crc32 } from './crc32.js';
+import type { Account, AccountId } from './account.js';
 import type { Scopes } from './scope.js';
 
 export type ApiKeyId = Branded<bigint, 'ApiKeyId'>;
-
-export const KEY_ENVIRONMENTS = ['live', 'staging'] as const;
-/** The deployment that accepts the key. It is part of the key's text. */
-export type KeyEnvironment = (typeof KEY_ENVIRONMENTS)[number];
 
 /** A key as it is stored: only the SHA-256 of its text, never the text itself. */
 export interface NewApiKey {
@@ -51,28 +44,6 @@ export const MOST_ACTIVE_KEYS = 25;
 /** Keys that an account may make on one UTC day, rotations included, so that the stored rows stay bounded. */
 export const MOST_KEYS_A_DAY = 1_000;
 
-const SECRET_LENGTH = 32; // 32 · log2(62) = 190 bits
-const CHECKSUM_LENGTH = 6; // 62^6 > 2^32
-const KEY_TEXT = new RegExp(`^aas_([a-z]{1,16})_[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}$`);
-
-/**
- * A new key's text: `aas_<environment>_`, 32 random base62 characters, and 6 characters of CRC-32 of all that precedes.
- */
-export function generateKeyText(environment: KeyEnvironment, cryptography: Cryptography): string {
-  const text = `aas_${environment}_${randomBase62(SECRET_LENGTH, cryptography)}`;
-  return text + checksum(text);
-}
-
-/**
- * The environment in a key's text. Undefined if the form or the checksum is wrong: such a text was never issued, so it
- * needs no look-up.
- */
-export function environmentOf(text: string): string | undefined {
-  const environment = KEY_TEXT.exec(text)?.[1];
-  const body = text.slice(0, -CHECKSUM_LENGTH);
-  return checksum(body) === text.slice(-CHECKSUM_LENGTH) ? environment : undefined;
-}
-
 export const KEY_STATES = ['active', 'disabled', 'expired', 'revoked'] as const;
 export type KeyState = (typeof KEY_STATES)[number];
 
@@ -97,29 +68,10 @@ export interface OperationUse {
   readonly lastUsedAt: Instant;
 }
 
-/** The replaced key after a rotation at `now`. An end that is due immediately is stored as a revocation. */
-export function endOfReplaced(endsAt: Instant, now: Instant): Pick<ApiKey, 'expiresAt' | 'revokedAt'> {
-  return { expiresAt: endsAt, revokedAt: endsAt <= now ? endsAt : undefined };
-}
-
 /** The instant from which the key is refused. Undefined if it never ends. */
 export function endOf({ revokedAt, expiresAt }: Pick<ApiKey, 'expiresAt' | 'revokedAt'>): Instant | undefined {
   if (revokedAt === undefined || expiresAt === undefined) return revokedAt ?? expiresAt;
   return instant(Math.min(revokedAt, expiresAt));
-}
-
-export function tooManyKeys(most: number): DomainError {
-  return new DomainError(
-    'too_many_keys',
-    `the account has ${most} API keys that are active or disabled, which is the most; revoke one first`,
-  );
-}
-
-export function tooManyKeysToday(most: number): DomainError {
-  return new DomainError(
-    'too_many_keys',
-    `the account has made ${most} API keys today, which is the most; go on with those it has until tomorrow (UTC)`,
-  );
 }
 
 const MAX_NAME_LENGTH = 100;
@@ -132,12 +84,168 @@ export function keyName(name: string | undefined): string | undefined {
   return name;
 }
 
-function checksum(text: string): string {
-  let rest = crc32(text);
-  let digits = '';
-  for (let place = 0; place < CHECKSUM_LENGTH; place += 1) {
-    digits = BASE62.charAt(rest % 62) + digits;
-    rest = Math.floor(rest / 62);
+/** The key, if it belongs to that account, or to any if none is given. */
+export function ownedBy<Key extends Pick<ApiKey, 'accountId'>>(
+  key: Key | undefined,
+  accountId: AccountId | undefined,
+): Key | undefined {
+  return accountId === undefined || key?.accountId === accountId ? key : undefined;
+}
+
+/** An account that is to get a key. */
+export interface KeyHolder {
+  /** Undefined if there is no such account, or it is closed. */
+  readonly account: Account | undefined;
+  /** How many of its keys haven't ended. */
+  readonly activeKeys: number;
+  /** How many keys it has made on this UTC day. A store may stop counting at `MOST_KEYS_A_DAY`. */
+  readonly madeToday: number;
+}
+
+export interface KeyIssue {
+  readonly key: NewApiKey;
+  /** The `credentialVersion` that the account must still have, for a request made in a session. Default: any. */
+  readonly credentialVersion?: number | undefined;
+}
+
+/** @throws DomainError `not_found` if the account isn't there or has another version, or `too_many_keys`. */
+export function decideIssue({ account, ...made }: KeyHolder, { key, credentialVersion }: KeyIssue): NewApiKey {
+  if (!hasVersion(account, credentialVersion)) {
+    throw new DomainError('not_found', `no account has the id ${key.accountId}`);
   }
-  return digits;
+  if (made.activeKeys >= MOST_ACTIVE_KEYS) {
+    throw new DomainError(
+      'too_many_keys',
+      `the account has ${MOST_ACTIVE_KEYS} API keys that are active or disabled, which is the most; revoke one first`,
+    );
+  }
+  if (made.madeToday >= MOST_KEYS_A_DAY) {
+    throw new DomainError(
+      'too_many_keys',
+      `the account has made ${MOST_KEYS_A_DAY} API keys today, which is the most; go on with those it has until tomorrow (UTC)`,
+    );
+  }
+  return key;
+}
+
+/** What is to happen to a key of that id. */
+export interface KeyCommand {
+  readonly id: bigint;
+  /** The account that must own the key. Default: any account. */
+  readonly accountId?: AccountId | undefined;
+}
+
+export interface KeyRotation extends KeyCommand, Pick<KeyIssue, 'credentialVersion'> {
+  /** How long both keys work, in milliseconds. */
+  readonly overlap: number;
+  readonly text: Pick<NewApiKey, 'hash' | 'ending'>;
+}
+
+/** A key that is to be rotated, and its account. */
+export interface RotationState extends KeyHolder {
+  readonly old: ApiKey | undefined;
+}
+
+export interface RotatedKey {
+  /** The old key as it is afterwards, except for `replacedBy`: the replacement gets its id when it is stored. */
+  readonly old: ApiKey;
+  readonly replacement: NewApiKey;
+}
+
+/**
+ * The replacement has the old key's name, scopes and expiry. The old key works until the overlap ends, and never longer than
+ * it would have.
+ *
+ * @throws DomainError `not_found` or `too_many_keys`
+ */
+export function decideRotation(state: RotationState, command: KeyRotation, now: Instant): RotatedKey {
+  const old = ownedBy(state.old, command.accountId);
+  const isCurrent = old?.replacedBy === undefined && hasVersion(state.account, command.credentialVersion);
+  if (old === undefined || !isCurrent || keyState(old, now) !== 'active') {
+    throw new DomainError('not_found', `no active API key that has not been rotated yet has the id ${command.id}`);
+  }
+  const { accountId, name, scopes, expiresAt } = old;
+  const endsAt = instant(Math.min(later(now, command.overlap), expiresAt ?? Infinity));
+  const isOver = endsAt <= now;
+  const key = { accountId, name, scopes, createdAt: now, expiresAt, ...command.text };
+  return {
+    // A key that ends now is also revoked, because that applies whatever a server's clock says.
+    old: { ...old, expiresAt: endsAt, revokedAt: isOver ? endsAt : undefined },
+    replacement: decideIssue({ ...state, activeKeys: state.activeKeys - (isOver ? 1 : 0) }, { key }),
+  };
+}
+
+/** A key that nobody has seen. */
+export interface UnseenKey {
+  readonly key: ApiKey | undefined;
+  /** The key that it has replaced. */
+  readonly replaced: ApiKey | undefined;
+}
+
+export interface TakenBackKey {
+  readonly key: ApiKey;
+  readonly replaced?: ApiKey;
+}
+
+/**
+ * Revokes the key. The one that it replaced goes on as if it had never been rotated: until the end that its replacement has
+ * taken over.
+ *
+ * @throws DomainError `not_found`
+ */
+export function decideTakeBack({ key, replaced }: UnseenKey, command: KeyCommand, now: Instant): TakenBackKey {
+  const revoked = decideRevocation(key, command, now);
+  if (replaced === undefined) return { key: revoked };
+  // A rotation without an overlap has revoked the old key at its end. A revocation at another time is somebody's wish.
+  const revokedAt = replaced.revokedAt === replaced.expiresAt ? undefined : replaced.revokedAt;
+  return { key: revoked, replaced: { ...replaced, expiresAt: revoked.expiresAt, revokedAt, replacedBy: undefined } };
+}
+
+/** A key that is already revoked keeps its first instant. @throws DomainError `not_found` */
+export function decideRevocation(key: ApiKey | undefined, command: KeyCommand, now: Instant): ApiKey {
+  const theirs = requireTheirs(key, command);
+  return { ...theirs, revokedAt: theirs.revokedAt ?? now };
+}
+
+export interface KeyDisabling extends KeyCommand {
+  /** Whether the key is disabled from now on, or enabled. */
+  readonly isDisabled: boolean;
+}
+
+/**
+ * A key that is already disabled keeps its first instant.
+ *
+ * @throws DomainError `not_found` also if the key has ended.
+ */
+export function decideDisabling(
+  key: ApiKey | undefined,
+  { id, accountId, isDisabled }: KeyDisabling,
+  now: Instant,
+): ApiKey {
+  const theirs = ownedBy(key, accountId);
+  if (theirs === undefined || hasEnded(theirs, now)) {
+    throw new DomainError('not_found', `no API key that still works has the id ${id}`);
+  }
+  return { ...theirs, disabledAt: isDisabled ? (theirs.disabledAt ?? now) : undefined };
+}
+
+export interface KeyRenaming extends KeyCommand {
+  /** Undefined: no name. */
+  readonly name: string | undefined;
+}
+
+/** @throws DomainError `not_found` */
+export function decideRenaming(key: ApiKey | undefined, command: KeyRenaming): ApiKey {
+  return { ...requireTheirs(key, command), name: command.name };
+}
+
+/** @throws DomainError `not_found` */
+export function requireTheirs(key: ApiKey | undefined, { id, accountId }: KeyCommand): ApiKey {
+  const theirs = ownedBy(key, accountId);
+  if (theirs === undefined) throw new DomainError('not_found', `no API key has the id ${id}`);
+  return theirs;
+}
+
+function hasVersion(account: Account | undefined, version: number | undefined): boolean {
+  return account !== undefined && (version === undefined || account.credentialVersion === version);
 }

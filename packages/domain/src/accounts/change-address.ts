@@ -1,11 +1,9 @@
-import { type Clock, DAY, later } from '../kernel/clock.js';
+import type { Clock } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import type { Account } from './account.js';
 import { newAccountMailId } from './account-mail.js';
 import type { CredentialRepository } from './credential-repository.js';
-
-/** How long the mail to the former address is tried. */
-export const NOTICE_TTL = 2 * DAY;
+import { decideAddressChange } from './credentials.js';
 
 export class ChangeAddress {
   constructor(
@@ -21,8 +19,10 @@ export class ChangeAddress {
    * @throws DomainError `email_taken` if the new address has an account by now.
    */
   async execute({ token }: { readonly token: string }): Promise<Account | undefined> {
-    const at = this.clock.now();
-    const notice = { id: newAccountMailId(this.cryptography), expiresAt: later(at, NOTICE_TTL) };
-    return this.credentials.changeAddress({ tokenHash: this.cryptography.sha256(token), at, notice });
+    const now = this.clock.now();
+    const command = { noticeId: newAccountMailId(this.cryptography) };
+    return this.credentials.follow('change', this.cryptography.sha256(token), (link) =>
+      decideAddressChange(link, command, now),
+    );
   }
 }

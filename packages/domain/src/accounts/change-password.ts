@@ -1,6 +1,7 @@
 import { checkAll } from '../kernel/errors.js';
 import type { Account, AccountId } from './account.js';
 import type { CredentialRepository } from './credential-repository.js';
+import { decidePasswordChange } from './credentials.js';
 import { newPassword, requireRight } from './password.js';
 import { isPassword, type PasswordHasher } from './password-hasher.js';
 
@@ -32,7 +33,7 @@ export class ChangePassword {
       next: () => newPassword(next, found?.account.email ?? ''),
     });
     if (found?.passwordHash === undefined) return undefined;
-    const hash = await this.hasher.hash(checked.next);
-    return this.credentials.changePassword({ accountId, current: found.passwordHash, next: hash });
+    const command = { current: found.passwordHash, next: await this.hasher.hash(checked.next) };
+    return this.credentials.change(accountId, (credentials) => decidePasswordChange(credentials, command));
   }
 }

@@ -1,5 +1,4 @@
-import { DomainError } from '../kernel/errors.js';
-import { type Account, emailAddress, requireProven } from './account.js';
+import { type Account, decidePlan, emailAddress } from './account.js';
 import type { AccountRepository } from './account-repository.js';
 import type { Plan } from './plan.js';
 
@@ -23,13 +22,7 @@ export class ChangePlan {
    * @throws DomainError `invalid_parameter`, `not_found` if no account has that address, or `address_unproven`.
    */
   async execute({ email, plan, isUnprovenFine = false }: ChangePlanInput): Promise<Account> {
-    const address = emailAddress(email);
-    if (this.provesAddresses && !isUnprovenFine) {
-      const account = await this.accounts.findByEmail(address);
-      if (account !== undefined) requireProven(account);
-    }
-    const changed = await this.accounts.changePlan(address, plan);
-    if (changed === undefined) throw new DomainError('not_found', `no account has the address ${address}`);
-    return changed;
+    const command = { email: emailAddress(email), plan, isUnprovenFine: isUnprovenFine || !this.provesAddresses };
+    return this.accounts.change(command.email, (account) => decidePlan(account, command));
   }
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../kernel/clock.js';
 import type { AccountId } from './account.js';
 import type { CredentialRepository } from './credential-repository.js';
+import { decideClosing } from './credentials.js';
 import { isPassword, type PasswordHasher } from './password-hasher.js';
 
 export interface CloseAccountInput {
@@ -22,6 +23,10 @@ export class CloseAccount {
   async execute({ accountId, password }: CloseAccountInput): Promise<boolean> {
     const current = (await this.credentials.findById(accountId))?.passwordHash;
     if (current === undefined || !(await isPassword(this.hasher, password, current))) return false;
-    return this.credentials.close({ accountId, current, at: this.clock.now() });
+    const now = this.clock.now();
+    const closed = await this.credentials.change(accountId, (credentials) =>
+      decideClosing(credentials, { current }, now),
+    );
+    return closed !== undefined;
   }
 }

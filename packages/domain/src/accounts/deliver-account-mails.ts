@@ -2,7 +2,7 @@ import { type Attempt, DeliverBatch, type DeliveryPolicy } from '../deliveries/d
 import { randomBase62 } from '../kernel/base62.js';
 import type { Clock } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
-import { type AccountMailId, hasLink } from './account-mail.js';
+import { type AccountMailId, decideToken, hasLink, isUsable } from './account-mail.js';
 import type { AccountMailQueue, ClaimedAccountMail } from './account-mail-queue.js';
 import type { AccountMailSender } from './account-mail-sender.js';
 
@@ -34,15 +34,17 @@ export class DeliverAccountMails extends DeliverBatch<AccountMailId, ClaimedAcco
 
   protected override async send(mail: ClaimedAccountMail, timeout: number): Promise<boolean> {
     const { kind, email, page, expiresAt } = mail;
-    const token = hasLink(kind) ? randomBase62(TOKEN_LENGTH, this.cryptography) : undefined;
+    const token = randomBase62(TOKEN_LENGTH, this.cryptography);
+    const tokenHash = this.cryptography.sha256(token);
     const now = this.clock.now();
-    const isUseful =
-      token === undefined ? now < expiresAt : await this.mails.addToken(mail, this.cryptography.sha256(token), now);
+    const isUseful = hasLink(kind)
+      ? await this.mails.addToken({ ...mail, kind }, tokenHash, (state) => decideToken(state, now))
+      : isUsable(mail, now);
     if (!isUseful) {
       await this.mails.markDropped(mail);
       return false;
     }
-    await this.sender.send({ kind, email, page, expiresAt, token }, timeout);
+    await this.sender.send({ kind, email, page, expiresAt, token: hasLink(kind) ? token : undefined }, timeout);
     return true;
   }
 }

@@ -1,16 +1,6 @@
 import type { Clock } from '../kernel/clock.js';
-import { DomainError } from '../kernel/errors.js';
-import type { AccountId } from './account.js';
-import { type ApiKey, hasEnded } from './api-key.js';
-import { type ApiKeyRepository, findTheirs } from './api-key-repository.js';
-
-export interface DisableKeyInput {
-  readonly id: bigint;
-  /** The account that must own the key. Default: any account. */
-  readonly accountId?: AccountId | undefined;
-  /** Whether the key is disabled from now on, or enabled. */
-  readonly isDisabled: boolean;
-}
+import { type ApiKey, type ApiKeyId, decideDisabling, type KeyDisabling } from './api-key.js';
+import type { ApiKeyRepository } from './api-key-repository.js';
 
 /** Disables a key, or enables it again. */
 export class DisableKey {
@@ -20,13 +10,8 @@ export class DisableKey {
   ) {}
 
   /** @throws DomainError `not_found` if there is no such key, or it has ended. */
-  async execute({ id, accountId, isDisabled }: DisableKeyInput): Promise<ApiKey> {
+  async execute(command: KeyDisabling): Promise<ApiKey> {
     const now = this.clock.now();
-    const key = await findTheirs(this.keys, id, accountId);
-    if (key !== undefined && !hasEnded(key, now)) {
-      const changed = await this.keys.disable(key.id, isDisabled ? now : undefined);
-      if (changed !== undefined) return changed;
-    }
-    throw new DomainError('not_found', `no API key that still works has the id ${id}`);
+    return this.keys.change(command.id as ApiKeyId, (key) => decideDisabling(key, command, now));
   }
 }

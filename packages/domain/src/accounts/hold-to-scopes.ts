@@ -1,5 +1,4 @@
-import { DomainError } from '../kernel/errors.js';
-import { type Account, emailAddress } from './account.js';
+import { type Account, decideScopes, emailAddress } from './account.js';
 import type { AccountRepository } from './account-repository.js';
 import { scopeList } from './scope.js';
 
@@ -18,9 +17,7 @@ export class HoldToScopes {
    * @throws DomainError `invalid_parameter`, or `not_found` if no account has that address.
    */
   async execute({ email, scopes }: HoldToScopesInput): Promise<Account> {
-    const address = emailAddress(email);
-    const held = await this.accounts.holdToScopes(address, scopes && scopeList(scopes));
-    if (held === undefined) throw new DomainError('not_found', `no account has the address ${address}`);
-    return held;
+    const command = { email: emailAddress(email), scopes: scopes && scopeList(scopes) };
+    return this.accounts.change(command.email, (account) => decideScopes(account, command));
   }
 }

@@ -2,22 +2,13 @@ import type { Clock, Instant } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import { checkAll, invalid } from '../kernel/errors.js';
 import type { AccountId } from './account.js';
-import {
-  type ApiKey,
-  generateKeyText,
-  type KeyEnvironment,
-  keyName,
-  MOST_ACTIVE_KEYS,
-  MOST_KEYS_A_DAY,
-  type NewApiKey,
-} from './api-key.js';
+import { type ApiKey, decideIssue, type KeyIssue, keyName, type NewApiKey } from './api-key.js';
 import type { ApiKeyRepository } from './api-key-repository.js';
+import { generateKeyText, type KeyEnvironment } from './api-key-text.js';
 import { scopeList } from './scope.js';
 
-export interface IssueKeyInput {
+export interface IssueKeyInput extends Pick<KeyIssue, 'credentialVersion'> {
   readonly accountId: AccountId;
-  /** The `credentialVersion` that the account must still have, for a request made in a session. Default: any. */
-  readonly credentialVersion?: number | undefined;
   readonly name?: string | undefined;
   /** The scopes that the key asks for; its account may be held to fewer. Default: all. */
   readonly scopes?: readonly string[] | undefined;
@@ -28,8 +19,8 @@ export interface IssueKeyInput {
 export interface IssuedKey {
   readonly key: ApiKey;
   readonly text: string;
-  /** The replaced key, as it was before. */
-  readonly previous?: ApiKey;
+  /** The key that it replaces. */
+  readonly replaced?: ApiKey;
 }
 
 export class IssueKey {
@@ -46,20 +37,17 @@ export class IssueKey {
    * @throws DomainError `invalid_parameter`, `not_found` if there is no such account or it has another version, or
    * `too_many_keys`.
    */
-  async execute(input: IssueKeyInput): Promise<IssuedKey> {
-    const now = this.clock.now();
-    const { name, scopes, expiresAt } = checkAll({
+  async execute({ accountId, credentialVersion, ...input }: IssueKeyInput): Promise<IssuedKey> {
+    const createdAt = this.clock.now();
+    const checked = checkAll({
       name: () => keyName(input.name),
       scopes: () => input.scopes && scopeList(input.scopes),
-      expiresAt: () => futureInstant(input.expiresAt, now),
+      expiresAt: () => futureInstant(input.expiresAt, createdAt),
     });
-    const { text, newKey } = draftKey(
-      { accountId: input.accountId, name, scopes, createdAt: now, expiresAt },
-      this.environment,
-      this.cryptography,
-    );
-    const { credentialVersion } = input;
-    return { key: await this.keys.add(newKey, MOST_ACTIVE_KEYS, credentialVersion, MOST_KEYS_A_DAY), text };
+    const { text, stored } = newKeyText(this.environment, this.cryptography);
+    const key = { accountId, ...checked, createdAt, ...stored };
+    const added = await this.keys.add(accountId, createdAt, (state) => decideIssue(state, { key, credentialVersion }));
+    return { key: added, text };
   }
 }
 
@@ -68,11 +56,11 @@ function futureInstant(at: Instant | undefined, now: Instant): Instant | undefin
   return at;
 }
 
-export function draftKey(
-  about: Omit<NewApiKey, 'hash' | 'ending'>,
+/** A new key's text, and what is stored of it. */
+export function newKeyText(
   environment: KeyEnvironment,
   cryptography: Cryptography,
-): { readonly text: string; readonly newKey: NewApiKey } {
+): { readonly text: string; readonly stored: Pick<NewApiKey, 'hash' | 'ending'> } {
   const text = generateKeyText(environment, cryptography);
-  return { text, newKey: { ...about, hash: cryptography.sha256(text), ending: text.slice(-4) } };
+  return { text, stored: { hash: cryptography.sha256(text), ending: text.slice(-4) } };
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import type { Account } from './account.js';
 import type { CredentialRepository } from './credential-repository.js';
+import { decideProof } from './credentials.js';
 
 export class ProveAddress {
   constructor(
@@ -12,6 +13,7 @@ export class ProveAddress {
 
   /** Proves the address of the token's account. Undefined if the token is unknown, used or expired. */
   async execute({ token }: { readonly token: string }): Promise<Account | undefined> {
-    return this.credentials.proveAddress({ tokenHash: this.cryptography.sha256(token), at: this.clock.now() });
+    const now = this.clock.now();
+    return this.credentials.follow('proof', this.cryptography.sha256(token), (link) => decideProof(link, now));
   }
 }

@@ -1,25 +1,12 @@
-import { DomainError } from '../kernel/errors.js';
-import type { AccountId } from './account.js';
-import { type ApiKey, keyName } from './api-key.js';
-import { type ApiKeyRepository, findTheirs } from './api-key-repository.js';
-
-export interface RenameKeyInput {
-  readonly id: bigint;
-  /** The account that must own the key. */
-  readonly accountId: AccountId;
-  /** Undefined: no name. */
-  readonly name: string | undefined;
-}
+import { type ApiKey, type ApiKeyId, decideRenaming, type KeyRenaming, keyName } from './api-key.js';
+import type { ApiKeyRepository } from './api-key-repository.js';
 
 export class RenameKey {
   constructor(private readonly keys: ApiKeyRepository) {}
 
   /** @throws DomainError `invalid_parameter`, or `not_found` if the account has no such key. */
-  async execute({ id, accountId, name }: RenameKeyInput): Promise<ApiKey> {
-    const valid = keyName(name);
-    const key = await findTheirs(this.keys, id, accountId);
-    const renamed = key && (await this.keys.rename(key.id, valid));
-    if (renamed === undefined) throw new DomainError('not_found', `no API key has the id ${id}`);
-    return renamed;
+  async execute(input: KeyRenaming): Promise<ApiKey> {
+    const command = { ...input, name: keyName(input.name) };
+    return this.keys.change(command.id as ApiKeyId, (key) => decideRenaming(key, command));
   }
 }

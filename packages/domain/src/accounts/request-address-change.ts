@@ -2,7 +2,7 @@ import { type Clock, HOUR } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import { checkAll, DomainError, invalid } from '../kernel/errors.js';
 import { type AccountId, emailAddress } from './account.js';
-import { newLinkMail } from './account-mail.js';
+import { decideLinkMail, newLinkMail } from './account-mail.js';
 import type { AccountMailQueue } from './account-mail-queue.js';
 import type { CredentialRepository } from './credential-repository.js';
 import { requireRight } from './password.js';
@@ -49,7 +49,7 @@ export class RequestAddressChange {
     });
     const about = { accountId, kind: 'change', page: this.page, address } as const;
     const mail = newLinkMail(about, ADDRESS_CHANGE_TTL, this.clock.now(), this.cryptography);
-    return this.mails.add(mail, MOST_ADDRESS_CHANGES);
+    return this.mails.add(mail, (state) => decideLinkMail(state, MOST_ADDRESS_CHANGES));
   }
 }
 

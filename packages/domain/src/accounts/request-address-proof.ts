@@ -1,7 +1,7 @@
 import { type Clock, DAY } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import { type Account, isProven } from './account.js';
-import { newLinkMail } from './account-mail.js';
+import { decideLinkMail, newLinkMail } from './account-mail.js';
 import type { AccountMailQueue } from './account-mail-queue.js';
 
 export const PROOF_TTL = DAY;
@@ -28,6 +28,6 @@ export class RequestAddressProof {
     if (this.page === undefined || isProven(account)) return false;
     const about = { accountId: account.id, kind: 'proof', page: this.page } as const;
     const mail = newLinkMail(about, PROOF_TTL, this.clock.now(), this.cryptography);
-    return this.mails.add(mail, MOST_PROOFS);
+    return this.mails.add(mail, (state) => decideLinkMail(state, MOST_PROOFS));
   }
 }

@@ -2,7 +2,7 @@ import { type Clock, HOUR } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import { DomainError } from '../kernel/errors.js';
 import { readEmailAddress } from './account.js';
-import { newLinkMail } from './account-mail.js';
+import { decideLinkMail, newLinkMail } from './account-mail.js';
 import type { AccountMailQueue } from './account-mail-queue.js';
 import type { CredentialRepository } from './credential-repository.js';
 
@@ -40,6 +40,6 @@ export class RequestPasswordReset {
     if (found === undefined) return;
     const about = { accountId: found.account.id, kind: 'reset', page: this.page } as const;
     const mail = newLinkMail(about, RESET_TTL, this.clock.now(), this.cryptography);
-    await this.mails.add(mail, MOST_RESETS);
+    await this.mails.add(mail, (state) => decideLinkMail(state, MOST_RESETS));
   }
 }

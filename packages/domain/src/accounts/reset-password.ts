@@ -1,7 +1,9 @@
 import type { Clock } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import type { Account } from './account.js';
+import { isUsable } from './account-mail.js';
 import type { CredentialRepository } from './credential-repository.js';
+import { decideReset } from './credentials.js';
 import { newPassword } from './password.js';
 import type { PasswordHasher } from './password-hasher.js';
 
@@ -25,9 +27,10 @@ export class ResetPassword {
    */
   async execute({ token, password }: ResetPasswordInput): Promise<Account | undefined> {
     const tokenHash = this.cryptography.sha256(token);
-    const account = await this.credentials.findReset(tokenHash, this.clock.now());
-    if (account === undefined) return undefined;
-    const passwordHash = await this.hasher.hash(newPassword(password, account.email));
-    return this.credentials.resetPassword({ tokenHash, passwordHash, at: this.clock.now() });
+    const found = await this.credentials.findLink('reset', tokenHash);
+    if (found === undefined || !isUsable(found, this.clock.now())) return undefined;
+    const passwordHash = await this.hasher.hash(newPassword(password, found.credentials.account.email));
+    const now = this.clock.now();
+    return this.credentials.follow('reset', tokenHash, (link) => decideReset(link, { passwordHash }, now));
   }
 }

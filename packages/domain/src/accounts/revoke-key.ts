@@ -1,14 +1,6 @@
 import type { Clock } from '../kernel/clock.js';
-import { DomainError } from '../kernel/errors.js';
-import type { AccountId } from './account.js';
-import type { ApiKey } from './api-key.js';
-import { type ApiKeyRepository, findTheirs } from './api-key-repository.js';
-
-export interface RevokeKeyInput {
-  readonly id: bigint;
-  /** The account that must own the key. Default: any account. */
-  readonly accountId?: AccountId | undefined;
-}
+import { type ApiKey, type ApiKeyId, decideRevocation, type KeyCommand } from './api-key.js';
+import type { ApiKeyRepository } from './api-key-repository.js';
 
 export class RevokeKey {
   constructor(
@@ -17,10 +9,8 @@ export class RevokeKey {
   ) {}
 
   /** @throws DomainError `not_found` */
-  async execute({ id, accountId }: RevokeKeyInput): Promise<ApiKey> {
-    const key = await findTheirs(this.keys, id, accountId);
-    const revoked = key && (await this.keys.revoke(key.id, this.clock.now()));
-    if (revoked === undefined) throw new DomainError('not_found', `no API key has the id ${id}`);
-    return revoked;
+  async execute(command: KeyCommand): Promise<ApiKey> {
+    const now = this.clock.now();
+    return this.keys.change(command.id as ApiKeyId, (key) => decideRevocation(key, command, now));
   }
 }

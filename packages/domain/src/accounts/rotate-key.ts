@@ -1,20 +1,15 @@
-import { type Clock, HOUR, type Instant, instant, later } from '../kernel/clock.js';
+import { type Clock, HOUR } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
-import { DomainError, invalid } from '../kernel/errors.js';
-import type { AccountId } from './account.js';
-import { type KeyEnvironment, MOST_ACTIVE_KEYS, MOST_KEYS_A_DAY } from './api-key.js';
-import { type ApiKeyRepository, findTheirs } from './api-key-repository.js';
-import { draftKey, type IssuedKey } from './issue-key.js';
+import { invalid } from '../kernel/errors.js';
+import { type ApiKeyId, decideRotation, type KeyCommand, type KeyIssue } from './api-key.js';
+import type { ApiKeyRepository } from './api-key-repository.js';
+import type { KeyEnvironment } from './api-key-text.js';
+import { type IssuedKey, newKeyText } from './issue-key.js';
 
 const DEFAULT_OVERLAP = 24 * HOUR;
 const MOST_OVERLAP = 30 * DEFAULT_OVERLAP;
 
-export interface RotateKeyInput {
-  readonly id: bigint;
-  /** The account that must own the key. Default: any account. */
-  readonly accountId?: AccountId | undefined;
-  /** The `credentialVersion` that the account must still have, for a request made in a session. Default: any. */
-  readonly credentialVersion?: number | undefined;
+export interface RotateKeyInput extends KeyCommand, Pick<KeyIssue, 'credentialVersion'> {
   /** How long both keys work, in milliseconds: 0 to 30 days. Default: 24 hours. */
   readonly overlap?: number | undefined;
 }
@@ -33,32 +28,14 @@ export class RotateKey {
    * @throws DomainError `invalid_parameter`, `not_found` if no active key that isn't rotated yet has that id, or
    * `too_many_keys` if the account would have more than 25 active keys or has made 1,000 today.
    */
-  async execute(input: RotateKeyInput): Promise<IssuedKey> {
-    const overlap = input.overlap ?? DEFAULT_OVERLAP;
+  async execute({ overlap = DEFAULT_OVERLAP, ...input }: RotateKeyInput): Promise<IssuedKey> {
     if (!(overlap >= 0 && overlap <= MOST_OVERLAP)) throw invalid('overlap', 'must be 0 to 30 days');
     const now = this.clock.now();
-    const old = await findTheirs(this.keys, input.id, input.accountId);
-    if (old !== undefined) {
-      const { accountId, name, scopes, expiresAt } = old;
-      const { text, newKey } = draftKey(
-        { accountId, name, scopes, createdAt: now, expiresAt },
-        this.environment,
-        this.cryptography,
-      );
-      const key = await this.keys.replace(
-        old.id,
-        newKey,
-        earlier(later(now, overlap), expiresAt),
-        MOST_ACTIVE_KEYS,
-        input.credentialVersion,
-        MOST_KEYS_A_DAY,
-      );
-      if (key !== undefined) return { key, text, previous: old };
-    }
-    throw new DomainError('not_found', `no active API key that has not been rotated yet has the id ${input.id}`);
+    const { text, stored } = newKeyText(this.environment, this.cryptography);
+    const command = { ...input, overlap, text: stored };
+    const { old, replacement } = await this.keys.replace(input.id as ApiKeyId, now, (state) =>
+      decideRotation(state, command, now),
+    );
+    return { key: replacement, text, replaced: old };
   }
-}
-
-function earlier(one: Instant, other: Instant | undefined): Instant {
-  return other === undefined ? one : instant(Math.min(one, other));
 }

@@ -1,9 +1,8 @@
 import type { Clock, Instant } from '../kernel/clock.js';
-import { DomainError } from '../kernel/errors.js';
 import type { RequestCounter } from '../quotas/request-counter.js';
 import type { AccountId } from './account.js';
-import { type ApiKey, hasEnded, type OperationUse } from './api-key.js';
-import { type ApiKeyRepository, findTheirs } from './api-key-repository.js';
+import { type ApiKey, type ApiKeyId, hasEnded, type OperationUse, requireTheirs } from './api-key.js';
+import type { ApiKeyRepository } from './api-key-repository.js';
 
 export interface ShowKeyInput {
   readonly id: bigint;
@@ -29,8 +28,7 @@ export class ShowKey {
   /** @throws DomainError `not_found` if the account has no such key. */
   async execute({ id, accountId }: ShowKeyInput): Promise<ShownKey> {
     const now = this.clock.now();
-    const key = await findTheirs(this.keys, id, accountId);
-    if (key === undefined) throw new DomainError('not_found', `no API key has the id ${id}`);
+    const key = requireTheirs((await this.keys.findById(id as ApiKeyId))?.key, { id, accountId });
     const [called, bans] = await Promise.all([
       this.keys.listOperations([key.id]),
       hasEnded(key, now) ? undefined : this.requests.bansOf([{ accountId, keyId: key.id }], now),

@@ -1,5 +1,6 @@
 import { type Account, readEmailAddress } from './account.js';
 import type { CredentialRepository } from './credential-repository.js';
+import { decideRehash } from './credentials.js';
 import { passwordFrom } from './password.js';
 import type { PasswordHasher } from './password-hasher.js';
 
@@ -27,7 +28,8 @@ export class SignIn {
     if (!isRight || found?.passwordHash === undefined) return undefined;
     const { account, passwordHash: current } = found;
     if (this.hasher.isOutdated(current)) {
-      await this.credentials.rehash({ accountId: account.id, current, next: await this.hasher.hash(password) });
+      const command = { current, next: await this.hasher.hash(password) };
+      await this.credentials.change(account.id, (credentials) => decideRehash(credentials, command));
     }
     return account;
   }

@@ -1,7 +1,8 @@
 import type { Clock } from '../kernel/clock.js';
 import { checkAll } from '../kernel/errors.js';
-import { type Account, emailAddress, emailTaken } from './account.js';
+import { type Account, emailAddress } from './account.js';
 import type { CredentialRepository } from './credential-repository.js';
+import { decideSignUp } from './credentials.js';
 import { newPassword } from './password.js';
 import type { PasswordHasher } from './password-hasher.js';
 import type { RequestAddressProof } from './request-address-proof.js';
@@ -33,10 +34,9 @@ export class SignUp {
       email: () => emailAddress(input.email),
       password: () => newPassword(input.password, input.email),
     });
-    const hash = await this.hasher.hash(password);
-    const opened = { email, plan: { name: 'free' }, scopes: this.scopes, createdAt: this.clock.now() } as const;
-    const account = await this.credentials.open(opened, hash);
-    if (account === undefined) throw emailTaken();
+    const command = { email, scopes: this.scopes, passwordHash: await this.hasher.hash(password) };
+    const now = this.clock.now();
+    const account = await this.credentials.open(email, (holder) => decideSignUp(holder, command, now));
     await this.requestAddressProof.execute(account);
     return account;
   }

@@ -1,4 +1,5 @@
 import type { Clock } from '../kernel/clock.js';
+import { decideTakeBack } from './api-key.js';
 import type { ApiKeyRepository } from './api-key-repository.js';
 import type { IssuedKey } from './issue-key.js';
 
@@ -9,7 +10,8 @@ export class TakeBackKey {
   ) {}
 
   /** Revokes a key whose text could not be shown to anybody. The key that it replaced continues as before. */
-  async execute({ key, previous }: IssuedKey): Promise<void> {
-    await this.keys.takeBack(key.id, this.clock.now(), previous);
+  async execute({ key }: Pick<IssuedKey, 'key'>): Promise<void> {
+    const now = this.clock.now();
+    await this.keys.takeBack(key.id, (state) => decideTakeBack(state, key, now));
   }
 }

@@ -1,7 +1,7 @@
 import type { AccountId } from '../accounts/account.js';
 import type { AccountRepository } from '../accounts/account-repository.js';
-import type { ApiKey, ApiKeyId } from '../accounts/api-key.js';
-import { type ApiKeyRepository, findTheirs } from '../accounts/api-key-repository.js';
+import { type ApiKey, type ApiKeyId, ownedBy } from '../accounts/api-key.js';
+import type { ApiKeyRepository } from '../accounts/api-key-repository.js';
 import { limitsOf, type Plan } from '../accounts/plan.js';
 import { type Clock, type Instant, later, startOf } from '../kernel/clock.js';
 import { DomainError } from '../kernel/errors.js';
@@ -131,7 +131,7 @@ export class ShowUsage {
 
   private async keyOf(accountId: AccountId, keyId: ApiKeyId | undefined): Promise<ApiKey | undefined> {
     if (keyId === undefined) return undefined;
-    const key = await findTheirs(this.apiKeys, keyId, accountId);
+    const key = ownedBy((await this.apiKeys.findById(keyId))?.key, accountId);
     if (key === undefined) throw new DomainError('not_found', `the account has no key with the id ${keyId}`);
     return key;
   }

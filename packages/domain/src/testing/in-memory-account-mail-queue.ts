@@ -1,16 +1,18 @@
 import type { AccountId } from '../accounts/account.js';
 import {
   type AccountMailId,
-  hasLink,
+  isUsable,
   type LinkKind,
-  LINK_KINDS,
+  type LinkMailState,
   type NewAccountMail,
   type NewLinkMail,
+  type TokenState,
 } from '../accounts/account-mail.js';
-import type { AccountMailQueue, ClaimedAccountMail } from '../accounts/account-mail-queue.js';
+import type { AccountMailQueue, ClaimedAccountMail, ClaimedLinkMail } from '../accounts/account-mail-queue.js';
+import type { MailedLink } from '../accounts/credentials.js';
 import type { Claim } from '../deliveries/delivery-queue.js';
 import { type Clock, type Instant, instant } from '../kernel/clock.js';
-import type { InMemoryAccountRepository, StoredAccount } from './in-memory-account-repository.js';
+import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
 import { InMemoryDeliveryQueue, type Job } from './in-memory-delivery-queue.js';
 
 type MailJob = NewAccountMail & Job<AccountMailId, 'dropped'>;
@@ -33,29 +35,30 @@ export class InMemoryAccountMailQueue
     super(clock);
   }
 
-  async add(mail: NewLinkMail, most: number): Promise<boolean> {
-    if (this.accounts.stored(mail.accountId) === undefined) return false;
-    const isUsable = (each: Pick<NewAccountMail, 'accountId' | 'kind' | 'expiresAt'>) =>
-      each.accountId === mail.accountId && each.kind === mail.kind && each.expiresAt > mail.createdAt;
-    const waiting = this.queued().filter(isUsable);
-    const linked = [...this.links.values()].filter(isUsable);
+  async add(mail: NewLinkMail, decide: (state: LinkMailState) => boolean): Promise<boolean> {
+    const isTheirs = (each: Pick<NewAccountMail, 'accountId' | 'kind' | 'expiresAt'>) =>
+      each.accountId === mail.accountId && each.kind === mail.kind && isUsable(each, mail.createdAt);
+    const waiting = this.queued().filter(isTheirs);
+    const linked = [...this.links.values()].filter(isTheirs);
     const usable = new Set([...waiting.map(({ id }) => id), ...linked.map(({ mailId }) => mailId)]);
-    if (usable.size >= most) return false;
-    this.queue(mail);
-    return true;
+    const isQueued = decide({ account: this.accounts.stored(mail.accountId)?.account, usable: usable.size });
+    if (isQueued) this.queue(mail);
+    return isQueued;
   }
 
   queue(mail: NewAccountMail): void {
     this.put({ ...mail, status: 'queued', number: 0, failures: 0, dueAt: this.clock.now() });
   }
 
-  async addToken(claim: ClaimedAccountMail, tokenHash: string, at: Instant): Promise<boolean> {
-    const job = this.claimed(claim);
-    if (job === undefined || job.expiresAt <= at || this.accounts.stored(job.accountId) === undefined) return false;
-    const { id: mailId, accountId, kind, expiresAt } = job;
-    if (!hasLink(kind)) return false;
-    this.links.set(tokenHash, { mailId, accountId, kind, expiresAt, tokenHash });
-    return true;
+  async addToken(
+    claimed: ClaimedLinkMail,
+    tokenHash: string,
+    decide: (state: TokenState) => boolean,
+  ): Promise<boolean> {
+    const { id: mailId, accountId, kind, expiresAt } = claimed;
+    const isAdded = decide({ account: this.accounts.stored(accountId)?.account, mail: this.claimed(claimed) });
+    if (isAdded) this.links.set(tokenHash, { mailId, accountId, kind, expiresAt, tokenHash });
+    return isAdded;
   }
 
   async markDropped(claim: Claim<AccountMailId>): Promise<void> {
@@ -71,20 +74,14 @@ export class InMemoryAccountMailQueue
     return over.length;
   }
 
-  /** The account that the token's link was mailed to. */
-  linked(kind: LinkKind, tokenHash: string, at: Instant): StoredAccount | undefined {
+  link(kind: LinkKind, tokenHash: string): MailedLink | undefined {
     const link = this.links.get(tokenHash);
-    return link?.kind === kind && link.expiresAt > at ? this.accounts.stored(link.accountId) : undefined;
-  }
-
-  /** The address to which the token was mailed, if it isn't the account's. */
-  addressOf(tokenHash: string): string | undefined {
-    const link = this.links.get(tokenHash);
-    return link && this.jobs.get(link.mailId)?.address;
-  }
-
-  takeBackAll(id: AccountId): void {
-    for (const kind of LINK_KINDS) this.takeBack(kind, id);
+    const stored = link?.kind === kind ? this.accounts.stored(link.accountId) : undefined;
+    if (link === undefined || stored === undefined) return undefined;
+    const credentials = { account: stored.account, passwordHash: stored.passwordHash };
+    const address = this.jobs.get(link.mailId)?.address;
+    const isAddressTaken = address !== undefined && this.accounts.storedAt(address) !== undefined;
+    return { credentials, expiresAt: link.expiresAt, address, isAddressTaken };
   }
 
   takeBack(kind: LinkKind, id: AccountId): void {

@@ -1,8 +1,6 @@
 import type { Account, AccountId, NewAccount } from '../accounts/account.js';
 import type { AccountRepository } from '../accounts/account-repository.js';
 import type { ListPart } from '../accounts/api-key-repository.js';
-import type { Plan } from '../accounts/plan.js';
-import type { Scopes } from '../accounts/scope.js';
 
 /** An account with its password hash and state, which `Account` doesn't show. */
 export interface StoredAccount {
@@ -15,7 +13,7 @@ export class InMemoryAccountRepository implements AccountRepository {
   private readonly accounts = new Map<AccountId, StoredAccount>();
 
   async open(account: NewAccount): Promise<Account> {
-    return this.storedAt(account.email)?.account ?? this.add(account, undefined);
+    return this.storedAt(account.email)?.account ?? this.add({ ...account, credentialVersion: 0 }, undefined);
   }
 
   async findByEmail(email: string): Promise<Account | undefined> {
@@ -33,12 +31,11 @@ export class InMemoryAccountRepository implements AccountRepository {
       .map(({ account }) => account);
   }
 
-  async changePlan(email: string, plan: Plan): Promise<Account | undefined> {
-    return this.change(email, { plan });
-  }
-
-  async holdToScopes(email: string, scopes: Scopes): Promise<Account | undefined> {
-    return this.change(email, { scopes });
+  async change(email: string, decide: (account: Account | undefined) => Account): Promise<Account> {
+    const stored = this.storedAt(email);
+    const account = decide(stored?.account);
+    if (stored !== undefined) this.put({ ...stored, account });
+    return account;
   }
 
   /** Includes closed accounts, because their orders and messages remain. */
@@ -56,26 +53,13 @@ export class InMemoryAccountRepository implements AccountRepository {
     return [...this.accounts.values()].find(({ account, isClosed }) => !isClosed && account.email === email);
   }
 
-  add(account: NewAccount, passwordHash: string | undefined): Account {
-    const opened = {
-      ...account,
-      id: BigInt(this.accounts.size + 1) as AccountId,
-      credentialVersion: passwordHash === undefined ? 0 : 1,
-      provenAt: undefined,
-    };
+  add(account: Omit<Account, 'id' | 'provenAt'>, passwordHash: string | undefined): Account {
+    const opened = { ...account, id: BigInt(this.accounts.size + 1) as AccountId, provenAt: undefined };
     this.put({ account: opened, passwordHash, isClosed: false });
     return opened;
   }
 
   put(stored: StoredAccount): void {
     this.accounts.set(stored.account.id, stored);
-  }
-
-  private change(email: string, change: Partial<NewAccount>): Account | undefined {
-    const stored = this.storedAt(email);
-    if (stored === undefined) return undefined;
-    const account = { ...stored.account, ...change };
-    this.put({ ...stored, account });
-    return account;
   }
 }

@@ -2,14 +2,17 @@ import type { AccountId } from '../accounts/account.js';
 import {
   type ApiKey,
   type ApiKeyId,
+  decideRevocation,
   endOf,
-  endOfReplaced,
   hasEnded,
+  type KeyHolder,
   keyState,
   type NewApiKey,
   type OperationUse,
-  tooManyKeys,
-  tooManyKeysToday,
+  type RotatedKey,
+  type RotationState,
+  type TakenBackKey,
+  type UnseenKey,
 } from '../accounts/api-key.js';
 import type {
   AccountKey,
@@ -19,7 +22,6 @@ import type {
   PastKeysQuery,
 } from '../accounts/api-key-repository.js';
 import { DAY, type Instant, instant, startOf } from '../kernel/clock.js';
-import { DomainError } from '../kernel/errors.js';
 import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
 
 export class InMemoryApiKeyRepository implements ApiKeyRepository {
@@ -29,30 +31,20 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
 
   constructor(private readonly accounts: InMemoryAccountRepository) {}
 
-  async add(key: NewApiKey, mostActive?: number, version?: number, mostADay?: number): Promise<ApiKey> {
-    if (!this.hasVersion(key.accountId, version)) throw noAccount(key.accountId);
-    return this.insert(key, this.activeAt(key.accountId, key.createdAt), mostActive, mostADay);
+  async add(accountId: AccountId, at: Instant, decide: (state: KeyHolder) => NewApiKey): Promise<ApiKey> {
+    return this.insert(decide(this.holderOf(accountId, at)));
   }
 
-  private insert(key: NewApiKey, active: number, mostActive = Infinity, mostADay = Infinity): ApiKey {
-    if (this.accounts.stored(key.accountId) === undefined) {
-      throw noAccount(key.accountId);
-    }
-    if (active >= mostActive) throw tooManyKeys(mostActive);
-    const today = startOf(DAY, key.createdAt);
-    const madeToday = this.keysOf(key.accountId).filter(({ createdAt }) => createdAt >= today);
-    if (madeToday.length >= mostADay) throw tooManyKeysToday(mostADay);
+  private insert(key: NewApiKey): ApiKey {
     if ([...this.keys.values()].some(({ hash }) => hash === key.hash)) throw new Error('two API keys have one hash');
-    const added: ApiKey = {
+    return this.put({
       ...key,
       id: (this.lastId += 1n) as ApiKeyId,
       revokedAt: undefined,
       disabledAt: undefined,
       replacedBy: undefined,
       lastUsedAt: undefined,
-    };
-    this.keys.set(added.id, added);
-    return added;
+    });
   }
 
   async findByHash(hash: string): Promise<AccountKey | undefined> {
@@ -103,47 +95,26 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
     return over.length;
   }
 
-  async revoke(id: ApiKeyId, at: Instant): Promise<ApiKey | undefined> {
-    const key = this.keys.get(id);
-    return key && this.put({ ...key, revokedAt: key.revokedAt ?? at });
-  }
-
-  async rename(id: ApiKeyId, name: string | undefined): Promise<ApiKey | undefined> {
-    const key = this.keys.get(id);
-    return key && this.put({ ...key, name });
-  }
-
-  async disable(id: ApiKeyId, at: Instant | undefined): Promise<ApiKey | undefined> {
-    const key = this.keys.get(id);
-    if (key === undefined || key.revokedAt !== undefined) return undefined;
-    return this.put({ ...key, disabledAt: at && (key.disabledAt ?? at) });
+  async change(id: ApiKeyId, decide: (key: ApiKey | undefined) => ApiKey): Promise<ApiKey> {
+    return this.put(decide(this.keys.get(id)));
   }
 
   async replace(
     id: ApiKeyId,
-    replacement: NewApiKey,
-    oldEndsAt: Instant,
-    mostActive?: number,
-    version?: number,
-    mostADay?: number,
-  ): Promise<ApiKey | undefined> {
-    const old = this.keys.get(id);
-    if (old !== undefined && !this.hasVersion(old.accountId, version)) return undefined;
-    if (old === undefined || old.replacedBy !== undefined || keyState(old, replacement.createdAt) !== 'active')
-      return undefined;
-    const end = endOfReplaced(oldEndsAt, replacement.createdAt);
-    const active = this.activeAt(old.accountId, replacement.createdAt) - (end.revokedAt === undefined ? 0 : 1);
-    const added = this.insert(replacement, active, mostActive, mostADay);
-    this.put({ ...old, ...end, replacedBy: added.id });
-    return added;
+    at: Instant,
+    decide: (state: RotationState) => RotatedKey,
+  ): ReturnType<ApiKeyRepository['replace']> {
+    const key = this.keys.get(id);
+    const rotated = decide({ ...this.holderOf(key?.accountId, at), old: key });
+    const replacement = this.insert(rotated.replacement);
+    return { old: this.put({ ...rotated.old, replacedBy: replacement.id }), replacement };
   }
 
-  async takeBack(id: ApiKeyId, at: Instant, replaced?: ApiKey): Promise<void> {
-    await this.revoke(id, at);
-    const old = replaced && this.keys.get(replaced.id);
-    if (old?.replacedBy !== id) return;
-    const revokedAt = old.revokedAt === old.expiresAt ? undefined : old.revokedAt;
-    this.put({ ...old, expiresAt: replaced?.expiresAt, revokedAt, replacedBy: undefined });
+  async takeBack(id: ApiKeyId, decide: (state: UnseenKey) => TakenBackKey): Promise<void> {
+    const old = [...this.keys.values()].find(({ replacedBy }) => replacedBy === id);
+    const { key, replaced } = decide({ key: this.keys.get(id), replaced: old });
+    this.put(key);
+    if (replaced !== undefined) this.put(replaced);
   }
 
   /** Records a use of the key, and of the operation if one is given, in the minute that begins then. */
@@ -162,17 +133,19 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
   }
 
   revokeAll(accountId: AccountId, at: Instant): void {
-    for (const key of this.keys.values()) {
-      if (key.accountId === accountId) this.put({ ...key, revokedAt: key.revokedAt ?? at });
+    for (const key of this.keysOf(accountId)) {
+      if (!hasEnded(key, at)) this.put(decideRevocation(key, key, at));
     }
   }
 
-  private hasVersion(id: AccountId, version: number | undefined): boolean {
-    return version === undefined || this.accounts.stored(id)?.account.credentialVersion === version;
-  }
-
-  private activeAt(accountId: AccountId, now: Instant): number {
-    return this.keysOf(accountId).filter((key) => !hasEnded(key, now)).length;
+  private holderOf(accountId: AccountId | undefined, at: Instant): KeyHolder {
+    if (accountId === undefined) return { account: undefined, activeKeys: 0, madeToday: 0 };
+    const keys = this.keysOf(accountId);
+    return {
+      account: this.accounts.stored(accountId)?.account,
+      activeKeys: keys.filter((key) => !hasEnded(key, at)).length,
+      madeToday: keys.filter(({ createdAt }) => createdAt >= startOf(DAY, at)).length,
+    };
   }
 
   private keysOf(accountId: AccountId): readonly ApiKey[] {
@@ -194,8 +167,4 @@ function latestFirst(uses: ReadonlyMap<string, Instant>): readonly OperationUse[
   return [...uses]
     .map(([operation, lastUsedAt]) => ({ operation, lastUsedAt }))
     .sort((one, other) => other.lastUsedAt - one.lastUsedAt || (one.operation < other.operation ? -1 : 1));
-}
-
-function noAccount(id: AccountId): DomainError {
-  return new DomainError('not_found', `no account has the id ${id}`);
 }

@@ -1,6 +1,12 @@
-import type { Account, NewAccount } from '@adoption-store/domain';
-import { type EntityManager, type FindOptionsWhere, IsNull, type SelectQueryBuilder } from 'typeorm';
-import { accountFrom, type AccountRow, accountSchema, planColumns } from './account.schema.js';
+import type { NewAccount } from '@adoption-store/domain';
+import {
+  type EntityManager,
+  type FindOptionsWhere,
+  type InsertQueryBuilder,
+  IsNull,
+  type SelectQueryBuilder,
+} from 'typeorm';
+import { type AccountRow, accountSchema, planColumns } from './account.schema.js';
 
 /** Selects an open account with its password hash. */
 export function selectAccount(
@@ -21,28 +27,15 @@ export async function lockAccount(
   return selectAccount(manager, where).setLock('for_no_key_update').getOne();
 }
 
-/** Changes an account whose row is locked by this transaction. */
-export async function updateAccount(
-  manager: EntityManager,
-  row: AccountRow,
-  change: Partial<AccountRow>,
-): Promise<Account> {
-  await manager.update(accountSchema, { id: row.id }, change);
-  return accountFrom({ ...row, ...change });
-}
-
-/** Inserts the account. False if its address already has one. */
-export async function insertAccount(
+/** The statement that inserts an account. */
+export function insertAccount(
   manager: EntityManager,
   { email, plan, scopes, createdAt }: NewAccount,
   credentials?: Pick<AccountRow, 'passwordHash' | 'credentialVersion'>,
-): Promise<boolean> {
-  const { identifiers } = await manager
+): InsertQueryBuilder<AccountRow> {
+  return manager
     .createQueryBuilder()
     .insert()
     .into(accountSchema)
-    .values({ email, ...planColumns(plan), scopes: scopes ?? null, createdAt, ...credentials })
-    .orIgnore()
-    .execute();
-  return identifiers[0] !== undefined;
+    .values({ email, ...planColumns(plan), scopes: scopes ?? null, createdAt, ...credentials });
 }

@@ -62,3 +62,6 @@ export const KEY_STATE = `
 
 /** SQL for the end of a key, as in its indexes. Infinity for a key that never ends. */
 export const KEY_END = `COALESCE(LEAST(revoked_at, expires_at), 'infinity'::timestamptz)`;
+
+/** SQL for the opposite of `hasEnded` at the instant $2: a range of the index by account and end. */
+export const HAS_NOT_ENDED = `${KEY_END} > $2 AND revoked_at IS NULL`;

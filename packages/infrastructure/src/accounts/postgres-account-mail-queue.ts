@@ -4,12 +4,14 @@ import {
   type AccountMailQueue,
   type Claim,
   type ClaimedAccountMail,
-  hasLink,
+  type ClaimedLinkMail,
   type Instant,
   instant,
   type LinkKind,
+  type LinkMailState,
   type NewAccountMail,
   type NewLinkMail,
+  type TokenState,
 } from '@adoption-store/domain';
 import type { DataSource, EntityManager } from 'typeorm';
 import type { DatabaseConnection } from '../database/data-source.js';
@@ -17,6 +19,7 @@ import { deletePortions } from '../database/delete-portions.js';
 import { PostgresDeliveryQueue } from '../database/postgres-delivery-queue.js';
 import { inTransaction } from '../database/transactions.js';
 import { lockAccount } from './account-queries.js';
+import { accountFrom } from './account.schema.js';
 
 /** The tables of the links that work, by the kind of their mail. They look the same. */
 export const LINKS: Readonly<Record<LinkKind, string>> = {
@@ -48,8 +51,8 @@ const ADD = `
   INSERT INTO account_mails (id, account_id, kind, page, address, status, due_at, created_at, expires_at)
   VALUES ($1, $2, $3, $4, $5, 'queued', now(), $6, $7)`;
 
-const CAN_HAVE_TOKEN = `
-  SELECT FROM account_mails WHERE id = $1 AND claims = $2 AND status = 'queued' AND expires_at > $3`;
+const CLAIMED_MAIL = `
+  SELECT expires_at AS "expiresAt" FROM account_mails WHERE id = $1 AND claims = $2 AND status = 'queued'`;
 
 /** Inserts a mail in this transaction. */
 export async function insertMail(manager: EntityManager, mail: NewAccountMail): Promise<void> {
@@ -71,27 +74,34 @@ export class PostgresAccountMailQueue
     super(dataSource, connection, QUEUE);
   }
 
-  async add(mail: NewLinkMail, most: number): Promise<boolean> {
+  async add(mail: NewLinkMail, decide: (state: LinkMailState) => boolean): Promise<boolean> {
     const { accountId, kind, createdAt } = mail;
     const isAdded = await inTransaction(this.dataSource, async (manager) => {
-      if ((await lockAccount(manager, { id: accountId })) === null) return false;
+      const account = await lockAccount(manager, { id: accountId });
       const usable = await manager.query<unknown[]>(usableMails(kind), [accountId, new Date(createdAt)]);
-      if (usable.length >= most) return false;
-      await insertMail(manager, mail);
-      return true;
+      const isQueued = decide({ account: account ? accountFrom(account) : undefined, usable: usable.length });
+      if (isQueued) await insertMail(manager, mail);
+      return isQueued;
     });
     if (isAdded) this.announce();
     return isAdded;
   }
 
-  async addToken(claimed: ClaimedAccountMail, tokenHash: string, at: Instant): Promise<boolean> {
+  async addToken(
+    claimed: ClaimedLinkMail,
+    tokenHash: string,
+    decide: (state: TokenState) => boolean,
+  ): Promise<boolean> {
     const { id, number, accountId, kind, expiresAt } = claimed;
-    if (!hasLink(kind)) return false;
     return inTransaction(this.dataSource, async (manager) => {
-      // The lock that links are taken back under.
-      if ((await lockAccount(manager, { id: accountId })) === null) return false;
-      const found = await manager.query<unknown[]>(CAN_HAVE_TOKEN, [id, number, new Date(at)]);
-      if (found.length === 0) return false;
+      // The lock that links are revoked under.
+      const account = await lockAccount(manager, { id: accountId });
+      const [mail] = await manager.query<{ expiresAt: Date }[]>(CLAIMED_MAIL, [id, number]);
+      const isAdded = decide({
+        account: account ? accountFrom(account) : undefined,
+        mail: mail && { expiresAt: instant(mail.expiresAt.getTime()) },
+      });
+      if (!isAdded) return false;
       const add = `INSERT INTO ${LINKS[kind]} (token_hash, account_id, expires_at, mail_id) VALUES ($1, $2, $3, $4)`;
       await manager.query(add, [tokenHash, accountId, new Date(expiresAt), id]);
       return true;

@@ -1,21 +1,27 @@
-import type { Account, AccountId, AccountRepository, ListPart, NewAccount, Plan, Scopes } from '@adoption-store/domain';
+import type { Account, AccountId, AccountRepository, ListPart, NewAccount } from '@adoption-store/domain';
 import { type DataSource, type FindOptionsWhere, IsNull, MoreThan } from 'typeorm';
+import { Columns } from '../database/columns.js';
 import { readFromDatabase } from '../database/database-errors.js';
 import { writeToDatabase } from '../database/transaction-limits.js';
 import { inTransaction } from '../database/transactions.js';
-import { insertAccount, lockAccount, updateAccount } from './account-queries.js';
+import { insertAccount, lockAccount } from './account-queries.js';
 import { accountFrom, type AccountRow, accountSchema, planColumns } from './account.schema.js';
+
+const columns = new Columns(accountSchema);
 
 export class TypeOrmAccountRepository implements AccountRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   async open(account: NewAccount): Promise<Account> {
-    for (;;) {
-      await writeToDatabase(this.dataSource, (manager) => insertAccount(manager, account));
-      const opened = await this.findByEmail(account.email);
-      // Undefined if the account with that address was closed between the two queries.
-      if (opened !== undefined) return opened;
-    }
+    const inserted = await writeToDatabase(this.dataSource, (manager) =>
+      insertAccount(manager, account)
+        // Changes nothing, because the addresses are the same, but returns the account that has it.
+        .orUpdate(['email'], ['email'])
+        .returning('*')
+        .execute(),
+    );
+    const [row = {}] = inserted.raw as readonly Readonly<Record<string, unknown>>[];
+    return accountFrom(columns.fromRow(row));
   }
 
   async findByEmail(email: string): Promise<Account | undefined> {
@@ -38,18 +44,13 @@ export class TypeOrmAccountRepository implements AccountRepository {
     return rows.map(accountFrom);
   }
 
-  async changePlan(email: string, plan: Plan): Promise<Account | undefined> {
-    return this.change(email, planColumns(plan));
-  }
-
-  async holdToScopes(email: string, scopes: Scopes): Promise<Account | undefined> {
-    return this.change(email, { scopes: scopes ?? null });
-  }
-
-  private async change(email: string, change: Partial<AccountRow>): Promise<Account | undefined> {
+  async change(email: string, decide: (account: Account | undefined) => Account): Promise<Account> {
     return inTransaction(this.dataSource, async (manager) => {
       const row = await lockAccount(manager, { email });
-      return row === null ? undefined : updateAccount(manager, row, change);
+      const account = decide(row === null ? undefined : accountFrom(row));
+      const { id, plan, scopes } = account;
+      await manager.update(accountSchema, { id }, { ...planColumns(plan), scopes: scopes ?? null });
+      return account;
     });
   }
 

@@ -5,27 +5,30 @@ import {
   type ApiKeyId,
   type ApiKeyRepository,
   DAY,
-  DomainError,
-  endOfReplaced,
   INT64_MAX,
   type Instant,
   instant,
+  type KeyHolder,
   type KeySearch,
-  keyState,
   type ListPart,
+  MOST_KEYS_A_DAY,
   type NewApiKey,
   type OperationUse,
   type PastKeysQuery,
+  type RotatedKey,
+  type RotationState,
   startOf,
-  tooManyKeys,
-  tooManyKeysToday,
+  type StoredRotation,
+  type TakenBackKey,
+  type UnseenKey,
 } from '@adoption-store/domain';
 import {
   type DataSource,
   type EntityManager,
+  type FindOperator,
   type FindOptionsWhere,
-  IsNull,
   MoreThan,
+  Raw,
   type SelectQueryBuilder,
 } from 'typeorm';
 import { Columns } from '../database/columns.js';
@@ -35,7 +38,7 @@ import { readPrepared } from '../database/prepared.js';
 import { inTransaction } from '../database/transactions.js';
 import { lockAccount } from './account-queries.js';
 import { accountFrom, type AccountRow, accountSchema } from './account.schema.js';
-import { type ApiKeyRow, apiKeySchema, KEY_END, KEY_STATE } from './api-key.schema.js';
+import { type ApiKeyRow, apiKeySchema, HAS_NOT_ENDED, KEY_END, KEY_STATE } from './api-key.schema.js';
 import { KeyCache } from './key-cache.js';
 
 const keys = new Columns(apiKeySchema);
@@ -44,12 +47,16 @@ const accounts = new Columns(accountSchema);
 /** TypeORM leaves a column that is undefined as it is. */
 const NULL = () => 'NULL';
 
-// A rotation without an overlap has revoked the old key at its end, so that revocation is removed. A separate
-// revocation stays.
-const RESTORE_REPLACED = `
-  UPDATE api_keys
-  SET expires_at = $3, revoked_at = CASE WHEN revoked_at = expires_at THEN NULL ELSE revoked_at END, replaced_by = NULL
-  WHERE id = $1 AND replaced_by = $2`;
+// The ids of an account's keys ascend with time, because it adds one at a time.
+const COUNT_KEYS = `
+  SELECT
+    (SELECT count(*) FROM api_keys WHERE account_id = $1 AND ${HAS_NOT_ENDED})::integer AS "activeKeys",
+    (
+      SELECT count(*) FROM (
+        SELECT created_at FROM api_keys WHERE account_id = $1 ORDER BY account_id DESC, id DESC LIMIT ${MOST_KEYS_A_DAY}
+      ) AS latest
+      WHERE created_at >= $3
+    )::integer AS "madeToday"`;
 
 /** Written in SQL, because TypeORM took several times as long and all keys in use are read once a second. */
 const FIND_BY_HASHES = {
@@ -68,7 +75,7 @@ function searchOf({ accountId, states, at, name, after, before, limit }: KeySear
   const isCurrent = states.every((state) => state === 'active' || state === 'disabled');
   const isBack = before !== undefined;
   const theirs = isCurrent
-    ? `SELECT * FROM api_keys WHERE account_id = $1 AND ${KEY_END} > $2 AND revoked_at IS NULL OFFSET 0`
+    ? `SELECT * FROM api_keys WHERE account_id = $1 AND ${HAS_NOT_ENDED} OFFSET 0`
     : 'SELECT * FROM api_keys WHERE account_id = $1';
   const values: unknown[] = [accountId, new Date(at), states, before ?? after ?? INT64_MAX, limit];
   const isNamed = name === undefined ? '' : `AND name ILIKE $${values.push(`%${name.replace(/[\\%_]/g, '\\$&')}%`)}`;
@@ -98,13 +105,10 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
     this.cache = new KeyCache((hashes) => this.findByHashes(hashes));
   }
 
-  async add(key: NewApiKey, mostActive?: number, version?: number, mostADay?: number): Promise<ApiKey> {
-    return this.changing(async (manager) => {
-      if ((await lockAccount(manager, withVersion(key.accountId, version))) === null) {
-        throw new DomainError('not_found', `no account has the id ${key.accountId}`);
-      }
-      return insertKey(manager, key, mostActive, mostADay);
-    });
+  async add(accountId: AccountId, at: Instant, decide: (state: KeyHolder) => NewApiKey): Promise<ApiKey> {
+    return inTransaction(this.dataSource, async (manager) =>
+      insertKey(manager, decide(await lockHolder(manager, { id: accountId }, at))),
+    );
   }
 
   findByHash(hash: string): Promise<AccountKey | undefined> {
@@ -121,7 +125,12 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
   }
 
   async listActive(accountId: AccountId, at: Instant): Promise<readonly ApiKey[]> {
-    const query = selectActive(this.dataSource.manager, accountId, at).orderBy('key.id');
+    const query = selectKeys(this.dataSource.manager)
+      .where(`key.accountId = :accountId AND ${KEY_END} > :at AND key.revokedAt IS NULL`, {
+        accountId,
+        at: new Date(at),
+      })
+      .orderBy('key.id');
     return readFromDatabase(this.dataSource, () => query.getMany());
   }
 
@@ -148,58 +157,32 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
     return deletePortions(this.dataSource, { table: 'api_keys', time: KEY_END, most: 100 }, endedUntil);
   }
 
-  async revoke(id: ApiKeyId, at: Instant): Promise<ApiKey | undefined> {
-    return this.changing(async (manager) => {
-      await revokeKey(manager, id, at);
-      return (await manager.findOneBy(apiKeySchema, { id })) ?? undefined;
+  async change(id: ApiKeyId, decide: (key: ApiKey | undefined) => ApiKey): Promise<ApiKey> {
+    return inTransaction(this.dataSource, async (manager) => {
+      const [key] = await lockKeys(manager, { id });
+      return updateKey(manager, decide(key));
     });
   }
 
-  async rename(id: ApiKeyId, name: string | undefined): Promise<ApiKey | undefined> {
-    return this.changing(async (manager) => {
-      await manager.update(apiKeySchema, { id }, { name: name ?? NULL });
-      return (await manager.findOneBy(apiKeySchema, { id })) ?? undefined;
+  async replace(id: ApiKeyId, at: Instant, decide: (state: RotationState) => RotatedKey): Promise<StoredRotation> {
+    return inTransaction(this.dataSource, async (manager) => {
+      const holder = await lockHolder(manager, { id: accountOf(id) }, at);
+      const [key] = await lockKeys(manager, { id });
+      const { old, replacement } = decide({ ...holder, old: key });
+      const added = await insertKey(manager, replacement);
+      return { old: await updateKey(manager, { ...old, replacedBy: added.id }), replacement: added };
     });
   }
 
-  async disable(id: ApiKeyId, at: Instant | undefined): Promise<ApiKey | undefined> {
-    return this.changing(async (manager) => {
-      const key = await manager.findOne(apiKeySchema, { where: { id }, lock: { mode: 'pessimistic_write' } });
-      if (key === null || key.revokedAt !== undefined) return undefined;
-      const disabledAt = at && (key.disabledAt ?? at);
-      await manager.update(apiKeySchema, { id }, { disabledAt: disabledAt ?? NULL });
-      return { ...key, disabledAt };
-    });
-  }
-
-  async replace(
-    id: ApiKeyId,
-    replacement: NewApiKey,
-    oldEndsAt: Instant,
-    mostActive?: number,
-    version?: number,
-    mostADay?: number,
-  ): Promise<ApiKey | undefined> {
-    return this.changing(async (manager) => {
-      // The account is locked before its keys, in the same order as when it is closed.
-      if ((await lockAccount(manager, withVersion(replacement.accountId, version))) === null) return undefined;
-      const old = await manager.findOne(apiKeySchema, { where: { id }, lock: { mode: 'pessimistic_write' } });
-      if (old === null || old.replacedBy !== undefined) return undefined;
-      if (keyState(old, replacement.createdAt) !== 'active') return undefined;
-      await manager.update(apiKeySchema, { id }, endOfReplaced(oldEndsAt, replacement.createdAt));
-      const added = await insertKey(manager, replacement, mostActive, mostADay);
-      await manager.update(apiKeySchema, { id }, { replacedBy: added.id });
-      return added;
-    });
-  }
-
-  async takeBack(id: ApiKeyId, at: Instant, replaced?: ApiKey): Promise<void> {
-    await this.changing(async (manager) => {
-      if (replaced !== undefined) {
-        const end = replaced.expiresAt === undefined ? null : new Date(replaced.expiresAt);
-        await manager.query(RESTORE_REPLACED, [replaced.id.toString(), id.toString(), end]);
-      }
-      await revokeKey(manager, id, at);
+  async takeBack(id: ApiKeyId, decide: (state: UnseenKey) => TakenBackKey): Promise<void> {
+    await inTransaction(this.dataSource, async (manager) => {
+      const found = await lockKeys(manager, { id }, { replacedBy: id });
+      const { key, replaced } = decide({
+        key: found.find((each) => each.id === id),
+        replaced: found.find((each) => each.replacedBy === id),
+      });
+      await updateKey(manager, key);
+      if (replaced !== undefined) await updateKey(manager, replaced);
     });
   }
 
@@ -213,10 +196,6 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
       uses.push({ operation, lastUsedAt: instant(at.getTime()) });
     }
     return called;
-  }
-
-  private async changing<Result>(work: (manager: EntityManager) => Promise<Result>): Promise<Result> {
-    return inTransaction(this.dataSource, work);
   }
 
   private async findByHashes(hashes: readonly string[]): Promise<readonly (AccountKey | undefined)[]> {
@@ -242,36 +221,48 @@ function selectKeys(manager: EntityManager): SelectQueryBuilder<ApiKeyRow> {
   return manager.createQueryBuilder(apiKeySchema, 'key');
 }
 
-function selectActive(manager: EntityManager, accountId: AccountId, at: Instant): SelectQueryBuilder<ApiKeyRow> {
-  const active = `key.accountId = :accountId AND ${KEY_END} > :at AND key.revokedAt IS NULL`;
-  return selectKeys(manager).where(active, { accountId, at: new Date(at) });
+/** The account of a key, which never changes. */
+function accountOf(id: ApiKeyId): FindOperator<AccountId> {
+  const where = (column: string) => `${column} = (SELECT account_id FROM api_keys WHERE id = :key)`;
+  return Raw(where, { key: id }) as FindOperator<AccountId>;
 }
 
-function withVersion(id: AccountId, version: number | undefined): FindOptionsWhere<AccountRow> {
-  return { id, ...(version !== undefined && { credentialVersion: version }) };
-}
-
-async function revokeKey(manager: EntityManager, id: ApiKeyId, revokedAt: Instant): Promise<void> {
-  await manager.update(apiKeySchema, { id, revokedAt: IsNull() }, { revokedAt });
-}
-
-/** Must run in a transaction that has locked the account's row, so that no other key is added meanwhile. */
-async function insertKey(
+/** Locks the account's row, so that no other key is added meanwhile, and then counts its keys. */
+async function lockHolder(
   manager: EntityManager,
-  key: NewApiKey,
-  mostActive?: number,
-  mostADay?: number,
-): Promise<ApiKey> {
-  const { accountId, createdAt } = key;
-  if (mostActive !== undefined && (await selectActive(manager, accountId, createdAt).getCount()) >= mostActive) {
-    throw tooManyKeys(mostActive);
-  }
-  if (mostADay !== undefined) {
-    // Their ids ascend with time, because an account adds one key at a time.
-    const order = { accountId: 'DESC', id: 'DESC' } as const;
-    const [earlier] = await manager.find(apiKeySchema, { where: { accountId }, order, skip: mostADay - 1, take: 1 });
-    if (earlier !== undefined && earlier.createdAt >= startOf(DAY, createdAt)) throw tooManyKeysToday(mostADay);
-  }
+  where: FindOptionsWhere<AccountRow>,
+  at: Instant,
+): Promise<KeyHolder> {
+  const row = await lockAccount(manager, where);
+  if (row === null) return { account: undefined, activeKeys: 0, madeToday: 0 };
+  const values = [row.id, new Date(at), new Date(startOf(DAY, at))];
+  const [counts] = await manager.query<[Omit<KeyHolder, 'account'>]>(COUNT_KEYS, values);
+  return { account: accountFrom(row), ...counts };
+}
+
+/** In the order of their ids, as every transaction that locks several. */
+async function lockKeys(
+  manager: EntityManager,
+  ...where: readonly FindOptionsWhere<ApiKeyRow>[]
+): Promise<readonly ApiKey[]> {
+  return manager.find(apiKeySchema, { where: [...where], order: { id: 'ASC' }, lock: { mode: 'for_no_key_update' } });
+}
+
+/** Changes a key that is locked. */
+async function updateKey(manager: EntityManager, key: ApiKey): Promise<ApiKey> {
+  const { id, name, expiresAt, revokedAt, disabledAt, replacedBy } = key;
+  const change = {
+    name: name ?? NULL,
+    expiresAt: expiresAt ?? NULL,
+    revokedAt: revokedAt ?? NULL,
+    disabledAt: disabledAt ?? NULL,
+    replacedBy: replacedBy ?? NULL,
+  };
+  await manager.update(apiKeySchema, { id }, change);
+  return key;
+}
+
+async function insertKey(manager: EntityManager, key: NewApiKey): Promise<ApiKey> {
   const { identifiers } = await manager.insert(apiKeySchema, { ...key });
   const id = BigInt(identifiers[0]?.['id'] as string) as ApiKeyId;
   return { ...key, id, revokedAt: undefined, disabledAt: undefined, replacedBy: undefined, lastUsedAt: undefined };

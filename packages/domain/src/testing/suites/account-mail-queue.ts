@@ -1,10 +1,17 @@
 import type { Account, AccountId } from '../../accounts/account.js';
-import type { AccountMailId, LinkKind, NewLinkMail } from '../../accounts/account-mail.js';
-import type { AccountMailQueue, ClaimedAccountMail } from '../../accounts/account-mail-queue.js';
+import {
+  type AccountMailId,
+  decideToken,
+  LINK_KINDS,
+  type LinkMailState,
+  type NewLinkMail,
+  type TokenState,
+} from '../../accounts/account-mail.js';
+import type { AccountMailQueue, ClaimedAccountMail, ClaimedLinkMail } from '../../accounts/account-mail-queue.js';
 import { HOUR, instant, later, MINUTE } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
 import { deliveryQueue } from './delivery-queue.js';
-import { atOnce, NOON, openWithPassword, Unique } from './fixtures.js';
+import { atOnce, changePassword, closeAccount, isLinkMail, NOON, openWithPassword, Unique } from './fixtures.js';
 import type { OpenedQueue, OpenQueue, TestFramework } from './framework.js';
 
 type Needed = 'accountMails' | 'credentials';
@@ -42,17 +49,27 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
     });
     const added = async (account: Account, changes: Partial<NewLinkMail> = {}) => {
       const mail = newMail(account, changes);
-      expect(await mails.add(mail, 3)).toBe(true);
+      expect(await mails.add(mail, () => true)).toBe(true);
       return mail;
     };
     const claim = () => mails.claim({ limit: 1_000, lease: MINUTE });
-    const claimOne = async (): Promise<ClaimedAccountMail> => {
+    const claimOne = async (): Promise<ClaimedLinkMail> => {
       const [claimed, ...others] = await claim();
-      if (claimed === undefined || others.length > 0) throw new Error('not one mail was claimed');
+      if (claimed === undefined || others.length > 0 || !isLinkMail(claimed))
+        throw new Error('not one link was claimed');
       return claimed;
     };
     const newHash = () => unique.hash();
-    const racing = <Result>(work: () => Promise<Result>) => atOnce(20, work);
+    const addToken = async (claimed: ClaimedLinkMail, hash = newHash()) => {
+      expect(await mails.addToken(claimed, hash, () => true)).toBe(true);
+      return hash;
+    };
+    /** What there is to decide on, when a mail is added or a token. */
+    const stateOf = async <State>(ask: (decide: (state: State) => boolean) => Promise<boolean>) => {
+      const seen: State[] = [];
+      expect(await ask((state) => seen.push(state) < 0)).toBe(false);
+      return seen[0];
+    };
 
     it('hands out what was added with the account’s address', async () => {
       const account = await opened();
@@ -80,15 +97,12 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
       }
     });
 
-    it('neither drops a mail nor adds a token for a claim that another has followed', async () => {
+    it('drops no mail for a claim that another has followed', async () => {
       await added(await opened());
       const stale = await claimOne();
       await letPass(MINUTE);
       await claimOne();
       await mails.markDropped(stale);
-      const hash = newHash();
-      expect(await mails.addToken(stale, hash, NOON)).toBe(false);
-      expect(await ports.credentials.findReset(hash, NOON)).toBeUndefined();
       expect(await mails.backlog()).toMatchObject({ queued: 1 });
     });
 
@@ -100,102 +114,105 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
     }));
 
     describe('a mail', () => {
-      it('is queued only up to so many that wait or whose links can be used, however many race', async () => {
+      it('is decided on with its account, and with the mails of its kind that wait or whose links work', async () => {
         const account = await opened();
-        await mails.add(newMail(account, { createdAt: instant(1), expiresAt: NOON }), 3);
-        await mails.markSent((await claimOne()).id);
-        const one = await added(account);
-        const claimed = await claimOne();
-        for (let attempt = 0; attempt < 3; attempt += 1) await mails.addToken(claimed, newHash(), NOON);
-        await mails.markSent(one.id);
-        const results = await racing(() => mails.add(newMail(account), 3));
-        expect(results.filter((isAdded) => isAdded)).toHaveLength(2);
-        expect(await mails.add(newMail(account, { kind: 'proof' }), 3)).toBe(true);
-        const later1 = { createdAt: later(NOON, HOUR), expiresAt: later(NOON, 2 * HOUR) };
-        expect(await mails.add(newMail(account, later1), 3)).toBe(true);
-      });
-
-      it('is queued for no account that is not there, or is closed', async () => {
-        const account = await opened();
-        await ports.credentials.close({ accountId: account.id, current: 'hash', at: NOON });
-        for (const id of [account.id, INT64_MAX as AccountId]) expect(await mails.add(newMail({ id }), 3)).toBe(false);
-      });
-
-      for (const kind of ['reset', 'proof'] as const)
-        it(`of a ${kind} has a link that works for each of its tokens`, async () => {
-          const account = await opened();
-          const { expiresAt } = await added(account, { kind });
-          const hashes = [newHash(), newHash()];
-          for (const hash of hashes) expect(await mails.addToken(await claimAgain(), hash, NOON)).toBe(true);
-          const [first = '', second = ''] = hashes;
-          if (kind === 'reset') {
-            for (const hash of hashes) {
-              expect(await ports.credentials.findReset(hash, later(expiresAt, -1))).toEqual(account);
-              expect(await ports.credentials.findReset(hash, expiresAt)).toBeUndefined();
-            }
-          } else {
-            expect(await ports.credentials.proveAddress({ tokenHash: second, at: expiresAt })).toBeUndefined();
-            expect(await ports.credentials.proveAddress({ tokenHash: second, at: NOON })).toMatchObject({
-              id: account.id,
-            });
-            expect(await ports.credentials.proveAddress({ tokenHash: first, at: NOON })).toBeUndefined();
-          }
-        });
-      const claimAgain = async () => {
+        await added(account, { createdAt: instant(1), expiresAt: NOON });
+        await addToken(await claimOne());
         await letPass(MINUTE);
-        return claimOne();
-      };
-
-      it('gets no token once its link has expired', async () => {
-        const { expiresAt } = await added(await opened());
+        await mails.markSent((await claimOne()).id);
+        const { id } = await added(account);
         const claimed = await claimOne();
-        expect(await mails.addToken(claimed, newHash(), expiresAt)).toBe(false);
-        expect(await mails.addToken(claimed, newHash(), later(expiresAt, -1))).toBe(true);
+        for (let attempt = 0; attempt < 3; attempt += 1) await addToken(claimed);
+        await mails.markSent(id);
+        await added(account);
+        await added(await opened());
+        const usable = async (changes: Partial<NewLinkMail> = {}) => {
+          const state = await stateOf<LinkMailState>((decide) => mails.add(newMail(account, changes), decide));
+          expect(state?.account).toEqual(account);
+          return state?.usable;
+        };
+        expect(await usable()).toBe(2);
+        expect(await usable({ kind: 'proof' })).toBe(0);
+        expect(await usable({ createdAt: instant(2) })).toBe(3);
+        expect(await usable({ createdAt: later(NOON, HOUR) })).toBe(0);
+        expect(await claim()).toHaveLength(2);
       });
 
-      const takers: readonly [string, LinkKind, (account: Account, tokenHash: string) => Promise<unknown>][] = [
-        [
-          'the password is changed',
-          'reset',
-          ({ id }) => ports.credentials.changePassword({ accountId: id, current: 'hash', next: 'next' }),
-        ],
-        [
-          'another link has reset the password',
-          'reset',
-          (_account, tokenHash) => ports.credentials.resetPassword({ tokenHash, passwordHash: 'next', at: NOON }),
-        ],
-        [
-          'another link has proven the address',
-          'proof',
-          (_account, tokenHash) => ports.credentials.proveAddress({ tokenHash, at: NOON }),
-        ],
-        [
-          'the password is changed, which the owner may do because of it',
-          'change',
-          ({ id }) => ports.credentials.changePassword({ accountId: id, current: 'hash', next: 'next' }),
-        ],
-        [
-          'the account is closed',
-          'proof',
-          ({ id }) => ports.credentials.close({ accountId: id, current: 'hash', at: NOON }),
-        ],
-      ];
-      for (const [what, kind, takeBack] of takers)
-        it(`is due at once, gets no token, and counts no more if ${what}`, async () => {
+      it('is decided on one after the other, however many race', async () => {
+        const account = await opened();
+        const seen: number[] = [];
+        await atOnce(10, () =>
+          mails.add(newMail(account), ({ usable }) => {
+            seen.push(usable);
+            return usable < 3;
+          }),
+        );
+        expect(seen.toSorted((one, other) => one - other)).toEqual([0, 1, 2, 3, 3, 3, 3, 3, 3, 3]);
+        expect(await claim()).toHaveLength(3);
+      });
+
+      it('is decided on without an account, if there is none, or it is closed', async () => {
+        const account = await opened();
+        await closeAccount(ports, account);
+        for (const id of [account.id, INT64_MAX as AccountId]) {
+          const state = await stateOf<LinkMailState>((decide) => mails.add(newMail({ id }), decide));
+          expect(state).toEqual({ account: undefined, usable: 0 });
+        }
+      });
+
+      it('has a link that works by each of its tokens, if that was decided', async () => {
+        const account = await opened();
+        for (const kind of LINK_KINDS) {
+          const { id, expiresAt } = await added(account, { kind });
+          const hashes: string[] = [];
+          for (let attempt = 0; attempt < 2; attempt += 1) {
+            await letPass(MINUTE);
+            const claimed = await claimOne();
+            const refused = newHash();
+            const state = await stateOf<TokenState>((decide) => mails.addToken(claimed, refused, decide));
+            expect(state).toMatchObject({ account, mail: { expiresAt } });
+            expect(await ports.credentials.findLink(kind, refused)).toBeUndefined();
+            hashes.push(await addToken(claimed));
+          }
+          await mails.markSent(id);
+          for (const hash of hashes) {
+            expect(await ports.credentials.findLink(kind, hash)).toMatchObject({ credentials: { account }, expiresAt });
+          }
+        }
+      });
+
+      it('is not there to decide on for a claim that another has followed, or once it is sent', async () => {
+        const { id } = await added(await opened());
+        const stale = await claimOne();
+        await letPass(MINUTE);
+        const current = await claimOne();
+        const mailOf = async (claimed: ClaimedLinkMail) =>
+          (await stateOf<TokenState>((decide) => mails.addToken(claimed, newHash(), decide)))?.mail;
+        expect(await mailOf(stale)).toBeUndefined();
+        expect(await mailOf(current)).toBeDefined();
+        await mails.markSent(id);
+        expect(await mailOf(current)).toBeUndefined();
+      });
+
+      for (const kind of LINK_KINDS)
+        it(`of a ${kind} is due at once, of no use, and counts no more once its kind is revoked`, async () => {
           const account = await opened();
           const bystander = await opened();
-          const tokenHash = newHash();
           await added(account, { kind });
-          await mails.addToken(await claimOne(), tokenHash, NOON);
+          const tokenHash = await addToken(await claimOne());
           await added(account, { kind });
           await mails.postpone(await claimOne(), HOUR);
           await added(bystander, { kind });
           await mails.postpone(await claimOne(), HOUR);
-          await takeBack(account, tokenHash);
-          const claimed = await claim();
-          expect(new Set(claimed.map(({ accountId }) => accountId))).toEqual(new Set([account.id]));
+          await ports.credentials.change(account.id, (state) => state && { credentials: state, revokedLinks: [kind] });
+          expect(await ports.credentials.findLink(kind, tokenHash)).toBeUndefined();
+          const state = await stateOf<LinkMailState>((decide) => mails.add(newMail(account, { kind }), decide));
+          expect(state).toMatchObject({ usable: 0 });
+          const claimed = (await claim()).filter(isLinkMail);
+          expect(claimed.map(({ accountId }) => accountId)).toEqual([account.id, account.id]);
           for (const each of claimed) {
-            expect(await mails.addToken(each, newHash(), NOON)).toBe(false);
+            const token = await stateOf<TokenState>((decide) => mails.addToken(each, newHash(), decide));
+            expect(token).toMatchObject({ mail: { expiresAt: 0 } });
             await mails.markDropped(each);
           }
           expect(await mails.backlog()).toMatchObject({ queued: 1 });
@@ -210,10 +227,10 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
           const claimed = await claimOne();
           const tokenHash = newHash();
           await Promise.all([
-            mails.addToken(claimed, tokenHash, NOON),
-            ports.credentials.changePassword({ accountId: account.id, current: 'hash', next: 'next' }),
+            mails.addToken(claimed, tokenHash, (state) => decideToken(state, NOON)),
+            changePassword(ports, account),
           ]);
-          expect(await ports.credentials.findReset(tokenHash, NOON)).toBeUndefined();
+          expect(await ports.credentials.findLink('reset', tokenHash)).toBeUndefined();
           await mails.markSent(claimed.id);
         }
       });

@@ -1,6 +1,7 @@
+import type { Account } from '../../accounts/account.js';
 import type { AccountRepository } from '../../accounts/account-repository.js';
 import { FIXED_PLANS, type Plan } from '../../accounts/plan.js';
-import { SCOPES, type Scopes } from '../../accounts/scope.js';
+import { SCOPES } from '../../accounts/scope.js';
 import { instant } from '../../kernel/clock.js';
 import { atOnce, Unique } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
@@ -36,16 +37,6 @@ export function accountRepositorySuite(framework: TestFramework, name: string, o
       }
     });
 
-    it('holds an account to other scopes or to none, and changes nothing else', async () => {
-      const account = await accounts.open({ ...unique.account(), plan: { name: 'pro' } });
-      const bystander = await accounts.open(unique.account());
-      for (const scopes of [['pets:read'], ['orders:read', 'orders:write'], SCOPES, undefined] satisfies Scopes[]) {
-        expect(await accounts.holdToScopes(account.email, scopes)).toEqual({ ...account, scopes });
-        expect(await accounts.findById(account.id)).toEqual({ ...account, scopes });
-      }
-      expect(await accounts.findById(bystander.id)).toEqual(bystander);
-    });
-
     it('returns undefined for an address without an account', async () => {
       expect(await accounts.findByEmail('nobody@example.com')).toBeUndefined();
     });
@@ -71,38 +62,46 @@ export function accountRepositorySuite(framework: TestFramework, name: string, o
       expect(second).toEqual(first);
     });
 
-    it('changes the plan to any other, and nothing else', async () => {
-      const account = await accounts.open({ ...unique.account(), scopes: ['pets:read'] });
+    it('stores the plan and the scopes that are decided on, and nothing else', async () => {
+      let account = await accounts.open(unique.account());
+      const { id, email } = account;
       const bystander = await accounts.open(unique.account());
-      const other = { ...ENTERPRISE, perMinute: 8 };
-      for (const plan of [{ name: 'pro' }, ENTERPRISE, other, { name: 'business' }] satisfies Plan[]) {
-        expect(await accounts.changePlan(account.email, plan)).toEqual({ ...account, plan });
-        expect(await accounts.findByEmail(account.email)).toEqual({ ...account, plan });
+      const changes: readonly Pick<Account, 'plan' | 'scopes'>[] = [
+        { plan: { name: 'pro' }, scopes: ['pets:read'] },
+        { plan: ENTERPRISE, scopes: SCOPES },
+        { plan: { ...ENTERPRISE, perMinute: 8 }, scopes: ['orders:read', 'orders:write'] },
+        { plan: { name: 'business' }, scopes: undefined },
+      ];
+      for (const change of changes) {
+        const before = account;
+        account = { ...before, ...change };
+        const changed = accounts.change(email, (state) => {
+          expect(state).toEqual(before);
+          return account;
+        });
+        expect(await changed).toEqual(account);
+        expect(await accounts.findById(id)).toEqual(account);
       }
-      expect(await accounts.findByEmail(bystander.email)).toEqual(bystander);
+      expect(await accounts.findById(bystander.id)).toEqual(bystander);
     });
 
-    it('changes no plan and no scopes, and opens no account, if there is none', async () => {
-      expect(await accounts.changePlan('nobody@example.com', { name: 'pro' })).toBeUndefined();
-      expect(await accounts.holdToScopes('nobody@example.com', ['pets:read'])).toBeUndefined();
+    it('hands a decision on an address without an account nothing, and opens none', async () => {
+      const refuse = (account: Account | undefined) => {
+        throw new Error(`on ${account?.email ?? 'nobody'}`);
+      };
+      await expect(accounts.change('nobody@example.com', refuse)).rejects.toThrow('on nobody');
       expect(await accounts.findByEmail('nobody@example.com')).toBeUndefined();
     });
 
-    it('leaves an account on one complete plan, however many changes race', async () => {
-      const { email } = await accounts.open(unique.account());
-      const plans = Array.from({ length: 10 }, (_, index): Plan =>
-        index % 3 === 0 ? { name: 'pro' } : { name: 'enterprise', perMinute: index, perDay: 10 * index },
+    it('makes each decision on what the others have decided, however many race', async () => {
+      const { id, email } = await accounts.open({ ...unique.account(), plan: ENTERPRISE });
+      await atOnce(10, () =>
+        accounts.change(email, (account) => {
+          if (account?.plan.name !== 'enterprise') throw new Error('it has another plan');
+          return { ...account, plan: { ...account.plan, perMinute: account.plan.perMinute + 1 } };
+        }),
       );
-      await Promise.all(plans.map((plan) => accounts.changePlan(email, plan)));
-      expect(plans).toContainEqual((await accounts.findByEmail(email))?.plan);
-    });
-
-    it('keeps both of a plan and scopes that are changed at the same time', async () => {
-      for (let round = 0; round < 3; round += 1) {
-        const { id, email } = await accounts.open(unique.account());
-        await Promise.all([accounts.changePlan(email, { name: 'pro' }), accounts.holdToScopes(email, ['pets:read'])]);
-        expect(await accounts.findById(id)).toMatchObject({ plan: { name: 'pro' }, scopes: ['pets:read'] });
-      }
+      expect(await accounts.findById(id)).toMatchObject({ plan: { perMinute: ENTERPRISE.perMinute + 10 } });
     });
 
     it('opens one account for one address, however many calls race', async () => {

@@ -2,6 +2,7 @@ import type { Account, AccountId } from '../../accounts/account.js';
 import {
   type ApiKey,
   type ApiKeyId,
+  decideDisabling,
   endOf,
   KEY_STATES,
   type KeyState,
@@ -9,23 +10,25 @@ import {
   type NewApiKey,
 } from '../../accounts/api-key.js';
 import type { ApiKeyRepository } from '../../accounts/api-key-repository.js';
+import type { Ports } from '../../application.js';
 import { HOUR, later, MINUTE } from '../../kernel/clock.js';
 import type { PagePlace } from '../../kernel/page.js';
-import { NOON as now } from './fixtures.js';
+import { addKey, NOON as now, revokeKey } from './fixtures.js';
 import type { TestFramework } from './framework.js';
 
 /** The lists of every `ApiKeyRepository`. */
 export function apiKeyLists(
   { it, expect }: TestFramework,
-  opened: () => ApiKeyRepository,
+  opened: () => Pick<Ports, 'apiKeys'>,
   openAccount: () => Promise<Account>,
   draft: (changes?: Partial<NewApiKey>) => NewApiKey,
 ): void {
   it('lists the keys of one account, or of all, or a part of them, ascending by id', async () => {
-    const keys = opened();
+    const { apiKeys: keys } = opened();
     const [one, other] = [await openAccount(), await openAccount()];
     const added = [];
-    for (const { id: accountId } of [one, other, one, other, one]) added.push(await keys.add(draft({ accountId })));
+    for (const { id: accountId } of [one, other, one, other, one])
+      added.push(await addKey(opened(), draft({ accountId })));
     const [first, second, third] = added.filter(({ accountId }) => accountId === one.id);
     const part = async (...asked: Parameters<ApiKeyRepository['list']>) =>
       (await keys.list(...asked)).map(({ key }) => key);
@@ -39,32 +42,32 @@ export function apiKeyLists(
   });
 
   it('lists only the account’s own keys that are active at an instant', async () => {
-    const keys = opened();
+    const { apiKeys: keys } = opened();
     const { id: accountId } = await openAccount();
-    const lasting = await keys.add(draft({ accountId }));
-    const ending = await keys.add(draft({ accountId, expiresAt: later(now, 1) }));
-    await keys.add(draft({ accountId, expiresAt: now }));
-    const revoked = await keys.add(draft({ accountId, expiresAt: later(now, HOUR) }));
-    await keys.revoke(revoked.id, now);
-    await keys.add(draft());
+    const lasting = await addKey(opened(), draft({ accountId }));
+    const ending = await addKey(opened(), draft({ accountId, expiresAt: later(now, 1) }));
+    await addKey(opened(), draft({ accountId, expiresAt: now }));
+    const revoked = await addKey(opened(), draft({ accountId, expiresAt: later(now, HOUR) }));
+    await revokeKey(opened(), revoked.id, now);
+    await addKey(opened(), draft());
     expect(await keys.listActive(accountId, now)).toEqual([lasting, ending]);
     expect(await keys.listActive(accountId, later(now, 1))).toEqual([lasting]);
   });
 
   it('lists an account’s past keys, the latest end first', async () => {
-    const keys = opened();
+    const { apiKeys: keys } = opened();
     const { id: accountId } = await openAccount();
     const over: ApiKey[] = [];
     for (let minutes = 0; minutes < 7; minutes += 1) {
       // Two keys end at each instant; one expires and one is revoked first.
       const endsAt = later(now, -Math.floor(minutes / 2) * MINUTE);
       const isRevoked = minutes % 3 === 0;
-      const key = await keys.add(draft({ accountId, expiresAt: isRevoked ? later(now, HOUR) : endsAt }));
-      over.push(isRevoked ? ((await keys.revoke(key.id, endsAt)) ?? key) : key);
+      const key = await addKey(opened(), draft({ accountId, expiresAt: isRevoked ? later(now, HOUR) : endsAt }));
+      over.push(isRevoked ? await revokeKey(opened(), key.id, endsAt) : key);
     }
-    await keys.add(draft({ accountId }));
-    await keys.add(draft({ accountId, expiresAt: later(now, 1) }));
-    await keys.add(draft({ expiresAt: now }));
+    await addKey(opened(), draft({ accountId }));
+    await addKey(opened(), draft({ accountId, expiresAt: later(now, 1) }));
+    await addKey(opened(), draft({ expiresAt: now }));
     const expected = over.toSorted(
       (one, other) => Number(endOf(other)) - Number(endOf(one)) || Number(other.id - one.id),
     );
@@ -74,20 +77,21 @@ export function apiKeyLists(
 
   /** A key in each state at `now`, and one that was revoked at its expiry, which counts as expired. */
   const oneOfEach = async (accountId: AccountId) => {
-    const keys = opened();
-    const active = await keys.add(draft({ accountId, expiresAt: later(now, 1) }));
-    const { id: disabledId } = await keys.add(draft({ accountId }));
-    const expired = await keys.add(draft({ accountId, expiresAt: now }));
-    const { id: revokedId } = await keys.add(draft({ accountId, expiresAt: later(now, HOUR) }));
-    const { id: endedId } = await keys.add(draft({ accountId, expiresAt: later(now, HOUR) }));
-    const disabled = await keys.disable(disabledId, now);
-    const revoked = await keys.revoke(revokedId, now);
-    const ended = await keys.revoke(endedId, later(now, HOUR));
+    const active = await addKey(opened(), draft({ accountId, expiresAt: later(now, 1) }));
+    const { id: disabledId } = await addKey(opened(), draft({ accountId }));
+    const expired = await addKey(opened(), draft({ accountId, expiresAt: now }));
+    const { id: revokedId } = await addKey(opened(), draft({ accountId, expiresAt: later(now, HOUR) }));
+    const { id: endedId } = await addKey(opened(), draft({ accountId, expiresAt: later(now, HOUR) }));
+    const disabled = await opened().apiKeys.change(disabledId, (key) =>
+      decideDisabling(key, { id: disabledId, isDisabled: true }, now),
+    );
+    const revoked = await revokeKey(opened(), revokedId, now);
+    const ended = await revokeKey(opened(), endedId, later(now, HOUR));
     return { active: [active], disabled: [disabled], expired: [ended, expired], revoked: [revoked] };
   };
 
   it('finds an account’s keys by state, newest first', async () => {
-    const keys = opened();
+    const { apiKeys: keys } = opened();
     const { id: accountId } = await openAccount();
     const { active, disabled, expired, revoked } = await oneOfEach(accountId);
     await oneOfEach((await openAccount()).id);
@@ -103,11 +107,11 @@ export function apiKeyLists(
   });
 
   it('finds an account’s keys by a part of the name, whichever characters it has', async () => {
-    const keys = opened();
+    const { apiKeys: keys } = opened();
     const { id: accountId } = await openAccount();
     const names = ['Shop website', 'workshop', '50% off_', String.raw`back\slash`, undefined];
-    for (const name of names) await keys.add(draft({ accountId, name }));
-    await keys.add(draft({ name: 'shop of others' }));
+    for (const name of names) await addKey(opened(), draft({ accountId, name }));
+    await addKey(opened(), draft({ name: 'shop of others' }));
     const search = async (name: string) =>
       (await keys.search({ accountId, states: KEY_STATES, name, at: now, limit: 10 })).map((key) => key.name);
     expect(await search('SHOP')).toEqual(['workshop', 'Shop website']);
@@ -118,12 +122,12 @@ export function apiKeyLists(
   });
 
   it('finds keys page by page, forwards and back, each once', async () => {
-    const keys = opened();
+    const { apiKeys: keys } = opened();
     const { id: accountId } = await openAccount();
     const added: ApiKey[] = [];
     for (let number = 0; number < 7; number += 1) {
-      const key = await keys.add(draft({ accountId, name: number === 3 ? 'other' : `shop ${number}` }));
-      added.unshift(number % 2 === 0 ? key : ((await keys.revoke(key.id, now)) ?? key));
+      const key = await addKey(opened(), draft({ accountId, name: number === 3 ? 'other' : `shop ${number}` }));
+      added.unshift(number % 2 === 0 ? key : await revokeKey(opened(), key.id, now));
     }
     const choices: readonly (readonly KeyState[])[] = [KEY_STATES, ['active', 'disabled'], ['revoked']];
     for (const states of choices) {

@@ -1,10 +1,11 @@
 import type { Account, AccountId } from '../../accounts/account.js';
+import { type AccountMailId, LINK_KINDS, type LinkKind } from '../../accounts/account-mail.js';
 import type { CredentialRepository } from '../../accounts/credential-repository.js';
-import { HOUR, instant, later } from '../../kernel/clock.js';
+import type { Credentials, CredentialsChange } from '../../accounts/credentials.js';
+import { DAY, HOUR, instant, later } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
-import { addressChanges } from './credential-address-changes.js';
-import { closing } from './credential-closing.js';
-import { atOnce, mailLink, NOON, openWithPassword, Unique } from './fixtures.js';
+import { credentialRaces } from './credential-races.js';
+import { addKey, atOnce, mailLink, NOON, openWithPassword, revokeKey, Unique, type UniqueLink } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
 
 type Needed = 'accountMails' | 'accounts' | 'apiKeys' | 'credentials';
@@ -27,206 +28,209 @@ export function credentialRepositorySuite(framework: TestFramework, name: string
     afterAll(() => adapters.close());
 
     const opened = (hash?: string) => openWithPassword(credentials, unique, hash);
-    const racing = <Result>(work: (index: number) => Promise<Result>) => atOnce(20, work);
-
-    it('finds an account with its password’s hash, by address and by id', async () => {
-      const account = await opened('hash');
-      expect(await credentials.findByEmail(account.email)).toEqual({ account, passwordHash: 'hash' });
-      expect(await credentials.findById(account.id)).toEqual({ account, passwordHash: 'hash' });
-      expect(await ports.accounts.findById(account.id)).toEqual(account);
-      expect(await credentials.findByEmail('nobody@example.com')).toBeUndefined();
-      expect(await credentials.findById(NOBODY)).toBeUndefined();
-    });
-
-    it('finds an account without a password where the operator has opened it, and doesn’t open it again', async () => {
-      const account = await ports.accounts.open(unique.account());
-      expect(await credentials.open(unique.account(account.email), 'theirs')).toBeUndefined();
-      expect(await credentials.findById(account.id)).toEqual({ account, passwordHash: undefined });
-    });
-
-    it('opens one account for one address, with the password of one, however many race for it', async () => {
-      const email = unique.email();
-      const results = await racing((index) =>
-        credentials.open({ ...unique.account(email), scopes: ['pets:read'] }, `hash ${index}`),
+    const newLink = async (kind: LinkKind, account: Account, changes: Partial<UniqueLink> = {}) => {
+      const link = unique.link(account, changes);
+      await mailLink(ports, kind, link);
+      return link;
+    };
+    const change = async ({ id }: Account, changed: Omit<CredentialsChange, 'credentials'> & Partial<Credentials>) => {
+      const { account, passwordHash, ...rest } = changed;
+      return credentials.change(
+        id,
+        (state) =>
+          state && {
+            credentials: { account: account ?? state.account, passwordHash: passwordHash ?? state.passwordHash },
+            ...rest,
+          },
       );
-      const winner = results.findIndex((account) => account !== undefined);
-      expect(results.filter((account) => account !== undefined)).toMatchObject([{ email, scopes: ['pets:read'] }]);
-      expect(await credentials.findByEmail(email)).toEqual({
-        account: results[winner],
-        passwordHash: `hash ${winner}`,
+    };
+
+    describe('opening', () => {
+      it('stores the account that was decided on, which is found with its password’s hash by address and by id', async () => {
+        const newAccount = { ...unique.account(), scopes: ['pets:read'] as const, credentialVersion: 1 };
+        const account = await credentials.open(newAccount.email, (holder) => {
+          expect(holder).toBeUndefined();
+          return { account: newAccount, passwordHash: 'hash' };
+        });
+        expect(account).toEqual({ ...newAccount, id: account.id, provenAt: undefined });
+        expect(await credentials.findByEmail(account.email)).toEqual({ account, passwordHash: 'hash' });
+        expect(await credentials.findById(account.id)).toEqual({ account, passwordHash: 'hash' });
+        expect(await ports.accounts.findById(account.id)).toEqual(account);
+        expect(await credentials.findByEmail('nobody@example.com')).toBeUndefined();
+        expect(await credentials.findById(NOBODY)).toBeUndefined();
+      });
+
+      it('is decided on the account that has the address', async () => {
+        const account = await ports.accounts.open(unique.account());
+        const opening = credentials.open(account.email, (holder) => {
+          expect(holder).toEqual(account);
+          throw new Error('refused');
+        });
+        await expect(opening).rejects.toThrow('refused');
+        expect(await credentials.findById(account.id)).toEqual({ account, passwordHash: undefined });
       });
     });
 
-    it('changes a password where the current one is still there, once however many race', async () => {
-      const account = await opened('first');
-      const results = await racing((index) =>
-        credentials.changePassword({ accountId: account.id, current: 'first', next: `next ${index}` }),
-      );
-      const changed = { ...account, credentialVersion: account.credentialVersion + 1 };
-      expect(results.filter((each) => each !== undefined)).toEqual([changed]);
-      const winner = results.findIndex((each) => each !== undefined);
-      expect(await credentials.findById(account.id)).toEqual({ account: changed, passwordHash: `next ${winner}` });
-    });
-
-    it('hashes a password anew where it is still there, and keeps the version', async () => {
-      const account = await opened('first');
-      await credentials.rehash({ accountId: account.id, current: 'first', next: 'second' });
-      await credentials.rehash({ accountId: account.id, current: 'first', next: 'third' });
-      expect(await credentials.findById(account.id)).toEqual({ account, passwordHash: 'second' });
-    });
-
-    describe('a reset', () => {
-      it('is found until it expires, and by its own token', async () => {
-        const account = await opened();
-        const reset = unique.link(account);
-        expect(await mailLink(ports, 'reset', reset, 3)).toBe(true);
-        expect(await credentials.findReset(reset.tokenHash, instant(reset.expiresAt - 1))).toEqual(account);
-        expect(await credentials.findReset(reset.tokenHash, reset.expiresAt)).toBeUndefined();
-        expect(await credentials.findReset(unique.hash(), NOON)).toBeUndefined();
+    describe('a change', () => {
+      it('is decided on what is stored, and stored as it was decided', async () => {
+        const account = await opened('first');
+        const changed = { ...account, email: unique.email(), credentialVersion: 7, provenAt: NOON };
+        const result = await credentials.change(account.id, (state) => {
+          expect(state).toEqual({ account, passwordHash: 'first' });
+          return { credentials: { account: changed, passwordHash: 'second' } };
+        });
+        expect(result).toEqual(changed);
+        expect(await credentials.findByEmail(changed.email)).toEqual({ account: changed, passwordHash: 'second' });
+        expect(await credentials.findByEmail(account.email)).toBeUndefined();
       });
 
-      it('sets the password once, however many race with the token, and takes the others back', async () => {
-        const account = await opened();
-        const [reset, other] = [unique.link(account), unique.link(account)];
-        for (const each of [reset, other]) await mailLink(ports, 'reset', each, 3);
-        const results = await racing((index) =>
-          credentials.resetPassword({ tokenHash: reset.tokenHash, passwordHash: `reset ${index}`, at: NOON }),
-        );
-        const changed = { ...account, credentialVersion: account.credentialVersion + 1, provenAt: NOON };
-        expect(results.filter((each) => each !== undefined)).toEqual([changed]);
-        const winner = results.findIndex((each) => each !== undefined);
-        expect(await credentials.findById(account.id)).toEqual({ account: changed, passwordHash: `reset ${winner}` });
-        expect(await credentials.findReset(other.tokenHash, NOON)).toBeUndefined();
+      it('is decided on nothing, if there is no such account', async () => {
+        const seen: unknown[] = [];
+        expect(await credentials.change(NOBODY, (state) => void seen.push(state))).toBeUndefined();
+        expect(seen).toEqual([undefined]);
       });
 
-      it('that has expired sets nothing', async () => {
+      it('that is not made, or is refused, changes nothing', async () => {
         const account = await opened('hash');
-        const reset = unique.link(account);
-        await mailLink(ports, 'reset', reset, 3);
-        const late = { tokenHash: reset.tokenHash, passwordHash: 'late', at: reset.expiresAt };
-        expect(await credentials.resetPassword(late)).toBeUndefined();
+        expect(await credentials.change(account.id, () => undefined)).toBeUndefined();
+        const refused = credentials.change(account.id, () => {
+          throw new Error('refused');
+        });
+        await expect(refused).rejects.toThrow('refused');
         expect(await credentials.findById(account.id)).toEqual({ account, passwordHash: 'hash' });
       });
+
+      it('is decided on what the others have changed, however many race', async () => {
+        const account = await opened('');
+        await atOnce(10, () =>
+          credentials.change(
+            account.id,
+            (state) => state && { credentials: { ...state, passwordHash: `${state.passwordHash ?? ''}x` } },
+          ),
+        );
+        expect((await credentials.findById(account.id))?.passwordHash).toBe('x'.repeat(10));
+      });
+
+      it('revokes the account’s keys that have not ended by then, if that was decided', async () => {
+        const account = await opened();
+        const working = await addKey(ports, unique.key(account));
+        const expired = await addKey(ports, unique.key(account, { expiresAt: NOON }));
+        const gone = await addKey(ports, unique.key(account));
+        const revoked = await revokeKey(ports, gone.id, instant(1));
+        const bystander = await addKey(ports, unique.key(await opened()));
+        const keys = async () => (await ports.apiKeys.list(account.id)).map(({ key }) => key);
+        await change(account, {});
+        expect(await keys()).toEqual([working, expired, revoked]);
+        await change(account, { keysRevokedAt: NOON });
+        expect(await keys()).toEqual([{ ...working, revokedAt: NOON }, expired, revoked]);
+        expect((await ports.apiKeys.findById(bystander.id))?.key).toEqual(bystander);
+      });
+
+      it('revokes the account’s links of the kinds that were decided on, and no others', async () => {
+        const [account, bystander] = [await opened(), await opened()];
+        for (const revoked of LINK_KINDS) {
+          const links = await Promise.all(
+            LINK_KINDS.map(async (kind) => ({ kind, link: await newLink(kind, account) })),
+          );
+          const theirs = await newLink(revoked, bystander);
+          await change(account, { revokedLinks: [revoked] });
+          for (const { kind, link } of links) {
+            const found = await credentials.findLink(kind, link.tokenHash);
+            expect(found !== undefined).toBe(kind !== revoked);
+          }
+          expect(await credentials.findLink(revoked, theirs.tokenHash)).toBeDefined();
+        }
+      });
+
+      it('queues the notice that was decided on', async () => {
+        const account = await opened();
+        const [id, address] = [unique.name() as AccountMailId, unique.email()];
+        const notice = {
+          id,
+          accountId: account.id,
+          kind: 'changed',
+          page: '',
+          createdAt: NOON,
+          expiresAt: later(NOON, DAY),
+        } as const;
+        await change(account, { notice: { ...notice, address } });
+        const claimed = await ports.accountMails.claim({ limit: 100, lease: HOUR });
+        expect(claimed).toEqual([{ ...notice, email: address, number: 1, failures: 0 }]);
+        await ports.accountMails.markSent(id);
+      });
+
+      it('that closes the account has it never found again, and frees its former address', async () => {
+        const account = await opened();
+        const link = await newLink('reset', account);
+        await change(account, { account: { ...account, email: `closed-${account.id}@invalid` }, closedAt: NOON });
+        expect(await credentials.findById(account.id)).toBeUndefined();
+        expect(await credentials.findByEmail(account.email)).toBeUndefined();
+        expect(await credentials.findLink('reset', link.tokenHash)).toBeUndefined();
+        expect(await ports.accounts.findById(account.id)).toBeUndefined();
+        expect(await ports.accounts.findByEmail(account.email)).toBeUndefined();
+        expect((await ports.accounts.list()).map(({ id }) => id)).not.toContain(account.id);
+        await expect(addKey(ports, unique.key(account))).rejects.toMatchObject({ code: 'not_found' });
+        expect((await ports.accounts.open(unique.account(account.email))).id).not.toBe(account.id);
+      });
     });
 
-    describe('an address', () => {
-      const reset = async (account: Account, at = NOON) => {
-        const link = unique.link(account, { createdAt: at, expiresAt: later(at, HOUR) });
-        await mailLink(ports, 'reset', link, 3);
-        return credentials.resetPassword({ tokenHash: link.tokenHash, passwordHash: 'owner', at });
-      };
-
-      it('is proven by the first reset, which revokes every earlier key', async () => {
-        const account = await opened();
-        const [key, gone] = [
-          await ports.apiKeys.add(unique.key(account)),
-          await ports.apiKeys.add(unique.key(account)),
-        ];
-        const bystander = await ports.apiKeys.add(unique.key(await opened()));
-        await ports.apiKeys.revoke(gone.id, instant(1));
-        expect(await ports.apiKeys.findById(key.id)).toMatchObject({ key: { revokedAt: undefined } });
-        const at = later(NOON, HOUR);
-        expect(await reset(account, at)).toMatchObject({ id: account.id, provenAt: at });
-        expect(await ports.apiKeys.findById(key.id)).toMatchObject({
-          account: { provenAt: at },
-          key: { revokedAt: at },
-        });
-        expect(await ports.apiKeys.findById(gone.id)).toMatchObject({ key: { revokedAt: instant(1) } });
-        expect(await ports.apiKeys.findById(bystander.id)).toMatchObject({ key: { revokedAt: undefined } });
-      });
-
-      it('stays proven since then: a second reset revokes nothing', async () => {
-        const account = await opened();
-        await reset(account);
-        const key = await ports.apiKeys.add(unique.key(account));
-        expect(await reset(account, later(NOON, HOUR))).toMatchObject({ provenAt: NOON });
-        expect(await ports.apiKeys.findById(key.id)).toMatchObject({ key: { revokedAt: undefined } });
-      });
-
-      it('of an account that the operator has opened is the operator’s word: the first reset revokes nothing', async () => {
-        const account = await ports.accounts.open(unique.account());
-        const key = await ports.apiKeys.add(unique.key(account));
-        expect(await reset(account)).toMatchObject({ provenAt: NOON });
-        expect(await ports.apiKeys.findById(key.id)).toMatchObject({ key: { revokedAt: undefined } });
-      });
-
-      it('is proven once by a mailed link, however many calls race; keys and password stay', async () => {
+    describe('a link', () => {
+      it('is found by its own token and kind, with its account and the address that it was mailed to', async () => {
         const account = await opened('hash');
-        const key = await ports.apiKeys.add(unique.key(account));
-        const [proof, other] = [unique.link(account), unique.link(account)];
-        for (const each of [proof, other]) expect(await mailLink(ports, 'proof', each, 3)).toBe(true);
-        const results = await racing(() => credentials.proveAddress({ tokenHash: proof.tokenHash, at: NOON }));
-        const proven = { ...account, provenAt: NOON };
-        expect(results.filter((each) => each !== undefined)).toEqual([proven]);
-        expect(await credentials.findById(account.id)).toEqual({ account: proven, passwordHash: 'hash' });
-        expect(await credentials.proveAddress({ tokenHash: other.tokenHash, at: NOON })).toBeUndefined();
-        await reset(account, later(NOON, HOUR));
-        expect(await ports.apiKeys.findById(key.id)).toMatchObject({ key: { revokedAt: undefined } });
+        const taken = await opened();
+        for (const kind of LINK_KINDS) {
+          for (const [address, isAddressTaken] of [
+            [undefined, false],
+            [unique.email(), false],
+            [taken.email, true],
+          ] as const) {
+            const { tokenHash, expiresAt } = await newLink(kind, account, { address });
+            const expected = { credentials: { account, passwordHash: 'hash' }, expiresAt, address, isAddressTaken };
+            expect(await credentials.findLink(kind, tokenHash)).toEqual(expected);
+            const seen: unknown[] = [];
+            expect(await credentials.follow(kind, tokenHash, (link) => void seen.push(link))).toBeUndefined();
+            expect(seen).toEqual([expected]);
+            for (const other of LINK_KINDS.filter((each) => each !== kind)) {
+              expect(await credentials.findLink(other, tokenHash)).toBeUndefined();
+              await credentials.follow(other, tokenHash, (link) => {
+                expect(link).toBeUndefined();
+                return undefined;
+              });
+            }
+          }
+        }
+        expect(await credentials.findLink('reset', unique.hash())).toBeUndefined();
       });
 
-      it('is not proven by a link that has expired, is another’s, resets a password, or was taken back', async () => {
-        const [account, bystander] = [await opened(), await opened()];
-        const [expired, usable, taken, link] = [
-          unique.link(account),
-          unique.link(bystander),
-          unique.link(account),
-          unique.link(account),
-        ];
-        for (const each of [expired, usable, taken]) await mailLink(ports, 'proof', each, 3);
-        await mailLink(ports, 'reset', link, 3);
-        expect(await credentials.proveAddress({ tokenHash: expired.tokenHash, at: expired.expiresAt })).toBeUndefined();
-        expect(await credentials.proveAddress({ tokenHash: link.tokenHash, at: NOON })).toBeUndefined();
-        expect(await credentials.findReset(usable.tokenHash, NOON)).toBeUndefined();
-        expect(await credentials.proveAddress({ tokenHash: usable.tokenHash, at: NOON })).toMatchObject({
-          id: bystander.id,
+      it('changes its account as was decided, and is kept if that is refused', async () => {
+        const account = await opened('hash');
+        const { tokenHash } = await newLink('reset', account);
+        const refused = credentials.follow('reset', tokenHash, () => {
+          throw new Error('refused');
         });
-        expect(await credentials.findById(account.id)).toMatchObject({ account: { provenAt: undefined } });
-        await credentials.close({ accountId: account.id, current: 'hash', at: NOON });
-        expect(await credentials.proveAddress({ tokenHash: taken.tokenHash, at: NOON })).toBeUndefined();
+        await expect(refused).rejects.toThrow('refused');
+        const changed = { ...account, provenAt: NOON };
+        const followed = credentials.follow('reset', tokenHash, () => ({
+          credentials: { account: changed, passwordHash: 'next' },
+          revokedLinks: ['reset'],
+        }));
+        expect(await followed).toEqual(changed);
+        expect(await credentials.findById(account.id)).toEqual({ account: changed, passwordHash: 'next' });
+        expect(await credentials.findLink('reset', tokenHash)).toBeUndefined();
       });
 
-      it('gets links only up to so many that can be used, and they are purged once they have expired', async () => {
+      it('is purged once it has expired', async () => {
         const account = await opened();
         const early = later(NOON, -500 * HOUR);
-        await mailLink(ports, 'proof', unique.link(account, { createdAt: instant(1), expiresAt: early }), 3);
-        const added = await racing(() => mailLink(ports, 'proof', unique.link(account), 3));
-        expect(added.filter((isAdded) => isAdded)).toHaveLength(3);
+        await newLink('proof', account, { createdAt: instant(1), expiresAt: early });
+        expect(await credentials.purgeLinks(later(early, -1))).toBe(0);
         expect(await credentials.purgeLinks(early)).toBe(1);
         expect(await credentials.purgeLinks(early)).toBe(0);
       });
-
-      it('that is proven by a reset keeps no earlier key, however many are issued and rotated meanwhile', async () => {
-        for (let round = 0; round < 3; round += 1) {
-          const account = await opened();
-          const { credentialVersion: version } = account;
-          const old = await Promise.all(Array.from({ length: 8 }, () => ports.apiKeys.add(unique.key(account))));
-          const issue = () => ports.apiKeys.add(unique.key(account), undefined, version);
-          const rotate = (id: (typeof old)[number]['id']) =>
-            ports.apiKeys.replace(id, unique.key(account), later(NOON, HOUR), undefined, version);
-          const results = await Promise.allSettled([
-            ...old.slice(0, 4).map(({ id }) => rotate(id)),
-            ...Array.from({ length: 6 }, issue),
-            reset(account),
-            ...old.slice(4).map(({ id }) => rotate(id)),
-            ...Array.from({ length: 6 }, issue),
-          ]);
-          expect(results[10]).toMatchObject({ status: 'fulfilled', value: { provenAt: NOON } });
-          const left = (await ports.apiKeys.list(account.id)).filter(({ key }) => key.revokedAt === undefined);
-          expect(left).toEqual([]);
-          await expect(issue()).rejects.toMatchObject({ code: 'not_found' });
-          expect(await ports.apiKeys.add(unique.key(account), undefined, version + 1)).toMatchObject({
-            revokedAt: undefined,
-          });
-        }
-      });
     });
 
-    describe('changing the address', () => {
-      addressChanges(framework, () => ports, unique);
-    });
-
-    describe('closing', () => {
-      closing(framework, () => ports, unique);
+    describe('of concurrent decisions', () => {
+      credentialRaces(framework, () => ports, unique);
     });
   });
 }

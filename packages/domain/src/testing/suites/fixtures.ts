@@ -1,14 +1,23 @@
 import type { Account, NewAccount } from '../../accounts/account.js';
-import type { NewApiKey } from '../../accounts/api-key.js';
-import type { AccountMailId, LinkKind, NewAccountMail } from '../../accounts/account-mail.js';
+import {
+  type ApiKey,
+  type ApiKeyId,
+  decideIssue,
+  decideRevocation,
+  decideRotation,
+  type NewApiKey,
+} from '../../accounts/api-key.js';
+import { type AccountMailId, hasLink, type LinkKind, type NewAccountMail } from '../../accounts/account-mail.js';
+import type { ClaimedAccountMail, ClaimedLinkMail } from '../../accounts/account-mail-queue.js';
 import type { CredentialRepository } from '../../accounts/credential-repository.js';
+import { decideClosing, decidePasswordChange } from '../../accounts/credentials.js';
 import type { Ports } from '../../application.js';
-import { HOUR, instant, later } from '../../kernel/clock.js';
+import { HOUR, type Instant, instant, later } from '../../kernel/clock.js';
 
 export const NOON = instant(Date.UTC(2026, 0, 1, 12, 0, 0, 123));
 
-/** A link that was mailed, and the hash of its token. */
-export type MailedLink = Pick<NewAccountMail, 'accountId' | 'createdAt' | 'expiresAt' | 'address'> & {
+/** A link, and the hash of its token. */
+export type UniqueLink = Pick<NewAccountMail, 'accountId' | 'createdAt' | 'expiresAt' | 'address'> & {
   readonly tokenHash: string;
 };
 
@@ -48,36 +57,82 @@ export class Unique {
     };
   }
 
-  link({ id }: Pick<Account, 'id'>, changes: Partial<MailedLink> = {}): MailedLink {
+  link({ id }: Pick<Account, 'id'>, changes: Partial<UniqueLink> = {}): UniqueLink {
     return { accountId: id, tokenHash: this.hash(), createdAt: NOON, expiresAt: later(NOON, HOUR), ...changes };
   }
+}
+
+/** Adds the key, however many the account has. */
+export async function addKey(
+  { apiKeys }: Pick<Ports, 'apiKeys'>,
+  key: NewApiKey,
+  credentialVersion?: number,
+): Promise<ApiKey> {
+  return apiKeys.add(key.accountId, key.createdAt, ({ account }) =>
+    decideIssue({ account, activeKeys: 0, madeToday: 0 }, { key, credentialVersion }),
+  );
+}
+
+export async function revokeKey({ apiKeys }: Pick<Ports, 'apiKeys'>, id: ApiKeyId, at: Instant): Promise<ApiKey> {
+  return apiKeys.change(id, (key) => decideRevocation(key, { id }, at));
+}
+
+/** Replaces the key by one of that account, and lets both work. */
+export async function replaceKey(
+  { apiKeys }: Pick<Ports, 'apiKeys'>,
+  id: ApiKeyId,
+  replacement: NewApiKey,
+  credentialVersion?: number,
+): Promise<ApiKey> {
+  const { accountId, createdAt: now, hash, ending } = replacement;
+  const command = { id, accountId, credentialVersion, overlap: HOUR, text: { hash, ending } };
+  const rotated = await apiKeys.replace(id, now, ({ account, old }) =>
+    decideRotation({ account, activeKeys: 0, madeToday: 0, old }, command, now),
+  );
+  return rotated.replacement;
 }
 
 export async function openWithPassword(
   credentials: CredentialRepository,
   unique: Unique,
-  hash = 'hash',
+  passwordHash = 'hash',
 ): Promise<Account> {
-  const account = await credentials.open(unique.account(), hash);
-  if (account === undefined) throw new Error('the account was not opened');
-  return account;
+  const account = { ...unique.account(), credentialVersion: 1 };
+  return credentials.open(account.email, () => ({ account, passwordHash }));
 }
 
-/** Mails the link, as far as the queue can tell. False if the account has `most` usable links. */
+export async function changePassword(
+  { credentials }: Pick<Ports, 'credentials'>,
+  { id }: Pick<Account, 'id'>,
+): Promise<Account | undefined> {
+  return credentials.change(id, (state) => decidePasswordChange(state, { current: 'hash', next: 'next' }));
+}
+
+/** Closes an account that was opened with the password `hash`. */
+export async function closeAccount(
+  { credentials }: Pick<Ports, 'credentials'>,
+  { id }: Pick<Account, 'id'>,
+): Promise<Account | undefined> {
+  return credentials.change(id, (state) => decideClosing(state, { current: 'hash' }, NOON));
+}
+
+/** Mails the link, as far as the queue can tell. */
 export async function mailLink(
   { accountMails }: Pick<Ports, 'accountMails'>,
   kind: LinkKind,
-  { tokenHash, ...link }: MailedLink,
-  most = 3,
-): Promise<boolean> {
+  { tokenHash, ...link }: UniqueLink,
+): Promise<void> {
   const id = `mail ${tokenHash}` as AccountMailId;
-  if (!(await accountMails.add({ id, kind, page: 'https://portal.example.com', ...link }, most))) return false;
+  await accountMails.add({ id, kind, page: 'https://portal.example.com', ...link }, () => true);
   // One of several concurrent callers may claim the others' mails, too.
   for (const claimed of await accountMails.claim({ limit: 100, lease: HOUR })) {
-    await accountMails.addToken(claimed, claimed.id.slice('mail '.length), instant(0));
+    if (isLinkMail(claimed)) await accountMails.addToken(claimed, claimed.id.slice('mail '.length), () => true);
     await accountMails.markSent(claimed.id);
   }
-  return true;
+}
+
+export function isLinkMail(claimed: ClaimedAccountMail): claimed is ClaimedLinkMail {
+  return hasLink(claimed.kind);
 }
 
 /** Begins the work so many times before it waits for any. */

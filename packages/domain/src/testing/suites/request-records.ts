@@ -6,7 +6,7 @@ import { sumOf } from '../../quotas/show-usage.js';
 import type { KeyRequester } from '../../quotas/request-counter.js';
 import { MOST_REFUSALS, type Refusal, type RequestRecords, USAGE_SPANS } from '../../quotas/request-records.js';
 import { Draws } from './draws.js';
-import { NOON, openWithPassword, Unique } from './fixtures.js';
+import { addKey, closeAccount, NOON, openWithPassword, Unique } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
 
 type Needed = 'accounts' | 'apiKeys' | 'credentials' | 'requestRecords';
@@ -31,9 +31,9 @@ export function requestRecordsSuite(framework: TestFramework, name: string, open
 
     async function newKey(accountId?: AccountId): Promise<KeyRequester> {
       const id = accountId ?? (await openWithPassword(ports.credentials, unique)).id;
-      return { accountId: id, keyId: (await ports.apiKeys.add(unique.key({ id }))).id };
+      return { accountId: id, keyId: (await addKey(ports, unique.key({ id }))).id };
     }
-    const close = (accountId: AccountId) => ports.credentials.close({ accountId, current: 'hash', at: NOON });
+    const close = (id: AccountId) => closeAccount(ports, { id });
 
     describe('of uses', () => {
       const use = (key: KeyRequester, minutes: number, operation?: string) => {

@@ -8,7 +8,7 @@ import {
   sessionEnd,
 } from '../../sessions/session.js';
 import type { SessionRepository } from '../../sessions/session-repository.js';
-import { atOnce, NOON, openWithPassword, stateOf, Unique } from './fixtures.js';
+import { atOnce, changePassword, closeAccount, NOON, openWithPassword, stateOf, Unique } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
 
 type Needed = 'credentials' | 'sessions';
@@ -39,8 +39,7 @@ export function sessionRepositorySuite(framework: TestFramework, name: string, o
       usedAt: NOON,
       ...changes,
     });
-    const changed = (account: Account) =>
-      ports.credentials.changePassword({ accountId: account.id, current: 'hash', next: 'other hash' });
+    const changed = (account: Account) => changePassword(ports, account);
 
     const begin = (session: Session) => sessions.add(session.accountId, () => session);
 
@@ -64,7 +63,7 @@ export function sessionRepositorySuite(framework: TestFramework, name: string, o
       const account = await opened();
       const session = sessionOf(account);
       await begin(session);
-      await ports.credentials.close({ accountId: account.id, current: 'hash', at: NOON });
+      await closeAccount(ports, account);
       expect(await accountOf(account.id)).toBeUndefined();
       expect(await sessions.find(session.tokenHash)).toBeUndefined();
     });

@@ -1,0 +1,39 @@
+import { BASE62, randomBase62 } from '../kernel/base62.js';
+import type { Cryptography } from '../kernel/cryptography.js';
+import { crc32 } from './crc32.js';
+
+export const KEY_ENVIRONMENTS = ['live', 'staging'] as const;
+/** The deployment that accepts the key. It is part of the key's text. */
+export type KeyEnvironment = (typeof KEY_ENVIRONMENTS)[number];
+
+const SECRET_LENGTH = 32; // 32 · log2(62) = 190 bits
+const CHECKSUM_LENGTH = 6; // 62^6 > 2^32
+const KEY_TEXT = new RegExp(`^aas_([a-z]{1,16})_[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}$`);
+
+/**
+ * A new key's text: `aas_<environment>_`, 32 random base62 characters, and 6 characters of CRC-32 of all that precedes.
+ */
+export function generateKeyText(environment: KeyEnvironment, cryptography: Cryptography): string {
+  const text = `aas_${environment}_${randomBase62(SECRET_LENGTH, cryptography)}`;
+  return text + checksum(text);
+}
+
+/**
+ * The environment in a key's text. Undefined if the form or the checksum is wrong: such a text was never issued, so it
+ * needs no look-up.
+ */
+export function environmentOf(text: string): string | undefined {
+  const environment = KEY_TEXT.exec(text)?.[1];
+  const body = text.slice(0, -CHECKSUM_LENGTH);
+  return checksum(body) === text.slice(-CHECKSUM_LENGTH) ? environment : undefined;
+}
+
+function checksum(text: string): string {
+  let rest = crc32(text);
+  let digits = '';
+  for (let place = 0; place < CHECKSUM_LENGTH; place += 1) {
+    digits = BASE62.charAt(rest % 62) + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return digits;
+}

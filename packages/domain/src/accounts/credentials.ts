@@ -1,0 +1,152 @@
+import { DAY, type Instant, later } from '../kernel/clock.js';
+import { type Account, closedEmail, emailTaken, isProven, type NewAccount } from './account.js';
+import { type AccountMailId, isUsable, LINK_KINDS, type LinkKind, type NewAccountMail } from './account-mail.js';
+
+export interface Credentials {
+  readonly account: Account;
+  /** Undefined while an account that the operator opened has no password. */
+  readonly passwordHash: string | undefined;
+}
+
+/** What a decision on an open account's credentials changes. */
+export interface CredentialsChange {
+  /** As they are afterwards. */
+  readonly credentials: Credentials;
+  /** The kinds of links that work no more. Their queued mails are of no use. Default: none. */
+  readonly revokedLinks?: readonly LinkKind[];
+  /** If given, the keys that haven't ended by then are revoked. */
+  readonly keysRevokedAt?: Instant | undefined;
+  /** A mail to queue. */
+  readonly notice?: NewAccountMail;
+  /** If given, the account is closed: its refusals and hourly usage are deleted, and it is never found again. */
+  readonly closedAt?: Instant;
+}
+
+export interface NewCredentials {
+  readonly account: NewAccount & Pick<Account, 'credentialVersion'>;
+  readonly passwordHash: string;
+}
+
+/** An existing account is never taken over. @throws DomainError `email_taken` */
+export function decideSignUp(
+  holder: Account | undefined,
+  { passwordHash, ...opened }: Pick<NewAccount, 'email' | 'scopes'> & Pick<NewCredentials, 'passwordHash'>,
+  now: Instant,
+): NewCredentials {
+  if (holder !== undefined) throw emailTaken();
+  return { account: { ...opened, plan: { name: 'free' }, createdAt: now, credentialVersion: 1 }, passwordHash };
+}
+
+/** The hash that was checked, which must still be there, and the one of the new password. */
+export interface PasswordChange {
+  readonly current: string;
+  readonly next: string;
+}
+
+/** All sessions end, and so do the links that another might have had mailed. Undefined if the password is another by now. */
+export function decidePasswordChange(
+  credentials: Credentials | undefined,
+  { current, next }: PasswordChange,
+): CredentialsChange | undefined {
+  if (credentials?.passwordHash !== current) return undefined;
+  return { credentials: withPassword(credentials, next), revokedLinks: ['reset', 'change'] };
+}
+
+/** Another hash of the same password: sessions go on. Undefined if the password is another by now. */
+export function decideRehash(
+  credentials: Credentials | undefined,
+  { current, next }: PasswordChange,
+): CredentialsChange | undefined {
+  if (credentials?.passwordHash !== current) return undefined;
+  return { credentials: { ...credentials, passwordHash: next } };
+}
+
+/** Undefined if the password is another by now. */
+export function decideClosing(
+  credentials: Credentials | undefined,
+  { current }: Pick<PasswordChange, 'current'>,
+  now: Instant,
+): CredentialsChange | undefined {
+  if (credentials?.passwordHash !== current) return undefined;
+  const { account } = withPassword(credentials, undefined);
+  return {
+    credentials: { account: { ...account, email: closedEmail(account.id) }, passwordHash: undefined },
+    revokedLinks: LINK_KINDS,
+    keysRevokedAt: now,
+    closedAt: now,
+  };
+}
+
+/** A link that was mailed and hasn't been used or revoked, and the account that it is for. */
+export interface MailedLink {
+  readonly credentials: Credentials;
+  readonly expiresAt: Instant;
+  /** Where it was mailed, if that isn't the account's address. */
+  readonly address: string | undefined;
+  /** Whether that address has an account. */
+  readonly isAddressTaken: boolean;
+}
+
+/**
+ * Sets the password and proves the address, to which the link was mailed. Undefined if the link doesn't work.
+ *
+ * If the address wasn't proven before, the keys are revoked, because a stranger may have made them.
+ */
+export function decideReset(
+  link: MailedLink | undefined,
+  { passwordHash }: { readonly passwordHash: string },
+  now: Instant,
+): CredentialsChange | undefined {
+  if (!works(link, now)) return undefined;
+  const { credentials } = link;
+  return {
+    credentials: withPassword(proven(credentials, now), passwordHash),
+    revokedLinks: LINK_KINDS,
+    keysRevokedAt: isProven(credentials.account) ? undefined : now,
+  };
+}
+
+/** Undefined if the link doesn't work. */
+export function decideProof(link: MailedLink | undefined, now: Instant): CredentialsChange | undefined {
+  if (!works(link, now)) return undefined;
+  return { credentials: proven(link.credentials, now), revokedLinks: ['proof'] };
+}
+
+/** How long the mail to the former address is tried. */
+export const NOTICE_TTL = 2 * DAY;
+
+/**
+ * The account has the address to which the link was mailed, which is proven thereby. The former address is told. Undefined if
+ * the link doesn't work.
+ *
+ * @throws DomainError `email_taken` if the new address has an account by now.
+ */
+export function decideAddressChange(
+  link: MailedLink | undefined,
+  { noticeId }: { readonly noticeId: AccountMailId },
+  now: Instant,
+): CredentialsChange | undefined {
+  if (!works(link, now) || link.address === undefined) return undefined;
+  if (link.isAddressTaken) throw emailTaken();
+  const { account, passwordHash } = link.credentials;
+  const { id: accountId, email: address } = account;
+  const expiresAt = later(now, NOTICE_TTL);
+  return {
+    credentials: { account: { ...account, email: link.address, provenAt: now }, passwordHash },
+    revokedLinks: LINK_KINDS,
+    notice: { id: noticeId, accountId, kind: 'changed', page: '', address, createdAt: now, expiresAt },
+  };
+}
+
+function works(link: MailedLink | undefined, now: Instant): link is MailedLink {
+  return link !== undefined && isUsable(link, now);
+}
+
+/** All sessions end, because they have another version. */
+function withPassword({ account }: Credentials, passwordHash: string | undefined): Credentials {
+  return { account: { ...account, credentialVersion: account.credentialVersion + 1 }, passwordHash };
+}
+
+function proven({ account, passwordHash }: Credentials, now: Instant): Credentials {
+  return { account: { ...account, provenAt: account.provenAt ?? now }, passwordHash };
+}

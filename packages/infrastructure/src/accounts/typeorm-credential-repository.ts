@@ -1,0 +1,164 @@
+import {
+  type Account,
+  type AccountId,
+  type CredentialRepository,
+  type Credentials,
+  type CredentialsChange,
+  emailTaken,
+  type Instant,
+  instant,
+  LINK_KINDS,
+  type LinkKind,
+  type MailedLink,
+  type NewCredentials,
+} from '@adoption-store/domain';
+import { type DataSource, type EntityManager, type FindOperator, IsNull, Raw, type SelectQueryBuilder } from 'typeorm';
+import { readFromDatabase, sqlState, UNIQUE_VIOLATION } from '../database/database-errors.js';
+import { deletePortions } from '../database/delete-portions.js';
+import { inTransaction } from '../database/transactions.js';
+import { DELETE_HOURS, DELETE_REFUSALS } from '../quotas/postgres-request-records.js';
+import { insertAccount, lockAccount, selectAccount } from './account-queries.js';
+import { accountFrom, type AccountRow, accountSchema } from './account.schema.js';
+import { HAS_NOT_ENDED } from './api-key.schema.js';
+import { insertMail, LINKS, TAKE_BACK_MAILS } from './postgres-account-mail-queue.js';
+
+// Locked in the order of their ids, like the writes of uses. Past keys stay unchanged, because there may be very many.
+const REVOKE_KEYS = `
+  WITH locked AS (
+    SELECT id FROM api_keys WHERE account_id = $1 AND ${HAS_NOT_ENDED}
+    ORDER BY id FOR NO KEY UPDATE
+  )
+  UPDATE api_keys SET revoked_at = $2 FROM locked WHERE api_keys.id = locked.id`;
+
+// The address stands in the mail, which is kept as long as its link.
+const linkOf = (kind: LinkKind) => `
+  SELECT
+    link.expires_at AS "expiresAt",
+    mail.address,
+    EXISTS (SELECT FROM accounts WHERE email = mail.address) AS "isAddressTaken"
+  FROM ${LINKS[kind]} AS link LEFT JOIN account_mails AS mail ON mail.id = mail_id
+  WHERE token_hash = $1`;
+
+interface LinkRow {
+  readonly expiresAt: Date;
+  readonly address: string | null;
+  readonly isAddressTaken: boolean;
+}
+
+/** Every change of an account locks its row first, so that concurrent changes wait for each other. */
+export class TypeOrmCredentialRepository implements CredentialRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  async open(email: string, decide: (holder: Account | undefined) => NewCredentials): Promise<Account> {
+    return inTransaction(this.dataSource, async (manager) => {
+      const holder = await manager.findOneBy(accountSchema, { email, closedAt: IsNull() });
+      const { account, passwordHash } = decide(holder === null ? undefined : accountFrom(holder));
+      const { credentialVersion } = account;
+      const insert = insertAccount(manager, account, { passwordHash, credentialVersion }).orIgnore();
+      const [inserted] = (await insert.execute()).identifiers;
+      // Another transaction has opened one since.
+      if (inserted === undefined) throw emailTaken();
+      return { ...account, id: BigInt(inserted['id'] as string) as AccountId, provenAt: undefined };
+    });
+  }
+
+  async findByEmail(email: string): Promise<Credentials | undefined> {
+    return this.find(selectAccount(this.dataSource.manager, { email }));
+  }
+
+  async findById(id: AccountId): Promise<Credentials | undefined> {
+    return this.find(selectAccount(this.dataSource.manager, { id }));
+  }
+
+  async findLink(kind: LinkKind, tokenHash: string): Promise<MailedLink | undefined> {
+    return readFromDatabase(this.dataSource, async () => {
+      const { manager } = this.dataSource;
+      const row = await selectAccount(manager, { id: accountOf(kind, tokenHash) }).getOne();
+      return readLink(manager, row, kind, tokenHash);
+    });
+  }
+
+  async change(
+    id: AccountId,
+    decide: (credentials: Credentials | undefined) => CredentialsChange | undefined,
+  ): Promise<Account | undefined> {
+    return inTransaction(this.dataSource, async (manager) => {
+      const row = await lockAccount(manager, { id });
+      return store(manager, decide(row === null ? undefined : credentialsOf(row)));
+    });
+  }
+
+  async follow(
+    kind: LinkKind,
+    tokenHash: string,
+    decide: (link: MailedLink | undefined) => CredentialsChange | undefined,
+  ): Promise<Account | undefined> {
+    try {
+      return await inTransaction(this.dataSource, async (manager) => {
+        const row = await lockAccount(manager, { id: accountOf(kind, tokenHash) });
+        return store(manager, decide(await readLink(manager, row, kind, tokenHash)));
+      });
+    } catch (error) {
+      throw sqlState(error) === UNIQUE_VIOLATION ? emailTaken() : error;
+    }
+  }
+
+  async purgeLinks(until: Instant): Promise<number> {
+    let deleted = 0;
+    for (const kind of LINK_KINDS) {
+      deleted += await deletePortions(this.dataSource, { table: LINKS[kind], time: 'expires_at' }, until);
+    }
+    return deleted;
+  }
+
+  private async find(account: SelectQueryBuilder<AccountRow>): Promise<Credentials | undefined> {
+    const row = await readFromDatabase(this.dataSource, () => account.getOne());
+    return row === null ? undefined : credentialsOf(row);
+  }
+}
+
+function credentialsOf(row: AccountRow): Credentials {
+  return { account: accountFrom(row), passwordHash: row.passwordHash ?? undefined };
+}
+
+/** The account to which the link was mailed. */
+function accountOf(kind: LinkKind, tokenHash: string): FindOperator<AccountId> {
+  const where = (column: string) => `${column} = (SELECT account_id FROM ${LINKS[kind]} WHERE token_hash = :tokenHash)`;
+  return Raw(where, { tokenHash }) as FindOperator<AccountId>;
+}
+
+/** A statement of its own: another transaction may have used the link before this one locked the row. */
+async function readLink(
+  manager: EntityManager,
+  row: AccountRow | null,
+  kind: LinkKind,
+  tokenHash: string,
+): Promise<MailedLink | undefined> {
+  if (row === null) return undefined;
+  const [link] = await manager.query<LinkRow[]>(linkOf(kind), [tokenHash]);
+  if (link === undefined) return undefined;
+  const { expiresAt, address, isAddressTaken } = link;
+  return {
+    credentials: credentialsOf(row),
+    expiresAt: instant(expiresAt.getTime()),
+    address: address ?? undefined,
+    isAddressTaken,
+  };
+}
+
+/** Stores a change of an account whose row is locked. */
+async function store(manager: EntityManager, change: CredentialsChange | undefined): Promise<Account | undefined> {
+  if (change === undefined) return undefined;
+  const { credentials, keysRevokedAt, revokedLinks = [], notice, closedAt } = change;
+  const { account, passwordHash = null } = credentials;
+  const { id, email, credentialVersion, provenAt } = account;
+  if (keysRevokedAt !== undefined) await manager.query(REVOKE_KEYS, [id, new Date(keysRevokedAt)]);
+  for (const kind of revokedLinks) {
+    await manager.query(`DELETE FROM ${LINKS[kind]} WHERE account_id = $1`, [id]);
+    await manager.query(TAKE_BACK_MAILS, [id, kind]);
+  }
+  if (notice !== undefined) await insertMail(manager, notice);
+  if (closedAt !== undefined) for (const each of [DELETE_REFUSALS, DELETE_HOURS]) await manager.query(each, [id]);
+  await manager.update(accountSchema, { id }, { email, credentialVersion, passwordHash, provenAt, closedAt });
+  return account;
+}
