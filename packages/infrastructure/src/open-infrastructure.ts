@@ -15,7 +15,7 @@ import { TypeOrmAccountRepository } from './accounts/typeorm-account-repository.
 import { TypeOrmApiKeyRepository } from './accounts/typeorm-api-key-repository.js';
 import { CoalescingAnimalRepository } from './animals/coalescing-animal-repository.js';
 import { PostgresAnimalImporter } from './animals/postgres-animal-importer.js';
-import { PostgresAnimalRepository } from './animals/postgres-animal-repository.js';
+import { TypeOrmAnimalRepository } from './animals/typeorm-animal-repository.js';
 import { PostgresCategoryRepository } from './categories/postgres-category-repository.js';
 import { openDataSource } from './database/data-source.js';
 import { migrate } from './database/migrate.js';
@@ -144,7 +144,7 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
       await accountMails.close();
     });
     const ports: Ports = {
-      animals: new CoalescingAnimalRepository(new PostgresAnimalRepository(dataSource, config.categories)),
+      animals: new CoalescingAnimalRepository(new TypeOrmAnimalRepository(dataSource, config.categories)),
       categories: new PostgresCategoryRepository(dataSource),
       animalImporter: new PostgresAnimalImporter(direct, config.categories),
       orders: new TypeOrmOrderRepository(dataSource),

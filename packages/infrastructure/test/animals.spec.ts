@@ -10,7 +10,7 @@ import { ask, createDatabase, type TestDatabase, until } from '@adoption-store/t
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { CoalescingAnimalRepository } from '../src/animals/coalescing-animal-repository.js';
-import { PostgresAnimalRepository } from '../src/animals/postgres-animal-repository.js';
+import { TypeOrmAnimalRepository } from '../src/animals/typeorm-animal-repository.js';
 import { openDataSource } from '../src/database/data-source.js';
 import { openPostgres } from './databases.js';
 import { framework } from './framework.js';
@@ -107,7 +107,7 @@ describe('reads of animals', () => {
 
   async function open(max: number): Promise<AnimalId> {
     dataSource = await openDataSource({ connectionString: database.url, max });
-    animals = new PostgresAnimalRepository(dataSource);
+    animals = new TypeOrmAnimalRepository(dataSource);
     return (await animals.add(newAnimal({ name: 'Luna', categoryId: 1n }))).id;
   }
 
@@ -167,7 +167,7 @@ describe('reads of animals', () => {
 
   it('a list after a commit, a rollback or a deletion elsewhere is never the old page', async () => {
     const first = await open(10);
-    const shared = new CoalescingAnimalRepository(new PostgresAnimalRepository(dataSource));
+    const shared = new CoalescingAnimalRepository(new TypeOrmAnimalRepository(dataSource));
     const other = new pg.Client(database.url);
     await other.connect();
     // Many at once, so that they share a read.
@@ -194,7 +194,7 @@ describe('reads of animals', () => {
 
   it('a repeated page is not read again until a commit', async () => {
     await open(10);
-    const shared = new CoalescingAnimalRepository(new PostgresAnimalRepository(dataSource));
+    const shared = new CoalescingAnimalRepository(new TypeOrmAnimalRepository(dataSource));
     const list = async () => (await Promise.all(Array.from({ length: 4 }, () => shared.list({ limit: 100 })))).at(-1);
     let page = await list();
     // The end of any transaction on the server has the page read again, and other suites have some.

@@ -4,8 +4,12 @@ import type { AccountMailId, LinkKind, NewAccountMail } from '../../accounts/acc
 import type { CredentialRepository } from '../../accounts/credential-repository.js';
 import type { Ports } from '../../application.js';
 import { HOUR, instant, later } from '../../kernel/clock.js';
+import { DomainError } from '../../kernel/errors.js';
 
 export const NOON = instant(Date.UTC(2026, 0, 1, 12, 0, 0, 123));
+
+/** What a decision of a test refuses with. */
+export const REFUSAL = new DomainError('order_final', 'refused by the test');
 
 /** A link that was mailed, and the hash of its token. */
 export type MailedLink = Pick<NewAccountMail, 'accountId' | 'createdAt' | 'expiresAt' | 'address'> & {
