@@ -90,6 +90,24 @@ describe('an import beside another transaction', () => {
   });
 });
 
+describe('a change of an animal under strict categories', () => {
+  it('is refused if it names an unknown category, even that of the animal, but not because the animal has it', async () => {
+    const { ports, url, close } = await openPostgres('strict');
+    const [row] = await ask<{ id: string }>(
+      url,
+      `INSERT INTO animals (name, category_id, status) VALUES ('Luna', 7, 'sold') RETURNING id`,
+    );
+    const luna = { id: BigInt(row?.id ?? '') as AnimalId, name: 'Luna', categoryId: 7n as CategoryId } as const;
+    const milo = { ...luna, name: 'Milo', status: 'sold' } as const;
+    const change = (categoryId?: CategoryId) => ports.animals.change(luna.id, () => milo, categoryId);
+    await expect(change(luna.categoryId)).rejects.toMatchObject({ code: 'invalid_parameter' });
+    expect(await ports.animals.findById(luna.id)).toEqual({ ...luna, status: 'sold' });
+    expect(await change()).toEqual(milo);
+    expect(await ports.animals.findById(luna.id)).toEqual(milo);
+    await close();
+  });
+});
+
 describe('reads of animals', () => {
   type DataSource = Awaited<ReturnType<typeof openDataSource>>;
 

@@ -5,6 +5,7 @@ import {
   decideEnd,
   decideExpiry,
   decidePlacement,
+  type EndState,
   HOUR,
   instant,
   INT64_MAX,
@@ -29,6 +30,9 @@ orderRepositorySuite(framework, 'PostgreSQL', openPostgres);
 const noon = instant(Date.UTC(2026, 0, 1, 12, 0, 0, 123));
 
 type Store = Pick<Ports, 'accounts' | 'animals' | 'orders'>;
+
+/** Wraps a decision, to see what it is given. */
+type Look = <Result>(decide: (state: EndState) => Result) => (state: EndState) => Result;
 
 async function openAccount({ accounts }: Store): Promise<AccountId> {
   return (
@@ -127,14 +131,51 @@ describe('an order repository (PostgreSQL), whatever goes wrong', () => {
     });
     expect(await completing).toMatchObject({ code: 'order_final' });
     expect(await statusOf(store, animalId)).toBe('pending');
-
-    async function isWaiting(): Promise<boolean> {
-      const rows = await dataSource.query<unknown[]>(
-        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      );
-      return rows.length > 0;
-    }
   });
+
+  it.each([
+    [
+      'ends',
+      ({ orders }: Store, { id, accountId }: Order, look: Look) =>
+        orders.change(
+          id,
+          look((state) => decideEnd(state, { accountId, id, outcome: 'completed' }, noon)),
+        ),
+    ],
+    [
+      'expires',
+      ({ orders }: Store, _order: Order, look: Look) =>
+        orders.expire(
+          { placedUntil: noon, limit: 10 },
+          look((state) => decideExpiry(state, 0, noon)),
+        ),
+    ],
+  ])('an order that %s is decided with its animal as the transaction before has left it', async (_how, end) => {
+    const { dataSource } = database;
+    await expire(store);
+    const order = await place(store, accountId, await addAnimal(store));
+    const names: unknown[] = [];
+    const ending = await dataSource.transaction(async (manager) => {
+      await manager.query(`UPDATE animals SET name = 'Milo' WHERE id = $1`, [order.animalId]);
+      const waiting = {
+        done: end(store, order, (decide) => (state) => {
+          names.push(state.animal?.name);
+          return decide(state);
+        }),
+      };
+      while (!(await isWaiting())) await nextTurn();
+      return waiting;
+    });
+    await ending.done;
+    expect(names).toEqual(['Milo']);
+  });
+
+  async function isWaiting(): Promise<boolean> {
+    const rows = await database.dataSource.query<unknown[]>(
+      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    return rows.length > 0;
+  }
 
   it('lists the order with the smallest id that the column can hold', async () => {
     const [animalId, owner] = [await addAnimal(store), await openAccount(store)];

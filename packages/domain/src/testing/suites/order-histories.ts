@@ -158,7 +158,7 @@ type Step =
   | { readonly kind: 'place'; readonly account: number; readonly pet: number; readonly limit: number }
   /** `order` is its place among those there are, 0 being the newest. */
   | { readonly kind: 'end'; readonly order: number; readonly isOwn: boolean; readonly outcome: OrderOutcome }
-  | { readonly kind: 'expire'; readonly minutes: number; readonly limit: number }
+  | { readonly kind: 'expire'; readonly ttl: number; readonly limit: number }
   | {
       readonly kind: 'change' | 'withdraw';
       readonly pet: number;
@@ -182,11 +182,13 @@ function drawStep(draws: Draws): Step {
 
 /**
  * Steps that are taken at once. At most one expires orders: two share what is due, which no sequence of the two need
- * explain. Beside it nobody tries to end another's order, which it would leave out as locked.
+ * explain. Beside it nobody tries to end another's order, which it would leave out as locked, and no order that is placed
+ * in the same round is due: in a store each is older.
  */
 function drawRound(draws: Draws): readonly Step[] {
   if (draws.isOneOf(2)) return draws.many(1, 4, () => drawStep(draws));
-  const expiry = { kind: 'expire', minutes: draws.integer(0, 2), limit: draws.integer(1, 3) } as const;
+  const ttl = draws.pick([MINUTE / 2, MINUTE, 2 * MINUTE]);
+  const expiry = { kind: 'expire', ttl, limit: draws.integer(1, 3) } as const;
   const others = draws.many(0, 3, () => ({ ...drawStep(draws), isOwn: true }));
   return draws.isOneOf(2) ? [expiry, ...others] : [...others, expiry];
 }
@@ -195,7 +197,7 @@ function drawRound(draws: Draws): readonly Step[] {
 function operationsOf(step: Step, { accounts, pets, orders }: State, at: Instant): readonly Operation[] {
   switch (step.kind) {
     case 'expire':
-      return [{ kind: step.kind, ttl: step.minutes * MINUTE, limit: step.limit, at }];
+      return [{ ...step, at }];
     case 'place': {
       const { kind, limit } = step;
       const [accountId, animalId] = [accounts[step.account], [...pets.keys()][step.pet]];
