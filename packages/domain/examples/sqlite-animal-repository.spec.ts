@@ -1,12 +1,11 @@
-import { animalRepositorySuite, PredictableCryptography } from '@adoption-store/domain/testing';
+import { animalRepositorySuite } from '@adoption-store/domain/testing';
 import { framework } from './framework.js';
 import { SqliteAnimalRepository } from './sqlite-animal-repository.js';
 
 animalRepositorySuite(framework, 'SQLite', () => {
-  const cryptography = new PredictableCryptography();
-  const animals = new SqliteAnimalRepository((text) => cryptography.sha256(text));
+  const animals = new SqliteAnimalRepository();
   const close = async () => {
     animals.close();
   };
-  return Promise.resolve({ ports: { animals, cryptography }, close });
+  return Promise.resolve({ ports: { animals }, close });
 });

@@ -1,19 +1,13 @@
-import {
-  type Animal,
-  type AnimalChange,
-  type AnimalId,
-  type AnimalQuery,
-  type AnimalRepository,
-  type AnimalState,
-  animalVersion,
-  type CategoryId,
-  changedAnimal,
-  type Instant,
-  type NewAnimal,
-  type PetStatus,
-  requireWithdrawable,
-  type Sha256,
-  type WantedVersions,
+import type {
+  Animal,
+  AnimalId,
+  AnimalQuery,
+  AnimalRepository,
+  AnimalState,
+  CategoryId,
+  Instant,
+  NewAnimal,
+  PetStatus,
 } from '@adoption-store/domain';
 import sqlite, { type JSValue } from 'node-sqlite3-wasm';
 
@@ -34,7 +28,7 @@ interface Condition {
 export class SqliteAnimalRepository implements AnimalRepository {
   private readonly database = new sqlite.Database();
 
-  constructor(private readonly sha256: Sha256) {
+  constructor() {
     this.database.exec(`
       CREATE TABLE animals (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -69,30 +63,24 @@ export class SqliteAnimalRepository implements AnimalRepository {
     return before === undefined ? found : found.toReversed();
   }
 
-  async change(id: AnimalId, change: AnimalChange, versions?: WantedVersions): Promise<Animal | undefined> {
-    const state = this.stateOf(id);
-    if (state === undefined) return undefined;
-    const changed = changedAnimal(state, change, versions);
+  async change(id: AnimalId, decide: (state: AnimalState) => Animal): Promise<Animal> {
+    const changed = decide(this.stateOf(id));
     const update = 'UPDATE animals SET name = ?, category_id = ?, status = ? WHERE id = ?';
     this.database.run(update, [changed.name, changed.categoryId, changed.status, id]);
     return changed;
   }
 
-  async withdraw(id: AnimalId, _at: Instant, versions?: WantedVersions): Promise<boolean> {
-    const state = this.stateOf(id);
-    if (state === undefined) return false;
-    requireWithdrawable(state, versions);
-    this.database.run('DELETE FROM animals WHERE id = ?', [id]);
-    return true;
+  async withdraw(id: AnimalId, _at: Instant, decide: (state: AnimalState) => Animal): Promise<void> {
+    const withdrawn = decide(this.stateOf(id));
+    this.database.run('DELETE FROM animals WHERE id = ?', [withdrawn.id]);
   }
 
   close(): void {
     this.database.close();
   }
 
-  private stateOf(id: AnimalId): AnimalState | undefined {
-    const [animal] = this.query('WHERE id = ?', [id]);
-    return animal && { animal, version: animalVersion(animal, this.sha256), isOrdered: false };
+  private stateOf(id: AnimalId): AnimalState {
+    return { animal: this.query('WHERE id = ?', [id])[0], isOrdered: false };
   }
 
   private query(rest: string, values: JSValue[]): Animal[] {

@@ -146,8 +146,8 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     addAnimal: new AddAnimal(animals),
     getAnimal: new GetAnimal(animals),
     listAnimals: new ListAnimals(animals),
-    changeAnimal: new ChangeAnimal(animals),
-    withdrawAnimal: new WithdrawAnimal(animals, clock),
+    changeAnimal: new ChangeAnimal(animals, cryptography),
+    withdrawAnimal: new WithdrawAnimal(animals, cryptography, clock),
     importAnimals: new ImportAnimals(ports.animalImporter),
     exportAnimals: new ExportAnimals(animals),
 
@@ -157,7 +157,7 @@ export function createApplication(ports: Ports, options: ApplicationOptions = {}
     nameCategory: new NameCategory(categories, cryptography),
     removeCategory: new RemoveCategory(categories, cryptography),
 
-    placeOrder: new PlaceOrder(orders, animals, clock, orderLimit),
+    placeOrder: new PlaceOrder(orders, clock, orderLimit),
     completeOrder: new CompleteOrder(orders, clock),
     cancelOrder: new CancelOrder(orders, clock),
     getOrder: new GetOrder(orders),

@@ -15,7 +15,7 @@ import { TypeOrmApiKeyRepository } from './accounts/typeorm-api-key-repository.j
 import { TypeOrmCredentialRepository } from './accounts/typeorm-credential-repository.js';
 import { CoalescingAnimalRepository } from './animals/coalescing-animal-repository.js';
 import { PostgresAnimalImporter } from './animals/postgres-animal-importer.js';
-import { PostgresAnimalRepository } from './animals/postgres-animal-repository.js';
+import { TypeOrmAnimalRepository } from './animals/typeorm-animal-repository.js';
 import { TypeOrmCategoryRepository } from './categories/typeorm-category-repository.js';
 import { openDataSource } from './database/data-source.js';
 import { migrate } from './database/migrate.js';
@@ -144,8 +144,8 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
       await accountMails.close();
     });
     const ports: Ports = {
-      animals: new CoalescingAnimalRepository(new PostgresAnimalRepository(dataSource, config.categories)),
       categories: new TypeOrmCategoryRepository(dataSource),
+      animals: new CoalescingAnimalRepository(new TypeOrmAnimalRepository(dataSource, config.categories)),
       animalImporter: new PostgresAnimalImporter(direct, config.categories),
       orders: new TypeOrmOrderRepository(dataSource),
       messages,

@@ -4,7 +4,7 @@ export { SmtpAccountMailSender } from './accounts/smtp-account-mail-sender.js';
 export { TypeOrmAccountRepository } from './accounts/typeorm-account-repository.js';
 export { TypeOrmApiKeyRepository } from './accounts/typeorm-api-key-repository.js';
 export { CoalescingAnimalRepository } from './animals/coalescing-animal-repository.js';
-export { PostgresAnimalRepository } from './animals/postgres-animal-repository.js';
+export { TypeOrmAnimalRepository } from './animals/typeorm-animal-repository.js';
 export { type DatabaseConnection, openDataSource } from './database/data-source.js';
 export { migrate, MIGRATION_LOCK, revertMigrations } from './database/migrate.js';
 export { DependencyMonitor } from './kernel/dependency-monitor.js';

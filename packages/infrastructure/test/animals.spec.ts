@@ -1,6 +1,7 @@
 import {
   type AnimalId,
   type AnimalRepository,
+  type CategoryId,
   createApplication,
   type DomainError,
   newAnimal,
@@ -10,7 +11,7 @@ import { ask, createDatabase, type TestDatabase, until } from '@adoption-store/t
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { CoalescingAnimalRepository } from '../src/animals/coalescing-animal-repository.js';
-import { PostgresAnimalRepository } from '../src/animals/postgres-animal-repository.js';
+import { TypeOrmAnimalRepository } from '../src/animals/typeorm-animal-repository.js';
 import { openDataSource } from '../src/database/data-source.js';
 import { openPostgres } from './databases.js';
 import { framework } from './framework.js';
@@ -91,6 +92,24 @@ describe('an import beside another transaction', () => {
   });
 });
 
+describe('a change of an animal under strict categories', () => {
+  it('is refused if it names an unknown category, even that of the animal, but not because the animal has it', async () => {
+    const { ports, url, close } = await openPostgres('strict');
+    const [row] = await ask<{ id: string }>(
+      url,
+      `INSERT INTO animals (name, category_id, status) VALUES ('Luna', 7, 'sold') RETURNING id`,
+    );
+    const luna = { id: BigInt(row?.id ?? '') as AnimalId, name: 'Luna', categoryId: 7n as CategoryId } as const;
+    const milo = { ...luna, name: 'Milo', status: 'sold' } as const;
+    const change = (categoryId?: CategoryId) => ports.animals.change(luna.id, () => milo, categoryId);
+    await expect(change(luna.categoryId)).rejects.toMatchObject({ code: 'invalid_parameter' });
+    expect(await ports.animals.findById(luna.id)).toEqual({ ...luna, status: 'sold' });
+    expect(await change()).toEqual(milo);
+    expect(await ports.animals.findById(luna.id)).toEqual(milo);
+    await close();
+  });
+});
+
 describe('reads of animals', () => {
   type DataSource = Awaited<ReturnType<typeof openDataSource>>;
 
@@ -108,7 +127,7 @@ describe('reads of animals', () => {
 
   async function open(max: number): Promise<AnimalId> {
     dataSource = await openDataSource({ connectionString: database.url, max });
-    animals = new PostgresAnimalRepository(dataSource);
+    animals = new TypeOrmAnimalRepository(dataSource);
     return (await animals.add(newAnimal({ name: 'Luna', categoryId: 1n }))).id;
   }
 
@@ -168,7 +187,7 @@ describe('reads of animals', () => {
 
   it('a list after a commit, a rollback or a deletion elsewhere is never the old page', async () => {
     const first = await open(10);
-    const shared = new CoalescingAnimalRepository(new PostgresAnimalRepository(dataSource));
+    const shared = new CoalescingAnimalRepository(new TypeOrmAnimalRepository(dataSource));
     const other = new pg.Client(database.url);
     await other.connect();
     // Many at once, so that they share a read.
@@ -195,7 +214,7 @@ describe('reads of animals', () => {
 
   it('a repeated page is not read again until a commit', async () => {
     await open(10);
-    const shared = new CoalescingAnimalRepository(new PostgresAnimalRepository(dataSource));
+    const shared = new CoalescingAnimalRepository(new TypeOrmAnimalRepository(dataSource));
     const list = async () => (await Promise.all(Array.from({ length: 4 }, () => shared.list({ limit: 100 })))).at(-1);
     let page = await list();
     // The end of any transaction on the server has the page read again, and other suites have some.

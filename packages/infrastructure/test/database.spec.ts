@@ -13,7 +13,7 @@ import {
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
-import { PostgresAnimalRepository } from '../src/animals/postgres-animal-repository.js';
+import { TypeOrmAnimalRepository } from '../src/animals/typeorm-animal-repository.js';
 import { Batch } from '../src/database/batch.js';
 import { openDataSource } from '../src/database/data-source.js';
 import { retryRead } from '../src/database/database-errors.js';
@@ -561,7 +561,7 @@ describe('an address that is moved', () => {
   async function open(maxLifetimeSeconds?: number) {
     const lifetime = maxLifetimeSeconds === undefined ? {} : { maxLifetimeSeconds };
     const dataSource = await openDataSource({ connectionString: address.url, max: 4, ...lifetime });
-    const animals = new PostgresAnimalRepository(dataSource);
+    const animals = new TypeOrmAnimalRepository(dataSource);
     let isOver = false;
     // Readers that never pause, so that they keep their connection.
     const readers = Array.from({ length: 3 }, async () => {

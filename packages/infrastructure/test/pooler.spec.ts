@@ -1,4 +1,4 @@
-import { type AccountId, instant, type MessageId, newAnimal } from '@adoption-store/domain';
+import { type AccountId, decidePlacement, instant, type MessageId, newAnimal } from '@adoption-store/domain';
 import { ask, createDatabase, PgBouncer, pgBouncerFor, type TestDatabase, until } from '@adoption-store/test-support';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
@@ -72,6 +72,7 @@ const startPooler = pgBouncerFor('a pooler in transaction mode');
     const accountId = await newAccount();
     const { id: animalId } = await animals.add(luna);
     const createdAt = instant(Date.now());
+    const placement = { accountId, animalId, limit: 1 };
     const tables = ['accounts', 'animals', 'attempts', 'messages', 'orders', 'secrets'] as const;
     const count = async () =>
       (await Promise.all(tables.map((table) => ask(database.url, `SELECT FROM ${table}`)))).map(({ length }) => length);
@@ -83,7 +84,7 @@ const startPooler = pgBouncerFor('a pooler in transaction mode');
     const writes = await Promise.allSettled([
       animals.add(luna),
       messages.add({ id: 'msg_waiting' as MessageId, accountId, text: 'Hello', createdAt }),
-      orders.place({ accountId, animalId, createdAt }),
+      orders.place(placement, (state) => decidePlacement(state, placement, createdAt)),
       secret('waiting'),
       accounts.open({ email: 'b@example.com', plan: { name: 'free' }, scopes: undefined, createdAt }),
       credentials.change(accountId, (state) => state && { credentials: { ...state, passwordHash: 'new' } }),

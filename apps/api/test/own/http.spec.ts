@@ -311,7 +311,7 @@ describe('a defect is answered 500 internal_error without internals', () => {
     ['POST', MESSAGES, '{"message":"Hello"}'],
   ])('if %s %s fails', async (method, path, body) => {
     const fail = () => Promise.reject(new Error(SECRET));
-    const orders = { place: fail, findById: fail, list: fail, end: fail, expire: fail };
+    const orders = { place: fail, findById: fail, list: fail, change: fail, expire: fail };
     const breakIt = ({ messages }: Ports) => ({
       orders,
       messages: Object.assign(messages, { add: fail, findById: fail }),

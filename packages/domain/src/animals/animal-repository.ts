@@ -1,7 +1,6 @@
 import type { Instant } from '../kernel/clock.js';
 import type { Transaction } from '../kernel/transaction.js';
-import type { WantedVersions } from '../kernel/version.js';
-import type { Animal, AnimalChange, AnimalId, CategoryId, NewAnimal, PetStatus } from './animal.js';
+import type { Animal, AnimalId, AnimalState, CategoryId, NewAnimal, PetStatus } from './animal.js';
 
 export interface AnimalQuery {
   /** Only animals of this status. */
@@ -30,17 +29,19 @@ export interface AnimalRepository {
   /** The matching animals, ascending by id. */
   list(query: AnimalQuery): Promise<readonly Animal[]>;
   /**
-   * Changes the animal as `changedAnimal` says, in one step with its checks: of concurrent changes, orders and
-   * withdrawals each sees the outcome of the one before. Undefined if the animal is unknown.
+   * Stores what `decide` makes of the animal, and returns it. The animal is locked, and no order for it is placed or ends,
+   * until that is stored. If `decide` throws, nothing changes.
    *
-   * @throws DomainError `precondition_failed`, `order_in_progress` or `invalid_transition`, or as `add`; nothing changed.
+   * @param categoryId the category that the change names. Under the policy `strict` it must be known, and nobody removes
+   * it meanwhile.
+   * @throws DomainError as `decide`, then as `add`.
    */
-  change(id: AnimalId, change: AnimalChange, versions?: WantedVersions): Promise<Animal | undefined>;
+  change(id: AnimalId, decide: (state: AnimalState) => Animal, categoryId?: CategoryId): Promise<Animal>;
   /**
-   * Withdraws the animal for good, in one step with the checks of `requireWithdrawable`: no method finds it any more,
-   * and its id is never given again. Its orders stay. False if the animal is unknown.
+   * Withdraws the animal that `decide` returns for good, as `change` changes it: no method finds it any more, and its id is
+   * never given again. Its orders stay.
    *
-   * @throws DomainError `precondition_failed` or `order_in_progress`, and nothing changed.
+   * @throws DomainError as `decide`.
    */
-  withdraw(id: AnimalId, at: Instant, versions?: WantedVersions): Promise<boolean>;
+  withdraw(id: AnimalId, at: Instant, decide: (state: AnimalState) => Animal): Promise<void>;
 }

@@ -37,7 +37,7 @@ export type AnimalChange = { readonly [Field in keyof NewAnimal]?: NewAnimal[Fie
 export type AnimalChangeInput = { readonly [Field in keyof NewAnimalInput]?: NewAnimalInput[Field] | undefined };
 
 /** The status of a stored animal is changed by its orders, or by a person who edits it. */
-export type StatusChanger = 'order' | 'person';
+type StatusChanger = 'order' | 'person';
 
 /** Each change of status that is allowed. This is the only place with this rule. */
 const TRANSITIONS: readonly { readonly from: PetStatus; readonly to: PetStatus; readonly by: StatusChanger }[] = [
@@ -48,9 +48,8 @@ const TRANSITIONS: readonly { readonly from: PetStatus; readonly to: PetStatus; 
   { from: 'pending', to: 'available', by: 'person' },
 ];
 
-/** The statuses that may become `to`. */
-export function statusesBefore(to: PetStatus, by: StatusChanger): readonly PetStatus[] {
-  return TRANSITIONS.filter((transition) => transition.to === to && transition.by === by).map(({ from }) => from);
+function mayChange(from: PetStatus, to: PetStatus, by: StatusChanger): boolean {
+  return TRANSITIONS.some((transition) => transition.from === from && transition.to === to && transition.by === by);
 }
 
 /**
@@ -78,42 +77,68 @@ export function animalChange(input: AnimalChangeInput): AnimalChange {
   return { name, categoryId: categoryId as CategoryId | undefined, status };
 }
 
-/** An animal's state when it is to be changed or withdrawn. */
+/** What is stored of an animal that is to be changed or withdrawn. */
 export interface AnimalState {
-  readonly animal: Animal;
-  /** See `animalVersion`. */
-  readonly version: string;
+  readonly animal: Animal | undefined;
   /** Whether an order for it is placed. */
   readonly isOrdered: boolean;
 }
 
+export interface AnimalWithdrawal {
+  readonly id: AnimalId;
+  readonly versions: WantedVersions;
+}
+
+export interface AnimalEdit extends AnimalWithdrawal {
+  readonly change: AnimalChange;
+}
+
 /**
- * The animal after the change.
+ * The animal after a person's change.
  *
- * @throws DomainError `precondition_failed`, `order_in_progress` or `invalid_transition`.
+ * @throws DomainError `not_found`, `precondition_failed`, `order_in_progress` or `invalid_transition`.
  */
-export function changedAnimal(state: AnimalState, change: AnimalChange, versions: WantedVersions): Animal {
-  requireVersion(state.version, versions, 'animal');
-  const { animal, isOrdered } = state;
-  const { name = animal.name, categoryId = animal.categoryId, status = animal.status } = change;
+export function decideChange({ animal: stored, isOrdered }: AnimalState, edit: AnimalEdit, sha256: Sha256): Animal {
+  const animal = requireAnimal(stored, edit, sha256);
+  const { name = animal.name, categoryId = animal.categoryId, status = animal.status } = edit.change;
   if (status !== animal.status) {
     if (isOrdered) throw orderInProgress(animal.id, "its status can't be changed");
-    if (!statusesBefore(status, 'person').includes(animal.status)) {
+    if (!mayChange(animal.status, status, 'person')) {
       throw new DomainError('invalid_transition', `status can't be changed from ${animal.status} to ${status}`);
     }
   }
   return { id: animal.id, name, categoryId, status };
 }
 
-/** @throws DomainError `precondition_failed` or `order_in_progress`. */
-export function requireWithdrawable(state: AnimalState, versions: WantedVersions): void {
-  requireVersion(state.version, versions, 'animal');
-  if (state.isOrdered) throw orderInProgress(state.animal.id, "it can't be withdrawn");
+/**
+ * The animal to withdraw.
+ *
+ * @throws DomainError `not_found`, `precondition_failed` or `order_in_progress`.
+ */
+export function decideWithdrawal(state: AnimalState, withdrawal: AnimalWithdrawal, sha256: Sha256): Animal {
+  const animal = requireAnimal(state.animal, withdrawal, sha256);
+  if (state.isOrdered) throw orderInProgress(animal.id, "it can't be withdrawn");
+  return animal;
+}
+
+/** The animal with the status that its order gives it. Undefined if the status it has doesn't allow that. */
+export function changedByOrder(animal: Animal, status: PetStatus): Animal | undefined {
+  return mayChange(animal.status, status, 'order') ? { ...animal, status } : undefined;
+}
+
+function requireAnimal(animal: Animal | undefined, { id, versions }: AnimalWithdrawal, sha256: Sha256): Animal {
+  if (animal === undefined) throw animalNotFound(id);
+  requireVersion(animalVersion(animal, sha256), versions, 'animal');
+  return animal;
 }
 
 /** Identifies the animal's content: the same fields have the same version, on every instance. */
 export function animalVersion({ id, name, categoryId, status }: Animal, sha256: Sha256): string {
   return versionOf([id, name, categoryId, status], sha256);
+}
+
+export function animalNotFound(id: bigint): DomainError {
+  return new DomainError('not_found', `no animal has the id ${id}`);
 }
 
 function orderInProgress(id: AnimalId, consequence: string): DomainError {

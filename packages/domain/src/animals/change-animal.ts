@@ -1,7 +1,7 @@
+import type { Cryptography } from '../kernel/cryptography.js';
 import type { WantedVersions } from '../kernel/version.js';
-import { type Animal, animalChange, type AnimalChangeInput, type AnimalId } from './animal.js';
+import { type Animal, animalChange, type AnimalChangeInput, type AnimalId, decideChange } from './animal.js';
 import type { AnimalRepository } from './animal-repository.js';
-import { animalNotFound } from './get-animal.js';
 
 export interface ChangeAnimalInput {
   readonly id: bigint;
@@ -11,15 +11,21 @@ export interface ChangeAnimalInput {
 }
 
 export class ChangeAnimal {
-  constructor(private readonly animals: AnimalRepository) {}
+  constructor(
+    private readonly animals: AnimalRepository,
+    private readonly cryptography: Cryptography,
+  ) {}
 
   /**
    * @throws DomainError `invalid_parameter`, `not_found`, `precondition_failed`, `order_in_progress` or
    * `invalid_transition`.
    */
-  async execute({ id, change, versions }: ChangeAnimalInput): Promise<Animal> {
-    const changed = await this.animals.change(id as AnimalId, animalChange(change), versions);
-    if (changed === undefined) throw animalNotFound(id);
-    return changed;
+  async execute({ id, change: input, versions }: ChangeAnimalInput): Promise<Animal> {
+    const edit = { id: id as AnimalId, change: animalChange(input), versions };
+    return this.animals.change(
+      edit.id,
+      (state) => decideChange(state, edit, (text) => this.cryptography.sha256(text)),
+      edit.change.categoryId,
+    );
   }
 }

@@ -1,5 +1,4 @@
-import { DomainError } from '../kernel/errors.js';
-import type { Animal, AnimalId } from './animal.js';
+import { type Animal, type AnimalId, animalNotFound } from './animal.js';
 import type { AnimalRepository } from './animal-repository.js';
 
 export class GetAnimal {
@@ -11,8 +10,4 @@ export class GetAnimal {
     if (animal === undefined) throw animalNotFound(id);
     return animal;
   }
-}
-
-export function animalNotFound(id: bigint): DomainError {
-  return new DomainError('not_found', `no animal has the id ${id}`);
 }

@@ -1,9 +1,7 @@
 import type { AccountId } from '../accounts/account.js';
 import type { Clock } from '../kernel/clock.js';
-import { DomainError } from '../kernel/errors.js';
 import type { Transaction } from '../kernel/transaction.js';
-import { orderNotFound } from './get-order.js';
-import type { Order, OrderId, OrderOutcome } from './order.js';
+import { decideEnd, type Order, type OrderId, type OrderOutcome } from './order.js';
 import type { OrderRepository } from './order-repository.js';
 
 export interface EndOrderInput {
@@ -20,12 +18,9 @@ abstract class EndOrder {
 
   /** @throws DomainError `not_found` if the account has no such order, `order_final` if it has already ended. */
   async execute({ accountId, id }: EndOrderInput, transaction?: Transaction): Promise<Order> {
-    const order = { accountId, id: id as OrderId };
-    const ended = await this.orders.end({ ...order, outcome: this.outcome, at: this.clock.now() }, transaction);
-    if (ended !== undefined) return ended;
-    const found = await this.orders.findById(order.accountId, order.id);
-    if (found === undefined) throw orderNotFound(id);
-    throw new DomainError('order_final', `the order ${id} is ${found.status} already`);
+    const end = { accountId, id: id as OrderId, outcome: this.outcome };
+    const now = this.clock.now();
+    return this.orders.change(end.id, (state) => decideEnd(state, end, now), transaction);
   }
 }
 

@@ -1,5 +1,5 @@
 import { type Clock, HOUR, later } from '../kernel/clock.js';
-import type { Order } from './order.js';
+import { decideExpiry, type Order } from './order.js';
 import type { OrderRepository } from './order-repository.js';
 
 /** How long an order may stay `placed`. */
@@ -17,7 +17,8 @@ export class ExpireOrders {
   /** The expired orders, at most 100 per call. If there are 100, more may be due. */
   async execute(): Promise<{ readonly expired: readonly Order[]; readonly mayHaveMore: boolean }> {
     const now = this.clock.now();
-    const expired = await this.orders.expire({ placedUntil: later(now, -this.ttl), at: now, limit: MOST_AT_ONCE });
+    const due = { placedUntil: later(now, -this.ttl), limit: MOST_AT_ONCE };
+    const expired = await this.orders.expire(due, (state) => decideExpiry(state, this.ttl, now));
     return { expired, mayHaveMore: expired.length === MOST_AT_ONCE };
   }
 }

@@ -1,6 +1,5 @@
 import type { AccountId } from '../accounts/account.js';
-import { DomainError } from '../kernel/errors.js';
-import type { Order, OrderId } from './order.js';
+import { type Order, type OrderId, orderNotFound } from './order.js';
 import type { OrderRepository } from './order-repository.js';
 
 export interface GetOrderInput {
@@ -17,8 +16,4 @@ export class GetOrder {
     if (order === undefined) throw orderNotFound(id);
     return order;
   }
-}
-
-export function orderNotFound(id: bigint): DomainError {
-  return new DomainError('not_found', `no order of this account has the id ${id}`);
 }

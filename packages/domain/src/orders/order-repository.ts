@@ -1,7 +1,8 @@
 import type { AccountId } from '../accounts/account.js';
+import type { AnimalId } from '../animals/animal.js';
 import type { Instant } from '../kernel/clock.js';
 import type { Transaction } from '../kernel/transaction.js';
-import type { NewOrder, Order, OrderId, OrderOutcome, OrderStatus } from './order.js';
+import type { EndedOrder, EndState, Order, OrderId, OrderStatus, PlacedOrder, PlacementState } from './order.js';
 
 export interface OrderQuery {
   readonly accountId: AccountId;
@@ -16,41 +17,38 @@ export interface OrderQuery {
 }
 
 /**
- * Port: the orders, and the status of their animals. An order and its animal change together or not at all
- * (`petStatusOnceOrder`). Each method is atomic, and a write is durable once its promise resolves.
+ * Port: the orders, and the status of their animals. Each method is atomic, and a write is durable once its promise
+ * resolves. `decide` is called with the rows locked, the account first, then the order, then the animal. What it returns is
+ * stored; if it throws, nothing changes.
  */
 export interface OrderRepository {
   /**
-   * Places an order and reserves the animal. Undefined, and nothing changed, if the animal is unknown or its status
-   * doesn't allow it. Of concurrent callers for one animal exactly one places the order.
+   * Stores the order that `decide` returns under a new id, with its animal. The account is locked, so no other order of it
+   * is placed meanwhile, and so is the animal.
    *
-   * @throws DomainError `too_many_orders`, and nothing changed, if the account has `mostPlaced` placed orders.
-   * Concurrent calls can't exceed that number.
+   * @throws DomainError as `decide`.
    */
-  place(order: NewOrder, mostPlaced?: number, transaction?: Transaction): Promise<Order | undefined>;
+  place(
+    what: { readonly accountId: AccountId; readonly animalId: AnimalId },
+    decide: (state: PlacementState) => PlacedOrder,
+    transaction?: Transaction,
+  ): Promise<Order>;
   findById(accountId: AccountId, id: OrderId): Promise<Order | undefined>;
   /** The account's matching orders, ascending by id. */
   list(query: OrderQuery): Promise<readonly Order[]>;
   /**
-   * Ends the account's order. Undefined, and nothing changed, if the account has no such order or it has already ended.
-   * Of concurrent callers one ends it.
+   * Stores what `decide` makes of the order and its animal. Both are locked.
+   *
+   * @throws DomainError as `decide`.
    */
-  end(
-    ending: {
-      readonly accountId: AccountId;
-      readonly id: OrderId;
-      readonly outcome: OrderOutcome;
-      readonly at: Instant;
-    },
-    transaction?: Transaction,
-  ): Promise<Order | undefined>;
+  change(id: OrderId, decide: (state: EndState) => EndedOrder, transaction?: Transaction): Promise<Order>;
   /**
-   * Expires at most `limit` orders of all accounts that were placed at or before `placedUntil`. Returns the expired
-   * ones.
+   * Stores what `decide` makes of placed orders and their animals: of the oldest that were placed at or before
+   * `placedUntil`, at most `limit`. Both are locked; orders that somebody else has locked are left out. Returns the changed
+   * orders.
    */
-  expire(expiry: {
-    readonly placedUntil: Instant;
-    readonly at: Instant;
-    readonly limit: number;
-  }): Promise<readonly Order[]>;
+  expire(
+    due: { readonly placedUntil: Instant; readonly limit: number },
+    decide: (state: EndState) => EndedOrder | undefined,
+  ): Promise<readonly Order[]>;
 }

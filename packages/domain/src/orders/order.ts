@@ -1,7 +1,7 @@
 import type { AccountId } from '../accounts/account.js';
-import type { AnimalId, PetStatus } from '../animals/animal.js';
+import { type Animal, type AnimalId, animalNotFound, changedByOrder, type PetStatus } from '../animals/animal.js';
 import type { Branded } from '../kernel/branded.js';
-import type { Instant } from '../kernel/clock.js';
+import { type Instant, later } from '../kernel/clock.js';
 import { DomainError } from '../kernel/errors.js';
 
 export type OrderId = Branded<bigint, 'OrderId'>;
@@ -12,20 +12,111 @@ export type OrderStatus = (typeof ORDER_STATUSES)[number];
 /** The ways an order can end. Each is final. */
 export type OrderOutcome = Exclude<OrderStatus, 'placed'>;
 
+/** Of all orders for an animal at most one has one of these. */
+export const LIVE_ORDER_STATUSES = ['placed', 'completed'] as const satisfies readonly OrderStatus[];
+
 export interface NewOrder {
   readonly accountId: AccountId;
   readonly animalId: AnimalId;
+  readonly status: OrderStatus;
   readonly createdAt: Instant;
+  readonly updatedAt: Instant;
 }
 
 export interface Order extends NewOrder {
   readonly id: OrderId;
-  readonly status: OrderStatus;
-  readonly updatedAt: Instant;
 }
 
 /** Orders that an account may have placed at the same time, so that no account reserves the whole store. */
 export const DEFAULT_ORDER_LIMIT = 100;
+
+/** The status that an order gives its animal. */
+const PET_STATUS_BY_ORDER: Readonly<Record<OrderStatus, PetStatus>> = {
+  placed: 'pending',
+  completed: 'sold',
+  cancelled: 'available',
+  expired: 'available',
+};
+
+/** What is stored when an order is to be placed. */
+export interface PlacementState {
+  readonly animal: Animal | undefined;
+  /** Whether another order for the animal has one of `LIVE_ORDER_STATUSES`. */
+  readonly hasLiveOrder: boolean;
+  /** Number of the account's orders that are placed. */
+  readonly placedOrders: number;
+}
+
+export interface Placement {
+  readonly accountId: AccountId;
+  readonly animalId: AnimalId;
+  /** Orders that the account may have placed at the same time. */
+  readonly limit: number;
+}
+
+export interface PlacedOrder {
+  readonly order: NewOrder;
+  readonly animal: Animal;
+}
+
+/**
+ * The new order, and the animal that it reserves.
+ *
+ * @throws DomainError `too_many_orders`, `not_found` or `pet_not_available`.
+ */
+export function decidePlacement(state: PlacementState, placement: Placement, now: Instant): PlacedOrder {
+  const { accountId, animalId, limit } = placement;
+  if (state.placedOrders >= limit) throw tooManyOrders(limit);
+  if (state.animal === undefined) throw animalNotFound(animalId);
+  const animal = changedByOrder(state.animal, PET_STATUS_BY_ORDER.placed);
+  if (animal === undefined || state.hasLiveOrder) {
+    throw new DomainError('pet_not_available', `the animal ${animalId} is not available`);
+  }
+  return { order: { accountId, animalId, status: 'placed', createdAt: now, updatedAt: now }, animal };
+}
+
+/** What is stored of an order that is to end. */
+export interface EndState {
+  readonly order: Order | undefined;
+  /** The order's animal. */
+  readonly animal: Animal | undefined;
+}
+
+export interface OrderEnd {
+  readonly accountId: AccountId;
+  readonly id: OrderId;
+  readonly outcome: OrderOutcome;
+}
+
+export interface EndedOrder {
+  readonly order: Order;
+  /** Unchanged if somebody has changed its status by hand, undefined if it is gone. */
+  readonly animal: Animal | undefined;
+}
+
+/**
+ * The order as it ends, and its animal.
+ *
+ * @throws DomainError `not_found` if the account has no such order, `order_final` if it has already ended.
+ */
+export function decideEnd({ order, animal }: EndState, { accountId, id, outcome }: OrderEnd, now: Instant): EndedOrder {
+  if (order?.accountId !== accountId) throw orderNotFound(id);
+  if (order.status !== 'placed') throw new DomainError('order_final', `the order ${id} is ${order.status} already`);
+  return ended(order, animal, outcome, now);
+}
+
+/** The order as it expires, and its animal. Undefined unless it has been placed for `ttl` milliseconds. */
+export function decideExpiry({ order, animal }: EndState, ttl: number, now: Instant): EndedOrder | undefined {
+  if (order?.status !== 'placed' || order.createdAt > later(now, -ttl)) return undefined;
+  return ended(order, animal, 'expired', now);
+}
+
+function ended(order: Order, animal: Animal | undefined, status: OrderOutcome, now: Instant): EndedOrder {
+  return {
+    order: { ...order, status, updatedAt: now },
+    animal: animal && (changedByOrder(animal, PET_STATUS_BY_ORDER[status]) ?? animal),
+  };
+}
 
 export function tooManyOrders(most: number): DomainError {
   return new DomainError(
@@ -34,13 +125,6 @@ export function tooManyOrders(most: number): DomainError {
   );
 }
 
-/**
- * The status of the animal after its order gets this status. Each change is one that the animals' own table allows to
- * orders.
- */
-export const petStatusOnceOrder: Readonly<Record<OrderStatus, PetStatus>> = {
-  placed: 'pending',
-  completed: 'sold',
-  cancelled: 'available',
-  expired: 'available',
-};
+export function orderNotFound(id: bigint): DomainError {
+  return new DomainError('not_found', `no order of this account has the id ${id}`);
+}

@@ -1,11 +1,33 @@
 import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import type { AccountId } from '../accounts/account.js';
-import { type PetStatus, statusesBefore } from '../animals/animal.js';
+import {
+  type Animal,
+  type AnimalId,
+  type CategoryId,
+  decideChange,
+  PET_STATUSES,
+  type PetStatus,
+} from '../animals/animal.js';
 import { type ApplicationOptions, createApplication } from '../application.js';
-import { HOUR, later, MINUTE } from '../kernel/clock.js';
-import { inMemoryPorts } from '../testing/index.js';
+import { HOUR, type Instant, instant, later, MINUTE } from '../kernel/clock.js';
+import { DomainError } from '../kernel/errors.js';
+import { decisions, inMemoryPorts } from '../testing/index.js';
 import { DEFAULT_ORDER_TTL } from './expire-orders.js';
-import { ORDER_STATUSES, petStatusOnceOrder } from './order.js';
+import {
+  decideEnd,
+  decideExpiry,
+  decidePlacement,
+  type EndedOrder,
+  type EndState,
+  type Order,
+  ORDER_STATUSES,
+  type OrderEnd,
+  type OrderId,
+  type OrderOutcome,
+  type Placement,
+  type PlacementState,
+} from './order.js';
 
 const alice = 1n as AccountId;
 const bob = 2n as AccountId;
@@ -18,45 +40,196 @@ function openStore(options: ApplicationOptions = {}) {
   return { ...application, clock: ports.clock, add, statusOf };
 }
 
-describe('an order’s status', () => {
-  it('changes the animal’s only as the animal’s own table allows', () => {
-    expect(statusesBefore(petStatusOnceOrder.placed, 'order')).toEqual(['available']);
-    for (const outcome of ORDER_STATUSES.filter((status) => status !== 'placed')) {
-      expect(statusesBefore(petStatusOnceOrder[outcome], 'order')).toEqual([petStatusOnceOrder.placed]);
+const noon = instant(Date.UTC(2026, 0, 1, 12));
+const placedAt = later(noon, -HOUR);
+const luna: Animal = { id: 3n as AnimalId, name: 'Luna', categoryId: 1n as CategoryId, status: 'available' };
+const pending: Animal = { ...luna, status: 'pending' };
+const placed: Order = {
+  ...{ id: 5n as OrderId, accountId: alice, animalId: luna.id, status: 'placed' },
+  ...{ createdAt: placedAt, updatedAt: placedAt },
+};
+
+describe('placing an order', () => {
+  const given = decisions({ it, expect }, (state: PlacementState, command: Placement) =>
+    decidePlacement(state, command, noon),
+  );
+  const placement = { accountId: alice, animalId: luna.id, limit: 2 };
+  const state = { animal: luna, hasLiveOrder: false, placedOrders: 1 };
+  given('an available animal', state)
+    .when('it is ordered', placement)
+    .then('the order is placed, and the animal is pending', {
+      order: { accountId: alice, animalId: luna.id, status: 'placed', createdAt: noon, updatedAt: noon },
+      animal: pending,
+    });
+  const refusal = 'the animal 3 is not available';
+  for (const status of ['pending', 'sold'] as const) {
+    given(`a ${status} animal`, { ...state, animal: { ...luna, status } })
+      .when('it is ordered', placement)
+      .thenRefused('pet_not_available', refusal);
+  }
+  given('an animal that was made available by hand though it has a live order', { ...state, hasLiveOrder: true })
+    .when('it is ordered', placement)
+    .thenRefused('pet_not_available', refusal);
+  given('no animal', { ...state, animal: undefined })
+    .when('it is ordered', placement)
+    .thenRefused('not_found', 'no animal has the id 3');
+  for (const [animal, which] of [
+    [luna, 'an animal'],
+    [undefined, 'no animal'],
+  ] as const) {
+    given(`${which} and an account at its limit`, { animal, hasLiveOrder: true, placedOrders: 2 })
+      .when('it is ordered', placement)
+      .thenRefused('too_many_orders', 'the account has 2 orders that are placed, which is the most');
+  }
+});
+
+describe('ending an order', () => {
+  const given = decisions({ it, expect }, (state: EndState, command: OrderEnd) => decideEnd(state, command, noon));
+  const end = (outcome: OrderOutcome, accountId = alice) => ({ accountId, id: placed.id, outcome });
+  for (const [outcome, status] of [
+    ['completed', 'sold'],
+    ['cancelled', 'available'],
+  ] as const) {
+    given('an order that is placed', { order: placed, animal: pending })
+      .when(`it is ${outcome}`, end(outcome))
+      .then(`the animal is ${status}`, {
+        order: { ...placed, status: outcome, updatedAt: noon },
+        animal: { ...pending, status },
+      });
+  }
+  for (const status of ['completed', 'cancelled', 'expired'] as const) {
+    given(`an order that is ${status}`, { order: { ...placed, status }, animal: luna })
+      .when('it is cancelled', end('cancelled'))
+      .thenRefused('order_final', `the order 5 is ${status} already`);
+  }
+  const missing = 'no order of this account has the id 5';
+  given('no order', { order: undefined, animal: undefined })
+    .when('it is cancelled', end('cancelled'))
+    .thenRefused('not_found', missing);
+  for (const status of ORDER_STATUSES) {
+    given(`another account’s order that is ${status}`, { order: { ...placed, status }, animal: pending })
+      .when('it is cancelled', end('cancelled', bob))
+      .thenRefused('not_found', missing);
+  }
+  const cancelled = { ...placed, status: 'cancelled' as const, updatedAt: noon };
+  given('an order whose animal was sold by hand', { order: placed, animal: { ...luna, status: 'sold' } })
+    .when('it is cancelled', end('cancelled'))
+    .then('the animal stays sold', { order: cancelled, animal: { ...luna, status: 'sold' } });
+  given('an order whose animal is gone', { order: placed, animal: undefined })
+    .when('it is cancelled', end('cancelled'))
+    .then('only the order changes', { order: cancelled, animal: undefined });
+});
+
+describe('the expiry of an order', () => {
+  const given = decisions({ it, expect }, (state: EndState, ttl: number) => decideExpiry(state, ttl, noon));
+  const old = given('an order that was placed an hour ago', { order: placed, animal: pending });
+  old.when('its time is an hour', HOUR).then('it expires, and the animal is available', {
+    order: { ...placed, status: 'expired', updatedAt: noon },
+    animal: luna,
+  });
+  old.when('its time is longer', HOUR + 1).then('it stays', undefined);
+  for (const status of ['completed', 'cancelled', 'expired'] as const) {
+    given(`an order that is ${status}`, { order: { ...placed, status }, animal: luna })
+      .when('its time is over', MINUTE)
+      .then('it stays', undefined);
+  }
+  given('no order', { order: undefined, animal: undefined })
+    .when('its time is over', MINUTE)
+    .then('nothing', undefined);
+});
+
+describe('whatever happens to an animal', () => {
+  interface Store {
+    readonly animal: Animal;
+    readonly orders: readonly Order[];
+  }
+  const steps = fc.array(
+    fc.oneof(
+      fc.record({ place: fc.constantFrom(alice, bob) }),
+      fc.record({
+        end: fc.nat(5),
+        by: fc.constantFrom(alice, bob),
+        outcome: fc.constantFrom('completed' as const, 'cancelled' as const),
+      }),
+      fc.record({ expire: fc.nat(5), ttl: fc.nat(3) }),
+      fc.record({ status: fc.constantFrom(...PET_STATUSES) }),
+    ),
+    { maxLength: 30 },
+  );
+  type Step = typeof steps extends fc.Arbitrary<(infer Each)[]> ? Each : never;
+
+  const isLive = ({ status }: Order) => status === 'placed' || status === 'completed';
+  const put = ({ orders }: Store, { order, animal = luna }: EndedOrder): Store => ({
+    animal,
+    orders: [...orders.filter(({ id }) => id !== order.id), order].sort((one, other) => (one.id < other.id ? -1 : 1)),
+  });
+
+  function after(store: Store, step: Step, now: Instant): Store {
+    const { animal, orders } = store;
+    if ('place' in step) {
+      const placement = { accountId: step.place, animalId: animal.id, limit: 1 };
+      const placedOrders = orders.filter((each) => each.accountId === step.place && each.status === 'placed').length;
+      const decided = decidePlacement({ animal, hasLiveOrder: orders.some(isLive), placedOrders }, placement, now);
+      const id = BigInt(orders.length) as OrderId;
+      return put(store, { ...decided, order: { ...decided.order, id } });
     }
+    if ('status' in step) {
+      const isOrdered = orders.some(({ status }) => status === 'placed');
+      const edit = { id: animal.id, change: { status: step.status }, versions: undefined };
+      return { ...store, animal: decideChange({ animal, isOrdered }, edit, (text) => text) };
+    }
+    if ('expire' in step) {
+      const expired = decideExpiry({ order: orders[step.expire], animal }, step.ttl, now);
+      return expired === undefined ? store : put(store, expired);
+    }
+    const id = BigInt(step.end) as OrderId;
+    const end = { accountId: step.by, id, outcome: step.outcome };
+    return put(store, decideEnd({ order: orders[step.end], animal }, end, now));
+  }
+
+  it('one order for it is live at most, a placed one keeps it pending, and once it is sold it stays so', () => {
+    fc.assert(
+      fc.property(steps, (all) => {
+        let store: Store = { animal: luna, orders: [] };
+        for (const [index, step] of all.entries()) {
+          const before = store;
+          try {
+            store = after(before, step, later(noon, index));
+          } catch (error) {
+            if (!(error instanceof DomainError)) throw error;
+          }
+          const live = store.orders.filter(isLive);
+          expect(live.length).toBeLessThanOrEqual(1);
+          if (live[0]?.status === 'placed') expect(store.animal.status).toBe('pending');
+          expect(store.animal.status === 'sold').toBe(live[0]?.status === 'completed');
+          for (const order of before.orders.filter(({ status }) => status !== 'placed'))
+            expect(store.orders).toContainEqual(order);
+        }
+      }),
+    );
   });
 });
 
-describe('placing an order', () => {
-  it('makes the animal pending and gives the order', async () => {
-    const { add, placeOrder, statusOf, clock } = openStore();
+describe('the use cases of orders', () => {
+  it('place an order, complete it and get it', async () => {
+    const { add, placeOrder, completeOrder, getOrder, statusOf, clock } = openStore();
     const { id: animalId } = await add();
-    const now = clock.now();
-    expect(await placeOrder.execute({ accountId: alice, animalId })).toEqual({
-      id: 1n,
-      accountId: alice,
-      animalId,
-      status: 'placed',
-      createdAt: now,
-      updatedAt: now,
+    const order = await placeOrder.execute({ accountId: alice, animalId });
+    expect(order).toEqual({
+      ...{ id: 1n, accountId: alice, animalId, status: 'placed', createdAt: clock.now(), updatedAt: clock.now() },
     });
     expect(await statusOf(animalId)).toBe('pending');
+    clock.advance(MINUTE);
+    const completed = { ...order, status: 'completed', updatedAt: clock.now() };
+    expect(await completeOrder.execute({ accountId: alice, id: order.id })).toEqual(completed);
+    expect(await getOrder.execute({ accountId: alice, id: order.id })).toEqual(completed);
+    expect(await statusOf(animalId)).toBe('sold');
   });
 
-  it.each(['pending', 'sold'] as const)('is refused for an animal that is %s', async (status) => {
-    const { add, placeOrder, statusOf } = openStore();
-    const { id: animalId } = await add(status);
-    await expect(placeOrder.execute({ accountId: alice, animalId })).rejects.toMatchObject({
-      code: 'pet_not_available',
-      kind: 'conflict',
-    });
-    expect(await statusOf(animalId)).toBe(status);
-  });
-
-  it('is refused at the account’s limit of placed orders, until one has ended', async () => {
-    const { add, placeOrder, cancelOrder, statusOf } = openStore({ orderLimit: 2 });
+  it('refuse an order at the account’s limit, until one is cancelled', async () => {
+    const { add, placeOrder, cancelOrder, statusOf } = openStore({ orderLimit: 1 });
     const order = async (accountId: AccountId) => placeOrder.execute({ accountId, animalId: (await add()).id });
-    const [first] = [await order(alice), await order(alice)];
+    const first = await order(alice);
     const { id: animalId } = await add();
     await expect(placeOrder.execute({ accountId: alice, animalId })).rejects.toMatchObject({
       code: 'too_many_orders',
@@ -68,52 +241,13 @@ describe('placing an order', () => {
     expect(await placeOrder.execute({ accountId: alice, animalId })).toMatchObject({ animalId });
   });
 
-  it('is refused for an animal that is not there', async () => {
-    const { placeOrder } = openStore();
-    await expect(placeOrder.execute({ accountId: alice, animalId: 9n })).rejects.toMatchObject({ code: 'not_found' });
+  it('find no other account’s order', async () => {
+    const { add, placeOrder, completeOrder, getOrder } = openStore();
+    const { id } = await placeOrder.execute({ accountId: alice, animalId: (await add()).id });
+    const refusal = { code: 'not_found', message: `no order of this account has the id ${id}` };
+    await expect(completeOrder.execute({ accountId: bob, id })).rejects.toMatchObject(refusal);
+    await expect(getOrder.execute({ accountId: bob, id })).rejects.toMatchObject(refusal);
   });
-});
-
-describe.each([
-  ['completing', 'completeOrder', 'completed', 'sold'],
-  ['cancelling', 'cancelOrder', 'cancelled', 'available'],
-] as const)('%s an order', (_name, useCase, status, petStatus) => {
-  const openPlaced = async () => {
-    const store = openStore();
-    const { id: animalId } = await store.add();
-    const order = await store.placeOrder.execute({ accountId: alice, animalId });
-    store.clock.advance(MINUTE);
-    return { store, order, animalId };
-  };
-
-  it(`makes it ${status} and the animal ${petStatus}`, async () => {
-    const { store, order, animalId } = await openPlaced();
-    const ended = { ...order, status, updatedAt: store.clock.now() };
-    expect(await store[useCase].execute({ accountId: alice, id: order.id })).toEqual(ended);
-    expect(await store.getOrder.execute({ accountId: alice, id: order.id })).toEqual(ended);
-    expect(await store.statusOf(animalId)).toBe(petStatus);
-  });
-
-  it.each(['completeOrder', 'cancelOrder'] as const)('is final: %s is refused afterwards', async (second) => {
-    const { store, order, animalId } = await openPlaced();
-    await store[useCase].execute({ accountId: alice, id: order.id });
-    await expect(store[second].execute({ accountId: alice, id: order.id })).rejects.toMatchObject({
-      code: 'order_final',
-      kind: 'conflict',
-      message: `the order ${order.id} is ${status} already`,
-    });
-    expect(await store.statusOf(animalId)).toBe(petStatus);
-  });
-});
-
-it('an order is not found by another account', async () => {
-  const { add, placeOrder, completeOrder, getOrder, statusOf } = openStore();
-  const { id: animalId } = await add();
-  const { id } = await placeOrder.execute({ accountId: alice, animalId });
-  const refusal = { code: 'not_found', message: `no order of this account has the id ${id}` };
-  await expect(completeOrder.execute({ accountId: bob, id })).rejects.toMatchObject(refusal);
-  await expect(getOrder.execute({ accountId: bob, id })).rejects.toMatchObject(refusal);
-  expect(await statusOf(animalId)).toBe('pending');
 });
 
 describe('an order that is neither completed nor cancelled', () => {

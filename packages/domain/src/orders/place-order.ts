@@ -1,11 +1,8 @@
 import type { AccountId } from '../accounts/account.js';
 import type { AnimalId } from '../animals/animal.js';
-import type { AnimalRepository } from '../animals/animal-repository.js';
-import { animalNotFound } from '../animals/get-animal.js';
 import type { Clock } from '../kernel/clock.js';
-import { DomainError } from '../kernel/errors.js';
 import type { Transaction } from '../kernel/transaction.js';
-import type { Order } from './order.js';
+import { decidePlacement, type Order } from './order.js';
 import type { OrderRepository } from './order-repository.js';
 
 export interface PlaceOrderInput {
@@ -16,7 +13,6 @@ export interface PlaceOrderInput {
 export class PlaceOrder {
   constructor(
     private readonly orders: OrderRepository,
-    private readonly animals: AnimalRepository,
     private readonly clock: Clock,
     private readonly limit: number,
   ) {}
@@ -25,16 +21,9 @@ export class PlaceOrder {
    * @throws DomainError `too_many_orders` if the account is at its limit of placed orders, `not_found` if there is no
    * such animal, `pet_not_available` if it can't be ordered.
    */
-  async execute({ accountId, animalId: id }: PlaceOrderInput, transaction?: Transaction): Promise<Order> {
-    const animalId = id as AnimalId;
-    const order = await this.orders.place(
-      { accountId, animalId, createdAt: this.clock.now() },
-      this.limit,
-      transaction,
-    );
-    if (order !== undefined) return order;
-    // This query only serves the error message, so only refused requests run it.
-    if ((await this.animals.findById(animalId)) === undefined) throw animalNotFound(id);
-    throw new DomainError('pet_not_available', `the animal ${id} is not available`);
+  async execute({ accountId, animalId }: PlaceOrderInput, transaction?: Transaction): Promise<Order> {
+    const placement = { accountId, animalId: animalId as AnimalId, limit: this.limit };
+    const now = this.clock.now();
+    return this.orders.place(placement, (state) => decidePlacement(state, placement, now), transaction);
   }
 }

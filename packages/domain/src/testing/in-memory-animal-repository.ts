@@ -1,22 +1,9 @@
-import {
-  type Animal,
-  type AnimalChange,
-  type AnimalId,
-  type AnimalState,
-  animalVersion,
-  type CategoryId,
-  changedAnimal,
-  type NewAnimal,
-  type PetStatus,
-  requireWithdrawable,
-} from '../animals/animal.js';
+import type { Animal, AnimalId, AnimalState, CategoryId, NewAnimal } from '../animals/animal.js';
 import type { AnimalToImport } from '../animals/animal-importer.js';
 import type { AnimalQuery, AnimalRepository } from '../animals/animal-repository.js';
 import { unknownCategory } from '../categories/category.js';
 import type { Instant } from '../kernel/clock.js';
-import type { Sha256, WantedVersions } from '../kernel/version.js';
 import { remember } from './in-memory-idempotency-records.js';
-import { PredictableCryptography } from './predictable-cryptography.js';
 
 export class InMemoryAnimalRepository implements AnimalRepository {
   private readonly animals = new Map<AnimalId, Animal>();
@@ -24,8 +11,6 @@ export class InMemoryAnimalRepository implements AnimalRepository {
   private lastId = 0n;
   private isOrdered: (id: AnimalId) => boolean = () => false;
   private mayHave: (id: CategoryId) => boolean = () => true;
-
-  constructor(private readonly sha256: Sha256 = (text) => new PredictableCryptography().sha256(text)) {}
 
   async add(animal: NewAnimal): Promise<Animal> {
     if (!this.mayHave(animal.categoryId)) throw unknownCategory();
@@ -47,26 +32,25 @@ export class InMemoryAnimalRepository implements AnimalRepository {
       .slice(...(before === undefined ? [0, limit] : [-limit]));
   }
 
-  async change(id: AnimalId, change: AnimalChange, versions?: WantedVersions): Promise<Animal | undefined> {
-    const state = this.stateOf(id);
-    if (state === undefined) return undefined;
-    const changed = changedAnimal(state, change, versions);
-    if (change.categoryId !== undefined && !this.mayHave(change.categoryId)) throw unknownCategory();
-    this.animals.set(id, changed);
-    return changed;
+  async change(id: AnimalId, decide: (state: AnimalState) => Animal, categoryId?: CategoryId): Promise<Animal> {
+    const changed = decide(this.stateOf(id));
+    if (categoryId !== undefined && !this.mayHave(categoryId)) throw unknownCategory();
+    return this.store(changed, changed.id);
   }
 
-  async withdraw(id: AnimalId, _at: Instant, versions?: WantedVersions): Promise<boolean> {
-    const state = this.stateOf(id);
-    if (state === undefined) return false;
-    requireWithdrawable(state, versions);
-    this.withdrawn.add(id);
-    return this.animals.delete(id);
+  async withdraw(id: AnimalId, _at: Instant, decide: (state: AnimalState) => Animal): Promise<void> {
+    const withdrawn = decide(this.stateOf(id));
+    this.withdrawn.add(withdrawn.id);
+    this.animals.delete(withdrawn.id);
   }
 
-  private stateOf(id: AnimalId): AnimalState | undefined {
-    const animal = this.animals.get(id);
-    return animal && { animal, version: animalVersion(animal, this.sha256), isOrdered: this.isOrdered(id) };
+  private stateOf(id: AnimalId): AnimalState {
+    return { animal: this.get(id), isOrdered: this.isOrdered(id) };
+  }
+
+  /** For orders, which must see and change it in one turn. */
+  get(id: AnimalId): Animal | undefined {
+    return this.animals.get(id);
   }
 
   /** @param isOrdered whether an order for the animal is placed. */
@@ -99,20 +83,12 @@ export class InMemoryAnimalRepository implements AnimalRepository {
     return this.mayHave(animal.categoryId) ? undefined : unknownCategory().message;
   }
 
-  /** Changes the status if it is one of `from`. Returns whether it did. */
-  changeStatus(id: AnimalId, from: readonly PetStatus[], to: PetStatus): boolean {
-    const animal = this.animals.get(id);
-    if (animal === undefined || !from.includes(animal.status)) return false;
-    this.animals.set(id, { ...animal, status: to });
-    return true;
-  }
-
   private nextId(): AnimalId {
     this.lastId += 1n;
     return this.lastId as AnimalId;
   }
 
-  private store({ name, categoryId, status }: NewAnimal, id: AnimalId): Animal {
+  store({ name, categoryId, status }: NewAnimal, id: AnimalId): Animal {
     const animal: Animal = { id, name, categoryId, status };
     this.animals.set(id, animal);
     return animal;

@@ -1,13 +1,14 @@
 import type { AccountId } from '../accounts/account.js';
-import { statusesBefore } from '../animals/animal.js';
-import { instant } from '../kernel/clock.js';
+import type { AnimalId } from '../animals/animal.js';
 import {
-  type NewOrder,
+  type EndedOrder,
+  type EndState,
+  LIVE_ORDER_STATUSES,
   type Order,
   type OrderId,
-  type OrderOutcome,
-  petStatusOnceOrder,
-  tooManyOrders,
+  type OrderStatus,
+  type PlacedOrder,
+  type PlacementState,
 } from '../orders/order.js';
 import type { OrderQuery, OrderRepository } from '../orders/order-repository.js';
 import type { InMemoryAnimalRepository } from './in-memory-animal-repository.js';
@@ -18,18 +19,19 @@ export class InMemoryOrderRepository implements OrderRepository {
   private readonly orders = new Map<OrderId, Order>();
 
   constructor(private readonly animals: InMemoryAnimalRepository) {
-    animals.askAboutOrders((id) =>
-      [...this.orders.values()].some((order) => order.animalId === id && order.status === 'placed'),
-    );
+    animals.askAboutOrders((id) => this.has(id, ['placed']));
   }
 
-  async place(order: NewOrder, mostPlaced = Infinity): Promise<Order | undefined> {
-    const isPlaced = ({ accountId, status }: Order) => accountId === order.accountId && status === 'placed';
-    if ([...this.orders.values()].filter(isPlaced).length >= mostPlaced) throw tooManyOrders(mostPlaced);
-    const status = petStatusOnceOrder.placed;
-    if (!this.animals.changeStatus(order.animalId, statusesBefore(status, 'order'), status)) return undefined;
-    const id = BigInt(this.orders.size + 1) as OrderId;
-    return this.put({ ...order, id, status: 'placed', updatedAt: order.createdAt });
+  async place(
+    { accountId, animalId }: Parameters<OrderRepository['place']>[0],
+    decide: (state: PlacementState) => PlacedOrder,
+  ): Promise<Order> {
+    const { order, animal } = decide({
+      animal: this.animals.get(animalId),
+      hasLiveOrder: this.has(animalId, LIVE_ORDER_STATUSES),
+      placedOrders: this.placed().filter((each) => each.accountId === accountId).length,
+    });
+    return this.store({ order: { ...order, id: BigInt(this.orders.size + 1) as OrderId }, animal });
   }
 
   async findById(accountId: AccountId, id: OrderId): Promise<Order | undefined> {
@@ -46,25 +48,36 @@ export class InMemoryOrderRepository implements OrderRepository {
       .slice(...(before === undefined ? [0, limit] : [-limit]));
   }
 
-  async end({ accountId, id, outcome, at }: Parameters<OrderRepository['end']>[0]): Promise<Order | undefined> {
-    const order = this.orders.get(id);
-    return order?.accountId === accountId && order.status === 'placed' ? this.settle(order, outcome, at) : undefined;
+  async change(id: OrderId, decide: (state: EndState) => EndedOrder): Promise<Order> {
+    return this.store(decide(this.stateOf(this.orders.get(id))));
   }
 
-  async expire({ placedUntil, at, limit }: Parameters<OrderRepository['expire']>[0]): Promise<readonly Order[]> {
-    return [...this.orders.values()]
-      .filter(({ status, createdAt }) => status === 'placed' && createdAt <= placedUntil)
+  async expire(
+    { placedUntil, limit }: Parameters<OrderRepository['expire']>[0],
+    decide: (state: EndState) => EndedOrder | undefined,
+  ): Promise<readonly Order[]> {
+    return this.placed()
+      .filter(({ createdAt }) => createdAt <= placedUntil)
+      .sort((one, other) => one.createdAt - other.createdAt)
       .slice(0, limit)
-      .map((order) => this.settle(order, 'expired', at));
+      .flatMap((order) => decide(this.stateOf(order)) ?? [])
+      .map((ended) => this.store(ended));
   }
 
-  private settle(order: Order, outcome: OrderOutcome, at: number): Order {
-    const status = petStatusOnceOrder[outcome];
-    this.animals.changeStatus(order.animalId, statusesBefore(status, 'order'), status);
-    return this.put({ ...order, status: outcome, updatedAt: instant(at) });
+  private placed(): Order[] {
+    return [...this.orders.values()].filter(({ status }) => status === 'placed');
   }
 
-  private put(order: Order): Order {
+  private has(animalId: AnimalId, statuses: readonly OrderStatus[]): boolean {
+    return [...this.orders.values()].some((order) => order.animalId === animalId && statuses.includes(order.status));
+  }
+
+  private stateOf(order: Order | undefined): EndState {
+    return { order, animal: order && this.animals.get(order.animalId) };
+  }
+
+  private store({ order, animal }: EndedOrder): Order {
+    if (animal !== undefined) this.animals.store(animal, animal.id);
     this.orders.set(order.id, order);
     return order;
   }

@@ -1,13 +1,13 @@
 import type {
   Animal,
-  AnimalChange,
   AnimalId,
   AnimalQuery,
   AnimalRepository,
+  AnimalState,
+  CategoryId,
   Instant,
   NewAnimal,
   Transaction,
-  WantedVersions,
 } from '@adoption-store/domain';
 import { Batch } from '../database/batch.js';
 
@@ -65,12 +65,12 @@ export class CoalescingAnimalRepository implements AnimalRepository {
     return this.pages.add(query);
   }
 
-  change(id: AnimalId, change: AnimalChange, versions?: WantedVersions): Promise<Animal | undefined> {
-    return this.animals.change(id, change, versions);
+  change(id: AnimalId, decide: (state: AnimalState) => Animal, categoryId?: CategoryId): Promise<Animal> {
+    return this.animals.change(id, decide, categoryId);
   }
 
-  withdraw(id: AnimalId, at: Instant, versions?: WantedVersions): Promise<boolean> {
-    return this.animals.withdraw(id, at, versions);
+  withdraw(id: AnimalId, at: Instant, decide: (state: AnimalState) => Animal): Promise<void> {
+    return this.animals.withdraw(id, at, decide);
   }
 
   private async listEach(queries: readonly AnimalQuery[]): Promise<readonly (readonly Animal[])[]> {

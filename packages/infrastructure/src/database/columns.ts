@@ -52,12 +52,6 @@ export class Columns<Entity extends object> {
     return this.selected.map(({ name }) => (alias === undefined ? name : `${alias}.${name}`)).join(', ');
   }
 
-  /** SQL for the version of the row's entity, as the domain's `versionOf` makes it of the values in the columns' order. */
-  version(): string {
-    const values = this.selected.map(({ name }) => `convert_to(${name}::text, 'UTF8')`);
-    return `encode(sha256(${values.join(` || '\\x00'::bytea || `)}), 'hex')`;
-  }
-
   /** The columns to insert: `name, status`. `of` is called with the position of each value, counted from 1. */
   listInserted(of: (place: number, name: string, type: string) => string = (_place, name) => name): string {
     return this.inserted.map(({ name, type }, index) => of(index + 1, name, type)).join(', ');

@@ -1,5 +1,5 @@
 import type { Order } from '@adoption-store/domain';
-import { EntitySchema } from 'typeorm';
+import { EntitySchema, Raw } from 'typeorm';
 import { instantColumn, int64Column } from '../database/columns.js';
 
 export const orderSchema = new EntitySchema<Order>({
@@ -35,3 +35,11 @@ export const orderSchema = new EntitySchema<Order>({
     { name: 'orders_by_expiry', columns: ['createdAt', 'id'], where: "status = 'placed'" },
   ],
 });
+
+/**
+ * A condition for an index that contains only orders of these statuses. They are written into the SQL, because a generic
+ * plan doesn't know a parameter's value.
+ */
+export function hasStatus(...statuses: readonly Order['status'][]) {
+  return Raw((status) => `${status} IN (${statuses.map((each) => `'${each}'`).join(', ')})`);
+}

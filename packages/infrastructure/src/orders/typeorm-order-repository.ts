@@ -1,63 +1,25 @@
 import {
   type AccountId,
+  type EndedOrder,
+  type EndState,
   INT64_MIN,
-  type Instant,
-  type NewOrder,
+  LIVE_ORDER_STATUSES,
   type Order,
   type OrderId,
-  type OrderOutcome,
   type OrderQuery,
   type OrderRepository,
-  petStatusOnceOrder,
-  statusesBefore,
-  tooManyOrders,
+  type PlacedOrder,
+  type PlacementState,
   type Transaction,
 } from '@adoption-store/domain';
-import type { DataSource, Repository } from 'typeorm';
-import { readFromDatabase, sqlState, UNIQUE_VIOLATION } from '../database/database-errors.js';
-import { writeToDatabase } from '../database/transaction-limits.js';
-import { attempt } from '../database/transactions.js';
-import { Columns } from '../database/columns.js';
-import { orderSchema } from './order.schema.js';
+import { type DataSource, type EntityManager, In, LessThanOrEqual, type Repository } from 'typeorm';
+import { accountSchema } from '../accounts/account.schema.js';
+import { animalSchema } from '../animals/animal.schema.js';
+import { readFromDatabase } from '../database/database-errors.js';
+import { inTransaction } from '../database/transactions.js';
+import { hasStatus, orderSchema } from './order.schema.js';
 
-const columns = new Columns(orderSchema);
-
-/**
- * One statement, for one round trip. `may_place_order` locks the account until the transaction ends and only then
- * counts, with its own snapshot: the statement's snapshot is older and would miss orders placed during the wait.
- */
-const PLACE = `
-  WITH asked AS MATERIALIZED (
-    SELECT $6::integer IS NULL OR may_place_order($1::bigint, $6::integer) AS may
-  ), reserved AS (
-    UPDATE animals SET status = $3 WHERE id = $2 AND status = ANY($4) AND (SELECT may FROM asked) RETURNING id
-  ), placed AS (
-    INSERT INTO orders (account_id, animal_id, status, created_at, updated_at)
-    SELECT $1::bigint, id, 'placed', $5::timestamptz, $5::timestamptz FROM reserved
-    RETURNING *
-  )
-  SELECT may, placed.* FROM asked LEFT JOIN placed ON true`;
-
-/**
- * The lock on the order decides who ends it, so it is taken first. Locking the animal first would be wrong: a
- * transaction that waited for it would still see the old order, and would sell the animal of an order that was
- * cancelled meanwhile.
- */
-const END = (which: string) => `
-  WITH ended AS (
-    UPDATE orders SET status = $1, updated_at = $2 WHERE status = 'placed' AND ${which} RETURNING *
-  ), released AS (
-    UPDATE animals SET status = $3 FROM ended WHERE animals.id = ended.animal_id AND animals.status = ANY($4)
-  )
-  SELECT * FROM ended`;
-
-const END_ONE = END('id = $5 AND account_id = $6');
-
-// An array, because a joined subquery may run more than once and lock more rows than its limit. Locked rows are already
-// being ended, so they are skipped and workers share the work.
-const END_DUE = END(`id = ANY(ARRAY(
-  SELECT id FROM orders WHERE status = 'placed' AND created_at <= $5
-  ORDER BY created_at, id LIMIT $6 FOR UPDATE SKIP LOCKED))`);
+const LOCKED = { mode: 'for_no_key_update' } as const;
 
 export class TypeOrmOrderRepository implements OrderRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -66,21 +28,23 @@ export class TypeOrmOrderRepository implements OrderRepository {
     return this.dataSource.getRepository(orderSchema);
   }
 
-  async place({ accountId, animalId, createdAt }: NewOrder, mostPlaced?: number, transaction?: Transaction) {
-    const parameters = [accountId, animalId, ...animalChange('placed'), new Date(createdAt), mostPlaced ?? null];
-    const [row] = await writeToDatabase(
-      this.dataSource,
-      (manager) =>
-        attempt(manager, (within) => within.query<{ may: boolean; id: string | null }[]>(PLACE, parameters)).catch(
-          (error: unknown) => {
-            if (sqlState(error) === UNIQUE_VIOLATION) return [];
-            throw error;
-          },
-        ),
-      transaction,
-    );
-    if (row?.may === false && mostPlaced !== undefined) throw tooManyOrders(mostPlaced);
-    return row === undefined || row.id === null ? undefined : columns.fromRow(row);
+  async place(
+    { accountId, animalId }: Parameters<OrderRepository['place']>[0],
+    decide: (state: PlacementState) => PlacedOrder,
+    transaction?: Transaction,
+  ): Promise<Order> {
+    const place = async (manager: EntityManager) => {
+      await manager.findOne(accountSchema, { select: { id: true }, where: { id: accountId }, lock: LOCKED });
+      // Each begins with the lock held, so it sees every order before it.
+      const placedOrders = await manager.countBy(orderSchema, { accountId, status: 'placed' });
+      const stored = await manager.findOne(animalSchema, { where: { id: animalId }, lock: LOCKED });
+      const hasLiveOrder = await manager.existsBy(orderSchema, { animalId, status: hasStatus(...LIVE_ORDER_STATUSES) });
+      const { order, animal } = decide({ animal: stored ?? undefined, hasLiveOrder, placedOrders });
+      const { identifiers } = await manager.insert(orderSchema, { ...order });
+      await manager.update(animalSchema, { id: animalId }, { status: animal.status });
+      return { ...order, id: BigInt(identifiers[0]?.['id'] as string) as OrderId };
+    };
+    return inTransaction(this.dataSource, place, { within: transaction });
   }
 
   async findById(accountId: AccountId, id: OrderId): Promise<Order | undefined> {
@@ -109,34 +73,60 @@ export class TypeOrmOrderRepository implements OrderRepository {
     return isBack ? found.reverse() : found;
   }
 
-  async end({ accountId, id, outcome, at }: Parameters<OrderRepository['end']>[0], transaction?: Transaction) {
-    const [ended] = await this.endThose(END_ONE, outcome, at, [id, accountId], transaction);
-    return ended;
+  async change(id: OrderId, decide: (state: EndState) => EndedOrder, transaction?: Transaction): Promise<Order> {
+    const change = async (manager: EntityManager) => {
+      const order = (await manager.findOne(orderSchema, { where: { id }, lock: LOCKED })) ?? undefined;
+      const animal = order && (await manager.findOne(animalSchema, { where: { id: order.animalId }, lock: LOCKED }));
+      const ended = decide({ order, animal: animal ?? undefined });
+      await store(manager, [ended]);
+      return ended.order;
+    };
+    return inTransaction(this.dataSource, change, { within: transaction });
   }
 
-  async expire({ placedUntil, at, limit }: Parameters<OrderRepository['expire']>[0]): Promise<readonly Order[]> {
-    return this.endThose(END_DUE, 'expired', at, [new Date(placedUntil), limit]);
-  }
-
-  private async endThose(
-    text: string,
-    outcome: OrderOutcome,
-    at: Instant,
-    which: readonly unknown[],
-    transaction?: Transaction,
-  ) {
-    const parameters = [outcome, new Date(at), ...animalChange(outcome), ...which];
-    const rows = await writeToDatabase(
-      this.dataSource,
-      (manager) => manager.query<Record<string, unknown>[]>(text, parameters),
-      transaction,
-    );
-    return rows.map((row) => columns.fromRow(row));
+  async expire(
+    { placedUntil, limit }: Parameters<OrderRepository['expire']>[0],
+    decide: (state: EndState) => EndedOrder | undefined,
+  ): Promise<readonly Order[]> {
+    return inTransaction(this.dataSource, async (manager) => {
+      // Others that are locked now are decided on elsewhere. What is still due then is found the next time.
+      const due = await manager.find(orderSchema, {
+        where: { status: hasStatus('placed'), createdAt: LessThanOrEqual(placedUntil) },
+        order: { createdAt: 'ASC', id: 'ASC' },
+        take: limit,
+        lock: { ...LOCKED, onLocked: 'skip_locked' },
+      });
+      if (due.length === 0) return [];
+      const animals = await manager.find(animalSchema, {
+        where: { id: In(due.map(({ animalId }) => animalId)) },
+        order: { id: 'ASC' },
+        lock: LOCKED,
+      });
+      const byId = new Map(animals.map((animal) => [animal.id, animal]));
+      const ended = due.flatMap((order) => decide({ order, animal: byId.get(order.animalId) }) ?? []);
+      await store(manager, ended);
+      return ended.map(({ order }) => order);
+    });
   }
 }
 
-/** The new status of an animal, and the statuses from which it may change. */
-function animalChange(status: Order['status']) {
-  const to = petStatusOnceOrder[status];
-  return [to, statusesBefore(to, 'order')];
+/** One statement for each table, however many there are. */
+async function store(manager: EntityManager, ended: readonly EndedOrder[]): Promise<void> {
+  const orders = ended.map(({ order }) => order);
+  await manager.query(
+    `UPDATE orders SET status = ended.status, updated_at = ended.updated_at
+    FROM unnest($1::bigint[], $2::text[], $3::timestamptz[]) AS ended (id, status, updated_at)
+    WHERE orders.id = ended.id`,
+    [
+      orders.map(({ id }) => id),
+      orders.map(({ status }) => status),
+      orders.map(({ updatedAt }) => new Date(updatedAt)),
+    ],
+  );
+  const animals = ended.flatMap(({ animal }) => animal ?? []);
+  await manager.query(
+    `UPDATE animals SET status = changed.status
+    FROM unnest($1::bigint[], $2::text[]) AS changed (id, status) WHERE animals.id = changed.id`,
+    [animals.map(({ id }) => id), animals.map(({ status }) => status)],
+  );
 }

@@ -84,13 +84,13 @@ export function animalImporterSuite(
     });
 
     it('stores nothing if an id is taken, and names each row', async () => {
-      const { id: withdrawn } = await add();
+      const withdrawn = await add();
       const { id } = await add();
-      await opened.ports.animals.withdraw(withdrawn, NOON);
+      await opened.ports.animals.withdraw(withdrawn.id, NOON, () => withdrawn);
       const outcome = await importAll([
         { line: 2, name: 'one' },
         { line: 3, id: id + 7n },
-        { line: 4, id: withdrawn },
+        { line: 4, id: withdrawn.id },
         { line: 5, id },
         { line: 8, id: id + 7n },
         { line: 9, id: id + 7n },
@@ -100,7 +100,7 @@ export function animalImporterSuite(
         refused: {
           count: 4,
           first: [
-            { line: 4, reason: `id ${withdrawn} is that of a withdrawn animal` },
+            { line: 4, reason: `id ${withdrawn.id} is that of a withdrawn animal` },
             { line: 5, reason: `id ${id} is that of another animal` },
             { line: 8, reason: `id ${id + 7n} is that of the animal in line 3` },
             { line: 9, reason: `id ${id + 7n} is that of the animal in line 3` },

@@ -13,8 +13,12 @@ import type { CredentialRepository } from '../../accounts/credential-repository.
 import { decideClosing, decidePasswordChange } from '../../accounts/credentials.js';
 import type { Ports } from '../../application.js';
 import { HOUR, type Instant, instant, later } from '../../kernel/clock.js';
+import { DomainError } from '../../kernel/errors.js';
 
 export const NOON = instant(Date.UTC(2026, 0, 1, 12, 0, 0, 123));
+
+/** What a decision of a test refuses with. */
+export const REFUSAL = new DomainError('order_final', 'refused by the test');
 
 /** A link, and the hash of its token. */
 export type UniqueLink = Pick<NewAccountMail, 'accountId' | 'createdAt' | 'expiresAt' | 'address'> & {

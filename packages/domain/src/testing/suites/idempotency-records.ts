@@ -4,6 +4,7 @@ import type { IdempotencyRecords } from '../../idempotency/idempotency-records.j
 import { DAY, type Instant, later } from '../../kernel/clock.js';
 import type { Transaction } from '../../kernel/transaction.js';
 import type { MessageId } from '../../messages/message.js';
+import { decidePlacement } from '../../orders/order.js';
 import { atOnce, NOON, Unique } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
 
@@ -75,8 +76,12 @@ export function idempotencyRecordsSuite(framework: TestFramework, name: string, 
       let added: AnimalId | undefined;
       const failing = ask(key, async (transaction) => {
         added = (await ports.animals.add(newAnimal({ name: 'Nala', categoryId: 1n }), transaction)).id;
-        const order = { accountId: account.id, animalId, createdAt: NOON };
-        expect(await ports.orders.place(order, undefined, transaction)).toMatchObject({ status: 'placed' });
+        const placement = { accountId: account.id, animalId, limit: 1 };
+        const place = () =>
+          ports.orders.place(placement, (state) => decidePlacement(state, placement, NOON), transaction);
+        expect(await place()).toMatchObject({ status: 'placed' });
+        // A decision that refuses leaves the transaction as it is.
+        await expect(place()).rejects.toMatchObject({ code: 'too_many_orders' });
         const message = { id: messageId, accountId: account.id, text: 'Hello', createdAt: NOON };
         await ports.messages.add(message, transaction);
         throw new Error('the work failed');

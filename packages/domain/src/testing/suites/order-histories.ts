@@ -1,39 +1,44 @@
 import type { AccountId } from '../../accounts/account.js';
 import {
   type Animal,
-  type AnimalChange,
+  type AnimalEdit,
   type AnimalId,
   animalVersion,
+  decideChange,
+  decideWithdrawal,
   newAnimal,
   PET_STATUSES,
   type PetStatus,
 } from '../../animals/animal.js';
-import { DomainError } from '../../kernel/errors.js';
-import { HOUR, type Instant, later, MINUTE } from '../../kernel/clock.js';
 import type { Ports } from '../../application.js';
-import type { Order, OrderId, OrderOutcome } from '../../orders/order.js';
+import { HOUR, type Instant, later, MINUTE } from '../../kernel/clock.js';
+import { DomainError } from '../../kernel/errors.js';
+import {
+  decideEnd,
+  decideExpiry,
+  decidePlacement,
+  LIVE_ORDER_STATUSES,
+  type Order,
+  type OrderEnd,
+  type OrderId,
+  type OrderOutcome,
+  type OrderStatus,
+  type Placement,
+} from '../../orders/order.js';
 import { checkDrawn, Draws, inWords } from './draws.js';
 import { NOON, Unique } from './fixtures.js';
 import type { TestFramework } from './framework.js';
-import { type OrderPorts, petStatusAfter } from './order-store.js';
+import type { OrderPorts } from './order-store.js';
 
-type Operation =
-  | { readonly kind: 'place'; readonly accountId: AccountId; readonly animalId: AnimalId; readonly at: Instant }
-  | {
-      readonly kind: 'end';
-      readonly accountId: AccountId;
-      readonly id: OrderId;
-      readonly outcome: OrderOutcome;
-      readonly at: Instant;
-    }
-  | { readonly kind: 'expire'; readonly placedUntil: Instant; readonly limit: number; readonly at: Instant }
-  /** `wanted` is the animal before the round: the change is for that version only. */
-  | { readonly kind: 'change'; readonly animalId: AnimalId; readonly change: AnimalChange; readonly wanted?: Animal }
-  | { readonly kind: 'withdraw'; readonly animalId: AnimalId; readonly at: Instant; readonly wanted?: Animal };
+/** Each has its own time, which identifies its changes. */
+type Operation = { readonly at: Instant } & (
+  | { readonly kind: 'place'; readonly placement: Placement }
+  | { readonly kind: 'end'; readonly end: OrderEnd }
+  | { readonly kind: 'expire'; readonly ttl: number; readonly limit: number }
+  | { readonly kind: 'change' | 'withdraw'; readonly edit: AnimalEdit }
+);
 
-type HistoryPorts = OrderPorts | 'cryptography';
-
-/** An operation reports the orders that it placed or ended, the animal as changed, or why it did nothing. */
+/** The orders that were placed or ended, the animal as changed or withdrawn, or the code of the refusal. */
 type Report = readonly Order[] | Animal | string;
 
 interface Done {
@@ -41,7 +46,7 @@ interface Done {
   readonly report: Report;
 }
 
-/** Everything a state holds, as seen from outside. */
+/** Everything a store holds, as seen from outside. */
 interface State {
   readonly accounts: readonly AccountId[];
   readonly pets: ReadonlyMap<AnimalId, Animal>;
@@ -49,88 +54,75 @@ interface State {
   readonly orders: ReadonlyMap<OrderId, Order>;
 }
 
-/** The report and the state after the operation, if it runs alone. Only the id of a new order is chosen by the store. */
+const sha256 = (text: string) => text;
+
+/**
+ * The report and the state after the operation, if it runs alone: what the domain decides, whose own tests prove that it
+ * is right. Only the id of a new order is chosen by the store.
+ */
 function outcomeOf(state: State, { operation, report }: Done): { readonly report: Report; readonly after: State } {
+  try {
+    return decided(state, operation, report);
+  } catch (error) {
+    return { report: codeOf(error), after: state };
+  }
+}
+
+function decided({ accounts, pets, orders }: State, operation: Operation, report: Report) {
+  const { at } = operation;
+  const isOrdered = (id: AnimalId, statuses: readonly OrderStatus[]) =>
+    [...orders.values()].some(({ animalId, status }) => animalId === id && statuses.includes(status));
+  const withPet = (animal: Animal) => new Map(pets).set(animal.id, animal);
+  const withOrder = (order: Order, animal: Animal | undefined) => ({
+    report: [order],
+    after: { accounts, pets: animal ? withPet(animal) : pets, orders: new Map(orders).set(order.id, order) },
+  });
   switch (operation.kind) {
-    case 'change':
-      return changed(state, operation);
-    case 'withdraw':
-      return withdrawn(state, operation);
+    case 'place': {
+      const { placement } = operation;
+      const { accountId, animalId } = placement;
+      const placed = [...orders.values()].filter((each) => each.accountId === accountId && each.status === 'placed');
+      const state = { animal: pets.get(animalId), hasLiveOrder: isOrdered(animalId, LIVE_ORDER_STATUSES) };
+      const { order, animal } = decidePlacement({ ...state, placedOrders: placed.length }, placement, at);
+      const [{ id } = { id: 0n as OrderId }] = report as readonly Order[];
+      if (orders.has(id)) throw new Error('the id of an earlier order');
+      return withOrder({ ...order, id }, animal);
+    }
+    case 'end': {
+      const order = orders.get(operation.end.id);
+      const ended = decideEnd({ order, animal: order && pets.get(order.animalId) }, operation.end, at);
+      return withOrder(ended.order, ended.animal);
+    }
+    case 'expire': {
+      const oldest = sorted(orders.values()).sort((one, other) => one.createdAt - other.createdAt);
+      const expired = oldest
+        .flatMap((order) => decideExpiry({ order, animal: pets.get(order.animalId) }, operation.ttl, at) ?? [])
+        .slice(0, operation.limit);
+      const both = expired.flatMap(({ animal }) => (animal ? [[animal.id, animal] as const] : []));
+      const after = {
+        accounts,
+        pets: new Map([...pets, ...both]),
+        orders: new Map([...orders, ...expired.map(({ order }) => [order.id, order] as const)]),
+      };
+      return { report: expired.map(({ order }) => order), after };
+    }
     default: {
-      const orders = changedOrders(state, operation, report);
-      return { report: orders, after: withOrders(state, orders) };
+      const { edit, kind } = operation;
+      const state = { animal: pets.get(edit.id), isOrdered: isOrdered(edit.id, ['placed']) };
+      if (kind === 'change') {
+        const animal = decideChange(state, edit, sha256);
+        return { report: animal, after: { accounts, orders, pets: withPet(animal) } };
+      }
+      const animal = decideWithdrawal(state, edit, sha256);
+      const others = [...pets].filter(([id]) => id !== animal.id);
+      return { report: animal, after: { accounts, orders, pets: new Map(others) } };
     }
   }
 }
 
-function changedOrders(
-  { pets, orders }: State,
-  operation: Exclude<Operation, { readonly kind: 'change' | 'withdraw' }>,
-  report: Report,
-): readonly Order[] {
-  const { at } = operation;
-  if (operation.kind === 'place') {
-    const { accountId, animalId } = operation;
-    const id = (report as readonly Order[])[0]?.id ?? (0n as OrderId);
-    if (pets.get(animalId)?.status !== 'available' || orders.has(id)) return [];
-    return [{ id, accountId, animalId, status: 'placed', createdAt: at, updatedAt: at }];
-  }
-  const placed = placedOf(orders);
-  if (operation.kind === 'end') {
-    const { accountId, id, outcome } = operation;
-    return placed
-      .filter((order) => order.id === id && order.accountId === accountId)
-      .map((order) => ({ ...order, status: outcome, updatedAt: at }));
-  }
-  return sorted(placed)
-    .filter(({ createdAt }) => createdAt <= operation.placedUntil)
-    .sort((one, other) => one.createdAt - other.createdAt)
-    .slice(0, operation.limit)
-    .map((order) => ({ ...order, status: 'expired', updatedAt: at }));
-}
-
-function changed(state: State, { animalId, change, wanted }: Extract<Operation, { readonly kind: 'change' }>) {
-  const pet = state.pets.get(animalId);
-  const refused = (report: string) => ({ report, after: state });
-  if (pet === undefined) return refused('unknown');
-  if (wanted !== undefined && !isSame(pet, wanted)) return refused('precondition_failed');
-  const { name = pet.name, status = pet.status } = change;
-  if (status !== pet.status) {
-    if (isOrdered(state, animalId)) return refused('order_in_progress');
-    if (status === 'sold' || pet.status === 'sold') return refused('invalid_transition');
-  }
-  const report: Animal = { ...pet, name, status };
-  return { report, after: { ...state, pets: new Map([...state.pets, [animalId, report]]) } };
-}
-
-function withdrawn(state: State, { animalId, wanted }: Extract<Operation, { readonly kind: 'withdraw' }>) {
-  const pet = state.pets.get(animalId);
-  const refused = (report: string) => ({ report, after: state });
-  if (pet === undefined) return refused('unknown');
-  if (wanted !== undefined && !isSame(pet, wanted)) return refused('precondition_failed');
-  if (isOrdered(state, animalId)) return refused('order_in_progress');
-  return { report: 'withdrawn', after: { ...state, pets: new Map([...state.pets].filter(([id]) => id !== animalId)) } };
-}
-
-function withOrders({ accounts, pets, orders }: State, some: readonly Order[]): State {
-  const after = new Map(pets);
-  for (const { animalId, status } of some) {
-    const pet = after.get(animalId);
-    if (pet !== undefined) after.set(animalId, { ...pet, status: petStatusAfter[status] });
-  }
-  return { accounts, pets: after, orders: new Map([...orders, ...some.map((order) => [order.id, order] as const)]) };
-}
-
-function placedOf(orders: State['orders']): readonly Order[] {
-  return [...orders.values()].filter(({ status }) => status === 'placed');
-}
-
-function isOrdered({ orders }: State, animalId: AnimalId): boolean {
-  return placedOf(orders).some((order) => order.animalId === animalId);
-}
-
-function isSame(one: Animal, other: Animal): boolean {
-  return textOf(one) === textOf(other);
+function codeOf(error: unknown): string {
+  if (error instanceof DomainError) return error.code;
+  throw error;
 }
 
 /** Whether the operations in some order, one after another, do what they report and lead from one state to the other. */
@@ -163,10 +155,10 @@ function sorted<Item extends { readonly id: bigint }>(items: Iterable<Item>): It
 
 /** A step of a history before it is known which orders there are. */
 type Step =
-  | { readonly kind: 'place'; readonly account: number; readonly pet: number }
+  | { readonly kind: 'place'; readonly account: number; readonly pet: number; readonly limit: number }
   /** `order` is its place among those there are, 0 being the newest. */
   | { readonly kind: 'end'; readonly order: number; readonly isOwn: boolean; readonly outcome: OrderOutcome }
-  | { readonly kind: 'expire'; readonly minutes: number; readonly limit: number }
+  | { readonly kind: 'expire'; readonly ttl: number; readonly limit: number }
   | {
       readonly kind: 'change' | 'withdraw';
       readonly pet: number;
@@ -176,7 +168,9 @@ type Step =
     };
 
 function drawStep(draws: Draws): Step {
-  if (draws.isOneOf(3)) return { kind: 'place', account: draws.integer(0, 1), pet: draws.integer(0, 2) };
+  if (draws.isOneOf(3)) {
+    return { kind: 'place', account: draws.integer(0, 1), pet: draws.integer(0, 2), limit: draws.integer(1, 3) };
+  }
   if (draws.isOneOf(2)) {
     const status = draws.isOneOf(4) ? undefined : draws.pick(PET_STATUSES);
     const kind = draws.isOneOf(5) ? 'withdraw' : 'change';
@@ -186,68 +180,74 @@ function drawStep(draws: Draws): Step {
   return { kind: 'end', order: draws.integer(0, 3), isOwn: !draws.isOneOf(6), outcome };
 }
 
-/** Steps that are taken at once. At most one expires orders: two share what is due, which no sequence of the two need explain. */
+/**
+ * Steps that are taken at once. At most one expires orders: two share what is due, which no sequence of the two need
+ * explain. Beside it nobody tries to end another's order, which it would leave out as locked, and no order that is placed
+ * in the same round is due: in a store each is older.
+ */
 function drawRound(draws: Draws): readonly Step[] {
   if (draws.isOneOf(2)) return draws.many(1, 4, () => drawStep(draws));
-  const expiry = { kind: 'expire', minutes: draws.integer(0, 2), limit: draws.integer(1, 3) } as const;
-  const others = draws.many(0, 3, () => drawStep(draws));
+  const ttl = draws.pick([MINUTE / 2, MINUTE, 2 * MINUTE]);
+  const expiry = { kind: 'expire', ttl, limit: draws.integer(1, 3) } as const;
+  const others = draws.many(0, 3, () => ({ ...drawStep(draws), isOwn: true }));
   return draws.isOneOf(2) ? [expiry, ...others] : [...others, expiry];
 }
 
 /** The operations of the step in the current state. Empty if there is no such order yet. */
-function operationsOf(step: Step, state: State, now: Instant, at: Instant): readonly Operation[] {
-  if (step.kind === 'expire') return [{ ...step, placedUntil: later(now, -step.minutes * MINUTE), at }];
-  if (step.kind === 'place') {
-    const [accountId, animalId] = [state.accounts[step.account], [...state.pets.keys()][step.pet]];
-    return accountId === undefined || animalId === undefined ? [] : [{ kind: step.kind, accountId, animalId, at }];
-  }
-  if (step.kind !== 'end') {
-    const { kind, status, isForVersion } = step;
-    const pet = [...state.pets.values()][step.pet];
-    if (pet === undefined) return [];
-    const wanted = isForVersion ? { wanted: pet } : {};
-    const about = { animalId: pet.id, at, ...wanted };
-    // The name identifies the change.
-    return [kind === 'withdraw' ? { kind, ...about } : { kind, ...about, change: { name: `Luna at ${at}`, status } }];
-  }
-  const { kind, outcome, isOwn } = step;
-  const order = sorted(state.orders.values()).at(-1 - step.order);
-  const accountId = state.accounts.find((account) => (account === order?.accountId) === isOwn);
-  return order === undefined || accountId === undefined ? [] : [{ kind, outcome, accountId, id: order.id, at }];
-}
-
-async function run(ports: Pick<Ports, HistoryPorts>, operation: Operation): Promise<Done> {
-  return { operation, report: await reportOf(ports, operation) };
-}
-
-async function reportOf(ports: Pick<Ports, HistoryPorts>, operation: Operation): Promise<Report> {
-  const { animals, orders, cryptography } = ports;
-  const versions = (wanted: Animal | undefined) =>
-    wanted && [animalVersion(wanted, (text) => cryptography.sha256(text))];
-  const because = (error: unknown): string => {
-    if (error instanceof DomainError) return error.code;
-    throw error;
-  };
-  switch (operation.kind) {
+function operationsOf(step: Step, { accounts, pets, orders }: State, at: Instant): readonly Operation[] {
+  switch (step.kind) {
+    case 'expire':
+      return [{ ...step, at }];
     case 'place': {
-      const { accountId, animalId, at } = operation;
-      const order = await orders.place({ accountId, animalId, createdAt: at });
-      return order === undefined ? [] : [order];
+      const { kind, limit } = step;
+      const [accountId, animalId] = [accounts[step.account], [...pets.keys()][step.pet]];
+      if (accountId === undefined || animalId === undefined) return [];
+      return [{ kind, placement: { accountId, animalId, limit }, at }];
     }
     case 'end': {
-      const order = await orders.end(operation);
-      return order === undefined ? [] : [order];
+      const { kind, outcome, isOwn } = step;
+      const order = sorted(orders.values()).at(-1 - step.order);
+      const accountId = accounts.find((account) => (account === order?.accountId) === isOwn);
+      return order === undefined || accountId === undefined
+        ? []
+        : [{ kind, end: { accountId, id: order.id, outcome }, at }];
     }
-    case 'expire':
-      return orders.expire(operation);
-    case 'change': {
-      const { animalId, change, wanted } = operation;
-      return (await animals.change(animalId, change, versions(wanted)).catch(because)) ?? 'unknown';
+    default: {
+      const { kind, status, isForVersion } = step;
+      const pet = [...pets.values()][step.pet];
+      if (pet === undefined) return [];
+      const versions = isForVersion ? [animalVersion(pet, sha256)] : undefined;
+      return [{ kind, edit: { id: pet.id, change: { name: `Luna at ${at}`, status }, versions }, at }];
     }
+  }
+}
+
+async function run(ports: Pick<Ports, OrderPorts>, operation: Operation): Promise<Done> {
+  return { operation, report: await reportOf(ports, operation).catch(codeOf) };
+}
+
+async function reportOf({ animals, orders }: Pick<Ports, OrderPorts>, operation: Operation): Promise<Report> {
+  const { at } = operation;
+  switch (operation.kind) {
+    case 'place': {
+      const { placement } = operation;
+      return [await orders.place(placement, (state) => decidePlacement(state, placement, at))];
+    }
+    case 'end': {
+      const { end } = operation;
+      return [await orders.change(end.id, (state) => decideEnd(state, end, at))];
+    }
+    case 'expire': {
+      const { ttl, limit } = operation;
+      return orders.expire({ placedUntil: later(at, -ttl), limit }, (state) => decideExpiry(state, ttl, at));
+    }
+    case 'change':
+      return animals.change(operation.edit.id, (state) => decideChange(state, operation.edit, sha256));
     case 'withdraw': {
-      const { animalId, at, wanted } = operation;
-      const withdrawn = await animals.withdraw(animalId, at, versions(wanted)).catch(because);
-      return typeof withdrawn === 'string' ? withdrawn : withdrawn ? 'withdrawn' : 'unknown';
+      const { edit } = operation;
+      let withdrawn: Animal | undefined;
+      await animals.withdraw(edit.id, at, (state) => (withdrawn = decideWithdrawal(state, edit, sha256)));
+      return withdrawn ?? 'nothing decided';
     }
   }
 }
@@ -276,17 +276,17 @@ async function look(ports: Pick<Ports, OrderPorts>, { accounts, pets }: State): 
 }
 
 /** Every `OrderRepository` behaves as if one operation followed another. */
-export function orderHistories({ it, random }: TestFramework, opened: () => Pick<Ports, HistoryPorts>): void {
+export function orderHistories({ it, random }: TestFramework, opened: () => Pick<Ports, OrderPorts>): void {
   it('changes orders and animals, however many do so at once, as if one did after another', async () => {
     const [ports, unique, draws] = [opened(), new Unique(), new Draws(random)];
     const history = async (rounds: readonly (readonly Step[])[]) => {
       // Orders of an earlier history would be due in this one.
-      await ports.orders.expire({ placedUntil: later(NOON, HOUR), at: NOON, limit: 1_000 });
+      const earlier = { placedUntil: later(NOON, HOUR), limit: 1_000 };
+      await ports.orders.expire(earlier, (state) => decideExpiry(state, 0, earlier.placedUntil));
       let state = await begin(ports, unique);
       for (const [minute, round] of rounds.entries()) {
         const now = later(NOON, minute * MINUTE);
-        // Each has its own time, which identifies its changes.
-        const operations = round.flatMap((step, index) => operationsOf(step, state, now, later(now, index)));
+        const operations = round.flatMap((step, index) => operationsOf(step, state, later(now, index)));
         const done = await Promise.all(operations.map((operation) => run(ports, operation)));
         const after = await look(ports, state);
         if (!explains(state, done, after)) {

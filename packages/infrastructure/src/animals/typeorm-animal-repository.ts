@@ -1,25 +1,23 @@
 import {
   type Animal,
-  type AnimalChange,
   type AnimalId,
   type AnimalQuery,
   type AnimalState,
+  type CategoryId,
   type CategoryPolicy,
-  changedAnimal,
   type Instant,
   INT64_MIN,
   type NewAnimal,
   PET_STATUSES,
-  requireWithdrawable,
-  statusesBefore,
   type Transaction,
   unknownCategory,
-  type WantedVersions,
 } from '@adoption-store/domain';
-import type { DataSource } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 import { Columns } from '../database/columns.js';
 import { FOREIGN_KEY_VIOLATION, sqlState } from '../database/database-errors.js';
 import { queryPrepared, readPrepared, type Statement } from '../database/prepared.js';
+import { inTransaction } from '../database/transactions.js';
+import { hasStatus, orderSchema } from '../orders/order.schema.js';
 import { animalSchema } from './animal.schema.js';
 import type { BatchedAnimalRepository } from './coalescing-animal-repository.js';
 
@@ -65,37 +63,9 @@ const ADD_ALL = byPolicy((policy) => ({
   SELECT * FROM inserted ORDER BY id`,
 }));
 
-// Each condition is decided on the row as it is once it is locked; `is_ordered` has its own snapshot, because the
-// statement's is older and would miss an order that was placed during the wait.
-const IS_WANTED = `id = $1 AND ($2::text[] IS NULL OR ${columns.version()} = ANY($2))`;
-
-const CHANGE = byPolicy((policy) => ({
-  name: `animals change ${policy}`,
-  text: `
-  UPDATE animals SET
-    name = coalesce($3, name),
-    category_id = coalesce(${checked(policy, 'category_id', '$4')}, category_id),
-    status = coalesce($5::text, status)
-  WHERE ${IS_WANTED} AND ($5::text IS NULL OR status = $5 OR (status = ANY($6) AND NOT is_ordered(id)))
-  RETURNING ${columns.list()}`,
-}));
-
-const WITHDRAW = {
-  name: 'animals withdraw',
-  text: `
-  WITH withdrawn AS (DELETE FROM animals WHERE ${IS_WANTED} AND NOT is_ordered(id) RETURNING *)
-  INSERT INTO withdrawn_animals (${columns.list()}, withdrawn_at) SELECT ${columns.list()}, $3 FROM withdrawn
-  RETURNING id`,
-};
-
-// One snapshot: with `is_ordered` it could show an animal from before the end of an order that it shows as ended.
-const STATE = {
-  name: 'animals state',
-  text: `
-  SELECT ${columns.list()}, ${columns.version()},
-    EXISTS (SELECT FROM orders WHERE animal_id = animals.id AND orders.status = 'placed')
-  FROM animals WHERE id = $1`,
-};
+const MOVE_TO_WITHDRAWN = `
+  WITH withdrawn AS (DELETE FROM animals WHERE id = $1 RETURNING ${columns.list()})
+  INSERT INTO withdrawn_animals (${columns.list()}, withdrawn_at) SELECT ${columns.list()}, $2 FROM withdrawn`;
 
 // The server's start time is included because, after a failover, another server may have the same transaction ids.
 const SNAPSHOT = { name: 'snapshot', text: 'SELECT pg_current_snapshot()::text, pg_postmaster_start_time()::text' };
@@ -165,7 +135,7 @@ function pageOfCategories(query: AnimalQuery & { categoryIds: readonly bigint[] 
   };
 }
 
-export class PostgresAnimalRepository implements BatchedAnimalRepository {
+export class TypeOrmAnimalRepository implements BatchedAnimalRepository {
   constructor(
     private readonly dataSource: DataSource,
     private readonly policy: CategoryPolicy = 'open',
@@ -191,33 +161,22 @@ export class PostgresAnimalRepository implements BatchedAnimalRepository {
     return query.before === undefined ? animals : animals.toReversed();
   }
 
-  async change(id: AnimalId, change: AnimalChange, versions?: WantedVersions): Promise<Animal | undefined> {
-    const { name, categoryId, status } = change;
-    const before = status === undefined ? [] : statusesBefore(status, 'person');
-    const values = [id, versions, name, categoryId, status, before];
-    return this.once(
-      CHANGE[this.policy],
-      values,
-      (row) => columns.fromValues(row),
-      id,
-      (state) => {
-        changedAnimal(state, change, versions);
-      },
-    );
+  async change(id: AnimalId, decide: (state: AnimalState) => Animal, named?: CategoryId): Promise<Animal> {
+    return inTransaction(this.dataSource, async (manager) => {
+      const changed = decide(await lockedState(manager, id));
+      const { name, categoryId, status } = changed;
+      const isChecked = this.policy === 'strict' && named !== undefined;
+      const category = isChecked ? () => `known_category('${categoryId}')` : categoryId;
+      await refusingUnknown(manager.update(animalSchema, { id }, { name, categoryId: category, status }));
+      return changed;
+    });
   }
 
-  async withdraw(id: AnimalId, at: Instant, versions?: WantedVersions): Promise<boolean> {
-    const values = [id, versions, new Date(at)];
-    const withdrawn = this.once(
-      WITHDRAW,
-      values,
-      () => true,
-      id,
-      (state) => {
-        requireWithdrawable(state, versions);
-      },
-    );
-    return (await withdrawn) ?? false;
+  async withdraw(id: AnimalId, at: Instant, decide: (state: AnimalState) => Animal): Promise<void> {
+    await inTransaction(this.dataSource, async (manager) => {
+      const withdrawn = decide(await lockedState(manager, id));
+      await manager.query(MOVE_TO_WITHDRAWN, [withdrawn.id, new Date(at)]);
+    });
   }
 
   async snapshot(): Promise<string> {
@@ -225,46 +184,27 @@ export class PostgresAnimalRepository implements BatchedAnimalRepository {
     return row.join(' ');
   }
 
-  /**
-   * Runs a statement that writes one row if the domain's rules allow it. Only for the error of a refused one the state is
-   * read: `check` throws it.
-   */
-  private async once<Result>(
-    statement: Statement,
-    values: unknown[],
-    resultOf: (row: readonly unknown[]) => Result,
-    id: AnimalId,
-    check: (state: AnimalState) => void,
-  ): Promise<Result | undefined> {
-    for (;;) {
-      const [row] = await this.write(statement, values);
-      if (row !== undefined) return resultOf(row);
-      const state = await this.stateOf(id);
-      if (state === undefined) return undefined;
-      check(state);
-      // The reason for the refusal has ended since.
-    }
-  }
-
-  private async stateOf(id: AnimalId): Promise<AnimalState | undefined> {
-    const [row] = await readPrepared(this.dataSource, STATE, [id]);
-    if (row === undefined) return undefined;
-    const [version, isOrdered] = row.slice(columns.count) as [string, boolean];
-    return { animal: columns.fromValues(row), version, isOrdered };
-  }
-
-  /** @throws DomainError `invalid_parameter` if the policy is `strict` and a category is unknown. */
   private async write(
     statement: Statement,
     values: unknown[],
     transaction?: Transaction,
   ): Promise<readonly unknown[][]> {
-    try {
-      return await queryPrepared(this.dataSource, statement, values, transaction);
-    } catch (error) {
-      throw sqlState(error) === FOREIGN_KEY_VIOLATION ? unknownCategory() : error;
-    }
+    return refusingUnknown(queryPrepared(this.dataSource, statement, values, transaction));
   }
+}
+
+/** The second query is one of its own, because only a query that begins with the lock held sees every order before it. */
+async function lockedState(manager: EntityManager, id: AnimalId): Promise<AnimalState> {
+  const animal = await manager.findOne(animalSchema, { where: { id }, lock: { mode: 'for_no_key_update' } });
+  const isOrdered = await manager.existsBy(orderSchema, { animalId: id, status: hasStatus('placed') });
+  return { animal: animal ?? undefined, isOrdered };
+}
+
+/** @throws DomainError `invalid_parameter` if the policy is `strict` and a category is unknown. */
+async function refusingUnknown<Result>(writing: Promise<Result>): Promise<Result> {
+  return writing.catch((error: unknown) => {
+    throw sqlState(error) === FOREIGN_KEY_VIOLATION ? unknownCategory() : error;
+  });
 }
 
 function animalsFrom(rows: readonly unknown[][]): readonly Animal[] {
