@@ -37,9 +37,13 @@ export const orderSchema = new EntitySchema<Order>({
 });
 
 /**
- * A condition for an index that contains only orders of these statuses. They are written into the SQL, because a generic
- * plan doesn't know a parameter's value.
+ * The rest of a condition, for an index that contains only orders of these statuses. They are written into the SQL, because
+ * a generic plan doesn't know a parameter's value.
  */
+export function isOneOf(...statuses: readonly Order['status'][]): string {
+  return `IN (${statuses.map((each) => `'${each}'`).join(', ')})`;
+}
+
 export function hasStatus(...statuses: readonly Order['status'][]) {
-  return Raw((status) => `${status} IN (${statuses.map((each) => `'${each}'`).join(', ')})`);
+  return Raw((status) => `${status} ${isOneOf(...statuses)}`);
 }

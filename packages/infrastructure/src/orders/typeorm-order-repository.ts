@@ -13,13 +13,37 @@ import {
   type Transaction,
 } from '@adoption-store/domain';
 import { type DataSource, type EntityManager, In, LessThanOrEqual, type Repository } from 'typeorm';
-import { accountSchema } from '../accounts/account.schema.js';
 import { animalSchema } from '../animals/animal.schema.js';
+import { Columns } from '../database/columns.js';
 import { readFromDatabase } from '../database/database-errors.js';
 import { inTransaction } from '../database/transactions.js';
-import { hasStatus, orderSchema } from './order.schema.js';
+import { hasStatus, isOneOf, orderSchema } from './order.schema.js';
 
 const LOCKED = { mode: 'for_no_key_update' } as const;
+
+const columns = new Columns(orderSchema);
+
+// The other orders of the account wait while one is placed, so its queries are few, and cheaper than TypeORM's: with those
+// a hundred orders at once took twice the time.
+const LOCK_ACCOUNT = 'SELECT FROM accounts WHERE id = $1 FOR NO KEY UPDATE';
+const COUNT = `
+  SELECT
+    (SELECT count(*)::integer FROM orders WHERE account_id = $1 AND status = 'placed') AS "placedOrders",
+    EXISTS (SELECT FROM orders WHERE animal_id = $2 AND status ${isOneOf(...LIVE_ORDER_STATUSES)}) AS "hasLiveOrder"`;
+const STORE_PLACED = `
+  WITH reserved AS (UPDATE animals SET status = $1 WHERE id = $2)
+  INSERT INTO orders (${columns.listInserted()}) VALUES (${columns.listInserted((place) => `$${place + 2}`)})
+  RETURNING id`;
+
+const STORE_ENDED = `
+  WITH ended AS (
+    UPDATE orders SET status = changed.status, updated_at = changed.updated_at
+    FROM unnest($1::bigint[], $2::text[], $3::timestamptz[]) AS changed (id, status, updated_at)
+    WHERE orders.id = changed.id
+  )
+  UPDATE animals SET status = changed.status
+  FROM unnest($4::bigint[], $5::text[]) AS changed (id, status)
+  WHERE animals.id = changed.id`;
 
 export class TypeOrmOrderRepository implements OrderRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -34,15 +58,14 @@ export class TypeOrmOrderRepository implements OrderRepository {
     transaction?: Transaction,
   ): Promise<Order> {
     const place = async (manager: EntityManager) => {
-      await manager.findOne(accountSchema, { select: { id: true }, where: { id: accountId }, lock: LOCKED });
-      // Each begins with the lock held, so it sees every order before it.
-      const placedOrders = await manager.countBy(orderSchema, { accountId, status: 'placed' });
+      await manager.query(LOCK_ACCOUNT, [accountId]);
       const stored = await manager.findOne(animalSchema, { where: { id: animalId }, lock: LOCKED });
-      const hasLiveOrder = await manager.existsBy(orderSchema, { animalId, status: hasStatus(...LIVE_ORDER_STATUSES) });
-      const { order, animal } = decide({ animal: stored ?? undefined, hasLiveOrder, placedOrders });
-      const { identifiers } = await manager.insert(orderSchema, { ...order });
-      await manager.update(animalSchema, { id: animalId }, { status: animal.status });
-      return { ...order, id: BigInt(identifiers[0]?.['id'] as string) as OrderId };
+      // It begins with both locks held, so it sees every order before this one.
+      const [counted] = await manager.query<[Omit<PlacementState, 'animal'>]>(COUNT, [accountId, animalId]);
+      const { order, animal } = decide({ animal: stored ?? undefined, ...counted });
+      const values = [animal.status, animal.id, ...columns.valuesOf([order]).flat()];
+      const [{ id }] = await manager.query<[{ readonly id: string }]>(STORE_PLACED, values);
+      return { ...order, id: BigInt(id) as OrderId };
     };
     return inTransaction(this.dataSource, place, { within: transaction });
   }
@@ -110,23 +133,14 @@ export class TypeOrmOrderRepository implements OrderRepository {
   }
 }
 
-/** One statement for each table, however many there are. */
 async function store(manager: EntityManager, ended: readonly EndedOrder[]): Promise<void> {
   const orders = ended.map(({ order }) => order);
-  await manager.query(
-    `UPDATE orders SET status = ended.status, updated_at = ended.updated_at
-    FROM unnest($1::bigint[], $2::text[], $3::timestamptz[]) AS ended (id, status, updated_at)
-    WHERE orders.id = ended.id`,
-    [
-      orders.map(({ id }) => id),
-      orders.map(({ status }) => status),
-      orders.map(({ updatedAt }) => new Date(updatedAt)),
-    ],
-  );
   const animals = ended.flatMap(({ animal }) => animal ?? []);
-  await manager.query(
-    `UPDATE animals SET status = changed.status
-    FROM unnest($1::bigint[], $2::text[]) AS changed (id, status) WHERE animals.id = changed.id`,
-    [animals.map(({ id }) => id), animals.map(({ status }) => status)],
-  );
+  await manager.query(STORE_ENDED, [
+    orders.map(({ id }) => id),
+    orders.map(({ status }) => status),
+    orders.map(({ updatedAt }) => new Date(updatedAt)),
+    animals.map(({ id }) => id),
+    animals.map(({ status }) => status),
+  ]);
 }
