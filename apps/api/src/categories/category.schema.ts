@@ -1,6 +1,6 @@
 import { type Category, MAX_NAME_LENGTH } from '@adoption-store/domain';
-import { ResourceSchemas } from '../responses/resource-schemas.js';
-import { type Described, int64, object } from '../openapi/schema.js';
+import { ResourceSchemas } from '../http/resource-schemas.js';
+import { type Described, int64, object } from '../http/schema.js';
 
 export const CATS = { id: 1, name: 'Cats' };
 

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { localAddress } from '@adoption-store/config';
 import { CSS, fixedFile, type FixedFile, HTML, SCRIPT, sendFixedFile } from '@adoption-store/web';
 import type { FastifyInstance } from 'fastify';
-import { JSON_TYPE } from '../errors/error-codes.js';
-import { servePublicly } from '../routing/public-route.js';
+import { JSON_TYPE } from '../http/error-codes.js';
+import { servePublicly } from '../http/public-route.js';
 import { referencePage } from './reference-page.js';
 
 // The page loads nothing from other hosts and sends nothing to them, because users paste their key into it.

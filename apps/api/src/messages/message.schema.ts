@@ -1,6 +1,6 @@
 import { MAX_MESSAGE_LENGTH, type Message, MESSAGE_STATUSES } from '@adoption-store/domain';
-import { ResourceSchemas } from '../responses/resource-schemas.js';
-import { type Described, object, openSet, schemaRef, time } from '../openapi/schema.js';
+import { ResourceSchemas } from '../http/resource-schemas.js';
+import { type Described, object, openSet, schemaRef, time } from '../http/schema.js';
 
 export interface PresentedMessage extends Pick<Message, 'id' | 'status'> {
   readonly message: string;

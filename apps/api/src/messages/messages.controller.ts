@@ -2,12 +2,12 @@ import { GetMessage, QueueMessage } from '@adoption-store/domain';
 import { formatTraceparent } from '@adoption-store/telemetry';
 import { Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiContext } from '../api-context.js';
+import { ApiContext } from '../http/api-context.js';
 import { Idempotency } from '../idempotency/idempotency.js';
-import { JsonBody } from '../requests/json-body.decorator.js';
-import { RequiresScope } from '../scopes/required-scope.js';
-import { Stability } from '../stability/stability.js';
-import { loggedId, traceOf } from '../observability/request-trace.js';
+import { JsonBody } from '../http/json-body.decorator.js';
+import { RequiresScope } from '../http/required-scope.js';
+import { Stability } from '../http/stability.js';
+import { loggedId, traceOf } from '../http/request-trace.js';
 import { NewMessageBody } from './new-message.body.js';
 import { presentMessage } from './present-message.js';
 

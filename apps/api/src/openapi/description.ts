@@ -15,12 +15,12 @@ import { categorySchemas } from '../categories/category.schema.js';
 import { errorSchemas, refusalResponses } from './errors.js';
 import { headers } from './headers.js';
 import { messageSchemas } from '../messages/message.schema.js';
-import { petSchemas } from '../pets/pet.schema.js';
-import { orderSchemas } from '../store/order.schema.js';
+import { petSchemas } from '../animals/animal.schema.js';
+import { orderSchemas } from '../orders/order.schema.js';
 import { parameters } from './parameters.js';
 import { paths } from './paths.js';
-import { rateLimitSchemas } from './rate-limit.js';
-import type { Described } from './schema.js';
+import { rateLimitSchemas } from '../limits/rate-limit.schema.js';
+import type { Described } from '../http/schema.js';
 
 const rows = FIXED_PLANS.map((name) => {
   const { perMinute, perDay } = limitsOf(plan(name));

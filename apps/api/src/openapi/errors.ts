@@ -7,11 +7,11 @@ import {
   preconditionFailed,
   tooManyOrders,
 } from '@adoption-store/domain';
-import { type ErrorCode, errorStatuses } from '../errors/error-codes.js';
-import { MAX_URL_LENGTH } from '../requests/framing.js';
-import { MAX_BODY_BYTES } from '../requests/request-body.js';
+import { type ErrorCode, errorStatuses } from '../http/error-codes.js';
+import { MAX_URL_LENGTH } from '../http/framing.js';
+import { MAX_BODY_BYTES } from '../http/request-body.js';
 import { headers as described, type HeaderName, withHeaders } from './headers.js';
-import { type Described, json, object, openSet, ref, schemaRef } from './schema.js';
+import { type Described, json, object, openSet, ref, schemaRef } from '../http/schema.js';
 
 /** The meaning of each code, which is also an example of its message. The compiler requires one for each. */
 const MEANINGS: Readonly<Record<ErrorCode, string>> = {

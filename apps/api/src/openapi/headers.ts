@@ -1,5 +1,5 @@
-import { encodeCursor } from '../responses/next-page.js';
-import { type Described, ref } from './schema.js';
+import { encodeCursor } from '../http/pages.js';
+import { type Described, ref } from '../http/schema.js';
 
 export const ENTITY_TAG = '"5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef"';
 export const CURSOR = encodeCursor('pets', 2n);

@@ -1,6 +1,6 @@
 import { ANSWER_TTL, DEFAULT_PAGE_SIZE, HOUR, MAX_KEY_LENGTH, MAX_PAGE_SIZE } from '@adoption-store/domain';
 import { CURSOR, ENTITY_TAG } from './headers.js';
-import { type Described, ref } from './schema.js';
+import { type Described, ref } from '../http/schema.js';
 
 /** Parameters of more than one operation. */
 export const parameters = {

@@ -3,22 +3,22 @@ import { getPetDeprecation } from '@adoption-store/web';
 import type { Type } from '@nestjs/common';
 import { CategoriesController } from '../categories/categories.controller.js';
 import { CATS } from '../categories/category.schema.js';
-import { deprecationHeaders } from '../stability/deprecation.js';
-import { type StabilityLevel, stabilityOf } from '../stability/stability.js';
+import { deprecationHeaders } from '../http/deprecation.js';
+import { type StabilityLevel, stabilityOf } from '../http/stability.js';
 import { QUEUED } from '../messages/message.schema.js';
 import { MessagesController } from '../messages/messages.controller.js';
-import { PetChangesController } from '../pets/pet-changes.controller.js';
-import { LUNA } from '../pets/pet.schema.js';
-import { PetsController } from '../pets/pets.controller.js';
-import { RateLimitController } from '../rate-limiting/rate-limit.controller.js';
-import { requiredScope } from '../scopes/required-scope.js';
-import { PLACED } from '../store/order.schema.js';
-import { StoreOrdersController } from '../store/store-orders.controller.js';
+import { PetChangesController } from '../animals/animal-changes.controller.js';
+import { LUNA } from '../animals/animal.schema.js';
+import { PetsController } from '../animals/animals.controller.js';
+import { RateLimitController } from '../limits/rate-limit.controller.js';
+import { requiredScope } from '../http/required-scope.js';
+import { PLACED } from '../orders/order.schema.js';
+import { StoreOrdersController } from '../orders/orders.controller.js';
 import { refusal, refusals } from './errors.js';
 import { type HeaderName, withHeaders } from './headers.js';
 import { parameter, parameterIn, pathId } from './parameters.js';
-import { NOBODY_BANNED } from './rate-limit.js';
-import { type Described, json, mergePatch, schemaRef } from './schema.js';
+import { NOBODY_BANNED } from '../limits/rate-limit.schema.js';
+import { type Described, json, mergePatch, schemaRef } from '../http/schema.js';
 
 /** An operation's name, texts and labels, and the parts of its parameters and responses. */
 interface Operation extends Described {

@@ -7,7 +7,7 @@ import { Controller, Get, Module } from '@nestjs/common';
 import { APP_GUARD, NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { description } from '../../src/openapi/description.js';
-import { ScopesGuard } from '../../src/scopes/scopes.guard.js';
+import { ScopesGuard } from '../../src/accounts/scopes.guard.js';
 import { useApi } from '../support/api.js';
 import { expectError, expectHeadError } from '../support/expectations.js';
 import { bearer, rawHead, sendOnce } from '../support/pets-client.js';

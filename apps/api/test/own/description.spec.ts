@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { limitsOf, plan } from '@adoption-store/domain';
 import { DEPRECATIONS, getPetDeprecation, readQuickStarts } from '@adoption-store/web';
 import { describe, expect, it } from '@jest/globals';
-import { errorStatuses } from '../../src/errors/error-codes.js';
+import { errorStatuses } from '../../src/http/error-codes.js';
 import { referencePage } from '../../src/docs/reference-page.js';
 import { description, descriptionText } from '../../src/openapi/description.js';
 import { operations as byName } from '../../src/openapi/operations.js';

@@ -1,0 +1,55 @@
+import { MERGE_PATCH } from './json-body.decorator.js';
+
+/** A part of the description: a JSON Schema, a response, an operation. Linters and tests check it, not the compiler. */
+export type Described = Readonly<Record<string, unknown>>;
+
+export function ref(section: 'schemas' | 'parameters' | 'headers' | 'responses', name: string): Described {
+  return { $ref: `#/components/${section}/${name}` };
+}
+
+export function schemaRef(name: string): Described {
+  return ref('schemas', name);
+}
+
+/** An object that requires all these properties. */
+export function object(description: string, properties: Described, example?: Described): Described {
+  const examples = example && [example];
+  return { type: 'object', description, required: Object.keys(properties), properties, examples };
+}
+
+/** A signed 64-bit integer. */
+export function int64(description: string, example: number): Described {
+  return { type: 'integer', format: 'int64', description, examples: [example] };
+}
+
+/** One of these words: for requests, where another is refused. */
+export function oneOf(words: readonly string[], description: string): Described {
+  return { type: 'string', enum: [...words], description, examples: words.slice(0, 1) };
+}
+
+/** One of these words, or one that is added later: for responses, so that generated clients take a word of tomorrow. */
+export function openSet(words: readonly string[], description: string): Described {
+  const listed = words.map((word) => `\`${word}\``).join(', ');
+  return {
+    type: 'string',
+    description: `${description} One of ${listed}; more may be added.`,
+    'x-extensible-enum': [...words],
+    examples: words.slice(0, 1),
+  };
+}
+
+export function time(description: string): Described {
+  return { type: 'string', format: 'date-time', description, examples: ['2026-11-21T12:00:00.000Z'] };
+}
+
+/** A JSON body with named examples. */
+export function json(schema: Described, examples: Described): Described {
+  const named = Object.entries(examples).map(([name, value]) => [name, { value }]);
+  return { 'application/json': { schema, examples: Object.fromEntries(named) as Described } };
+}
+
+/** A body that may be sent as a JSON Merge Patch or as JSON. */
+export function mergePatch(schema: Described, examples: Described): Described {
+  const [content] = Object.values(json(schema, examples));
+  return Object.fromEntries(MERGE_PATCH.map((mediaType) => [mediaType, content]));
+}
