@@ -14,11 +14,11 @@ import { RequestFormGuard } from './http/request-form.guard.js';
 import { RouteTable } from './http/route-table.js';
 import { UnknownRoutesController } from './http/unknown-routes.controller.js';
 import { MessagesController } from './messages/messages.controller.js';
-import { PetChangesController } from './animals/animal-changes.controller.js';
-import { PetsController } from './animals/animals.controller.js';
-import { RateLimitController } from './limits/rate-limit.controller.js';
+import { AnimalChangesController } from './animals/animal-changes.controller.js';
+import { AnimalsController } from './animals/animals.controller.js';
+import { LimitsController } from './limits/limits.controller.js';
 import { ScopesGuard } from './accounts/scopes.guard.js';
-import { StoreOrdersController } from './orders/orders.controller.js';
+import { OrdersController } from './orders/orders.controller.js';
 
 export interface ApiParts {
   readonly application: Application;
@@ -36,12 +36,12 @@ export class ApiModule {
       module: ApiModule,
       imports: [UseCasesModule.of(application), ThrottlerModule.forRoot({ throttlers })],
       controllers: [
-        PetsController,
-        PetChangesController,
+        AnimalsController,
+        AnimalChangesController,
         CategoriesController,
-        StoreOrdersController,
+        OrdersController,
         MessagesController,
-        RateLimitController,
+        LimitsController,
         UnknownRoutesController,
       ],
       providers: [

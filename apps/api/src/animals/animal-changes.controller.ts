@@ -6,15 +6,15 @@ import { JsonBody, MERGE_PATCH } from '../http/json-body.decorator.js';
 import { pathId } from '../http/validation.js';
 import { RequiresScope } from '../http/required-scope.js';
 import { Stability } from '../http/stability.js';
-import { PetPatchBody } from './animal-patch.body.js';
-import { petTag, presentPet } from './present-animal.js';
+import { AnimalPatchBody } from './animal-patch.body.js';
+import { animalTag, presentAnimal } from './present-animal.js';
 
 const PET_ID = pathId('petId');
 
 /** The operations on a stored animal. They stay when `GET /v1/pets/{petId}` is removed. */
 @Controller('v1/pets/:petId')
 @Stability('beta')
-export class PetChangesController {
+export class AnimalChangesController {
   constructor(
     private readonly changeAnimal: ChangeAnimal,
     private readonly withdrawAnimal: WithdrawAnimal,
@@ -24,13 +24,13 @@ export class PetChangesController {
   @RequiresScope('pets:write')
   async change(
     @Param('petId', PET_ID) id: bigint,
-    @JsonBody(PetPatchBody, MERGE_PATCH) change: PetPatchBody,
+    @JsonBody(AnimalPatchBody, MERGE_PATCH) change: AnimalPatchBody,
     @IfMatch() versions: readonly string[] | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const animal = await this.changeAnimal.execute({ id, change, versions });
-    reply.header('etag', petTag(animal));
-    return presentPet(animal);
+    reply.header('etag', animalTag(animal));
+    return presentAnimal(animal);
   }
 
   @Delete()

@@ -1,15 +1,15 @@
 import type { AnimalChangeInput, PetStatus } from '@adoption-store/domain';
 import type { Given } from '../http/validation.js';
-import { petSchemas } from './animal.schema.js';
+import { animalSchemas } from './animal.schema.js';
 
 /** The body of PATCH /v1/pets/{petId}: a JSON Merge Patch (RFC 7396). No field can be removed, so null is refused. */
-export class PetPatchBody implements Given<AnimalChangeInput> {
-  @petSchemas.field('PetPatch')
+export class AnimalPatchBody implements Given<AnimalChangeInput> {
+  @animalSchemas.field('PetPatch')
   readonly name!: string | undefined;
 
-  @petSchemas.field('PetPatch')
+  @animalSchemas.field('PetPatch')
   readonly categoryId!: bigint | undefined;
 
-  @petSchemas.field('PetPatch')
+  @animalSchemas.field('PetPatch')
   readonly status!: PetStatus | undefined;
 }

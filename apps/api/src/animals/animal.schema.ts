@@ -4,7 +4,7 @@ import { type Described, int64, object, oneOf, openSet, schemaRef } from '../htt
 
 export const LUNA = { id: 1, name: 'Luna', categoryId: 1, status: 'available' };
 
-const newPet = {
+const newAnimal = {
   name: {
     type: 'string',
     minLength: 1,
@@ -18,27 +18,27 @@ const newPet = {
   status: { ...schemaRef('PetStatus'), description: '`available` by default.' },
 } satisfies Record<keyof NewAnimal, Described>;
 
-const pet = {
+const animal = {
   id: int64('Unique identifier, assigned by the service on creation.', 1),
-  ...newPet,
+  ...newAnimal,
   status: openSet(PET_STATUSES, 'The progress of the adoption.'),
 } satisfies Record<keyof Animal, Described>;
 
 /** `PetStatus` is for requests: a response may have a status that is added later. */
-export const petSchemas = new ResourceSchemas({
-  Pet: object('An animal.', pet, LUNA),
+export const animalSchemas = new ResourceSchemas({
+  Pet: object('An animal.', animal, LUNA),
   NewPet: {
     type: 'object',
     description: 'An animal to add.',
     required: ['name', 'categoryId'],
-    properties: newPet,
+    properties: newAnimal,
     examples: [{ name: 'Bella', categoryId: 1 }],
   },
   PetPatch: {
     type: 'object',
     description: 'The fields to change, at least one. The others stay.',
     minProperties: 1,
-    properties: { ...newPet, status: schemaRef('PetStatus') },
+    properties: { ...newAnimal, status: schemaRef('PetStatus') },
     examples: [{ name: 'Bella' }],
   },
   PetStatus: oneOf(PET_STATUSES, 'Whether the animal can be adopted.'),

@@ -10,12 +10,12 @@ import { JsonBody } from '../http/json-body.decorator.js';
 import { addPageHeaders } from '../http/pages.js';
 import { ValidQuery } from '../http/valid-query.decorator.js';
 import { RequiresScope } from '../http/required-scope.js';
-import { ListPetsQuery, PETS_CURSOR } from './list-animals.query.js';
-import { NewPetBody } from './new-animal.body.js';
-import { petTag, presentPet, presentPets } from './present-animal.js';
+import { ListAnimalsQuery, ANIMALS_CURSOR } from './list-animals.query.js';
+import { NewAnimalBody } from './new-animal.body.js';
+import { animalTag, presentAnimal, presentAnimals } from './present-animal.js';
 
 @Controller('v1/pets')
-export class PetsController {
+export class AnimalsController {
   constructor(
     private readonly context: ApiContext,
     private readonly idempotency: Idempotency,
@@ -27,26 +27,26 @@ export class PetsController {
   @Get()
   @RequiresScope('pets:read')
   async list(
-    @ValidQuery(ListPetsQuery) query: ListPetsQuery,
+    @ValidQuery(ListAnimalsQuery) query: ListAnimalsQuery,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Buffer> {
     const { items, next } = await this.listAnimals.execute(query);
-    const body = presentPets(items);
-    addPageHeaders(request, reply, { address: this.url(request), query, resource: PETS_CURSOR, body, next });
+    const body = presentAnimals(items);
+    addPageHeaders(request, reply, { address: this.url(request), query, resource: ANIMALS_CURSOR, body, next });
     return body;
   }
 
   @Post()
   @RequiresScope('pets:write')
   add(
-    @JsonBody(NewPetBody) body: NewPetBody,
+    @JsonBody(NewAnimalBody) body: NewAnimalBody,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     return this.idempotency.once(request, reply, async (transaction) => {
       const animal = await this.addAnimal.execute(body, transaction);
-      return { body: presentPet(animal), location: `${this.url(request)}/${animal.id}` };
+      return { body: presentAnimal(animal), location: `${this.url(request)}/${animal.id}` };
     });
   }
 
@@ -66,8 +66,8 @@ export class PetsController {
     if (id === undefined)
       throw new HttpRefusal('not_found', 'petId must be a 64-bit integer, so there is no such animal');
     const animal = await this.getAnimal.execute(id);
-    reply.header('etag', petTag(animal));
-    return presentPet(animal);
+    reply.header('etag', animalTag(animal));
+    return presentAnimal(animal);
   }
 
   private url(request: FastifyRequest): string {

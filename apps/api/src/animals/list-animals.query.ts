@@ -3,10 +3,10 @@ import { Cursor, Int64s, Limit, OneOf } from '../http/query-parameters.js';
 import type { ListQuery, Parameter } from '../http/pages.js';
 
 /** The name of this list in its cursors. */
-export const PETS_CURSOR = 'pets';
+export const ANIMALS_CURSOR = 'pets';
 
 /** The query of GET /v1/pets. Each parameter may occur once, except `id` and `categoryId`. */
-export class ListPetsQuery implements ListAnimalsInput, ListQuery {
+export class ListAnimalsQuery implements ListAnimalsInput, ListQuery {
   @Limit()
   limit?: number;
 
@@ -19,7 +19,7 @@ export class ListPetsQuery implements ListAnimalsInput, ListQuery {
   @Int64s('categoryId')
   categoryIds?: bigint[];
 
-  @Cursor(PETS_CURSOR)
+  @Cursor(ANIMALS_CURSOR)
   after?: bigint;
 
   parameters(): readonly Parameter[] {

@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { HttpRefusal } from './error-codes.js';
 import { NewMessageBody } from '../messages/new-message.body.js';
-import { ListPetsQuery, PETS_CURSOR } from '../animals/list-animals.query.js';
-import { NewPetBody } from '../animals/new-animal.body.js';
+import { ListAnimalsQuery, ANIMALS_CURSOR } from '../animals/list-animals.query.js';
+import { NewAnimalBody } from '../animals/new-animal.body.js';
 import { encodeCursor } from './pages.js';
 import { ListOrdersQuery } from '../orders/list-orders.query.js';
 import { NewOrderBody } from '../orders/new-order.body.js';
@@ -175,7 +175,7 @@ describe('a body of a request', () => {
       const before = performance.now();
       try {
         const value = parseJson(bytes);
-        if (typeof value === 'object' && value !== null) validated(NewPetBody, value);
+        if (typeof value === 'object' && value !== null) validated(NewAnimalBody, value);
       } catch {
         // A refused text has been parsed too.
       }
@@ -196,10 +196,10 @@ describe('a body of a request', () => {
 
 /** The exposed properties of each class. */
 const EXPOSED = new Map<new () => object, readonly string[]>([
-  [NewPetBody, ['name', 'categoryId', 'status']],
+  [NewAnimalBody, ['name', 'categoryId', 'status']],
   [NewOrderBody, ['petId']],
   [NewMessageBody, ['message']],
-  [ListPetsQuery, ['limit', 'status', 'ids', 'after']],
+  [ListAnimalsQuery, ['limit', 'status', 'ids', 'after']],
   [ListOrdersQuery, ['limit', 'status', 'after']],
 ]);
 
@@ -212,7 +212,7 @@ const value = fc.oneof(
   fc.array(fc.bigInt()),
   fc.array(fc.string()),
   fc.dictionary(fc.string(), fc.bigInt()),
-  fc.bigInt({ min: 1n, max: 10n }).map((after) => encodeCursor(PETS_CURSOR, after)),
+  fc.bigInt({ min: 1n, max: 10n }).map((after) => encodeCursor(ANIMALS_CURSOR, after)),
 );
 const names = ['name', 'categoryId', 'status', 'petId', 'message', 'id', 'limit', 'cursor', 'other', 'constructor'];
 const given = fc.record(Object.fromEntries(names.map((name) => [name, value])), { requiredKeys: [] });

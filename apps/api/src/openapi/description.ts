@@ -15,7 +15,7 @@ import { categorySchemas } from '../categories/category.schema.js';
 import { errorSchemas, refusalResponses } from './errors.js';
 import { headers } from './headers.js';
 import { messageSchemas } from '../messages/message.schema.js';
-import { petSchemas } from '../animals/animal.schema.js';
+import { animalSchemas } from '../animals/animal.schema.js';
 import { orderSchemas } from '../orders/order.schema.js';
 import { parameters } from './parameters.js';
 import { paths } from './paths.js';
@@ -128,7 +128,7 @@ export const description: Described = {
       },
     },
     schemas: {
-      ...petSchemas.described,
+      ...animalSchemas.described,
       ...categorySchemas.described,
       ...errorSchemas,
       ...orderSchemas.described,

@@ -7,13 +7,13 @@ import { deprecationHeaders } from '../http/deprecation.js';
 import { type StabilityLevel, stabilityOf } from '../http/stability.js';
 import { QUEUED } from '../messages/message.schema.js';
 import { MessagesController } from '../messages/messages.controller.js';
-import { PetChangesController } from '../animals/animal-changes.controller.js';
+import { AnimalChangesController } from '../animals/animal-changes.controller.js';
 import { LUNA } from '../animals/animal.schema.js';
-import { PetsController } from '../animals/animals.controller.js';
-import { RateLimitController } from '../limits/rate-limit.controller.js';
+import { AnimalsController } from '../animals/animals.controller.js';
+import { LimitsController } from '../limits/limits.controller.js';
 import { requiredScope } from '../http/required-scope.js';
 import { PLACED } from '../orders/order.schema.js';
-import { StoreOrdersController } from '../orders/orders.controller.js';
+import { OrdersController } from '../orders/orders.controller.js';
 import { refusal, refusals } from './errors.js';
 import { type HeaderName, withHeaders } from './headers.js';
 import { parameter, parameterIn, pathId } from './parameters.js';
@@ -94,12 +94,12 @@ const notModified = (stability: StabilityLevel | undefined, own: Described = {})
   headers: { ...withHeaders('ETag', ...(stability === undefined ? [] : (['X-Stability'] as const))), ...own },
 });
 
-const pets = operations('Pets', PetsController);
-const petChanges = operations('Pets', PetChangesController);
+const pets = operations('Pets', AnimalsController);
+const petChanges = operations('Pets', AnimalChangesController);
 const categories = operations('Categories', CategoriesController);
-const orders = operations('Store', StoreOrdersController);
+const orders = operations('Store', OrdersController);
 const messages = operations('Messages', MessagesController);
-const limits = operations('Limits', RateLimitController);
+const limits = operations('Limits', LimitsController);
 
 const page = (schema: string, ...items: readonly Described[]): Described =>
   json({ type: 'array', items: schemaRef(schema) }, { page: items, 'nothing found': [] });

@@ -17,7 +17,7 @@ const ORDER_ID = pathId('orderId');
 
 @Controller('v1/store/orders')
 @Stability('beta')
-export class StoreOrdersController {
+export class OrdersController {
   constructor(
     private readonly context: ApiContext,
     private readonly idempotency: Idempotency,

@@ -7,7 +7,7 @@ import { RequiresNoScope } from '../http/required-scope.js';
 import { resetSeconds, setLimitHeaders } from './limit-headers.js';
 
 @Controller('v1/rate_limit')
-export class RateLimitController {
+export class LimitsController {
   constructor(
     private readonly meter: MeterRequest,
     private readonly context: ApiContext,
