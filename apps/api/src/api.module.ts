@@ -3,6 +3,7 @@ import { UseCasesModule } from '@adoption-store/web';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { ThrottlerModule } from '@nestjs/throttler';
+import { AddressLimits } from './http/address-limits.js';
 import { ApiContext } from './http/api-context.js';
 import { BearerAuthGuard } from './accounts/bearer-auth.guard.js';
 import { ErrorFilter } from './http/error.filter.js';
@@ -48,6 +49,7 @@ export class ApiModule {
         { provide: ApiContext, useValue: context },
         { provide: RouteTable, useValue: routes },
         { provide: RequestLimits, useValue: limits },
+        { provide: AddressLimits, useExisting: RequestLimits },
         Idempotency,
         // The order matters: authentication, the limits, the scope, the request itself.
         { provide: APP_GUARD, useClass: BearerAuthGuard },

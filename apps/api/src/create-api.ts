@@ -11,7 +11,8 @@ import { ApiModule } from './api.module.js';
 import { serveDocs } from './docs/docs-routes.js';
 import { ApiContext } from './http/api-context.js';
 import { servePublicly } from './http/public-route.js';
-import { requestId, routeEveryMethod } from './http/framing.js';
+import { routeEveryMethod } from './http/framing.js';
+import { requestId } from './http/request-id.js';
 import { answerConditionally } from './http/conditions.js';
 import type { ParserError } from './http/parser-errors.js';
 import { addRequestHooks } from './http/request-hooks.js';
@@ -21,10 +22,9 @@ import { RequestLimits } from './limits/request-limits.js';
 import { RouteTable } from './http/route-table.js';
 import { SocketRefusals } from './http/socket-refusals.js';
 import { AccessLog } from './http/access-log.js';
-import { ApiMetrics } from './http/api-metrics.js';
-import type { RequestObserver } from './http/request-observers.js';
-import { traceRequests } from './http/request-spans.js';
-import { observeRequests } from './http/observe-requests.js';
+import { ApiMetrics } from './http/metrics.js';
+import { observeRequests, type RequestObserver } from './http/observers.js';
+import { traceRequests } from './http/traces.js';
 
 export { ApiMetrics };
 

@@ -13,7 +13,7 @@ import { logDependencies, openLog, openTracing, type PageServer, servePages } fr
 import { OpenConnections } from '@adoption-store/web';
 import { createApi } from './create-api.js';
 import { demoKey, seedCatalogue } from './demo.js';
-import { ApiMetrics } from './http/api-metrics.js';
+import { ApiMetrics } from './http/metrics.js';
 
 /** Connections that wait to be accepted. A client's kernel retries a further one, seconds later. */
 const BACKLOG = 4_096;

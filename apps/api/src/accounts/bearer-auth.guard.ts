@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { Authenticate, type Caller, UnusableKey } from '@adoption-store/domain';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AddressLimits } from '../http/address-limits.js';
 import { errorStatuses, HttpRefusal, isRefusal } from '../http/error-codes.js';
-import { addressOf, setLimitHeaders } from '../limits/limit-headers.js';
-import { RequestLimits } from '../limits/request-limits.js';
+import { isRepeated } from '../http/framing.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -21,7 +21,7 @@ const CREDENTIALS = /^bearer (?=.{1,256}$)([A-Za-z0-9\-._~+/]+={0,2})$/i;
 export class BearerAuthGuard implements CanActivate {
   constructor(
     private readonly authenticate: Authenticate,
-    private readonly limits: RequestLimits,
+    private readonly limits: AddressLimits,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -34,8 +34,9 @@ export class BearerAuthGuard implements CanActivate {
       if (!isRefusal(error) || errorStatuses[error.code] !== 401) throw error;
       if (error instanceof UnusableKey) request.unusableKey = error.owner;
       // A request without a valid key counts against its address. If the address is over its limit, the answer is 429.
-      const verdict = await this.limits.count(addressOf(request));
-      throw setLimitHeaders(http.getResponse<FastifyReply>(), verdict, this.limits.clock.now()) ?? error;
+      const { headers, refusal } = await this.limits.countAddress(request.ip);
+      http.getResponse<FastifyReply>().headers(headers);
+      throw refusal ?? error;
     }
   }
 }
@@ -54,9 +55,4 @@ function bearerToken({ headers, rawHeaders }: IncomingMessage): string {
     throw new HttpRefusal('invalid_api_key', 'the Authorization header must be "Bearer <API key>"');
   }
   return token;
-}
-
-/** Whether a header was sent more than once; `rawHeaders` is name, value, name, value … */
-export function isRepeated(rawHeaders: readonly string[], name: string): boolean {
-  return rawHeaders.filter((each, index) => index % 2 === 0 && each.toLowerCase() === name).length > 1;
 }

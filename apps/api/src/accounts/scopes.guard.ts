@@ -1,7 +1,7 @@
 import { requireScope } from '@adoption-store/domain';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { NO_ROUTE, shownRoute } from '../http/request-observers.js';
+import { NO_ROUTE, shownRoute } from '../http/observers.js';
 import type { Handler } from '../http/handler-metadata.js';
 import { requiredScope } from '../http/required-scope.js';
 

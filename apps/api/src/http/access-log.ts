@@ -1,6 +1,7 @@
 import { continueTrace, type Log, type TraceContext } from '@adoption-store/telemetry';
-import { NO_ROUTE, type Observe, type RequestObserver, type SocketAnswer } from './request-observers.js';
-import { loggedId, traceOf } from './request-trace.js';
+import { NO_ROUTE, type Observe, type RequestObserver, type SocketAnswer } from './observers.js';
+import { loggedId } from './request-id.js';
+import { traceOf } from './traces.js';
 
 // Probes repeat these every few seconds, so only failures are logged.
 const HEALTH = ['/livez', '/readyz'];

@@ -2,12 +2,12 @@ import { InsufficientScope } from '@adoption-store/domain';
 import { stackOf } from '@adoption-store/web';
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AddressLimits } from './address-limits.js';
 import { ApiContext } from './api-context.js';
 import { errorBody, errorStatuses, HttpRefusal, isRefusal, JSON_TYPE } from './error-codes.js';
-import { addressOf, hasLimits, setLimitHeaders } from '../limits/limit-headers.js';
-import { shownRoute } from './request-observers.js';
-import { loggedId, traceOf } from './request-trace.js';
-import { RequestLimits } from '../limits/request-limits.js';
+import { shownRoute } from './observers.js';
+import { loggedId } from './request-id.js';
+import { traceOf } from './traces.js';
 
 /** RFC 6750 §3. */
 const CHALLENGE = 'Bearer realm="animal-adoption-store"';
@@ -17,7 +17,7 @@ const RETRY_AFTER_SECONDS = '1';
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   constructor(
-    private readonly limits: RequestLimits,
+    private readonly limits: AddressLimits,
     private readonly context: ApiContext,
   ) {}
 
@@ -25,7 +25,7 @@ export class ErrorFilter implements ExceptionFilter {
     const http = host.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
-    const error = hasLimits(reply) ? thrown : await this.judgeAddress(thrown, request, reply);
+    const error = reply.hasHeader('ratelimit') ? thrown : await this.judgeAddress(thrown, request, reply);
     const body = isRefusal(error)
       ? errorBody(error.code, error.message)
       : errorBody('internal_error', 'an unexpected error happened; it has been recorded');
@@ -48,10 +48,10 @@ export class ErrorFilter implements ExceptionFilter {
    * Errors of the server don't count.
    */
   private async judgeAddress(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-    const address = addressOf(request);
     const isOurs = !isRefusal(error) || errorStatuses[error.code] >= 500;
-    const verdict = await (isOurs ? this.limits.look(address) : this.limits.count(address));
-    const refusal = setLimitHeaders(reply, verdict, this.limits.clock.now());
+    const { ip } = request;
+    const { headers, refusal } = await (isOurs ? this.limits.lookAtAddress(ip) : this.limits.countAddress(ip));
+    reply.headers(headers);
     return isOurs ? error : (refusal ?? error);
   }
 

@@ -1,21 +1,12 @@
-import { randomUUID } from 'node:crypto';
-import { type IncomingMessage, METHODS } from 'node:http';
+import { METHODS } from 'node:http';
 import { HOST } from '@adoption-store/web';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { isRepeated } from '../accounts/bearer-auth.guard.js';
 import { HttpRefusal } from './error-codes.js';
 
 export const MAX_URL_LENGTH = 8 * 1024;
 
 // The pattern that Node uses; Node has already answered 100-continue.
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
-const REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/;
-
-/** The client's own request id if it is valid, otherwise a new one. */
-export function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string {
-  const own = headers['x-request-id'];
-  return typeof own === 'string' && REQUEST_ID.test(own) ? own : randomUUID();
-}
 
 export function fragmentRefusal(): HttpRefusal {
   return new HttpRefusal('bad_request', 'the URL must not have a fragment; a # that is data is written as %23');
@@ -54,4 +45,9 @@ export function routeEveryMethod(fastify: FastifyInstance): void {
     // "No body" means that Fastify doesn't read it: JsonBody reads it after the guards.
     fastify.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   }
+}
+
+/** Whether a header was sent more than once; `rawHeaders` is name, value, name, value … */
+export function isRepeated(rawHeaders: readonly string[], name: string): boolean {
+  return rawHeaders.filter((each, index) => index % 2 === 0 && each.toLowerCase() === name).length > 1;
 }

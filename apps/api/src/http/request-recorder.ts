@@ -1,8 +1,8 @@
 import type { KeyRequester, RecordRequest, Refusal, Verdict } from '@adoption-store/domain';
 import type { FastifyRequest } from 'fastify';
 import { type ErrorCode, errorStatuses } from './error-codes.js';
-import { shownRoute } from './request-observers.js';
-import { loggedId } from './request-trace.js';
+import { shownRoute } from './observers.js';
+import { loggedId } from './request-id.js';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -9,12 +9,11 @@ import {
 } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { RequestObserver } from './request-observers.js';
+import type { AddressLimits } from './address-limits.js';
+import type { RequestObserver } from './observers.js';
 import { errorBody, HttpRefusal, JSON_TYPE } from './error-codes.js';
-import { requestId } from './framing.js';
-import { addressOf, limitHeaders, refusalOf } from '../limits/limit-headers.js';
+import { requestId } from './request-id.js';
 import { type ParserError, refusalOfParser } from './parser-errors.js';
-import type { RequestLimits } from '../limits/request-limits.js';
 import type { RouteTable } from './route-table.js';
 
 // Longest time for a request to arrive, and the interval at which Node checks for late ones.
@@ -32,7 +31,7 @@ export class SocketRefusals {
 
   constructor(
     private readonly routes: RouteTable,
-    private readonly limits: RequestLimits,
+    private readonly limits: AddressLimits,
     private readonly observers: readonly RequestObserver[],
   ) {}
 
@@ -99,9 +98,8 @@ export class SocketRefusals {
   }
 
   private async answer(socket: Socket, refused: HttpRefusal, request?: IncomingMessage): Promise<string> {
-    const verdict = await this.limits.count(addressOf({ ip: socket.remoteAddress ?? '' }));
-    const now = this.limits.clock.now();
-    const { code, message, headers } = refusalOf(verdict, now) ?? refused;
+    const { headers: limitHeaders, refusal = refused } = await this.limits.countAddress(socket.remoteAddress ?? '');
+    const { code, message, headers } = refusal;
     const error = errorBody(code, message);
     const id = request === undefined ? randomUUID() : requestId(request);
     for (const observer of this.observers) {
@@ -113,7 +111,7 @@ export class SocketRefusals {
       'content-type': JSON_TYPE,
       'x-request-id': id,
       ...headers,
-      ...limitHeaders(verdict, now),
+      ...limitHeaders,
       'content-length': String(Buffer.byteLength(body)),
       connection: 'close',
     };

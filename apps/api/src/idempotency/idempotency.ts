@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { AnswerOnce, DomainError, type DomainErrorKind, type Transaction } from '@adoption-store/domain';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isRepeated } from '../accounts/bearer-auth.guard.js';
 import { HttpRefusal } from '../http/error-codes.js';
+import { isRepeated } from '../http/framing.js';
 import { bodyOf } from '../http/json-body.decorator.js';
 
 /** The result of a request: its JSON body, and the path of the new resource. */

@@ -8,8 +8,7 @@ import {
   shownWindow,
   type Verdict,
 } from '@adoption-store/domain';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { normalizeIp } from '@nestjs/throttler';
+import type { FastifyReply } from 'fastify';
 import { HttpRefusal } from '../http/error-codes.js';
 
 const MESSAGES: Readonly<Record<Exclude<Outcome, 'admitted'>, string>> = {
@@ -41,11 +40,6 @@ export function setLimitHeaders(reply: FastifyReply, verdict: Verdict, now: Inst
   return refusalOf(verdict, now);
 }
 
-/** Whether the response already has its limit headers. */
-export function hasLimits(reply: FastifyReply): boolean {
-  return reply.hasHeader('ratelimit');
-}
-
 /** The error for a verdict, or undefined if the request was admitted. */
 export function refusalOf(verdict: Verdict, now: Instant): HttpRefusal | undefined {
   const { outcome } = verdict;
@@ -59,14 +53,6 @@ export function refusalOf(verdict: Verdict, now: Instant): HttpRefusal | undefin
 /** When the window ends, in Unix seconds. */
 export function resetSeconds({ resetsAt }: QuotaWindow): number {
   return Math.ceil(resetsAt / SECOND);
-}
-
-/**
- * The address to which requests without a valid key are counted. An IPv6 client has a whole /64, which counts as one
- * address.
- */
-export function addressOf({ ip }: Pick<FastifyRequest, 'ip'>): { readonly address: string } {
-  return { address: normalizeIp(ip) };
 }
 
 function left(window: QuotaWindow, now: Instant): string {

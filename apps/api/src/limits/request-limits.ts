@@ -1,8 +1,11 @@
 import type { Clock, MeterRequest, Source, Verdict } from '@adoption-store/domain';
-import type { ApiMetrics } from '../http/api-metrics.js';
+import { normalizeIp } from '@nestjs/throttler';
+import type { AddressLimits, Judgement } from '../http/address-limits.js';
+import type { ApiMetrics } from '../http/metrics.js';
+import { limitHeaders, refusalOf } from './limit-headers.js';
 
 /** Decides about requests by the limits, and counts the decisions for the metrics. */
-export class RequestLimits {
+export class RequestLimits implements AddressLimits {
   constructor(
     private readonly meter: MeterRequest,
     readonly clock: Clock,
@@ -16,8 +19,21 @@ export class RequestLimits {
     return verdict;
   }
 
-  /** The verdict that a request would get now, without counting one. */
-  async look(source: Source): Promise<Verdict> {
-    return this.meter.look(source);
+  async countAddress(ip: string): Promise<Judgement> {
+    return this.judged(await this.count(sourceOf(ip)));
   }
+
+  async lookAtAddress(ip: string): Promise<Judgement> {
+    return this.judged(await this.meter.look(sourceOf(ip)));
+  }
+
+  private judged(verdict: Verdict): Judgement {
+    const now = this.clock.now();
+    return { headers: limitHeaders(verdict, now), refusal: refusalOf(verdict, now) };
+  }
+}
+
+/** An IPv6 client has a whole /64, which counts as one address. */
+function sourceOf(ip: string): Source {
+  return { address: normalizeIp(ip) };
 }

@@ -7,7 +7,8 @@ import { Idempotency } from '../idempotency/idempotency.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { RequiresScope } from '../http/required-scope.js';
 import { Stability } from '../http/stability.js';
-import { loggedId, traceOf } from '../http/request-trace.js';
+import { loggedId } from '../http/request-id.js';
+import { traceOf } from '../http/traces.js';
 import { NewMessageBody } from './new-message.body.js';
 import { presentMessage } from './present-message.js';
 

@@ -1,5 +1,5 @@
 import { DEPRECATIONS } from '@adoption-store/web';
-import type { MeteredOperation } from '../http/api-metrics.js';
+import type { MeteredOperation } from '../http/metrics.js';
 import { paths } from './paths.js';
 
 /** The operations of the description by method and route, such as `GET /v1/pets/{petId}`. */

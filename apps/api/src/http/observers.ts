@@ -1,11 +1,36 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { type Observe, type RequestObserver, shownRoute } from './request-observers.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Time of `performance.now()`. Undefined once the request has been reported. */
     startedAt: number | undefined;
   }
+}
+
+/** Called after the response has been sent, `milliseconds` after the request arrived. */
+export type Observe = (request: FastifyRequest, status: number, milliseconds: number) => void;
+
+/** A request that reached no route, because it was answered on its connection. */
+export interface SocketAnswer {
+  readonly requestId: string;
+  /** Undefined if the method could not be parsed. */
+  readonly method: string | undefined;
+  readonly status: number;
+}
+
+/** Observes the API's responses. */
+export interface RequestObserver {
+  /** Called once for each route, so that work can be done in advance. */
+  readonly forRoute: (route: string) => Observe;
+  readonly onSocketAnswer: (answer: SocketAnswer) => void;
+}
+
+/** The handler of requests that match no route. */
+export const NO_ROUTE = '*';
+
+/** The route as the documentation writes it, such as `/v1/pets/{petId}`. */
+export function shownRoute(url: string): string {
+  return url.includes('*') ? NO_ROUTE : url.replace(/:(\w+)/g, '{$1}');
 }
 
 /** The status for logs and metrics of a request whose client disconnected, as in nginx. */

@@ -1,6 +1,19 @@
-import { parseTraceparent, type Tracing } from '@adoption-store/telemetry';
-import type { FastifyInstance } from 'fastify';
-import { shownRoute } from './request-observers.js';
+import { continueTrace, parseTraceparent, type Span, type TraceContext, type Tracing } from '@adoption-store/telemetry';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { shownRoute } from './observers.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The trace context; set at the first use of `traceOf`, or when the request is traced. */
+    trace?: TraceContext;
+    span?: Span;
+  }
+}
+
+/** The trace context of the request: in the client's trace if it sent one, otherwise in a new one. */
+export function traceOf(request: FastifyRequest): TraceContext {
+  return (request.trace ??= continueTrace(parseTraceparent(request.headers['traceparent'])));
+}
 
 /**
  * Creates a span for each request. Path and query are never recorded, because a careless client may put its key into

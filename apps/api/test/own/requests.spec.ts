@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { HttpRefusal } from './error-codes.js';
-import { NewMessageBody } from '../messages/new-message.body.js';
-import { ListAnimalsQuery, ANIMALS_CURSOR } from '../animals/list-animals.query.js';
-import { NewAnimalBody } from '../animals/new-animal.body.js';
-import { encodeCursor } from './pages.js';
-import { ListOrdersQuery } from '../orders/list-orders.query.js';
-import { NewOrderBody } from '../orders/new-order.body.js';
-import { type JsonValue, MAX_DEPTH, parseJson } from './strict-json.js';
-import { validated } from './validation.js';
+import { HttpRefusal } from '../../src/http/error-codes.js';
+import { NewMessageBody } from '../../src/messages/new-message.body.js';
+import { ListAnimalsQuery, ANIMALS_CURSOR } from '../../src/animals/list-animals.query.js';
+import { NewAnimalBody } from '../../src/animals/new-animal.body.js';
+import { encodeCursor } from '../../src/http/pages.js';
+import { ListOrdersQuery } from '../../src/orders/list-orders.query.js';
+import { NewOrderBody } from '../../src/orders/new-order.body.js';
+import { type JsonValue, MAX_DEPTH, parseJson } from '../../src/http/strict-json.js';
+import { validated } from '../../src/http/validation.js';
 
 const parse = (text: string) => parseJson(Buffer.from(text));
 const refusal = (rule: string | RegExp) =>

@@ -9,7 +9,7 @@ import {
 } from '@adoption-store/domain';
 import type { Readings } from '@adoption-store/infrastructure';
 import { Metrics, type Page } from '@adoption-store/telemetry';
-import { NO_ROUTE, type Observe, type RequestObserver, type SocketAnswer } from './request-observers.js';
+import { NO_ROUTE, type Observe, type RequestObserver, type SocketAnswer } from './observers.js';
 
 const DURATIONS = 'http_server_request_duration_seconds';
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
