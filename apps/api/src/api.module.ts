@@ -11,6 +11,7 @@ import { CategoriesController } from './categories/categories.controller.js';
 import { Idempotency } from './idempotency/idempotency.js';
 import { PlanThrottlerGuard } from './limits/plan-throttler.guard.js';
 import { RequestLimits } from './limits/request-limits.js';
+import { operationsOf } from './http/operation.js';
 import { RequestFormGuard } from './http/request-form.guard.js';
 import { RouteTable } from './http/route-table.js';
 import { UnknownRoutesController } from './http/unknown-routes.controller.js';
@@ -20,6 +21,18 @@ import { AnimalsController } from './animals/animals.controller.js';
 import { LimitsController } from './limits/limits.controller.js';
 import { ScopesGuard } from './accounts/scopes.guard.js';
 import { OrdersController } from './orders/orders.controller.js';
+
+const CONTROLLERS = [
+  AnimalsController,
+  AnimalChangesController,
+  CategoriesController,
+  OrdersController,
+  MessagesController,
+  LimitsController,
+];
+
+/** Every operation of the API, for the description and the metrics. */
+export const OPERATIONS = operationsOf(CONTROLLERS);
 
 export interface ApiParts {
   readonly application: Application;
@@ -36,15 +49,7 @@ export class ApiModule {
     return {
       module: ApiModule,
       imports: [UseCasesModule.of(application), ThrottlerModule.forRoot({ throttlers })],
-      controllers: [
-        AnimalsController,
-        AnimalChangesController,
-        CategoriesController,
-        OrdersController,
-        MessagesController,
-        LimitsController,
-        UnknownRoutesController,
-      ],
+      controllers: [...CONTROLLERS, UnknownRoutesController],
       providers: [
         { provide: ApiContext, useValue: context },
         { provide: RouteTable, useValue: routes },

@@ -7,7 +7,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { FastifyInstance } from 'fastify';
 import type { Log, Tracing } from '@adoption-store/telemetry';
 import { dropInvalidForwarding, nestLogger, serveHealth } from '@adoption-store/web';
-import { ApiModule } from './api.module.js';
+import { ApiModule, OPERATIONS } from './api.module.js';
 import { serveDocs } from './docs/docs-routes.js';
 import { ApiContext } from './http/api-context.js';
 import { servePublicly } from './http/public-route.js';
@@ -105,7 +105,7 @@ export async function createApi({
   configure?.(api);
   await api.init();
   // Registered after Nest's routes, so that Nest's filter handles their errors.
-  serveDocs(fastify, { publicUrl, portalUrl });
+  serveDocs(fastify, { operations: OPERATIONS, publicUrl, portalUrl });
   serveHealth(
     (path, get) => {
       servePublicly(fastify, path, get);

@@ -1,29 +1,38 @@
 import { ChangeAnimal, WithdrawAnimal } from '@adoption-store/domain';
-import { Controller, Delete, HttpCode, Param, Patch, Res } from '@nestjs/common';
+import { Controller, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { IfMatch } from '../http/conditions.js';
 import { JsonBody, MERGE_PATCH } from '../http/json-body.decorator.js';
-import { pathId } from '../http/validation.js';
-import { RequiresScope } from '../http/required-scope.js';
-import { Stability } from '../http/stability.js';
+import { Operation } from '../http/operation.js';
+import { animalJson, LUNA, PetId } from './animal.schema.js';
 import { AnimalPatchBody } from './animal-patch.body.js';
 import { animalTag, presentAnimal } from './present-animal.js';
 
-const PET_ID = pathId('petId');
-
 /** The operations on a stored animal. They stay when `GET /v1/pets/{petId}` is removed. */
-@Controller('v1/pets/:petId')
-@Stability('beta')
+@Controller()
 export class AnimalChangesController {
   constructor(
     private readonly changeAnimal: ChangeAnimal,
     private readonly withdrawAnimal: WithdrawAnimal,
   ) {}
 
-  @Patch()
-  @RequiresScope('pets:write')
+  @Operation('PATCH /v1/pets/{petId}', {
+    id: 'changePet',
+    tag: 'Pets',
+    scope: 'pets:write',
+    stability: 'beta',
+    summary: 'Change an animal',
+    description:
+      'Changes the given fields, as a JSON Merge Patch (RFC 7396); the others stay. The status can be changed from ' +
+      '`available` to `pending` and back; another change is refused with 409 `invalid_transition`. While an order is ' +
+      'placed the status stays: 409 `order_in_progress`. With `If-Match` the animal is changed only if it is still in ' +
+      'that version, otherwise the response is 412.',
+    examples: { 'a name': { name: 'Bella' }, reserved: { status: 'pending' } },
+    success: { 200: ['The animal has been changed.', animalJson({ ...LUNA, name: 'Bella' })] },
+    refusals: [404, 409],
+  })
   async change(
-    @Param('petId', PET_ID) id: bigint,
+    @PetId() id: bigint,
     @JsonBody(AnimalPatchBody, MERGE_PATCH) change: AnimalPatchBody,
     @IfMatch() versions: readonly string[] | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -33,13 +42,19 @@ export class AnimalChangesController {
     return presentAnimal(animal);
   }
 
-  @Delete()
-  @RequiresScope('pets:write')
-  @HttpCode(204)
-  async withdraw(
-    @Param('petId', PET_ID) id: bigint,
-    @IfMatch() versions: readonly string[] | undefined,
-  ): Promise<void> {
+  @Operation('DELETE /v1/pets/{petId}', {
+    id: 'withdrawPet',
+    tag: 'Pets',
+    scope: 'pets:write',
+    stability: 'beta',
+    summary: 'Withdraw an animal',
+    description:
+      'Withdraws the animal for good: it is in no list any more, and its identifier answers 404. Its earlier orders ' +
+      'stay readable. While an order is placed it is refused with 409 `order_in_progress`.',
+    success: { 204: ['The animal has been withdrawn.'] },
+    refusals: [404, 409],
+  })
+  async withdraw(@PetId() id: bigint, @IfMatch() versions: readonly string[] | undefined): Promise<void> {
     await this.withdrawAnimal.execute({ id, versions });
   }
 }

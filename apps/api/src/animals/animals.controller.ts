@@ -1,20 +1,20 @@
-import { AddAnimal, GetAnimal, ListAnimals, int64From } from '@adoption-store/domain';
+import { AddAnimal, GetAnimal, ListAnimals } from '@adoption-store/domain';
 import { getPetDeprecation } from '@adoption-store/web';
-import { Controller, Get, Param, Post, Req, Res } from '@nestjs/common';
+import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/api-context.js';
-import { getPetDeprecationHeaders, isGone } from '../http/deprecation.js';
-import { HttpRefusal } from '../http/error-codes.js';
 import { Idempotency } from '../idempotency/idempotency.js';
 import { JsonBody } from '../http/json-body.decorator.js';
+import { Operation } from '../http/operation.js';
 import { addPageHeaders } from '../http/pages.js';
+import { page } from '../http/schema.js';
 import { ValidQuery } from '../http/valid-query.decorator.js';
-import { RequiresScope } from '../http/required-scope.js';
+import { animalJson, LUNA, PetId } from './animal.schema.js';
 import { ListAnimalsQuery, ANIMALS_CURSOR } from './list-animals.query.js';
 import { NewAnimalBody } from './new-animal.body.js';
 import { animalTag, presentAnimal, presentAnimals } from './present-animal.js';
 
-@Controller('v1/pets')
+@Controller()
 export class AnimalsController {
   constructor(
     private readonly context: ApiContext,
@@ -24,8 +24,15 @@ export class AnimalsController {
     private readonly getAnimal: GetAnimal,
   ) {}
 
-  @Get()
-  @RequiresScope('pets:read')
+  @Operation('GET /v1/pets', {
+    id: 'listPets',
+    tag: 'Pets',
+    scope: 'pets:read',
+    summary: 'List animals',
+    description:
+      'Lists animals by their identifiers, ascending. If there is another page, the `Link` header has its address.',
+    success: { 200: ['A page of animals.', page('Pet', LUNA, { ...LUNA, id: 2, name: 'Milo' })] },
+  })
   async list(
     @ValidQuery(ListAnimalsQuery) query: ListAnimalsQuery,
     @Req() request: FastifyRequest,
@@ -37,8 +44,18 @@ export class AnimalsController {
     return body;
   }
 
-  @Post()
-  @RequiresScope('pets:write')
+  @Operation('POST /v1/pets', {
+    id: 'createPet',
+    tag: 'Pets',
+    scope: 'pets:write',
+    summary: 'Add an animal',
+    description: 'Adds an animal. Any status is allowed. Properties that are not listed here are ignored.',
+    examples: {
+      'an animal': { name: 'Bella', categoryId: 1 },
+      'with its status': { name: 'Bella', categoryId: 1, status: 'pending' },
+    },
+    success: { 201: ['The animal has been added.', animalJson({ ...LUNA, id: 6, name: 'Bella' })] },
+  })
   add(
     @JsonBody(NewAnimalBody) body: NewAnimalBody,
     @Req() request: FastifyRequest,
@@ -50,21 +67,17 @@ export class AnimalsController {
     });
   }
 
-  /** @deprecated See `getPetDeprecation`. */
-  @Get(':petId')
-  @RequiresScope('pets:read')
-  async get(
-    @Param('petId') petId: string,
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<string> {
-    const id = int64From(petId);
-    reply.headers(getPetDeprecationHeaders(this.context.origin(request), id));
-    if (isGone(getPetDeprecation, this.context.clock)) {
-      throw new HttpRefusal('gone', 'GET /v1/pets/{petId} has been removed, use GET /v1/pets?id={petId}');
-    }
-    if (id === undefined)
-      throw new HttpRefusal('not_found', 'petId must be a 64-bit integer, so there is no such animal');
+  @Operation('GET /v1/pets/{petId}', {
+    id: 'getPet',
+    tag: 'Pets',
+    scope: 'pets:read',
+    deprecation: getPetDeprecation,
+    summary: 'Get an animal',
+    description: 'List animals by `status` or `id` instead: `GET /pets?status=available`, `GET /pets?id=1`.',
+    success: { 200: ['The animal.', animalJson(LUNA)] },
+    refusals: [404],
+  })
+  async get(@PetId() id: bigint, @Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
     const animal = await this.getAnimal.execute(id);
     reply.header('etag', animalTag(animal));
     return presentAnimal(animal);

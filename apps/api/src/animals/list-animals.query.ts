@@ -10,13 +10,13 @@ export class ListAnimalsQuery implements ListAnimalsInput, ListQuery {
   @Limit()
   limit?: number;
 
-  @OneOf('status', PET_STATUSES)
+  @OneOf('status', PET_STATUSES, 'Only animals with this status.', 'PetStatus')
   status?: PetStatus;
 
-  @Int64s('id')
+  @Int64s('id', 'Only these animals.')
   ids?: bigint[];
 
-  @Int64s('categoryId')
+  @Int64s('categoryId', 'Only animals of these categories.')
   categoryIds?: bigint[];
 
   @Cursor(ANIMALS_CURSOR)

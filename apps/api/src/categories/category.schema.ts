@@ -1,6 +1,13 @@
 import { type Category, MAX_NAME_LENGTH } from '@adoption-store/domain';
+import { pathId } from '../http/path-parameter.js';
 import { ResourceSchemas } from '../http/resource-schemas.js';
-import { type Described, int64, object } from '../http/schema.js';
+import { type Described, int64, json, object } from '../http/schema.js';
+
+export const CategoryId = pathId({
+  name: 'categoryId',
+  description: 'Identifier of the category.',
+  component: 'CategoryId',
+});
 
 export const CATS = { id: 1, name: 'Cats' };
 
@@ -26,3 +33,7 @@ export const categorySchemas = new ResourceSchemas({
   ),
   NewCategory: object('A name to give.', newCategory, { name: CATS.name }),
 });
+
+export function categoryJson(example: Described): Described {
+  return json('Category', { 'the category': example });
+}

@@ -10,7 +10,7 @@ export class ListCategoriesQuery implements ListCategoriesInput, ListQuery {
   @Limit()
   limit?: number;
 
-  @Int64s('id')
+  @Int64s('id', 'Only these categories.')
   ids?: bigint[];
 
   @Cursor(CATEGORIES_CURSOR)

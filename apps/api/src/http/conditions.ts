@@ -4,9 +4,6 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { HttpRefusal } from './error-codes.js';
 
-/** The only GET operation without an entity tag: its response differs at each request. */
-const UNTAGGED = '/v1/rate_limit';
-
 /** Requests that share a page also share its tag. */
 const tagOfPage = new WeakMap<Buffer, string>();
 
@@ -25,9 +22,9 @@ export function entityTag(version: string): string {
  */
 export function answerConditionally(fastify: FastifyInstance): void {
   fastify.addHook('onSend', (request, reply, payload: unknown, done) => {
-    const { url = '' } = request.routeOptions;
-    const isRead = request.method === 'GET' || request.method === 'HEAD';
-    if (!isRead || reply.statusCode !== 200 || !url.startsWith('/v1/') || url === UNTAGGED) {
+    const { operation } = request.routeOptions.config;
+    const isTagged = operation?.method === 'GET' && operation.hasEntityTag !== false;
+    if (!isTagged || reply.statusCode !== 200) {
       done(null, payload);
       return;
     }

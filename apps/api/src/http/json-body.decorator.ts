@@ -3,7 +3,7 @@ import { createParamDecorator, type ExecutionContext, type PipeTransform, type T
 import type { FastifyRequest } from 'fastify';
 import { HttpRefusal } from './error-codes.js';
 import { type JsonObject, parseJson } from './strict-json.js';
-import { describingParameter, type Handler } from './handler-metadata.js';
+import { type DefinedOperation, takes } from './operation.js';
 import { validated } from './validation.js';
 
 const requestOf = createParamDecorator((_data: unknown, context: ExecutionContext) =>
@@ -13,9 +13,6 @@ const requestOf = createParamDecorator((_data: unknown, context: ExecutionContex
 const JSON_TYPE = 'application/json';
 /** RFC 7396 §4. A JSON Merge Patch may also be sent as JSON. */
 export const MERGE_PATCH = [JSON_TYPE, 'application/merge-patch+json'] as const;
-
-/** The key of the metadata on a handler with a body: the media types that it takes. */
-const MEDIA_TYPES = 'media types';
 
 /**
  * Injects the body as an instance of its class, with only the exposed properties, or refuses it with the first broken
@@ -30,13 +27,13 @@ export function JsonBody<Body extends object>(
       return validated(type, objectFrom(await bodyOf(request)));
     },
   };
-  return describingParameter(requestOf(pipe), MEDIA_TYPES, mediaTypes);
+  return takes({ body: { type, mediaTypes } }, requestOf(pipe));
 }
 
-/** Refuses a request whose body isn't declared as one that the handler takes. */
-export function requireMediaType(handler: Handler, { headers }: IncomingMessage): void {
-  const mediaTypes = Reflect.getMetadata(MEDIA_TYPES, handler) as readonly string[] | undefined;
-  if (mediaTypes === undefined) return;
+/** Refuses a request whose body isn't declared as one that the operation takes. */
+export function requireMediaType({ body }: DefinedOperation, { headers }: IncomingMessage): void {
+  if (body === undefined) return;
+  const { mediaTypes } = body;
   if (!isOneOf(mediaTypes, headers['content-type'] ?? '')) {
     const allowed = mediaTypes.join(' or ');
     throw new HttpRefusal('unsupported_media_type', `the Content-Type header must be ${allowed}, in UTF-8`);

@@ -1,14 +1,7 @@
-import {
-  type Instant,
-  OUTCOMES,
-  type Outcome,
-  PLAN_NAMES,
-  type PlanName,
-  type Source,
-  type Verdict,
-} from '@adoption-store/domain';
+import { OUTCOMES, type Outcome, PLAN_NAMES, type PlanName, type Source, type Verdict } from '@adoption-store/domain';
 import type { Readings } from '@adoption-store/infrastructure';
 import { Metrics, type Page } from '@adoption-store/telemetry';
+import type { DefinedOperation } from './operation.js';
 import { NO_ROUTE, type Observe, type RequestObserver, type SocketAnswer } from './observers.js';
 
 const DURATIONS = 'http_server_request_duration_seconds';
@@ -21,16 +14,6 @@ const NOT_ADMITTED = new Set([401, 403, 429]);
 /** The plan shown for an address without a valid key. */
 const NO_PLAN = 'none';
 
-export interface MeteredOperation {
-  /** Its `operationId`. */
-  readonly id: string;
-  /** When it ends, if it is deprecated. */
-  readonly sunset: Instant | undefined;
-}
-
-/** By method and route, such as `GET /v1/pets/{petId}`. */
-type Operations = ReadonlyMap<string, MeteredOperation>;
-
 /** The API's metrics for Prometheus. */
 export class ApiMetrics implements RequestObserver {
   private readonly metrics = new Metrics();
@@ -40,14 +23,11 @@ export class ApiMetrics implements RequestObserver {
     SECONDS,
     ['method', 'route', 'status'],
   );
-  private operations: Operations = new Map();
+  private readonly operations: ReadonlyMap<string, DefinedOperation>;
   private readonly decisions = new Map<PlanName | typeof NO_PLAN, Record<Outcome, number>>();
 
-  /** @param readOperations called at each scrape, and not before, because no request needs them. */
-  constructor(
-    read: () => Readings,
-    private readonly readOperations: () => Promise<Operations>,
-  ) {
+  constructor(read: () => Readings, operations: readonly DefinedOperation[]) {
+    this.operations = new Map(operations.map((operation) => [operation.route, operation]));
     this.metrics.describePool(() => read().pool);
     for (const plan of [...PLAN_NAMES, NO_PLAN] as const) {
       this.decisions.set(plan, { admitted: 0, rate_limited: 0, daily_quota_exceeded: 0, key_banned: 0 });
@@ -75,8 +55,7 @@ export class ApiMetrics implements RequestObserver {
     this.metrics.describeClock(() => read().clockSkew);
   }
 
-  async page(): Promise<Page> {
-    this.operations = await this.readOperations();
+  page(): Promise<Page> {
     return this.metrics.page();
   }
 
@@ -106,20 +85,20 @@ export class ApiMetrics implements RequestObserver {
         const add = (operation: string, isDeprecated: boolean, count: number) => {
           counter.inc({ operation, deprecated: String(isDeprecated) }, count);
         };
-        for (const { id, sunset } of this.operations.values()) add(id, sunset !== undefined, 0);
+        for (const { id, notice } of this.operations.values()) add(id, notice !== undefined, 0);
         for (const { metricName, labels, value } of (await this.requests.get()).values) {
           const { method, route, status } = labels;
           if (metricName !== `${DURATIONS}_count` || NOT_ADMITTED.has(Number(status))) continue;
           // HEAD is answered by the handler of GET.
           const operation = this.operations.get(`${method === 'HEAD' ? 'GET' : method} ${route}`);
-          add(operation?.id ?? 'none', operation?.sunset !== undefined, value);
+          add(operation?.id ?? 'none', operation?.notice !== undefined, value);
         }
       },
     );
     const sunsets = 'When a deprecated operation ends, in Unix seconds';
     this.metrics.gauge('adoption_store_operation_sunset_timestamp_seconds', sunsets, ['operation'], (gauge) => {
-      for (const { id, sunset } of this.operations.values()) {
-        if (sunset !== undefined) gauge.set({ operation: id }, sunset / 1_000);
+      for (const { id, notice } of this.operations.values()) {
+        if (notice !== undefined) gauge.set({ operation: id }, notice.deprecation.sunset / 1_000);
       }
     });
   }

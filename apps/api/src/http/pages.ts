@@ -18,6 +18,8 @@ export function decodeCursor(resource: string, cursor: unknown): bigint | undefi
   return after !== undefined && encodeCursor(resource, after) === cursor ? after : undefined;
 }
 
+export const EXAMPLE_CURSOR = encodeCursor('pets', 2n);
+
 /** A query parameter. Undefined means that it was not given. */
 export type Parameter = readonly [name: string, value: string | number | bigint | undefined];
 

@@ -21,8 +21,8 @@ export function addRequestHooks(fastify: FastifyInstance, { refusals, recorder, 
     if (hasBody(request.raw)) request.received = new RequestBody(request.raw);
     // Set at the beginning, so that errors have them too.
     reply.headers({ 'content-type': JSON_TYPE, 'x-request-id': request.id });
-    const { stability } = request.routeOptions.config;
-    if (stability !== undefined) reply.header('x-stability', stability);
+    const { operation } = request.routeOptions.config;
+    if (operation?.stability !== undefined) reply.header('x-stability', operation.stability);
     // Node drops the bytes after a request that asks for an upgrade, so the connection is closed. Nothing is ever
     // upgraded.
     if (/\bupgrade\b/i.test(request.headers.connection ?? '')) reply.header('connection', 'close');

@@ -10,8 +10,6 @@ declare module 'fastify' {
     unusableKey?: KeyRequester;
     /** The verdict of the caller's limits, if they were asked. */
     verdict?: Verdict;
-    /** The name of the operation that was called, after its guards. */
-    operation?: string | undefined;
     /** The code of the error that answers the request. */
     errorCode?: ErrorCode;
   }
@@ -33,7 +31,7 @@ export class RequestRecorder {
     this.recordRequest.execute(owner, {
       isUse: caller !== undefined,
       verdict,
-      operation,
+      operation: operation?.route,
       refusal: this.refusalOf(request),
     });
   }

@@ -1,4 +1,4 @@
-import { applyDecorators } from '@nestjs/common';
+import { applyDecorators, type Type } from '@nestjs/common';
 import { Expose } from 'class-transformer';
 import { IsDefined, IsIn, IsString, ValidateIf } from 'class-validator';
 import fastJson, { type ObjectSchema } from 'fast-json-stringify';
@@ -6,6 +6,8 @@ import type { Described } from './schema.js';
 import { IsInt64 } from './validation.js';
 
 const REF = '#/components/schemas/';
+/** The key of the metadata on a body's class: the name of its schema. */
+const SCHEMA = 'schema';
 
 interface ObjectOf {
   readonly properties: Readonly<Record<string, Described>>;
@@ -36,6 +38,7 @@ export class ResourceSchemas {
   field(name: string): PropertyDecorator {
     const { properties, required } = this.objectOf(name);
     return (target, property) => {
+      Reflect.defineMetadata(SCHEMA, name, target);
       const field = String(property);
       const schema = properties[field];
       if (schema === undefined) throw new Error(`${name} has no ${field}`);
@@ -69,6 +72,11 @@ export class ResourceSchemas {
     if (named === undefined) throw new Error(`${$ref} is not a schema of this resource`);
     return { ...named, ...schema };
   }
+}
+
+/** The name of the schema whose properties a body's class has. */
+export function schemaOf(body: Type<object>): string {
+  return String(Reflect.getMetadata(SCHEMA, body.prototype as object));
 }
 
 function ruleOf(field: string, { type, format, enum: words }: Described): PropertyDecorator {

@@ -1,5 +1,3 @@
-import { MERGE_PATCH } from './json-body.decorator.js';
-
 /** A part of the description: a JSON Schema, a response, an operation. Linters and tests check it, not the compiler. */
 export type Described = Readonly<Record<string, unknown>>;
 
@@ -42,14 +40,42 @@ export function time(description: string): Described {
   return { type: 'string', format: 'date-time', description, examples: ['2026-11-21T12:00:00.000Z'] };
 }
 
-/** A JSON body with named examples. */
-export function json(schema: Described, examples: Described): Described {
-  const named = Object.entries(examples).map(([name, value]) => [name, { value }]);
-  return { 'application/json': { schema, examples: Object.fromEntries(named) as Described } };
+/** A JSON body of this schema, with named examples. */
+export function json(
+  schema: string,
+  examples: Described,
+  mediaTypes: readonly string[] = ['application/json'],
+): Described {
+  return content(schemaRef(schema), examples, mediaTypes);
 }
 
-/** A body that may be sent as a JSON Merge Patch or as JSON. */
-export function mergePatch(schema: Described, examples: Described): Described {
-  const [content] = Object.values(json(schema, examples));
-  return Object.fromEntries(MERGE_PATCH.map((mediaType) => [mediaType, content]));
+/** A page of a list. */
+export function page(schema: string, ...items: readonly Described[]): Described {
+  return content({ type: 'array', items: schemaRef(schema) }, { page: items, 'nothing found': [] });
+}
+
+function content(
+  schema: Described,
+  examples: Described,
+  mediaTypes: readonly string[] = ['application/json'],
+): Described {
+  const named = Object.entries(examples).map(([name, value]) => [name, { value }]);
+  const described = { schema, examples: Object.fromEntries(named) as Described };
+  return Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, described]));
+}
+
+/** A parameter of the path, the query or the head. */
+export interface DescribedParameter {
+  readonly described: Described & { readonly name: string };
+  /** The name under which several operations share it. */
+  readonly component?: string | undefined;
+}
+
+export function parameterIn(
+  place: 'path' | 'query' | 'header',
+  name: string,
+  description: string,
+  schema: Described,
+): DescribedParameter['described'] {
+  return { name, in: place, required: place === 'path' ? true : undefined, description, schema };
 }

@@ -3,7 +3,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { HttpRefusal } from './error-codes.js';
 import { isDecodable, pathOf } from './request-target.js';
 import { RouteTable } from './route-table.js';
-import { RequiresNoScope } from './required-scope.js';
 
 /** Answers requests that match no route. It is a controller, so that the guards run first. */
 @Controller()
@@ -11,7 +10,6 @@ export class UnknownRoutesController {
   constructor(private readonly routes: RouteTable) {}
 
   @All('*')
-  @RequiresNoScope()
   answer(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     const path = pathOf(request.originalUrl);
     if (!isDecodable(path)) throw new HttpRefusal('bad_request', 'the path has a bad percent-encoding');

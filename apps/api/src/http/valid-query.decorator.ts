@@ -1,16 +1,13 @@
 import { parse } from 'node:querystring';
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { describingParameter, type Handler } from './handler-metadata.js';
+import { type DefinedOperation, takes } from './operation.js';
 import { requireKnownParameters } from './query-parameters.js';
 import { validated } from './validation.js';
 
 /** Query strings whose result is cached. Many clients send the same few. */
 const MOST_KEPT = 1_000;
 const LONGEST_KEPT = 256;
-
-/** The key of the metadata on a handler with query parameters. */
-const HAS_QUERY = 'has query';
 
 /**
  * Injects the query as an instance of its class, or refuses it with the first broken rule. A query string is validated
@@ -31,15 +28,13 @@ export function ValidQuery<Query extends object>(type: Type<Query>): ParameterDe
     const text = queryOf(context.switchToHttp().getRequest<FastifyRequest>());
     return kept.get(text) ?? judge(text);
   });
-  return describingParameter(decorate(), HAS_QUERY, true);
+  return takes({ query: type }, decorate());
 }
 
-/** Refuses a query parameter if the handler has no `ValidQuery`, which judges them itself. */
-export function requireNoQuery(handler: Handler, request: FastifyRequest): void {
+/** Refuses a query parameter of an operation without any. `ValidQuery` judges those of the others. */
+export function requireNoQuery({ query }: DefinedOperation, request: FastifyRequest): void {
   const text = queryOf(request);
-  if (text !== '' && Reflect.getMetadata(HAS_QUERY, handler) !== true) {
-    requireKnownParameters(Object.keys(parameters(text)));
-  }
+  if (text !== '' && query === undefined) requireKnownParameters(Object.keys(parameters(text)));
 }
 
 function queryOf({ url }: FastifyRequest): string {

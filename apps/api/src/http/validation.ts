@@ -1,5 +1,5 @@
-import { INT64_MAX, INT64_MIN, isInt64, int64From } from '@adoption-store/domain';
-import type { PipeTransform, Type } from '@nestjs/common';
+import { INT64_MAX, INT64_MIN, isInt64 } from '@adoption-store/domain';
+import type { Type } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import { ValidateBy, validateSync } from 'class-validator';
 import { HttpRefusal } from './error-codes.js';
@@ -31,16 +31,4 @@ export function IsInt64(options: { readonly message?: string; readonly each?: bo
     },
     { each: options.each ?? false },
   );
-}
-
-/** An id in a path. An id outside 64 bits can't exist, so it is "not found" rather than invalid. */
-export function pathId(parameter: string): PipeTransform<string, bigint> {
-  return {
-    transform(text) {
-      const id = int64From(text);
-      if (id === undefined)
-        throw new HttpRefusal('not_found', `${parameter} must be a 64-bit integer, so nothing has it`);
-      return id;
-    },
-  };
 }

@@ -1,12 +1,14 @@
 import { MeterRequest, type QuotaWindow, remainingIn, SECOND } from '@adoption-store/domain';
-import { Controller, Get, Req, Res } from '@nestjs/common';
+import { Controller, Req, Res } from '@nestjs/common';
 import { SkipThrottle } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/api-context.js';
-import { RequiresNoScope } from '../http/required-scope.js';
+import { Operation } from '../http/operation.js';
+import { json } from '../http/schema.js';
 import { resetSeconds, setLimitHeaders } from './limit-headers.js';
+import { NOBODY_BANNED } from './rate-limit.schema.js';
 
-@Controller('v1/rate_limit')
+@Controller()
 export class LimitsController {
   constructor(
     private readonly meter: MeterRequest,
@@ -14,9 +16,26 @@ export class LimitsController {
   ) {}
 
   /** The caller's plan, limits and ban. It costs no quota: requests for it have a bucket of their own. */
-  @Get()
+  @Operation('GET /v1/rate_limit', {
+    id: 'getRateLimit',
+    tag: 'Limits',
+    scope: 'none',
+    summary: 'Get the limits',
+    description:
+      'Gets the plan, the requests used and left, and the ban. It costs no quota, and works without any quota left; ' +
+      'a key may send it 60 times a minute.',
+    success: {
+      200: [
+        'The plan and limits of the caller.',
+        json('RateLimit', {
+          'room left': NOBODY_BANNED,
+          banned: { ...NOBODY_BANNED, ban: { until: 1_795_262_700 } },
+        }),
+      ],
+    },
+    hasEntityTag: false,
+  })
   @SkipThrottle({ plan: true })
-  @RequiresNoScope()
   async get(@Req() { caller }: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { clock } = this.context;
     const refusal = setLimitHeaders(reply, await this.meter.countAsking(caller), clock.now());

@@ -115,6 +115,8 @@ const REFUSALS = {
 } as const satisfies Readonly<Record<number, readonly [name: string, description: string, ...HeaderName[]]>>;
 
 type RefusalStatus = keyof typeof REFUSALS;
+/** 410 belongs to deprecated operations only. */
+export type SharedStatus = Exclude<RefusalStatus, 410>;
 
 /** The errors that every operation can return. */
 const ALWAYS: readonly RefusalStatus[] = [400, 401, 408, 413, 414, 417, 429, 431, 500, 503];
@@ -127,7 +129,7 @@ export function refusal(status: RefusalStatus, own: Described = {}): Described {
     description,
     headers: { ...withHeaders(...headers, 'X-Stability'), ...own },
     // A plain reference, so that generated clients have one class of errors. The examples tell the codes of this status.
-    content: json(schemaRef('Error'), Object.fromEntries(codes.map((code) => [code, bodyOf(code)]))),
+    content: json('Error', Object.fromEntries(codes.map((code) => [code, bodyOf(code)]))),
   };
 }
 
@@ -150,6 +152,6 @@ export const refusalResponses: Readonly<Record<string, Described>> = Object.from
 );
 
 /** The errors of an operation: those of every operation, and the given ones. */
-export function refusals(...own: readonly Exclude<RefusalStatus, 410>[]): Described {
+export function refusals(...own: readonly SharedStatus[]): Described {
   return Object.fromEntries([...ALWAYS, ...own].map((status) => [status, ref('responses', REFUSALS[status][0])]));
 }

@@ -10,7 +10,7 @@ export class ListOrdersQuery implements Omit<ListOrdersInput, 'accountId'>, List
   @Limit()
   limit?: number;
 
-  @OneOf('status', ORDER_STATUSES)
+  @OneOf('status', ORDER_STATUSES, 'Only orders with this status.', 'OrderStatus')
   status?: OrderStatus;
 
   @Cursor(ORDERS_CURSOR)

@@ -1,12 +1,15 @@
 import { type AnimalId, type Order, ORDER_STATUSES } from '@adoption-store/domain';
+import { pathId } from '../http/path-parameter.js';
 import { ResourceSchemas } from '../http/resource-schemas.js';
-import { type Described, int64, object, oneOf, openSet, time } from '../http/schema.js';
+import { type Described, int64, json, object, oneOf, openSet, time } from '../http/schema.js';
 
 export interface PresentedOrder extends Pick<Order, 'id' | 'status'> {
   readonly petId: AnimalId;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
+
+export const OrderId = pathId({ name: 'orderId', description: 'Identifier of the order.', component: 'OrderId' });
 
 export const PLACED = {
   id: 1,
@@ -15,6 +18,9 @@ export const PLACED = {
   createdAt: '2026-11-21T12:00:00.000Z',
   updatedAt: '2026-11-21T12:00:00.000Z',
 };
+
+/** With the time of its end. */
+export const ENDED = { ...PLACED, updatedAt: '2026-11-22T09:30:00.000Z' };
 
 const order = {
   id: int64('Unique identifier, assigned by the service.', 1),
@@ -30,3 +36,7 @@ export const orderSchemas = new ResourceSchemas({
   NewOrder: object('An order to place.', { petId: int64('Identifier of an available animal.', 1) }, { petId: 1 }),
   OrderStatus: oneOf(ORDER_STATUSES, 'The statuses of orders.'),
 });
+
+export function orderJson(example: Described): Described {
+  return json('Order', { 'the order': example });
+}

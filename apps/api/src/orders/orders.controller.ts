@@ -1,22 +1,19 @@
 import { CancelOrder, CompleteOrder, GetOrder, ListOrders, PlaceOrder } from '@adoption-store/domain';
-import { Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
+import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/api-context.js';
 import { Idempotency } from '../idempotency/idempotency.js';
 import { JsonBody } from '../http/json-body.decorator.js';
+import { Operation } from '../http/operation.js';
 import { addPageHeaders } from '../http/pages.js';
-import { Stability } from '../http/stability.js';
+import { page } from '../http/schema.js';
 import { ValidQuery } from '../http/valid-query.decorator.js';
-import { pathId } from '../http/validation.js';
-import { RequiresScope } from '../http/required-scope.js';
 import { ListOrdersQuery, ORDERS_CURSOR } from './list-orders.query.js';
 import { NewOrderBody } from './new-order.body.js';
+import { ENDED, OrderId, orderJson, PLACED } from './order.schema.js';
 import { presentOrder, presentOrders } from './present-order.js';
 
-const ORDER_ID = pathId('orderId');
-
-@Controller('v1/store/orders')
-@Stability('beta')
+@Controller()
 export class OrdersController {
   constructor(
     private readonly context: ApiContext,
@@ -28,8 +25,15 @@ export class OrdersController {
     private readonly cancelOrder: CancelOrder,
   ) {}
 
-  @Get()
-  @RequiresScope('orders:read')
+  @Operation('GET /v1/store/orders', {
+    id: 'listOrders',
+    tag: 'Store',
+    scope: 'orders:read',
+    stability: 'beta',
+    summary: 'List orders',
+    description: "Lists the account's orders by their identifiers, ascending. Pages work as for animals.",
+    success: { 200: ['A page of orders.', page('Order', PLACED)] },
+  })
   async list(
     @ValidQuery(ListOrdersQuery) query: ListOrdersQuery,
     @Req() request: FastifyRequest,
@@ -43,8 +47,19 @@ export class OrdersController {
     return body;
   }
 
-  @Post()
-  @RequiresScope('orders:write')
+  @Operation('POST /v1/store/orders', {
+    id: 'placeOrder',
+    tag: 'Store',
+    scope: 'orders:write',
+    stability: 'beta',
+    summary: 'Place an order',
+    description:
+      'Orders an animal, which becomes `pending`. Of concurrent requests for one animal one places the order; the others ' +
+      'get 409 `pet_not_available`. An account at its limit of placed orders, 100 by default, gets 409 `too_many_orders`.',
+    examples: { 'an order': { petId: 1 } },
+    success: { 201: ['The order has been placed.', orderJson(PLACED)] },
+    refusals: [404],
+  })
   async place(
     @JsonBody(NewOrderBody) { petId }: NewOrderBody,
     @Req() request: FastifyRequest,
@@ -57,17 +72,32 @@ export class OrdersController {
     });
   }
 
-  @Get(':orderId')
-  @RequiresScope('orders:read')
-  async get(@Param('orderId', ORDER_ID) id: bigint, @Req() { caller }: FastifyRequest): Promise<string> {
+  @Operation('GET /v1/store/orders/{orderId}', {
+    id: 'getOrder',
+    tag: 'Store',
+    scope: 'orders:read',
+    stability: 'beta',
+    summary: 'Get an order',
+    description: "Gets one of the account's orders.",
+    success: { 200: ['The order.', orderJson(PLACED)] },
+    refusals: [404],
+  })
+  async get(@OrderId() id: bigint, @Req() { caller }: FastifyRequest): Promise<string> {
     return presentOrder(await this.getOrder.execute({ accountId: caller.account.id, id }));
   }
 
-  @Post(':orderId/complete')
-  @HttpCode(200)
-  @RequiresScope('orders:write')
+  @Operation('POST /v1/store/orders/{orderId}/complete', {
+    id: 'completeOrder',
+    tag: 'Store',
+    scope: 'orders:write',
+    stability: 'beta',
+    summary: 'Complete an order',
+    description: 'The animal becomes `sold`.',
+    success: { 200: ['The order is completed.', orderJson({ ...ENDED, status: 'completed' })] },
+    refusals: [404],
+  })
   async complete(
-    @Param('orderId', ORDER_ID) id: bigint,
+    @OrderId() id: bigint,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
@@ -76,11 +106,18 @@ export class OrdersController {
     }));
   }
 
-  @Post(':orderId/cancel')
-  @HttpCode(200)
-  @RequiresScope('orders:write')
+  @Operation('POST /v1/store/orders/{orderId}/cancel', {
+    id: 'cancelOrder',
+    tag: 'Store',
+    scope: 'orders:write',
+    stability: 'beta',
+    summary: 'Cancel an order',
+    description: 'The animal becomes `available` again.',
+    success: { 200: ['The order is cancelled.', orderJson({ ...ENDED, status: 'cancelled' })] },
+    refusals: [404],
+  })
   async cancel(
-    @Param('orderId', ORDER_ID) id: bigint,
+    @OrderId() id: bigint,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {

@@ -5,8 +5,9 @@ import { DEPRECATIONS, getPetDeprecation, readQuickStarts } from '@adoption-stor
 import { describe, expect, it } from '@jest/globals';
 import { errorStatuses } from '../../src/http/error-codes.js';
 import { referencePage } from '../../src/docs/reference-page.js';
-import { description, descriptionText } from '../../src/openapi/description.js';
-import { operations as byName } from '../../src/openapi/operations.js';
+import { OPERATIONS } from '../../src/api.module.js';
+import { descriptionOf, descriptionText } from '../../src/openapi/description.js';
+import { readmeRows } from '../../src/openapi/readme-rows.js';
 import { startApi, useApi } from '../support/api.js';
 import { problemsOf } from '../support/description.js';
 import { expectError } from '../support/expectations.js';
@@ -44,6 +45,7 @@ interface Description {
   };
 }
 
+const description = descriptionOf(OPERATIONS);
 const { info, servers, paths, components } = description as unknown as Description;
 const operations = Object.entries(paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({
@@ -141,11 +143,11 @@ describe('the description', () => {
     const sunset = new Date(getPetDeprecation.sunset).toISOString().slice(0, 10);
     expect(sunset).toBe('2030-12-05');
     expect(marks.filter(([, deprecated]) => deprecated === true)).toEqual([['getPet', true, sunset, undefined]]);
-    // Those that the portal and the metrics know, too.
-    const ended = [...byName.values()].filter((each) => each.sunset !== undefined).map(({ id }) => id);
-    expect(ended).toEqual(['getPet']);
-    expect([...byName.values()].map(({ id }) => id)).toEqual(operations.map(({ operationId }) => operationId));
-    for (const { operation } of DEPRECATIONS) expect(byName.has(operation)).toBe(true);
+    // The portal marks the keys that call them.
+    const ending = OPERATIONS.flatMap(({ route, notice }) =>
+      notice ? [{ ...notice.deprecation, operation: route }] : [],
+    );
+    expect(ending).toEqual(DEPRECATIONS);
     expect(marks.filter(([, , , stability]) => stability === 'beta').map(([id]) => id)).toEqual([
       'changePet',
       'withdrawPet',
@@ -380,12 +382,14 @@ describe('beside the pages', () => {
 });
 
 describe('openapi.json', () => {
-  it('is committed as the code has it; `npm run openapi -w @adoption-store/api` writes it', () => {
-    expect(readFileSync(join(__dirname, '../../openapi.json'), 'utf8')).toBe(descriptionText());
+  it('and the README’s table are committed as the code has them; `npm run openapi -w @adoption-store/api` writes them', () => {
+    expect(readFileSync(join(__dirname, '../../openapi.json'), 'utf8')).toBe(descriptionText(OPERATIONS));
+    const rows = readFileSync(join(__dirname, '../../../../README.md'), 'utf8').match(/^\| `[A-Z]+ \/v1\/.*$/gm) ?? [];
+    expect(rows.map((row) => row.replace(/ +/g, ' '))).toEqual(readmeRows(OPERATIONS));
   });
 
   it('is served with the address at which this machine reaches the API', async () => {
-    expect((await fetchPage('/openapi.json')).body).toBe(descriptionText(api.origin));
+    expect((await fetchPage('/openapi.json')).body).toBe(descriptionText(OPERATIONS, api.origin));
   });
 });
 
@@ -406,7 +410,7 @@ describe('the first server of a served description', () => {
       api,
       rawHead(api, 'GET /openapi.json HTTP/1.1', [], ['Host: evil.example', 'X-Forwarded-Host: evil.example']),
     );
-    expect(body).toBe(descriptionText(api.origin));
+    expect(body).toBe(descriptionText(OPERATIONS, api.origin));
   });
 
   it('is the production server, where other machines reach the API and PUBLIC_URL is not set', async () => {
