@@ -11,11 +11,18 @@ import {
 import type { FastifyReply } from 'fastify';
 import { HttpRefusal } from '../http/error-codes.js';
 
-const MESSAGES: Readonly<Record<Exclude<Outcome, 'admitted'>, string>> = {
+type Exceeded = Exclude<Outcome, 'admitted'>;
+
+const MESSAGES: Readonly<Record<Exceeded, string>> = {
   rate_limited: 'too many requests in this minute',
   daily_quota_exceeded: 'too many requests today',
   key_banned: 'the API key is banned for a while, because it kept sending after 429s',
 };
+
+/** The text of a 429. */
+export function limitMessage(outcome: Exceeded, seconds: number): string {
+  return `${MESSAGES[outcome]}; try again in ${seconds} s`;
+}
 
 /**
  * The limit headers of every response: `X-RateLimit-*`, and the headers of draft-ietf-httpapi-ratelimit-headers from
@@ -45,9 +52,7 @@ export function refusalOf(verdict: Verdict, now: Instant): HttpRefusal | undefin
   const { outcome } = verdict;
   if (outcome === 'admitted') return undefined;
   const seconds = retryAfter(verdict, now);
-  return new HttpRefusal(outcome, `${MESSAGES[outcome]}; try again in ${seconds} s`, {
-    'retry-after': String(seconds),
-  });
+  return new HttpRefusal(outcome, limitMessage(outcome, seconds), { 'retry-after': String(seconds) });
 }
 
 /** When the window ends, in Unix seconds. */

@@ -10,6 +10,7 @@ import {
 import { type ErrorCode, errorStatuses } from '../http/error-codes.js';
 import { MAX_URL_LENGTH } from '../http/framing.js';
 import { MAX_BODY_BYTES } from '../http/request-body.js';
+import { limitMessage } from '../limits/limit-headers.js';
 import { headers as described, type HeaderName, withHeaders } from './headers.js';
 import { type Described, json, object, openSet, ref, schemaRef } from '../http/schema.js';
 
@@ -43,9 +44,9 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   payload_too_large: `the body must be at most ${MAX_BODY_BYTES} bytes`,
   uri_too_long: `the URL must be at most ${MAX_URL_LENGTH} characters`,
   expectation_failed: 'the Expect header may only be 100-continue',
-  rate_limited: 'too many requests in this minute; try again in 42 s',
-  daily_quota_exceeded: 'too many requests today; try again in 43242 s',
-  key_banned: 'the API key is banned for a while, because it kept sending after 429s; try again in 300 s',
+  rate_limited: limitMessage('rate_limited', 42),
+  daily_quota_exceeded: limitMessage('daily_quota_exceeded', 43_242),
+  key_banned: limitMessage('key_banned', 300),
   headers_too_large: 'the headers are too large',
   internal_error: 'an unexpected error happened; it has been recorded',
 };
