@@ -40,28 +40,23 @@ export function time(description: string): Described {
   return { type: 'string', format: 'date-time', description, examples: ['2026-11-21T12:00:00.000Z'] };
 }
 
-/** A JSON body of this schema, with named examples. */
+/** A JSON body of a schema, or of the schema of that name, with named examples. */
 export function json(
-  schema: string,
-  examples: Described,
-  mediaTypes: readonly string[] = ['application/json'],
-): Described {
-  return content(schemaRef(schema), examples, mediaTypes);
-}
-
-/** A page of a list. */
-export function page(schema: string, ...items: readonly Described[]): Described {
-  return content({ type: 'array', items: schemaRef(schema) }, { page: items, 'nothing found': [] });
-}
-
-function content(
-  schema: Described,
+  schema: string | Described,
   examples: Described,
   mediaTypes: readonly string[] = ['application/json'],
 ): Described {
   const named = Object.entries(examples).map(([name, value]) => [name, { value }]);
-  const described = { schema, examples: Object.fromEntries(named) as Described };
-  return Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, described]));
+  const body = {
+    schema: typeof schema === 'string' ? schemaRef(schema) : schema,
+    examples: Object.fromEntries(named) as Described,
+  };
+  return Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, body]));
+}
+
+/** A page of a list. */
+export function page(schema: string, ...items: readonly Described[]): Described {
+  return json({ type: 'array', items: schemaRef(schema) }, { page: items, 'nothing found': [] });
 }
 
 /** A parameter of the path, the query or the head. */
