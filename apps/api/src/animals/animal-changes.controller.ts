@@ -5,7 +5,7 @@ import { IfMatch } from '../http/conditions.js';
 import { JsonBody, MERGE_PATCH } from '../http/json-body.decorator.js';
 import { Operation } from '../http/operation.js';
 import { animalJson, LUNA, PetId } from './animal.schema.js';
-import { AnimalPatchBody } from './animal-patch.body.js';
+import { AnimalPatchBody } from './animal.body.js';
 import { animalTag, presentAnimal } from './present-animal.js';
 
 /** The operations on a stored animal. They stay when `GET /v1/pets/{petId}` is removed. */

@@ -11,7 +11,7 @@ import { page } from '../http/schema.js';
 import { ValidQuery } from '../http/valid-query.decorator.js';
 import { animalJson, LUNA, PetId } from './animal.schema.js';
 import { ListAnimalsQuery, ANIMALS_CURSOR } from './list-animals.query.js';
-import { NewAnimalBody } from './new-animal.body.js';
+import { NewAnimalBody } from './animal.body.js';
 import { animalTag, presentAnimal, presentAnimals } from './present-animal.js';
 
 @Controller()

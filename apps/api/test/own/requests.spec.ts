@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { HttpRefusal } from '../../src/http/error-codes.js';
 import { NewMessageBody } from '../../src/messages/new-message.body.js';
 import { ListAnimalsQuery, ANIMALS_CURSOR } from '../../src/animals/list-animals.query.js';
-import { NewAnimalBody } from '../../src/animals/new-animal.body.js';
+import { NewAnimalBody } from '../../src/animals/animal.body.js';
 import { encodeCursor } from '../../src/http/pages.js';
 import { ListOrdersQuery } from '../../src/orders/list-orders.query.js';
 import { NewOrderBody } from '../../src/orders/new-order.body.js';
