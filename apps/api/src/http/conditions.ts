@@ -3,6 +3,7 @@ import { isKnown } from '@adoption-store/web';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { HttpRefusal } from './error-codes.js';
+import { takes } from './operation.js';
 
 /** Requests that share a page also share its tag. */
 const tagOfPage = new WeakMap<Buffer, string>();
@@ -52,7 +53,11 @@ export function tagPage(reply: FastifyReply, body: string | Buffer, next: bigint
  * Injects the versions that `If-Match` names, of which the resource must have one (RFC 9110 §13.1.1). Undefined if any
  * will do.
  */
-export const IfMatch = createParamDecorator((_data: unknown, context: ExecutionContext) =>
+export function IfMatch(): ParameterDecorator {
+  return takes({ hasIfMatch: true }, versionsOf());
+}
+
+const versionsOf = createParamDecorator((_data: unknown, context: ExecutionContext) =>
   wantedVersions(context.switchToHttp().getRequest<FastifyRequest>().headers['if-match']),
 );
 

@@ -29,7 +29,7 @@ interface Definition {
   readonly examples?: Described;
   /** By status, of which the lowest is the handler's. A response without content has no body. */
   readonly success: Readonly<Partial<Record<SuccessStatus, readonly [description: string, content?: Described]>>>;
-  /** The errors besides those that every operation of the method has. */
+  /** The errors besides those that follow from the method, the scope and the conditions. */
   readonly refusals?: readonly (404 | 409)[];
   /** False for a GET whose response differs at each request. */
   readonly hasEntityTag?: boolean;
@@ -40,6 +40,7 @@ interface Inputs {
   readonly path?: DescribedParameter;
   readonly query?: Type<object>;
   readonly body?: { readonly type: Type<object>; readonly mediaTypes: readonly string[] };
+  readonly hasIfMatch?: true;
 }
 
 export interface DefinedOperation extends Omit<Definition, 'deprecation'>, Inputs {

@@ -45,7 +45,7 @@ function described(operation: DefinedOperation): Described {
       ...ownParameters(operation).map(({ component, described: parameter }) =>
         component === undefined ? parameter : ref('parameters', component),
       ),
-      ...[...takenHeaders(operation), 'RequestId' as const].map((name) => ref('parameters', name)),
+      ...takenHeaders(operation).map((name) => ref('parameters', name)),
     ],
     requestBody: body && { required: true, content: json(schemaOf(body.type), examples, body.mediaTypes) },
     responses: responsesOf(operation),
@@ -62,16 +62,12 @@ function ownParameters({ path, query }: DefinedOperation): readonly DescribedPar
 }
 
 function takenHeaders(operation: DefinedOperation): readonly HeaderParameter[] {
-  switch (operation.method) {
-    case 'GET':
-      return isTagged(operation) ? ['IfNoneMatch'] : [];
-    case 'POST':
-      return ['IdempotencyKey'];
-    case 'PUT':
-      return ['IfMatch', 'IfNone'];
-    default:
-      return ['IfMatch'];
-  }
+  const names: HeaderParameter[] = [];
+  if (isTagged(operation)) names.push('IfNoneMatch');
+  if (operation.method === 'POST') names.push('IdempotencyKey');
+  if (operation.hasIfMatch) names.push('IfMatch');
+  if (operation.method === 'PUT') names.push('IfNone');
+  return [...names, 'RequestId'];
 }
 
 function isTagged({ method, hasEntityTag = true }: DefinedOperation): boolean {
@@ -83,7 +79,7 @@ function responsesOf(operation: DefinedOperation): Described {
   const others: SharedStatus[] = [...own];
   if (scope !== 'none') others.push(403);
   if (method === 'POST') others.push(409);
-  else if (method !== 'GET') others.push(412);
+  if (operation.hasIfMatch) others.push(412);
   const announced = noticeHeaders(operation);
   return {
     ...Object.fromEntries(
