@@ -18,7 +18,6 @@ export class AnimalChangesController {
 
   @Operation('PATCH /v1/pets/{petId}', {
     id: 'changePet',
-    tag: 'Pets',
     scope: 'pets:write',
     stability: 'beta',
     summary: 'Change an animal',
@@ -44,7 +43,6 @@ export class AnimalChangesController {
 
   @Operation('DELETE /v1/pets/{petId}', {
     id: 'withdrawPet',
-    tag: 'Pets',
     scope: 'pets:write',
     stability: 'beta',
     summary: 'Withdraw an animal',

@@ -1,7 +1,7 @@
 import { type Animal, MAX_NAME_LENGTH, type NewAnimal, PET_STATUSES } from '@adoption-store/domain';
 import { pathId } from '../http/path-parameter.js';
 import { ResourceSchemas } from '../http/resource-schemas.js';
-import { type Described, int64, json, object, oneOf, openSet, schemaRef } from '../http/schema.js';
+import { type Described, exampleOf, int64, object, oneOf, openSet, schemaRef } from '../http/schema.js';
 
 export const PetId = pathId({ name: 'petId', description: 'Identifier of the animal.' });
 
@@ -47,6 +47,4 @@ export const animalSchemas = new ResourceSchemas({
   PetStatus: oneOf(PET_STATUSES, 'Whether the animal can be adopted.'),
 });
 
-export function animalJson(example: Described): Described {
-  return json('Pet', { 'the animal': example });
-}
+export const animalJson = exampleOf('Pet', 'the animal');

@@ -26,7 +26,6 @@ export class AnimalsController {
 
   @Operation('GET /v1/pets', {
     id: 'listPets',
-    tag: 'Pets',
     scope: 'pets:read',
     summary: 'List animals',
     description:
@@ -46,7 +45,6 @@ export class AnimalsController {
 
   @Operation('POST /v1/pets', {
     id: 'createPet',
-    tag: 'Pets',
     scope: 'pets:write',
     summary: 'Add an animal',
     description: 'Adds an animal. Any status is allowed. Properties that are not listed here are ignored.',
@@ -69,7 +67,6 @@ export class AnimalsController {
 
   @Operation('GET /v1/pets/{petId}', {
     id: 'getPet',
-    tag: 'Pets',
     scope: 'pets:read',
     deprecation: getPetDeprecation,
     summary: 'Get an animal',

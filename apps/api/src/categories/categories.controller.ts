@@ -28,7 +28,6 @@ export class CategoriesController {
 
   @Operation('GET /v1/categories', {
     id: 'listCategories',
-    tag: 'Categories',
     scope: 'pets:read',
     stability: 'beta',
     summary: 'List categories',
@@ -48,7 +47,6 @@ export class CategoriesController {
 
   @Operation('POST /v1/categories', {
     id: 'createCategory',
-    tag: 'Categories',
     scope: 'pets:write',
     stability: 'beta',
     summary: 'Add a category',
@@ -71,7 +69,6 @@ export class CategoriesController {
 
   @Operation('GET /v1/categories/{categoryId}', {
     id: 'getCategory',
-    tag: 'Categories',
     scope: 'pets:read',
     stability: 'beta',
     summary: 'Get a category',
@@ -87,7 +84,6 @@ export class CategoriesController {
 
   @Operation('PUT /v1/categories/{categoryId}', {
     id: 'nameCategory',
-    tag: 'Categories',
     scope: 'pets:write',
     stability: 'beta',
     summary: 'Name a category',
@@ -121,7 +117,6 @@ export class CategoriesController {
 
   @Operation('DELETE /v1/categories/{categoryId}', {
     id: 'removeCategory',
-    tag: 'Categories',
     scope: 'pets:write',
     stability: 'beta',
     summary: 'Remove a category',

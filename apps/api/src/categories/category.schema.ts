@@ -1,7 +1,7 @@
 import { type Category, MAX_NAME_LENGTH } from '@adoption-store/domain';
 import { pathId } from '../http/path-parameter.js';
 import { ResourceSchemas } from '../http/resource-schemas.js';
-import { type Described, int64, json, object } from '../http/schema.js';
+import { type Described, exampleOf, int64, object } from '../http/schema.js';
 
 export const CategoryId = pathId({
   name: 'categoryId',
@@ -34,6 +34,4 @@ export const categorySchemas = new ResourceSchemas({
   NewCategory: object('A name to give.', newCategory, { name: CATS.name }),
 });
 
-export function categoryJson(example: Described): Described {
-  return json('Category', { 'the category': example });
-}
+export const categoryJson = exampleOf('Category', 'the category');

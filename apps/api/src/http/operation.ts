@@ -15,8 +15,6 @@ type SuccessStatus = 200 | 201 | 202 | 204;
 /** What a handler says of its operation. */
 interface Definition {
   readonly id: string;
-  /** Its group in the description. */
-  readonly tag: string;
   /** The scope that a request needs. With `none` any valid key may send it. */
   readonly scope: Scope | 'none';
   /** How likely the operation is to change. A stable one has no level. */

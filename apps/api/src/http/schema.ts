@@ -1,3 +1,5 @@
+import type { Instant } from '@adoption-store/domain';
+
 /** A part of the description: a JSON Schema, a response, an operation. Linters and tests check it, not the compiler. */
 export type Described = Readonly<Record<string, unknown>>;
 
@@ -36,6 +38,11 @@ export function openSet(words: readonly string[], description: string): Describe
   };
 }
 
+/** For example `2026-11-21T12:00:00.000Z`. */
+export function isoTime(instant: Instant): string {
+  return new Date(instant).toISOString();
+}
+
 export function time(description: string): Described {
   return { type: 'string', format: 'date-time', description, examples: ['2026-11-21T12:00:00.000Z'] };
 }
@@ -52,6 +59,11 @@ export function json(
     examples: Object.fromEntries(named) as Described,
   };
   return Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, body]));
+}
+
+/** Makes JSON bodies of this schema, each with one example. */
+export function exampleOf(schema: string, name: string): (example: Described) => Described {
+  return (example) => json(schema, { [name]: example });
 }
 
 /** A page of a list. */

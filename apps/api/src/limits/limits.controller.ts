@@ -18,7 +18,6 @@ export class LimitsController {
   /** The caller's plan, limits and ban. It costs no quota: requests for it have a bucket of their own. */
   @Operation('GET /v1/rate_limit', {
     id: 'getRateLimit',
-    tag: 'Limits',
     scope: 'none',
     summary: 'Get the limits',
     description:

@@ -1,7 +1,7 @@
 import { MAX_MESSAGE_LENGTH, type Message, MESSAGE_STATUSES } from '@adoption-store/domain';
 import { pathParameter } from '../http/path-parameter.js';
 import { ResourceSchemas } from '../http/resource-schemas.js';
-import { type Described, json, object, openSet, schemaRef, time } from '../http/schema.js';
+import { type Described, exampleOf, object, openSet, schemaRef, time } from '../http/schema.js';
 
 export interface PresentedMessage extends Pick<Message, 'id' | 'status'> {
   readonly message: string;
@@ -46,6 +46,4 @@ export const messageSchemas = new ResourceSchemas({
   ),
 });
 
-export function messageJson(example: Described): Described {
-  return json('Message', { 'the message': example });
-}
+export const messageJson = exampleOf('Message', 'the message');

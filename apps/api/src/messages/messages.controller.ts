@@ -23,7 +23,6 @@ export class MessagesController {
 
   @Operation('POST /v1/messages', {
     id: 'queueMessage',
-    tag: 'Messages',
     scope: 'messages:write',
     stability: 'experimental',
     summary: 'Send a message',
@@ -53,7 +52,6 @@ export class MessagesController {
 
   @Operation('GET /v1/messages/{messageId}', {
     id: 'getMessage',
-    tag: 'Messages',
     scope: 'messages:read',
     stability: 'experimental',
     summary: 'Get a message',

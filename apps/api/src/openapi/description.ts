@@ -17,7 +17,7 @@ import { errorSchemas, refusalResponses } from './errors.js';
 import { headers } from './headers.js';
 import { messageSchemas } from '../messages/message.schema.js';
 import { orderSchemas } from '../orders/order.schema.js';
-import { pathsOf, sharedParameters } from './operations.js';
+import { pathsOf, sharedParameters, tags } from './operations.js';
 import { rateLimitSchemas } from '../limits/rate-limit.schema.js';
 import type { DefinedOperation } from '../http/operation.js';
 import type { Described } from '../http/schema.js';
@@ -110,13 +110,7 @@ export function descriptionOf(operations: readonly DefinedOperation[], servers =
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers,
-    tags: [
-      { name: 'Pets', description: 'The animals.' },
-      { name: 'Categories', description: 'Names for the categories of animals.' },
-      { name: 'Store', description: 'Orders of animals.' },
-      { name: 'Messages', description: 'Messages to the store.' },
-      { name: 'Limits', description: 'The limits of the plan, and the requests left.' },
-    ],
+    tags,
     security: [{ bearerAuth: [] }],
     paths: pathsOf(operations),
     components: {

@@ -1,7 +1,7 @@
 import { type AnimalId, type Order, ORDER_STATUSES } from '@adoption-store/domain';
 import { pathId } from '../http/path-parameter.js';
 import { ResourceSchemas } from '../http/resource-schemas.js';
-import { type Described, int64, json, object, oneOf, openSet, time } from '../http/schema.js';
+import { type Described, exampleOf, int64, object, oneOf, openSet, time } from '../http/schema.js';
 
 export interface PresentedOrder extends Pick<Order, 'id' | 'status'> {
   readonly petId: AnimalId;
@@ -37,6 +37,4 @@ export const orderSchemas = new ResourceSchemas({
   OrderStatus: oneOf(ORDER_STATUSES, 'The statuses of orders.'),
 });
 
-export function orderJson(example: Described): Described {
-  return json('Order', { 'the order': example });
-}
+export const orderJson = exampleOf('Order', 'the order');

@@ -27,7 +27,6 @@ export class OrdersController {
 
   @Operation('GET /v1/store/orders', {
     id: 'listOrders',
-    tag: 'Store',
     scope: 'orders:read',
     stability: 'beta',
     summary: 'List orders',
@@ -49,7 +48,6 @@ export class OrdersController {
 
   @Operation('POST /v1/store/orders', {
     id: 'placeOrder',
-    tag: 'Store',
     scope: 'orders:write',
     stability: 'beta',
     summary: 'Place an order',
@@ -74,7 +72,6 @@ export class OrdersController {
 
   @Operation('GET /v1/store/orders/{orderId}', {
     id: 'getOrder',
-    tag: 'Store',
     scope: 'orders:read',
     stability: 'beta',
     summary: 'Get an order',
@@ -88,7 +85,6 @@ export class OrdersController {
 
   @Operation('POST /v1/store/orders/{orderId}/complete', {
     id: 'completeOrder',
-    tag: 'Store',
     scope: 'orders:write',
     stability: 'beta',
     summary: 'Complete an order',
@@ -108,7 +104,6 @@ export class OrdersController {
 
   @Operation('POST /v1/store/orders/{orderId}/cancel', {
     id: 'cancelOrder',
-    tag: 'Store',
     scope: 'orders:write',
     stability: 'beta',
     summary: 'Cancel an order',

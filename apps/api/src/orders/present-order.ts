@@ -1,5 +1,5 @@
 import type { Order } from '@adoption-store/domain';
-import { isoTime } from '../http/iso-time.js';
+import { isoTime } from '../http/schema.js';
 import { orderSchemas, type PresentedOrder } from './order.schema.js';
 
 const write = orderSchemas.serialiser('Order');
