@@ -114,9 +114,23 @@ export const rules = [
     to: { couldNotResolve: true },
   },
   {
+    name: 'http-imports-no-context',
+    comment: 'The edge serves every context. What it needs of one is passed in, by create-api.ts or create-portal.ts.',
+    from: { path: '^apps/([^/]+)/src/http/' },
+    to: { path: '^apps/$1/src/[^/]+/', pathNot: '^apps/$1/src/http/' },
+  },
+  {
     name: 'no-cycles',
     comment: 'Two modules that import each other can’t be understood, tested or moved alone. Type imports count.',
     from: {},
     to: { circular: true },
+  },
+  {
+    name: 'no-cycles-between-folders',
+    comment: 'A folder can’t be understood, tested or moved alone if what it imports imports it.',
+    scope: 'folder',
+    // Not yet the domain (accounts and quotas) and infrastructure (database and the contexts).
+    from: { path: '^((?:packages|apps)/[^/]+)/src(/|$)', pathNot: '^packages/(domain|infrastructure)/' },
+    to: { path: '^$1/src(/|$)', circular: true },
   },
 ];

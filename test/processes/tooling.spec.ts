@@ -156,7 +156,7 @@ describe('npm run dev', () => {
 
   it('shows a change of a controller or a view without a build, and one of a package in each service that uses it', async () => {
     await Promise.all([shows('api', '/v1/rate_limit', '"plan":"pro"'), shows('portal', '/', '<h1>Animals')]);
-    change('apps/api/src/rate-limiting/rate-limit.controller.ts', 'plan: caller.account.plan.name', `plan: 'changed'`);
+    change('apps/api/src/limits/limits.controller.ts', 'plan: caller.account.plan.name', `plan: 'changed'`);
     await shows('api', '/v1/rate_limit', '"plan":"changed"');
     change('apps/portal/views/home.eta', '<h1>', '<h1>Changed: ');
     await shows('portal', '/', '<h1>Changed: Animals');

@@ -3,22 +3,36 @@ import { UseCasesModule } from '@adoption-store/web';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { ThrottlerModule } from '@nestjs/throttler';
-import { ApiContext } from './api-context.js';
-import { BearerAuthGuard } from './authentication/bearer-auth.guard.js';
-import { ErrorFilter } from './errors/error.filter.js';
+import { AddressLimits } from './http/address-limits.js';
+import { ApiContext } from './http/api-context.js';
+import { BearerAuthGuard } from './accounts/bearer-auth.guard.js';
+import { ErrorFilter } from './http/error.filter.js';
 import { CategoriesController } from './categories/categories.controller.js';
 import { Idempotency } from './idempotency/idempotency.js';
-import { PlanThrottlerGuard } from './rate-limiting/plan-throttler.guard.js';
-import { RequestLimits } from './rate-limiting/request-limits.js';
-import { RequestFormGuard } from './requests/request-form.guard.js';
-import { RouteTable } from './routing/route-table.js';
-import { UnknownRoutesController } from './errors/unknown-routes.controller.js';
+import { PlanThrottlerGuard } from './limits/plan-throttler.guard.js';
+import { RequestLimits } from './limits/request-limits.js';
+import { operationsOf } from './http/operation.js';
+import { RequestFormGuard } from './http/request-form.guard.js';
+import { RouteTable } from './http/route-table.js';
+import { UnknownRoutesController } from './http/unknown-routes.controller.js';
 import { MessagesController } from './messages/messages.controller.js';
-import { PetChangesController } from './pets/pet-changes.controller.js';
-import { PetsController } from './pets/pets.controller.js';
-import { RateLimitController } from './rate-limiting/rate-limit.controller.js';
-import { ScopesGuard } from './scopes/scopes.guard.js';
-import { StoreOrdersController } from './store/store-orders.controller.js';
+import { AnimalChangesController } from './animals/animal-changes.controller.js';
+import { AnimalsController } from './animals/animals.controller.js';
+import { LimitsController } from './limits/limits.controller.js';
+import { ScopesGuard } from './accounts/scopes.guard.js';
+import { OrdersController } from './orders/orders.controller.js';
+
+const CONTROLLERS = [
+  AnimalsController,
+  AnimalChangesController,
+  CategoriesController,
+  OrdersController,
+  MessagesController,
+  LimitsController,
+];
+
+/** Every operation of the API, for the description and the metrics. */
+export const OPERATIONS = operationsOf(CONTROLLERS);
 
 export interface ApiParts {
   readonly application: Application;
@@ -35,19 +49,12 @@ export class ApiModule {
     return {
       module: ApiModule,
       imports: [UseCasesModule.of(application), ThrottlerModule.forRoot({ throttlers })],
-      controllers: [
-        PetsController,
-        PetChangesController,
-        CategoriesController,
-        StoreOrdersController,
-        MessagesController,
-        RateLimitController,
-        UnknownRoutesController,
-      ],
+      controllers: [...CONTROLLERS, UnknownRoutesController],
       providers: [
         { provide: ApiContext, useValue: context },
         { provide: RouteTable, useValue: routes },
         { provide: RequestLimits, useValue: limits },
+        { provide: AddressLimits, useExisting: RequestLimits },
         Idempotency,
         // The order matters: authentication, the limits, the scope, the request itself.
         { provide: APP_GUARD, useClass: BearerAuthGuard },

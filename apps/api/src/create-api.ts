@@ -7,24 +7,24 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { FastifyInstance } from 'fastify';
 import type { Log, Tracing } from '@adoption-store/telemetry';
 import { dropInvalidForwarding, nestLogger, serveHealth } from '@adoption-store/web';
-import { ApiModule } from './api.module.js';
+import { ApiModule, OPERATIONS } from './api.module.js';
 import { serveDocs } from './docs/docs-routes.js';
-import { ApiContext } from './api-context.js';
-import { servePublicly } from './routing/public-route.js';
-import { requestId, routeEveryMethod } from './requests/framing.js';
-import { answerConditionally } from './requests/entity-tags.js';
-import type { ParserError } from './errors/parser-errors.js';
-import { addRequestHooks } from './requests/request-hooks.js';
-import { RequestRecorder } from './requests/request-recorder.js';
-import { routableUrl } from './requests/request-target.js';
-import { RequestLimits } from './rate-limiting/request-limits.js';
-import { RouteTable } from './routing/route-table.js';
-import { SocketRefusals } from './errors/socket-refusals.js';
-import { AccessLog } from './observability/access-log.js';
-import { ApiMetrics } from './observability/api-metrics.js';
-import type { RequestObserver } from './observability/request-observers.js';
-import { traceRequests } from './observability/request-spans.js';
-import { observeRequests } from './observability/observe-requests.js';
+import { ApiContext } from './http/api-context.js';
+import { servePublicly } from './http/public-route.js';
+import { routeEveryMethod } from './http/framing.js';
+import { requestId } from './http/request-id.js';
+import { answerConditionally } from './http/conditions.js';
+import type { ParserError } from './http/parser-errors.js';
+import { addRequestHooks } from './http/request-hooks.js';
+import { RequestRecorder } from './http/request-recorder.js';
+import { routableUrl } from './http/request-target.js';
+import { RequestLimits } from './limits/request-limits.js';
+import { RouteTable } from './http/route-table.js';
+import { SocketRefusals } from './http/socket-refusals.js';
+import { AccessLog } from './http/access-log.js';
+import { ApiMetrics } from './http/metrics.js';
+import { observeRequests, type RequestObserver } from './http/observers.js';
+import { traceRequests } from './http/traces.js';
 
 export { ApiMetrics };
 
@@ -105,7 +105,7 @@ export async function createApi({
   configure?.(api);
   await api.init();
   // Registered after Nest's routes, so that Nest's filter handles their errors.
-  serveDocs(fastify, { publicUrl, portalUrl });
+  serveDocs(fastify, { operations: OPERATIONS, publicUrl, portalUrl });
   serveHealth(
     (path, get) => {
       servePublicly(fastify, path, get);

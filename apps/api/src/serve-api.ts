@@ -11,9 +11,10 @@ import { openDatabase } from '@adoption-store/embedded-postgres';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { logDependencies, openLog, openTracing, type PageServer, servePages } from '@adoption-store/telemetry';
 import { OpenConnections } from '@adoption-store/web';
+import { OPERATIONS } from './api.module.js';
 import { createApi } from './create-api.js';
 import { demoKey, seedCatalogue } from './demo.js';
-import { ApiMetrics } from './observability/api-metrics.js';
+import { ApiMetrics } from './http/metrics.js';
 
 /** Connections that wait to be accepted. A client's kernel retries a further one, seconds later. */
 const BACKLOG = 4_096;
@@ -57,7 +58,7 @@ export async function serveApi(settings: Values<typeof apiSettings>, told: Abort
     const isEmbedded = databaseUrl === undefined;
     if (isEmbedded) await seedCatalogue(application);
     const key = isEmbedded ? await demoKey(application, dataDirectory) : undefined;
-    const metrics = new ApiMetrics(read, async () => (await import('./openapi/operations.js')).operations);
+    const metrics = new ApiMetrics(read, OPERATIONS);
     const api = await createApi({
       application,
       clock: ports.clock,

@@ -1,23 +1,20 @@
 import { AddCategory, GetCategory, ListCategories, NameCategory, RemoveCategory } from '@adoption-store/domain';
-import { Controller, Delete, Get, HttpCode, Param, Post, Put, Req, Res } from '@nestjs/common';
+import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiContext } from '../api-context.js';
+import { ApiContext } from '../http/api-context.js';
 import { Idempotency } from '../idempotency/idempotency.js';
-import { IfMatch, isOnlyIfNone } from '../requests/entity-tags.js';
-import { JsonBody } from '../requests/json-body.decorator.js';
-import { addPageHeaders } from '../responses/next-page.js';
-import { RequiresScope } from '../scopes/required-scope.js';
-import { Stability } from '../stability/stability.js';
-import { ValidQuery } from '../requests/valid-query.decorator.js';
-import { pathId } from '../requests/validation.js';
+import { IfMatch, isOnlyIfNone } from '../http/conditions.js';
+import { JsonBody } from '../http/json-body.decorator.js';
+import { Operation } from '../http/operation.js';
+import { addPageHeaders } from '../http/pages.js';
+import { page } from '../http/schema.js';
+import { ValidQuery } from '../http/valid-query.decorator.js';
+import { categoryJson, CategoryId, CATS } from './category.schema.js';
 import { CATEGORIES_CURSOR, ListCategoriesQuery } from './list-categories.query.js';
 import { NewCategoryBody } from './new-category.body.js';
 import { categoryTag, presentCategories, presentCategory } from './present-category.js';
 
-const CATEGORY_ID = pathId('categoryId');
-
-@Controller('v1/categories')
-@Stability('beta')
+@Controller()
 export class CategoriesController {
   constructor(
     private readonly context: ApiContext,
@@ -29,8 +26,14 @@ export class CategoriesController {
     private readonly removeCategory: RemoveCategory,
   ) {}
 
-  @Get()
-  @RequiresScope('pets:read')
+  @Operation('GET /v1/categories', {
+    id: 'listCategories',
+    scope: 'pets:read',
+    stability: 'beta',
+    summary: 'List categories',
+    description: 'Lists categories by their identifiers, ascending. Pages work as for animals.',
+    success: { 200: ['A page of categories.', page('Category', CATS, { id: 2, name: 'Dogs' })] },
+  })
   async list(
     @ValidQuery(ListCategoriesQuery) query: ListCategoriesQuery,
     @Req() request: FastifyRequest,
@@ -42,8 +45,17 @@ export class CategoriesController {
     return body;
   }
 
-  @Post()
-  @RequiresScope('pets:write')
+  @Operation('POST /v1/categories', {
+    id: 'createCategory',
+    scope: 'pets:write',
+    stability: 'beta',
+    summary: 'Add a category',
+    description:
+      'Adds a category under an identifier that neither a category nor an animal has. A name that another category has, ' +
+      'without regard to case, is refused with 409 `category_name_taken`.',
+    examples: { 'a category': { name: 'Rabbits' } },
+    success: { 201: ['The category has been added.', categoryJson({ id: 3, name: 'Rabbits' })] },
+  })
   async add(
     @JsonBody(NewCategoryBody) body: NewCategoryBody,
     @Req() request: FastifyRequest,
@@ -55,21 +67,40 @@ export class CategoriesController {
     });
   }
 
-  @Get(':categoryId')
-  @RequiresScope('pets:read')
-  async get(
-    @Param('categoryId', CATEGORY_ID) id: bigint,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<string> {
+  @Operation('GET /v1/categories/{categoryId}', {
+    id: 'getCategory',
+    scope: 'pets:read',
+    stability: 'beta',
+    summary: 'Get a category',
+    description: 'Gets a category.',
+    success: { 200: ['The category.', categoryJson(CATS)] },
+    refusals: [404],
+  })
+  async get(@CategoryId() id: bigint, @Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
     const category = await this.getCategory.execute(id);
     reply.header('etag', categoryTag(category));
     return presentCategory(category);
   }
 
-  @Put(':categoryId')
-  @RequiresScope('pets:write')
+  @Operation('PUT /v1/categories/{categoryId}', {
+    id: 'nameCategory',
+    scope: 'pets:write',
+    stability: 'beta',
+    summary: 'Name a category',
+    description:
+      'Gives the identifier this name, whether it has a name or not; animals may carry it already. A name that another ' +
+      'category has, without regard to case, is refused with 409 `category_name_taken`. With `If-Match` a category that ' +
+      'is still in that version is renamed, otherwise the response is 412. With `If-None-Match: *` only an identifier ' +
+      'without a name is named.',
+    examples: { 'another name': { name: 'Big cats' } },
+    success: {
+      200: ['The category has been renamed.', categoryJson({ ...CATS, name: 'Big cats' })],
+      201: ['The identifier has been named.', categoryJson({ ...CATS, name: 'Big cats' })],
+    },
+    refusals: [404, 409],
+  })
   async name(
-    @Param('categoryId', CATEGORY_ID) id: bigint,
+    @CategoryId() id: bigint,
     @JsonBody(NewCategoryBody) { name }: NewCategoryBody,
     @IfMatch() wanted: readonly string[] | undefined,
     @Req() request: FastifyRequest,
@@ -84,13 +115,16 @@ export class CategoriesController {
     return presentCategory(category);
   }
 
-  @Delete(':categoryId')
-  @HttpCode(204)
-  @RequiresScope('pets:write')
-  async remove(
-    @Param('categoryId', CATEGORY_ID) id: bigint,
-    @IfMatch() versions: readonly string[] | undefined,
-  ): Promise<void> {
+  @Operation('DELETE /v1/categories/{categoryId}', {
+    id: 'removeCategory',
+    scope: 'pets:write',
+    stability: 'beta',
+    summary: 'Remove a category',
+    description: 'Removes the category. While an animal has it, it is refused with 409 `category_in_use`.',
+    success: { 204: ['The category has been removed.'] },
+    refusals: [404, 409],
+  })
+  async remove(@CategoryId() id: bigint, @IfMatch() versions: readonly string[] | undefined): Promise<void> {
     await this.removeCategory.execute({ id, versions });
   }
 

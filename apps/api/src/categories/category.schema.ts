@@ -1,6 +1,13 @@
 import { type Category, MAX_NAME_LENGTH } from '@adoption-store/domain';
-import { ResourceSchemas } from '../responses/resource-schemas.js';
-import { type Described, int64, object } from '../openapi/schema.js';
+import { pathId } from '../http/path-parameter.js';
+import { ResourceSchemas } from '../http/resource-schemas.js';
+import { type Described, exampleOf, int64, object } from '../http/schema.js';
+
+export const CategoryId = pathId({
+  name: 'categoryId',
+  description: 'Identifier of the category.',
+  component: 'CategoryId',
+});
 
 export const CATS = { id: 1, name: 'Cats' };
 
@@ -26,3 +33,5 @@ export const categorySchemas = new ResourceSchemas({
   ),
   NewCategory: object('A name to give.', newCategory, { name: CATS.name }),
 });
+
+export const categoryJson = exampleOf('Category', 'the category');

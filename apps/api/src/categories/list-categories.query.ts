@@ -1,6 +1,6 @@
 import type { ListCategoriesInput } from '@adoption-store/domain';
-import { Cursor, Int64s, Limit } from '../requests/list-parameters.js';
-import type { ListQuery, Parameter } from '../responses/next-page.js';
+import { Cursor, Int64s, Limit } from '../http/query-parameters.js';
+import type { ListQuery, Parameter } from '../http/pages.js';
 
 /** The name of this list in its cursors. */
 export const CATEGORIES_CURSOR = 'categories';
@@ -10,7 +10,7 @@ export class ListCategoriesQuery implements ListCategoriesInput, ListQuery {
   @Limit()
   limit?: number;
 
-  @Int64s('id')
+  @Int64s('id', 'Only these categories.')
   ids?: bigint[];
 
   @Cursor(CATEGORIES_CURSOR)

@@ -1,5 +1,5 @@
 import { type Category, categoryVersion } from '@adoption-store/domain';
-import { entityTag, sha256 } from '../requests/entity-tags.js';
+import { entityTag, sha256 } from '../http/conditions.js';
 import { categorySchemas } from './category.schema.js';
 
 /** The JSON of a category: a Category. */

@@ -5,8 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { localAddress } from '@adoption-store/config';
 import { CSS, fixedFile, type FixedFile, HTML, SCRIPT, sendFixedFile } from '@adoption-store/web';
 import type { FastifyInstance } from 'fastify';
-import { JSON_TYPE } from '../errors/error-codes.js';
-import { servePublicly } from '../routing/public-route.js';
+import { JSON_TYPE } from '../http/error-codes.js';
+import type { DefinedOperation } from '../http/operation.js';
+import { servePublicly } from '../http/public-route.js';
 import { referencePage } from './reference-page.js';
 
 // The page loads nothing from other hosts and sends nothing to them, because users paste their key into it.
@@ -23,16 +24,16 @@ const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
 
-/**
- * The OpenAPI description and its page. Each file is read at the first request.
- *
- * @param publicUrl the address at which clients reach the API.
- * @param portalUrl the portal's address, to which the page links.
- */
-export function serveDocs(
-  fastify: FastifyInstance,
-  { publicUrl, portalUrl }: Readonly<Record<'publicUrl' | 'portalUrl', string | undefined>>,
-): void {
+interface Docs {
+  readonly operations: readonly DefinedOperation[];
+  /** The address at which clients reach the API. */
+  readonly publicUrl: string | undefined;
+  /** The portal's address, to which the page links. */
+  readonly portalUrl: string | undefined;
+}
+
+/** The OpenAPI description and its page. Each file is read at the first request. */
+export function serveDocs(fastify: FastifyInstance, { operations, publicUrl, portalUrl }: Docs): void {
   const serve = (path: string, type: string, read: () => string | Buffer | Promise<string | Buffer>) => {
     let file: FixedFile | undefined;
     servePublicly(fastify, path, async (request, reply) => {
@@ -44,7 +45,7 @@ export function serveDocs(
   };
   serve('/openapi.json', JSON_TYPE, async () => {
     const { descriptionText } = await import('../openapi/description.js');
-    return descriptionText(publicUrl ?? localUrl(fastify));
+    return descriptionText(operations, publicUrl ?? localUrl(fastify));
   });
   serve('/docs', HTML, () => referencePage(portalUrl));
   serve('/docs/page.css', CSS, ours('page.css'));

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { AnswerOnce, DomainError, type DomainErrorKind, type Transaction } from '@adoption-store/domain';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isRepeated } from '../authentication/bearer-auth.guard.js';
-import { HttpRefusal } from '../errors/error-codes.js';
-import { bodyOf } from '../requests/json-body.decorator.js';
+import { HttpRefusal } from '../http/error-codes.js';
+import { isRepeated } from '../http/framing.js';
+import { bodyOf } from '../http/json-body.decorator.js';
 
 /** The result of a request: its JSON body, and the path of the new resource. */
 export interface Done {

@@ -1,6 +1,7 @@
 import { MAX_MESSAGE_LENGTH, type Message, MESSAGE_STATUSES } from '@adoption-store/domain';
-import { ResourceSchemas } from '../responses/resource-schemas.js';
-import { type Described, object, openSet, schemaRef, time } from '../openapi/schema.js';
+import { pathParameter } from '../http/path-parameter.js';
+import { ResourceSchemas } from '../http/resource-schemas.js';
+import { type Described, exampleOf, object, openSet, schemaRef, time } from '../http/schema.js';
 
 export interface PresentedMessage extends Pick<Message, 'id' | 'status'> {
   readonly message: string;
@@ -13,6 +14,12 @@ export const QUEUED = {
   status: 'queued',
   createdAt: '2026-11-21T12:00:00.000Z',
 };
+
+export const MessageId = pathParameter({
+  name: 'messageId',
+  description: 'Identifier of the message.',
+  schema: { type: 'string', examples: [QUEUED.id] },
+});
 
 const text: Described = {
   type: 'string',
@@ -38,3 +45,5 @@ export const messageSchemas = new ResourceSchemas({
     'Whether the message is still `queued`, has been `sent`, or has `failed`. Only the operator can queue a failed message again.',
   ),
 });
+
+export const messageJson = exampleOf('Message', 'the message');

@@ -1,18 +1,18 @@
 import { GetMessage, QueueMessage } from '@adoption-store/domain';
 import { formatTraceparent } from '@adoption-store/telemetry';
-import { Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
+import { Controller, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiContext } from '../api-context.js';
+import { ApiContext } from '../http/api-context.js';
 import { Idempotency } from '../idempotency/idempotency.js';
-import { JsonBody } from '../requests/json-body.decorator.js';
-import { RequiresScope } from '../scopes/required-scope.js';
-import { Stability } from '../stability/stability.js';
-import { loggedId, traceOf } from '../observability/request-trace.js';
+import { JsonBody } from '../http/json-body.decorator.js';
+import { Operation } from '../http/operation.js';
+import { loggedId } from '../http/request-id.js';
+import { traceOf } from '../http/traces.js';
+import { MessageId, messageJson, QUEUED } from './message.schema.js';
 import { NewMessageBody } from './new-message.body.js';
 import { presentMessage } from './present-message.js';
 
-@Controller('v1/messages')
-@Stability('experimental')
+@Controller()
 export class MessagesController {
   constructor(
     private readonly context: ApiContext,
@@ -21,9 +21,15 @@ export class MessagesController {
     private readonly getMessage: GetMessage,
   ) {}
 
-  @Post()
-  @HttpCode(202)
-  @RequiresScope('messages:write')
+  @Operation('POST /v1/messages', {
+    id: 'queueMessage',
+    scope: 'messages:write',
+    stability: 'experimental',
+    summary: 'Send a message',
+    description: 'Queues a message to the store. It is delivered soon afterwards, at least once.',
+    examples: { 'a message': { message: QUEUED.message } },
+    success: { 202: ['The message has been queued.', messageJson(QUEUED)] },
+  })
   async queue(
     @JsonBody(NewMessageBody) { message: text }: NewMessageBody,
     @Req() request: FastifyRequest,
@@ -44,9 +50,16 @@ export class MessagesController {
     });
   }
 
-  @Get(':messageId')
-  @RequiresScope('messages:read')
-  async get(@Param('messageId') id: string, @Req() { caller }: FastifyRequest): Promise<string> {
+  @Operation('GET /v1/messages/{messageId}', {
+    id: 'getMessage',
+    scope: 'messages:read',
+    stability: 'experimental',
+    summary: 'Get a message',
+    description: "Gets one of the account's messages with its delivery status.",
+    success: { 200: ['The message.', messageJson({ ...QUEUED, status: 'sent' })] },
+    refusals: [404],
+  })
+  async get(@MessageId() id: string, @Req() { caller }: FastifyRequest): Promise<string> {
     return presentMessage(await this.getMessage.execute({ accountId: caller.account.id, id }));
   }
 }

@@ -1,5 +1,5 @@
 import type { Message } from '@adoption-store/domain';
-import { isoTime } from '../responses/iso-time.js';
+import { isoTime } from '../http/schema.js';
 import { messageSchemas, type PresentedMessage } from './message.schema.js';
 
 const write = messageSchemas.serialiser('Message');

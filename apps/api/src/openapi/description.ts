@@ -11,16 +11,16 @@ import {
   plan,
   SCOPE_MEANINGS,
 } from '@adoption-store/domain';
+import { animalSchemas } from '../animals/animal.schema.js';
 import { categorySchemas } from '../categories/category.schema.js';
 import { errorSchemas, refusalResponses } from './errors.js';
 import { headers } from './headers.js';
 import { messageSchemas } from '../messages/message.schema.js';
-import { petSchemas } from '../pets/pet.schema.js';
-import { orderSchemas } from '../store/order.schema.js';
-import { parameters } from './parameters.js';
-import { paths } from './paths.js';
-import { rateLimitSchemas } from './rate-limit.js';
-import type { Described } from './schema.js';
+import { orderSchemas } from '../orders/order.schema.js';
+import { pathsOf, sharedParameters, tags } from './operations.js';
+import { rateLimitSchemas } from '../limits/rate-limit.schema.js';
+import type { DefinedOperation } from '../http/operation.js';
+import type { Described } from '../http/schema.js';
 
 const rows = FIXED_PLANS.map((name) => {
   const { perMinute, perDay } = limitsOf(plan(name));
@@ -93,53 +93,49 @@ responses have the header \`X-Stability\`. The responses of a deprecated one hav
 \`Sunset\`.`;
 
 /** Absolute: a relative address means nothing to a program that has read the description from a file. */
-const servers = [
+const SERVERS = [
   { url: 'https://api.adoption-store.example/v1', description: 'Production' },
   { url: 'https://api.staging.adoption-store.example/v1', description: 'Staging, with its own keys' },
 ];
 
 /** The OpenAPI 3.1 description. Values that the code knows are taken from the code, so that the two can't differ. */
-export const description: Described = {
-  openapi: '3.1.0',
-  info: {
-    title: 'Animal Adoption Store API',
-    version: '1.0.0',
-    description: INTRODUCTION,
-    contact: { name: 'Animal Adoption Store' },
-    license: { name: 'MIT', identifier: 'MIT' },
-  },
-  servers,
-  tags: [
-    { name: 'Pets', description: 'The animals.' },
-    { name: 'Categories', description: 'Names for the categories of animals.' },
-    { name: 'Store', description: 'Orders of animals.' },
-    { name: 'Messages', description: 'Messages to the store.' },
-    { name: 'Limits', description: 'The limits of the plan, and the requests left.' },
-  ],
-  security: [{ bearerAuth: [] }],
-  paths,
-  components: {
-    securitySchemes: {
-      bearerAuth: {
-        type: 'http',
-        scheme: 'bearer',
-        bearerFormat: 'aas_live_…',
-        description: 'An API key. Create an account to get one.',
+export function descriptionOf(operations: readonly DefinedOperation[], servers = SERVERS): Described {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Animal Adoption Store API',
+      version: '1.0.0',
+      description: INTRODUCTION,
+      contact: { name: 'Animal Adoption Store' },
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers,
+    tags,
+    security: [{ bearerAuth: [] }],
+    paths: pathsOf(operations),
+    components: {
+      securitySchemes: {
+        bearerAuth: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'aas_live_…',
+          description: 'An API key. Create an account to get one.',
+        },
       },
+      schemas: {
+        ...animalSchemas.described,
+        ...categorySchemas.described,
+        ...errorSchemas,
+        ...orderSchemas.described,
+        ...messageSchemas.described,
+        ...rateLimitSchemas,
+      },
+      parameters: sharedParameters(operations),
+      headers,
+      responses: refusalResponses,
     },
-    schemas: {
-      ...petSchemas.described,
-      ...categorySchemas.described,
-      ...errorSchemas,
-      ...orderSchemas.described,
-      ...messageSchemas.described,
-      ...rateLimitSchemas,
-    },
-    parameters,
-    headers,
-    responses: refusalResponses,
-  },
-};
+  };
+}
 
 /**
  * The text of openapi.json, as it is served and committed.
@@ -147,7 +143,7 @@ export const description: Described = {
  * @param address the address of the server that serves it, such as `https://api.example.com`. Undefined if it doesn't know
  * it, as in the committed file.
  */
-export function descriptionText(address?: string): string {
+export function descriptionText(operations: readonly DefinedOperation[], address?: string): string {
   const own = address === undefined ? [] : [{ url: `${address}/v1`, description: 'This server' }];
-  return `${JSON.stringify({ ...description, servers: [...own, ...servers] }, null, 2)}\n`;
+  return `${JSON.stringify(descriptionOf(operations, [...own, ...SERVERS]), null, 2)}\n`;
 }

@@ -7,11 +7,12 @@ import {
   preconditionFailed,
   tooManyOrders,
 } from '@adoption-store/domain';
-import { type ErrorCode, errorStatuses } from '../errors/error-codes.js';
-import { MAX_URL_LENGTH } from '../requests/framing.js';
-import { MAX_BODY_BYTES } from '../requests/request-body.js';
+import { type ErrorCode, errorStatuses } from '../http/error-codes.js';
+import { MAX_URL_LENGTH } from '../http/framing.js';
+import { MAX_BODY_BYTES } from '../http/request-body.js';
+import { limitMessage } from '../limits/limit-headers.js';
 import { headers as described, type HeaderName, withHeaders } from './headers.js';
-import { type Described, json, object, openSet, ref, schemaRef } from './schema.js';
+import { type Described, json, object, openSet, ref, schemaRef } from '../http/schema.js';
 
 /** The meaning of each code, which is also an example of its message. The compiler requires one for each. */
 const MEANINGS: Readonly<Record<ErrorCode, string>> = {
@@ -43,9 +44,9 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   payload_too_large: `the body must be at most ${MAX_BODY_BYTES} bytes`,
   uri_too_long: `the URL must be at most ${MAX_URL_LENGTH} characters`,
   expectation_failed: 'the Expect header may only be 100-continue',
-  rate_limited: 'too many requests in this minute; try again in 42 s',
-  daily_quota_exceeded: 'too many requests today; try again in 43242 s',
-  key_banned: 'the API key is banned for a while, because it kept sending after 429s; try again in 300 s',
+  rate_limited: limitMessage('rate_limited', 42),
+  daily_quota_exceeded: limitMessage('daily_quota_exceeded', 43_242),
+  key_banned: limitMessage('key_banned', 300),
   headers_too_large: 'the headers are too large',
   internal_error: 'an unexpected error happened; it has been recorded',
 };
@@ -115,6 +116,8 @@ const REFUSALS = {
 } as const satisfies Readonly<Record<number, readonly [name: string, description: string, ...HeaderName[]]>>;
 
 type RefusalStatus = keyof typeof REFUSALS;
+/** 410 belongs to deprecated operations only. */
+export type SharedStatus = Exclude<RefusalStatus, 410>;
 
 /** The errors that every operation can return. */
 const ALWAYS: readonly RefusalStatus[] = [400, 401, 408, 413, 414, 417, 429, 431, 500, 503];
@@ -127,7 +130,7 @@ export function refusal(status: RefusalStatus, own: Described = {}): Described {
     description,
     headers: { ...withHeaders(...headers, 'X-Stability'), ...own },
     // A plain reference, so that generated clients have one class of errors. The examples tell the codes of this status.
-    content: json(schemaRef('Error'), Object.fromEntries(codes.map((code) => [code, bodyOf(code)]))),
+    content: json('Error', Object.fromEntries(codes.map((code) => [code, bodyOf(code)]))),
   };
 }
 
@@ -150,6 +153,6 @@ export const refusalResponses: Readonly<Record<string, Described>> = Object.from
 );
 
 /** The errors of an operation: those of every operation, and the given ones. */
-export function refusals(...own: readonly Exclude<RefusalStatus, 410>[]): Described {
+export function refusals(...own: readonly SharedStatus[]): Described {
   return Object.fromEntries([...ALWAYS, ...own].map((status) => [status, ref('responses', REFUSALS[status][0])]));
 }

@@ -1,8 +1,7 @@
-import { encodeCursor } from '../responses/next-page.js';
-import { type Described, ref } from './schema.js';
+import { EXAMPLE_CURSOR } from '../http/pages.js';
+import { type Described, ref } from '../http/schema.js';
 
 export const ENTITY_TAG = '"5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef"';
-export const CURSOR = encodeCursor('pets', 2n);
 
 const always = (description: string, schema: Described): Described => ({ description, required: true, schema });
 const integer = (minimum: number, example: number): Described => ({ type: 'integer', minimum, examples: [example] });
@@ -46,7 +45,7 @@ export const headers = {
   ),
   Link: {
     description: 'Absolute URL of the next page (`rel="next"`). Absent on the last page.',
-    schema: text(`<https://api.adoption-store.example/v1/pets?limit=2&cursor=${CURSOR}>; rel="next"`, {
+    schema: text(`<https://api.adoption-store.example/v1/pets?limit=2&cursor=${EXAMPLE_CURSOR}>; rel="next"`, {
       pattern: '^<[^>]+>; rel="next"$',
     }),
   },

@@ -1,13 +1,161 @@
-import { DEPRECATIONS } from '@adoption-store/web';
-import type { MeteredOperation } from '../observability/api-metrics.js';
-import { paths } from './paths.js';
+import type { Instant } from '@adoption-store/domain';
+import type { DefinedOperation } from '../http/operation.js';
+import { queryParameters } from '../http/query-parameters.js';
+import { schemaOf } from '../http/resource-schemas.js';
+import { type Described, type DescribedParameter, json, ref } from '../http/schema.js';
+import { refusal, refusals, type SharedStatus } from './errors.js';
+import { type HeaderName, withHeaders } from './headers.js';
+import { type HeaderParameter, headerParameters } from './parameters.js';
 
-/** The operations of the description by method and route, such as `GET /v1/pets/{petId}`. */
-export const operations: ReadonlyMap<string, MeteredOperation> = new Map(
-  Object.entries(paths as Record<string, Record<string, { readonly operationId: string }>>).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { operationId }]) => {
-      const name = `${method.toUpperCase()} /v1${path}`;
-      return [name, { id: operationId, sunset: DEPRECATIONS.find(({ operation }) => operation === name)?.sunset }];
-    }),
-  ),
-);
+/** The groups of the operations, by the first part of their paths. */
+const GROUPS: Readonly<Record<string, { readonly name: string; readonly description: string }>> = {
+  pets: { name: 'Pets', description: 'The animals.' },
+  categories: { name: 'Categories', description: 'Names for the categories of animals.' },
+  store: { name: 'Store', description: 'Orders of animals.' },
+  messages: { name: 'Messages', description: 'Messages to the store.' },
+  rate_limit: { name: 'Limits', description: 'The limits of the plan, and the requests left.' },
+};
+
+export const tags = Object.values(GROUPS);
+
+/** The paths of the operations. */
+export function pathsOf(operations: readonly DefinedOperation[]): Described {
+  const paths: Record<string, Record<string, Described>> = {};
+  for (const operation of operations) {
+    const path = operation.route.slice(`${operation.method} /v1`.length);
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: described(operation) };
+  }
+  return paths;
+}
+
+/** The parameters that several operations share, by their names. */
+export function sharedParameters(operations: readonly DefinedOperation[]): Described {
+  const own = operations
+    .flatMap(ownParameters)
+    .flatMap(({ component, described: parameter }) =>
+      component === undefined ? [] : [[component, parameter] as const],
+    );
+  return { ...headerParameters, ...Object.fromEntries(own) };
+}
+
+function described(operation: DefinedOperation): Described {
+  const { id, route, scope, stability, notice, summary, description, examples = {}, body } = operation;
+  const end =
+    notice && `Deprecated: it will be removed on ${longDate(notice.deprecation.sunset)} and then answers 410. `;
+  const needed = scope === 'none' ? 'It needs no scope.' : `It needs the scope \`${scope}\`.`;
+  return {
+    operationId: id,
+    summary,
+    deprecated: notice && true,
+    'x-deprecated-sunset': notice && new Date(notice.deprecation.sunset).toISOString().slice(0, 10),
+    description: `${end ?? ''}${description} ${needed}`,
+    // The linters tell a path of no group.
+    tags: [GROUPS[route.split('/')[2] ?? '']?.name],
+    'x-stability': stability,
+    security: scope === 'none' ? undefined : [{ bearerAuth: [scope] }],
+    parameters: [
+      ...ownParameters(operation).map(({ component, described: parameter }) =>
+        component === undefined ? parameter : ref('parameters', component),
+      ),
+      ...takenHeaders(operation).map((name) => ref('parameters', name)),
+    ],
+    requestBody: body && { required: true, content: json(schemaOf(body.type), examples, body.mediaTypes) },
+    responses: responsesOf(operation),
+  };
+}
+
+/** For example `5 December 2030`. */
+export function longDate(instant: Instant): string {
+  return new Date(instant).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
+}
+
+function ownParameters({ path, query }: DefinedOperation): readonly DescribedParameter[] {
+  return [...(path === undefined ? [] : [path]), ...queryParameters(query)];
+}
+
+function takenHeaders(operation: DefinedOperation): readonly HeaderParameter[] {
+  const names: HeaderParameter[] = [];
+  if (isTagged(operation)) names.push('IfNoneMatch');
+  if (operation.method === 'POST') names.push('IdempotencyKey');
+  if (operation.hasIfMatch) names.push('IfMatch');
+  if (operation.method === 'PUT') names.push('IfNone');
+  return [...names, 'RequestId'];
+}
+
+function isTagged({ method, hasEntityTag = true }: DefinedOperation): boolean {
+  return method === 'GET' && hasEntityTag;
+}
+
+function responsesOf(operation: DefinedOperation): Described {
+  const { method, scope, success, notice, refusals: own = [] } = operation;
+  const others: SharedStatus[] = [...own];
+  if (scope !== 'none') others.push(403);
+  if (method === 'POST') others.push(409);
+  if (operation.hasIfMatch) others.push(412);
+  const announced = noticeHeaders(operation);
+  return {
+    ...Object.fromEntries(
+      Object.entries(success).map(([status, [description, content]]) => [
+        status,
+        {
+          description,
+          headers: { ...withHeaders(), ...announced, ...withHeaders(...headersOf(operation, Number(status))) },
+          content,
+        },
+      ]),
+    ),
+    ...(isTagged(operation) && { 304: notModified(operation) }),
+    ...refusals(...others),
+    // The responses that come after the guards.
+    ...(notice &&
+      Object.fromEntries(([404, 410, 500, 503] as const).map((status) => [status, refusal(status, announced)]))),
+  };
+}
+
+/** The headers of a success, besides those of every response. */
+function headersOf({ method, stability, hasEntityTag = true, query }: DefinedOperation, status: number): HeaderName[] {
+  const names: HeaderName[] = [];
+  if (queryParameters(query).some(({ component }) => component === 'Cursor')) names.push('Link');
+  if (stability !== undefined) names.push('X-Stability');
+  if (method !== 'POST' && status !== 204 && hasEntityTag) names.push('ETag');
+  if (status === 201 || status === 202) names.push('Location');
+  if (method === 'POST') names.push('Idempotent-Replayed');
+  return names;
+}
+
+function notModified(operation: DefinedOperation): Described {
+  const stability = operation.stability === undefined ? [] : (['X-Stability'] as const);
+  return {
+    description: 'The response is still the one that `If-None-Match` names. It has no body.',
+    headers: { ...withHeaders('ETag', ...stability), ...noticeHeaders(operation) },
+  };
+}
+
+/** The headers that announce the removal of a deprecated operation. */
+function noticeHeaders({ notice }: DefinedOperation): Described {
+  if (notice === undefined) return {};
+  const { deprecation, sunset } = notice.headers;
+  const successor = notice.deprecation.replacement.replace('GET ', '').replace(/\{\w+\}/g, '1');
+  return {
+    Deprecation: {
+      description: 'The date of the deprecation (RFC 9745).',
+      schema: { type: 'string', const: deprecation, examples: [deprecation] },
+    },
+    Sunset: {
+      description: 'The date of the removal (RFC 8594).',
+      schema: { type: 'string', const: sunset, examples: [sunset] },
+    },
+    Link: {
+      description:
+        'The replacement of the operation (`rel="successor-version"`), and the reference page (`rel="deprecation"`).',
+      schema: {
+        type: 'string',
+        pattern: '^<[^>]+>; rel="successor-version", <[^>]+>; rel="deprecation"; type="text/html"$',
+        examples: [
+          `<https://api.adoption-store.example${successor}>; rel="successor-version", ` +
+            '<https://api.adoption-store.example/docs>; rel="deprecation"; type="text/html"',
+        ],
+      },
+    },
+  };
+}

@@ -1,9 +1,9 @@
-import { ANSWER_TTL, DEFAULT_PAGE_SIZE, HOUR, MAX_KEY_LENGTH, MAX_PAGE_SIZE } from '@adoption-store/domain';
-import { CURSOR, ENTITY_TAG } from './headers.js';
-import { type Described, ref } from './schema.js';
+import { ANSWER_TTL, HOUR, MAX_KEY_LENGTH } from '@adoption-store/domain';
+import { parameterIn } from '../http/schema.js';
+import { ENTITY_TAG } from './headers.js';
 
-/** Parameters of more than one operation. */
-export const parameters = {
+/** What operations take in the head of a request. */
+export const headerParameters = {
   RequestId: parameterIn(
     'header',
     'X-Request-Id',
@@ -34,32 +34,6 @@ export const parameters = {
     'Entity tags of the resource (`ETag` of its GET or PATCH). If it has none of them any more, the response is 412 and nothing changes.',
     { type: 'string', examples: [ENTITY_TAG] },
   ),
-  Limit: parameterIn('query', 'limit', 'The most items on the page.', {
-    type: 'integer',
-    minimum: 1,
-    maximum: MAX_PAGE_SIZE,
-    default: DEFAULT_PAGE_SIZE,
-    examples: [DEFAULT_PAGE_SIZE],
-  }),
-  Cursor: parameterIn(
-    'query',
-    'cursor',
-    "The position of the page. Use the `Link` header of the previous page; don't build or parse a cursor.",
-    { type: 'string', examples: [CURSOR] },
-  ),
-  CategoryId: pathId('categoryId', 'Identifier of the category.'),
-  OrderId: pathId('orderId', 'Identifier of the order.'),
 };
 
-export function parameter(name: keyof typeof parameters): Described {
-  return ref('parameters', name);
-}
-
-/** An int64 in the path. */
-export function pathId(name: string, description: string): Described {
-  return parameterIn('path', name, description, { type: 'integer', format: 'int64', examples: [1] });
-}
-
-export function parameterIn(place: string, name: string, description: string, schema: Described): Described {
-  return { name, in: place, required: place === 'path' ? true : undefined, description, schema };
-}
+export type HeaderParameter = keyof typeof headerParameters;

@@ -6,8 +6,9 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { Controller, Get, Module } from '@nestjs/common';
 import { APP_GUARD, NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { description } from '../../src/openapi/description.js';
-import { ScopesGuard } from '../../src/scopes/scopes.guard.js';
+import { OPERATIONS } from '../../src/api.module.js';
+import { descriptionOf } from '../../src/openapi/description.js';
+import { ScopesGuard } from '../../src/accounts/scopes.guard.js';
 import { useApi } from '../support/api.js';
 import { expectError, expectHeadError } from '../support/expectations.js';
 import { bearer, rawHead, sendOnce } from '../support/pets-client.js';
@@ -177,6 +178,7 @@ interface Described {
   readonly responses: Readonly<Record<string, unknown>>;
 }
 
+const description = descriptionOf(OPERATIONS);
 const paths = description['paths'] as Readonly<Record<string, Readonly<Record<string, Described>>>>;
 const operations = Object.entries(paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([name, described]) => {
@@ -398,7 +400,7 @@ describe('the scope is judged', () => {
   });
 });
 
-describe('a handler that declares no scope', () => {
+describe('a handler that defines no operation', () => {
   let undeclared: NestFastifyApplication | undefined;
   afterEach(() => undeclared?.close());
 

@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { limitsOf, plan } from '@adoption-store/domain';
 import { DEPRECATIONS, getPetDeprecation, readQuickStarts } from '@adoption-store/web';
 import { describe, expect, it } from '@jest/globals';
-import { errorStatuses } from '../../src/errors/error-codes.js';
+import { errorStatuses } from '../../src/http/error-codes.js';
 import { referencePage } from '../../src/docs/reference-page.js';
-import { description, descriptionText } from '../../src/openapi/description.js';
-import { operations as byName } from '../../src/openapi/operations.js';
+import { OPERATIONS } from '../../src/api.module.js';
+import { descriptionOf, descriptionText } from '../../src/openapi/description.js';
+import { readmeRows } from '../../src/openapi/readme-rows.js';
 import { startApi, useApi } from '../support/api.js';
 import { problemsOf } from '../support/description.js';
 import { expectError } from '../support/expectations.js';
@@ -44,6 +45,7 @@ interface Description {
   };
 }
 
+const description = descriptionOf(OPERATIONS);
 const { info, servers, paths, components } = description as unknown as Description;
 const operations = Object.entries(paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({
@@ -68,26 +70,28 @@ describe('the description', () => {
     for (const { url } of servers) expect(url).toMatch(/^https:.*\/v1$/);
   });
 
-  it('has names and groups for the operations', () => {
-    expect(operations.map(({ name, operationId, tags }) => [name, operationId, ...tags])).toEqual([
-      ['GET /pets', 'listPets', 'Pets'],
-      ['POST /pets', 'createPet', 'Pets'],
-      ['GET /pets/{petId}', 'getPet', 'Pets'],
-      ['PATCH /pets/{petId}', 'changePet', 'Pets'],
-      ['DELETE /pets/{petId}', 'withdrawPet', 'Pets'],
-      ['GET /categories', 'listCategories', 'Categories'],
-      ['POST /categories', 'createCategory', 'Categories'],
-      ['GET /categories/{categoryId}', 'getCategory', 'Categories'],
-      ['PUT /categories/{categoryId}', 'nameCategory', 'Categories'],
-      ['DELETE /categories/{categoryId}', 'removeCategory', 'Categories'],
-      ['GET /store/orders', 'listOrders', 'Store'],
-      ['POST /store/orders', 'placeOrder', 'Store'],
-      ['GET /store/orders/{orderId}', 'getOrder', 'Store'],
-      ['POST /store/orders/{orderId}/complete', 'completeOrder', 'Store'],
-      ['POST /store/orders/{orderId}/cancel', 'cancelOrder', 'Store'],
-      ['POST /messages', 'queueMessage', 'Messages'],
-      ['GET /messages/{messageId}', 'getMessage', 'Messages'],
-      ['GET /rate_limit', 'getRateLimit', 'Limits'],
+  it('has names, groups and levels of stability for the operations', () => {
+    expect(
+      operations.map((each) => [each.name, each.operationId, ...each.tags, each['x-stability'] ?? 'stable']),
+    ).toEqual([
+      ['GET /pets', 'listPets', 'Pets', 'stable'],
+      ['POST /pets', 'createPet', 'Pets', 'stable'],
+      ['GET /pets/{petId}', 'getPet', 'Pets', 'stable'],
+      ['PATCH /pets/{petId}', 'changePet', 'Pets', 'beta'],
+      ['DELETE /pets/{petId}', 'withdrawPet', 'Pets', 'beta'],
+      ['GET /categories', 'listCategories', 'Categories', 'beta'],
+      ['POST /categories', 'createCategory', 'Categories', 'beta'],
+      ['GET /categories/{categoryId}', 'getCategory', 'Categories', 'beta'],
+      ['PUT /categories/{categoryId}', 'nameCategory', 'Categories', 'beta'],
+      ['DELETE /categories/{categoryId}', 'removeCategory', 'Categories', 'beta'],
+      ['GET /store/orders', 'listOrders', 'Store', 'beta'],
+      ['POST /store/orders', 'placeOrder', 'Store', 'beta'],
+      ['GET /store/orders/{orderId}', 'getOrder', 'Store', 'beta'],
+      ['POST /store/orders/{orderId}/complete', 'completeOrder', 'Store', 'beta'],
+      ['POST /store/orders/{orderId}/cancel', 'cancelOrder', 'Store', 'beta'],
+      ['POST /messages', 'queueMessage', 'Messages', 'experimental'],
+      ['GET /messages/{messageId}', 'getMessage', 'Messages', 'experimental'],
+      ['GET /rate_limit', 'getRateLimit', 'Limits', 'stable'],
     ]);
   });
 
@@ -131,39 +135,16 @@ describe('the description', () => {
     expect(components.schemas['ErrorCode']?.['x-extensible-enum']).toEqual(Object.keys(errorStatuses).sort());
   });
 
-  it('marks the deprecated operation with the code’s date, and those that may still change', () => {
-    const marks = operations.map((each) => [
-      each.operationId,
-      each.deprecated,
-      each['x-deprecated-sunset'],
-      each['x-stability'],
-    ]);
+  it('marks the deprecated operation with the date at which it ends', () => {
     const sunset = new Date(getPetDeprecation.sunset).toISOString().slice(0, 10);
     expect(sunset).toBe('2030-12-05');
-    expect(marks.filter(([, deprecated]) => deprecated === true)).toEqual([['getPet', true, sunset, undefined]]);
-    // Those that the portal and the metrics know, too.
-    const ended = [...byName.values()].filter((each) => each.sunset !== undefined).map(({ id }) => id);
-    expect(ended).toEqual(['getPet']);
-    expect([...byName.values()].map(({ id }) => id)).toEqual(operations.map(({ operationId }) => operationId));
-    for (const { operation } of DEPRECATIONS) expect(byName.has(operation)).toBe(true);
-    expect(marks.filter(([, , , stability]) => stability === 'beta').map(([id]) => id)).toEqual([
-      'changePet',
-      'withdrawPet',
-      'listCategories',
-      'createCategory',
-      'getCategory',
-      'nameCategory',
-      'removeCategory',
-      'listOrders',
-      'placeOrder',
-      'getOrder',
-      'completeOrder',
-      'cancelOrder',
-    ]);
-    expect(marks.filter(([, , , stability]) => stability === 'experimental').map(([id]) => id)).toEqual([
-      'queueMessage',
-      'getMessage',
-    ]);
+    const marks = operations.map((each) => [each.operationId, each.deprecated, each['x-deprecated-sunset']]);
+    expect(marks.filter(([, deprecated]) => deprecated === true)).toEqual([['getPet', true, sunset]]);
+    // The portal marks the keys that call them.
+    const ending = OPERATIONS.flatMap(({ route, notice }) =>
+      notice ? [{ ...notice.deprecation, operation: route }] : [],
+    );
+    expect(ending).toEqual(DEPRECATIONS);
   });
 
   it('shows the limits of the plans', () => {
@@ -380,12 +361,14 @@ describe('beside the pages', () => {
 });
 
 describe('openapi.json', () => {
-  it('is committed as the code has it; `npm run openapi -w @adoption-store/api` writes it', () => {
-    expect(readFileSync(join(__dirname, '../../openapi.json'), 'utf8')).toBe(descriptionText());
+  it('and the README’s table are committed as the code has them; `npm run openapi -w @adoption-store/api` writes them', () => {
+    expect(readFileSync(join(__dirname, '../../openapi.json'), 'utf8')).toBe(descriptionText(OPERATIONS));
+    const rows = readFileSync(join(__dirname, '../../../../README.md'), 'utf8').match(/^\| `[A-Z]+ \/v1\/.*$/gm) ?? [];
+    expect(rows.map((row) => row.replace(/ +/g, ' '))).toEqual(readmeRows(OPERATIONS));
   });
 
   it('is served with the address at which this machine reaches the API', async () => {
-    expect((await fetchPage('/openapi.json')).body).toBe(descriptionText(api.origin));
+    expect((await fetchPage('/openapi.json')).body).toBe(descriptionText(OPERATIONS, api.origin));
   });
 });
 
@@ -406,7 +389,7 @@ describe('the first server of a served description', () => {
       api,
       rawHead(api, 'GET /openapi.json HTTP/1.1', [], ['Host: evil.example', 'X-Forwarded-Host: evil.example']),
     );
-    expect(body).toBe(descriptionText(api.origin));
+    expect(body).toBe(descriptionText(OPERATIONS, api.origin));
   });
 
   it('is the production server, where other machines reach the API and PUBLIC_URL is not set', async () => {

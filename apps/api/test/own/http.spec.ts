@@ -59,7 +59,7 @@ const metrics = new ApiMetrics(
     clockSkew: 0,
     dependencies: new Map(),
   }),
-  () => Promise.resolve(new Map()),
+  [],
 );
 const api = useApi({ configure, metrics }, { addressLimit: ADDRESS_LIMIT });
 

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { isInt64 } from '@adoption-store/domain';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { pathOf, routableUrl } from '../../src/requests/request-target.js';
-import { type JsonValue, parseJson } from '../../src/requests/strict-json.js';
-import type { ErrorBody } from '../../src/errors/error-codes.js';
+import { pathOf, routableUrl } from '../../src/http/request-target.js';
+import { type JsonValue, parseJson } from '../../src/http/strict-json.js';
+import type { ErrorBody } from '../../src/http/error-codes.js';
 
 type Schema = Readonly<Record<string, unknown>> & { readonly $ref?: string };
 type Named<Part> = Readonly<Record<string, Part>>;

@@ -1,0 +1,58 @@
+import type { IncomingMessage } from 'node:http';
+import { Authenticate, type Caller, UnusableKey } from '@adoption-store/domain';
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AddressLimits } from '../http/address-limits.js';
+import { errorStatuses, HttpRefusal, isRefusal } from '../http/error-codes.js';
+import { isRepeated } from '../http/framing.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the guard, so every handler has it. */
+    caller: Caller;
+  }
+}
+
+// The scheme is case-insensitive (RFC 9110 §11.1), then exactly one space and one token of at most 256 characters.
+const CREDENTIALS = /^bearer (?=.{1,256}$)([A-Za-z0-9\-._~+/]+={0,2})$/i;
+
+/** Requires a valid key for every route, including unknown ones. */
+@Injectable()
+export class BearerAuthGuard implements CanActivate {
+  constructor(
+    private readonly authenticate: Authenticate,
+    private readonly limits: AddressLimits,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    try {
+      request.caller = await this.authenticate.execute(bearerToken(request.raw));
+      return true;
+    } catch (error) {
+      if (!isRefusal(error) || errorStatuses[error.code] !== 401) throw error;
+      if (error instanceof UnusableKey) request.unusableKey = error.owner;
+      // A request without a valid key counts against its address. If the address is over its limit, the answer is 429.
+      const { headers, refusal } = await this.limits.countAddress(request.ip);
+      http.getResponse<FastifyReply>().headers(headers);
+      throw refusal ?? error;
+    }
+  }
+}
+
+function bearerToken({ headers, rawHeaders }: IncomingMessage): string {
+  const { authorization } = headers;
+  if (authorization === undefined) {
+    throw new HttpRefusal('missing_api_key', 'the Authorization header is missing, it must be "Bearer <API key>"');
+  }
+  // Node keeps the first of several headers and drops the others.
+  if (isRepeated(rawHeaders, 'authorization')) {
+    throw new HttpRefusal('invalid_api_key', 'the Authorization header must be sent once');
+  }
+  const token = CREDENTIALS.exec(authorization)?.[1];
+  if (token === undefined) {
+    throw new HttpRefusal('invalid_api_key', 'the Authorization header must be "Bearer <API key>"');
+  }
+  return token;
+}

@@ -1,0 +1,41 @@
+import { continueTrace, type Log, type TraceContext } from '@adoption-store/telemetry';
+import { NO_ROUTE, type Observe, type RequestObserver, type SocketAnswer } from './observers.js';
+import { loggedId } from './request-id.js';
+import { traceOf } from './traces.js';
+
+// Probes repeat these every few seconds, so only failures are logged.
+const HEALTH = ['/livez', '/readyz'];
+
+/**
+ * Logs one line per request. The line is built by hand, at a tenth of the cost of a child logger per request. Nothing
+ * needs escaping: ids, methods and routes have restricted alphabets.
+ */
+export class AccessLog implements RequestObserver {
+  constructor(private readonly log: Log) {}
+
+  forRoute(route: string): Observe {
+    const itsRoute = `,"route":${JSON.stringify(route)},"status":`;
+    const isHealth = HEALTH.includes(route);
+    return (request, status, milliseconds) => {
+      if (isHealth && status < 500) return;
+      // Undefined if the request wasn't authenticated.
+      const caller = request.caller as typeof request.caller | undefined;
+      const key = caller === undefined ? '' : `,"key_id":"${caller.key.id}"`;
+      const duration = Math.round(milliseconds * 1_000) / 1_000;
+      this.log.gather(
+        `${ids(request.id, traceOf(request))}${key},"method":"${request.method}"${itsRoute}${status}` +
+          `,"duration_ms":${duration},"msg":"request"`,
+      );
+    };
+  }
+
+  onSocketAnswer({ requestId, method, status }: SocketAnswer): void {
+    const itsMethod = method === undefined ? '' : `,"method":"${method}"`;
+    const trace = continueTrace(undefined);
+    this.log.gather(`${ids(requestId, trace)}${itsMethod},"route":"${NO_ROUTE}","status":${status},"msg":"request"`);
+  }
+}
+
+function ids(requestId: string, { traceId, spanId }: TraceContext): string {
+  return `,"request_id":"${loggedId(requestId)}","trace_id":"${traceId}","span_id":"${spanId}"`;
+}

@@ -1,0 +1,71 @@
+import { InsufficientScope } from '@adoption-store/domain';
+import { stackOf } from '@adoption-store/web';
+import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AddressLimits } from './address-limits.js';
+import { ApiContext } from './api-context.js';
+import { errorBody, errorStatuses, HttpRefusal, isRefusal, JSON_TYPE } from './error-codes.js';
+import { shownRoute } from './observers.js';
+import { loggedId } from './request-id.js';
+import { traceOf } from './traces.js';
+
+/** RFC 6750 §3. */
+const CHALLENGE = 'Bearer realm="animal-adoption-store"';
+const RETRY_AFTER_SECONDS = '1';
+
+/** Turns every error into a response. */
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  constructor(
+    private readonly limits: AddressLimits,
+    private readonly context: ApiContext,
+  ) {}
+
+  async catch(thrown: unknown, host: ArgumentsHost): Promise<void> {
+    const http = host.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    const reply = http.getResponse<FastifyReply>();
+    const error = reply.hasHeader('ratelimit') ? thrown : await this.judgeAddress(thrown, request, reply);
+    const body = isRefusal(error)
+      ? errorBody(error.code, error.message)
+      : errorBody('internal_error', 'an unexpected error happened; it has been recorded');
+    request.errorCode = body.code;
+    if (body.status >= 500) this.logDefect(request, body.code, error);
+    if (error instanceof HttpRefusal) reply.headers(error.headers);
+    if (body.status === 401) {
+      const sent = request.headers.authorization !== undefined;
+      reply.header('www-authenticate', sent ? `${CHALLENGE}, error="invalid_token"` : CHALLENGE);
+    }
+    if (error instanceof InsufficientScope) {
+      reply.header('www-authenticate', `Bearer error="insufficient_scope", scope="${error.scope}"`);
+    }
+    if (body.status === 503 || body.code === 'idempotency_key_in_use') reply.header('retry-after', RETRY_AFTER_SECONDS);
+    void reply.code(body.status).type(JSON_TYPE).send(JSON.stringify(body));
+  }
+
+  /**
+   * An error that occurred before the guards counts against the sender's address; over the limit it becomes a 429.
+   * Errors of the server don't count.
+   */
+  private async judgeAddress(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+    const isOurs = !isRefusal(error) || errorStatuses[error.code] >= 500;
+    const { ip } = request;
+    const { headers, refusal } = await (isOurs ? this.limits.lookAtAddress(ip) : this.limits.countAddress(ip));
+    reply.headers(headers);
+    return isOurs ? error : (refusal ?? error);
+  }
+
+  private logDefect(request: FastifyRequest, code: string, error: unknown): void {
+    const { traceId, spanId } = traceOf(request);
+    this.context.logger.error(
+      {
+        request_id: loggedId(request.id),
+        trace_id: traceId,
+        span_id: spanId,
+        route: shownRoute(request.routeOptions.url ?? '*'),
+        stack: stackOf(error),
+      },
+      code,
+    );
+  }
+}

@@ -1,0 +1,109 @@
+import { OUTCOMES, type Outcome, PLAN_NAMES, type PlanName, type Source, type Verdict } from '@adoption-store/domain';
+import type { Readings } from '@adoption-store/infrastructure';
+import { Metrics, type Page } from '@adoption-store/telemetry';
+import type { DefinedOperation } from './operation.js';
+import { NO_ROUTE, type Observe, type RequestObserver, type SocketAnswer } from './observers.js';
+
+const DURATIONS = 'http_server_request_duration_seconds';
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+// The methods of OpenTelemetry's conventions. Clients can send any other method, which would create a new series each.
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);
+const OTHER = '_OTHER';
+/** Responses to requests that did not use the operation: no valid key, no scope, no quota. */
+const NOT_ADMITTED = new Set([401, 403, 429]);
+/** The plan shown for an address without a valid key. */
+const NO_PLAN = 'none';
+
+/** The API's metrics for Prometheus. */
+export class ApiMetrics implements RequestObserver {
+  private readonly metrics = new Metrics();
+  private readonly requests = this.metrics.histogram(
+    DURATIONS,
+    'Time from the arrival of a request to the end of its response',
+    SECONDS,
+    ['method', 'route', 'status'],
+  );
+  private readonly operations: ReadonlyMap<string, DefinedOperation>;
+  private readonly decisions = new Map<PlanName | typeof NO_PLAN, Record<Outcome, number>>();
+
+  constructor(read: () => Readings, operations: readonly DefinedOperation[]) {
+    this.operations = new Map(operations.map((operation) => [operation.route, operation]));
+    this.metrics.describePool(() => read().pool);
+    for (const plan of [...PLAN_NAMES, NO_PLAN] as const) {
+      this.decisions.set(plan, { admitted: 0, rate_limited: 0, daily_quota_exceeded: 0, key_banned: 0 });
+    }
+    this.metrics.counter(
+      'adoption_store_limit_decisions_total',
+      'Decisions of the rate limiter',
+      ['outcome', 'plan'],
+      (counter) => {
+        for (const [plan, counts] of this.decisions) {
+          for (const outcome of OUTCOMES) counter.inc({ outcome, plan }, counts[outcome]);
+        }
+      },
+    );
+    this.describeOperations();
+    const fallbacks = 'Requests that this process decided by itself because Redis was lost';
+    this.metrics.counter('adoption_store_limit_fallbacks_total', fallbacks, [], (counter) => {
+      counter.inc(read().limitFallbacks);
+    });
+    const dropped = 'Refused requests that the portal can’t show, because too many waited for the database';
+    this.metrics.counter('adoption_store_refusals_dropped_total', dropped, [], (counter) => {
+      counter.inc(read().droppedRefusals);
+    });
+    this.metrics.describeDependencies(() => read().dependencies);
+    this.metrics.describeClock(() => read().clockSkew);
+  }
+
+  page(): Promise<Page> {
+    return this.metrics.page();
+  }
+
+  forRoute(route: string): Observe {
+    return ({ method }, status, milliseconds) => {
+      this.requests.observe({ method: shownMethod(method), route, status }, milliseconds / 1_000);
+    };
+  }
+
+  /** The duration is unknown, because no request was parsed. */
+  onSocketAnswer({ method = OTHER, status }: SocketAnswer): void {
+    this.requests.observe({ method: shownMethod(method), route: NO_ROUTE, status }, 0);
+  }
+
+  countDecision(source: Source, { outcome }: Verdict): void {
+    const counts = this.decisions.get('plan' in source ? source.plan.name : NO_PLAN);
+    if (counts !== undefined) counts[outcome] += 1;
+  }
+
+  /** Summed up from the durations when Prometheus asks, so that a request costs nothing more. */
+  private describeOperations(): void {
+    this.metrics.counter(
+      'adoption_store_operation_requests_total',
+      'Requests that used an operation: with a valid key, its scope, and within the limits',
+      ['operation', 'deprecated'],
+      async (counter) => {
+        const add = (operation: string, isDeprecated: boolean, count: number) => {
+          counter.inc({ operation, deprecated: String(isDeprecated) }, count);
+        };
+        for (const { id, notice } of this.operations.values()) add(id, notice !== undefined, 0);
+        for (const { metricName, labels, value } of (await this.requests.get()).values) {
+          const { method, route, status } = labels;
+          if (metricName !== `${DURATIONS}_count` || NOT_ADMITTED.has(Number(status))) continue;
+          // HEAD is answered by the handler of GET.
+          const operation = this.operations.get(`${method === 'HEAD' ? 'GET' : method} ${route}`);
+          add(operation?.id ?? 'none', operation?.notice !== undefined, value);
+        }
+      },
+    );
+    const sunsets = 'When a deprecated operation ends, in Unix seconds';
+    this.metrics.gauge('adoption_store_operation_sunset_timestamp_seconds', sunsets, ['operation'], (gauge) => {
+      for (const { id, notice } of this.operations.values()) {
+        if (notice !== undefined) gauge.set({ operation: id }, notice.deprecation.sunset / 1_000);
+      }
+    });
+  }
+}
+
+function shownMethod(method: string): string {
+  return METHODS.has(method) ? method : OTHER;
+}

@@ -1,0 +1,111 @@
+import type { Scope } from '@adoption-store/domain';
+import type { Deprecation } from '@adoption-store/web';
+import { applyDecorators, Delete, Get, HttpCode, Patch, Post, Put, SetMetadata, type Type } from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
+import { DeprecationNotice } from './deprecation.js';
+import type { Described, DescribedParameter } from './schema.js';
+
+const ROUTES = { GET: Get, POST: Post, PUT: Put, PATCH: Patch, DELETE: Delete };
+
+type Method = keyof typeof ROUTES;
+/** Method and path, such as `GET /v1/pets/{petId}`. */
+type Route = `${Method} /v1/${string}`;
+type SuccessStatus = 200 | 201 | 202 | 204;
+
+/** What a handler says of its operation. */
+interface Definition {
+  readonly id: string;
+  /** The scope that a request needs. With `none` any valid key may send it. */
+  readonly scope: Scope | 'none';
+  /** How likely the operation is to change. A stable one has no level. */
+  readonly stability?: 'beta' | 'experimental';
+  readonly deprecation?: Deprecation;
+  readonly summary: string;
+  /** Its scope, and the end of a deprecated operation, are added. */
+  readonly description: string;
+  /** Examples of the body, by their names. */
+  readonly examples?: Described;
+  /** By status, of which the lowest is the handler's. A response without content has no body. */
+  readonly success: Readonly<Partial<Record<SuccessStatus, readonly [description: string, content?: Described]>>>;
+  /** The errors besides those that follow from the method, the scope and the conditions. */
+  readonly refusals?: readonly (404 | 409)[];
+  /** False for a GET whose response differs at each request. */
+  readonly hasEntityTag?: boolean;
+}
+
+/** What a handler takes, as the decorators of its parameters say. */
+interface Inputs {
+  readonly path?: DescribedParameter;
+  readonly query?: Type<object>;
+  readonly body?: { readonly type: Type<object>; readonly mediaTypes: readonly string[] };
+  readonly hasIfMatch?: true;
+}
+
+export interface DefinedOperation extends Omit<Definition, 'deprecation'>, Inputs {
+  readonly route: Route;
+  readonly method: Method;
+  /** Of a deprecated operation. */
+  readonly notice: DeprecationNotice | undefined;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The operation that was called, once the guards let the request use it. */
+    operation?: DefinedOperation;
+  }
+  interface FastifyContextConfig {
+    /** Undefined for pages outside the API and for unknown routes. */
+    operation?: DefinedOperation;
+  }
+}
+
+const INPUTS = 'inputs';
+const OPERATION = 'operation';
+
+/** A parameter's decorator that also tells what its handler takes. */
+export function takes(inputs: Inputs, decorate: ParameterDecorator): ParameterDecorator {
+  return (controller, handler, index) => {
+    decorate(controller, handler, index);
+    if (handler === undefined) throw new Error('only a parameter of a method can be decorated');
+    const method = Reflect.get(controller, handler) as object;
+    Reflect.defineMetadata(INPUTS, { ...inputsOf(method), ...inputs }, method);
+  };
+}
+
+/** Defines the operation that the method answers: its route, who may use it, and how it is described. */
+export function Operation(route: Route, definition: Definition): MethodDecorator {
+  const [method, path] = route.split(' ') as [Method, string];
+  return (controller, name, descriptor) => {
+    // The decorators of the parameters have run before.
+    const inputs = inputsOf(descriptor.value as object);
+    const { deprecation, ...others } = definition;
+    const notice = deprecation && new DeprecationNotice(deprecation);
+    const operation: DefinedOperation = { ...others, ...inputs, route, method, notice };
+    applyDecorators(
+      ROUTES[method](path.replace(/\{(\w+)\}/g, ':$1')),
+      HttpCode(Number(Object.keys(definition.success)[0])),
+      SetMetadata(OPERATION, operation),
+      RouteConfig({ operation }),
+    )(controller, name, descriptor);
+  };
+}
+
+/** @throws Error if the handler has no `@Operation`, which is a defect: nobody has decided who may use it. */
+export function operationOf(handler: object): DefinedOperation {
+  const operation = Reflect.getMetadata(OPERATION, handler) as DefinedOperation | undefined;
+  if (operation === undefined) throw new Error('the handler defines no operation');
+  return operation;
+}
+
+/** Every operation of the controllers, in their order. */
+export function operationsOf(controllers: readonly Type<object>[]): readonly DefinedOperation[] {
+  return controllers
+    .flatMap(({ prototype }) => Object.values(Object.getOwnPropertyDescriptors(prototype as object)))
+    .map(({ value }) => value as object)
+    .filter((handler) => Reflect.hasMetadata(OPERATION, handler))
+    .map(operationOf);
+}
+
+function inputsOf(handler: object): Inputs {
+  return (Reflect.getMetadata(INPUTS, handler) as Inputs | undefined) ?? {};
+}

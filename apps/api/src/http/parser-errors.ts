@@ -1,0 +1,57 @@
+import { HttpRefusal } from './error-codes.js';
+import { fragmentRefusal, MAX_URL_LENGTH } from './framing.js';
+import { routableUrl } from './request-target.js';
+import type { RouteTable } from './route-table.js';
+
+export interface ParserError {
+  /** The code of Node's HTTP parser, or of Node. */
+  readonly code?: string;
+  /** The bytes that were parsed. If a request arrived in several packets, the last packet. */
+  readonly rawPacket?: unknown;
+  readonly bytesParsed?: unknown;
+}
+
+/** The error for a request that Node's parser could not parse, or that did not arrive in time. */
+export function refusalOfParser(error: ParserError, routes: RouteTable): HttpRefusal {
+  switch (error.code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return isLongLine(error)
+        ? new HttpRefusal('uri_too_long', `the URL must be at most ${MAX_URL_LENGTH} characters`)
+        : new HttpRefusal('headers_too_large', 'the headers are too large');
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new HttpRefusal('request_timeout', 'the request was not complete in time');
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return new HttpRefusal('payload_too_large', 'the chunk extensions are too large');
+    case 'HPE_INVALID_METHOD':
+    case 'HPE_INVALID_CONSTANT': // a method that the parser knows from RTSP
+      return unknownMethod(textOf(error), routes) ?? badRequest();
+    default:
+      return badRequest();
+  }
+}
+
+function badRequest(): HttpRefusal {
+  return new HttpRefusal('bad_request', 'the request is not valid HTTP/1.1');
+}
+
+/** A valid request line, except that Node's parser doesn't know its method. */
+function unknownMethod(text: string, routes: RouteTable): HttpRefusal | undefined {
+  const target = /^[\w!#$%&'*+.^`|~-]+ (\S+) HTTP\/1\.[01]\r?\n/.exec(text)?.[1];
+  if (target === undefined) return undefined;
+  if (target.includes('#')) return fragmentRefusal();
+  const methods = routes.methodsOf(routableUrl(target));
+  const allow = (methods.length > 0 ? methods : routes.allMethods()).join(', ');
+  return new HttpRefusal('method_not_allowed', `the method is not known, only ${allow}`, { allow });
+}
+
+/** Whether the packet begins with a request line that alone exceeds the limit. */
+function isLongLine({ rawPacket }: ParserError): boolean {
+  return Buffer.isBuffer(rawPacket) && /^\S+ [^\r\n]*$/.test(rawPacket.toString('latin1', 0, MAX_URL_LENGTH));
+}
+
+/** The packet, from the line at which the parser stopped. */
+function textOf({ rawPacket, bytesParsed }: ParserError): string {
+  if (!Buffer.isBuffer(rawPacket)) return '';
+  const text = rawPacket.toString('latin1');
+  return text.slice(text.lastIndexOf('\n', Number(bytesParsed) - 1) + 1);
+}

@@ -1,0 +1,36 @@
+import { int64From } from '@adoption-store/domain';
+import { Param, type PipeTransform } from '@nestjs/common';
+import { HttpRefusal } from './error-codes.js';
+import { takes } from './operation.js';
+import { type Described, parameterIn } from './schema.js';
+
+interface PathParameter {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: Described;
+  readonly component?: string;
+}
+
+/** Makes a decorator that injects this part of the path. */
+export function pathParameter(
+  { name, description, schema, component }: PathParameter,
+  ...pipes: readonly PipeTransform<string>[]
+): () => ParameterDecorator {
+  const path = { described: parameterIn('path', name, description, schema), component };
+  return () => takes({ path }, Param(name, ...pipes));
+}
+
+/** The same for an id, as a bigint. An id outside 64 bits can't exist, so it is "not found" rather than invalid. */
+export function pathId(parameter: Omit<PathParameter, 'schema'>): () => ParameterDecorator {
+  const schema = { type: 'integer', format: 'int64', examples: [1] };
+  return pathParameter(
+    { ...parameter, schema },
+    {
+      transform(text): bigint {
+        const id = int64From(text);
+        if (id !== undefined) return id;
+        throw new HttpRefusal('not_found', `${parameter.name} must be a 64-bit integer, so nothing has it`);
+      },
+    },
+  );
+}

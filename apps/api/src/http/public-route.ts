@@ -1,0 +1,30 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { errorBody } from './error-codes.js';
+
+const ALLOW = 'GET, HEAD, OPTIONS';
+
+/**
+ * Serves a page outside the API. Nest doesn't know the route, so its guards don't run: the page needs no key and isn't
+ * counted.
+ */
+export function servePublicly(
+  fastify: FastifyInstance,
+  path: string,
+  get: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>,
+): void {
+  fastify.all(path, async (request: FastifyRequest, reply: FastifyReply) => {
+    // The default; a page may set another value.
+    reply.header('cache-control', 'no-store');
+    switch (request.method) {
+      case 'GET':
+      case 'HEAD':
+        return get(request, reply);
+      case 'OPTIONS':
+        return reply.code(204).header('allow', ALLOW).send();
+      default: {
+        const refusal = errorBody('method_not_allowed', `${request.method} is not allowed here, only ${ALLOW}`);
+        return reply.code(refusal.status).header('allow', ALLOW).send(refusal);
+      }
+    }
+  });
+}

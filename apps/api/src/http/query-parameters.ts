@@ -1,0 +1,109 @@
+import { DEFAULT_PAGE_SIZE, INT64_MAX, INT64_MIN, MAX_IDS, MAX_PAGE_SIZE, int64From } from '@adoption-store/domain';
+import { applyDecorators, type Type } from '@nestjs/common';
+import { Expose, Transform } from 'class-transformer';
+import { ArrayMaxSize, IsIn, IsInt, IsOptional } from 'class-validator';
+import { HttpRefusal } from './error-codes.js';
+import { decodeCursor, EXAMPLE_CURSOR } from './pages.js';
+import { type DescribedParameter, parameterIn, schemaRef } from './schema.js';
+import { IsInt64 } from './validation.js';
+
+/** The key of the metadata on a query's class: its parameters. */
+const PARAMETERS = 'parameters';
+const LONGEST_SHOWN = 50;
+
+/** A query parameter, under its name in the URL. */
+function Parameter(described: DescribedParameter['described'], component?: string): PropertyDecorator {
+  return applyDecorators(Expose({ name: described.name }), (query: object) => {
+    Reflect.defineMetadata(PARAMETERS, [...parametersOf(query), { described, component }], query);
+  });
+}
+
+/** The parameters of a query's class, as its properties describe them. */
+export function queryParameters(query: Type<object> | undefined): readonly DescribedParameter[] {
+  return query === undefined ? [] : parametersOf(query.prototype as object);
+}
+
+/** Refuses the first parameter that the query's class doesn't have, so that a misspelt filter never lists everything. */
+export function requireKnownParameters(given: readonly string[], query?: Type<object>): void {
+  const names = queryParameters(query).map(({ described }) => described.name);
+  const unknown = given.find((name) => !names.includes(name));
+  if (unknown === undefined) return;
+  const shown = JSON.stringify(unknown.slice(0, LONGEST_SHOWN));
+  const known = names.length === 0 ? 'which has none' : `only ${names.join(', ')}`;
+  throw new HttpRefusal('invalid_parameter', `${shown} is not a query parameter of this operation, ${known}`);
+}
+
+function parametersOf(query: object): readonly DescribedParameter[] {
+  return (Reflect.getMetadata(PARAMETERS, query) as readonly DescribedParameter[] | undefined) ?? [];
+}
+
+const LIMIT = /^(?:[1-9][0-9]?|100)$/;
+
+/** The query parameter `limit`, as a number. */
+export function Limit(): PropertyDecorator {
+  return applyDecorators(
+    Parameter(
+      parameterIn('query', 'limit', 'The most items on the page.', {
+        type: 'integer',
+        minimum: 1,
+        maximum: MAX_PAGE_SIZE,
+        default: DEFAULT_PAGE_SIZE,
+        examples: [DEFAULT_PAGE_SIZE],
+      }),
+      'Limit',
+    ),
+    Transform(({ value }: { value: unknown }) =>
+      typeof value === 'string' && LIMIT.test(value) ? Number(value) : value,
+    ),
+    IsOptional(),
+    IsInt({ message: `limit must be an integer from 1 to ${MAX_PAGE_SIZE}, given once` }),
+  );
+}
+
+/** The query parameter `name` with one of these values, which the schema of that name has. */
+export function OneOf(name: string, words: readonly string[], description: string, schema: string): PropertyDecorator {
+  return applyDecorators(
+    Parameter(parameterIn('query', name, description, schemaRef(schema))),
+    IsOptional(),
+    IsIn(words, { message: `${name} must be one of ${words.join(', ')}, given once` }),
+  );
+}
+
+/** The query parameter `name` with a 64-bit integer, which may be given several times. */
+export function Int64s(name: string, description: string): PropertyDecorator {
+  const repeated = `Repeat the parameter for several, up to ${MAX_IDS} times. Unknown ids are left out.`;
+  const schema = {
+    type: 'array',
+    maxItems: MAX_IDS,
+    items: { type: 'integer', format: 'int64', examples: [1] },
+    examples: [[1, 2]],
+  };
+  return applyDecorators(
+    Parameter({ ...parameterIn('query', name, `${description} ${repeated}`, schema), style: 'form', explode: true }),
+    Transform(({ value }: { value: unknown }) => (value === undefined ? undefined : [value].flat().map(int64From))),
+    IsOptional(),
+    IsInt64({ each: true, message: `${name} must be an integer from ${INT64_MIN} to ${INT64_MAX}` }),
+    ArrayMaxSize(MAX_IDS, { message: `${name} must be given at most ${MAX_IDS} times` }),
+  );
+}
+
+/** The query parameter `cursor`, decoded to the last id of the previous page. Cursors of other lists are refused. */
+export function Cursor(resource: string): PropertyDecorator {
+  return applyDecorators(
+    Parameter(
+      parameterIn(
+        'query',
+        'cursor',
+        "The position of the page. Use the `Link` header of the previous page; don't build or parse a cursor.",
+        { type: 'string', examples: [EXAMPLE_CURSOR] },
+      ),
+      'Cursor',
+    ),
+    // An unreadable cursor becomes false, because undefined would count as absent.
+    Transform(({ value }: { value: unknown }) =>
+      value === undefined ? undefined : (decodeCursor(resource, value) ?? false),
+    ),
+    IsOptional(),
+    IsInt64({ message: 'cursor must be one that a Link header gave' }),
+  );
+}

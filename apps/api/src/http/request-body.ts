@@ -1,0 +1,111 @@
+import type { IncomingMessage } from 'node:http';
+import { HttpRefusal } from './error-codes.js';
+
+export const MAX_BODY_BYTES = 64 * 1024;
+/**
+ * A body of the largest size may arrive in pieces of 8 bytes on average. Each piece costs a microsecond, whatever its
+ * size.
+ */
+export const MAX_BODY_PIECES = MAX_BODY_BYTES / 8;
+/** First size of the buffer, if the body may be longer. */
+const FIRST_BYTES = 1_024;
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Undefined if the request has no body. */
+    received: RequestBody | undefined;
+  }
+}
+
+/**
+ * The body of a request, read as soon as the head has arrived: Node would keep a Buffer for each piece of an unread
+ * body. It is stored in one growing buffer, at most twice as long as the received bytes.
+ */
+export class RequestBody {
+  /** The reason why the body can't be complete. */
+  private failure: HttpRefusal | undefined;
+  private breach: HttpRefusal | undefined;
+  private readonly whole: Promise<Buffer>;
+  private reject: (refusal: HttpRefusal) => void = () => undefined;
+  private bytes: Buffer;
+  private size = 0;
+  private pieces = 0;
+
+  constructor(private readonly request: IncomingMessage) {
+    this.whole = new Promise((resolve, reject) => {
+      this.reject = reject;
+      request.on('end', () => {
+        resolve(this.bytes.subarray(0, this.size));
+      });
+    });
+    // A body that no handler reads may fail too.
+    this.whole.catch(() => undefined);
+    request.on('error', () => {
+      this.breakOff(new HttpRefusal('bad_request', 'the body was cut off'));
+    });
+    const length = Number(request.headers['content-length'] ?? FIRST_BYTES);
+    this.bytes = Buffer.allocUnsafe(Math.min(length, FIRST_BYTES));
+    if (length > MAX_BODY_BYTES) this.fail(tooLarge());
+    // A body that is too large is read and dropped: closing the connection in the middle of a body would reset it and
+    // lose the response. The request's timeout ends a body that never ends.
+    request.on('data', (piece: Buffer) => {
+      this.take(piece);
+    });
+    // After the first read, Node passes pieces on as they arrive. Without it, those of the first packet would be kept.
+    request.read(0);
+  }
+
+  /**
+   * The complete body.
+   *
+   * @throws HttpRefusal `payload_too_large` as soon as the size is known, `bad_request` if the connection ends early.
+   */
+  read(): Promise<Buffer> {
+    return this.whole;
+  }
+
+  /**
+   * The error if the bytes on the connection aren't a valid body. Undefined for a valid body, even if it is too large.
+   */
+  get refusal(): HttpRefusal | undefined {
+    return this.breach;
+  }
+
+  /** Ends the body: nothing more of it can be read. */
+  breakOff(refusal: HttpRefusal): void {
+    this.breach ??= refusal;
+    this.fail(refusal);
+  }
+
+  private fail(refusal: HttpRefusal): void {
+    this.failure ??= refusal;
+    this.bytes = Buffer.alloc(0);
+    this.reject(this.failure);
+  }
+
+  private take(piece: Buffer): void {
+    if (this.failure !== undefined) return;
+    this.pieces += 1;
+    if (this.pieces > MAX_BODY_PIECES) {
+      // No well-behaved client sends so many pieces, and reading on until the response would double the cost.
+      this.fail(new HttpRefusal('payload_too_large', `the body must come in at most ${MAX_BODY_PIECES} pieces`));
+      this.request.socket.destroy();
+    } else if (this.size + piece.length > MAX_BODY_BYTES) this.fail(tooLarge());
+    else this.keep(piece);
+  }
+
+  private keep(piece: Buffer): void {
+    const size = this.size + piece.length;
+    if (size > this.bytes.length) {
+      const longer = Buffer.allocUnsafe(Math.min(2 * size, MAX_BODY_BYTES));
+      this.bytes.copy(longer, 0, 0, this.size);
+      this.bytes = longer;
+    }
+    piece.copy(this.bytes, this.size);
+    this.size = size;
+  }
+}
+
+function tooLarge(): HttpRefusal {
+  return new HttpRefusal('payload_too_large', `the body must be at most ${MAX_BODY_BYTES} bytes`);
+}

@@ -1,0 +1,15 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+
+const REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** The client's own request id if it is valid, otherwise a new one. */
+export function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string {
+  const own = headers['x-request-id'];
+  return typeof own === 'string' && REQUEST_ID.test(own) ? own : randomUUID();
+}
+
+/** A careless client may send its key as the request id. Only that client gets it back; the log doesn't show it. */
+export function loggedId(requestId: string): string {
+  return requestId.startsWith('aas_') ? 'redacted' : requestId;
+}

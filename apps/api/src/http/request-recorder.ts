@@ -1,0 +1,53 @@
+import type { KeyRequester, RecordRequest, Refusal, Verdict } from '@adoption-store/domain';
+import type { FastifyRequest } from 'fastify';
+import { type ErrorCode, errorStatuses } from './error-codes.js';
+import { shownRoute } from './observers.js';
+import { loggedId } from './request-id.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The owner of the request's key, if that was issued but doesn't work. */
+    unusableKey?: KeyRequester;
+    /** The verdict of the caller's limits, if they were asked. */
+    verdict?: Verdict;
+    /** The code of the error that answers the request. */
+    errorCode?: ErrorCode;
+  }
+}
+
+/** Records each request of a known account once, when it is answered: its use, its outcome, its refusal. */
+export class RequestRecorder {
+  /** By route and method, so that the names are made once. There are as many as operations. */
+  private readonly operations = new Map<string, ReadonlyMap<string, string>>();
+
+  constructor(private readonly recordRequest: RecordRequest) {}
+
+  record(request: FastifyRequest): void {
+    // Undefined if the request wasn't authenticated.
+    const caller = request.caller as KeyRequester | undefined;
+    const owner = caller ?? request.unusableKey;
+    if (owner === undefined) return;
+    const { verdict, operation } = request;
+    this.recordRequest.execute(owner, {
+      isUse: caller !== undefined,
+      verdict,
+      operation: operation?.route,
+      refusal: this.refusalOf(request),
+    });
+  }
+
+  /** Errors of the server are no refusals: its operators see them in the log. */
+  private refusalOf(request: FastifyRequest): Refusal | undefined {
+    const code = request.received?.refusal?.code ?? request.errorCode;
+    if (code === undefined || errorStatuses[code] >= 500) return undefined;
+    return { operation: this.operationOf(request), code, requestId: loggedId(request.id) };
+  }
+
+  private operationOf({ method, routeOptions: { url = '*' } }: FastifyRequest): string {
+    const known = this.operations.get(url)?.get(method);
+    if (known !== undefined) return known;
+    const operation = `${method} ${shownRoute(url)}`;
+    this.operations.set(url, new Map(this.operations.get(url)).set(method, operation));
+    return operation;
+  }
+}

@@ -1,0 +1,87 @@
+import { applyDecorators, type Type } from '@nestjs/common';
+import { Expose } from 'class-transformer';
+import { IsDefined, IsIn, IsString, ValidateIf } from 'class-validator';
+import fastJson, { type ObjectSchema } from 'fast-json-stringify';
+import type { Described } from './schema.js';
+import { IsInt64 } from './validation.js';
+
+const REF = '#/components/schemas/';
+/** The key of the metadata on a body's class: the name of its schema. */
+const SCHEMA = 'schema';
+
+interface ObjectOf {
+  readonly properties: Readonly<Record<string, Described>>;
+  readonly required: readonly string[];
+}
+
+/**
+ * The schemas of a resource by name, as in the OpenAPI description. The serialisers and the validation of bodies are
+ * derived from them.
+ */
+export class ResourceSchemas {
+  constructor(readonly described: Readonly<Record<string, Described>>) {}
+
+  /**
+   * Writes objects with exactly the schema's properties. Bigints are written as integers with all digits.
+   *
+   * @returns a function that throws if an object lacks a required property.
+   */
+  serialiser(name: string): (resource: object) => string {
+    return fastJson(this.written(name));
+  }
+
+  listSerialiser(name: string): (resources: readonly object[]) => string {
+    return fastJson({ type: 'array', items: this.written(name) }) as (resources: readonly object[]) => string;
+  }
+
+  /** Validates a property of a body's class with the property of the same name in the schema. */
+  field(name: string): PropertyDecorator {
+    const { properties, required } = this.objectOf(name);
+    return (target, property) => {
+      Reflect.defineMetadata(SCHEMA, name, target);
+      const field = String(property);
+      const schema = properties[field];
+      if (schema === undefined) throw new Error(`${name} has no ${field}`);
+      const isRequired = required.includes(field);
+      applyDecorators(
+        Expose(),
+        ruleOf(field, schema),
+        // Not @IsOptional, which would let null through.
+        isRequired
+          ? IsDefined({ message: `${field} is required` })
+          : ValidateIf((body: Record<string, unknown>) => body[field] !== undefined),
+      )(target, property);
+    };
+  }
+
+  private written(name: string): ObjectSchema {
+    const { properties, required } = this.objectOf(name);
+    const types = Object.entries(properties).map(([field, { type }]) => [field, { type }]);
+    return { type: 'object', required: [...required], properties: Object.fromEntries(types) as Record<string, object> };
+  }
+
+  private objectOf(name: string): ObjectOf {
+    const { properties, required = [] } = this.resolved({ $ref: `${REF}${name}` }) as unknown as Partial<ObjectOf>;
+    const fields = Object.entries(properties ?? {}).map(([field, schema]) => [field, this.resolved(schema)]);
+    return { properties: Object.fromEntries(fields) as ObjectOf['properties'], required };
+  }
+
+  private resolved({ $ref, ...schema }: Described): Described {
+    if (typeof $ref !== 'string') return schema;
+    const named = this.described[$ref.slice(REF.length)];
+    if (named === undefined) throw new Error(`${$ref} is not a schema of this resource`);
+    return { ...named, ...schema };
+  }
+}
+
+/** The name of the schema whose properties a body's class has. */
+export function schemaOf(body: Type<object>): string {
+  return String(Reflect.getMetadata(SCHEMA, body.prototype as object));
+}
+
+function ruleOf(field: string, { type, format, enum: words }: Described): PropertyDecorator {
+  if (Array.isArray(words)) return IsIn(words, { message: `${field} must be one of ${words.join(', ')}` });
+  if (type === 'string') return IsString({ message: `${field} must be a string` });
+  if (type === 'integer' && format === 'int64') return IsInt64();
+  throw new Error(`${field} has a type that no rule judges: ${String(type)}`);
+}

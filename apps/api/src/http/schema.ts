@@ -1,0 +1,88 @@
+import type { Instant } from '@adoption-store/domain';
+
+/** A part of the description: a JSON Schema, a response, an operation. Linters and tests check it, not the compiler. */
+export type Described = Readonly<Record<string, unknown>>;
+
+export function ref(section: 'schemas' | 'parameters' | 'headers' | 'responses', name: string): Described {
+  return { $ref: `#/components/${section}/${name}` };
+}
+
+export function schemaRef(name: string): Described {
+  return ref('schemas', name);
+}
+
+/** An object that requires all these properties. */
+export function object(description: string, properties: Described, example?: Described): Described {
+  const examples = example && [example];
+  return { type: 'object', description, required: Object.keys(properties), properties, examples };
+}
+
+/** A signed 64-bit integer. */
+export function int64(description: string, example: number): Described {
+  return { type: 'integer', format: 'int64', description, examples: [example] };
+}
+
+/** One of these words: for requests, where another is refused. */
+export function oneOf(words: readonly string[], description: string): Described {
+  return { type: 'string', enum: [...words], description, examples: words.slice(0, 1) };
+}
+
+/** One of these words, or one that is added later: for responses, so that generated clients take a word of tomorrow. */
+export function openSet(words: readonly string[], description: string): Described {
+  const listed = words.map((word) => `\`${word}\``).join(', ');
+  return {
+    type: 'string',
+    description: `${description} One of ${listed}; more may be added.`,
+    'x-extensible-enum': [...words],
+    examples: words.slice(0, 1),
+  };
+}
+
+/** For example `2026-11-21T12:00:00.000Z`. */
+export function isoTime(instant: Instant): string {
+  return new Date(instant).toISOString();
+}
+
+export function time(description: string): Described {
+  return { type: 'string', format: 'date-time', description, examples: ['2026-11-21T12:00:00.000Z'] };
+}
+
+/** A JSON body of a schema, or of the schema of that name, with named examples. */
+export function json(
+  schema: string | Described,
+  examples: Described,
+  mediaTypes: readonly string[] = ['application/json'],
+): Described {
+  const named = Object.entries(examples).map(([name, value]) => [name, { value }]);
+  const body = {
+    schema: typeof schema === 'string' ? schemaRef(schema) : schema,
+    examples: Object.fromEntries(named) as Described,
+  };
+  return Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, body]));
+}
+
+/** Makes JSON bodies of this schema, each with one example. */
+export function exampleOf(schema: string, name: string): (example: Described) => Described {
+  return (example) => json(schema, { [name]: example });
+}
+
+/** A page of a list. */
+export function page(schema: string, ...items: readonly Described[]): Described {
+  return json({ type: 'array', items: schemaRef(schema) }, { page: items, 'nothing found': [] });
+}
+
+/** A parameter of the path, the query or the head. */
+export interface DescribedParameter {
+  readonly described: Described & { readonly name: string };
+  /** The name under which several operations share it. */
+  readonly component?: string | undefined;
+}
+
+export function parameterIn(
+  place: 'path' | 'query' | 'header',
+  name: string,
+  description: string,
+  schema: Described,
+): DescribedParameter['described'] {
+  return { name, in: place, required: place === 'path' ? true : undefined, description, schema };
+}

@@ -1,0 +1,47 @@
+import { parse } from 'node:querystring';
+import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { type DefinedOperation, takes } from './operation.js';
+import { requireKnownParameters } from './query-parameters.js';
+import { validated } from './validation.js';
+
+/** Query strings whose result is cached. Many clients send the same few. */
+const MOST_KEPT = 1_000;
+const LONGEST_KEPT = 256;
+
+/**
+ * Injects the query as an instance of its class, or refuses it with the first broken rule. A query string is validated
+ * once; the cache key is the text that was parsed, not the router's version of it.
+ */
+export function ValidQuery<Query extends object>(type: Type<Query>): ParameterDecorator {
+  const kept = new Map<string, Query>();
+  const judge = (text: string): Query => {
+    const given = parameters(text);
+    requireKnownParameters(Object.keys(given), type);
+    const query = validated(type, given);
+    if (text.length > LONGEST_KEPT) return query;
+    if (kept.size >= MOST_KEPT) kept.clear();
+    kept.set(text, Object.freeze(query));
+    return query;
+  };
+  const decorate = createParamDecorator((_data: unknown, context: ExecutionContext): Query => {
+    const text = queryOf(context.switchToHttp().getRequest<FastifyRequest>());
+    return kept.get(text) ?? judge(text);
+  });
+  return takes({ query: type }, decorate());
+}
+
+/** Refuses a query parameter of an operation without any. `ValidQuery` judges those of the others. */
+export function requireNoQuery({ query }: DefinedOperation, request: FastifyRequest): void {
+  const text = queryOf(request);
+  if (text !== '' && query === undefined) requireKnownParameters(Object.keys(parameters(text)));
+}
+
+function queryOf({ url }: FastifyRequest): string {
+  const start = url.indexOf('?');
+  return start === -1 ? '' : url.slice(start + 1);
+}
+
+function parameters(text: string) {
+  return parse(text, '&', '=', { maxKeys: 0 });
+}

@@ -1,0 +1,34 @@
+import { INT64_MAX, INT64_MIN, isInt64 } from '@adoption-store/domain';
+import type { Type } from '@nestjs/common';
+import { plainToInstance } from 'class-transformer';
+import { ValidateBy, validateSync } from 'class-validator';
+import { HttpRefusal } from './error-codes.js';
+
+/** The properties of an input class. A class that lacks one does not compile. */
+export type Given<Input> = { readonly [Property in keyof Required<Input>]: Input[Property] | undefined };
+
+/**
+ * Converts a query or a JSON object to its class, with only the exposed properties, or refuses it with the first broken
+ * rule.
+ */
+export function validated<Wanted extends object>(type: Type<Wanted>, plain: object): Wanted {
+  const object = plainToInstance(type, plain, { excludeExtraneousValues: true, exposeUnsetFields: false });
+  const [error] = validateSync(object, { stopAtFirstError: true, forbidUnknownValues: false });
+  if (error === undefined) return object;
+  const [message = 'the request is not valid'] = Object.values(error.constraints ?? {});
+  throw new HttpRefusal('invalid_parameter', message);
+}
+
+/** An integer of 64 bits, as a bigint. */
+export function IsInt64(options: { readonly message?: string; readonly each?: boolean } = {}): PropertyDecorator {
+  return ValidateBy(
+    {
+      name: 'isInt64',
+      validator: {
+        validate: isInt64,
+        defaultMessage: () => options.message ?? `$property must be an integer from ${INT64_MIN} to ${INT64_MAX}`,
+      },
+    },
+    { each: options.each ?? false },
+  );
+}

@@ -1,0 +1,57 @@
+import { MeterRequest, type QuotaWindow, remainingIn, SECOND } from '@adoption-store/domain';
+import { Controller, Req, Res } from '@nestjs/common';
+import { SkipThrottle } from '@nestjs/throttler';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiContext } from '../http/api-context.js';
+import { Operation } from '../http/operation.js';
+import { json } from '../http/schema.js';
+import { resetSeconds, setLimitHeaders } from './limit-headers.js';
+import { NOBODY_BANNED } from './rate-limit.schema.js';
+
+@Controller()
+export class LimitsController {
+  constructor(
+    private readonly meter: MeterRequest,
+    private readonly context: ApiContext,
+  ) {}
+
+  /** The caller's plan, limits and ban. It costs no quota: requests for it have a bucket of their own. */
+  @Operation('GET /v1/rate_limit', {
+    id: 'getRateLimit',
+    scope: 'none',
+    summary: 'Get the limits',
+    description:
+      'Gets the plan, the requests used and left, and the ban. It costs no quota, and works without any quota left; ' +
+      'a key may send it 60 times a minute.',
+    success: {
+      200: [
+        'The plan and limits of the caller.',
+        json('RateLimit', {
+          'room left': NOBODY_BANNED,
+          banned: { ...NOBODY_BANNED, ban: { until: 1_795_262_700 } },
+        }),
+      ],
+    },
+    hasEntityTag: false,
+  })
+  @SkipThrottle({ plan: true })
+  async get(@Req() { caller }: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+    const { clock } = this.context;
+    const refusal = setLimitHeaders(reply, await this.meter.countAsking(caller), clock.now());
+    if (refusal !== undefined) throw refusal;
+    const verdict = await this.meter.look(caller);
+    setLimitHeaders(reply, verdict, clock.now());
+    const { minute, day, bannedUntil } = verdict;
+    return {
+      plan: caller.account.plan.name,
+      minute: presentWindow(minute),
+      day: presentWindow(day),
+      ban: bannedUntil === undefined ? null : { until: Math.ceil(bannedUntil / SECOND) },
+    };
+  }
+}
+
+/** The JSON of a window; `reset` is in Unix seconds. */
+function presentWindow(window: QuotaWindow) {
+  return { limit: window.limit, used: window.used, remaining: remainingIn(window), reset: resetSeconds(window) };
+}

@@ -1,0 +1,127 @@
+import { CancelOrder, CompleteOrder, GetOrder, ListOrders, PlaceOrder } from '@adoption-store/domain';
+import { Controller, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiContext } from '../http/api-context.js';
+import { Idempotency } from '../idempotency/idempotency.js';
+import { JsonBody } from '../http/json-body.decorator.js';
+import { Operation } from '../http/operation.js';
+import { addPageHeaders } from '../http/pages.js';
+import { page } from '../http/schema.js';
+import { ValidQuery } from '../http/valid-query.decorator.js';
+import { ListOrdersQuery, ORDERS_CURSOR } from './list-orders.query.js';
+import { NewOrderBody } from './new-order.body.js';
+import { ENDED, OrderId, orderJson, PLACED } from './order.schema.js';
+import { presentOrder, presentOrders } from './present-order.js';
+
+@Controller()
+export class OrdersController {
+  constructor(
+    private readonly context: ApiContext,
+    private readonly idempotency: Idempotency,
+    private readonly listOrders: ListOrders,
+    private readonly placeOrder: PlaceOrder,
+    private readonly getOrder: GetOrder,
+    private readonly completeOrder: CompleteOrder,
+    private readonly cancelOrder: CancelOrder,
+  ) {}
+
+  @Operation('GET /v1/store/orders', {
+    id: 'listOrders',
+    scope: 'orders:read',
+    stability: 'beta',
+    summary: 'List orders',
+    description: "Lists the account's orders by their identifiers, ascending. Pages work as for animals.",
+    success: { 200: ['A page of orders.', page('Order', PLACED)] },
+  })
+  async list(
+    @ValidQuery(ListOrdersQuery) query: ListOrdersQuery,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    const { limit, status, after } = query;
+    const accountId = request.caller.account.id;
+    const { items, next } = await this.listOrders.execute({ accountId, limit, status, after });
+    const body = presentOrders(items);
+    addPageHeaders(request, reply, { address: this.url(request), query, resource: ORDERS_CURSOR, body, next });
+    return body;
+  }
+
+  @Operation('POST /v1/store/orders', {
+    id: 'placeOrder',
+    scope: 'orders:write',
+    stability: 'beta',
+    summary: 'Place an order',
+    description:
+      'Orders an animal, which becomes `pending`. Of concurrent requests for one animal one places the order; the others ' +
+      'get 409 `pet_not_available`. An account at its limit of placed orders, 100 by default, gets 409 `too_many_orders`.',
+    examples: { 'an order': { petId: 1 } },
+    success: { 201: ['The order has been placed.', orderJson(PLACED)] },
+    refusals: [404],
+  })
+  async place(
+    @JsonBody(NewOrderBody) { petId }: NewOrderBody,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    return this.idempotency.once(request, reply, async (transaction) => {
+      const input = { accountId: request.caller.account.id, animalId: petId };
+      const order = await this.placeOrder.execute(input, transaction);
+      return { body: presentOrder(order), location: `${this.url(request)}/${order.id}` };
+    });
+  }
+
+  @Operation('GET /v1/store/orders/{orderId}', {
+    id: 'getOrder',
+    scope: 'orders:read',
+    stability: 'beta',
+    summary: 'Get an order',
+    description: "Gets one of the account's orders.",
+    success: { 200: ['The order.', orderJson(PLACED)] },
+    refusals: [404],
+  })
+  async get(@OrderId() id: bigint, @Req() { caller }: FastifyRequest): Promise<string> {
+    return presentOrder(await this.getOrder.execute({ accountId: caller.account.id, id }));
+  }
+
+  @Operation('POST /v1/store/orders/{orderId}/complete', {
+    id: 'completeOrder',
+    scope: 'orders:write',
+    stability: 'beta',
+    summary: 'Complete an order',
+    description: 'The animal becomes `sold`.',
+    success: { 200: ['The order is completed.', orderJson({ ...ENDED, status: 'completed' })] },
+    refusals: [404],
+  })
+  async complete(
+    @OrderId() id: bigint,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    return this.idempotency.once(request, reply, async (transaction) => ({
+      body: presentOrder(await this.completeOrder.execute({ accountId: request.caller.account.id, id }, transaction)),
+    }));
+  }
+
+  @Operation('POST /v1/store/orders/{orderId}/cancel', {
+    id: 'cancelOrder',
+    scope: 'orders:write',
+    stability: 'beta',
+    summary: 'Cancel an order',
+    description: 'The animal becomes `available` again.',
+    success: { 200: ['The order is cancelled.', orderJson({ ...ENDED, status: 'cancelled' })] },
+    refusals: [404],
+  })
+  async cancel(
+    @OrderId() id: bigint,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    return this.idempotency.once(request, reply, async (transaction) => ({
+      body: presentOrder(await this.cancelOrder.execute({ accountId: request.caller.account.id, id }, transaction)),
+    }));
+  }
+
+  private url(request: FastifyRequest): string {
+    return `${this.context.origin(request)}/v1/store/orders`;
+  }
+}
