@@ -81,16 +81,17 @@ export async function storedRequester({ dataSource }: Database): Promise<KeyRequ
     scopes: undefined,
     createdAt: noon,
   });
-  const key = await new TypeOrmApiKeyRepository(dataSource).add({
-    accountId: account.id,
+  const accountId = account.id;
+  const key = await new TypeOrmApiKeyRepository(dataSource).add(accountId, noon, () => ({
+    accountId,
     hash: randomBytes(32).toString('hex'),
     ending: 'wxyz',
     name: undefined,
     createdAt: noon,
     scopes: undefined,
     expiresAt: undefined,
-  });
-  return { accountId: account.id, keyId: key.id };
+  }));
+  return { accountId, keyId: key.id };
 }
 
 /** Lets work in progress continue. */

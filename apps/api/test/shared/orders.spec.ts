@@ -77,7 +77,12 @@ describe('POST /v1/store/orders answers 201', () => {
         ...(index % 2 === 0 && { 'Idempotency-Key': `order-${petId}` }),
         ...bearer(key),
       });
-    const refused = (await Promise.all(pets.map(order))).filter(({ status }) => status !== 201);
+    // Ten at a time, because the orders of an account wait for each other, and no request waits for long.
+    const answers = [];
+    for (let begun = 0; begun < pets.length; begun += 10) {
+      answers.push(...(await Promise.all(pets.slice(begun, begun + 10).map((pet, index) => order(pet, index)))));
+    }
+    const refused = answers.filter(({ status }) => status !== 201);
     expect(refused).toHaveLength(10);
     for (const response of refused) expect(expectError(response, 409, 'too_many_orders')).toContain('100');
   });
