@@ -16,20 +16,12 @@ import { RequestFormGuard } from './http/request-form.guard.js';
 import { RouteTable } from './http/route-table.js';
 import { UnknownRoutesController } from './http/unknown-routes.controller.js';
 import { MessagesController } from './messages/messages.controller.js';
-import { AnimalChangesController } from './animals/animal-changes.controller.js';
 import { AnimalsController } from './animals/animals.controller.js';
 import { LimitsController } from './limits/limits.controller.js';
 import { ScopesGuard } from './accounts/scopes.guard.js';
 import { OrdersController } from './orders/orders.controller.js';
 
-const CONTROLLERS = [
-  AnimalsController,
-  AnimalChangesController,
-  CategoriesController,
-  OrdersController,
-  MessagesController,
-  LimitsController,
-];
+const CONTROLLERS = [AnimalsController, CategoriesController, OrdersController, MessagesController, LimitsController];
 
 /** Every operation of the API, for the description and the metrics. */
 export const OPERATIONS = operationsOf(CONTROLLERS);
