@@ -87,8 +87,7 @@ describe('keys create', () => {
   });
 
   it('adds a key to an existing account, and never changes its plan', async () => {
-    const [one, other] = [await create('--email', 'two@example.com'), await create('--email', 'TWO@example.com')];
-    expect(one).not.toBe(other);
+    for (const email of ['two@example.com', 'TWO@example.com']) await create('--email', email);
     expect(await list('--email', 'two@example.com')).toHaveLength(2);
     const { code, stdout, stderr } = await keys('create', '--email', 'two@example.com', '--plan', 'pro');
     expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
@@ -127,7 +126,7 @@ describe('keys list', () => {
     const created = [];
     for (let count = 0; count < 4; count += 1) created.push(await create('--email', 'states@example.com'));
     const [active = '', rotated = '', over = '', revoked = ''] = created;
-    await keys('rotate', await idOf(rotated));
+    const { stdout: replacement } = await keys('rotate', await idOf(rotated));
     await keys('rotate', await idOf(over), '--overlap', '0');
     await keys('revoke', await idOf(revoked));
     await query(`UPDATE api_keys SET last_used_at = '2026-11-21T12:34:00Z' WHERE id = ${await idOf(revoked)}`);
@@ -136,7 +135,7 @@ describe('keys list', () => {
     expect(states[0]).toMatchObject({ KEY: `…${active.slice(-4)}`, EXPIRES: 'never', 'LAST USED': 'never' });
     expect(states[1]?.['EXPIRES']).toMatch(/^\d{4}-/);
     expect(states[3]?.['LAST USED']).toBe('2026-11-21T12:34:00.000Z');
-    expect(await answerTo(rotated)).toBe('ok');
+    expect([await answerTo(replacement.trim()), await answerTo(rotated)]).toEqual(['ok', 'ok']);
   });
 
   it('shows with --deprecated the keys that call a deprecated operation, and when they last did', async () => {
@@ -155,7 +154,7 @@ describe('keys list', () => {
   });
 });
 
-describe('keys revoke, disable and rotate', () => {
+describe('keys revoke and disable', () => {
   it('a revoked key is refused by a service that has just accepted it', async () => {
     const key = await create('--email', 'revoked@example.com');
     expect(await answerTo(key)).toBe('ok');
@@ -172,16 +171,6 @@ describe('keys revoke, disable and rotate', () => {
     await becomes(key, 'ok');
   });
 
-  it('a rotated key works beside its replacement, unless there is no overlap', async () => {
-    const key = await create('--email', 'rotated@example.com');
-    const { code, stdout } = await keys('rotate', await idOf(key));
-    expect(code).toBe(0);
-    expect([await answerTo(stdout.trim()), await answerTo(key)]).toEqual(['ok', 'ok']);
-    const next = await keys('rotate', await idOf(stdout.trim()), '--overlap', '0');
-    expect(await answerTo(next.stdout.trim())).toBe('ok');
-    await becomes(stdout.trim(), 'expired_api_key');
-  });
-
   it.each(['disable', 'enable', 'revoke', 'rotate'])('%s of an unknown key says so', async (command) => {
     const stderr = expect.stringContaining('999999');
     expect(await keys(command, '999999')).toEqual({ code: 1, stdout: '', stderr });
@@ -194,7 +183,6 @@ describe('a key that can’t be shown', () => {
   it.each([
     ['full', () => failing('ENOSPC'), 'ENOSPC'],
     ['gone', () => failing('EPIPE'), 'EPIPE'],
-    ['closed', closed, 'the output is closed'],
   ])('as the output is %s is revoked again, and the command says so', async (what, open, reason) => {
     const email = `${what}@example.com`;
     const { code, stderr } = await callKeys(['create', '--email', email], { stdout: open() });
@@ -219,7 +207,7 @@ describe('a key that can’t be shown', () => {
 });
 
 describe('accounts', () => {
-  it('plan puts an account on another plan, and back', async () => {
+  it('plan puts an account on another plan', async () => {
     await create('--email', 'grows@example.com');
     expect(await accounts('plan', 'GROWS@example.com', 'pro')).toEqual({
       code: 0,
@@ -230,11 +218,9 @@ describe('accounts', () => {
     expect(await accounts('plan', 'grows@example.com', ...own)).toMatchObject({ code: 0 });
     const PLAN = 'enterprise (5000 a minute, 1000000 a day)';
     expect(await list('--email', 'grows@example.com')).toMatchObject([{ PLAN }]);
-    expect(await accounts('plan', 'grows@example.com', 'free')).toMatchObject({ code: 0 });
-    expect(await list('--email', 'grows@example.com')).toMatchObject([{ PLAN: 'free (60 a minute, 1000 a day)' }]);
   });
 
-  it('scopes holds an account to scopes, and back, in the running service', async () => {
+  it('scopes holds an account to scopes in the running service', async () => {
     const key = await create('--email', 'partner@example.com', '--scopes', 'pets:read,pets:write');
     expect(await answerTo(key)).toBe('ok');
     expect(await accounts('scopes', 'PARTNER@example.com', 'orders:read,pets:write')).toEqual({
@@ -244,9 +230,6 @@ describe('accounts', () => {
     });
     await becomes(key, 'pets:write,orders:read');
     expect(await list('--email', 'partner@example.com')).toMatchObject([{ SCOPES: 'pets:read,pets:write' }]);
-    const back = await accounts('scopes', 'partner@example.com', 'all');
-    expect(back.stdout).toBe('the account of partner@example.com has the scopes all\n');
-    await becomes(key, 'ok');
   });
 
   it.each([
@@ -296,13 +279,6 @@ describe('an account whose address is unproven', () => {
     await create('--email', email);
     expect((await accounts('plan', email, 'free')).stdout).toContain(`of ${email} is on`);
     expect((await accounts('list')).stdout + (await keys('list')).stdout).not.toContain('unproven');
-  });
-
-  it('is never one that the operator opened', async () => {
-    for (let count = 0; count < 2; count += 1)
-      expect(await withMail(keyCommands, 'create', '--email', 'customer@example.com')).toMatchObject({ code: 0 });
-    expect(await withMail(accountCommands, 'plan', 'customer@example.com', 'pro')).toMatchObject({ code: 0 });
-    expect((await withMail(accountCommands, 'list')).stdout).toMatch(/customer@example\.com +pro/);
   });
 });
 
@@ -371,7 +347,7 @@ describe('a long list', () => {
 });
 
 describe('bad arguments', () => {
-  const own = ['--plan', 'enterprise', '--per-minute'];
+  const own = ['--plan', 'enterprise', '--per-minute', 'x', '--per-day', '5'];
   const ofNew = (options: readonly string[]) => ['create', '--email', 'unopened@example.com', ...options];
 
   it.each<[string, Program, readonly (readonly string[])[]]>([
@@ -380,18 +356,8 @@ describe('bad arguments', () => {
       keyCommands,
       [
         ...[[], ['destroy'], ['toString'], ['create'], ['create', 'dev@example.com'], ['create', '--email', 'nobody']],
-        ...[
-          ['--plan', 'gold'],
-          ['--plan', 'enterprise'],
-          ['--per-minute', '5'],
-          [...own, 'x', '--per-day', '5'],
-        ].map(ofNew),
-        ...[['--plan', 'pro', '--per-minute', '5', '--per-day', '5'], ['--name', ' '], ['--frobnicate']].map(ofNew),
-        ...[
-          ['--scopes', ''],
-          ['--scopes', 'pets:read,pets'],
-          ['--scopes', 'pets:read', 'pets:write'],
-        ].map(ofNew),
+        ...[['--plan', 'gold'], ['--plan', 'enterprise'], own, ['--name', ' '], ['--frobnicate']].map(ofNew),
+        ...['', 'pets:read,pets'].map((scopes) => ofNew(['--scopes', scopes])),
         ...['0', '3651', '1.5'].map((days) => ofNew(['--expires-in', days])),
         ...[['list', 'everything'], ['revoke'], ['revoke', 'abc'], ['revoke', '1', '2']],
         ...['soon', '721'].map((hours) => ['rotate', '1', '--overlap', hours]),
@@ -402,11 +368,7 @@ describe('bad arguments', () => {
       accountCommands,
       [
         ...[[], ['destroy'], ['list', 'everything'], ['plan'], ['plan', 'dev@example.com'], ['plan', 'nobody', 'pro']],
-        ...[['scopes'], ['scopes', 'dev@example.com'], ['scopes', 'nobody', 'all']],
-        ...[
-          ['scopes', 'dev@example.com', 'all,pets:read'],
-          ['plan', 'dev@example.com', 'gold'],
-        ],
+        ...[['scopes'], ['scopes', 'dev@example.com'], ['scopes', 'dev@example.com', 'pets']],
         ['plan', 'dev@example.com', 'enterprise', '--per-minute', '5'],
       ],
     ],
@@ -452,11 +414,6 @@ describe('as a process', () => {
     expect(code).toBe(1);
     expect(stderr).toMatch(/^key \d+ \(….{4}\) could not be shown \(the output is closed\), so it was revoked\n$/);
     expect(await list('--email', 'dark@example.com')).toMatchObject([{ STATE: 'revoked' }]);
-  });
-
-  it('accounts says that its disk is full', () => {
-    const stderr = 'the output could not be written (ENOSPC)\n';
-    expect(inShell('"$NODE" "$ACCOUNTS" list >/dev/full', database.url)).toEqual({ code: 1, stdout: '', stderr });
   });
 
   it('messages prints its usage without a command', () => {

@@ -81,14 +81,6 @@ describe('every page', () => {
     },
   );
 
-  it('has no inline script or style', async () => {
-    const visitor = await portal.signedUp();
-    for (const path of ['/keys', '/usage', '/plan', '/quickstart', '/catalogue', '/account']) {
-      const { text } = await visitor.get(path);
-      expect(text).not.toMatch(/<script(?![^>]*\ssrc=)|<style|\sstyle=|\son[a-z]+=/);
-    }
-  });
-
   it('names its files by their content, so that browsers can cache them', async () => {
     const { text } = await portal.visitor().get('/');
     const [address = ''] = /\/public\/style\.css\?[\w-]+/.exec(text) ?? [];
@@ -245,25 +237,6 @@ describe('requests with unfinished bodies', () => {
     await makesRoom(address);
   });
 
-  it('a request with a malformed first chunk, or lost at once, takes no room', async () => {
-    const address = newAddress();
-    const head = `POST /sign-in HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: ${address}\r\nContent-Type: ${FORM}\r\n`;
-    for (const bytes of [
-      `${head}Transfer-Encoding: chunked\r\n\r\nno length\r\n`,
-      `${head}Content-Length: 6\r\n\r\nemail=`,
-    ]) {
-      const clients = Array.from({ length: MOST + 1 }, () => {
-        const client = new Client();
-        client.socket.write(bytes, () => {
-          if (!bytes.includes('chunked')) client.socket.resetAndDestroy();
-        });
-        return client;
-      });
-      await Promise.all(clients.map(({ closed }) => closed));
-      await makesRoom(address);
-    }
-  });
-
   it('a body that times out makes room', async () => {
     const { address, held } = left;
     await Promise.all(held.map(({ closed }) => closed));
@@ -282,24 +255,16 @@ describe('requests with unfinished bodies', () => {
 
   it('a request counts only until its body has arrived', async () => {
     const server = fastify();
-    const all = { arrived: 0 };
+    let arrived = 0;
     boundUnfinishedBodies(server, 8_000);
     server.post('/', async () => {
-      all.arrived += 1;
-      await until(() => all.arrived === 40);
+      arrived += 1;
+      await until(() => arrived === 40);
       return 'taken';
     });
     const origin = await server.listen({ port: 0, host: '127.0.0.1' });
-    const statuses = await Promise.all(
-      Array.from({ length: 40 }, async () => {
-        const headers = { 'content-type': 'application/json' };
-        const { status } = await fetch(origin, { method: 'POST', headers, body: '{"a": 1}' });
-        // Otherwise the other requests would wait for ever.
-        if (status !== 200) all.arrived += 1;
-        return status;
-      }),
-    );
+    const all = await Promise.all(Array.from({ length: 40 }, () => fetch(origin, { method: 'POST', body: 'text' })));
     await server.close();
-    expect(statuses).toEqual(statuses.map(() => 200));
+    expect(all.map(({ status }) => status)).toEqual(all.map(() => 200));
   });
 });

@@ -186,15 +186,6 @@ describe('a worker', () => {
     expect(sink.received).toEqual([]);
   });
 
-  it('continues after the loss of all its database connections', async () => {
-    const { process: worker } = await startByMail();
-    await client.query(
-      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
-    );
-    await becomeReceivedOnce(await queue(20));
-    expect(worker.child.exitCode).toBeNull();
-  });
-
   it('expires an order after ORDER_TTL; its animal is available again', async () => {
     await order("now() - interval '2 hours'");
     await start({ ORDER_TTL: '1h' });
@@ -332,14 +323,6 @@ describe('workers whose clocks are an hour ahead and an hour behind', () => {
     await becomeReceivedOnce(ids);
   });
 
-  it.each([
-    ['ahead', HOUR],
-    ['behind', -HOUR],
-  ])('%s sends what was queued just now', async (_clock, difference) => {
-    await startWith(difference);
-    await becomeReceivedOnce(await queue(3));
-  });
-
   it('expire and delete nothing too early, and say why', async () => {
     await order("now() - interval '30 minutes'");
     await client.query(`
@@ -353,17 +336,5 @@ describe('workers whose clocks are an hour ahead and an hour behind', () => {
     expect(await stored()).toEqual({ placed: 1, expired: 0, answers: 1 });
     const metrics = await (await fetch(`${health}/metrics`)).text();
     expect(Number(/^clock_skew_seconds (\S+)$/m.exec(metrics)?.[1])).toBeGreaterThan(3_000);
-  });
-
-  it('send a mail that was postponed after its pause, not an hour later', async () => {
-    sink.trouble = { at: 'recipient', by: 450 };
-    const id = await queueOne();
-    const { process: worker } = await startWith(HOUR);
-    await worker.prints(/"outcome":"postponed"/);
-    const { rows } = await client.query<{ pause: number }>(
-      'SELECT extract(epoch FROM due_at - now())::float AS pause FROM messages WHERE id = $1',
-      [id],
-    );
-    expect(rows[0]?.pause).toBeLessThan(5.1);
   });
 });

@@ -170,7 +170,6 @@ const names: Call = async (store) => {
 
 const cats = bytes(200, TEXT);
 const gzip = { 'Content-Encoding': 'gzip' };
-const ANSWER = `HTTP/1.1 200 OK\r\nContent-Length: ${TEXT.length}\r\n\r\n${TEXT}`;
 const http = (lines: string, body = TEXT) => raw(`HTTP/1.1 200 OK\r\n${lines}\r\n${body}`);
 /** A category of that many bytes, with spaces behind it. */
 const padded = (size: number) => Buffer.concat([Buffer.from(TEXT), Buffer.alloc(size - TEXT.length, ' ')]);
@@ -220,11 +219,9 @@ const next = (cursor: string) => page(`<HERE/v1/pets?cursor=${cursor}>; rel="nex
 /** Bodies of 200 that are no category. */
 const NO_CATEGORY: Readonly<Record<string, string | Uint8Array>> = {
   null: 'null',
-  'an Error': '{"code":"not_found","message":"no such category"}',
   'no name': '{"id":1}',
   'an id of 1.0': '{"id":1.0,"name":"Cats"}',
   'an id of 2^63': '{"id":9223372036854775808,"name":"Cats"}',
-  'a name of 5': '{"id":1,"name":5}',
   'its properties in a __proto__': `{"__proto__":${TEXT}}`,
   'a value cut short': '{"id":1,"name":"Ca',
   'invalid UTF-8': Buffer.concat([Buffer.from('{"id":1,"name":"'), Buffer.of(0xff, 0xfe), Buffer.from('"}')]),
@@ -236,10 +233,8 @@ const NO_CATEGORY: Readonly<Record<string, string | Uint8Array>> = {
 const BROKEN: Readonly<Record<string, Step>> = {
   'reset before the headers': reset(),
   'reset in the body': reset(half),
-  'closed in the body': http(`Content-Length: ${TEXT.length}\r\n`, TEXT.slice(0, 10)),
   'closed before the last chunk': http('Transfer-Encoding: chunked\r\n', '5\r\n{"id"\r\n'),
   'a header of 1 MiB': http(`X-Long: ${'x'.repeat(MIB)}\r\n`),
-  'another protocol': raw('SSH-2.0-OpenSSH_9.9\r\n'),
   'gzip that is none': bytes(200, TEXT, gzip),
   '407, which fetch takes for a proxy’s': bytes(407, TEXT),
 };
@@ -258,27 +253,16 @@ const NO_ERRORS = ['', '{"code":"a"}', '['.repeat(100_000)];
 const FOLLOWED: readonly (readonly string[])[] = [
   [`${NEXT}; rel="next"`],
   [`${NEXT}; title="<a>, b; rel=\\"prev\\""; rel="next"`],
-  [`<HERE/v1/pets?a=1,2>; rel="prev", ${NEXT}; rel="next"`],
   ['<HERE/v1/pets?cursor=0>; rel="prev"', `${NEXT}; rel="next"`],
   ['</v1/pets?cursor=2>; rel="next"'],
-  ['<?cursor=2>; rel="next"'],
-  ['<HERE/v1/other/../pets?cursor=2>; rel="next"'],
 ];
-const NO_NEXT = [
-  '',
-  `${NEXT}; rel="nextish"`,
-  `${NEXT}; title="next"`,
-  `${NEXT}; title="a, <b>; rel=next"; rel="prev"`,
-];
+const NO_NEXT = ['', `${NEXT}; rel="nextish"`, `${NEXT}; title="a, <b>; rel=next"; rel="prev"`];
 /** Addresses that are not those of the list. */
 const ELSEWHERE = [
   'FOREIGN/v1/pets?cursor=2',
-  '/\\OTHER_HOST/v1/pets?cursor=2',
   'HERE@OTHER_HOST/v1/pets?cursor=2',
   'http://user:password@THIS_HOST/v1/pets?cursor=2',
-  'javascript:alert(1)',
   'HERE/v1/orders?cursor=2',
-  'HERE/v1/%70ets?cursor=2',
   'HERE/v1/pets/../../admin?cursor=2',
   'http://[/v1/pets',
 ];
@@ -295,7 +279,6 @@ const OBEYED: readonly (readonly [wait: number, ...values: readonly string[]])[]
   [5_000, '5'],
   [30_000, '30'],
   [20_000, 'Wed, 25 Nov 2026 12:00:20 GMT'],
-  [20_000, 'Wednesday, 25-Nov-26 12:00:20 GMT'],
   [250, 'Wed, 25 Nov 2015 12:00:00 GMT'],
   // These say nothing.
   ...['-5', '1.5', '1e3', '+5', 'soon', '', '5, 10', '2026-11-25T12:00:20Z'].map((value) => [250, value] as const),
@@ -320,15 +303,10 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ...Object.entries(NO_CATEGORY).map(([name, body]): Row => [name, [bytes(200, body)], UNEXPECTED]),
     ['a broken one is not asked for again', [bytes(200, '<html>'), cats], UNEXPECTED, ONCE],
     ['a byte order mark', [bytes(200, `\uFEFF${TEXT}`)], CATS],
-    ['text/html that is JSON', [bytes(200, TEXT, { 'Content-Type': 'text/html' })], CATS],
     ['gzip', [bytes(200, gzipSync(TEXT), gzip)], CATS],
-    ['escapes', [bytes(200, '{"\\u0069d":1,"name":"C\\u0061ts"}')], CATS],
     ['a property of tomorrow', [bytes(200, TEXT.replace('}', ',"x":[]}'))], { value: { id: 1n, name: 'Cats', x: [] } }],
-    ['{"length":1} to a list', [bytes(200, '{"length":1}')], UNEXPECTED, { call: pets }],
     ['limits without a ban', [json(200, LIMITS)], UNEXPECTED, { call: limits }],
     ['limits with one', [json(200, { ...LIMITS, ban: BAN })], { value: { ...LIMITS, ban: BAN } }, { call: limits }],
-    ['limits with none', [json(200, { ...LIMITS, ban: null })], { value: { ...LIMITS, ban: null } }, { call: limits }],
-    ['a ban that ends within a second', [json(200, { ...LIMITS, ban: { until: 1.5 } })], UNEXPECTED, { call: limits }],
     ['a list whose last animal has no name', [bytes(200, `[${PET},{"id":2}]`)], UNEXPECTED, { call: pets }],
   ],
   'another success': [
@@ -336,23 +314,18 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['204 to a DELETE', [bytes(204, '')], { value: undefined }, { call: withdraw }],
     ['200 {} to a DELETE', [json(200, {})], UNEXPECTED, { call: withdraw }],
     ['201 a category to a POST of an animal', [bytes(201, TEXT)], unexpected(201), { call: create }],
-    ['201 a status of null', [bytes(201, PET.replace('"available"', 'null'))], unexpected(201), { call: create }],
     ['201 an animal', [bytes(201, PET)], LUNA, { call: create }],
-    ['206 a part', [bytes(206, '{"id":1')], unexpected(206)],
   ],
   'the size of a body': [
     ['10 MiB', [bytes(200, padded(MOST))], CATS],
     ['10 MiB and a byte', [bytes(200, padded(MOST + 1))], tooLarge(200)],
-    ['10 MiB and a byte, packed', [bytes(200, gzipSync(padded(MOST + 1)), gzip)], tooLarge(200)],
     ['a gzip bomb in gzip', [bytes(200, gzipSync(BOMB), { 'Content-Encoding': 'gzip, gzip' })], tooLarge(200)],
-    ['a gzip bomb of 503', [bytes(503, BOMB, gzip)], tooLarge(503)],
   ],
   'a connection': [
     ...Object.entries(BROKEN).map(([name, step]): Row => [name, [step], NETWORK, AGAIN]),
     ['reset; then 200', [reset(half), cats], CATS],
     ['reset, to a POST', [reset()], { ...NETWORK, idempotencyKey: ANY_KEY }, { ...AGAIN, call: create }],
     ['reset, to a PATCH with If-Match', [reset()], NETWORK, { call: changeIfMatch }],
-    ['a second answer that nobody asked for', [raw(`${ANSWER}${ANSWER.replace('Cats', 'Dogs')}`)], CATS],
   ],
   'a server that hangs': [
     ...Object.entries(HANGS).flatMap(([name, step]): Row[] => [
@@ -383,7 +356,6 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
       [`${status}; then 200`, [odd(status), cats], CATS],
     ]),
     ...NO_ERRORS.map((body): Row => [`400 ${body.slice(0, 40)}, not the API’s`, [bytes(400, body)], unexpected(400)]),
-    ['500 to a DELETE', [odd(500)], ODD, { ...AGAIN, call: withdraw }],
     ['500 to a POST, which might be done twice', [odd(500)], ODD, { call: create }],
     ['the code __proto__', [refused('__proto__', 'later')], refusal('__proto__', 'later')],
     ['a message with the key', [refused('a', `not ${KEY}, ${KEY}!`)], refusal('a', KEYLESS)],
@@ -414,7 +386,6 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
       { ...LIMITED, retryAfter: 20 },
       { options: { maxWait: 60_000 }, requests: 3, waits: [20_000, 20_000] },
     ],
-    ['429; maxTries 1', [limited(429, '0')], LIMITED, { options: { maxTries: 1 } }],
   ],
   'a redirect, which is no answer': [
     ...[300, 301, 302, 303, 304, 307, 308].map((status): Row => [
@@ -425,12 +396,6 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ]),
     ['302 to nowhere', [redirect(302, ''), cats], unexpected(302), ONCE],
     ['302 to the key', [redirect(302, `/v1/${KEY}`)], unexpected(302)],
-    [
-      '307 of a POST to elsewhere',
-      [redirect(307, 'FOREIGN/v1/pets'), cats],
-      unexpected(307),
-      { ...ONCE, call: create },
-    ],
   ],
   'a Link': [
     ...FOLLOWED.map((links): Row => [
@@ -454,7 +419,6 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ...NO_LINKS.map((link): Row => [`${link}, broken`, [page(link), milo], UNEXPECTED, { ...ONCE, call: names }]),
     ['back to the first page', [page('<?limit=100>; rel="next"')], UNEXPECTED, { call: names }],
     ['to itself', [next('a')], UNEXPECTED, { call: names, requests: 2, waits: [0] }],
-    ['to itself, with another fragment', ['a#1', 'a#2'].map(next), UNEXPECTED, { call: names, waits: [0] }],
   ],
 };
 

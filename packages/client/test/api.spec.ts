@@ -103,30 +103,6 @@ async function outputOf(example: string): Promise<{ stdout: string; stderr: stri
   return { stdout: printed, stderr: failed };
 }
 
-describe('pets', () => {
-  it('iterates over 250 animals, each once and in order', async () => {
-    const ids: bigint[] = [];
-    for (let count = 0; count < 250; count += 1) {
-      const { id } = await api.application.addAnimal.execute({ name: 'Walker', categoryId: 1n, status: 'pending' });
-      ids.push(id);
-    }
-    const walked = await all(storeOf().pets({ status: 'pending', limit: 100 }));
-    expect(walked.filter(({ name }) => name === 'Walker').map(({ id }) => id)).toEqual(ids);
-  });
-
-  it('returns one page, and later the next', async () => {
-    const store = storeOf();
-    for (const name of ['One', 'Two', 'Three']) await store.createPet({ name, categoryId: 7n });
-    const first = await store.pets({ categoryId: [7n], limit: 2 }).page();
-    expect(first.items.map(({ name }) => name)).toEqual(['One', 'Two']);
-    const second = await storeOf()
-      .pets()
-      .from(first.next ?? '')
-      .page();
-    expect(second).toEqual({ items: [expect.objectContaining({ name: 'Three' })], next: undefined });
-  });
-});
-
 describe('an animal', () => {
   it('is changed field by field, and withdrawn', async () => {
     const store = storeOf();
@@ -136,7 +112,6 @@ describe('an animal', () => {
     expect(await all(store.pets({ id: [added.id] }))).toEqual([changed]);
     await store.withdrawPet(added.id);
     expect(await all(store.pets({ id: [added.id] }))).toEqual([]);
-    await expect(store.changePet(added.id, { name: 'Milo' })).rejects.toMatchObject({ code: 'not_found' });
     await expect(store.withdrawPet(added.id)).rejects.toMatchObject({
       code: 'not_found',
       status: 404,
@@ -157,8 +132,6 @@ describe('categories', () => {
     expect(await all(store.categories({ limit: 1 }))).toEqual([cats, otters]);
     const pet = await store.createPet({ name: 'Luna', categoryId: cats.id });
     expect(await all(store.pets({ categoryId: [cats.id] }))).toEqual([pet]);
-    await expect(store.createCategory({ name: 'CATS' })).rejects.toMatchObject({ code: 'category_name_taken' });
-    await expect(store.removeCategory(cats.id)).rejects.toMatchObject({ code: 'category_in_use', status: 409 });
     await store.removeCategory(id);
     expect(await all(store.categories())).toEqual([cats]);
   });

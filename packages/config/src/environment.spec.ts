@@ -42,8 +42,6 @@ describe('settings', () => {
     ['DATABASE_POOL_SIZE', ['1', '1000'], ['0', '1001']],
     ['SHUTDOWN_TIMEOUT', ['8s', '10m'], ['4s', '11m', '10']],
     ['ACCESS_LOG', ['on', 'off'], ['true', '1']],
-    ['METRICS_HOST', ['0.0.0.0'], ['a b']],
-    ['METRICS_PORT', ['0', '65535'], ['65536']],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', ['http://collector:4318', 'https://x/y'], ['collector:4318', 'grpc://x']],
     ['LAME_DUCK', ['0s', '5s'], ['6m', '3']],
     [
@@ -82,11 +80,7 @@ describe('settings', () => {
       ['all', 'pets:read', 'orders:write, pets:read'],
       ['none', 'pets', 'pets:delete', 'pets:read,', 'pets:read,pets:read', 'all,pets:read'],
     ],
-    ['PORTAL_HOST', ['0.0.0.0'], ['a b']],
-    ['PORTAL_PORT', ['0', '65535'], ['65536']],
     ['PORTAL_URL', ['https://portal.example.com', 'http://localhost:3001/'], ['portal.example.com', 'https://x?y']],
-    ['WORKER_HOST', ['0.0.0.0'], ['a b']],
-    ['WORKER_PORT', ['0', '65535'], ['65536']],
     ['MAIL_FROM', ['a@b'], ['a', 'a@b@c', 'a@b, c@d', 'A <a@b>', 'a@b\nBcc: c@d']],
     ['STORE_EMAIL', ['store@example.com'], ['store']],
     ['DELIVERY_CONCURRENCY', ['1', '100'], ['0', '101']],
@@ -123,13 +117,6 @@ describe('settings', () => {
     expect(faultsOf(pooled)).toEqual([`DATABASE_DIRECT_URL ${fault}`]);
   });
 
-  it.each(['REDIS_SENTINEL_NAME', 'REDIS_SENTINEL_PASSWORD'])('refuse the retired %s, unless it is empty', (name) => {
-    expect(faultsOf({ [name]: '' })).toEqual([]);
-    expect(faultsOf({ [name]: 'secret' })).toEqual([
-      `${name} is not supported any more: set REDIS_URL to one address that leads to the primary, or to a Redis Cluster`,
-    ]);
-  });
-
   it('accept a pooler only with the address of the database behind it', () => {
     const pooled = { DATABASE_URL: 'postgres://a:b@pooler/d', DATABASE_POOLER: 'transaction' };
     const direct = { DATABASE_DIRECT_URL: 'postgres://a:b@c/d' };
@@ -163,12 +150,6 @@ describe('settings', () => {
     expect(both(unfit)).toEqual([`${name} must ${rule} ${other}`]);
   });
 
-  it('refuse a value that contradicts the default of another setting', () => {
-    expect(faultsOf({ SHUTDOWN_TIMEOUT: '7s' })).toEqual([
-      'LAME_DUCK must be at least 5s shorter than SHUTDOWN_TIMEOUT',
-    ]);
-  });
-
   it('read the addresses of Redis with one protocol, user and password', () => {
     const read = (REDIS_URL: string) => readSettings(apiSettings, { REDIS_URL }).REDIS_URL;
     expect(read('redis://h')).toEqual(['redis://h']);
@@ -188,13 +169,6 @@ describe('settings', () => {
     expect(readSettings(portalSettings, { PORTAL_SECRET: first }).PORTAL_SECRET).toEqual([first]);
     const both = readSettings(portalSettings, { PORTAL_SECRET: `${first}, ${second}` }).PORTAL_SECRET;
     expect(both).toEqual([first, second]);
-  });
-
-  it('read scopes in one order, and all as no list', () => {
-    const read = (SIGNUP_SCOPES: string) => readSettings(portalSettings, { SIGNUP_SCOPES }).SIGNUP_SCOPES;
-    expect(read('orders:write, pets:read')).toEqual(['pets:read', 'orders:write']);
-    expect(read('all')).toBeUndefined();
-    expect(read('')).toBeUndefined();
   });
 
   it('accept a mail server only with a sender and a recipient', () => {

@@ -59,21 +59,16 @@ describe('a traceparent', () => {
 
   it.each([
     ['nothing', undefined],
-    ['no text', 7],
     ['an empty one', ''],
     ['capitals', VALID.toUpperCase()],
     ['a trace id of zeros', `00-${'0'.repeat(32)}-${SPAN}-01`],
     ['a span id of zeros', `00-${TRACE}-${'0'.repeat(16)}-01`],
     ['the invalid version ff', `ff-${TRACE}-${SPAN}-01`],
-    ['a version of one digit', `0-${TRACE}-${SPAN}-01`],
     ['a short trace id', `00-${TRACE.slice(1)}-${SPAN}-01`],
     ['a long span id', `00-${TRACE}-${SPAN}0-01`],
     ['more fields than this version has', `${VALID}-more`],
-    ['a dash at the end', `${VALID}-`],
-    ['a later version with more text that no dash separates', `01-${TRACE}-${SPAN}-01more`],
     ['white space', ` ${VALID}`],
     ['a line feed at the end', `${VALID}\n`],
-    ['two', `${VALID}, ${VALID}`],
     ['digits that are not hexadecimal', `00-${TRACE.replace('a', 'g')}-${SPAN}-01`],
   ])('is ignored if it is %s', (_what, text) => {
     expect(parseTraceparent(text)).toBeUndefined();

@@ -142,22 +142,6 @@ if (executablePath === undefined) console.warn('SKIPPED: interruptions in a brow
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Close');
   });
 
-  it('gets another link for one that is spent', async () => {
-    const { page } = await signUp();
-    for (const [path, button, leadsTo] of [
-      ['/reset-password', 'Set the password', '/forgotten-password'],
-      ['/confirm-address', 'Confirm the address', '/account'],
-      ['/confirm-new-address', 'Change the address', '/account'],
-    ] as const) {
-      await page.goto(`${path}#spent`);
-      if (path === '/reset-password') await page.getByLabel('New password').fill(PASSWORD);
-      await page.getByRole('button', { name: button }).click();
-      await look(page);
-      await page.getByRole('alert').getByRole('link', { name: 'Request another link' }).click();
-      await page.waitForURL(portal.origin + leadsTo);
-    }
-  });
-
   it('by a lost database sees a page with its style, which comes back by itself', async () => {
     const { page } = await signUp();
     portal.loseDatabase();
