@@ -15,7 +15,7 @@ export interface Streams {
   readonly stdin: Readable;
   /** With a file descriptor, if it is the process's. */
   readonly stdout: Writable & { readonly fd?: number };
-  readonly stderr: Writable & { readonly isTTY?: boolean };
+  readonly stderr: Writable;
 }
 
 /**
@@ -115,6 +115,15 @@ function goesNowhere({ fd }: Streams['stdout']): boolean {
 
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return types.isNativeError(error) && 'syscall' in error;
+}
+
+export function counted(count: number, what: string): string {
+  return `${grouped(count)} ${count === 1 ? what : `${what}s`}`;
+}
+
+/** As 1,000,000. */
+export function grouped(count: number): string {
+  return count.toLocaleString('en');
 }
 
 export function codeOf(error: unknown): string {

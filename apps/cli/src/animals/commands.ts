@@ -4,13 +4,12 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Application, categoryNameKey, type ImportReport, MAX_PAGE_SIZE } from '@adoption-store/domain';
 import { type Command, DataError, parse, type Program, UsageError } from '../command-line.js';
-import { isSystemError, codeOf } from '../output.js';
+import { codeOf, counted, grouped, isSystemError } from '../output.js';
 import { readAsm3 } from './asm3.js';
 import { readCsv, writeCsv } from './csv.js';
 import { endingInRefusal, Omissions } from './file-format.js';
 import { readNdjson, writeNdjson } from './ndjson.js';
 import { readPetfinder } from './petfinder.js';
-import { counted, grouped, Progress } from './progress.js';
 
 const READERS = { csv: readCsv, ndjson: readNdjson, asm3: readAsm3, petfinder: readPetfinder } as const;
 const WRITERS = { csv: writeCsv, ndjson: writeNdjson } as const;
@@ -42,20 +41,15 @@ function importCommand(args: string[]): Command {
   const [file = '-'] = positionals;
   const format = formatOf(READERS, values['format'], file);
   const named = categoriesIn(values['categories'], format);
-  return async ({ importAnimals, listCategories }, { streams: { stdin, stderr } }) => {
-    const { input, size } = await open(file, stdin);
-    const progress = new Progress(stderr, size);
+  return async ({ importAnimals, listCategories }, { streams: { stdin } }) => {
     const omissions = new Omissions();
     const known = FOREIGN.includes(format) ? await categoriesOf(listCategories) : new Map<string, bigint>();
     const categoryOf = (name: string) => named.get(categoryNameKey(name)) ?? known.get(categoryNameKey(name));
-    const rows = endingInRefusal(READERS[format])(progress.read(input), { omissions, categoryOf });
-    try {
-      const report = await importAnimals.execute({ rows: progress.count(rows), isDryRun: isOn('dry-run') });
-      if (report.refused.count > 0) throw refusal(report);
-      return summary(report, omissions);
-    } finally {
-      progress.end();
-    }
+    const input = file === '-' ? stdin : readFile(file);
+    const rows = endingInRefusal(READERS[format])(input, { omissions, categoryOf });
+    const report = await importAnimals.execute({ rows, isDryRun: isOn('dry-run') });
+    if (report.refused.count > 0) throw refusal(report);
+    return summary(report, omissions);
   };
 }
 
@@ -64,21 +58,18 @@ function exportCommand(args: string[]): Command {
   const [file = '-', ...more] = positionals;
   if (more.length > 0) throw new UsageError('one FILE at most');
   const write = WRITERS[formatOf(WRITERS, values['format'], file)];
-  return async ({ exportAnimals }, { streams: { stderr } }) => {
-    const progress = new Progress(stderr);
-    const text = write(progress.count(exportAnimals.execute()));
-    if (file === '-') return ending(text, progress);
-    await writeFile(file, ending(text, progress));
-    return `${counted(progress.rows, 'animal')} written to ${file}\n`;
+  return async ({ exportAnimals }) => {
+    let count = 0;
+    async function* animals(): ReturnType<typeof exportAnimals.execute> {
+      for await (const part of exportAnimals.execute()) {
+        count += part.length;
+        yield part;
+      }
+    }
+    if (file === '-') return write(animals());
+    await writeFile(file, write(animals()));
+    return `${counted(count, 'animal')} written to ${file}\n`;
   };
-}
-
-async function* ending(text: AsyncIterable<string>, progress: Progress): AsyncGenerator<string> {
-  try {
-    yield* text;
-  } finally {
-    progress.end();
-  }
 }
 
 function formatOf<Format extends string>(
@@ -109,12 +100,6 @@ async function categoriesOf(listCategories: Application['listCategories']): Prom
     if (next === undefined) return ids;
     after = next;
   }
-}
-
-async function open(file: string, stdin: Readable): Promise<{ input: AsyncIterable<Buffer>; size?: number }> {
-  if (file === '-') return { input: stdin };
-  const stats = await stat(file).catch(() => undefined);
-  return { input: readFile(file), ...(stats?.isFile() && { size: stats.size }) };
 }
 
 async function* readFile(file: string): AsyncGenerator<Buffer> {
