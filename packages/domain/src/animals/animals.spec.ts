@@ -305,10 +305,13 @@ describe('imports and exports', () => {
       expect(await exported()).toEqual(before);
     });
 
-    it('names the first hundred refused rows and counts all', async () => {
+    it('names the first hundred refused rows, counts all, and stores no valid one beside them', async () => {
+      const before = await exported();
       const bad = Array.from({ length: 1_000 }, (_, index) => row(index + 1, { name: '' }));
-      const { refused } = await importAnimals.execute({ rows: inParts(bad) });
+      const { isStored, refused } = await importAnimals.execute({ rows: inParts([...bad, row(1_001)]) });
+      expect(isStored).toBe(false);
       expect([refused.count, refused.first.length, refused.first.at(-1)?.line]).toEqual([1_000, 100, 100]);
+      expect(await exported()).toEqual(before);
     });
 
     it('accepts the largest id, after which there are still others', async () => {
