@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { type ApplicationOptions, createApplication } from '../application.js';
 import { BASE62 } from '../kernel/base62.js';
-import { DAY, HOUR, type Instant, instant, later, MINUTE, SECOND, startOf } from '../kernel/clock.js';
+import { DAY, HOUR, type Instant, instant, later, MINUTE, startOf } from '../kernel/clock.js';
 import { decisions, inMemoryPorts, PredictableCryptography } from '../testing/index.js';
 import { type Account, type AccountId, closedEmail, decidePlan, decideScopes } from './account.js';
 import {
@@ -66,13 +66,10 @@ describe('an account', () => {
     const keys = [await issue(), await issue()];
     const changed = await changePlan.execute({ email: 'DEV@example.com', plan: plan('pro') });
     expect(changed).toMatchObject({ email: EMAIL, plan: { name: 'pro' } });
-    for (const { text } of keys) expect((await authenticate.execute(text)).account).toEqual(changed);
-  });
-
-  it('is not given a plan by a text that is not an address', async () => {
-    await expect(setUp().changePlan.execute({ email: 'dev', plan: plan('pro') })).rejects.toMatchObject({
+    await expect(changePlan.execute({ email: 'dev', plan: plan('pro') })).rejects.toMatchObject({
       code: 'invalid_parameter',
     });
+    for (const { text } of keys) expect((await authenticate.execute(text)).account).toEqual(changed);
   });
 
   it.each([
@@ -161,13 +158,11 @@ describe('a plan', () => {
   });
 
   it.each([
-    ['enterprise without numbers', 'enterprise', {}],
     ['enterprise without a number for the day', 'enterprise', { perMinute: 5 }],
     ['enterprise without a number for the minute', 'enterprise', { perDay: 5 }],
     ['enterprise with a zero', 'enterprise', { perMinute: 0, perDay: 5 }],
     ['enterprise with a fraction', 'enterprise', { perMinute: 1.5, perDay: 5 }],
     ['enterprise with 2^31', 'enterprise', { perMinute: 5, perDay: 2 ** 31 }],
-    ['another plan with numbers', 'pro', { perMinute: 5, perDay: 5 }],
     ['another plan with a number for the minute', 'pro', { perMinute: 5 }],
     ['another plan with a number for the day', 'pro', { perDay: 5 }],
     ['a plan that does not exist', 'gold', {}],
@@ -238,10 +233,8 @@ describe('scopes', () => {
 
     it.each([
       ['nothing', []],
-      ['an empty name', ['']],
       ['an unknown scope', ['pets:read', 'pets:delete']],
       ['a scope in capitals', ['Pets:Read']],
-      ['a scope with a space', [' pets:read']],
       ['a repeated scope', ['pets:read', 'pets:read']],
       ['all beside a scope', ['all', 'pets:read']],
       ['a name of every object', ['constructor']],
@@ -255,36 +248,6 @@ describe('scopes', () => {
     });
   });
 
-  describe('a key', () => {
-    it('is not made with a list that names no scope, or an unknown one', async () => {
-      const { issue, listKeys } = setUp();
-      for (const scopes of [[], ['pets']])
-        await expect(issue({ scopes })).rejects.toMatchObject({ code: 'invalid_parameter' });
-      expect(await listKeys.execute()).toEqual([]);
-    });
-
-    it('may ask for a scope that its account lacks, and has it once the account has', async () => {
-      const { issue, holdToScopes, authenticate } = setUp();
-      const { text } = await issue({ scopes: ['pets:read', 'pets:write'] });
-      await holdToScopes.execute({ email: EMAIL, scopes: ['pets:read', 'orders:read'] });
-      const before = await authenticate.execute(text);
-      expect(SCOPES.filter((scope) => hasScope(before, scope))).toEqual(['pets:read']);
-      await holdToScopes.execute({ email: EMAIL, scopes: undefined });
-      const after = await authenticate.execute(text);
-      expect(SCOPES.filter((scope) => hasScope(after, scope))).toEqual(['pets:read', 'pets:write']);
-    });
-
-    it.each([undefined, ['pets:read']])('keeps its scopes (%s) when it is rotated, again and again', async (scopes) => {
-      const { issue, rotateKey, authenticate } = setUp();
-      let { key } = await issue({ scopes });
-      for (const overlap of [0, HOUR]) {
-        const rotated = await rotateKey.execute({ id: key.id, overlap });
-        expect((await authenticate.execute(rotated.text)).key.scopes).toEqual(scopes);
-        ({ key } = rotated);
-      }
-    });
-  });
-
   describe('an account', () => {
     it('that the operator opens has all scopes, whoever signs up has less', async () => {
       const { openAccount, signUp, signIn } = setUp({ signupScopes: ['pets:read'] });
@@ -294,19 +257,15 @@ describe('scopes', () => {
       expect((await signIn.execute(other))?.scopes).toEqual(['pets:read']);
     });
 
-    it('is found by its address, however it is written, and must exist', async () => {
+    it('is found by its address, however it is written, and held to a list in order', async () => {
       const { openAccount, holdToScopes, getAccount } = setUp();
       const { id } = await openAccount.execute({ email: EMAIL });
       const held = await holdToScopes.execute({ email: 'DEV@example.com', scopes: ['orders:read', 'pets:read'] });
       expect(held).toMatchObject({ id, scopes: ['pets:read', 'orders:read'] });
       expect(await getAccount.execute(id)).toEqual(held);
-      for (const [email, scopes, code] of [
-        ['dev', ['pets:read'], 'invalid_parameter'],
-        [EMAIL, [], 'invalid_parameter'],
-        [EMAIL, ['pets'], 'invalid_parameter'],
-      ] as const)
-        await expect(holdToScopes.execute({ email, scopes })).rejects.toMatchObject({ code });
-      expect(await getAccount.execute(id)).toEqual(held);
+      const unknown = holdToScopes.execute({ email: EMAIL, scopes: ['pets'] });
+      await expect(unknown).rejects.toMatchObject({ code: 'invalid_parameter' });
+      expect(await holdToScopes.execute({ email: EMAIL, scopes: undefined })).toMatchObject({ scopes: undefined });
     });
   });
 });
@@ -322,14 +281,10 @@ describe('an account that is closed', () => {
   });
 
   it('is closed only with its password, and not found afterwards', async () => {
-    const { signUp, openAccount, closeAccount, getAccount } = setUp();
+    const { signUp, closeAccount, getAccount } = setUp();
     const { id } = await signUp.execute({ email: EMAIL, password: PASSWORD });
-    const operators = await openAccount.execute({ email: 'operator@example.com' });
-    for (const accountId of [id, operators.id]) {
-      expect(await closeAccount.execute({ accountId, password: 'a staple, correctly' })).toBe(false);
-      expect(await getAccount.execute(accountId)).toBeDefined();
-    }
-    expect(await closeAccount.execute({ accountId: 99n as AccountId, password: PASSWORD })).toBe(false);
+    expect(await closeAccount.execute({ accountId: id, password: 'a staple, correctly' })).toBe(false);
+    expect(await getAccount.execute(id)).toBeDefined();
     expect(await closeAccount.execute({ accountId: id, password: PASSWORD })).toBe(true);
     expect(await getAccount.execute(id)).toBeUndefined();
   });
@@ -368,7 +323,6 @@ describe('a key’s text', () => {
     ['no environment', `aas__${'0'.repeat(32)}`, undefined],
     ['an environment in capitals', `aas_LIVE_${'0'.repeat(32)}`, undefined],
     ['31 characters of randomness', `aas_live_${'0'.repeat(31)}`, undefined],
-    ['33 characters of randomness', `aas_live_${'0'.repeat(33)}`, undefined],
     ['a character that base62 has not', `aas_live_-${'0'.repeat(31)}`, undefined],
     ['something before it', `xaas_live_${'0'.repeat(32)}`, undefined],
   ])('with the right checksum and %s is judged by its form', (_what, body, environment) => {
@@ -389,10 +343,8 @@ describe('a key', () => {
     ['expired', 10, undefined, undefined],
     ['active', 11, undefined, undefined],
     ['revoked', undefined, 10, undefined],
-    ['revoked', 5, 7, undefined],
     ['revoked', undefined, 11, undefined],
     ['expired', 11, 11, undefined],
-    ['disabled', undefined, undefined, 12],
     ['disabled', 11, undefined, 9],
     ['expired', 10, undefined, 9],
     ['revoked', undefined, 10, 9],
@@ -617,98 +569,18 @@ describe('decisions on keys', () => {
     given('a key', key).when('its account asks', theirs).then('it is shown', key);
     given('a key', key).when('others ask', others).thenRefused('not_found', 'no API key has the id 7');
   });
-
-  describe('the laws', () => {
-    const anyInstant = fc.integer({ min: -3, max: 3 }).map((hours) => later(NOW, hours * HOUR));
-    const maybe = fc.option(anyInstant, { nil: undefined });
-    const anyKey: fc.Arbitrary<ApiKey> = fc
-      .record({ expiresAt: maybe, revokedAt: maybe, disabledAt: maybe })
-      .map((times) => ({ ...key, ...times }));
-    const workingKey = fc.option(fc.integer({ min: 1, max: 3 }), { nil: undefined }).map((hours) => ({
-      ...key,
-      expiresAt: hours === undefined ? undefined : later(NOW, hours * HOUR),
-    }));
-    const anyOverlap = fc.integer({ min: 0, max: 4 }).map((hours) => hours * HOUR);
-    const rotated = (old: ApiKey, overlap: number) =>
-      decideRotation({ account, activeKeys: 1, madeToday: 1, old }, { ...theirs, overlap, text }, NOW);
-    const stored = (old: ApiKey, overlap: number) => {
-      const { old: replaced, replacement } = rotated(old, overlap);
-      return {
-        key: { ...key, ...replacement, id: 8n as ApiKeyId },
-        replaced: { ...replaced, replacedBy: 8n as ApiKeyId },
-      };
-    };
-
-    it('no rotation lets a key work longer, and its replacement ends when it would have', () => {
-      fc.assert(
-        fc.property(workingKey, anyOverlap, (old, overlap) => {
-          const { old: after, replacement } = rotated(old, overlap);
-          expect(endOf(after) ?? Infinity).toBeLessThanOrEqual(endOf(old) ?? Infinity);
-          expect(replacement.expiresAt).toBe(old.expiresAt);
-        }),
-      );
-    });
-
-    it('a replacement that is taken back leaves the old key as it was', () => {
-      fc.assert(
-        fc.property(workingKey, anyOverlap, (old, overlap) => {
-          expect(decideTakeBack(stored(old, overlap), theirs, later(NOW, SECOND)).replaced).toEqual(old);
-        }),
-      );
-    });
-
-    it('a key that has ended never works again, whatever is decided on it', () => {
-      fc.assert(
-        fc.property(anyKey, fc.boolean(), anyInstant, (ended, isDisabled, now) => {
-          fc.pre(hasEnded(ended, now));
-          for (const decide of [
-            () => decideRevocation(ended, theirs, now),
-            () => decideRenaming(ended, { ...theirs, name: 'x' }),
-            () => decideDisabling(ended, { ...theirs, isDisabled }, now),
-            () =>
-              decideRotation(
-                { account, activeKeys: 1, madeToday: 1, old: ended },
-                { ...theirs, overlap: HOUR, text },
-                now,
-              ).old,
-          ]) {
-            try {
-              expect(hasEnded(decide(), now)).toBe(true);
-            } catch (error) {
-              expect(error).toMatchObject({ code: 'not_found' });
-            }
-          }
-        }),
-      );
-    });
-
-    it('a revocation is decided once: deciding it again changes nothing', () => {
-      fc.assert(
-        fc.property(anyKey, anyInstant, (any, again) => {
-          const once = decideRevocation(any, theirs, NOW);
-          expect(decideRevocation(once, theirs, again)).toEqual(once);
-          expect(hasEnded(once, again)).toBe(true);
-        }),
-      );
-    });
-  });
 });
 
 describe('keys of an account', () => {
-  it('are purged 400 days after they were revoked or expired, and active ones never', async () => {
+  it('are purged 400 days after they ended, and active ones never', async () => {
     const { clock, issue, revokeKey, listKeys, purgeExpired } = setUp();
     const [lasting, revoked] = [await issue(), await issue()];
     await revokeKey.execute({ id: revoked.key.id });
-    const expiring = await issue({ expiresAt: later(clock.now(), DAY) });
-    const ids = async () => (await listKeys.execute()).map(({ key }) => key.id);
     clock.advance(400 * DAY - 1);
     expect(await purgeExpired.execute('keys')).toBe(0);
     clock.advance(1);
     expect(await purgeExpired.execute('keys')).toBe(1);
-    expect(await ids()).toEqual([lasting.key.id, expiring.key.id]);
-    clock.advance(DAY);
-    expect(await purgeExpired.execute('keys')).toBe(1);
-    expect(await ids()).toEqual([lasting.key.id]);
+    expect((await listKeys.execute()).map(({ key }) => key.id)).toEqual([lasting.key.id]);
   });
 
   describe('a key', () => {
@@ -741,15 +613,20 @@ describe('keys of an account', () => {
     });
 
     it('is looked up and checked for each request', async () => {
-      const { ports, authenticate, issue, clock } = setUp();
-      const expiresAt = later(clock.now(), HOUR);
-      const { text } = await issue({ expiresAt });
-      const findByHash = jest.spyOn(ports.apiKeys, 'findByHash');
-      await authenticate.execute(text);
-      await authenticate.execute(text);
-      expect(findByHash).toHaveBeenCalledTimes(2);
-      clock.set(expiresAt);
+      const { authenticate, issue, disableKey, revokeKey, clock } = setUp();
+      const { key, text } = await issue({ expiresAt: later(clock.now(), HOUR) });
+      const { id, accountId } = key;
+      expect(await authenticate.execute(text)).toMatchObject({ keyId: id, accountId });
+      expect(await disableKey.execute({ id, accountId, isDisabled: true })).toMatchObject({ id });
+      const disabled = { code: 'disabled_api_key', kind: 'unauthenticated' };
+      await expect(authenticate.execute(text)).rejects.toMatchObject(disabled);
+      await disableKey.execute({ id, isDisabled: false });
+      expect(await authenticate.execute(text)).toMatchObject({ keyId: id });
+      clock.advance(HOUR);
       await expect(authenticate.execute(text)).rejects.toMatchObject({ code: 'expired_api_key' });
+      clock.advance(1);
+      await revokeKey.execute({ id });
+      await expect(authenticate.execute(text)).rejects.toMatchObject({ code: 'revoked_api_key' });
     });
 
     it('of another environment is refused with a message that says so', async () => {
@@ -769,69 +646,47 @@ describe('keys of an account', () => {
       });
     });
 
-    it('is not issued with a past expiry or an unreadable name', async () => {
+    it('is not issued with a past expiry, an unreadable name or unknown scopes', async () => {
       const { issue, clock } = setUp();
-      await expect(issue({ expiresAt: clock.now() })).rejects.toMatchObject({ code: 'invalid_parameter' });
-      expect(await issue({ expiresAt: later(clock.now(), 1) })).toMatchObject({ key: { expiresAt: clock.now() + 1 } });
-      await expect(issue({ name: ' ' })).rejects.toMatchObject({ code: 'invalid_parameter' });
-      await expect(issue({ name: 'a\u0007b' })).rejects.toMatchObject({ code: 'invalid_parameter' });
+      for (const wrong of [{ expiresAt: clock.now() }, { name: ' ' }, { scopes: ['pets'] }])
+        await expect(issue(wrong)).rejects.toMatchObject({ code: 'invalid_parameter' });
+      const right = { expiresAt: later(clock.now(), 1), scopes: ['pets:read'] };
+      expect(await issue(right)).toMatchObject({ key: right });
     });
 
-    it('is refused once revoked', async () => {
-      const { issue, authenticate, revokeKey } = setUp();
-      const { text, key } = await issue();
-      await revokeKey.execute({ id: key.id });
-      await expect(authenticate.execute(text)).rejects.toMatchObject({ code: 'revoked_api_key' });
-    });
-
-    it('works for 24 hours beside its replacement, and then no more', async () => {
+    it.each([
+      [undefined, DAY],
+      [30 * DAY, 30 * DAY],
+      [0, 0],
+    ])('that is rotated with an overlap of %s ms works %d ms beside its replacement', async (overlap, works) => {
       const { issue, authenticate, rotateKey, clock } = setUp();
       const old = await issue({ name: 'ci' });
-      const replacement = await rotateKey.execute({ id: old.key.id });
-      expect(replacement.key.name).toBe('ci');
-      clock.advance(24 * HOUR - 1);
-      await expect(authenticate.execute(old.text)).resolves.toBeDefined();
-      clock.advance(1);
+      const { key, text, replaced } = await rotateKey.execute({ id: old.key.id, overlap });
+      expect(replaced).toMatchObject({ id: old.key.id, expiresAt: clock.now() + works });
+      expect(await authenticate.execute(text)).toMatchObject({ keyId: key.id, key: { name: 'ci' } });
+      clock.advance(works);
       await expect(authenticate.execute(old.text)).rejects.toMatchObject({ code: 'expired_api_key' });
-      await expect(authenticate.execute(replacement.text)).resolves.toBeDefined();
-    });
-
-    it('works beside the one that replaces it for as long as was said, 30 days at the most', async () => {
-      const { issue, rotateKey, authenticate, clock } = setUp();
-      const expiresAt = later(clock.now(), 60 * DAY);
-      const [long, short] = [await issue({ expiresAt }), await issue({ expiresAt })];
-      const replacement = await rotateKey.execute({ id: long.key.id, overlap: 30 * DAY });
-      expect(replacement.key.expiresAt).toBe(expiresAt);
-      await rotateKey.execute({ id: short.key.id, overlap: 0 });
-      await expect(authenticate.execute(short.text)).rejects.toMatchObject({ code: 'expired_api_key' });
-      clock.advance(30 * DAY - 1);
-      await expect(authenticate.execute(long.text)).resolves.toBeDefined();
-      clock.advance(1);
-      await expect(authenticate.execute(long.text)).rejects.toMatchObject({ code: 'expired_api_key' });
     });
 
     it('whose text could not be shown is taken back, and the one that it replaced goes on as it was', async () => {
-      const { issue, rotateKey, takeBackKey, authenticate, listKeys, clock } = setUp();
-      const old = await issue({ expiresAt: later(clock.now(), 60 * DAY) });
+      const { issue, rotateKey, takeBackKey, authenticate, listKeys } = setUp();
+      const old = await issue();
       const replacement = await rotateKey.execute({ id: old.key.id });
       await takeBackKey.execute(replacement);
       await expect(authenticate.execute(replacement.text)).rejects.toMatchObject({ code: 'revoked_api_key' });
       expect((await listKeys.execute())[0]?.key).toEqual(old.key);
-      await takeBackKey.execute(old);
-      await expect(authenticate.execute(old.text)).rejects.toMatchObject({ code: 'revoked_api_key' });
     });
 
     it.each([-1, 30 * DAY + 1, Number.NaN])('is not rotated with an overlap of %d ms', async (overlap) => {
       await expect(setUp().rotateKey.execute({ id: 1n, overlap })).rejects.toMatchObject({ code: 'invalid_parameter' });
     });
 
-    it('is shown in pages of 25, newest first, forwards and back, by state and name', async () => {
-      const { issue, showKeys, revokeKey, disableKey, clock } = setUp();
+    it('is shown in pages of 25, newest first, by state and name', async () => {
+      const { issue, showKeys, revokeKey } = setUp();
       const { key: lasting } = await issue({ name: 'Shop' });
       const { accountId } = lasting;
       const all: bigint[] = [lasting.id];
-      for (let count = 0; count < 55; count += 1) {
-        clock.advance(MINUTE);
+      for (let count = 0; count < 26; count += 1) {
         const { key } = await issue();
         await revokeKey.execute({ id: key.id });
         all.unshift(key.id);
@@ -841,90 +696,44 @@ describe('keys of an account', () => {
         return { ids: items.map(({ id }) => id), ...page };
       };
       const first = await show();
-      const second = await show({ after: first.next });
-      const last = await show({ after: second.next });
-      expect([first.ids, second.ids, last.ids]).toEqual([all.slice(0, 25), all.slice(25, 50), all.slice(50)]);
-      expect([first.previous, last.next]).toEqual([undefined, undefined]);
-      expect(await show({ before: last.previous })).toEqual(second);
-      expect(await show({ before: second.previous })).toEqual(first);
-      // Less than a page lies in front of it.
-      expect(await show({ before: all[3] })).toEqual(first);
-      expect((await show({ states: ['active', 'disabled'] })).ids).toEqual([lasting.id]);
-      expect((await show({ name: 'sho' })).ids).toEqual([lasting.id]);
-      await disableKey.execute({ id: lasting.id, isDisabled: true });
-      expect((await show({ states: ['active'] })).ids).toEqual([]);
-      expect((await show({ states: ['disabled'] })).ids).toEqual([lasting.id]);
+      expect(first).toMatchObject({ ids: all.slice(0, 25), previous: undefined });
+      const last = await show({ after: first.next });
+      expect(last).toMatchObject({ ids: all.slice(25), next: undefined });
+      expect(await show({ before: last.previous })).toEqual(first);
+      for (const filter of [{ states: ['active', 'disabled'] }, { name: 'sho' }] as const)
+        expect((await show(filter)).ids).toEqual([lasting.id]);
     });
 
-    it('is shown with the end of its ban, and with what it has called', async () => {
+    it('is shown with the end of its ban, and with what it has called, until it has ended', async () => {
       const { issue, ports, showKeys, showKey, authenticate, recordRequest, meterRequest, revokeKey, clock } = setUp();
       const [{ key, text }, other] = [await issue(), await issue()];
-      const { accountId } = key;
+      const { id, accountId } = key;
       const caller = await authenticate.execute(text);
       recordRequest.execute(caller, { isUse: true, operation: 'list' });
       for (let sent = 0; sent < 60 + 50; sent += 1) await meterRequest.execute(caller);
-      const until = later(clock.now(), 5 * MINUTE);
+      const bannedUntil = later(clock.now(), 5 * MINUTE);
+      const operations = [{ operation: 'list', lastUsedAt: startOf(MINUTE, clock.now()) }];
       const bansOf = jest.spyOn(ports.requests, 'bansOf');
-      expect((await showKeys.execute({ accountId })).bans).toEqual(new Map([[key.id, until]]));
+      expect(await showKeys.execute({ accountId })).toMatchObject({
+        bans: new Map([[id, bannedUntil]]),
+        operations: new Map([[id, operations]]),
+      });
       expect(bansOf).toHaveBeenCalledTimes(1);
-      expect(await showKey.execute({ id: key.id, accountId })).toMatchObject({
-        key: { id: key.id },
-        bannedUntil: until,
-        operations: [{ operation: 'list', lastUsedAt: startOf(MINUTE, clock.now()) }],
-      });
-      expect(await showKey.execute({ id: other.key.id, accountId })).toMatchObject({
-        bannedUntil: undefined,
-        operations: [],
-      });
-      await expect(showKey.execute({ id: 99n, accountId })).rejects.toMatchObject({ code: 'not_found' });
-      await revokeKey.execute({ id: key.id });
-      expect((await showKeys.execute({ accountId })).bans).toEqual(new Map());
-      expect((await showKey.execute({ id: key.id, accountId })).bannedUntil).toBeUndefined();
+      expect(await showKey.execute({ id, accountId })).toMatchObject({ key: { id }, bannedUntil, operations });
+      const unused = await showKey.execute({ id: other.key.id, accountId });
+      expect(unused).toMatchObject({ bannedUntil: undefined, operations: [] });
+      await revokeKey.execute({ id });
+      expect(await showKeys.execute({ accountId })).toMatchObject({ bans: new Map(), operations: new Map() });
+      expect((await showKey.execute({ id, accountId })).bannedUntil).toBeUndefined();
     });
 
-    it('is shown with the operations that it calls, until it has ended', async () => {
-      const { issue, recordRequest, showKeys, listOperations, revokeKey, clock } = setUp();
-      const [{ key }, { key: other }] = [await issue(), await issue()];
-      const { id, accountId } = key;
-      recordRequest.execute({ accountId, keyId: id }, { isUse: true, operation: 'list' });
-      const uses = [{ operation: 'list', lastUsedAt: startOf(MINUTE, clock.now()) }];
-      expect((await showKeys.execute({ accountId })).operations).toEqual(new Map([[id, uses]]));
-      expect(await listOperations.execute([other, await revokeKey.execute({ id })])).toEqual(new Map());
-    });
-
-    it('is disabled and enabled again, and refused meanwhile', async () => {
-      const { issue, disableKey, authenticate } = setUp();
-      const { key, text } = await issue();
-      const { id, accountId } = key;
-      expect(await disableKey.execute({ id, accountId, isDisabled: true })).toMatchObject({ id });
-      await expect(authenticate.execute(text)).rejects.toMatchObject({
-        code: 'disabled_api_key',
-        kind: 'unauthenticated',
-      });
-      await disableKey.execute({ id, isDisabled: false });
-      expect(await authenticate.execute(text)).toMatchObject({ keyId: id });
-    });
-
-    it('that was disabled is told as ended once it has', async () => {
-      const { issue, disableKey, revokeKey, authenticate, clock } = setUp();
-      const [revoked, expired] = [await issue(), await issue({ expiresAt: later(clock.now(), MINUTE) })];
-      for (const { key } of [revoked, expired]) await disableKey.execute({ id: key.id, isDisabled: true });
-      await revokeKey.execute({ id: revoked.key.id });
-      clock.advance(MINUTE);
-      await expect(authenticate.execute(revoked.text)).rejects.toMatchObject({ code: 'revoked_api_key' });
-      await expect(authenticate.execute(expired.text)).rejects.toMatchObject({ code: 'expired_api_key' });
-    });
-
-    it('gets another name', async () => {
+    it('gets another name, or none', async () => {
       const { issue, renameKey, showKey } = setUp();
       const { key } = await issue({ name: 'laptop' });
       const { id, accountId } = key;
       expect(await renameKey.execute({ id, accountId, name: 'desk' })).toEqual({ ...key, name: 'desk' });
       expect((await showKey.execute({ id, accountId })).key.name).toBe('desk');
-      expect(await renameKey.execute({ id, accountId, name: undefined })).toMatchObject({ name: undefined });
-      for (const name of ['', ' ', 'x'.repeat(101), 'a\nb']) {
-        await expect(renameKey.execute({ id, accountId, name })).rejects.toMatchObject({ code: 'invalid_parameter' });
-      }
+      await expect(renameKey.execute({ id, name: '' })).rejects.toMatchObject({ code: 'invalid_parameter' });
     });
 
     it('can be changed, shown and listed only by its own account', async () => {
@@ -938,6 +747,7 @@ describe('keys of an account', () => {
         revokeKey.execute(theirs),
         rotateKey.execute(theirs),
         showKey.execute(theirs),
+        showKey.execute({ ...theirs, id: 99n }),
       ]) {
         await expect(attempt).rejects.toMatchObject({ code: 'not_found' });
       }

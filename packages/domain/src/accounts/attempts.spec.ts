@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createApplication } from '../application.js';
-import { DAY, HOUR, type Instant, instant, later, MINUTE, SECOND } from '../kernel/clock.js';
+import { HOUR, type Instant, instant, later, MINUTE, SECOND } from '../kernel/clock.js';
 import { decisions } from '../testing/decisions.js';
 import { inMemoryPorts } from '../testing/index.js';
 import { decideAttempt } from './attempt-counter.js';
@@ -86,44 +86,17 @@ describe('an attempt', () => {
       }),
     );
   });
-
-  it.each([
-    ['ahead', HOUR],
-    ['behind', -HOUR],
-    ['far ahead', 400 * DAY],
-  ])('is not reset by a process whose clock is %s', (_which, ahead) => {
-    const allowed = { right: 0, wrong: 0 };
-    let times: readonly Instant[] = [];
-    const decide = (each: Instant) => decideAttempt({ times, sharedNow: now }, { ...limit, now: each });
-    for (let turn = 0; turn < 8; turn += 1) {
-      for (const [whose, clock] of [
-        ['right', now],
-        ['wrong', later(now, ahead)],
-      ] as const) {
-        const decision = decide(clock);
-        if (decision.until !== undefined) continue;
-        times = decision.times;
-        allowed[whose] += 1;
-      }
-    }
-    expect(allowed.right).toBeLessThanOrEqual(limit.most);
-    // Each attempt by the right clock removes those that lie ahead.
-    expect(allowed.wrong).toBeLessThanOrEqual(limit.most * (limit.most + 1));
-  });
 });
 
 describe('attempts', () => {
-  it('are as many as the limit says within any span of its length, and then say how long to wait', async () => {
+  it('are as many as the limit says within its span, and then say how long to wait', async () => {
     const { attempt, clock } = open();
     expect(await attempt()).toBeUndefined();
     clock.advance(20 * SECOND);
     expect(await attempt()).toBeUndefined();
     expect(await attempt()).toBe(40 * SECOND);
-    clock.advance(40 * SECOND - 1);
-    expect(await attempt()).toBe(1);
-    clock.advance(1);
+    clock.advance(40 * SECOND);
     expect(await attempt()).toBeUndefined();
-    expect(await attempt()).toBe(20 * SECOND);
   });
 
   it('that were right are taken back one by one, or all at once', async () => {

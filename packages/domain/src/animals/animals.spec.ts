@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { AccountId } from '../accounts/account.js';
 import { createApplication } from '../application.js';
-import { DomainError } from '../kernel/errors.js';
 import { INT64_MAX, INT64_MIN } from '../kernel/int64.js';
 import type { WantedVersions } from '../kernel/version.js';
 import { decisions, inMemoryPorts } from '../testing/index.js';
@@ -44,24 +43,6 @@ describe('an animal’s status', () => {
       decideChange({ animal: { ...luna, status: from }, isOrdered: false }, edit({ status: to }), sha256);
     if (byPerson || from === to) expect(change()).toEqual(changed);
     else expect(change).toThrow(expect.objectContaining({ code: 'invalid_transition' }));
-  });
-
-  it('of a sold animal or of one that is ordered is changed by no edit, whatever else the edit changes', () => {
-    const states = fc
-      .record({ status: fc.constantFrom(...PET_STATUSES), isOrdered: fc.boolean() })
-      .filter(({ status, isOrdered }) => status === 'sold' || isOrdered);
-    const changes = fc.record(
-      { name: fc.constant('Milo'), categoryId: fc.constant(7n), status: fc.constantFrom(...PET_STATUSES) },
-      { requiredKeys: [] },
-    );
-    fc.assert(
-      fc.property(states, changes, ({ status, isOrdered }, change) => {
-        const decide = () =>
-          decideChange({ animal: { ...luna, status }, isOrdered }, edit(change as AnimalChange), sha256);
-        if ((change.status ?? status) === status) expect(decide()).toEqual({ ...luna, status, ...change });
-        else expect(decide).toThrow(DomainError);
-      }),
-    );
   });
 });
 
@@ -195,39 +176,32 @@ describe('a change of an animal', () => {
     await expect(change).rejects.toEqual(invalid('must have at least one of name, categoryId and status'));
   });
 
-  it.each([
-    [{ name: ' ' }, 'name must not be empty'],
-    [{ name: 'x'.repeat(256) }, 'name must be at most 255'],
-    [{ name: 'a\0b' }, 'name must not contain'],
-    [{ categoryId: INT64_MAX + 1n }, 'categoryId must be an integer'],
-    [{ status: 'lost' as PetStatus }, 'status must be one of'],
-  ])('is refused with %j', async (change, rule) => {
+  it('is refused with the problems of all its fields, and stores nothing', async () => {
     const { changeAnimal, getAnimal, animal } = await openStore();
-    await expect(changeAnimal.execute({ id: animal.id, change })).rejects.toEqual(invalid(rule));
+    const change = { name: ' ', categoryId: INT64_MAX + 1n, status: 'lost' as PetStatus };
+    const problems = Object.keys(change).map((field) => expect.objectContaining({ field }));
+    await expect(changeAnimal.execute({ id: animal.id, change })).rejects.toMatchObject({ problems });
     expect(await getAnimal.execute(animal.id)).toEqual(animal);
   });
 
   it('and a withdrawal happen in the wanted version, and wait for the end of an order', async () => {
     const ports = inMemoryPorts();
-    const { changeAnimal, withdrawAnimal, placeOrder, cancelOrder, getOrder, getAnimal, addAnimal } =
-      createApplication(ports);
-    const { id } = await addAnimal.execute(cat);
+    const { changeAnimal, withdrawAnimal, placeOrder, cancelOrder, getAnimal, addAnimal } = createApplication(ports);
     const version = (animal: Animal) => [animalVersion(animal, (text) => ports.cryptography.sha256(text))];
+    const added = await addAnimal.execute(cat);
+    const { id } = added;
     const order = await placeOrder.execute({ accountId: alice, animalId: id });
     const refused = { code: 'order_in_progress', kind: 'conflict' };
     await expect(changeAnimal.execute({ id, change: { status: 'available' } })).rejects.toMatchObject(refused);
     await expect(withdrawAnimal.execute({ id })).rejects.toMatchObject(refused);
-    const cancelled = await cancelOrder.execute({ accountId: alice, id: order.id });
-    const versions = version(await getAnimal.execute(id));
-    const changed = await changeAnimal.execute({ id, change: { name: 'Milo' }, versions });
-    expect(changed).toEqual({ id, ...cat, name: 'Milo', status: 'available' });
+    await cancelOrder.execute({ accountId: alice, id: order.id });
+    const changed = await changeAnimal.execute({ id, change: { name: 'Milo' }, versions: version(added) });
+    expect(changed).toEqual({ ...added, name: 'Milo' });
     expect(await getAnimal.execute(id)).toEqual(changed);
     const outdated = { code: 'precondition_failed', kind: 'precondition' };
-    await expect(changeAnimal.execute({ id, change: { name: 'Nala' }, versions })).rejects.toMatchObject(outdated);
-    await expect(withdrawAnimal.execute({ id, versions })).rejects.toMatchObject(outdated);
+    await expect(withdrawAnimal.execute({ id, versions: version(added) })).rejects.toMatchObject(outdated);
     await withdrawAnimal.execute({ id, versions: version(changed) });
     await expect(getAnimal.execute(id)).rejects.toMatchObject({ code: 'not_found' });
-    expect(await getOrder.execute({ accountId: alice, id: order.id })).toEqual(cancelled);
   });
 });
 
@@ -331,22 +305,18 @@ describe('imports and exports', () => {
       expect(await exported()).toEqual(before);
     });
 
-    it('names the first hundred refused rows and counts all', async () => {
+    it('names the first hundred refused rows, counts all, and stores no valid one beside them', async () => {
+      const before = await exported();
       const bad = Array.from({ length: 1_000 }, (_, index) => row(index + 1, { name: '' }));
-      const { refused } = await importAnimals.execute({ rows: inParts(bad) });
+      const { isStored, refused } = await importAnimals.execute({ rows: inParts([...bad, row(1_001)]) });
+      expect(isStored).toBe(false);
       expect([refused.count, refused.first.length, refused.first.at(-1)?.line]).toEqual([1_000, 100, 100]);
+      expect(await exported()).toEqual(before);
     });
 
     it('accepts the largest id, after which there are still others', async () => {
       await importAnimals.execute({ rows: inParts([row(1, { id: MAX_IMPORTED_ID })]) });
       expect((await addAnimal.execute({ name: 'Luna', categoryId: 1n })).id).toBe(MAX_IMPORTED_ID + 1n);
-    });
-
-    it('stores no valid row beside a refused one', async () => {
-      const before = await exported();
-      const { isStored, refused } = await importAnimals.execute({ rows: inParts([row(1), row(2, { name: ' ' })]) });
-      expect({ isStored, count: refused.count }).toEqual({ isStored: false, count: 1 });
-      expect(await exported()).toEqual(before);
     });
 
     it('that is only tried checks everything and stores nothing', async () => {

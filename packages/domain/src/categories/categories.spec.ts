@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
 import { createApplication } from '../application.js';
 import { INT64_MAX, INT64_MIN } from '../kernel/int64.js';
 import type { CategoryId } from '../animals/animal.js';
@@ -134,36 +133,6 @@ describe('a removal', () => {
 });
 
 describe('the categories', () => {
-  it('never have two names that are the same, nor lose one by a refusal', async () => {
-    const command = fc.record({
-      what: fc.constantFrom('add', 'name', 'remove'),
-      id: fc.bigInt({ min: 1n, max: 4n }),
-      name: fc.constantFrom('ß', 'SS', 'ss', 'Σ', 'ς'),
-      versions: fc.constantFrom(undefined, 'any' as const, 'none' as const, []),
-    });
-    await fc.assert(
-      fc.asyncProperty(fc.array(command, { maxLength: 30 }), async (commands) => {
-        const { addCategory, nameCategory, removeCategory, listCategories } = open();
-        const list = async () => (await listCategories.execute()).items;
-        for (const { what, id, name, versions } of commands) {
-          const before = await list();
-          const work = {
-            add: () => addCategory.execute({ name }),
-            name: () => nameCategory.execute({ id, name, versions }),
-            remove: () => removeCategory.execute({ id }),
-          }[what];
-          const isRefused = await work().then(
-            () => false,
-            () => true,
-          );
-          const after = await list();
-          if (isRefused) expect(after).toEqual(before);
-          expect(new Set(after.map((each) => categoryNameKey(each.name))).size).toBe(after.length);
-        }
-      }),
-    );
-  });
-
   it('get back the category that was added, until it is removed', async () => {
     const { addCategory, getCategory, removeCategory } = open();
     const { id } = await addCategory.execute({ name: 'Cats' });

@@ -211,42 +211,33 @@ describe('whatever happens to an animal', () => {
 });
 
 describe('the use cases of orders', () => {
-  it('place an order, complete it and get it', async () => {
+  it('place an order, complete it and get it, for its own account alone', async () => {
     const { add, placeOrder, completeOrder, getOrder, statusOf, clock } = openStore();
     const { id: animalId } = await add();
     const order = await placeOrder.execute({ accountId: alice, animalId });
+    const { id } = order;
     expect(order).toEqual({
       ...{ id: 1n, accountId: alice, animalId, status: 'placed', createdAt: clock.now(), updatedAt: clock.now() },
     });
     expect(await statusOf(animalId)).toBe('pending');
     clock.advance(MINUTE);
+    const refusal = { code: 'not_found', message: `no order of this account has the id ${id}` };
+    await expect(completeOrder.execute({ accountId: bob, id })).rejects.toMatchObject(refusal);
+    await expect(getOrder.execute({ accountId: bob, id })).rejects.toMatchObject(refusal);
     const completed = { ...order, status: 'completed', updatedAt: clock.now() };
-    expect(await completeOrder.execute({ accountId: alice, id: order.id })).toEqual(completed);
-    expect(await getOrder.execute({ accountId: alice, id: order.id })).toEqual(completed);
+    expect(await completeOrder.execute({ accountId: alice, id })).toEqual(completed);
+    expect(await getOrder.execute({ accountId: alice, id })).toEqual(completed);
     expect(await statusOf(animalId)).toBe('sold');
   });
 
   it('refuse an order at the account’s limit, until one is cancelled', async () => {
-    const { add, placeOrder, cancelOrder, statusOf } = openStore({ orderLimit: 1 });
+    const { add, placeOrder, cancelOrder } = openStore({ orderLimit: 1 });
     const order = async (accountId: AccountId) => placeOrder.execute({ accountId, animalId: (await add()).id });
-    const first = await order(alice);
-    const { id: animalId } = await add();
-    await expect(placeOrder.execute({ accountId: alice, animalId })).rejects.toMatchObject({
-      code: 'too_many_orders',
-      kind: 'conflict',
-    });
-    expect(await statusOf(animalId)).toBe('available');
+    const { id } = await order(alice);
+    await expect(order(alice)).rejects.toMatchObject({ code: 'too_many_orders', kind: 'conflict' });
     expect(await order(bob)).toMatchObject({ accountId: bob });
-    await cancelOrder.execute({ accountId: alice, id: first.id });
-    expect(await placeOrder.execute({ accountId: alice, animalId })).toMatchObject({ animalId });
-  });
-
-  it('find no other account’s order', async () => {
-    const { add, placeOrder, completeOrder, getOrder } = openStore();
-    const { id } = await placeOrder.execute({ accountId: alice, animalId: (await add()).id });
-    const refusal = { code: 'not_found', message: `no order of this account has the id ${id}` };
-    await expect(completeOrder.execute({ accountId: bob, id })).rejects.toMatchObject(refusal);
-    await expect(getOrder.execute({ accountId: bob, id })).rejects.toMatchObject(refusal);
+    expect(await cancelOrder.execute({ accountId: alice, id })).toMatchObject({ status: 'cancelled' });
+    expect(await order(alice)).toMatchObject({ accountId: alice });
   });
 });
 
@@ -276,30 +267,20 @@ describe('an order that is neither completed nor cancelled', () => {
 });
 
 describe('the list of orders', () => {
-  it('holds only the account’s own orders, filtered by status, page by page', async () => {
+  it('holds only the account’s own orders, filtered by status, page by page, from either end', async () => {
     const { add, placeOrder, cancelOrder, listOrders } = openStore();
-    const placed = [];
-    for (const accountId of [alice, bob, alice, bob, alice]) {
-      placed.push(await placeOrder.execute({ accountId, animalId: (await add()).id }));
-    }
-    const [first, , second, , third] = placed;
-    const cancelled = await cancelOrder.execute({ accountId: alice, id: second?.id ?? 0n });
-    expect(await listOrders.execute({ accountId: alice })).toEqual({
-      items: [first, cancelled, third],
-      next: undefined,
-    });
-    expect((await listOrders.execute({ accountId: alice, status: 'cancelled' })).items).toEqual([cancelled]);
-    expect(await listOrders.execute({ accountId: alice, limit: 2 })).toEqual({
-      items: [first, cancelled],
-      next: second?.id,
-    });
-    expect((await listOrders.execute({ accountId: alice, after: second?.id })).items).toEqual([third]);
-    const newest = (input = {}) => listOrders.execute({ accountId: alice, first: 'newest', limit: 2, ...input });
-    expect(await newest()).toEqual({ items: [third, cancelled], next: second?.id });
-    expect(await newest({ after: second?.id })).toEqual({ items: [first], previous: first?.id });
-    expect(await newest({ before: first?.id })).toEqual(await newest());
-    await expect(listOrders.execute({ accountId: alice, limit: 101 })).rejects.toMatchObject({
-      message: 'limit must be an integer from 1 to 100',
-    });
+    const order = async (accountId = alice) => placeOrder.execute({ accountId, animalId: (await add()).id });
+    const [first, , second, third] = [await order(), await order(bob), await order(), await order()];
+    const cancelled = await cancelOrder.execute({ accountId: alice, id: second.id });
+    const list = (input = {}) => listOrders.execute({ accountId: alice, ...input });
+    expect(await list()).toEqual({ items: [first, cancelled, third], next: undefined });
+    expect((await list({ status: 'cancelled' })).items).toEqual([cancelled]);
+    expect(await list({ limit: 2 })).toEqual({ items: [first, cancelled], next: second.id });
+    expect((await list({ after: second.id })).items).toEqual([third]);
+    const newest = (input = {}) => list({ first: 'newest', limit: 2, ...input });
+    expect(await newest()).toEqual({ items: [third, cancelled], next: second.id });
+    expect(await newest({ after: second.id })).toEqual({ items: [first], previous: first.id });
+    expect(await newest({ before: first.id })).toEqual(await newest());
+    await expect(list({ limit: 101 })).rejects.toMatchObject({ message: 'limit must be an integer from 1 to 100' });
   });
 });

@@ -138,12 +138,12 @@ export class ShowUsage {
 }
 
 /** The start of the first of that many hours or days, of which the last contains `now`. */
-export function firstOf(span: UsageSpan, count: number, now: Instant): Instant {
+function firstOf(span: UsageSpan, count: number, now: Instant): Instant {
   return later(startOf(USAGE_SPANS[span], now), -(count - 1) * USAGE_SPANS[span]);
 }
 
 /** That many hours or days, of which the last contains `now`, oldest first. Those without a record have no usage. */
-export function periodsUntil(
+function periodsUntil(
   span: UsageSpan,
   count: number,
   now: Instant,

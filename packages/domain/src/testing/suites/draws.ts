@@ -95,6 +95,6 @@ export async function checkDrawn<Value>(
 }
 
 /** As JSON has it; integers of 64 bits end in n. */
-export function inWords(value: unknown): string {
+function inWords(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? `${part}n` : part));
 }

@@ -1,12 +1,12 @@
 import type { AccountId } from '../../accounts/account.js';
-import type { AnimalId } from '../../animals/animal.js';
+import { type AnimalId, decideChange, decideWithdrawal } from '../../animals/animal.js';
 import { HOUR, later, MINUTE } from '../../kernel/clock.js';
+import type { DomainError } from '../../kernel/errors.js';
 import { INT64_MAX } from '../../kernel/int64.js';
 import { type EndState, type Order, ORDER_STATUSES, type OrderId, type PlacementState } from '../../orders/order.js';
 import type { OrderRepository } from '../../orders/order-repository.js';
 import { atOnce, NOON, outcomes, REFUSAL, Unique } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
-import { orderHistories } from './order-histories.js';
 import { idsOf, type OrderPorts, OrderStore, OUTCOMES } from './order-store.js';
 
 const sortedIdsOf = (orders: readonly Order[]) => idsOf(orders).sort((one, other) => (one < other ? -1 : 1));
@@ -227,7 +227,32 @@ export function orderRepositorySuite(framework: TestFramework, name: string, ope
           expect(await store.statusOf(animalId)).toBe(won?.status === 'completed' ? 'sold' : 'available');
         }
       });
+
+      it('ends an order, orders its animal again, edits and withdraws it as if one did after another', async () => {
+        const { animals } = opened.ports;
+        for (let round = 0; round < 20; round++) {
+          const { id, animalId } = await store.placed();
+          const edit = { id: animalId, change: { name: 'Milo' }, versions: undefined };
+          const done = { isPlaced: false, isWithdrawn: false };
+          const racers = [
+            () => store.end(id, 'cancelled'),
+            () => animals.change(animalId, (state) => decideChange(state, edit, String)),
+            () => store.place(animalId, NOON, store.other).then(() => (done.isPlaced = true)),
+            async () => {
+              await animals.withdraw(animalId, NOON, (state) => decideWithdrawal(state, edit, String));
+              done.isWithdrawn = true;
+            },
+          ];
+          const settled = await Promise.allSettled(racers.map(async (_, index) => racers[(index + round) % 4]?.()));
+          for (const reason of outcomes<unknown>(settled).reasons)
+            expect(['not_found', 'order_in_progress', 'pet_not_available']).toContain((reason as DomainError).code);
+          expect(await store.find(id)).toMatchObject({ status: 'cancelled' });
+          expect(done.isPlaced && done.isWithdrawn).toBe(false);
+          const status = done.isPlaced ? 'pending' : 'available';
+          const left = done.isWithdrawn ? undefined : { id: animalId, name: 'Milo', categoryId: 1n, status };
+          expect(await animals.findById(animalId)).toEqual(left);
+        }
+      });
     });
-    orderHistories(framework, () => opened.ports);
   });
 }

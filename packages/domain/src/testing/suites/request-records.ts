@@ -4,8 +4,7 @@ import { DAY, HOUR, type Instant, instant, later, MINUTE, startOf } from '../../
 import { INT64_MAX } from '../../kernel/int64.js';
 import { sumOf } from '../../quotas/show-usage.js';
 import type { KeyRequester } from '../../quotas/request-counter.js';
-import { MOST_REFUSALS, type Refusal, type RequestRecords, USAGE_SPANS } from '../../quotas/request-records.js';
-import { Draws } from './draws.js';
+import { MOST_REFUSALS, type Refusal, type RequestRecords } from '../../quotas/request-records.js';
 import { addKey, closeAccount, NOON, openWithPassword, Unique } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';
 
@@ -16,7 +15,7 @@ const NOON_HOUR = startOf(HOUR, NOON);
 
 /** The guarantees of every `RequestRecords`. */
 export function requestRecordsSuite(framework: TestFramework, name: string, open: Open<Needed>): void {
-  const { describe, it, beforeAll, afterAll, expect, until, random } = framework;
+  const { describe, it, beforeAll, afterAll, expect, until } = framework;
   describe(`records of requests (${name})`, () => {
     const unique = new Unique();
     let adapters: Opened<Needed>;
@@ -156,35 +155,6 @@ export function requestRecordsSuite(framework: TestFramework, name: string, open
         expect(await records.lastIncluded(key.accountId, DAY_ONE)).toBe(last);
         expect(await records.lastIncluded(key.accountId, startOf(HOUR, last))).toBe(last);
         expect(await records.lastIncluded(key.accountId, later(startOf(HOUR, last), HOUR))).toBeUndefined();
-      });
-
-      it('of drawn requests: the hours of each day add up to it, for each key and all together', async () => {
-        const draws = new Draws(random);
-        const first = await newKey();
-        const { accountId } = first;
-        const keys = [first, await newKey(accountId), await newKey(accountId)];
-        const sent = Array.from({ length: 60 }, () => ({
-          key: draws.pick(keys),
-          isAdmitted: !draws.isOneOf(3),
-          // Often at the edge of an hour.
-          at: later(DAY_ONE, draws.integer(0, 71) * HOUR + draws.pick([0, 1, HOUR / 2, HOUR - 1])),
-        }));
-        for (const { key, isAdmitted, at } of sent) count(key, isAdmitted, at);
-        await untilIncluded(accountId, sent.length);
-        for (const keyId of [undefined, ...keys.map((key) => key.keyId)]) {
-          for (const span of ['hour', 'day'] as const) {
-            const length = USAGE_SPANS[span];
-            const starts = Array.from({ length: (3 * DAY) / length }, (_, index) => later(DAY_ONE, index * length));
-            const expected = starts.flatMap((start) => {
-              const own = sent.filter(
-                ({ key, at }) => startOf(length, at) === start && (keyId === undefined || key.keyId === keyId),
-              );
-              const admitted = own.filter(({ isAdmitted }) => isAdmitted).length;
-              return own.length === 0 ? [] : [{ start, admitted, refused: own.length - admitted }];
-            });
-            expect(await records.listUsage(accountId, span, DAY_ONE, keyId)).toEqual(expected);
-          }
-        }
       });
 
       it('before an hour or a day are purged, the others not', async () => {
