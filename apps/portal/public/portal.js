@@ -132,7 +132,7 @@ if (dialog) {
   watchSession();
 }
 
-// A page that could not be shown is loaded again once the service is back. A form is never sent by itself.
+// A page that could not be shown is loaded again once the service is back.
 const fault = document.querySelector('[data-retry-after]');
 
 async function comeBack(wait) {
@@ -140,14 +140,13 @@ async function comeBack(wait) {
     ({ ok }) => ok,
     () => false,
   );
-  if (!isBack) setTimeout(comeBack, wait, wait);
-  else if (document.querySelector('main form')) fault.textContent = 'The service is back. Try again.';
-  else location.reload();
+  if (isBack) location.reload();
+  else setTimeout(comeBack, wait, wait);
 }
 
 if (fault) {
   fault.setAttribute('role', 'status');
-  if (!document.querySelector('main form')) fault.textContent = 'This page reloads when the service is back.';
+  fault.textContent = 'This page reloads when the service is back.';
   const wait = fault.dataset.retryAfter * 1000;
   setTimeout(comeBack, wait, wait);
 }

@@ -23,7 +23,6 @@ import {
   sumOf,
 } from '@adoption-store/domain';
 import { DEPRECATIONS, readQuickStarts, RECENT_USE } from '@adoption-store/web';
-import { keptFields } from './http/forms.js';
 import { REFUSAL_MEANINGS, UNKNOWN_REFUSAL } from './refusal-meanings.js';
 import { chartOf } from './usage-chart.js';
 
@@ -93,9 +92,6 @@ export const viewHelpers = {
   },
 
   endOf,
-
-  /** The hidden fields of a kept form. */
-  keptFields,
 
   /** In per cent, at most 100: a plan change can put the limit below the used count. */
   shareUsed: ({ used, limit }: QuotaWindow): number => Math.min(100, (100 * used) / limit),

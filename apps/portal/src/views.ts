@@ -66,22 +66,6 @@ export interface Paging {
   readonly next: string | undefined;
 }
 
-/** A form to be sent again. A button sends it to `action`, with another token. */
-export interface RefusedForm {
-  readonly action: string;
-  /** Passwords have to be typed again. */
-  readonly fields: readonly {
-    readonly name: string;
-    readonly label: string;
-    readonly value: string;
-    readonly type: 'text' | 'password' | 'hidden';
-  }[];
-  /** The scopes whose boxes were checked. */
-  readonly scopes: readonly Scope[];
-  /** The form that it keeps, if it is the sign-in form. */
-  readonly kept?: RefusedForm | undefined;
-}
-
 /**
  * The properties of each template of `views/`, in addition to the frame's. A page is `<name>.eta`; `layout.eta` frames
  * it. The name is also the page's address, unless a comment says otherwise.
@@ -91,13 +75,8 @@ export interface Views {
   readonly home: object;
   /** POST /sign-up: `email`, `password`. */
   readonly 'sign-up': Form;
-  /**
-   * POST /sign-in: `email`, `password`, and the `kept` form in hidden fields. `signedOut` says why the session ended in
-   * which that form was sent.
-   */
-  readonly 'sign-in': Form & { readonly kept?: RefusedForm | undefined; readonly signedOut?: string | undefined };
-  /** The answer to POST /sign-in with a kept form. */
-  readonly 'kept-form': { readonly refused: RefusedForm };
+  /** POST /sign-in: `email`, `password`. `signedOut` says why the session ended in which another form was sent. */
+  readonly 'sign-in': Form & { readonly signedOut?: string | undefined };
   /** POST /forgotten-password: `email`. `isSent` after it was posted, whether or not there is such an account. */
   readonly 'forgotten-password': Form & { readonly isSent: boolean };
   /**
@@ -210,21 +189,20 @@ export interface Views {
   readonly 'remove-category': Form & { readonly category: Category };
   /**
    * Errors: 403, 404, 429, 500, 503. `message` is a sentence for people; `until` when it may be tried again. A page that
-   * may be reloaded soon has `retryAfter`, in seconds. `token` is the one to send the `refused` form with, instead of a new
-   * one.
+   * may be reloaded soon has `retryAfter`, in seconds.
    */
   readonly error: {
     readonly status: number;
     readonly title: string;
     readonly message: string;
-    readonly refused?: RefusedForm | undefined;
     /** Whether only the operator can help. */
     readonly needsContact?: boolean | undefined;
-    readonly token?: string | undefined;
     readonly until?: Instant | undefined;
     readonly now: Instant;
     readonly retryAfter?: number | undefined;
     /** The address of the page, to try again. */
     readonly again?: string | undefined;
+    /** Whether a form was sent. */
+    readonly isForm: boolean;
   };
 }

@@ -246,20 +246,15 @@ describe('a key', () => {
     expect(await keysOf(visitor.email)).toEqual([]);
   });
 
-  it('that is refused for another field, or an expired form, keeps its boxes and values', async () => {
+  it('that is refused for another field keeps its boxes and values', async () => {
     const visitor = await portal.signedUp();
     await visitor.get('/keys');
     const scopes = ['pets:read', 'orders:write'];
-    for (const [status, fields] of [
-      [422, { expiresIn: '0' }],
-      [422, { expiresIn: '1.5' }],
-      [422, { expiresIn: '99999' }],
-      [403, { name: 'laptop', _csrf: 'too old' }],
-    ] as const) {
-      const refused = await visitor.post('/keys', { scopes, ...fields });
-      expect(refused.status).toBe(status);
+    for (const expiresIn of ['0', '1.5', '99999']) {
+      const refused = await visitor.post('/keys', { scopes, expiresIn });
+      expect(refused.status).toBe(422);
       expect(boxesIn(refused).checked).toEqual(scopes);
-      expect(refused.text).toContain(`value="${Object.values(fields)[0]}"`);
+      expect(refused.text).toContain(`value="${expiresIn}"`);
     }
     expect(await keysOf(visitor.email)).toEqual([]);
   });

@@ -10,12 +10,12 @@ import { stackOf } from '@adoption-store/web';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Inject } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { CLOCK } from './clock.js';
-import { FormRefused, formToken } from './csrf.js';
-import { EMPTY_FORM, keptForm, refusedForm } from './forms.js';
+import { FormRefused } from './csrf.js';
+import { EMPTY_FORM } from './forms.js';
 import { TooManyAttempts } from './form-throttler.guard.js';
 import { WHY_SIGNED_OUT } from './notices.js';
 import { Pages } from './pages.js';
-import { pageOf, pathHere } from './paths.js';
+import { pageOf } from './paths.js';
 import { askToSignIn, SignInNeeded, wantPage } from './signed-in.guard.js';
 
 /** The text of the error page, by status. */
@@ -23,7 +23,7 @@ const EXPLANATIONS: Readonly<Record<number, readonly [title: string, message: st
   400: ['That did not work', 'The request could not be understood.'],
   403: [
     'This form has expired',
-    'It was open for too long, or you signed in or out in the meantime. Nothing was saved. Check it and send it again.',
+    'It was open for too long, or you signed in or out in the meantime. Nothing was saved. Open its page again, and send it from there.',
   ],
   404: ['Not found', 'There is no such page, or it is not yours.'],
   413: ['Form too large', 'The form is too large.'],
@@ -67,34 +67,27 @@ export class ErrorFilter implements ExceptionFilter {
     const wait = error instanceof TooManyAttempts ? error.seconds : status === 503 ? RETRY_AFTER_SECONDS : undefined;
     if (wait !== undefined) reply.header('retry-after', String(wait));
     const [title, message] = explain(error, status);
-    const canBeSent = request.method === 'POST' && (error instanceof FormRefused || wait !== undefined);
-    const action = canBeSent ? pathHere(request.url) : undefined;
-    const refused = action === undefined ? undefined : refusedForm(action, request.body);
     const view = {
       status,
       title,
       message,
-      refused,
       needsContact: error instanceof InsufficientScope,
       until: error instanceof TooManyAttempts ? later(this.clock.now(), error.seconds * SECOND) : undefined,
       now: this.clock.now(),
-      // Without the database nobody is known, so the form keeps the token it was given.
-      token: status === 503 ? formToken(request) : undefined,
-      again: status === 503 && request.method === 'GET' ? pageOf(request) : undefined,
+      // Nothing of a form is shown again: another site may have sent it.
+      again: status === 503 || error instanceof FormRefused ? pageOf(request) : undefined,
+      isForm: request.method === 'POST',
       retryAfter: status === 503 ? RETRY_AFTER_SECONDS : undefined,
     };
     await this.pages.show(reply, 'error', view, status);
   }
 
-  /** The sign-in form, which keeps what was typed in the form that was sent after its session had ended. */
+  /** The answer to a form that was sent after its session had ended. */
   private async showSignedOut(reply: FastifyReply): Promise<void> {
     const { request } = reply;
-    // With another site's form a browser sends no cookie of ours, and its values aren't kept.
-    const isOurs = Object.keys(request.cookies).length > 0;
-    const kept = isOurs ? keptForm(request.url, request.body) : undefined;
-    if (kept === undefined) wantPage(reply, pageOf(request));
+    wantPage(reply, pageOf(request));
     const signedOut = request.hasEndedSession ? WHY_SIGNED_OUT : 'Your session has ended.';
-    await this.pages.show(reply, 'sign-in', { ...EMPTY_FORM, kept, signedOut }, 403);
+    await this.pages.show(reply, 'sign-in', { ...EMPTY_FORM, signedOut }, 403);
   }
 }
 

@@ -1,6 +1,5 @@
 import { DomainError, type FieldProblem, InvalidInput, type Scope, SCOPES } from '@adoption-store/domain';
-import type { Form, Problems, RefusedForm } from '../views.js';
-import { pathHere } from './paths.js';
+import type { Form, Problems } from '../views.js';
 
 export const NO_ADDRESS = 'Must be an e-mail address, such as dev@example.com.';
 
@@ -57,70 +56,4 @@ function sentence(rule: string): string {
 export function wholeNumber(text: string, least: number, most: number): number | undefined {
   const value = /^\d{1,9}$/.test(text.trim()) ? Number(text) : Number.NaN;
   return value >= least && value <= most ? value : undefined;
-}
-
-/** The fields that people fill in, with their labels. Passwords are never kept. */
-const LABELS: Readonly<Record<string, string>> = {
-  email: 'E-mail address',
-  password: 'Password',
-  current: 'Current password',
-  next: 'New password',
-  token: 'Token from the e-mail',
-  name: 'Name',
-  expiresIn: 'Expires in days (optional)',
-  overlap: 'Hours that both keys work',
-  categoryId: 'Category number',
-  number: 'Number',
-  status: 'Status',
-};
-const PASSWORDS: ReadonlySet<string> = new Set(['password', 'current', 'next']);
-/** The state that a form was filled from. It is sent with the form, so that no change of others is undone unseen. */
-const HIDDEN: ReadonlySet<string> = new Set(['version']);
-
-/** A form whose token was refused, to be checked and sent again. */
-export function refusedForm(action: string, body: unknown): RefusedForm {
-  const sent = fields(body, ...Object.keys(LABELS), ...HIDDEN);
-  const names = Object.keys(typeof body === 'object' && body !== null ? body : {});
-  const own = names.filter((name) => Object.hasOwn(LABELS, name) || HIDDEN.has(name));
-  return {
-    action,
-    scopes: checkedScopes(body),
-    kept: keptIn(body),
-    fields: own.map((name) => {
-      const type = PASSWORDS.has(name) ? 'password' : HIDDEN.has(name) ? 'hidden' : 'text';
-      return { name, label: LABELS[name] ?? name, type, value: type === 'password' ? '' : (sent[name] ?? '') };
-    }),
-  };
-}
-
-/** Kept values of a form are in hidden fields of the sign-in form, whose names begin with this. */
-const KEPT = 'kept-';
-/** The longest kept form, so that it fits into the sign-in form. */
-const MOST_KEPT_BYTES = 12_000;
-
-/** A form to be kept while its sender signs in. Undefined if nothing was filled in that is kept. */
-export function keptForm(action: string, body: unknown): RefusedForm | undefined {
-  const form = refusedForm(action, body);
-  const texts = form.fields.map(({ name, value }): [string, string] => [name, value]);
-  const bytes = new URLSearchParams([['action', action], ...texts]).toString().length;
-  const isEmpty = form.scopes.length === 0 && form.fields.every(({ type, value }) => type === 'hidden' || value === '');
-  return isEmpty || bytes > MOST_KEPT_BYTES ? undefined : form;
-}
-
-/** The hidden fields of the sign-in form for a kept form. */
-export function keptFields({ action, fields: kept, scopes }: RefusedForm): readonly (readonly [string, string])[] {
-  return [
-    [`${KEPT}action`, action],
-    ...kept.map(({ name, value }) => [KEPT + name, value] as const),
-    ...scopes.map((scope) => [`${KEPT}scopes`, scope] as const),
-  ];
-}
-
-/** The kept form that came with the sign-in form. */
-export function keptIn(body: unknown): RefusedForm | undefined {
-  const sent = Object.entries(typeof body === 'object' && body !== null ? body : {});
-  const kept = sent.flatMap(([name, value]) => (name.startsWith(KEPT) ? [[name.slice(KEPT.length), value]] : []));
-  const own: unknown = Object.fromEntries(kept);
-  const action = pathHere(fields(own, 'action').action);
-  return action === undefined ? undefined : keptForm(action, own);
 }

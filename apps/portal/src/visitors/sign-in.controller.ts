@@ -2,7 +2,7 @@ import { DomainError, isEmailAddress, SignIn, SignUp } from '@adoption-store/dom
 import { Body, Controller, Get, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Devices } from '../http/devices.js';
-import { EMPTY_FORM, fields, keptIn, NO_ADDRESS, problemsOf } from '../http/forms.js';
+import { EMPTY_FORM, fields, NO_ADDRESS, problemsOf } from '../http/forms.js';
 import { CountsAs, FormThrottlerGuard } from '../http/form-throttler.guard.js';
 import { redirect } from '../http/notices.js';
 import { Pages, REFUSED } from '../http/pages.js';
@@ -63,18 +63,16 @@ export class SignInController {
   @CountsAs('sign-in')
   async takeSignIn(@Res() reply: FastifyReply, @Body() body: unknown): Promise<void> {
     const { email, password } = fields(body, 'email', 'password');
-    const kept = keptIn(body);
     const account = await this.signIn.execute({ email, password });
     if (account === undefined) {
       const problems: Problems = isEmailAddress(email) ? { form: WRONG } : { email: NO_ADDRESS };
-      await this.pages.show(reply, 'sign-in', { values: { email }, problems, kept }, REFUSED);
+      await this.pages.show(reply, 'sign-in', { values: { email }, problems }, REFUSED);
       return;
     }
     await this.throttler.forgive(reply.request);
     await this.sessions.begin(reply, account);
     this.devices.remember(reply, account);
-    if (kept === undefined || reply.request.account === undefined) redirect(reply, takeWantedPage(reply));
-    else await this.pages.show(reply, 'kept-form', { refused: kept });
+    redirect(reply, takeWantedPage(reply));
   }
 
   /** For the script that warns of the end of the session: the request itself makes it last longer. */
