@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { appendFile, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { appendFile, readdir, stat } from 'node:fs/promises';
 import { basename, delimiter, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
@@ -125,19 +125,6 @@ whenInstalled('backup.sh', () => {
     await expectNothingOf('failed');
   });
 
-  it("refuses a database that is not the store's", async () => {
-    const file = join(folder.path, 'foreign.dump');
-    const database = await emptyServer.createDatabase();
-    await emptyServer.ask(database, 'CREATE TABLE migrations (id integer); CREATE TABLE accounts (id integer)');
-    const { code, stderr } = await backup(emptyServer.urlOf(database), file);
-    const missing = 'animals, api_keys, orders, messages';
-    expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr: `backup.sh: this is not the store's database, which has the tables ${missing}; no backup was written\n`,
-    });
-    await expectNothingOf('foreign');
-  });
-
   it('leaves no file behind when the disk is full, and says so', async () => {
     const file = join(folder.path, 'full.dump');
     // Limits files to 8 blocks of 1,024 bytes.
@@ -148,25 +135,6 @@ whenInstalled('backup.sh', () => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('File too large') });
     expect(stderr).toMatch(/\nbackup.sh: pg_dump failed, and no backup was written\n$/);
     await expectNothingOf('full');
-  });
-
-  it('leaves no file behind when the disk gets full at the end', async () => {
-    const file = join(folder.path, 'late.dump');
-    const programs = join(folder.path, 'programs');
-    await mkdir(programs);
-    await writeFile(join(programs, 'sync'), '#!/bin/sh\necho no space >&2\nexit 1\n', { mode: 0o755 });
-    const PATH = [programs, bin, process.env['PATH']].join(':');
-    const { code, stderr } = await runScript(bin, 'backup.sh', { DATABASE_URL: api.databaseUrl, PATH }, file);
-    expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr: `no space\nbackup.sh: ${file} can't be written, and no backup is left\n`,
-    });
-    await expectNothingOf('late');
-  });
-
-  it.each(['backup.sh', 'restore.sh'])('%s names a missing setting', async (script) => {
-    const { code, stderr } = await runScript(bin, script, {}, 'file');
-    expect({ code, stderr }).toMatchObject({ code: 78, stderr: expect.stringContaining('DATABASE_URL must name') });
   });
 });
 
@@ -239,34 +207,6 @@ whenInstalled('restore.sh', () => {
     await expectPrivilegesOfStore(bare);
   });
 
-  it('changes nothing if a role with grants is missing, unless grants are left out', async () => {
-    const unknown = join(folder.path, 'unknown-role.dump');
-    await server.ask(store, 'CREATE ROLE passing; GRANT SELECT ON orders TO passing');
-    expect(await backup(asOwner(store), unknown)).toMatchObject({ code: 0 });
-    await server.ask(store, 'DROP OWNED BY passing; DROP ROLE passing');
-    const database = await server.createDatabase('store_owner');
-    const { code, stderr } = await restore(asOwner(database), unknown);
-    expect(code).toBe(1);
-    expect(stderr).toMatch(
-      /role "passing" does not exist\nrestore.sh: nothing was restored: the database is as it was/,
-    );
-    expect(await server.contentsOf(database)).toEqual({});
-    expect(await restore(asOwner(database), '--no-grants', unknown)).toMatchObject({ code: 0, stderr: '' });
-    expect(await server.contentsOf(database)).toEqual(await server.contentsOf(store));
-    expect(await server.ask(database, `${PRIVILEGES} LIMIT 1`)).toEqual([{ name: 'account_mails', privileges: null }]);
-  });
-
-  it('collects statistics of the restored tables only', async () => {
-    const database = await prepared();
-    await server.ask(database, 'CREATE SCHEMA other; CREATE TABLE other.numbers AS SELECT 1 AS number');
-    // A superuser can collect the statistics of every table.
-    expect(await restore(server.urlOf(database), file)).toMatchObject({
-      code: 0,
-    });
-    const analyzed = `SELECT DISTINCT tablename AS name FROM pg_stats WHERE tablename IN ('animals', 'numbers')`;
-    expect(await server.ask(database, analyzed)).toEqual([{ name: 'animals' }]);
-  });
-
   it('changes nothing in a database that is not empty, unless it is forced', async () => {
     const database = await restoredStore();
     await askAs(
@@ -323,10 +263,6 @@ whenInstalled('restore.sh', () => {
 
 describe('roles.sql', () => {
   const ALL = 'store_owner, store_serving, store_a, store_b, store_admin';
-  const OWNERS = `
-    SELECT tableowner AS owner, count(*)::integer AS tables FROM pg_tables WHERE schemaname = 'public' GROUP BY 1`;
-  const NAMES = `SELECT count(*)::integer AS tables FROM pg_tables WHERE schemaname = 'public'`;
-
   let database: TestDatabase;
 
   beforeEach(async () => {
@@ -370,22 +306,6 @@ describe('roles.sql', () => {
     expect(stderr).not.toContain(' at ');
     await run(MIGRATE, [], { DATABASE_URL: as('store_owner') });
     expect(await run(MIGRATE, [], { DATABASE_URL: as('store_b') })).toMatchObject({ code: 0, stderr: '' });
-  });
-
-  it('takes over the tables of a store that had one role, and may run again', async () => {
-    expect(await run(MIGRATE, [], { DATABASE_URL: database.url })).toMatchObject({ code: 0 });
-    await ask(database.url, ROLES);
-    await ask(database.url, ROLES);
-    expect(await ask(database.url, OWNERS)).toEqual([
-      { owner: 'store_owner', ...(await ask<{ tables: number }>(database.url, NAMES))[0] },
-    ]);
-    await ask(database.url, 'ALTER ROLE store_owner LOGIN; ALTER ROLE store_a LOGIN');
-    expect(await run(MIGRATE, [], { DATABASE_URL: as('store_owner') })).toMatchObject({ code: 0 });
-    const created = await run(KEYS, ['create', '--email', 'dev@example.com'], { DATABASE_URL: as('store_a') });
-    expect(created).toMatchObject({ code: 0, stderr: '' });
-    // The function's owner may use the sequence, which the services may not.
-    expect(await ask(as('store_a'), 'SELECT next_category_id(0) AS id')).toEqual([{ id: '1' }]);
-    await expect(ask(as('store_a'), `SELECT nextval('category_ids')`)).rejects.toThrow('permission denied');
   });
 
   /** Runs the script as a role that isn't a superuser, and enables the logins. */

@@ -38,11 +38,8 @@ export class OtlpCollector {
   readonly spans: ReceivedSpan[] = [];
   /** Everything received, unchanged. */
   raw = '';
-  /** The headers of each request. */
-  readonly headers: Readonly<Record<string, unknown>>[] = [];
   private readonly server = createServer((request, response) => {
     void text(request).then((body) => {
-      this.headers.push(request.headers);
       this.raw += body;
       if (request.method === 'POST' && request.url === '/v1/traces') this.keep(JSON.parse(body) as ExportRequest);
       response.writeHead(200, { 'content-type': 'application/json' }).end('{}');

@@ -489,27 +489,6 @@ describe('trusts no other user:', () => {
     }
     await open().then((postgres) => postgres.close());
   });
-
-  asRoot(
-    'the previous version’s files are used again, and a lock of another user’s PostgreSQL stops none',
-    async () => {
-      await putDatabase();
-      // It left a socket folder owned by root.
-      await lchown(join(data, 'socket'), 0, 0);
-      await lchown(join(data, 'postgres.log'), nobody, nobody);
-      const program = join(place, 'postgres');
-      await cp(await realpath('/bin/sleep'), program);
-      const other = spawn(program, ['600'], { stdio: 'ignore', cwd: '/', uid: somebody, gid: somebody });
-      await once(other, 'spawn');
-      await lockFor(other, nobody);
-      const ended = once(other, 'exit');
-      const again = await open();
-      await again.close();
-      expect(isAlive(other.pid ?? 0)).toBe(true);
-      other.kill();
-      await ended;
-    },
-  );
 });
 
 describe('reports in one sentence', () => {
@@ -521,11 +500,6 @@ describe('reports in one sentence', () => {
     );
   });
 
-  asRoot('that root lacks setpriv', async () => {
-    const user = startUser({}, { PATH: place });
-    expect(await user.next()).toMatch(/^failed PostgreSQL refuses to run as root .*setpriv is missing.*DATABASE_URL/);
-  });
-
   it('that something else is in the place of the database, or one of another PostgreSQL', async () => {
     const database = join(data, 'postgres');
     await mkdir(join(database, 'photos'), { recursive: true, mode: 0o700 });
@@ -533,12 +507,5 @@ describe('reports in one sentence', () => {
     await expect(open()).rejects.toThrow('holds something other than a database');
     await writeFile(join(database, 'PG_VERSION'), '17\n');
     await expect(open()).rejects.toThrow('was made by PostgreSQL 17, and this service brings PostgreSQL 18');
-  });
-
-  it('what PostgreSQL wrote when it did not start', async () => {
-    await putDatabase();
-    const settings = { ...fast, work_mem: 'plenty' };
-    const opening = openEmbeddedPostgres({ dataDirectory: data, settings });
-    await expect(opening).rejects.toThrow('invalid value for parameter "work_mem"');
   });
 });

@@ -188,15 +188,6 @@ describe('the cache of keys', () => {
       expect(await cache.find(hash)).toBeDefined();
     });
 
-    it('goes with its key', async () => {
-      const { hash } = add(hashOf(1)).key;
-      await cache.find(hash);
-      stored.clear();
-      time += 1_001;
-      expect(await cache.find(hash)).toBeUndefined();
-      expect(await queriesOf(hash)).toBe(1);
-    });
-
     it('is one of 10,000, and the least recently used goes first', async () => {
       const all = hashes(10_001);
       for (const hash of all) add(hash);
@@ -220,12 +211,6 @@ describe('the cache of keys', () => {
       );
       // The first arrived alone.
       expect(queries).toEqual([1, 1_000, 1_000, 499]);
-    });
-
-    it('are all answered, however many they are', async () => {
-      for (const hash of hashes(6_000)) add(hash);
-      const found = await Promise.all(hashes(12_000).map((hash) => cache.find(hash)));
-      expect(found.filter((each) => each !== undefined)).toHaveLength(6_000);
     });
 
     it('of an unknown key are not kept: a new key works at once', async () => {
@@ -298,24 +283,5 @@ describe('keys on several instances', () => {
     const outcomes = new Set<string>();
     await until(async () => outcomes.add(await outcomeOf(instance, text)).has('revoked_api_key'));
     expect(outcomes).not.toContain('free');
-  });
-
-  it('have no text that is written to the database', async () => {
-    const instance = await openInstance();
-    const issued = await issue(instance);
-    const rotated = await instance.rotateKey.execute({ id: issued.key.id, overlap: HOUR });
-    for (const { text } of [issued, rotated]) await instance.authenticate.execute(text);
-    await instance.revokeKey.execute({ id: rotated.key.id });
-    const tables = await ask<{ name: string }>(
-      database.url,
-      `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname !~ '^(pg_|information_schema)'`,
-    );
-    const rows = await Promise.all(tables.map(({ name }) => ask(database.url, `SELECT t::text AS row FROM ${name} t`)));
-    const everything = JSON.stringify(rows);
-    expect(everything).toContain(issued.key.hash);
-    for (const { text } of [issued, rotated]) {
-      expect(everything).not.toContain(text.slice('aas_live_'.length, -10));
-      expect(everything).not.toContain(text.slice(0, 20));
-    }
   });
 });

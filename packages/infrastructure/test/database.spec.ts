@@ -1,15 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { DomainError, instant, newAnimal } from '@adoption-store/domain';
-import {
-  ask,
-  createDatabase,
-  DatabaseGate,
-  nameOf,
-  openAnotherPostgres,
-  SmtpSink,
-  until,
-} from '@adoption-store/test-support';
+import { ask, createDatabase, DatabaseGate, nameOf, openAnotherPostgres, until } from '@adoption-store/test-support';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
@@ -24,7 +16,6 @@ import { QUERY_TIMEOUT } from '../src/database/query-timeouts.js';
 import { inTransaction } from '../src/database/transactions.js';
 import { portionsOf, WriteBehind } from '../src/database/write-behind.js';
 import { type DependencyChange, DependencyMonitor } from '../src/kernel/dependency-monitor.js';
-import { SmtpMessageSender } from '../src/messages/smtp-message-sender.js';
 import { openInfrastructure } from '../src/open-infrastructure.js';
 import { type Database, openDatabase } from './databases.js';
 
@@ -383,14 +374,6 @@ describe('deleting in portions', () => {
     expect(await deletePortions(database.dataSource, WAITING, END)).toBe(1_500);
   });
 
-  it('by two workers at once deletes every row once', async () => {
-    await fill();
-    const both = [1, 2].map(() => deletePortions(database.dataSource, WAITING, END));
-    const [one = 0, other = 0] = await Promise.all(both);
-    expect(one + other).toBe(ROWS);
-    expect(await left()).toEqual([]);
-  });
-
   it('keeps what was deleted before a portion that fails, and deletes the rest the next time', async () => {
     await fill();
     await client.query(`
@@ -493,20 +476,6 @@ it('a transaction that stays idle, as that of a frozen process does, loses its l
   await expect(idle.commitTransaction()).rejects.toThrow();
   await idle.release();
   await close();
-});
-
-it('a process reports no lost dependency when it closes its own connections', async () => {
-  const [database, sink] = await Promise.all([createDatabase(), SmtpSink.open()]);
-  const delivery = { smtpUrl: sink.url, from: 'store@example.com', to: 'ada@example.com' };
-  const { close } = await openInfrastructure({ databaseUrl: database.url, poolSize: 2, delivery });
-  const endOfReports = jest.spyOn(DependencyMonitor.prototype, 'close');
-  const endOfSender = jest.spyOn(SmtpMessageSender.prototype, 'close');
-  await close();
-  const [reports = 0, sender = 0] = [endOfReports, endOfSender].map(({ mock }) => mock.invocationCallOrder[0]);
-  expect(sender).toBeGreaterThan(reports);
-  expect(reports).toBeGreaterThan(0);
-  await sink.close();
-  await database.drop();
 });
 
 describe('an address that is moved', () => {

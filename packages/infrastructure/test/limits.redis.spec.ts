@@ -9,7 +9,6 @@ import {
   instant,
   type KeyRequester,
   later,
-  reasonOf,
   MINUTE,
   SECOND,
   startOf,
@@ -18,7 +17,6 @@ import { requestCounterSuite } from '@adoption-store/domain/testing';
 import {
   ask,
   askRedis,
-  freePort,
   type RedisCluster,
   redisClusterFor,
   type RedisServer,
@@ -26,7 +24,7 @@ import {
   redisServerFor,
   until,
 } from '@adoption-store/test-support';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import slotOf from 'cluster-key-slot';
 import { Redis } from 'ioredis';
 import { DependencyMonitor } from '../src/kernel/dependency-monitor.js';
@@ -355,13 +353,10 @@ interface Change {
 interface Instance extends CreatedRequestCounter {
   readonly history: readonly Change[];
   readonly isShared: () => boolean;
-  /** The reason of its latest loss. */
-  readonly reason: () => string | undefined;
 }
 
 async function openInstance({ dataSource }: Database, redis: RedisAddress): Promise<Instance> {
   const history: Change[] = [];
-  let reason: string | undefined;
   const isShared = () => history.at(-1)?.isShared === true;
   let opened: CreatedRequestCounter | undefined = undefined as CreatedRequestCounter | undefined;
   opened = await createRequestCounter({
@@ -375,11 +370,10 @@ async function openInstance({ dataSource }: Database, redis: RedisAddress): Prom
     onEvent: () => undefined,
     onRedisState: (failure) => {
       const isUp = failure === undefined;
-      if (!isUp) reason = reasonOf(failure);
       if (history.at(-1)?.isShared !== isUp) history.push({ isShared: isUp, alone: opened?.fallbacks() ?? 0 });
     },
   });
-  return { ...opened, history, isShared, reason: () => reason };
+  return { ...opened, history, isShared };
 }
 
 const ACCOUNTS = 20;
@@ -493,25 +487,6 @@ if (openCluster !== undefined) {
     await send(known, 260);
     expect(admitted).toBe(2 * many.perMinute);
     expect(await to.ask(`GET ${keyOf(known)}`)).toContain(' 1000 ');
-  });
-
-  it('say why a cluster can’t be reached, to nobody else', async () => {
-    const print = jest.spyOn(console, 'error');
-    closing.push(() => {
-      print.mockRestore();
-    });
-    const closed = await freePort();
-    const instance = await openInstance(database, {
-      urls: [`redis://127.0.0.1:${closed}`, `redis://127.0.0.1:${closed}`],
-    });
-    closing.push(() => instance.close());
-    expect([instance.isShared(), instance.reason()]).toEqual([false, 'Connection is closed.']);
-    const server = await redisServerFor('a Redis that is no cluster')?.();
-    closing.push(() => server?.close());
-    const other = await openInstance(database, { urls: [server?.url ?? '', server?.url ?? ''] });
-    closing.push(() => other.close());
-    expect([other.isShared(), other.reason()]).toEqual([false, 'ERR This instance has cluster support disabled']);
-    expect(print).not.toHaveBeenCalled();
   });
 
   it('admit no request above the limit but those decided alone or not replicated, where a primary is killed', async () => {

@@ -268,27 +268,6 @@ describe('the waiting records', () => {
       await pass(1_000);
       expect(rowsOf('refusals')).toEqual([requests(1, 0, 3)]);
     });
-
-    it('is written once, also if only some of the statements succeed', async () => {
-      for (let key = 0; key < 5_000; key += 1) count(key);
-      succeeding = 1;
-      await pass(1_000);
-      succeeding = Infinity;
-      await pass(1_000);
-      expect(rowsOf('usage').map(({ length }) => length)).toEqual([2_000, 2_000, 1_000]);
-      expect(new Set(rowsOf('usage').flat()).size).toBe(5_000);
-    });
-
-    it('is tried again when they are closed, a last time', async () => {
-      count(1);
-      refuse(1, 'last');
-      await records.close();
-      expect(written.map(({ rows }) => rows)).toEqual([['1 12:00 1 0'], ['1 last']]);
-      failing = ALL;
-      count(1);
-      await records.close();
-      expect(jest.getTimerCount()).toBe(0);
-    });
   });
 
   describe('while the database is away', () => {
@@ -312,17 +291,6 @@ describe('the waiting records', () => {
       use(MOST_HELD, 'list', NOON + MINUTE);
       await pass(1_000);
       expect([rowsOf('uses').at(-1), rowsOf('operations').at(-1)]).toEqual([['50000 12:01'], ['50000 list 12:01']]);
-    });
-
-    it('the last 100 refusals of each account are held, in their order', async () => {
-      for (let second = 0; second < 30; second += 1) {
-        for (let request = 0; request < 7; request += 1) refuse(1, second * 7 + request);
-        if (second < 3) refuse(2, second);
-        await pass(1_000);
-      }
-      await comesBack();
-      expect(rowsOf('refusals').flat().toSorted()).toEqual([...requests(1, 110, 210), ...requests(2, 0, 3)].toSorted());
-      expect(records.droppedRefusals).toBe(0);
     });
 
     it('20,000 refusals are held, the dropped ones counted, and neither uses nor usage lack room because of them', async () => {

@@ -62,13 +62,6 @@ describe('migrations', () => {
     expect([await query(CATALOGUE), await query(RELATIONS)]).toEqual(first);
   });
 
-  it('changes nothing, and loses nothing, when it is run again', async () => {
-    await migrate({ connectionString: database.url });
-    await query(`INSERT INTO animals (name, category_id, status) VALUES ('Luna', 1, 'sold')`);
-    await migrate({ connectionString: database.url });
-    expect(await query('SELECT name FROM animals')).toEqual([{ name: 'Luna' }]);
-  });
-
   it('lets many instances start at once on an empty database', async () => {
     const open = () => openInfrastructure({ databaseUrl: database.url, poolSize: 2 });
     const instances = await Promise.all(Array.from({ length: 8 }, open));
@@ -269,17 +262,10 @@ describe('query plans', () => {
       expect(seen.size).toBeGreaterThan(40);
     });
 
-    it.each([
-      ['animals_by_category', 'removeCategory', /^reads all of animals: /],
-      ['messages_due', 'deliverMessages', /^reads all of messages: WITH due AS/],
-    ] as const)('%s is why: without it a test like this fails', async (index, useCase, expected) => {
-      const definition = await query<{ indexdef: string }>(
-        `SELECT indexdef FROM pg_indexes WHERE indexname = '${index}'`,
-      );
-      await query(`DROP INDEX ${index}`);
-      const costs = costsOf(await statementsDuring(() => normalWork(useCase)));
-      await query(String(definition[0]?.indexdef));
-      expect(costs).toContainEqual(expect.stringMatching(expected));
+    it('an index is why: without it this fails', async () => {
+      await query('DROP INDEX animals_by_category');
+      const costs = costsOf(await statementsDuring(() => normalWork('removeCategory')));
+      expect(costs).toContainEqual(expect.stringMatching(/^reads all of animals: /));
     });
   });
 });
