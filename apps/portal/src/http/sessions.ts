@@ -1,17 +1,14 @@
 import {
   type Account,
-  type BeginSession,
-  type EndSession,
+  type Application,
   LONGEST_SESSION,
-  type RenewSession,
-  type ResumeSession,
   SECOND,
   SESSION_IDLE_TIME,
   type SignedInPerson,
 } from '@adoption-store/domain';
+import type { Signer } from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { cookieName } from './cookies.js';
-import { signerFor } from './secrets.js';
 
 type SessionTimes = Pick<SignedInPerson, 'left' | 'most'>;
 
@@ -33,25 +30,16 @@ declare module 'fastify' {
   }
 }
 
-interface UseCases {
-  readonly beginSession: BeginSession;
-  readonly resumeSession: ResumeSession;
-  readonly renewSession: RenewSession;
-  readonly endSession: EndSession;
-}
+type UseCases = Pick<Application, 'beginSession' | 'resumeSession' | 'renewSession' | 'endSession'>;
 
 const COOKIE = 'session';
 
 /** The sessions of the browsers. Only signing in and changing the password set a session's cookie. */
 export class Sessions {
-  private readonly signer: ReturnType<typeof signerFor>;
-
   constructor(
     private readonly useCases: UseCases,
-    secrets: readonly string[],
-  ) {
-    this.signer = signerFor('session', secrets);
-  }
+    private readonly signer: Signer,
+  ) {}
 
   /** Adds the signed-in account to each request. */
   keep(fastify: FastifyInstance): void {
