@@ -16,8 +16,7 @@ import {
 import { Body, Controller, Get, Post, Query } from '@nestjs/common';
 import { EMPTY_FORM, fields, problemsOf } from '../http/forms.js';
 import { address, EMPTY_PAGE, filterFrom, int64, oneOf, pagingOf, placeFrom, placeOf } from '../http/lists.js';
-import { redirect } from '../http/notices.js';
-import { type Answer, page } from '../http/pages.js';
+import { type Answer, page, redirect } from '../http/pages.js';
 import { SignedIn } from '../http/signed-in.guard.js';
 import type { Form } from '../views.js';
 

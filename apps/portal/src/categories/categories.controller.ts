@@ -18,8 +18,7 @@ import {
 import { Body, Controller, Get, Post, Query } from '@nestjs/common';
 import { EMPTY_FORM, fields, problemsOf } from '../http/forms.js';
 import { address, Id, int64, pagingOf, placeFrom, placeOf } from '../http/lists.js';
-import { redirect } from '../http/notices.js';
-import { type Answer, page } from '../http/pages.js';
+import { type Answer, page, redirect } from '../http/pages.js';
 import { SignedIn } from '../http/signed-in.guard.js';
 import type { Form, Problems } from '../views.js';
 

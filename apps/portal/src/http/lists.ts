@@ -4,12 +4,6 @@ import type { FastifyRequest } from 'fastify';
 import type { Form, Paging } from '../views.js';
 import { fields, problemsOf } from './forms.js';
 
-/** The filter of a list, or its problems. */
-export interface Filter<Values> {
-  readonly form: Form;
-  readonly wanted: Values | undefined;
-}
-
 type Check<Value> = (text: string, name: string) => Value;
 type Checks = Readonly<Record<string, Check<unknown>>>;
 type Checked<Each extends Checks> = { readonly [Name in keyof Each]: ReturnType<Each[Name]> | undefined };
@@ -18,7 +12,10 @@ type Checked<Each extends Checks> = { readonly [Name in keyof Each]: ReturnType<
  * The parameters of a list's address, each checked if it isn't empty. A list whose filter can't be understood shows its
  * problems, and nothing else: a misspelt filter never lists everything.
  */
-export function filterFrom<Each extends Checks>(query: unknown, checks: Each): Filter<Checked<Each>> {
+export function filterFrom<Each extends Checks>(
+  query: unknown,
+  checks: Each,
+): { readonly form: Form; readonly wanted: Checked<Each> | undefined } {
   const sent = new Map<string, unknown>(Object.entries(typeof query === 'object' && query !== null ? query : {}));
   const values = fields(query, ...Object.keys(checks));
   try {

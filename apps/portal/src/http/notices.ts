@@ -1,6 +1,5 @@
 import type { FastifyReply } from 'fastify';
 import { cookieName, takeCookie } from './cookies.js';
-import type { Answer } from './pages.js';
 
 /** Why a session has ended that the browser still has the cookie of. */
 export const WHY_SIGNED_OUT =
@@ -39,12 +38,8 @@ export type Notice = keyof typeof NOTICES;
 const COOKIE = 'notice';
 const MAX_AGE = 60;
 
-/** RFC 9110 §15.4.4: after a redirect, a reload doesn't send the form again. */
-export function redirect(path: string, notice?: Notice): Answer {
-  return (reply) => {
-    if (notice !== undefined) reply.setCookie(cookieName(reply.request, COOKIE), notice, { maxAge: MAX_AGE });
-    return reply.redirect(path, 303);
-  };
+export function giveNotice(reply: FastifyReply, notice: Notice): void {
+  reply.setCookie(cookieName(reply.request, COOKIE), notice, { maxAge: MAX_AGE });
 }
 
 export function takeNotice(reply: FastifyReply): string | undefined {

@@ -4,7 +4,7 @@ import { Eta } from 'eta';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { viewHelpers } from '../view-helpers.js';
 import type { Form, Frame, Views } from '../views.js';
-import { takeNotice } from './notices.js';
+import { giveNotice, type Notice, takeNotice } from './notices.js';
 import { pageOf } from './paths.js';
 
 /** What a controller answers with: a page, or a redirect. */
@@ -55,5 +55,13 @@ export function page<Name extends keyof Views>(name: Name, view: Views[Name], st
       .code(status ?? (hasProblems ? REFUSED : 200))
       .type('text/html; charset=utf-8')
       .send(html);
+  };
+}
+
+/** RFC 9110 §15.4.4: after a redirect, a reload doesn't send the form again. */
+export function redirect(path: string, notice?: Notice): Answer {
+  return (reply) => {
+    if (notice !== undefined) giveNotice(reply, notice);
+    return reply.redirect(path, 303);
   };
 }

@@ -4,7 +4,7 @@ import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { cookieName, takeCookie } from './cookies.js';
 import { FormRefused } from './csrf.js';
-import { redirect } from './notices.js';
+import { redirect } from './pages.js';
 import { pathHere } from './paths.js';
 
 const PUBLIC = 'public';

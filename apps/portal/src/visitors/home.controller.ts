@@ -1,7 +1,6 @@
 import { Controller, Get, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { redirect } from '../http/notices.js';
-import { type Answer, page } from '../http/pages.js';
+import { type Answer, page, redirect } from '../http/pages.js';
 import { Public } from '../http/signed-in.guard.js';
 
 @Public()

@@ -2,8 +2,7 @@ import { type Account, ChangeAddress, DomainError, ProveAddress, RequestAddressP
 import { Body, Controller, Get, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { EMPTY_FORM, fields } from '../http/forms.js';
-import { redirect } from '../http/notices.js';
-import { type Answer, page } from '../http/pages.js';
+import { type Answer, page, redirect } from '../http/pages.js';
 import { Public, SignedIn } from '../http/signed-in.guard.js';
 import type { Form } from '../views.js';
 

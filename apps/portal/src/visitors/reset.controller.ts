@@ -5,8 +5,7 @@ import { AfterAnswer } from '../http/after-answer.js';
 import { Devices } from '../http/devices.js';
 import { EMPTY_FORM, fields, NO_ADDRESS, problemsOf } from '../http/forms.js';
 import { CountsAs, FormThrottlerGuard } from '../http/form-throttler.guard.js';
-import { redirect } from '../http/notices.js';
-import { type Answer, page } from '../http/pages.js';
+import { type Answer, page, redirect } from '../http/pages.js';
 import { Public } from '../http/signed-in.guard.js';
 
 const SPENT = {
