@@ -6,10 +6,8 @@ import type { Log } from '@adoption-store/telemetry';
 import { dropInvalidForwarding, nestLogger, serveHealth } from '@adoption-store/web';
 import fastifyFormbody from '@fastify/formbody';
 import fastifyHelmet from '@fastify/helmet';
-import fastifyView from '@fastify/view';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { Eta } from 'eta';
 import {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -23,7 +21,7 @@ import { AfterAnswer } from './http/after-answer.js';
 import { readCookies } from './http/cookies.js';
 import { refuseForgedForms } from './http/csrf.js';
 import { Devices } from './http/devices.js';
-import { Pages } from './http/pages.js';
+import { type Answer, readTemplates } from './http/pages.js';
 import type { PortalMetrics } from './http/portal-metrics.js';
 import { readPublicFiles, servePublicFiles } from './http/public-files.js';
 import { signerFor } from './http/secrets.js';
@@ -78,10 +76,17 @@ const CONTENT_SECURITY_POLICY = {
   },
 };
 
+/** Sends what the controllers answer with. */
+class PortalAdapter extends FastifyAdapter {
+  override reply(reply: FastifyReply, answer: Answer): FastifyReply {
+    return answer(reply);
+  }
+}
+
 /** The portal, ready to listen. main.ts and the tests use it. */
 export async function createPortal(options: PortalOptions): Promise<NestFastifyApplication> {
   const { application, clock, secrets, apiUrl, portalUrl, contact, log, trustProxy } = options;
-  const adapter = new FastifyAdapter({
+  const adapter = new PortalAdapter({
     ...(log && { loggerInstance: log.logger, childLoggerFactory: (logger: FastifyBaseLogger) => logger }),
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
@@ -100,7 +105,7 @@ export async function createPortal(options: PortalOptions): Promise<NestFastifyA
   if (trustProxy !== undefined) fastify.addHook('onRequest', dropInvalidForwarding);
   if (options.onRoute !== undefined) fastify.addHook('onRoute', options.onRoute);
   const isSecure = portalUrl?.startsWith('https:') === true;
-  const files = readPublicFiles(folder('public'));
+  const files = readPublicFiles(fileURLToPath(new URL('../public', import.meta.url)));
   if (log !== undefined && options.logRequests === true) logRequests(fastify, log);
   options.metrics?.observe(fastify);
   fastify.addHook('onSend', (_request, reply, _payload, done) => {
@@ -128,24 +133,23 @@ export async function createPortal(options: PortalOptions): Promise<NestFastifyA
     );
     done();
   });
-  await fastify.register(fastifyView, { engine: { eta: new Eta() }, root: folder('views'), production: true });
   fastify.removeAllContentTypeParsers();
   await fastify.register(fastifyFormbody, { bodyLimit: MAX_FORM_BYTES });
   await readCookies(fastify, isSecure);
-  const sessions = new Sessions(application, secrets);
+  const sessions = new Sessions(application, signerFor('session', secrets));
   sessions.keep(fastify);
   refuseForgedForms(fastify, secrets);
   fastify.decorateRequest('guess', undefined);
   const devices = new Devices(application.getAccount, signerFor('device', secrets), clock);
   const afterAnswer = AfterAnswer.of(fastify);
-  const pages = new Pages({
+  readTemplates(fastify, clock, {
     api: apiUrl,
     contact: contact === undefined ? undefined : linkTo(contact),
     canReset: application.requestPasswordReset.isAvailable,
     files: Object.fromEntries(files.map(({ name, address }) => [name, address])),
   });
   const portal = await NestFactory.create<NestFastifyApplication>(
-    PortalModule.of({ application, clock, pages, sessions, devices, afterAnswer }),
+    PortalModule.of({ application, clock, sessions, devices, afterAnswer }),
     adapter,
     { logger: nestLogger(fastify.log), bodyParser: false, abortOnError: false },
   );
@@ -154,9 +158,4 @@ export async function createPortal(options: PortalOptions): Promise<NestFastifyA
 
 function linkTo(contact: string): { readonly href: string; readonly text: string } {
   return { href: contact.startsWith('https:') ? contact : `mailto:${contact}`, text: contact };
-}
-
-/** Works for sources and compiled files alike. */
-function folder(name: string): string {
-  return fileURLToPath(new URL(`../${name}`, import.meta.url));
 }

@@ -10,7 +10,6 @@ import { CLOCK } from './http/clock.js';
 import { Devices } from './http/devices.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { FormThrottlerGuard } from './http/form-throttler.guard.js';
-import { Pages } from './http/pages.js';
 import { Sessions } from './http/sessions.js';
 import { SignedInGuard } from './http/signed-in.guard.js';
 import { FormOnce } from './keys/form-once.js';
@@ -27,7 +26,6 @@ import { SignInController } from './visitors/sign-in.controller.js';
 interface PortalParts {
   readonly application: Application;
   readonly clock: Clock;
-  readonly pages: Pages;
   readonly sessions: Sessions;
   readonly devices: Devices;
   readonly afterAnswer: AfterAnswer;
@@ -35,7 +33,7 @@ interface PortalParts {
 
 @Module({})
 export class PortalModule {
-  static of({ application, clock, pages, sessions, devices, afterAnswer }: PortalParts): DynamicModule {
+  static of({ application, clock, sessions, devices, afterAnswer }: PortalParts): DynamicModule {
     return {
       module: PortalModule,
       imports: [UseCasesModule.of(application)],
@@ -55,7 +53,6 @@ export class PortalModule {
       ],
       providers: [
         { provide: CLOCK, useValue: clock },
-        { provide: Pages, useValue: pages },
         { provide: Sessions, useValue: sessions },
         { provide: Devices, useValue: devices },
         { provide: AfterAnswer, useValue: afterAnswer },

@@ -14,7 +14,6 @@ import {
   PET_STATUSES,
   type Plan,
   PLAN_NAMES,
-  type PlanLimits,
   plan,
   type QuotaWindow,
   remainingIn,
@@ -26,16 +25,13 @@ import { DEPRECATIONS, readQuickStarts, RECENT_USE } from '@adoption-store/web';
 import { REFUSAL_MEANINGS, UNKNOWN_REFUSAL } from './refusal-meanings.js';
 import { chartOf } from './usage-chart.js';
 
-const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
-const DATE_TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
-const MOMENT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' });
-const HOUR_OF_DAY = new Intl.DateTimeFormat('en-GB', {
-  ...{ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', timeZone: 'UTC' },
-});
-const SECOND_OF_DAY = new Intl.DateTimeFormat('en-GB', {
-  ...{ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit', timeZone: 'UTC' },
-});
-const DAY_OF_MONTH = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+const utc = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' });
+const DATE = utc({ dateStyle: 'medium' });
+const DATE_TIME = utc({ dateStyle: 'medium', timeStyle: 'short' });
+const MOMENT = utc({ dateStyle: 'medium', timeStyle: 'medium' });
+const HOUR_OF_DAY = utc({ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+const SECOND_OF_DAY = utc({ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const DAY_OF_MONTH = utc({ day: 'numeric', month: 'short' });
 const SHARE = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 1 });
 const NUMBER = new Intl.NumberFormat('en-GB');
 
@@ -106,19 +102,13 @@ export const viewHelpers = {
     (Object.hasOwn(REFUSAL_MEANINGS, code) ? REFUSAL_MEANINGS[code] : undefined) ?? UNKNOWN_REFUSAL,
 
   /** All plans in order. Enterprise limits are shown only to an account that has them. */
-  plansBeside: (own: Plan): readonly ShownPlan[] =>
+  plansBeside: (own: Plan) =>
     PLAN_NAMES.map((name) => ({
       name,
       isOwn: name === own.name,
       limits: name === own.name ? limitsOf(own) : name === 'enterprise' ? undefined : limitsOf(plan(name)),
     })),
 };
-
-interface ShownPlan {
-  readonly name: string;
-  readonly isOwn: boolean;
-  readonly limits: PlanLimits | undefined;
-}
 
 function time(at: Instant, text: string): string {
   return `<time datetime="${new Date(at).toISOString()}">${text}</time>`;

@@ -42,6 +42,9 @@ export interface Frame {
   readonly files: Readonly<Record<string, string>>;
   /** A confirmation, shown once at the top of the page. */
   readonly notice?: string | undefined;
+  /** Whether the page shows a refused form again. Its title then says so. */
+  readonly hasProblems: boolean;
+  readonly now: Instant;
 }
 
 /** A form that is shown again with its values, without passwords. */
@@ -89,14 +92,13 @@ export interface Views {
   /** POST /confirm-new-address: `token`, likewise. */
   readonly 'confirm-new-address': Form;
   /**
-   * The forms of `/account`: POST /account/address (`email`, `password`), POST /account/password (`current`, `next`) and
+   * The forms of `/account`: POST /account/address (`email`, `password`), POST /account/password (`current`, `password`) and
    * POST /account/close (`password`), each with its own problems, POST /account/proof and POST /account/sign-out-everywhere.
    */
   readonly account: { readonly address: Form; readonly password: Form; readonly close: Form };
   /**
    * `/keys?state=&name=&after=&before=`. POST /keys: `name` (may be empty), `expiresIn` (days, may be empty), `scopes`
-   * (repeated). There is a box for each of the `offered` scopes; those of `checked` are checked. `now` is needed for the
-   * state of each key.
+   * (repeated). There is a box for each of the `offered` scopes; those of `checked` are checked.
    */
   readonly keys: Form &
     Pick<ShownKeys, 'items' | 'bans'> & {
@@ -108,10 +110,9 @@ export interface Views {
       readonly paging: Paging;
       readonly offered: readonly Scope[];
       readonly checked: readonly Scope[];
-      readonly now: number;
     };
   /** `/keys/{id}`; POST /keys/{id}/name: `name` (may be empty); POST /keys/{id}/disable and /keys/{id}/enable. */
-  readonly key: Form & ShownKey & { readonly deprecated: readonly DeprecatedUse[]; readonly now: number };
+  readonly key: Form & ShownKey & { readonly deprecated: readonly DeprecatedUse[] };
   /** The answer to POST /keys and POST /keys/{id}/rotate. It is the only page that shows a key's text. */
   readonly 'new-key': { readonly text: string; readonly key: ApiKey; readonly replaced?: ApiKey | undefined };
   /** `/keys/{id}/rotate`; POST there: `overlap` (hours, 0 to 720, default 24). */
@@ -119,7 +120,7 @@ export interface Views {
   /** `/keys/{id}/revoke`, the confirmation; POST there. */
   readonly 'revoke-key': { readonly key: ApiKey };
   /** `/usage?key=`: the hours and days of all keys together, or of one. */
-  readonly usage: { readonly usage: AccountUsage; readonly now: number };
+  readonly usage: { readonly usage: AccountUsage };
   /**
    * `/refusals?request=&page=`: the last refused requests, page by page, or those with the id that was `asked` for. The
    * links lead to other pages.
@@ -188,8 +189,7 @@ export interface Views {
   /** `/categories/{id}/remove`, the confirmation; POST there. */
   readonly 'remove-category': Form & { readonly category: Category };
   /**
-   * Errors: 403, 404, 429, 500, 503. `message` is a sentence for people; `until` when it may be tried again. A page that
-   * may be reloaded soon has `retryAfter`, in seconds.
+   * Errors: 403, 404, 429, 500, 503. `message` is a sentence for people. `retryAfter`, in seconds, is with 429 and 503.
    */
   readonly error: {
     readonly status: number;
@@ -197,8 +197,6 @@ export interface Views {
     readonly message: string;
     /** Whether only the operator can help. */
     readonly needsContact?: boolean | undefined;
-    readonly until?: Instant | undefined;
-    readonly now: Instant;
     readonly retryAfter?: number | undefined;
     /** The address of the page, to try again. */
     readonly again?: string | undefined;

@@ -5,16 +5,15 @@ import {
   EndAllSessions,
   RequestAddressChange,
 } from '@adoption-store/domain';
-import { Body, Controller, Get, Post, Res } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import { Body, Controller, Get, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Devices } from '../http/devices.js';
 import { EMPTY_FORM, fields, problemsOf } from '../http/forms.js';
 import { CountsAs, FormThrottlerGuard } from '../http/form-throttler.guard.js';
-import { redirect } from '../http/notices.js';
-import { Pages, REFUSED } from '../http/pages.js';
+import { type Answer, page, redirect } from '../http/pages.js';
 import { Sessions } from '../http/sessions.js';
 import { SignedIn } from '../http/signed-in.guard.js';
-import type { Form, Views } from '../views.js';
+import type { Form, Problems, Views } from '../views.js';
 
 const WRONG = 'Not your password.';
 const EMPTY_FORMS = { address: EMPTY_FORM, password: EMPTY_FORM, close: EMPTY_FORM };
@@ -23,7 +22,6 @@ const EMPTY_FORMS = { address: EMPTY_FORM, password: EMPTY_FORM, close: EMPTY_FO
 @Controller('account')
 export class AccountController {
   constructor(
-    private readonly pages: Pages,
     private readonly sessions: Sessions,
     private readonly devices: Devices,
     private readonly throttler: FormThrottlerGuard,
@@ -34,84 +32,75 @@ export class AccountController {
   ) {}
 
   @Get()
-  async show(@Res() reply: FastifyReply): Promise<void> {
-    await this.pages.show(reply, 'account', EMPTY_FORMS);
+  show(): Answer {
+    return page('account', EMPTY_FORMS);
   }
 
   @Post('address')
   @CountsAs('password')
   async changeAddress(
-    @Res() reply: FastifyReply,
+    @Req() request: FastifyRequest,
     @SignedIn() { id: accountId }: Account,
     @Body() body: unknown,
-  ): Promise<void> {
+  ): Promise<Answer> {
     const { email, password } = fields(body, 'email', 'password');
     let isSent: boolean;
     try {
       isSent = await this.requestAddressChange.execute({ accountId, email, password });
     } catch (error) {
-      const problems = problemsOf(error, { email: 'email', password: 'password' });
-      await this.refuse(reply, 'address', { values: { email }, problems });
-      return;
+      return refused('address', problemsOf(error, 'email', 'password'), { email });
     }
-    await this.throttler.forgive(reply.request);
-    redirect(reply, '/account', isSent ? 'address-change-sent' : 'address-change-not-sent');
+    await this.throttler.forgive(request);
+    return redirect('/account', isSent ? 'address-change-sent' : 'address-change-not-sent');
   }
 
   @Post('password')
   @CountsAs('password')
   async change(
-    @Res() reply: FastifyReply,
+    @Res({ passthrough: true }) reply: FastifyReply,
     @SignedIn() { id: accountId }: Account,
     @Body() body: unknown,
-  ): Promise<void> {
-    const { current, next } = fields(body, 'current', 'next');
+  ): Promise<Answer> {
+    const { current, password: next } = fields(body, 'current', 'password');
     let changed: Account | undefined;
     try {
       changed = await this.changePassword.execute({ accountId, current, next });
     } catch (error) {
-      await this.refuse(reply, 'password', {
-        values: {},
-        problems: problemsOf(error, { current: 'current', password: 'next' }),
-      });
-      return;
+      return refused('password', problemsOf(error, 'current', 'password'));
     }
-    if (changed === undefined) {
-      await this.refuse(reply, 'password', { values: {}, problems: { current: WRONG } });
-      return;
-    }
+    if (changed === undefined) return refused('password', { current: WRONG });
     await this.throttler.forgive(reply.request);
     await this.sessions.renew(reply, changed);
     this.devices.remember(reply, changed);
-    redirect(reply, '/account', 'password-changed');
+    return redirect('/account', 'password-changed');
   }
 
   // A refused sign-out would leave sessions open.
   @Post('sign-out-everywhere')
   @CountsAs('uncounted')
-  async signOutEverywhere(@Res() reply: FastifyReply, @SignedIn() { id: accountId }: Account): Promise<void> {
+  async signOutEverywhere(
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @SignedIn() { id: accountId }: Account,
+  ): Promise<Answer> {
     await this.endAllSessions.execute({ accountId });
     await this.sessions.end(reply);
-    redirect(reply, '/', 'signed-out-everywhere');
+    return redirect('/', 'signed-out-everywhere');
   }
 
   @Post('close')
   @CountsAs('password')
   async close(
-    @Res() reply: FastifyReply,
+    @Res({ passthrough: true }) reply: FastifyReply,
     @SignedIn() { id: accountId }: Account,
     @Body() body: unknown,
-  ): Promise<void> {
+  ): Promise<Answer> {
     const { password } = fields(body, 'password');
-    if (!(await this.closeAccount.execute({ accountId, password }))) {
-      await this.refuse(reply, 'close', { values: {}, problems: { password: WRONG } });
-      return;
-    }
+    if (!(await this.closeAccount.execute({ accountId, password }))) return refused('close', { password: WRONG });
     await this.sessions.end(reply);
-    redirect(reply, '/', 'account-closed');
+    return redirect('/', 'account-closed');
   }
+}
 
-  private async refuse(reply: FastifyReply, name: keyof Views['account'], form: Form): Promise<void> {
-    await this.pages.show(reply, 'account', { ...EMPTY_FORMS, [name]: form }, REFUSED);
-  }
+function refused(name: keyof Views['account'], problems: Problems, values: Form['values'] = {}): Answer {
+  return page('account', { ...EMPTY_FORMS, [name]: { values, problems } });
 }

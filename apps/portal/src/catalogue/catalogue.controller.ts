@@ -5,22 +5,18 @@ import {
   type CategoryId,
   checkAll,
   hasScope,
-  invalid,
   ListAnimals,
   ListCategories,
   MAX_PAGE_SIZE,
   newAnimal,
   PET_STATUSES,
-  type PetStatus,
   requireScope,
   int64From,
 } from '@adoption-store/domain';
-import { Body, Controller, Get, Post, Query, Res } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import { Body, Controller, Get, Post, Query } from '@nestjs/common';
 import { EMPTY_FORM, fields, problemsOf } from '../http/forms.js';
 import { address, EMPTY_PAGE, filterFrom, int64, oneOf, pagingOf, placeFrom, placeOf } from '../http/lists.js';
-import { redirect } from '../http/notices.js';
-import { Pages, REFUSED } from '../http/pages.js';
+import { type Answer, page, redirect } from '../http/pages.js';
 import { SignedIn } from '../http/signed-in.guard.js';
 import type { Form } from '../views.js';
 
@@ -31,38 +27,32 @@ const TO_ADD = 'pets:write';
 @Controller('catalogue')
 export class CatalogueController {
   constructor(
-    private readonly pages: Pages,
     private readonly listAnimals: ListAnimals,
     private readonly addAnimal: AddAnimal,
     private readonly listCategories: ListCategories,
   ) {}
 
   @Get()
-  async show(@Res() reply: FastifyReply, @SignedIn() account: Account, @Query() query: unknown): Promise<void> {
-    await this.showAnimals(reply, account, query, EMPTY_FORM);
+  async show(@SignedIn() account: Account, @Query() query: unknown): Promise<Answer> {
+    return this.showAnimals(account, query, EMPTY_FORM);
   }
 
   @Post()
-  async add(
-    @Res() reply: FastifyReply,
-    @SignedIn() account: Account,
-    @Query() query: unknown,
-    @Body() body: unknown,
-  ): Promise<void> {
+  async add(@SignedIn() account: Account, @Query() query: unknown, @Body() body: unknown): Promise<Answer> {
     requireScope({ account }, TO_ADD);
     const values = fields(body, 'name', 'categoryId', 'status');
     let added: Animal;
     try {
-      const { categoryId } = checkAll({
+      const { categoryId, status } = checkAll({
         // All problems at once: the category's text may be no number, which the domain never sees.
-        animal: () => newAnimal({ name: values.name, categoryId: 0n, status: statusFrom(values.status) }),
-        categoryId: () => int64('categoryId')(values.categoryId),
+        animal: () => newAnimal({ name: values.name, categoryId: 0n }),
+        categoryId: () => int64(values.categoryId, 'categoryId'),
+        status: () => (values.status === '' ? undefined : oneOf(PET_STATUSES)(values.status, 'status')),
       });
-      added = await this.addAnimal.execute({ name: values.name, categoryId, status: statusFrom(values.status) });
+      added = await this.addAnimal.execute({ name: values.name, categoryId, status });
     } catch (error) {
-      const problems = problemsOf(error, { name: 'name', categoryId: 'categoryId', status: 'status' });
-      await this.showAnimals(reply, account, query, { values, problems });
-      return;
+      const problems = problemsOf(error, 'name', 'categoryId', 'status');
+      return this.showAnimals(account, query, { values, problems });
     }
     // The list stays as it was filtered, if that shows the new animal.
     const { status, categoryId } = filterOf(query).wanted ?? {};
@@ -71,43 +61,39 @@ export class CatalogueController {
       categoryId: categoryId === added.categoryId ? categoryId : undefined,
     };
     const shown = address('/catalogue', { ...filter, ...placeOf(added.id), added: added.id });
-    redirect(reply, `${shown}#animal-${added.id}`, 'animal-added');
+    return redirect(`${shown}#animal-${added.id}`, 'animal-added');
   }
 
-  private async showAnimals(reply: FastifyReply, account: Account, query: unknown, form: Form): Promise<void> {
+  private async showAnimals(account: Account, query: unknown, form: Form): Promise<Answer> {
     const filter = filterOf(query);
     const place = placeFrom(query, int64From);
     const { status, categoryId, id } = filter.wanted ?? {};
     const only = (each: bigint | undefined) => (each === undefined ? undefined : [each]);
     const wanted = { status, ids: only(id), categoryIds: only(categoryId) };
-    const page = filter.wanted === undefined ? EMPTY_PAGE : await this.listAnimals.execute({ ...wanted, ...place });
+    const { items: animals, ...around } =
+      filter.wanted === undefined ? EMPTY_PAGE : await this.listAnimals.execute({ ...wanted, ...place });
     const category = categoryId as CategoryId | undefined;
     const names = await this.namesOf([
-      ...page.items.map((animal) => animal.categoryId),
+      ...animals.map((animal) => animal.categoryId),
       ...(category === undefined ? [] : [category]),
     ]);
     const { items: categories } = await this.listCategories.execute({ limit: MAX_PAGE_SIZE });
     const isOther = category !== undefined && categories.every((each) => each.id !== category);
     const given = { status, categoryId, id };
-    await this.pages.show(
-      reply,
-      'catalogue',
-      {
-        ...form,
-        category,
-        animals: page.items,
-        status,
-        filter: filter.form,
-        added: int64From(fields(query, 'added').added),
-        names,
-        categories,
-        choices: isOther ? [{ id: category, name: names.get(category) }, ...categories] : categories,
-        mayAdd: hasScope({ account }, TO_ADD),
-        addressOf: (other) => address('/catalogue', { ...given, status: other }),
-        paging: pagingOf('/catalogue', given, place, page),
-      },
-      form === EMPTY_FORM && filter.wanted !== undefined ? 200 : REFUSED,
-    );
+    return page('catalogue', {
+      ...form,
+      category,
+      animals,
+      status,
+      filter: filter.form,
+      added: int64From(fields(query, 'added').added),
+      names,
+      categories,
+      choices: isOther ? [{ id: category, name: names.get(category) }, ...categories] : categories,
+      mayAdd: hasScope({ account }, TO_ADD),
+      addressOf: (other) => address('/catalogue', { ...given, status: other }),
+      paging: pagingOf('/catalogue', given, place, around),
+    });
   }
 
   private async namesOf(categories: readonly CategoryId[]): Promise<ReadonlyMap<CategoryId, string>> {
@@ -118,16 +104,5 @@ export class CatalogueController {
 }
 
 function filterOf(query: unknown) {
-  return filterFrom(query, {
-    status: oneOf('status', PET_STATUSES),
-    categoryId: int64('categoryId'),
-    id: int64('id'),
-  });
-}
-
-function statusFrom(text: string): PetStatus | undefined {
-  if (text === '') return undefined;
-  const status = PET_STATUSES.find((each) => each === text);
-  if (status === undefined) throw invalid('status', `must be one of ${PET_STATUSES.join(', ')}`);
-  return status;
+  return filterFrom(query, { status: oneOf(PET_STATUSES), categoryId: int64, id: int64 });
 }

@@ -15,12 +15,10 @@ import {
   requireScope,
   int64From,
 } from '@adoption-store/domain';
-import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import { Body, Controller, Get, Post, Query } from '@nestjs/common';
 import { EMPTY_FORM, fields, problemsOf } from '../http/forms.js';
-import { address, idFrom, int64, pagingOf, placeFrom, placeOf } from '../http/lists.js';
-import { redirect } from '../http/notices.js';
-import { Pages, REFUSED } from '../http/pages.js';
+import { address, Id, int64, pagingOf, placeFrom, placeOf } from '../http/lists.js';
+import { type Answer, page, redirect } from '../http/pages.js';
 import { SignedIn } from '../http/signed-in.guard.js';
 import type { Form, Problems } from '../views.js';
 
@@ -31,7 +29,6 @@ const TO_CHANGE = 'pets:write';
 @Controller('categories')
 export class CategoriesController {
   constructor(
-    private readonly pages: Pages,
     private readonly listCategories: ListCategories,
     private readonly getCategory: GetCategory,
     private readonly addCategory: AddCategory,
@@ -40,100 +37,74 @@ export class CategoriesController {
   ) {}
 
   @Get()
-  async show(@Res() reply: FastifyReply, @SignedIn() account: Account, @Query() query: unknown): Promise<void> {
-    await this.showCategories(reply, account, query, EMPTY_FORM);
+  async show(@SignedIn() account: Account, @Query() query: unknown): Promise<Answer> {
+    return this.showCategories(account, query, EMPTY_FORM);
   }
 
   @Post()
-  async add(
-    @Res() reply: FastifyReply,
-    @SignedIn() account: Account,
-    @Query() query: unknown,
-    @Body() body: unknown,
-  ): Promise<void> {
+  async add(@SignedIn() account: Account, @Query() query: unknown, @Body() body: unknown): Promise<Answer> {
     requireScope({ account }, TO_CHANGE);
     const values = fields(body, 'name', 'number');
-    const added = await this.tryToAdd(values);
-    if ('problems' in added) {
-      await this.showCategories(reply, account, query, { values, problems: added.problems });
-      return;
+    let id: bigint | undefined;
+    try {
+      const { name, number } = checkAll({
+        name: () => categoryName(values.name),
+        number: () => (values.number.trim() === '' ? undefined : int64(values.number, 'number')),
+      });
+      id = number;
+      // Under a number that was typed only if that has no name yet: to change one there is another page.
+      if (id === undefined) id = (await this.addCategory.execute({ name })).id;
+      else await this.nameCategory.execute({ id, name, versions: 'none' });
+    } catch (error) {
+      const problems =
+        id !== undefined && isChanged(error)
+          ? { number: `Already named “${(await this.find(id))?.name ?? ''}”.` }
+          : nameProblems(error);
+      return this.showCategories(account, query, { values, problems });
     }
-    redirect(reply, placeIn(added.id), 'category-added');
+    return redirect(placeIn(id), 'category-added');
   }
 
   @Get(':id/name')
-  async showName(@Res() reply: FastifyReply, @SignedIn() account: Account, @Param('id') text: string): Promise<void> {
+  async showName(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
     requireScope({ account }, TO_CHANGE);
-    const id = idFrom(text);
-    const shown = await this.currentOf(id);
-    await this.pages.show(reply, 'name-category', { ...EMPTY_FORM, id, ...shown });
+    return page('name-category', { ...EMPTY_FORM, id, ...(await this.currentOf(id)) });
   }
 
   @Post(':id/name')
-  async name(
-    @Res() reply: FastifyReply,
-    @SignedIn() account: Account,
-    @Param('id') text: string,
-    @Body() body: unknown,
-  ): Promise<void> {
+  async name(@SignedIn() account: Account, @Id() id: bigint, @Body() body: unknown): Promise<Answer> {
     requireScope({ account }, TO_CHANGE);
-    const id = idFrom(text);
     const values = fields(body, 'name', 'version');
     try {
       const versions = values.version === '' ? 'none' : [values.version];
       await this.nameCategory.execute({ id, name: values.name, versions });
     } catch (error) {
-      const shown = await this.currentOf(id);
-      const problems = isChanged(error) ? changedMeanwhile(shown.current) : nameProblems(error);
+      const { current, version } = await this.currentOf(id);
       // With the version as it is now: whoever has read the problem may send the form again. Otherwise with the same one.
-      const version = isChanged(error) ? shown.version : values.version;
-      await this.pages.show(reply, 'name-category', { values, problems, id, ...shown, version }, REFUSED);
-      return;
+      const again = isChanged(error)
+        ? { problems: changedMeanwhile(current), version }
+        : { problems: nameProblems(error), version: values.version };
+      return page('name-category', { values, id, current, ...again });
     }
-    redirect(reply, placeIn(id), 'category-named');
+    return redirect(placeIn(id), 'category-named');
   }
 
   @Get(':id/remove')
-  async showRemoval(
-    @Res() reply: FastifyReply,
-    @SignedIn() account: Account,
-    @Param('id') text: string,
-  ): Promise<void> {
+  async showRemoval(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
     requireScope({ account }, TO_CHANGE);
-    const category = await this.getCategory.execute(idFrom(text));
-    await this.pages.show(reply, 'remove-category', { ...EMPTY_FORM, category });
+    return page('remove-category', { ...EMPTY_FORM, category: await this.getCategory.execute(id) });
   }
 
   @Post(':id/remove')
-  async remove(@Res() reply: FastifyReply, @SignedIn() account: Account, @Param('id') text: string): Promise<void> {
+  async remove(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
     requireScope({ account }, TO_CHANGE);
-    const id = idFrom(text);
     const category = await this.getCategory.execute(id);
     try {
       await this.removeCategory.execute({ id });
     } catch (error) {
-      const form = { values: {}, problems: problemsOf(error, {}) };
-      await this.pages.show(reply, 'remove-category', { ...form, category }, REFUSED);
-      return;
+      return page('remove-category', { values: {}, problems: problemsOf(error), category });
     }
-    redirect(reply, '/categories', 'category-removed');
-  }
-
-  /** Under a number that was typed only if that has no name yet: to change one there is another page. */
-  private async tryToAdd(values: { readonly name: string; readonly number: string }) {
-    try {
-      const { name, number } = checkAll({
-        name: () => categoryName(values.name),
-        number: () => (values.number.trim() === '' ? undefined : int64('number')(values.number)),
-      });
-      if (number === undefined) return await this.addCategory.execute({ name });
-      await this.nameCategory.execute({ id: number, name, versions: 'none' });
-      return { id: number };
-    } catch (error) {
-      if (!isChanged(error)) return { problems: nameProblems(error) };
-      const named = await this.find(int64('number')(values.number));
-      return { problems: { number: `Already named “${named?.name ?? ''}”.` } };
-    }
+    return redirect('/categories', 'category-removed');
   }
 
   private async currentOf(id: bigint): Promise<{ readonly current: string | undefined; readonly version: string }> {
@@ -147,21 +118,16 @@ export class CategoriesController {
     return items[0];
   }
 
-  private async showCategories(reply: FastifyReply, account: Account, query: unknown, form: Form): Promise<void> {
+  private async showCategories(account: Account, query: unknown, form: Form): Promise<Answer> {
     const place = placeFrom(query, int64From);
-    const page = await this.listCategories.execute(place);
-    await this.pages.show(
-      reply,
-      'categories',
-      {
-        ...form,
-        categories: page.items,
-        mayChange: hasScope({ account }, TO_CHANGE),
-        changed: int64From(fields(query, 'changed').changed),
-        paging: pagingOf('/categories', {}, place, page),
-      },
-      form === EMPTY_FORM ? 200 : REFUSED,
-    );
+    const { items: categories, ...around } = await this.listCategories.execute(place);
+    return page('categories', {
+      ...form,
+      categories,
+      mayChange: hasScope({ account }, TO_CHANGE),
+      changed: int64From(fields(query, 'changed').changed),
+      paging: pagingOf('/categories', {}, place, around),
+    });
   }
 }
 
@@ -181,6 +147,6 @@ function changedMeanwhile(current: string | undefined): Problems {
 
 /** A name that is taken is a problem of its field. */
 function nameProblems(error: unknown): Problems {
-  const { form, ...problems } = problemsOf(error, { name: 'name', number: 'number' });
+  const { form, ...problems } = problemsOf(error, 'name', 'number');
   return form === undefined ? problems : { ...problems, name: form };
 }

@@ -1,5 +1,5 @@
 import fastifyCookie from '@fastify/cookie';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -23,4 +23,12 @@ export async function readCookies(fastify: FastifyInstance, isSecure: boolean): 
 /** Over https, browsers accept a cookie with this prefix only from this host, so no other host can set it. */
 export function cookieName({ server, protocol }: FastifyRequest, name: string): string {
   return server.isSecure || protocol === 'https' ? `__Host-${name}` : name;
+}
+
+/** The value of a cookie that is read once. */
+export function takeCookie(reply: FastifyReply, name: string): string | undefined {
+  const cookie = cookieName(reply.request, name);
+  const value = reply.request.cookies[cookie];
+  if (value !== undefined) reply.clearCookie(cookie);
+  return value;
 }

@@ -1,6 +1,7 @@
 import { Tokens } from '@fastify/csrf';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { cookieName } from './cookies.js';
+import { fields } from './forms.js';
 import { keysFor, signerFor } from './secrets.js';
 
 declare module 'fastify' {
@@ -48,16 +49,15 @@ export function refuseForgedForms(fastify: FastifyInstance, secrets: readonly st
     const secret = secretOf(request)?.value;
     const isOurs =
       request.method !== 'POST' ||
-      (secret !== undefined && tokens.some((each) => each.verify(secret, formToken(request), personOf(request))));
+      (secret !== undefined && tokens.some((each) => each.verify(secret, formToken(request.body), personOf(request))));
     request.isFormRefused = !isOurs;
     done(isOurs || request.account === undefined ? undefined : new FormRefused());
   });
 }
 
 /** The token in the submitted form. */
-export function formToken({ body }: Pick<FastifyRequest, 'body'>): string {
-  const token = typeof body === 'object' && body !== null && '_csrf' in body ? body._csrf : undefined;
-  return typeof token === 'string' ? token : '';
+export function formToken(body: unknown): string {
+  return fields(body, '_csrf')._csrf;
 }
 
 function personOf({ account }: FastifyRequest): string {

@@ -13,9 +13,6 @@ interface Device {
   readonly accountId: AccountId;
   /** Distinguishes it from the account's other browsers. */
   readonly nonce: string;
-}
-
-interface Remembered extends Device {
   readonly credentialVersion: number;
   readonly rememberedAt: number;
 }
@@ -50,7 +47,7 @@ export class Devices {
     return account?.email === email && account.credentialVersion === known.credentialVersion ? known : undefined;
   }
 
-  private read(request: FastifyRequest): Remembered | undefined {
+  private read(request: FastifyRequest): Device | undefined {
     const { valid, value } = this.signer.unsign(request.cookies[cookieName(request, COOKIE)] ?? '');
     const parts = valid ? CONTENT.exec(value) : null;
     if (parts === null) return undefined;

@@ -1,20 +1,12 @@
-import {
-  type Clock,
-  DomainError,
-  type DomainErrorKind,
-  InsufficientScope,
-  later,
-  SECOND,
-} from '@adoption-store/domain';
+import { DomainError, type DomainErrorKind, InsufficientScope } from '@adoption-store/domain';
 import { stackOf } from '@adoption-store/web';
-import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Inject } from '@nestjs/common';
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { CLOCK } from './clock.js';
 import { FormRefused } from './csrf.js';
 import { EMPTY_FORM } from './forms.js';
 import { TooManyAttempts } from './form-throttler.guard.js';
 import { WHY_SIGNED_OUT } from './notices.js';
-import { Pages } from './pages.js';
+import { page } from './pages.js';
 import { pageOf } from './paths.js';
 import { askToSignIn, SignInNeeded, wantPage } from './signed-in.guard.js';
 
@@ -46,17 +38,12 @@ const RETRY_AFTER_SECONDS = 5;
 /** Turns every error into a page. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
-  constructor(
-    private readonly pages: Pages,
-    @Inject(CLOCK) private readonly clock: Clock,
-  ) {}
-
-  async catch(error: unknown, host: ArgumentsHost): Promise<void> {
+  catch(error: unknown, host: ArgumentsHost): void {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     const { request } = reply;
     if (reply.sent || reply.raw.headersSent) return;
     if (error instanceof SignInNeeded) {
-      if (request.method === 'POST') await this.showSignedOut(reply);
+      if (request.method === 'POST') showSignedOut(reply);
       else askToSignIn(reply);
       return;
     }
@@ -64,37 +51,34 @@ export class ErrorFilter implements ExceptionFilter {
     if (status >= 500) {
       request.log.error({ request_id: request.id, route: request.routeOptions.url, stack: stackOf(error) }, 'defect');
     }
-    const wait = error instanceof TooManyAttempts ? error.seconds : status === 503 ? RETRY_AFTER_SECONDS : undefined;
-    if (wait !== undefined) reply.header('retry-after', String(wait));
+    const retryAfter =
+      error instanceof TooManyAttempts ? error.seconds : status === 503 ? RETRY_AFTER_SECONDS : undefined;
+    if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter));
     const [title, message] = explain(error, status);
     const view = {
       status,
       title,
       message,
       needsContact: error instanceof InsufficientScope,
-      until: error instanceof TooManyAttempts ? later(this.clock.now(), error.seconds * SECOND) : undefined,
-      now: this.clock.now(),
       // Nothing of a form is shown again: another site may have sent it.
       again: status === 503 || error instanceof FormRefused ? pageOf(request) : undefined,
       isForm: request.method === 'POST',
-      retryAfter: status === 503 ? RETRY_AFTER_SECONDS : undefined,
+      retryAfter,
     };
-    await this.pages.show(reply, 'error', view, status);
-  }
-
-  /** The answer to a form that was sent after its session had ended. */
-  private async showSignedOut(reply: FastifyReply): Promise<void> {
-    const { request } = reply;
-    wantPage(reply, pageOf(request));
-    const signedOut = request.hasEndedSession ? WHY_SIGNED_OUT : 'Your session has ended.';
-    await this.pages.show(reply, 'sign-in', { ...EMPTY_FORM, signedOut }, 403);
+    page('error', view, status)(reply);
   }
 }
 
+/** The answer to a form that was sent after its session had ended. */
+function showSignedOut(reply: FastifyReply): void {
+  const { request } = reply;
+  wantPage(reply, pageOf(request));
+  const signedOut = request.hasEndedSession ? WHY_SIGNED_OUT : 'Your session has ended.';
+  page('sign-in', { ...EMPTY_FORM, signedOut }, 403)(reply);
+}
+
 function statusOf(error: unknown): number {
-  if (error instanceof DomainError) {
-    return STATUS_OF_KIND[error.kind];
-  }
+  if (error instanceof DomainError) return STATUS_OF_KIND[error.kind];
   if (error instanceof FormRefused) return 403;
   if (error instanceof HttpException) return error.getStatus();
   const status = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined;

@@ -13,7 +13,7 @@ import { normalizeIp } from '@nestjs/throttler';
 import type { FastifyRequest } from 'fastify';
 import { Devices } from './devices.js';
 import { fields } from './forms.js';
-import { isPublic, SignInNeeded } from './signed-in.guard.js';
+import { accountOf, isPublic } from './signed-in.guard.js';
 
 const QUARTER = 15 * MINUTE;
 /** Forms from one address, without a session. */
@@ -23,32 +23,26 @@ const BY_ACCOUNT = { most: 10, within: QUARTER };
 /** Forms of one signed-in person. Nobody sends more by hand. */
 const BY_PERSON = { most: 30, within: MINUTE };
 
-/** How a form counts, if it has a limit besides those of its address and its account. */
-type Attempt =
+/** The counted requests of an account, in words. */
+const GUESSES = {
   /** Guesses the password of the account that the form names. */
-  | 'sign-in'
+  'sign-in': 'attempts to sign in to one account',
   /** Has mail sent to the account that the form names. */
-  | 'reset'
+  reset: 'requests for a new password of one account',
   /** Guesses the password of the account that is signed in. */
-  | 'password'
-  /** Never refused. */
-  | 'uncounted';
+  password: 'attempts at the password of one account',
+} as const;
 
-/** Marks a form that has a special limit. */
-export const CountsAs = Reflector.createDecorator<Attempt>();
+type Guess = keyof typeof GUESSES;
+
+/** Marks a form that has a limit besides those of its address and its account, or is never refused. */
+export const CountsAs = Reflector.createDecorator<Guess | 'uncounted'>();
 
 interface Bucket extends AttemptLimit {
   readonly subject: string;
   /** The counted requests, in words. */
   readonly what: string;
 }
-
-/** The counted requests of an account, in words. */
-const GUESSES = {
-  'sign-in': 'attempts to sign in to one account',
-  reset: 'requests for a new password of one account',
-  password: 'attempts at the password of one account',
-} as const;
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -79,12 +73,10 @@ export class FormThrottlerGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     if (request.method !== 'POST') return true;
-    const attempt = this.reflector.getAllAndOverride<Attempt | undefined>(CountsAs, [
-      context.getHandler(),
-      context.getClass(),
-    ]);
-    const { buckets, guess } = await this.judge(request, attempt, isPublic(this.reflector, context));
-    for (const { subject, what, most, within } of guess === undefined ? buckets : [...buckets, guess]) {
+    const attempt = this.reflector.get(CountsAs, context.getHandler());
+    if (attempt === 'uncounted') return true;
+    const [sender, guess] = await this.bucketsOf(request, attempt, isPublic(this.reflector, context));
+    for (const { subject, what, most, within } of guess === undefined ? [sender] : [sender, guess]) {
       const wait = await this.limitAttempts.execute(subject, { most, within });
       if (wait === undefined) continue;
       const limit = `${most} ${what} in ${within === MINUTE ? 'a minute' : `${within / MINUTE} minutes`}`;
@@ -104,28 +96,22 @@ export class FormThrottlerGuard implements CanActivate {
     await this.limitAttempts.clear([`sign-in ${email}`, `reset ${email}`, `password ${id}`]);
   }
 
-  private async judge(
+  private async bucketsOf(
     request: FastifyRequest,
-    attempt: Attempt | undefined,
+    attempt: Guess | undefined,
     isVisitors: boolean,
-  ): Promise<{ readonly buckets: readonly Bucket[]; readonly guess?: Bucket }> {
-    if (attempt === 'uncounted') return { buckets: [] };
+  ): Promise<readonly [sender: Bucket, guess?: Bucket]> {
     if (attempt === 'sign-in' || attempt === 'reset') {
       const email = readEmailAddress(fields(request.body, 'email').email);
-      const device = email === undefined ? undefined : await this.devices.recognise(request, email);
-      if (device !== undefined) {
-        // Right passwords cost a hash too, so they count against the account's own limit.
-        const subject = `${attempt} ${device.accountId} ${device.nonce}`;
-        return { buckets: [byPerson(device.accountId)], guess: byAccount(attempt, subject) };
-      }
-      const guess = email === undefined ? undefined : byAccount(attempt, `${attempt} ${email}`);
-      return { buckets: [byAddress(request)], ...(guess && { guess }) };
+      if (email === undefined) return [byAddress(request)];
+      const device = await this.devices.recognise(request, email);
+      if (device === undefined) return [byAddress(request), byAccount(attempt, email)];
+      // Right passwords cost a hash too, so they count against the account's own limit.
+      return [byPerson(device.accountId), byAccount(attempt, `${device.accountId} ${device.nonce}`)];
     }
-    if (isVisitors) return { buckets: [byAddress(request)] };
-    if (request.account === undefined) throw new SignInNeeded();
-    const { id } = request.account;
-    const guess = attempt === 'password' ? byAccount(attempt, `password ${id}`) : undefined;
-    return { buckets: [byPerson(id)], ...(guess && { guess }) };
+    if (isVisitors) return [byAddress(request)];
+    const { id } = accountOf(request);
+    return attempt === undefined ? [byPerson(id)] : [byPerson(id), byAccount(attempt, String(id))];
   }
 }
 
@@ -133,8 +119,8 @@ function byAddress({ ip }: FastifyRequest): Bucket {
   return { subject: `address ${normalizeIp(ip)}`, what: 'forms from your network address', ...BY_ADDRESS };
 }
 
-function byAccount(attempt: keyof typeof GUESSES, subject: string): Bucket {
-  return { subject, what: GUESSES[attempt], ...BY_ACCOUNT };
+function byAccount(attempt: Guess, subject: string): Bucket {
+  return { subject: `${attempt} ${subject}`, what: GUESSES[attempt], ...BY_ACCOUNT };
 }
 
 function byPerson(id: AccountId): Bucket {

@@ -1,4 +1,4 @@
-import { DomainError, type FieldProblem, InvalidInput, type Scope, SCOPES } from '@adoption-store/domain';
+import { DomainError, InvalidInput, type Scope, SCOPES } from '@adoption-store/domain';
 import type { Form, Problems } from '../views.js';
 
 export const NO_ADDRESS = 'Must be an e-mail address, such as dev@example.com.';
@@ -24,26 +24,18 @@ export function checkedScopes(body: unknown): readonly Scope[] {
 }
 
 /**
- * The messages for a refused form.
+ * The messages for a refused form with fields of these names. A problem of another field is one of the whole form.
  *
- * @param fieldNames the form's field for each field name of the domain.
  * @throws the error itself if it isn't about the input.
  */
-export function problemsOf(error: unknown, fieldNames: Readonly<Record<string, string>>): Problems {
+export function problemsOf(error: unknown, ...names: readonly string[]): Problems {
   if (!(error instanceof DomainError) || (error.kind !== 'invalid' && error.kind !== 'conflict')) throw error;
-  if (!(error instanceof InvalidInput)) {
-    const [first = '', ...rest] = error.message.split(' ');
-    return problemsIn([{ field: first, rule: rest.join(' ') }], fieldNames);
-  }
-  return problemsIn(error.problems, fieldNames);
-}
-
-function problemsIn(found: readonly FieldProblem[], fieldNames: Readonly<Record<string, string>>): Problems {
-  const entries = found.map(({ field, rule }): [string, string] => {
-    const name = Object.hasOwn(fieldNames, field) ? fieldNames[field] : undefined;
-    return name === undefined ? ['form', sentence(`${field} ${rule}`)] : [name, sentence(rule)];
-  });
-  return Object.fromEntries(entries);
+  const [subject = '', ...rest] = error.message.split(' ');
+  const found = error instanceof InvalidInput ? error.problems : [{ field: subject, rule: rest.join(' ') }];
+  const messages = found.map(({ field, rule }) =>
+    names.includes(field) ? [field, sentence(rule)] : ['form', sentence(`${field} ${rule}`)],
+  );
+  return Object.fromEntries(messages) as Problems;
 }
 
 /** Such as “Must be …”, or “Too common.” for a rule that says what the value is. */

@@ -1,31 +1,21 @@
-import {
-  checkAll,
-  INT64_MAX,
-  INT64_MIN,
-  invalid,
-  InvalidInput,
-  type Page,
-  type PagePlace,
-  int64From,
-} from '@adoption-store/domain';
-import { NotFoundException } from '@nestjs/common';
+import { checkAll, INT64_MAX, INT64_MIN, invalid, type Page, type PagePlace, int64From } from '@adoption-store/domain';
+import { createParamDecorator, type ExecutionContext, NotFoundException } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
 import type { Form, Paging } from '../views.js';
 import { fields, problemsOf } from './forms.js';
 
-/** The filter of a list, or its problems. */
-export interface Filter<Values> {
-  readonly form: Form;
-  readonly wanted: Values | undefined;
-}
-
-type Checks = Readonly<Record<string, (text: string) => unknown>>;
+type Check<Value> = (text: string, name: string) => Value;
+type Checks = Readonly<Record<string, Check<unknown>>>;
 type Checked<Each extends Checks> = { readonly [Name in keyof Each]: ReturnType<Each[Name]> | undefined };
 
 /**
  * The parameters of a list's address, each checked if it isn't empty. A list whose filter can't be understood shows its
  * problems, and nothing else: a misspelt filter never lists everything.
  */
-export function filterFrom<Each extends Checks>(query: unknown, checks: Each): Filter<Checked<Each>> {
+export function filterFrom<Each extends Checks>(
+  query: unknown,
+  checks: Each,
+): { readonly form: Form; readonly wanted: Checked<Each> | undefined } {
   const sent = new Map<string, unknown>(Object.entries(typeof query === 'object' && query !== null ? query : {}));
   const values = fields(query, ...Object.keys(checks));
   try {
@@ -36,38 +26,35 @@ export function filterFrom<Each extends Checks>(query: unknown, checks: Each): F
           () => {
             if (Array.isArray(sent.get(name))) throw invalid(name, 'must be given once');
             const text = (values[name] ?? '').trim();
-            return text === '' ? undefined : check(text);
+            return text === '' ? undefined : check(text, name);
           },
         ]),
       ),
     ) as Checked<Each>;
     return { form: { values, problems: {} }, wanted };
   } catch (error) {
-    if (!(error instanceof InvalidInput)) throw error;
-    const names = Object.fromEntries(Object.keys(checks).map((name) => [name, name]));
-    return { form: { values, problems: problemsOf(error, names) }, wanted: undefined };
+    return { form: { values, problems: problemsOf(error, ...Object.keys(checks)) }, wanted: undefined };
   }
 }
 
 /** A check of `filterFrom`, and of a form's field. @throws InvalidInput */
-export function int64(name: string): (text: string) => bigint {
-  return (text) => {
-    const value = int64From(text.trim());
-    if (value === undefined) throw invalid(name, `must be a whole number from ${INT64_MIN} to ${INT64_MAX}`);
-    return value;
-  };
+export function int64(text: string, name: string): bigint {
+  const value = int64From(text.trim());
+  if (value === undefined) throw invalid(name, `must be a whole number from ${INT64_MIN} to ${INT64_MAX}`);
+  return value;
 }
 
-/** An id in a path. @throws NotFoundException */
-export function idFrom(text: string): bigint {
-  const id = int64From(text);
+/** The id in the page's path. @throws NotFoundException */
+export const Id = createParamDecorator((_: unknown, context: ExecutionContext): bigint => {
+  const { params } = context.switchToHttp().getRequest<FastifyRequest<{ Params: { id: string } }>>();
+  const id = int64From(params.id);
   if (id === undefined) throw new NotFoundException();
   return id;
-}
+});
 
-/** A check of `filterFrom`. @throws InvalidInput */
-export function oneOf<Choice extends string>(name: string, choices: readonly Choice[]): (text: string) => Choice {
-  return (text) => {
+/** A check of `filterFrom`, and of a form's field. @throws InvalidInput */
+export function oneOf<Choice extends string>(choices: readonly Choice[]): Check<Choice> {
+  return (text, name) => {
     const found = choices.find((choice) => choice === text);
     if (found === undefined) throw invalid(name, `must be one of ${choices.join(', ')}`);
     return found;

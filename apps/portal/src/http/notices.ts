@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { cookieName } from './cookies.js';
+import { cookieName, takeCookie } from './cookies.js';
 
 /** Why a session has ended that the browser still has the cookie of. */
 export const WHY_SIGNED_OUT =
@@ -38,18 +38,11 @@ export type Notice = keyof typeof NOTICES;
 const COOKIE = 'notice';
 const MAX_AGE = 60;
 
-/** RFC 9110 §15.4.4: after a redirect, a reload doesn't send the form again. */
-export function redirect(reply: FastifyReply, path: string, notice?: Notice): FastifyReply {
-  if (notice !== undefined) {
-    reply.setCookie(cookieName(reply.request, COOKIE), notice, { maxAge: MAX_AGE });
-  }
-  return reply.redirect(path, 303);
+export function giveNotice(reply: FastifyReply, notice: Notice): void {
+  reply.setCookie(cookieName(reply.request, COOKIE), notice, { maxAge: MAX_AGE });
 }
 
 export function takeNotice(reply: FastifyReply): string | undefined {
-  const cookie = cookieName(reply.request, COOKIE);
-  const name = reply.request.cookies[cookie];
-  if (name === undefined) return undefined;
-  reply.clearCookie(cookie);
-  return Object.hasOwn(NOTICES, name) ? NOTICES[name as Notice] : undefined;
+  const name = takeCookie(reply, COOKIE);
+  return name !== undefined && Object.hasOwn(NOTICES, name) ? NOTICES[name as Notice] : undefined;
 }

@@ -1,17 +1,7 @@
-import {
-  type Account,
-  type BeginSession,
-  type EndSession,
-  LONGEST_SESSION,
-  type RenewSession,
-  type ResumeSession,
-  SECOND,
-  SESSION_IDLE_TIME,
-  type SignedInPerson,
-} from '@adoption-store/domain';
+import { type Account, type Application, LONGEST_SESSION, SECOND, type SignedInPerson } from '@adoption-store/domain';
+import type { Signer } from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { cookieName } from './cookies.js';
-import { signerFor } from './secrets.js';
 
 type SessionTimes = Pick<SignedInPerson, 'left' | 'most'>;
 
@@ -33,25 +23,16 @@ declare module 'fastify' {
   }
 }
 
-interface UseCases {
-  readonly beginSession: BeginSession;
-  readonly resumeSession: ResumeSession;
-  readonly renewSession: RenewSession;
-  readonly endSession: EndSession;
-}
+type UseCases = Pick<Application, 'beginSession' | 'resumeSession' | 'renewSession' | 'endSession'>;
 
 const COOKIE = 'session';
 
 /** The sessions of the browsers. Only signing in and changing the password set a session's cookie. */
 export class Sessions {
-  private readonly signer: ReturnType<typeof signerFor>;
-
   constructor(
     private readonly useCases: UseCases,
-    secrets: readonly string[],
-  ) {
-    this.signer = signerFor('session', secrets);
-  }
+    private readonly signer: Signer,
+  ) {}
 
   /** Adds the signed-in account to each request. */
   keep(fastify: FastifyInstance): void {
@@ -68,21 +49,18 @@ export class Sessions {
   /** The token is new, because somebody may have planted or seen the browser's earlier one. */
   async begin(reply: FastifyReply, account: Account): Promise<void> {
     const token = await this.useCases.beginSession.execute({ account, replacing: reply.request.sessionId });
-    this.give(reply, account, token);
+    this.give(reply, token);
   }
 
   /** Continues the session after its password change, unless it has ended meanwhile. */
   async renew(reply: FastifyReply, account: Account): Promise<void> {
     const { sessionId: id } = reply.request;
-    const token = id === undefined ? undefined : await this.useCases.renewSession.execute({ id, account });
-    this.give(reply, account, token);
+    if (id !== undefined) this.give(reply, await this.useCases.renewSession.execute({ id, account }));
   }
 
   async end(reply: FastifyReply): Promise<void> {
     const { request } = reply;
     if (request.sessionId !== undefined) await this.useCases.endSession.execute({ id: request.sessionId });
-    request.account = undefined;
-    request.sessionTimes = undefined;
     reply.clearCookie(cookieName(request, COOKIE));
   }
 
@@ -96,12 +74,9 @@ export class Sessions {
     request.hasEndedSession = person === undefined;
   }
 
-  private give(reply: FastifyReply, account: Account, token: string | undefined): void {
-    const { request } = reply;
-    request.account = token === undefined ? undefined : account;
+  private give(reply: FastifyReply, token: string | undefined): void {
     if (token === undefined) return;
-    request.sessionTimes = { left: SESSION_IDLE_TIME, most: LONGEST_SESSION };
     const maxAge = LONGEST_SESSION / SECOND;
-    reply.setCookie(cookieName(request, COOKIE), this.signer.sign(token), { maxAge });
+    reply.setCookie(cookieName(reply.request, COOKIE), this.signer.sign(token), { maxAge });
   }
 }

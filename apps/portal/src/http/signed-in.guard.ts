@@ -2,9 +2,9 @@ import type { Account } from '@adoption-store/domain';
 import { type CanActivate, createParamDecorator, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { cookieName } from './cookies.js';
+import { cookieName, takeCookie } from './cookies.js';
 import { FormRefused } from './csrf.js';
-import { redirect } from './notices.js';
+import { redirect } from './pages.js';
 import { pathHere } from './paths.js';
 
 const PUBLIC = 'public';
@@ -42,16 +42,20 @@ export class SignedInGuard implements CanActivate {
 }
 
 /** The signed-in account, on a page that isn't public. */
-export const SignedIn = createParamDecorator((_: unknown, context: ExecutionContext): Account => {
-  const { account } = context.switchToHttp().getRequest<FastifyRequest>();
+export const SignedIn = createParamDecorator((_: unknown, context: ExecutionContext): Account =>
+  accountOf(context.switchToHttp().getRequest<FastifyRequest>()),
+);
+
+/** @throws SignInNeeded */
+export function accountOf({ account }: FastifyRequest): Account {
   if (account === undefined) throw new SignInNeeded();
   return account;
-});
+}
 
 /** Redirects to the sign-in page, which leads back to the requested page. */
 export function askToSignIn(reply: FastifyReply): void {
   wantPage(reply, reply.request.url);
-  redirect(reply, SIGN_IN, reply.request.hasEndedSession ? 'session-ended' : undefined);
+  redirect(SIGN_IN, reply.request.hasEndedSession ? 'session-ended' : undefined)(reply);
 }
 
 /** Signing in leads to that page. */
@@ -60,9 +64,5 @@ export function wantPage(reply: FastifyReply, path: string): void {
 }
 
 export function takeWantedPage(reply: FastifyReply): string {
-  const cookie = cookieName(reply.request, COOKIE);
-  const wanted = reply.request.cookies[cookie];
-  if (wanted === undefined) return FIRST_PAGE;
-  reply.clearCookie(cookie);
-  return pathHere(wanted) ?? FIRST_PAGE;
+  return pathHere(takeCookie(reply, COOKIE) ?? '') ?? FIRST_PAGE;
 }

@@ -1,8 +1,6 @@
 import { type Account, AnswerOnce } from '@adoption-store/domain';
 import { Injectable } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
 import { formToken } from '../http/csrf.js';
-import { redirect } from '../http/notices.js';
 
 /**
  * A reload or a second click sends the form again and must not make another key. Each form has its own CSRF token,
@@ -12,11 +10,9 @@ import { redirect } from '../http/notices.js';
 export class FormOnce {
   constructor(private readonly answerOnce: AnswerOnce) {}
 
-  /** Redirects to the keys, and returns false, if this form was sent before. */
-  async isFirst(reply: FastifyReply, { id: accountId }: Account): Promise<boolean> {
-    const form = { accountId, key: `form ${formToken(reply.request)}`, fingerprint: 'form' };
+  async isFirst(body: unknown, { id: accountId }: Account): Promise<boolean> {
+    const form = { accountId, key: `form ${formToken(body)}`, fingerprint: 'form' };
     const { isReplay } = await this.answerOnce.execute(form, () => Promise.resolve('sent'));
-    if (isReplay) redirect(reply, '/keys', 'form-sent-before');
     return !isReplay;
   }
 }

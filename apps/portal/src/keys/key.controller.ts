@@ -6,19 +6,19 @@ import {
   DomainError,
   hasEnded,
   HOUR,
+  invalid,
   RenameKey,
   RevokeKey,
   RotateKey,
   ShowKey,
 } from '@adoption-store/domain';
 import { deprecatedUses } from '@adoption-store/web';
-import { Body, Controller, Get, Inject, Param, Post, Res } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import { Body, Controller, Get, Inject, Post } from '@nestjs/common';
 import { CLOCK } from '../http/clock.js';
 import { EMPTY_FORM, fields, problemsOf, wholeNumber } from '../http/forms.js';
-import { idFrom } from '../http/lists.js';
-import { type Notice, redirect } from '../http/notices.js';
-import { Pages, REFUSED } from '../http/pages.js';
+import { Id } from '../http/lists.js';
+import type { Notice } from '../http/notices.js';
+import { type Answer, page, redirect } from '../http/pages.js';
 import { SignedIn } from '../http/signed-in.guard.js';
 import type { Form } from '../views.js';
 import { FormOnce } from './form-once.js';
@@ -29,7 +29,6 @@ const LONGEST_OVERLAP = 720;
 @Controller('keys/:id')
 export class KeyController {
   constructor(
-    private readonly pages: Pages,
     private readonly formOnce: FormOnce,
     private readonly shownKey: ShowKey,
     private readonly renameKey: RenameKey,
@@ -40,116 +39,86 @@ export class KeyController {
   ) {}
 
   @Get()
-  async show(@Res() reply: FastifyReply, @SignedIn() account: Account, @Param('id') id: string): Promise<void> {
-    await this.showKey(reply, account, idFrom(id), EMPTY_FORM);
+  async show(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
+    return this.showKey(account, id, EMPTY_FORM);
   }
 
   @Post('name')
-  async rename(
-    @Res() reply: FastifyReply,
-    @SignedIn() account: Account,
-    @Param('id') text: string,
-    @Body() body: unknown,
-  ): Promise<void> {
-    const id = idFrom(text);
+  async rename(@SignedIn() account: Account, @Id() id: bigint, @Body() body: unknown): Promise<Answer> {
     const values = fields(body, 'name');
     try {
       await this.renameKey.execute({ id, accountId: account.id, name: values.name.trim() || undefined });
     } catch (error) {
-      const problems = problemsOf(error, { name: 'name' });
-      await this.showKey(reply, account, id, { values, problems });
-      return;
+      return this.showKey(account, id, { values, problems: problemsOf(error, 'name') });
     }
-    redirect(reply, `/keys/${id}`, 'key-renamed');
+    return redirect(`/keys/${id}`, 'key-renamed');
   }
 
   @Post('disable')
-  async disable(@Res() reply: FastifyReply, @SignedIn() account: Account, @Param('id') text: string): Promise<void> {
-    await this.setDisabled(reply, account, text, true);
+  async disable(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
+    return this.setDisabled(account, id, true);
   }
 
   @Post('enable')
-  async enable(@Res() reply: FastifyReply, @SignedIn() account: Account, @Param('id') text: string): Promise<void> {
-    await this.setDisabled(reply, account, text, false);
+  async enable(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
+    return this.setDisabled(account, id, false);
   }
 
   @Get('rotate')
-  async showRotation(@Res() reply: FastifyReply, @SignedIn() account: Account, @Param('id') id: string): Promise<void> {
-    await this.pages.show(reply, 'rotate-key', { ...EMPTY_FORM, key: await this.find(account, id) });
+  async showRotation(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
+    return page('rotate-key', { ...EMPTY_FORM, key: await this.find(account, id) });
   }
 
   @Post('rotate')
-  async rotate(
-    @Res() reply: FastifyReply,
-    @SignedIn() account: Account,
-    @Param('id') id: string,
-    @Body() body: unknown,
-  ): Promise<void> {
+  async rotate(@SignedIn() account: Account, @Id() id: bigint, @Body() body: unknown): Promise<Answer> {
     const key = await this.find(account, id);
     const values = fields(body, 'overlap');
-    const hours = wholeNumber(values.overlap, 0, LONGEST_OVERLAP);
-    if (hours === undefined) {
-      const problems = { overlap: `Must be 0 to ${LONGEST_OVERLAP} hours.` };
-      await this.pages.show(reply, 'rotate-key', { key, values, problems }, REFUSED);
-      return;
-    }
-    if (!(await this.formOnce.isFirst(reply, account))) return;
     try {
-      const issued = await this.rotateKey.execute({
-        id: key.id,
-        accountId: account.id,
-        credentialVersion: account.credentialVersion,
-        overlap: hours * HOUR,
-      });
-      await this.pages.show(reply, 'new-key', { ...issued, replaced: await this.find(account, id) });
+      const hours = wholeNumber(values.overlap, 0, LONGEST_OVERLAP);
+      if (hours === undefined) throw invalid('overlap', `must be 0 to ${LONGEST_OVERLAP} hours`);
+      if (!(await this.formOnce.isFirst(body, account))) return redirect('/keys', 'form-sent-before');
+      const { id: accountId, credentialVersion } = account;
+      const issued = await this.rotateKey.execute({ id: key.id, accountId, credentialVersion, overlap: hours * HOUR });
+      return page('new-key', { ...issued, replaced: await this.find(account, id) });
     } catch (error) {
-      if (isNotFound(error)) {
-        redirect(reply, `/keys/${key.id}`, 'key-not-changed');
-        return;
-      }
-      const problems = problemsOf(error, { overlap: 'overlap' });
-      await this.pages.show(reply, 'rotate-key', { key, values, problems }, REFUSED);
+      if (isNotFound(error)) return redirect(`/keys/${id}`, 'key-not-changed');
+      return page('rotate-key', { key, values, problems: problemsOf(error, 'overlap') });
     }
   }
 
   @Get('revoke')
-  async showRevocation(
-    @Res() reply: FastifyReply,
-    @SignedIn() account: Account,
-    @Param('id') id: string,
-  ): Promise<void> {
-    await this.pages.show(reply, 'revoke-key', { key: await this.find(account, id) });
+  async showRevocation(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
+    return page('revoke-key', { key: await this.find(account, id) });
   }
 
   @Post('revoke')
-  async revoke(@Res() reply: FastifyReply, @SignedIn() account: Account, @Param('id') id: string): Promise<void> {
-    const { id: keyId } = await this.find(account, id);
-    await this.revokeKey.execute({ id: keyId, accountId: account.id });
-    redirect(reply, '/keys', 'key-revoked');
+  async revoke(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
+    const key = await this.find(account, id);
+    await this.revokeKey.execute({ id: key.id, accountId: account.id });
+    return redirect('/keys', 'key-revoked');
   }
 
-  private async showKey(reply: FastifyReply, { id: accountId }: Account, id: bigint, form: Form): Promise<void> {
+  private async showKey({ id: accountId }: Account, id: bigint, form: Form): Promise<Answer> {
     const shown = await this.shownKey.execute({ id, accountId });
-    const status = form === EMPTY_FORM ? 200 : REFUSED;
     const now = this.clock.now();
     const deprecated = hasEnded(shown.key, now) ? [] : deprecatedUses(shown.operations, now);
-    await this.pages.show(reply, 'key', { ...form, ...shown, deprecated, now }, status);
+    return page('key', { ...form, ...shown, deprecated });
   }
 
-  private async setDisabled(reply: FastifyReply, account: Account, text: string, isDisabled: boolean): Promise<void> {
-    const { id } = await this.find(account, text);
+  private async setDisabled(account: Account, id: bigint, isDisabled: boolean): Promise<Answer> {
+    const key = await this.find(account, id);
     let notice: Notice = isDisabled ? 'key-disabled' : 'key-enabled';
     try {
-      await this.disableKey.execute({ id, accountId: account.id, isDisabled });
+      await this.disableKey.execute({ id: key.id, accountId: account.id, isDisabled });
     } catch (error) {
       if (!isNotFound(error)) throw error;
       notice = 'key-not-changed';
     }
-    redirect(reply, `/keys/${id}`, notice);
+    return redirect(`/keys/${id}`, notice);
   }
 
-  private async find({ id: accountId }: Account, text: string): Promise<ApiKey> {
-    return (await this.shownKey.execute({ id: idFrom(text), accountId })).key;
+  private async find({ id: accountId }: Account, id: bigint): Promise<ApiKey> {
+    return (await this.shownKey.execute({ id, accountId })).key;
   }
 }
 

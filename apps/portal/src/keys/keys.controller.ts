@@ -16,12 +16,11 @@ import {
   int64From,
 } from '@adoption-store/domain';
 import { deprecatedUses } from '@adoption-store/web';
-import { Body, Controller, Get, Inject, Post, Query, Res } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import { Body, Controller, Get, Inject, Post, Query } from '@nestjs/common';
 import { CLOCK } from '../http/clock.js';
 import { checkedScopes, EMPTY_FORM, fields, problemsOf, wholeNumber } from '../http/forms.js';
 import { address, filterFrom, oneOf, pagingOf, placeFrom } from '../http/lists.js';
-import { Pages, REFUSED } from '../http/pages.js';
+import { type Answer, page, redirect } from '../http/pages.js';
 import { SignedIn } from '../http/signed-in.guard.js';
 import type { Form } from '../views.js';
 import { FormOnce } from './form-once.js';
@@ -39,17 +38,10 @@ const LISTS: Readonly<Record<string, readonly [name: string, states: readonly Ke
   all: ['All', KEY_STATES],
 };
 
-/** The form for a new key, below a list. */
-interface ShownForm {
-  readonly form: Form;
-  readonly checked: readonly Scope[];
-}
-
 /** The list of a person's keys, and the form for a new one. */
 @Controller('keys')
 export class KeysController {
   constructor(
-    private readonly pages: Pages,
     private readonly formOnce: FormOnce,
     private readonly shownKeys: ShowKeys,
     private readonly issueKey: IssueKey,
@@ -57,17 +49,12 @@ export class KeysController {
   ) {}
 
   @Get()
-  async show(@Res() reply: FastifyReply, @SignedIn() account: Account, @Query() query: unknown): Promise<void> {
-    await this.showKeys(reply, account, query, { form: EMPTY_FORM, checked: offeredTo(account) });
+  async show(@SignedIn() account: Account, @Query() query: unknown): Promise<Answer> {
+    return this.showKeys(account, query, { ...EMPTY_FORM, checked: offeredTo(account) });
   }
 
   @Post()
-  async issue(
-    @Res() reply: FastifyReply,
-    @SignedIn() account: Account,
-    @Query() query: unknown,
-    @Body() body: unknown,
-  ): Promise<void> {
+  async issue(@SignedIn() account: Account, @Query() query: unknown, @Body() body: unknown): Promise<Answer> {
     const values = fields(body, 'name', 'expiresIn');
     const offered = offeredTo(account);
     const checked = checkedScopes(body).filter((scope) => offered.includes(scope));
@@ -79,7 +66,7 @@ export class KeysController {
           if (checked.length === 0) throw invalid('scopes', 'must be at least one');
         },
       });
-      if (!(await this.formOnce.isFirst(reply, account))) return;
+      if (!(await this.formOnce.isFirst(body, account))) return redirect('/keys', 'form-sent-before');
       const issued = await this.issueKey.execute({
         accountId: account.id,
         credentialVersion: account.credentialVersion,
@@ -88,54 +75,45 @@ export class KeysController {
         scopes: checked.length === offered.length ? undefined : checked,
         expiresAt: days === undefined ? undefined : later(this.clock.now(), days * DAY),
       });
-      await this.pages.show(reply, 'new-key', issued);
+      return page('new-key', issued);
     } catch (error) {
-      const problems = problemsOf(error, { name: 'name', expiresIn: 'expiresIn', scopes: 'scopes' });
-      await this.showKeys(reply, account, query, { form: { values, problems }, checked });
+      const problems = problemsOf(error, 'name', 'expiresIn', 'scopes');
+      return this.showKeys(account, query, { values, problems, checked });
     }
   }
 
   private async showKeys(
-    reply: FastifyReply,
     account: Account,
     query: unknown,
-    { form, checked }: ShownForm,
-  ): Promise<void> {
-    const filter = filterFrom(query, { state: oneOf('state', Object.keys(LISTS)), name: searchText });
+    form: Form & { readonly checked: readonly Scope[] },
+  ): Promise<Answer> {
+    const filter = filterFrom(query, { state: oneOf(Object.keys(LISTS)), name: searchText });
     const { state = 'current', name } = filter.wanted ?? {};
     const place = placeFrom(query, keyId);
-    const [, states] = LISTS[state] ?? [];
-    const page = await this.shownKeys.execute({
+    const states = filter.wanted === undefined ? [] : LISTS[state]?.[1];
+    const { items, bans, operations, ...around } = await this.shownKeys.execute({
       accountId: account.id,
-      states: filter.wanted === undefined ? [] : states,
+      states,
       name,
       ...place,
     });
     const now = this.clock.now();
-    const uses = [...page.operations].map(([id, operations]) => [id, deprecatedUses(operations, now)] as const);
-    const deprecated = new Map(uses.filter(([, each]) => each.length > 0));
+    const uses = [...operations].map(([id, each]) => [id, deprecatedUses(each, now)] as const);
     const given = { ...filter.form.values, name };
-    await this.pages.show(
-      reply,
-      'keys',
-      {
-        ...form,
-        items: page.items,
-        bans: page.bans,
-        deprecated,
-        filter: filter.form,
-        tabs: Object.entries(LISTS).map(([each, [title]]) => ({
-          name: title,
-          address: address('/keys', { ...given, state: each }),
-          isCurrent: filter.wanted !== undefined && each === state,
-        })),
-        paging: pagingOf('/keys', given, place, page),
-        offered: offeredTo(account),
-        checked,
-        now,
-      },
-      form === EMPTY_FORM && filter.wanted !== undefined ? 200 : REFUSED,
-    );
+    return page('keys', {
+      ...form,
+      items,
+      bans,
+      deprecated: new Map(uses.filter(([, each]) => each.length > 0)),
+      filter: filter.form,
+      tabs: Object.entries(LISTS).map(([each, [title]]) => ({
+        name: title,
+        address: address('/keys', { ...given, state: each }),
+        isCurrent: filter.wanted !== undefined && each === state,
+      })),
+      paging: pagingOf('/keys', given, place, around),
+      offered: offeredTo(account),
+    });
   }
 }
 

@@ -6,41 +6,30 @@ import {
   type MessagePlace,
   ShowMessages,
 } from '@adoption-store/domain';
-import { Controller, Get, Param, Query, Res } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import { Controller, Get, Param, Query } from '@nestjs/common';
 import { pagingOf, placeFrom } from '../http/lists.js';
-import { Pages } from '../http/pages.js';
+import { type Answer, page } from '../http/pages.js';
 import { SignedIn } from '../http/signed-in.guard.js';
 
 /** The account's own messages to the store, to read: the API sends them. */
 @Controller('messages')
 export class MessagesController {
   constructor(
-    private readonly pages: Pages,
     private readonly shownMessages: ShowMessages,
     private readonly getMessage: GetMessage,
   ) {}
 
   @Get()
-  async show(
-    @Res() reply: FastifyReply,
-    @SignedIn() { id: accountId }: Account,
-    @Query() query: unknown,
-  ): Promise<void> {
+  async show(@SignedIn() { id: accountId }: Account, @Query() query: unknown): Promise<Answer> {
     const place = placeFrom(query, messagePlace);
-    const page = await this.shownMessages.execute({ accountId, ...place });
-    const paging = pagingOf('/messages', {}, place, page, ({ createdAt, id }) => `${createdAt}-${id}`);
-    await this.pages.show(reply, 'messages', { messages: page.items, paging });
+    const { items: messages, ...around } = await this.shownMessages.execute({ accountId, ...place });
+    const paging = pagingOf('/messages', {}, place, around, ({ createdAt, id }) => `${createdAt}-${id}`);
+    return page('messages', { messages, paging });
   }
 
   @Get(':id')
-  async showOne(
-    @Res() reply: FastifyReply,
-    @SignedIn() { id: accountId }: Account,
-    @Param('id') id: string,
-  ): Promise<void> {
-    const message = await this.getMessage.execute({ accountId, id });
-    await this.pages.show(reply, 'message', { message });
+  async showOne(@SignedIn() { id: accountId }: Account, @Param('id') id: string): Promise<Answer> {
+    return page('message', { message: await this.getMessage.execute({ accountId, id }) });
   }
 }
 

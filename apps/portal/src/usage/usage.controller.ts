@@ -1,10 +1,8 @@
-import { type Account, type ApiKeyId, type Clock, ShowRefusals, ShowUsage } from '@adoption-store/domain';
-import { Controller, Get, Inject, NotFoundException, Query, Res } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
-import { CLOCK } from '../http/clock.js';
+import { type Account, type ApiKeyId, ShowRefusals, ShowUsage } from '@adoption-store/domain';
+import { Controller, Get, NotFoundException, Query } from '@nestjs/common';
 import { fields, wholeNumber } from '../http/forms.js';
-import { filterFrom, int64 } from '../http/lists.js';
-import { Pages } from '../http/pages.js';
+import { address, filterFrom, int64 } from '../http/lists.js';
+import { type Answer, page } from '../http/pages.js';
 import { Public, SignedIn } from '../http/signed-in.guard.js';
 
 /** Refused requests on a page. */
@@ -14,51 +12,41 @@ const PAGE_SIZE = 25;
 @Controller()
 export class UsageController {
   constructor(
-    private readonly pages: Pages,
     private readonly showUsage: ShowUsage,
     private readonly showRefusals: ShowRefusals,
-    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   @Get('usage')
-  async usage(
-    @Res() reply: FastifyReply,
-    @SignedIn() { id: accountId }: Account,
-    @Query() query: unknown,
-  ): Promise<void> {
-    const { key } = wantedOf(query, { key: int64('key') });
-    const usage = await this.showUsage.execute({ accountId, keyId: key as ApiKeyId | undefined });
-    await this.pages.show(reply, 'usage', { usage, now: this.clock.now() });
+  async usage(@SignedIn() { id: accountId }: Account, @Query() query: unknown): Promise<Answer> {
+    const { key } = wantedOf(query, { key: int64 });
+    return page('usage', {
+      usage: await this.showUsage.execute({ accountId, keyId: key as ApiKeyId | undefined }),
+    });
   }
 
   @Get('refusals')
-  async refusals(
-    @Res() reply: FastifyReply,
-    @SignedIn() { id: accountId }: Account,
-    @Query() query: unknown,
-  ): Promise<void> {
-    const { request: asked = '' } = wantedOf(query, { request: String });
-    const page = wholeNumber(fields(query, 'page').page, 1, 100) ?? 1;
-    const all = await this.showRefusals.execute({ accountId, requestId: asked === '' ? undefined : asked });
-    const addressOf = (other: number) =>
-      `/refusals?${String(new URLSearchParams({ request: asked, page: `${other}` }))}`;
-    await this.pages.show(reply, 'refusals', {
-      refusals: all.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE),
-      asked,
-      newer: page > 1 ? addressOf(page - 1) : undefined,
-      older: all.length > page * PAGE_SIZE ? addressOf(page + 1) : undefined,
+  async refusals(@SignedIn() { id: accountId }: Account, @Query() query: unknown): Promise<Answer> {
+    const { request: requestId } = wantedOf(query, { request: String });
+    const number = wholeNumber(fields(query, 'page').page, 1, 100) ?? 1;
+    const all = await this.showRefusals.execute({ accountId, requestId });
+    const addressOf = (other: number) => address('/refusals', { request: requestId, page: String(other) });
+    return page('refusals', {
+      refusals: all.slice((number - 1) * PAGE_SIZE, number * PAGE_SIZE),
+      asked: requestId ?? '',
+      newer: number > 1 ? addressOf(number - 1) : undefined,
+      older: all.length > number * PAGE_SIZE ? addressOf(number + 1) : undefined,
     });
   }
 
   @Get('plan')
-  async plan(@Res() reply: FastifyReply): Promise<void> {
-    await this.pages.show(reply, 'plan', {});
+  plan(): Answer {
+    return page('plan', {});
   }
 
   @Get('quickstart')
   @Public()
-  async quickstart(@Res() reply: FastifyReply): Promise<void> {
-    await this.pages.show(reply, 'quickstart', {});
+  quickstart(): Answer {
+    return page('quickstart', {});
   }
 }
 

@@ -5,10 +5,8 @@ import { AfterAnswer } from '../http/after-answer.js';
 import { Devices } from '../http/devices.js';
 import { EMPTY_FORM, fields, NO_ADDRESS, problemsOf } from '../http/forms.js';
 import { CountsAs, FormThrottlerGuard } from '../http/form-throttler.guard.js';
-import { redirect } from '../http/notices.js';
-import { Pages, REFUSED } from '../http/pages.js';
+import { type Answer, page, redirect } from '../http/pages.js';
 import { Public } from '../http/signed-in.guard.js';
-import type { Form } from '../views.js';
 
 const SPENT = {
   problems: { token: 'This link is unknown, too old or was used before.' },
@@ -20,7 +18,6 @@ const SPENT = {
 @Controller()
 export class ResetController {
   constructor(
-    private readonly pages: Pages,
     private readonly devices: Devices,
     private readonly throttler: FormThrottlerGuard,
     private readonly afterAnswer: AfterAnswer,
@@ -29,50 +26,44 @@ export class ResetController {
   ) {}
 
   @Get('forgotten-password')
-  async showForgotten(@Res() reply: FastifyReply): Promise<void> {
+  showForgotten(): Answer {
     this.checkAvailable();
-    await this.pages.show(reply, 'forgotten-password', { ...EMPTY_FORM, isSent: false });
+    return page('forgotten-password', { ...EMPTY_FORM, isSent: false });
   }
 
   @Post('forgotten-password')
   @CountsAs('reset')
-  async takeForgotten(@Res() reply: FastifyReply, @Body() body: unknown): Promise<void> {
+  takeForgotten(@Body() body: unknown): Answer {
     this.checkAvailable();
-    const { email } = fields(body, 'email');
-    if (!isEmailAddress(email)) {
-      const form = { values: { email }, problems: { email: NO_ADDRESS }, isSent: false };
-      await this.pages.show(reply, 'forgotten-password', form, REFUSED);
-      return;
+    const values = fields(body, 'email');
+    if (!isEmailAddress(values.email)) {
+      return page('forgotten-password', { values, problems: { email: NO_ADDRESS }, isSent: false });
     }
     // The work takes longer if there is an account, so the response doesn't wait for it.
-    this.afterAnswer.take('a password reset', () => this.requestPasswordReset.execute({ email }));
-    await this.pages.show(reply, 'forgotten-password', { values: { email }, problems: {}, isSent: true });
+    this.afterAnswer.take('a password reset', () => this.requestPasswordReset.execute(values));
+    return page('forgotten-password', { values, problems: {}, isSent: true });
   }
 
   @Get('reset-password')
-  async showReset(@Res() reply: FastifyReply): Promise<void> {
+  showReset(): Answer {
     this.checkAvailable();
-    await this.pages.show(reply, 'reset-password', EMPTY_FORM);
+    return page('reset-password', EMPTY_FORM);
   }
 
   @Post('reset-password')
-  async takeReset(@Res() reply: FastifyReply, @Body() body: unknown): Promise<void> {
+  async takeReset(@Res({ passthrough: true }) reply: FastifyReply, @Body() body: unknown): Promise<Answer> {
     this.checkAvailable();
     const { token, password } = fields(body, 'token', 'password');
     let account: Account | undefined;
-    let form: Pick<Form, 'problems' | 'links'> = SPENT;
     try {
       account = await this.resetPassword.execute({ token: token.trim(), password });
     } catch (error) {
-      form = { problems: problemsOf(error, { password: 'password' }) };
+      return page('reset-password', { values: { token }, problems: problemsOf(error, 'password') });
     }
-    if (account === undefined) {
-      await this.pages.show(reply, 'reset-password', { values: { token }, ...form }, REFUSED);
-      return;
-    }
+    if (account === undefined) return page('reset-password', { values: { token }, ...SPENT });
     await this.throttler.clear(account);
     this.devices.remember(reply, account);
-    redirect(reply, '/sign-in', 'password-reset');
+    return redirect('/sign-in', 'password-reset');
   }
 
   private checkAvailable(): void {

@@ -4,8 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Devices } from '../http/devices.js';
 import { EMPTY_FORM, fields, NO_ADDRESS, problemsOf } from '../http/forms.js';
 import { CountsAs, FormThrottlerGuard } from '../http/form-throttler.guard.js';
-import { redirect } from '../http/notices.js';
-import { Pages, REFUSED } from '../http/pages.js';
+import { type Answer, page, redirect } from '../http/pages.js';
 import { Sessions } from '../http/sessions.js';
 import { Public, takeWantedPage } from '../http/signed-in.guard.js';
 import type { Problems } from '../views.js';
@@ -23,7 +22,6 @@ const TAKEN = {
 @Controller()
 export class SignInController {
   constructor(
-    private readonly pages: Pages,
     private readonly sessions: Sessions,
     private readonly devices: Devices,
     private readonly throttler: FormThrottlerGuard,
@@ -32,13 +30,12 @@ export class SignInController {
   ) {}
 
   @Get('sign-up')
-  async showSignUp(@Res() reply: FastifyReply): Promise<void> {
-    if (reply.request.account === undefined) await this.pages.show(reply, 'sign-up', EMPTY_FORM);
-    else redirect(reply, '/keys');
+  showSignUp(@Req() { account }: FastifyRequest): Answer {
+    return account === undefined ? page('sign-up', EMPTY_FORM) : redirect('/keys');
   }
 
   @Post('sign-up')
-  async takeSignUp(@Res() reply: FastifyReply, @Body() body: unknown): Promise<void> {
+  async takeSignUp(@Res({ passthrough: true }) reply: FastifyReply, @Body() body: unknown): Promise<Answer> {
     const { email, password } = fields(body, 'email', 'password');
     try {
       const account = await this.signUp.execute({ email, password });
@@ -46,47 +43,44 @@ export class SignInController {
       this.devices.remember(reply, account);
     } catch (error) {
       const isTaken = error instanceof DomainError && error.code === 'email_taken';
-      const form = isTaken ? TAKEN : { problems: problemsOf(error, { email: 'email', password: 'password' }) };
-      await this.pages.show(reply, 'sign-up', { values: { email }, ...form }, REFUSED);
-      return;
+      const form = isTaken ? TAKEN : { problems: problemsOf(error, 'email', 'password') };
+      return page('sign-up', { values: { email }, ...form });
     }
-    redirect(reply, '/keys', 'signed-up');
+    return redirect('/keys', 'signed-up');
   }
 
   @Get('sign-in')
-  async showSignIn(@Res() reply: FastifyReply): Promise<void> {
-    if (reply.request.account === undefined) await this.pages.show(reply, 'sign-in', EMPTY_FORM);
-    else redirect(reply, '/keys');
+  showSignIn(@Req() { account }: FastifyRequest): Answer {
+    return account === undefined ? page('sign-in', EMPTY_FORM) : redirect('/keys');
   }
 
   @Post('sign-in')
   @CountsAs('sign-in')
-  async takeSignIn(@Res() reply: FastifyReply, @Body() body: unknown): Promise<void> {
+  async takeSignIn(@Res({ passthrough: true }) reply: FastifyReply, @Body() body: unknown): Promise<Answer> {
     const { email, password } = fields(body, 'email', 'password');
     const account = await this.signIn.execute({ email, password });
     if (account === undefined) {
       const problems: Problems = isEmailAddress(email) ? { form: WRONG } : { email: NO_ADDRESS };
-      await this.pages.show(reply, 'sign-in', { values: { email }, problems }, REFUSED);
-      return;
+      return page('sign-in', { values: { email }, problems });
     }
     await this.throttler.forgive(reply.request);
     await this.sessions.begin(reply, account);
     this.devices.remember(reply, account);
-    redirect(reply, takeWantedPage(reply));
+    return redirect(takeWantedPage(reply));
   }
 
   /** For the script that warns of the end of the session: the request itself makes it last longer. */
   @Get('session')
-  async showSession(@Req() { sessionTimes }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    if (sessionTimes === undefined) await reply.code(401).send();
-    else await reply.send({ left: sessionTimes.left, most: sessionTimes.most });
+  showSession(@Req() { sessionTimes }: FastifyRequest): Answer {
+    if (sessionTimes === undefined) return (reply) => reply.code(401).send();
+    return (reply) => reply.send({ left: sessionTimes.left, most: sessionTimes.most });
   }
 
   // A refused sign-out would leave the session open.
   @Post('sign-out')
   @CountsAs('uncounted')
-  async signOut(@Res() reply: FastifyReply): Promise<void> {
+  async signOut(@Res({ passthrough: true }) reply: FastifyReply): Promise<Answer> {
     await this.sessions.end(reply);
-    redirect(reply, '/', 'signed-out');
+    return redirect('/', 'signed-out');
   }
 }
