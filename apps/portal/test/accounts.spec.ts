@@ -337,7 +337,7 @@ describe('a wrong password', () => {
     const visitor = await portal.signedUp();
     const statuses = await times(12, async (index) => {
       await visitor.get('/account');
-      const form = index % 2 === 0 ? { current: WRONG, password: NEXT } : { password: WRONG };
+      const form = index % 2 === 0 ? { current: WRONG, next: NEXT } : { password: WRONG };
       return (await visitor.post(index % 2 === 0 ? '/account/password' : '/account/close', form)).status;
     });
     expect(statuses).toEqual(tenJudged(12));
@@ -380,7 +380,7 @@ describe('no visitor locks another out', () => {
     portal.clock.advance(366 * DAY);
     const elsewhere = portal.visitor();
     expect(await signIn(elsewhere, changed.email, PASSWORD)).toBe(303);
-    await elsewhere.fillIn('/account/password', { current: PASSWORD, password: NEXT });
+    await elsewhere.fillIn('/account/password', { current: PASSWORD, next: NEXT });
     for (const { email } of [early, changed]) await times(10, () => guess(email));
     expect(await signIn(early, early.email, PASSWORD)).toBe(429);
     expect(await signIn(changed, changed.email, NEXT)).toBe(429);

@@ -286,7 +286,7 @@ describe('a key', () => {
     lines.length = 0;
     const visitor = await portal.signedUp();
     const key = await visitor.issueKey();
-    await visitor.fillIn('/account/password', { current: 'wrong wrong wrong', password: 'next next next' });
+    await visitor.fillIn('/account/password', { current: 'wrong wrong wrong', next: 'next next next' });
     await visitor.get(`/nowhere?key=${key}`);
     const text = lines.join('');
     expect(text).toContain('"route":"/account/password"');

@@ -32,7 +32,7 @@ const ENDS = {
   'by a password that was changed elsewhere': async ({ email }: Person) => {
     const other = portal.visitor();
     await other.fillIn('/sign-in', { email, password: PASSWORD });
-    await other.fillIn('/account/password', { current: PASSWORD, password: NEXT });
+    await other.fillIn('/account/password', { current: PASSWORD, next: NEXT });
   },
 };
 
@@ -68,7 +68,7 @@ describe('after its session has ended', () => {
     const person = await portal.signedUp();
     const linkIn = ({ text }: Answer) => /data-when="over" href="([^"]*)"/.exec(text)?.[1];
     expect(linkIn(await person.get('/catalogue?status=sold'))).toBe('/catalogue?status=sold');
-    expect(linkIn(await person.fillIn('/account/password', { current: 'wrong', password: PASSWORD }))).toBe('/account');
+    expect(linkIn(await person.fillIn('/account/password', { current: 'wrong', next: PASSWORD }))).toBe('/account');
     expect(linkIn(await person.get('//evil.example/keys'))).toBe('/');
   });
 });
@@ -97,8 +97,7 @@ describe('what ends sessions', () => {
   const ENDS = {
     'signing out': (person: Person) => person.post('/sign-out'),
     'signing out everywhere': (person: Person) => person.post('/account/sign-out-everywhere'),
-    'changing the password': (person: Person) =>
-      person.post('/account/password', { current: PASSWORD, password: NEXT }),
+    'changing the password': (person: Person) => person.post('/account/password', { current: PASSWORD, next: NEXT }),
     'resetting the password': async ({ email }: Person) => {
       const owner = portal.visitor();
       await portal.application.requestPasswordReset.execute({ email });
@@ -140,7 +139,7 @@ describe('what ends sessions', () => {
       second.get('/account'),
       third.get('/plan'),
       form.post('/keys', { name: 'laptop', scopes: 'pets:read' }),
-      password.post('/account/password', { current: 'the wrong pass phrase', password: NEXT }),
+      password.post('/account/password', { current: 'the wrong pass phrase', next: NEXT }),
       kind.startsWith('signing out')
         ? undefined
         : signingIn.post('/sign-in', { email: person.email, password: PASSWORD }),

@@ -61,12 +61,13 @@ export class AccountController {
     @SignedIn() { id: accountId }: Account,
     @Body() body: unknown,
   ): Promise<Answer> {
-    const { current, password: next } = fields(body, 'current', 'password');
+    const { current, next } = fields(body, 'current', 'next');
     let changed: Account | undefined;
     try {
       changed = await this.changePassword.execute({ accountId, current, next });
     } catch (error) {
-      return refused('password', problemsOf(error, 'current', 'password'));
+      const { password, ...others } = problemsOf(error, 'current', 'password');
+      return refused('password', { ...others, ...(password !== undefined && { next: password }) });
     }
     if (changed === undefined) return refused('password', { current: WRONG });
     await this.throttler.forgive(reply.request);
