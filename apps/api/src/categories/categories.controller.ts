@@ -9,10 +9,16 @@ import { Operation } from '../http/operation.js';
 import { addPageHeaders } from '../http/pages.js';
 import { page } from '../http/schema.js';
 import { ValidQuery } from '../http/valid-query.decorator.js';
-import { categoryJson, CategoryId, CATS } from './category.schema.js';
+import {
+  categoryJson,
+  CategoryId,
+  categoryTag,
+  CATS,
+  NewCategoryBody,
+  presentCategories,
+  presentCategory,
+} from './category.schema.js';
 import { CATEGORIES_CURSOR, ListCategoriesQuery } from './list-categories.query.js';
-import { NewCategoryBody } from './new-category.body.js';
-import { categoryTag, presentCategories, presentCategory } from './present-category.js';
 
 @Controller()
 export class CategoriesController {
@@ -41,7 +47,7 @@ export class CategoriesController {
   ): Promise<string> {
     const { items, next } = await this.listCategories.execute(query);
     const body = presentCategories(items);
-    addPageHeaders(request, reply, { address: this.url(request), query, resource: CATEGORIES_CURSOR, body, next });
+    addPageHeaders(request, reply, { address: this.url(request), resource: CATEGORIES_CURSOR, body, next });
     return body;
   }
 
