@@ -49,7 +49,7 @@ export class AnimalsController {
   ): Promise<Buffer> {
     const { items, next } = await this.listAnimals.execute(query);
     const body = presentAnimals(items);
-    addPageHeaders(request, reply, { address: this.url(request), resource: ANIMALS_CURSOR, body, next });
+    addPageHeaders(request, reply, { origin: this.context.origin(request), resource: ANIMALS_CURSOR, body, next });
     return body;
   }
 
@@ -71,7 +71,7 @@ export class AnimalsController {
   ): Promise<string> {
     return this.idempotency.once(request, reply, async (transaction) => {
       const animal = await this.addAnimal.execute(body, transaction);
-      return { body: presentAnimal(animal), location: `${this.url(request)}/${animal.id}` };
+      return { body: presentAnimal(animal), location: `${this.context.origin(request)}/v1/pets/${animal.id}` };
     });
   }
 
@@ -128,9 +128,5 @@ export class AnimalsController {
   })
   async withdraw(@PetId() id: bigint, @IfMatch() versions: readonly string[] | undefined): Promise<void> {
     await this.withdrawAnimal.execute({ id, versions });
-  }
-
-  private url(request: FastifyRequest): string {
-    return `${this.context.origin(request)}/v1/pets`;
   }
 }

@@ -47,7 +47,7 @@ export class CategoriesController {
   ): Promise<string> {
     const { items, next } = await this.listCategories.execute(query);
     const body = presentCategories(items);
-    addPageHeaders(request, reply, { address: this.url(request), resource: CATEGORIES_CURSOR, body, next });
+    addPageHeaders(request, reply, { origin: this.context.origin(request), resource: CATEGORIES_CURSOR, body, next });
     return body;
   }
 
@@ -69,7 +69,10 @@ export class CategoriesController {
   ): Promise<string> {
     return this.idempotency.once(request, reply, async (transaction) => {
       const category = await this.addCategory.execute(body, transaction);
-      return { body: presentCategory(category), location: `${this.url(request)}/${category.id}` };
+      return {
+        body: presentCategory(category),
+        location: `${this.context.origin(request)}/v1/categories/${category.id}`,
+      };
     });
   }
 
@@ -117,7 +120,7 @@ export class CategoriesController {
     const versions = isOnlyIfNone(request) ? 'none' : there;
     const { category, isNew } = await this.nameCategory.execute({ id, name, versions });
     reply.header('etag', categoryTag(category));
-    if (isNew) reply.code(201).header('location', `${this.url(request)}/${id}`);
+    if (isNew) reply.code(201).header('location', `${this.context.origin(request)}/v1/categories/${id}`);
     return presentCategory(category);
   }
 
@@ -132,9 +135,5 @@ export class CategoriesController {
   })
   async remove(@CategoryId() id: bigint, @IfMatch() versions: readonly string[] | undefined): Promise<void> {
     await this.removeCategory.execute({ id, versions });
-  }
-
-  private url(request: FastifyRequest): string {
-    return `${this.context.origin(request)}/v1/categories`;
   }
 }

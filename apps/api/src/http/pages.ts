@@ -22,8 +22,8 @@ export function decodeCursor(resource: string, cursor: unknown): bigint | undefi
 export const EXAMPLE_CURSOR = encodeCursor('pets', 2n);
 
 interface ListPage {
-  /** The address of the list, without its query. */
-  readonly address: string;
+  /** The base of the link (`ApiContext.origin`). */
+  readonly origin: string;
   /** The kind of the items, which their cursors name. */
   readonly resource: string;
   readonly body: string | Buffer;
@@ -39,9 +39,9 @@ export function addPageHeaders(request: FastifyRequest, reply: FastifyReply, pag
 }
 
 /** The request's own query, with another cursor. Every parameter in it has been validated. */
-function nextPageLink({ url }: FastifyRequest, { address, resource }: ListPage, next: bigint): string {
+function nextPageLink({ url, routeOptions }: FastifyRequest, { origin, resource }: ListPage, next: bigint): string {
   const query = new URLSearchParams(queryOf(url));
   query.delete('cursor');
   query.append('cursor', encodeCursor(resource, next));
-  return `<${address}?${query.toString()}>; rel="next"`;
+  return `<${origin}${routeOptions.url}?${query.toString()}>; rel="next"`;
 }

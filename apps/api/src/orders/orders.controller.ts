@@ -39,7 +39,7 @@ export class OrdersController {
     const accountId = request.caller.account.id;
     const { items, next } = await this.listOrders.execute({ accountId, limit, status, after });
     const body = presentOrders(items);
-    addPageHeaders(request, reply, { address: this.url(request), resource: ORDERS_CURSOR, body, next });
+    addPageHeaders(request, reply, { origin: this.context.origin(request), resource: ORDERS_CURSOR, body, next });
     return body;
   }
 
@@ -63,7 +63,7 @@ export class OrdersController {
     return this.idempotency.once(request, reply, async (transaction) => {
       const input = { accountId: request.caller.account.id, animalId: petId };
       const order = await this.placeOrder.execute(input, transaction);
-      return { body: presentOrder(order), location: `${this.url(request)}/${order.id}` };
+      return { body: presentOrder(order), location: `${this.context.origin(request)}/v1/store/orders/${order.id}` };
     });
   }
 
@@ -116,9 +116,5 @@ export class OrdersController {
     return this.idempotency.once(request, reply, async (transaction) => ({
       body: presentOrder(await this.cancelOrder.execute({ accountId: request.caller.account.id, id }, transaction)),
     }));
-  }
-
-  private url(request: FastifyRequest): string {
-    return `${this.context.origin(request)}/v1/store/orders`;
   }
 }
