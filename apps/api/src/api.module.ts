@@ -3,14 +3,13 @@ import { UseCasesModule } from '@adoption-store/web';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { ThrottlerModule } from '@nestjs/throttler';
-import { AddressLimits } from './http/address-limits.js';
 import { ApiContext } from './http/api-context.js';
 import { BearerAuthGuard } from './accounts/bearer-auth.guard.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { CategoriesController } from './categories/categories.controller.js';
 import { Idempotency } from './idempotency/idempotency.js';
 import { PlanThrottlerGuard } from './limits/plan-throttler.guard.js';
-import { RequestLimits } from './limits/request-limits.js';
+import { RequestLimits } from './http/request-limits.js';
 import { operationsOf } from './http/operation.js';
 import { RequestFormGuard } from './http/request-form.guard.js';
 import { RouteTable } from './http/route-table.js';
@@ -46,7 +45,6 @@ export class ApiModule {
         { provide: ApiContext, useValue: context },
         { provide: RouteTable, useValue: routes },
         { provide: RequestLimits, useValue: limits },
-        { provide: AddressLimits, useExisting: RequestLimits },
         Idempotency,
         // The order matters: authentication, the limits, the scope, the request itself.
         { provide: APP_GUARD, useClass: BearerAuthGuard },

@@ -18,7 +18,7 @@ import type { ParserError } from './http/parser-errors.js';
 import { addRequestHooks } from './http/request-hooks.js';
 import { RequestRecorder } from './http/request-recorder.js';
 import { routableUrl } from './http/request-target.js';
-import { RequestLimits } from './limits/request-limits.js';
+import { RequestLimits } from './http/request-limits.js';
 import { RouteTable } from './http/route-table.js';
 import { SocketRefusals } from './http/socket-refusals.js';
 import { AccessLog } from './http/access-log.js';

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import 'reflect-metadata';
 import { OPERATIONS } from './api.module.js';
 import { descriptionText } from './openapi/description.js';
-import { readmeRows } from './openapi/readme-rows.js';
+import { readmeRows } from './openapi/operations.js';
 
 // From dist, for `npm run openapi`.
 writeFileSync(new URL('../openapi.json', import.meta.url), descriptionText(OPERATIONS));

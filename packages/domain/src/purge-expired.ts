@@ -1,15 +1,7 @@
-import type { AccountMailQueue } from './accounts/account-mail-queue.js';
-import type { ApiKeyRepository } from './accounts/api-key-repository.js';
-import type { AttemptCounter } from './accounts/attempt-counter.js';
-import type { CredentialRepository } from './accounts/credential-repository.js';
 import { ANSWER_TTL } from './idempotency/answer-once.js';
-import type { IdempotencyRecords } from './idempotency/idempotency-records.js';
-import { type Clock, DAY, HOUR, later } from './kernel/clock.js';
-import type { MessageQueue } from './messages/message-queue.js';
-import type { RequestCounter } from './quotas/request-counter.js';
-import type { RequestRecords } from './quotas/request-records.js';
+import { DAY, HOUR, type Instant, later } from './kernel/clock.js';
+import type { Ports } from './ports.js';
 import { HOURS_SHOWN } from './quotas/show-usage.js';
-import type { SessionRepository } from './sessions/session-repository.js';
 
 /**
  * How long daily usage is kept: a year and a month, so that a month can be compared with the same month of the year
@@ -25,58 +17,35 @@ const PAST_KEY_TTL = USAGE_TTL;
 /** How long a sent or failed message is kept, counted from its creation. */
 export const DEFAULT_MESSAGE_RETENTION = 90 * DAY;
 
-export const PURGED_KINDS = [
-  'counts',
-  'answers',
-  'resets',
-  'mails',
-  'attempts',
-  'sessions',
-  'usage',
-  'hours',
-  'refusals',
-  'messages',
-  'keys',
-] as const;
-export type PurgedKind = (typeof PURGED_KINDS)[number];
+/** Deletes the expired records of one kind. Returns their number. */
+type Purger = (ports: Ports, now: Instant, messageRetention: number) => Promise<number>;
 
-interface PurgedPorts {
-  readonly requests: RequestCounter;
-  readonly idempotency: IdempotencyRecords;
-  readonly credentials: CredentialRepository;
-  readonly accountMails: AccountMailQueue;
-  readonly attempts: AttemptCounter;
-  readonly sessions: SessionRepository;
-  readonly requestRecords: RequestRecords;
-  readonly messages: MessageQueue;
-  readonly apiKeys: ApiKeyRepository;
-  readonly clock: Clock;
-}
+const PURGERS = {
+  counts: ({ requests }, now) => requests.purge(now),
+  answers: ({ idempotency }, now) => idempotency.purge(later(now, -ANSWER_TTL)),
+  resets: ({ credentials }, now) => credentials.purgeLinks(now),
+  mails: ({ accountMails }, now) => accountMails.purge(now),
+  attempts: ({ attempts }, now) => attempts.purge(now),
+  sessions: ({ sessions }, now) => sessions.purge(now),
+  usage: ({ requestRecords }, now) => requestRecords.purgeUsage('day', later(now, -USAGE_TTL)),
+  hours: ({ requestRecords }, now) => requestRecords.purgeUsage('hour', later(now, -HOURLY_USAGE_TTL)),
+  refusals: ({ requestRecords }, now) => requestRecords.purgeRefusals(later(now, -REFUSAL_TTL)),
+  messages: ({ messages }, now, messageRetention) => messages.purge(later(now, -messageRetention)),
+  keys: ({ apiKeys }, now) => apiKeys.purge(later(now, -PAST_KEY_TTL)),
+} satisfies Readonly<Record<string, Purger>>;
+
+export type PurgedKind = keyof typeof PURGERS;
+export const PURGED_KINDS = Object.keys(PURGERS) as readonly PurgedKind[];
 
 /** Deletes expired records. Each kind is deleted separately, so that a failure with one doesn't stop the others. */
 export class PurgeExpired {
   constructor(
-    private readonly ports: PurgedPorts,
+    private readonly ports: Ports,
     private readonly messageRetention: number,
   ) {}
 
   /** Deletes the expired records of that kind. Returns their number. */
   async execute(kind: PurgedKind): Promise<number> {
-    const { ports, messageRetention } = this;
-    const now = ports.clock.now();
-    const purge: Readonly<Record<PurgedKind, () => Promise<number>>> = {
-      counts: () => ports.requests.purge(now),
-      answers: () => ports.idempotency.purge(later(now, -ANSWER_TTL)),
-      resets: () => ports.credentials.purgeLinks(now),
-      mails: () => ports.accountMails.purge(now),
-      attempts: () => ports.attempts.purge(now),
-      sessions: () => ports.sessions.purge(now),
-      usage: () => ports.requestRecords.purgeUsage('day', later(now, -USAGE_TTL)),
-      hours: () => ports.requestRecords.purgeUsage('hour', later(now, -HOURLY_USAGE_TTL)),
-      refusals: () => ports.requestRecords.purgeRefusals(later(now, -REFUSAL_TTL)),
-      messages: () => ports.messages.purge(later(now, -messageRetention)),
-      keys: () => ports.apiKeys.purge(later(now, -PAST_KEY_TTL)),
-    };
-    return purge[kind]();
+    return PURGERS[kind](this.ports, this.ports.clock.now(), this.messageRetention);
   }
 }

@@ -290,14 +290,6 @@ describe('a request counter in this process', () => {
       const saved = await ask(database.url, 'SELECT count(*)::int AS count FROM request_counts WHERE day_used = 777');
       expect(saved).toEqual([{ count: 2_500 }]);
     });
-
-    it('purges rows that lie more than a day ahead of the database’s clock', async () => {
-      await database.dataSource.query('TRUNCATE request_counts, key_bans');
-      await writeAhead(2 * DAY);
-      expect(await start().counter.purge(now)).toBe(2);
-      await writeAhead(HOUR);
-      expect(await start().counter.purge(now)).toBe(0);
-    });
   });
 
   describe('purges', () => {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Authenticate, type Caller, UnusableKey } from '@adoption-store/domain';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AddressLimits } from '../http/address-limits.js';
+import { RequestLimits } from '../http/request-limits.js';
 import { errorStatuses, HttpRefusal, isRefusal } from '../http/error-codes.js';
 import { isRepeated } from '../http/framing.js';
 
@@ -21,7 +21,7 @@ const CREDENTIALS = /^bearer (?=.{1,256}$)([A-Za-z0-9\-._~+/]+={0,2})$/i;
 export class BearerAuthGuard implements CanActivate {
   constructor(
     private readonly authenticate: Authenticate,
-    private readonly limits: AddressLimits,
+    private readonly limits: RequestLimits,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {

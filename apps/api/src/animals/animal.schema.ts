@@ -1,7 +1,18 @@
-import { type Animal, MAX_NAME_LENGTH, type NewAnimal, PET_STATUSES } from '@adoption-store/domain';
+import {
+  type Animal,
+  type AnimalChangeInput,
+  animalVersion,
+  MAX_NAME_LENGTH,
+  type NewAnimal,
+  type NewAnimalInput,
+  PET_STATUSES,
+  type PetStatus,
+} from '@adoption-store/domain';
+import { entityTag, sha256 } from '../http/conditions.js';
 import { pathId } from '../http/path-parameter.js';
 import { ResourceSchemas } from '../http/resource-schemas.js';
 import { type Described, exampleOf, int64, object, oneOf, openSet, schemaRef } from '../http/schema.js';
+import type { Given } from '../http/validation.js';
 
 export const PetId = pathId({ name: 'petId', description: 'Identifier of the animal.' });
 
@@ -48,3 +59,49 @@ export const animalSchemas = new ResourceSchemas({
 });
 
 export const animalJson = exampleOf('Pet', 'the animal');
+
+/** The body of POST /v1/pets. The domain validates the name. */
+export class NewAnimalBody implements Given<NewAnimalInput> {
+  @animalSchemas.field('NewPet')
+  readonly name!: string;
+
+  @animalSchemas.field('NewPet')
+  readonly categoryId!: bigint;
+
+  @animalSchemas.field('NewPet')
+  readonly status!: PetStatus | undefined;
+}
+
+/** The body of PATCH /v1/pets/{petId}: a JSON Merge Patch (RFC 7396). No field can be removed, so null is refused. */
+export class AnimalPatchBody implements Given<AnimalChangeInput> {
+  @animalSchemas.field('PetPatch')
+  readonly name!: string | undefined;
+
+  @animalSchemas.field('PetPatch')
+  readonly categoryId!: bigint | undefined;
+
+  @animalSchemas.field('PetPatch')
+  readonly status!: PetStatus | undefined;
+}
+
+const write = animalSchemas.serialiser('Pet');
+const writeAll = animalSchemas.listSerialiser('Pet');
+
+/** The JSON text of each page, so that requests that share a page also share its text. */
+const textOfPage = new WeakMap<readonly Animal[], Buffer>();
+
+/** The JSON of an animal: a Pet. */
+export function presentAnimal(animal: Animal): string {
+  return write(animal);
+}
+
+export function presentAnimals(page: readonly Animal[]): Buffer {
+  const text = textOfPage.get(page) ?? Buffer.from(writeAll(page));
+  textOfPage.set(page, text);
+  return text;
+}
+
+/** The entity tag of a Pet. It is made of the animal's version, which the database knows too. */
+export function animalTag(animal: Animal): string {
+  return entityTag(animalVersion(animal, sha256));
+}

@@ -10,10 +10,17 @@ import { Operation } from '../http/operation.js';
 import { addPageHeaders } from '../http/pages.js';
 import { page } from '../http/schema.js';
 import { ValidQuery } from '../http/valid-query.decorator.js';
-import { animalJson, LUNA, PetId } from './animal.schema.js';
+import {
+  animalJson,
+  AnimalPatchBody,
+  animalTag,
+  LUNA,
+  NewAnimalBody,
+  PetId,
+  presentAnimal,
+  presentAnimals,
+} from './animal.schema.js';
 import { ListAnimalsQuery, ANIMALS_CURSOR } from './list-animals.query.js';
-import { AnimalPatchBody, NewAnimalBody } from './animal.body.js';
-import { animalTag, presentAnimal, presentAnimals } from './present-animal.js';
 
 @Controller()
 export class AnimalsController {
@@ -42,7 +49,7 @@ export class AnimalsController {
   ): Promise<Buffer> {
     const { items, next } = await this.listAnimals.execute(query);
     const body = presentAnimals(items);
-    addPageHeaders(request, reply, { address: this.url(request), query, resource: ANIMALS_CURSOR, body, next });
+    addPageHeaders(request, reply, { origin: this.context.origin(request), resource: ANIMALS_CURSOR, body, next });
     return body;
   }
 
@@ -64,7 +71,7 @@ export class AnimalsController {
   ): Promise<string> {
     return this.idempotency.once(request, reply, async (transaction) => {
       const animal = await this.addAnimal.execute(body, transaction);
-      return { body: presentAnimal(animal), location: `${this.url(request)}/${animal.id}` };
+      return { body: presentAnimal(animal), location: `${this.context.origin(request)}/v1/pets/${animal.id}` };
     });
   }
 
@@ -121,9 +128,5 @@ export class AnimalsController {
   })
   async withdraw(@PetId() id: bigint, @IfMatch() versions: readonly string[] | undefined): Promise<void> {
     await this.withdrawAnimal.execute({ id, versions });
-  }
-
-  private url(request: FastifyRequest): string {
-    return `${this.context.origin(request)}/v1/pets`;
   }
 }

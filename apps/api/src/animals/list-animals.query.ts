@@ -1,12 +1,11 @@
 import { type ListAnimalsInput, PET_STATUSES, type PetStatus } from '@adoption-store/domain';
 import { Cursor, Int64s, Limit, OneOf } from '../http/query-parameters.js';
-import type { ListQuery, Parameter } from '../http/pages.js';
 
 /** The name of this list in its cursors. */
 export const ANIMALS_CURSOR = 'pets';
 
 /** The query of GET /v1/pets. Each parameter may occur once, except `id` and `categoryId`. */
-export class ListAnimalsQuery implements ListAnimalsInput, ListQuery {
+export class ListAnimalsQuery implements ListAnimalsInput {
   @Limit()
   limit?: number;
 
@@ -21,14 +20,4 @@ export class ListAnimalsQuery implements ListAnimalsInput, ListQuery {
 
   @Cursor(ANIMALS_CURSOR)
   after?: bigint;
-
-  parameters(): readonly Parameter[] {
-    const { limit, status, ids = [], categoryIds = [] } = this;
-    return [
-      ['limit', limit],
-      ['status', status],
-      ...ids.map((id): Parameter => ['id', id]),
-      ...categoryIds.map((id): Parameter => ['categoryId', id]),
-    ];
-  }
 }

@@ -9,10 +9,16 @@ import { Operation } from '../http/operation.js';
 import { addPageHeaders } from '../http/pages.js';
 import { page } from '../http/schema.js';
 import { ValidQuery } from '../http/valid-query.decorator.js';
-import { categoryJson, CategoryId, CATS } from './category.schema.js';
+import {
+  categoryJson,
+  CategoryId,
+  categoryTag,
+  CATS,
+  NewCategoryBody,
+  presentCategories,
+  presentCategory,
+} from './category.schema.js';
 import { CATEGORIES_CURSOR, ListCategoriesQuery } from './list-categories.query.js';
-import { NewCategoryBody } from './new-category.body.js';
-import { categoryTag, presentCategories, presentCategory } from './present-category.js';
 
 @Controller()
 export class CategoriesController {
@@ -41,7 +47,7 @@ export class CategoriesController {
   ): Promise<string> {
     const { items, next } = await this.listCategories.execute(query);
     const body = presentCategories(items);
-    addPageHeaders(request, reply, { address: this.url(request), query, resource: CATEGORIES_CURSOR, body, next });
+    addPageHeaders(request, reply, { origin: this.context.origin(request), resource: CATEGORIES_CURSOR, body, next });
     return body;
   }
 
@@ -63,7 +69,10 @@ export class CategoriesController {
   ): Promise<string> {
     return this.idempotency.once(request, reply, async (transaction) => {
       const category = await this.addCategory.execute(body, transaction);
-      return { body: presentCategory(category), location: `${this.url(request)}/${category.id}` };
+      return {
+        body: presentCategory(category),
+        location: `${this.context.origin(request)}/v1/categories/${category.id}`,
+      };
     });
   }
 
@@ -111,7 +120,7 @@ export class CategoriesController {
     const versions = isOnlyIfNone(request) ? 'none' : there;
     const { category, isNew } = await this.nameCategory.execute({ id, name, versions });
     reply.header('etag', categoryTag(category));
-    if (isNew) reply.code(201).header('location', `${this.url(request)}/${id}`);
+    if (isNew) reply.code(201).header('location', `${this.context.origin(request)}/v1/categories/${id}`);
     return presentCategory(category);
   }
 
@@ -126,9 +135,5 @@ export class CategoriesController {
   })
   async remove(@CategoryId() id: bigint, @IfMatch() versions: readonly string[] | undefined): Promise<void> {
     await this.removeCategory.execute({ id, versions });
-  }
-
-  private url(request: FastifyRequest): string {
-    return `${this.context.origin(request)}/v1/categories`;
   }
 }

@@ -1,4 +1,5 @@
-import { type Category, MAX_NAME_LENGTH } from '@adoption-store/domain';
+import { type Category, categoryVersion, MAX_NAME_LENGTH } from '@adoption-store/domain';
+import { entityTag, sha256 } from '../http/conditions.js';
 import { pathId } from '../http/path-parameter.js';
 import { ResourceSchemas } from '../http/resource-schemas.js';
 import { type Described, exampleOf, int64, object } from '../http/schema.js';
@@ -24,7 +25,6 @@ const newCategory = {
   },
 } satisfies Record<Exclude<keyof Category, 'id'>, Described>;
 
-/** The schemas of Category and NewCategory. */
 export const categorySchemas = new ResourceSchemas({
   Category: object(
     'A name for the category of animals.',
@@ -35,3 +35,20 @@ export const categorySchemas = new ResourceSchemas({
 });
 
 export const categoryJson = exampleOf('Category', 'the category');
+
+/** The body of POST /v1/categories and of PUT /v1/categories/{categoryId}. The domain validates the name. */
+export class NewCategoryBody {
+  @categorySchemas.field('NewCategory')
+  readonly name!: string;
+}
+
+/** The JSON of a category: a Category. */
+export const presentCategory: (category: Category) => string = categorySchemas.serialiser('Category');
+
+export const presentCategories: (categories: readonly Category[]) => string =
+  categorySchemas.listSerialiser('Category');
+
+/** The entity tag of a Category: its version. */
+export function categoryTag(category: Category): string {
+  return entityTag(categoryVersion(category, sha256));
+}

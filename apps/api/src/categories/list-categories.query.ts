@@ -1,12 +1,11 @@
 import type { ListCategoriesInput } from '@adoption-store/domain';
 import { Cursor, Int64s, Limit } from '../http/query-parameters.js';
-import type { ListQuery, Parameter } from '../http/pages.js';
 
 /** The name of this list in its cursors. */
 export const CATEGORIES_CURSOR = 'categories';
 
 /** The query of GET /v1/categories. Each parameter may occur once, except `id`. */
-export class ListCategoriesQuery implements ListCategoriesInput, ListQuery {
+export class ListCategoriesQuery implements ListCategoriesInput {
   @Limit()
   limit?: number;
 
@@ -15,9 +14,4 @@ export class ListCategoriesQuery implements ListCategoriesInput, ListQuery {
 
   @Cursor(CATEGORIES_CURSOR)
   after?: bigint;
-
-  parameters(): readonly Parameter[] {
-    const { limit, ids = [] } = this;
-    return [['limit', limit], ...ids.map((id): Parameter => ['id', id])];
-  }
 }

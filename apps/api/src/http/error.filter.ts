@@ -2,7 +2,7 @@ import { InsufficientScope } from '@adoption-store/domain';
 import { stackOf } from '@adoption-store/web';
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AddressLimits } from './address-limits.js';
+import { RequestLimits } from './request-limits.js';
 import { ApiContext } from './api-context.js';
 import { errorBody, errorStatuses, HttpRefusal, isRefusal, JSON_TYPE } from './error-codes.js';
 import { shownRoute } from './observers.js';
@@ -17,7 +17,7 @@ const RETRY_AFTER_SECONDS = '1';
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   constructor(
-    private readonly limits: AddressLimits,
+    private readonly limits: RequestLimits,
     private readonly context: ApiContext,
   ) {}
 

@@ -3,6 +3,7 @@ import { int64From } from '@adoption-store/domain';
 import { crc32 } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { tagPage } from './conditions.js';
+import { queryOf } from './request-target.js';
 
 /** The end of a page of `resource`, as the opaque text that clients send back. */
 export function encodeCursor(resource: string, after: bigint): string {
@@ -20,19 +21,9 @@ export function decodeCursor(resource: string, cursor: unknown): bigint | undefi
 
 export const EXAMPLE_CURSOR = encodeCursor('pets', 2n);
 
-/** A query parameter. Undefined means that it was not given. */
-export type Parameter = readonly [name: string, value: string | number | bigint | undefined];
-
-/** The query of a list. */
-export interface ListQuery {
-  /** The filter of the request, without the cursor. */
-  parameters(): readonly Parameter[];
-}
-
 interface ListPage {
-  /** The address of the list, without its query. */
-  readonly address: string;
-  readonly query: ListQuery;
+  /** The base of the link (`ApiContext.origin`). */
+  readonly origin: string;
   /** The kind of the items, which their cursors name. */
   readonly resource: string;
   readonly body: string | Buffer;
@@ -44,13 +35,13 @@ interface ListPage {
 export function addPageHeaders(request: FastifyRequest, reply: FastifyReply, page: ListPage): void {
   const { body, next } = page;
   tagPage(reply, body, next);
-  if (next !== undefined && !isKnown(request, reply)) reply.header('link', nextPageLink(page, next));
+  if (next !== undefined && !isKnown(request, reply)) reply.header('link', nextPageLink(request, page, next));
 }
 
-function nextPageLink({ address, query, resource }: ListPage, next: bigint): string {
-  const parameters: readonly Parameter[] = [...query.parameters(), ['cursor', encodeCursor(resource, next)]];
-  const asked = parameters.flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name}=${encodeURIComponent(String(value))}`],
-  );
-  return `<${address}?${asked.join('&')}>; rel="next"`;
+/** The request's own query, with another cursor. Every parameter in it has been validated. */
+function nextPageLink({ url, routeOptions }: FastifyRequest, { origin, resource }: ListPage, next: bigint): string {
+  const query = new URLSearchParams(queryOf(url));
+  query.delete('cursor');
+  query.append('cursor', encodeCursor(resource, next));
+  return `<${origin}${routeOptions.url}?${query.toString()}>; rel="next"`;
 }

@@ -17,9 +17,6 @@ declare module 'fastify' {
 
 /** Records each request of a known account once, when it is answered: its use, its outcome, its refusal. */
 export class RequestRecorder {
-  /** By route and method, so that the names are made once. There are as many as operations. */
-  private readonly operations = new Map<string, ReadonlyMap<string, string>>();
-
   constructor(private readonly recordRequest: RecordRequest) {}
 
   record(request: FastifyRequest): void {
@@ -40,14 +37,7 @@ export class RequestRecorder {
   private refusalOf(request: FastifyRequest): Refusal | undefined {
     const code = request.received?.refusal?.code ?? request.errorCode;
     if (code === undefined || errorStatuses[code] >= 500) return undefined;
-    return { operation: this.operationOf(request), code, requestId: loggedId(request.id) };
-  }
-
-  private operationOf({ method, routeOptions: { url = '*' } }: FastifyRequest): string {
-    const known = this.operations.get(url)?.get(method);
-    if (known !== undefined) return known;
-    const operation = `${method} ${shownRoute(url)}`;
-    this.operations.set(url, new Map(this.operations.get(url)).set(method, operation));
-    return operation;
+    const operation = `${request.method} ${shownRoute(request.routeOptions.url ?? '*')}`;
+    return { operation, code, requestId: loggedId(request.id) };
   }
 }

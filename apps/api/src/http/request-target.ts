@@ -17,6 +17,11 @@ export function pathOf(url: string): string {
   return end === -1 ? url : url.slice(0, end);
 }
 
+export function queryOf(url: string): string {
+  const start = url.indexOf('?');
+  return start === -1 ? '' : url.slice(start + 1);
+}
+
 export function isDecodable(path: string): boolean {
   if (!path.includes('%')) return true;
   try {

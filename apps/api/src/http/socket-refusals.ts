@@ -9,7 +9,7 @@ import {
 } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { AddressLimits } from './address-limits.js';
+import type { RequestLimits } from './request-limits.js';
 import type { RequestObserver } from './observers.js';
 import { errorBody, HttpRefusal, JSON_TYPE } from './error-codes.js';
 import { requestId } from './request-id.js';
@@ -31,7 +31,7 @@ export class SocketRefusals {
 
   constructor(
     private readonly routes: RouteTable,
-    private readonly limits: AddressLimits,
+    private readonly limits: RequestLimits,
     private readonly observers: readonly RequestObserver[],
   ) {}
 

@@ -3,6 +3,7 @@ import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/
 import type { FastifyRequest } from 'fastify';
 import { type DefinedOperation, takes } from './operation.js';
 import { requireKnownParameters } from './query-parameters.js';
+import { queryOf } from './request-target.js';
 import { validated } from './validation.js';
 
 /** Query strings whose result is cached. Many clients send the same few. */
@@ -25,7 +26,7 @@ export function ValidQuery<Query extends object>(type: Type<Query>): ParameterDe
     return query;
   };
   const decorate = createParamDecorator((_data: unknown, context: ExecutionContext): Query => {
-    const text = queryOf(context.switchToHttp().getRequest<FastifyRequest>());
+    const text = queryOf(context.switchToHttp().getRequest<FastifyRequest>().url);
     return kept.get(text) ?? judge(text);
   });
   return takes({ query: type }, decorate());
@@ -33,13 +34,8 @@ export function ValidQuery<Query extends object>(type: Type<Query>): ParameterDe
 
 /** Refuses a query parameter of an operation without any. `ValidQuery` judges those of the others. */
 export function requireNoQuery({ query }: DefinedOperation, request: FastifyRequest): void {
-  const text = queryOf(request);
+  const text = queryOf(request.url);
   if (text !== '' && query === undefined) requireKnownParameters(Object.keys(parameters(text)));
-}
-
-function queryOf({ url }: FastifyRequest): string {
-  const start = url.indexOf('?');
-  return start === -1 ? '' : url.slice(start + 1);
 }
 
 function parameters(text: string) {

@@ -3,9 +3,9 @@ import { Controller, Req, Res } from '@nestjs/common';
 import { SkipThrottle } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiContext } from '../http/api-context.js';
+import { judgementOf, resetSeconds } from '../http/limit-headers.js';
 import { Operation } from '../http/operation.js';
 import { json } from '../http/schema.js';
-import { resetSeconds, setLimitHeaders } from './limit-headers.js';
 import { NOBODY_BANNED } from './rate-limit.schema.js';
 
 @Controller()
@@ -37,10 +37,11 @@ export class LimitsController {
   @SkipThrottle({ plan: true })
   async get(@Req() { caller }: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { clock } = this.context;
-    const refusal = setLimitHeaders(reply, await this.meter.countAsking(caller), clock.now());
+    const { headers, refusal } = judgementOf(await this.meter.countAsking(caller), clock.now());
+    reply.headers(headers);
     if (refusal !== undefined) throw refusal;
     const verdict = await this.meter.look(caller);
-    setLimitHeaders(reply, verdict, clock.now());
+    reply.headers(judgementOf(verdict, clock.now()).headers);
     const { minute, day, bannedUntil } = verdict;
     return {
       plan: caller.account.plan.name,

@@ -9,8 +9,8 @@ import {
   ThrottlerStorage,
 } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { setLimitHeaders } from './limit-headers.js';
-import { RequestLimits } from './request-limits.js';
+import { judgementOf } from '../http/limit-headers.js';
+import { RequestLimits } from '../http/request-limits.js';
 
 /**
  * Nest's throttler with the caller's plan: both windows are decided in one step, which also gives the headers. Its own
@@ -32,7 +32,8 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
     const request = http.getRequest<FastifyRequest>();
     const verdict = await this.limits.count(request.caller);
     request.verdict = verdict;
-    const refusal = setLimitHeaders(http.getResponse<FastifyReply>(), verdict, this.limits.clock.now());
+    const { headers, refusal } = judgementOf(verdict, this.limits.clock.now());
+    http.getResponse<FastifyReply>().headers(headers);
     if (refusal !== undefined) throw refusal;
     return true;
   }

@@ -1,9 +1,9 @@
 import { MAX_MESSAGE_LENGTH, type Message, MESSAGE_STATUSES } from '@adoption-store/domain';
 import { pathParameter } from '../http/path-parameter.js';
 import { ResourceSchemas } from '../http/resource-schemas.js';
-import { type Described, exampleOf, object, openSet, schemaRef, time } from '../http/schema.js';
+import { type Described, exampleOf, isoTime, object, openSet, schemaRef, time } from '../http/schema.js';
 
-export interface PresentedMessage extends Pick<Message, 'id' | 'status'> {
+interface PresentedMessage extends Pick<Message, 'id' | 'status'> {
   readonly message: string;
   readonly createdAt: string;
 }
@@ -36,7 +36,6 @@ const presented = {
   createdAt: time('When the message was queued.'),
 } satisfies Record<keyof PresentedMessage, Described>;
 
-/** The schema of Message. */
 export const messageSchemas = new ResourceSchemas({
   Message: object('A message to the store.', presented, QUEUED),
   NewMessage: object('A message to queue.', { message: text }, { message: QUEUED.message }),
@@ -47,3 +46,17 @@ export const messageSchemas = new ResourceSchemas({
 });
 
 export const messageJson = exampleOf('Message', 'the message');
+
+/** The body of POST /v1/messages. The domain limits the length of a message. */
+export class NewMessageBody {
+  @messageSchemas.field('NewMessage')
+  readonly message!: string;
+}
+
+const write = messageSchemas.serialiser('Message');
+
+/** The JSON of a message: a Message. */
+export function presentMessage({ id, text, status, createdAt }: Message): string {
+  const presented: PresentedMessage = { id, message: text, status, createdAt: isoTime(createdAt) };
+  return write(presented);
+}

@@ -8,9 +8,7 @@ import { JsonBody } from '../http/json-body.decorator.js';
 import { Operation } from '../http/operation.js';
 import { loggedId } from '../http/request-id.js';
 import { traceOf } from '../http/traces.js';
-import { MessageId, messageJson, QUEUED } from './message.schema.js';
-import { NewMessageBody } from './new-message.body.js';
-import { presentMessage } from './present-message.js';
+import { MessageId, messageJson, NewMessageBody, presentMessage, QUEUED } from './message.schema.js';
 
 @Controller()
 export class MessagesController {

@@ -10,7 +10,7 @@ import {
 import { type ErrorCode, errorStatuses } from '../http/error-codes.js';
 import { MAX_URL_LENGTH } from '../http/framing.js';
 import { MAX_BODY_BYTES } from '../http/request-body.js';
-import { limitMessage } from '../limits/limit-headers.js';
+import { limitMessage } from '../http/limit-headers.js';
 import { headers as described, type HeaderName, withHeaders } from './headers.js';
 import { type Described, json, object, openSet, ref, schemaRef } from '../http/schema.js';
 

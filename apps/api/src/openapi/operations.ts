@@ -64,8 +64,17 @@ function described(operation: DefinedOperation): Described {
   };
 }
 
+/** The rows of the operations in the README's table. */
+export function readmeRows(operations: readonly DefinedOperation[]): readonly string[] {
+  return operations.map(({ route, stability, notice, summary }) => {
+    if (notice === undefined) return `| \`${route}\`${stability === undefined ? '' : ` (${stability})`} | ${summary} |`;
+    const { sunset, replacement } = notice.deprecation;
+    return `| \`${route}\` (deprecated) | ${summary}, until ${longDate(sunset)}; use \`${replacement}\` |`;
+  });
+}
+
 /** For example `5 December 2030`. */
-export function longDate(instant: Instant): string {
+function longDate(instant: Instant): string {
   return new Date(instant).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
 }
 

@@ -1,12 +1,11 @@
 import { type ListOrdersInput, ORDER_STATUSES, type OrderStatus } from '@adoption-store/domain';
 import { Cursor, Limit, OneOf } from '../http/query-parameters.js';
-import type { ListQuery, Parameter } from '../http/pages.js';
 
 /** The name of this list in its cursors. */
 export const ORDERS_CURSOR = 'orders';
 
 /** The query of GET /v1/store/orders. Each parameter may occur once. */
-export class ListOrdersQuery implements Omit<ListOrdersInput, 'accountId'>, ListQuery {
+export class ListOrdersQuery implements Omit<ListOrdersInput, 'accountId'> {
   @Limit()
   limit?: number;
 
@@ -15,12 +14,4 @@ export class ListOrdersQuery implements Omit<ListOrdersInput, 'accountId'>, List
 
   @Cursor(ORDERS_CURSOR)
   after?: bigint;
-
-  parameters(): readonly Parameter[] {
-    const { limit, status } = this;
-    return [
-      ['limit', limit],
-      ['status', status],
-    ];
-  }
 }

@@ -1,9 +1,9 @@
 import { type AnimalId, type Order, ORDER_STATUSES } from '@adoption-store/domain';
 import { pathId } from '../http/path-parameter.js';
 import { ResourceSchemas } from '../http/resource-schemas.js';
-import { type Described, exampleOf, int64, object, oneOf, openSet, time } from '../http/schema.js';
+import { type Described, exampleOf, int64, isoTime, object, oneOf, openSet, time } from '../http/schema.js';
 
-export interface PresentedOrder extends Pick<Order, 'id' | 'status'> {
+interface PresentedOrder extends Pick<Order, 'id' | 'status'> {
   readonly petId: AnimalId;
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -30,7 +30,6 @@ const order = {
   updatedAt: time('When its status last changed.'),
 } satisfies Record<keyof PresentedOrder, Described>;
 
-/** The schema of Order. */
 export const orderSchemas = new ResourceSchemas({
   Order: object('An order for one animal.', order, PLACED),
   NewOrder: object('An order to place.', { petId: int64('Identifier of an available animal.', 1) }, { petId: 1 }),
@@ -38,3 +37,25 @@ export const orderSchemas = new ResourceSchemas({
 });
 
 export const orderJson = exampleOf('Order', 'the order');
+
+/** The body of POST /v1/store/orders. */
+export class NewOrderBody {
+  @orderSchemas.field('NewOrder')
+  readonly petId!: bigint;
+}
+
+const write = orderSchemas.serialiser('Order');
+const writeAll = orderSchemas.listSerialiser('Order');
+
+/** The JSON of an order: an Order. */
+export function presentOrder(order: Order): string {
+  return write(jsonOf(order));
+}
+
+export function presentOrders(orders: readonly Order[]): string {
+  return writeAll(orders.map(jsonOf));
+}
+
+function jsonOf({ id, animalId, status, createdAt, updatedAt }: Order): PresentedOrder {
+  return { id, petId: animalId, status, createdAt: isoTime(createdAt), updatedAt: isoTime(updatedAt) };
+}

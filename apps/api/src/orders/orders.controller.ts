@@ -9,9 +9,7 @@ import { addPageHeaders } from '../http/pages.js';
 import { page } from '../http/schema.js';
 import { ValidQuery } from '../http/valid-query.decorator.js';
 import { ListOrdersQuery, ORDERS_CURSOR } from './list-orders.query.js';
-import { NewOrderBody } from './new-order.body.js';
-import { ENDED, OrderId, orderJson, PLACED } from './order.schema.js';
-import { presentOrder, presentOrders } from './present-order.js';
+import { ENDED, NewOrderBody, OrderId, orderJson, PLACED, presentOrder, presentOrders } from './order.schema.js';
 
 @Controller()
 export class OrdersController {
@@ -34,15 +32,14 @@ export class OrdersController {
     success: { 200: ['A page of orders.', page('Order', PLACED)] },
   })
   async list(
-    @ValidQuery(ListOrdersQuery) query: ListOrdersQuery,
+    @ValidQuery(ListOrdersQuery) { limit, status, after }: ListOrdersQuery,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    const { limit, status, after } = query;
     const accountId = request.caller.account.id;
     const { items, next } = await this.listOrders.execute({ accountId, limit, status, after });
     const body = presentOrders(items);
-    addPageHeaders(request, reply, { address: this.url(request), query, resource: ORDERS_CURSOR, body, next });
+    addPageHeaders(request, reply, { origin: this.context.origin(request), resource: ORDERS_CURSOR, body, next });
     return body;
   }
 
@@ -66,7 +63,7 @@ export class OrdersController {
     return this.idempotency.once(request, reply, async (transaction) => {
       const input = { accountId: request.caller.account.id, animalId: petId };
       const order = await this.placeOrder.execute(input, transaction);
-      return { body: presentOrder(order), location: `${this.url(request)}/${order.id}` };
+      return { body: presentOrder(order), location: `${this.context.origin(request)}/v1/store/orders/${order.id}` };
     });
   }
 
@@ -119,9 +116,5 @@ export class OrdersController {
     return this.idempotency.once(request, reply, async (transaction) => ({
       body: presentOrder(await this.cancelOrder.execute({ accountId: request.caller.account.id, id }, transaction)),
     }));
-  }
-
-  private url(request: FastifyRequest): string {
-    return `${this.context.origin(request)}/v1/store/orders`;
   }
 }

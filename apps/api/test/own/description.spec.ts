@@ -7,7 +7,7 @@ import { errorStatuses } from '../../src/http/error-codes.js';
 import { referencePage } from '../../src/docs/reference-page.js';
 import { OPERATIONS } from '../../src/api.module.js';
 import { descriptionOf, descriptionText } from '../../src/openapi/description.js';
-import { readmeRows } from '../../src/openapi/readme-rows.js';
+import { readmeRows } from '../../src/openapi/operations.js';
 import { startApi, useApi } from '../support/api.js';
 import { problemsOf } from '../support/description.js';
 import { expectError } from '../support/expectations.js';

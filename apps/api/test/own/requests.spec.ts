@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { HttpRefusal } from '../../src/http/error-codes.js';
-import { NewMessageBody } from '../../src/messages/new-message.body.js';
+import { NewMessageBody } from '../../src/messages/message.schema.js';
 import { ListAnimalsQuery, ANIMALS_CURSOR } from '../../src/animals/list-animals.query.js';
-import { NewAnimalBody } from '../../src/animals/animal.body.js';
+import { NewAnimalBody } from '../../src/animals/animal.schema.js';
 import { encodeCursor } from '../../src/http/pages.js';
 import { ListOrdersQuery } from '../../src/orders/list-orders.query.js';
-import { NewOrderBody } from '../../src/orders/new-order.body.js';
+import { NewOrderBody } from '../../src/orders/order.schema.js';
 import { type JsonValue, MAX_DEPTH, parseJson } from '../../src/http/strict-json.js';
 import { validated } from '../../src/http/validation.js';
 

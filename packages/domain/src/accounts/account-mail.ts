@@ -1,6 +1,6 @@
 import { randomBase62 } from '../kernel/base62.js';
 import type { Branded } from '../kernel/branded.js';
-import { type Instant, later } from '../kernel/clock.js';
+import { DAY, HOUR, type Instant, later } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import type { Account, AccountId } from './account.js';
 
@@ -17,6 +17,11 @@ export type AccountMailKind = (typeof ACCOUNT_MAIL_KINDS)[number];
 export function hasLink(kind: AccountMailKind): kind is LinkKind {
   return kind !== 'changed';
 }
+
+/** How long a link of each kind works, in milliseconds. */
+export const LINK_TTL: Readonly<Record<LinkKind, number>> = { reset: HOUR, proof: DAY, change: HOUR };
+/** Usable links of one kind that an account may have at once. This also bounds the mails that a stranger has it sent. */
+export const MOST_LINKS = 3;
 
 /** The address of the page that takes the token of each kind of link. */
 export type AccountMailPages = Readonly<Record<LinkKind, string>>;
@@ -72,12 +77,10 @@ export function newAccountMailId(cryptography: Cryptography): AccountMailId {
   return `mail_${randomBase62(24, cryptography)}` as AccountMailId;
 }
 
-/** A mail with a link that works for `ttl` milliseconds. */
 export function newLinkMail(
   mail: Pick<NewLinkMail, 'accountId' | 'kind' | 'page' | 'address'>,
-  ttl: number,
   createdAt: Instant,
   cryptography: Cryptography,
 ): NewLinkMail {
-  return { ...mail, id: newAccountMailId(cryptography), createdAt, expiresAt: later(createdAt, ttl) };
+  return { ...mail, id: newAccountMailId(cryptography), createdAt, expiresAt: later(createdAt, LINK_TTL[mail.kind]) };
 }

@@ -1,6 +1,6 @@
 import type { Instant } from '../kernel/clock.js';
 import type { Account, AccountId } from './account.js';
-import type { PagePlace } from '../kernel/page.js';
+import type { PagePart } from '../kernel/page.js';
 import type {
   ApiKey,
   ApiKeyId,
@@ -32,20 +32,16 @@ export interface PastKeysQuery {
 }
 
 /** A part of an account's keys, newest first. `after` is behind that key in this order, `before` in front of it. */
-export interface KeySearch extends PagePlace<ApiKeyId> {
+export interface KeySearch extends PagePart<ApiKeyId> {
   readonly accountId: AccountId;
   /** Only keys in one of these states at the instant `at`. */
   readonly states: readonly KeyState[];
   readonly at: Instant;
   /** Only keys whose name contains this text, in capital or small letters. */
   readonly name?: string | undefined;
-  readonly limit: number;
 }
 
-export interface StoredRotation {
-  readonly old: ApiKey;
-  readonly replacement: ApiKey;
-}
+export type StoredRotation = Readonly<Record<'old' | 'replacement', ApiKey>>;
 
 /**
  * Port: the API keys. Each method is atomic. `decide` is called once, with what is stored; what it returns is stored, and if

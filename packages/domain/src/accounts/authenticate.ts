@@ -35,30 +35,18 @@ export class Authenticate {
 
   /** @throws DomainError `invalid_api_key`, never says which part was wrong; UnusableKey. */
   async execute(text: string): Promise<Caller> {
-    return this.admit(await this.keys.findByHash(this.hashOf(text)));
-  }
-
-  private hashOf(text: string): string {
     const environment = environmentOf(text);
-    if (environment === undefined) throw unknownKey();
-    if (environment !== this.environment) {
+    if (environment !== undefined && environment !== this.environment) {
       throw new DomainError(
         'invalid_api_key',
         `the API key is for the ${environment} environment, this is ${this.environment}`,
       );
     }
-    return this.cryptography.sha256(text);
-  }
-
-  private admit(found: AccountKey | undefined): Caller {
-    if (found === undefined) throw unknownKey();
+    const found = environment && (await this.keys.findByHash(this.cryptography.sha256(text)));
+    if (!found) throw new DomainError('invalid_api_key', 'the API key is not valid');
     const state = keyState(found.key, this.clock.now());
     if (state !== 'active') throw new UnusableKey(state, found);
     const { account, key } = found;
     return { account, key, accountId: account.id, keyId: key.id, plan: account.plan, limits: limitsOf(account.plan) };
   }
-}
-
-function unknownKey(): DomainError {
-  return new DomainError('invalid_api_key', 'the API key is not valid');
 }

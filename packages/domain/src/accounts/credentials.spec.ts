@@ -4,7 +4,7 @@ import { RefusedForGood } from '../deliveries/deliver-batch.js';
 import { DAY, HOUR, type Instant, instant, later, SECOND } from '../kernel/clock.js';
 import { accountMailPages, decisions, inMemoryPorts } from '../testing/index.js';
 import { type Account, type AccountId, closedEmail } from './account.js';
-import { type AccountMailId, decideLinkMail, decideToken, LINK_KINDS } from './account-mail.js';
+import { type AccountMailId, decideLinkMail, decideToken, LINK_KINDS, LINK_TTL, MOST_LINKS } from './account-mail.js';
 import {
   type Credentials,
   decideAddressChange,
@@ -18,8 +18,6 @@ import {
   NOTICE_TTL,
 } from './credentials.js';
 import type { AccountMailDelivery } from './deliver-account-mails.js';
-import { MOST_ADDRESS_CHANGES } from './request-address-change.js';
-import { MOST_PROOFS, PROOF_TTL } from './request-address-proof.js';
 
 const [EMAIL, NEW] = ['dev@example.com', 'new@example.com'];
 const PASSWORD = 'a horse, a battery';
@@ -441,7 +439,7 @@ describe('a mail to an account', () => {
 
   it('is dropped once its link has expired', async () => {
     const { deliver, sender, clock, deliverAccountMails } = await withAccount();
-    clock.advance(PROOF_TTL);
+    clock.advance(LINK_TTL.proof);
     expect(await deliver()).toMatchObject([{ kind: 'proof', attempt: 1, outcome: 'dropped' }]);
     expect(sender.delivered).toEqual([]);
     expect(await deliverAccountMails.backlog()).toEqual({ queued: 0, oldest: undefined });
@@ -467,7 +465,7 @@ describe('an address', () => {
   it('gets three mails a day at the most, and none once it is proven', async () => {
     const { account, requestAddressProof, clock, ports } = await withAccount();
     expect(await createApplication(ports).requestAddressProof.execute(account)).toBe(false);
-    for (let sent = 1; sent < MOST_PROOFS; sent += 1) expect(await requestAddressProof.execute(account)).toBe(true);
+    for (let sent = 1; sent < MOST_LINKS; sent += 1) expect(await requestAddressProof.execute(account)).toBe(true);
     expect(await requestAddressProof.execute(account)).toBe(false);
     clock.advance(DAY);
     expect(await requestAddressProof.execute({ ...account, provenAt: clock.now() })).toBe(false);
@@ -536,8 +534,7 @@ describe('the address of an account', () => {
 
   it('has at most three pending changes, and none where no mail can be sent', async () => {
     const { request, clock, ports, accountId } = await withAccount();
-    for (let count = 0; count < MOST_ADDRESS_CHANGES; count += 1)
-      expect(await request(`${count}@example.com`)).toBe(true);
+    for (let count = 0; count < MOST_LINKS; count += 1) expect(await request(`${count}@example.com`)).toBe(true);
     expect(await request()).toBe(false);
     clock.advance(HOUR);
     expect(await request()).toBe(true);

@@ -1,16 +1,12 @@
-import { type Clock, HOUR } from '../kernel/clock.js';
+import type { Clock } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import { checkAll, DomainError, invalid } from '../kernel/errors.js';
 import { type AccountId, emailAddress } from './account.js';
-import { decideLinkMail, newLinkMail } from './account-mail.js';
+import { decideLinkMail, MOST_LINKS, newLinkMail } from './account-mail.js';
 import type { AccountMailQueue } from './account-mail-queue.js';
 import type { CredentialRepository } from './credential-repository.js';
 import { requireRight } from './password.js';
 import { isPassword, type PasswordHasher } from './password-hasher.js';
-
-const ADDRESS_CHANGE_TTL = HOUR;
-/** Usable links that an account may have at once. This also bounds the mails that it can have sent to strangers. */
-export const MOST_ADDRESS_CHANGES = 3;
 
 export interface RequestAddressChangeInput {
   readonly accountId: AccountId;
@@ -32,7 +28,7 @@ export class RequestAddressChange {
 
   /**
    * Queues a mail to the new address, whose link gives the account that address once, within an hour. The result doesn't
-   * tell whether the address has an account already. False, and no mail, if the account has `MOST_ADDRESS_CHANGES` usable
+   * tell whether the address has an account already. False, and no mail, if the account has `MOST_LINKS` usable
    * links.
    *
    * @throws DomainError `invalid_parameter` if the address or the password is wrong, or both; `service_unavailable` if mail isn't configured.
@@ -48,8 +44,8 @@ export class RequestAddressChange {
       },
     });
     const about = { accountId, kind: 'change', page: this.page, address } as const;
-    const mail = newLinkMail(about, ADDRESS_CHANGE_TTL, this.clock.now(), this.cryptography);
-    return this.mails.add(mail, (state) => decideLinkMail(state, MOST_ADDRESS_CHANGES));
+    const mail = newLinkMail(about, this.clock.now(), this.cryptography);
+    return this.mails.add(mail, (state) => decideLinkMail(state, MOST_LINKS));
   }
 }
 

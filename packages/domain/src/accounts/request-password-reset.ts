@@ -1,16 +1,10 @@
-import { type Clock, HOUR } from '../kernel/clock.js';
+import type { Clock } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import { DomainError } from '../kernel/errors.js';
 import { readEmailAddress } from './account.js';
-import { decideLinkMail, newLinkMail } from './account-mail.js';
+import { decideLinkMail, MOST_LINKS, newLinkMail } from './account-mail.js';
 import type { AccountMailQueue } from './account-mail-queue.js';
 import type { CredentialRepository } from './credential-repository.js';
-
-const RESET_TTL = HOUR;
-/**
- * Usable resets that an account may have at once. This also bounds the mails that a stranger can send to it in an hour.
- */
-export const MOST_RESETS = 3;
 
 export class RequestPasswordReset {
   /** @param page the page that the link opens; undefined if mail is not configured. */
@@ -39,7 +33,7 @@ export class RequestPasswordReset {
     const found = email === undefined ? undefined : await this.credentials.findByEmail(email);
     if (found === undefined) return;
     const about = { accountId: found.account.id, kind: 'reset', page: this.page } as const;
-    const mail = newLinkMail(about, RESET_TTL, this.clock.now(), this.cryptography);
-    await this.mails.add(mail, (state) => decideLinkMail(state, MOST_RESETS));
+    const mail = newLinkMail(about, this.clock.now(), this.cryptography);
+    await this.mails.add(mail, (state) => decideLinkMail(state, MOST_LINKS));
   }
 }

@@ -1,13 +1,8 @@
 import type { Clock, Instant } from '../kernel/clock.js';
 import type { RequestCounter } from '../quotas/request-counter.js';
 import type { AccountId } from './account.js';
-import { type ApiKey, type ApiKeyId, hasEnded, type OperationUse, requireTheirs } from './api-key.js';
+import { type ApiKey, type ApiKeyId, hasEnded, type KeyCommand, type OperationUse, requireTheirs } from './api-key.js';
 import type { ApiKeyRepository } from './api-key-repository.js';
-
-export interface ShowKeyInput {
-  readonly id: bigint;
-  readonly accountId: AccountId;
-}
 
 export interface ShownKey {
   readonly key: ApiKey;
@@ -26,7 +21,7 @@ export class ShowKey {
   ) {}
 
   /** @throws DomainError `not_found` if the account has no such key. */
-  async execute({ id, accountId }: ShowKeyInput): Promise<ShownKey> {
+  async execute({ id, accountId }: KeyCommand & { readonly accountId: AccountId }): Promise<ShownKey> {
     const now = this.clock.now();
     const key = requireTheirs((await this.keys.findById(id as ApiKeyId))?.key, { id, accountId });
     const [called, bans] = await Promise.all([

@@ -1,20 +1,15 @@
 import type { Instant } from '../kernel/clock.js';
+import type { PagePart } from '../kernel/page.js';
 import type { Transaction } from '../kernel/transaction.js';
 import type { Animal, AnimalId, AnimalState, CategoryId, NewAnimal, PetStatus } from './animal.js';
 
-export interface AnimalQuery {
+export interface AnimalQuery extends PagePart<AnimalId> {
   /** Only animals of this status. */
   readonly status?: PetStatus | undefined;
   /** Only these animals; an unknown id is simply absent. */
   readonly ids?: readonly AnimalId[] | undefined;
   /** Only animals of these categories. */
   readonly categoryIds?: readonly CategoryId[] | undefined;
-  /** Only animals with a greater id. */
-  readonly after?: AnimalId | undefined;
-  /** Only animals with a lesser id, the greatest of them. Not together with `after`. */
-  readonly before?: AnimalId | undefined;
-  /** At most so many, 1 or more. */
-  readonly limit: number;
 }
 
 /** Port: the animals. Each method is atomic, and a write is durable once its promise resolves. */

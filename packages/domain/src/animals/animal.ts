@@ -85,8 +85,9 @@ export interface AnimalState {
 }
 
 export interface AnimalWithdrawal {
-  readonly id: AnimalId;
-  readonly versions: WantedVersions;
+  readonly id: bigint;
+  /** Default: any version. */
+  readonly versions?: WantedVersions;
 }
 
 export interface AnimalEdit extends AnimalWithdrawal {

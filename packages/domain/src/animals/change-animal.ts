@@ -1,13 +1,16 @@
 import type { Cryptography } from '../kernel/cryptography.js';
-import type { WantedVersions } from '../kernel/version.js';
-import { type Animal, animalChange, type AnimalChangeInput, type AnimalId, decideChange } from './animal.js';
+import {
+  type Animal,
+  animalChange,
+  type AnimalChangeInput,
+  type AnimalEdit,
+  type AnimalId,
+  decideChange,
+} from './animal.js';
 import type { AnimalRepository } from './animal-repository.js';
 
-export interface ChangeAnimalInput {
-  readonly id: bigint;
+export interface ChangeAnimalInput extends Omit<AnimalEdit, 'change'> {
   readonly change: AnimalChangeInput;
-  /** Default: any version. */
-  readonly versions?: WantedVersions;
 }
 
 export class ChangeAnimal {
@@ -20,10 +23,10 @@ export class ChangeAnimal {
    * @throws DomainError `invalid_parameter`, `not_found`, `precondition_failed`, `order_in_progress` or
    * `invalid_transition`.
    */
-  async execute({ id, change: input, versions }: ChangeAnimalInput): Promise<Animal> {
-    const edit = { id: id as AnimalId, change: animalChange(input), versions };
+  async execute(input: ChangeAnimalInput): Promise<Animal> {
+    const edit = { ...input, change: animalChange(input.change) };
     return this.animals.change(
-      edit.id,
+      edit.id as AnimalId,
       (state) => decideChange(state, edit, (text) => this.cryptography.sha256(text)),
       edit.change.categoryId,
     );

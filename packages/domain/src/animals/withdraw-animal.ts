@@ -1,14 +1,7 @@
 import type { Clock } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
-import type { WantedVersions } from '../kernel/version.js';
-import { type AnimalId, decideWithdrawal } from './animal.js';
+import { type AnimalId, type AnimalWithdrawal, decideWithdrawal } from './animal.js';
 import type { AnimalRepository } from './animal-repository.js';
-
-export interface WithdrawAnimalInput {
-  readonly id: bigint;
-  /** Default: any version. */
-  readonly versions?: WantedVersions;
-}
 
 export class WithdrawAnimal {
   constructor(
@@ -18,9 +11,8 @@ export class WithdrawAnimal {
   ) {}
 
   /** @throws DomainError `not_found`, `precondition_failed` or `order_in_progress`. */
-  async execute({ id, versions }: WithdrawAnimalInput): Promise<void> {
-    const withdrawal = { id: id as AnimalId, versions };
-    await this.animals.withdraw(withdrawal.id, this.clock.now(), (state) =>
+  async execute(withdrawal: AnimalWithdrawal): Promise<void> {
+    await this.animals.withdraw(withdrawal.id as AnimalId, this.clock.now(), (state) =>
       decideWithdrawal(state, withdrawal, (text) => this.cryptography.sha256(text)),
     );
   }

@@ -1,12 +1,12 @@
 import type { Transaction } from '../kernel/transaction.js';
-import { type Addition, type Category, categoryName, decideAddition } from './category.js';
+import { type Category, categoryName, decideAddition } from './category.js';
 import type { CategoryRepository } from './category-repository.js';
 
 export class AddCategory {
   constructor(private readonly categories: CategoryRepository) {}
 
   /** @throws DomainError `invalid_parameter` or `category_name_taken` */
-  async execute(addition: Addition, transaction?: Transaction): Promise<Category> {
+  async execute(addition: Pick<Category, 'name'>, transaction?: Transaction): Promise<Category> {
     const name = categoryName(addition.name);
     return this.categories.add(name, (state) => decideAddition(state, { name }), transaction);
   }

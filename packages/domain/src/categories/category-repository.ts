@@ -1,16 +1,11 @@
 import type { CategoryId } from '../animals/animal.js';
+import type { PagePart } from '../kernel/page.js';
 import type { Transaction } from '../kernel/transaction.js';
 import type { AdditionState, Category, NamedCategory, NamingState, RemovalState } from './category.js';
 
-export interface CategoryQuery {
+export interface CategoryQuery extends PagePart<CategoryId> {
   /** Only these categories; an unknown id is simply absent. */
   readonly ids?: readonly CategoryId[] | undefined;
-  /** Only categories with a greater id. */
-  readonly after?: CategoryId | undefined;
-  /** Only categories with a lesser id, the greatest of them. Not together with `after`. */
-  readonly before?: CategoryId | undefined;
-  /** At most so many, 1 or more. */
-  readonly limit: number;
 }
 
 /**

@@ -35,15 +35,11 @@ export interface AdditionState {
   readonly namesake: Category | undefined;
 }
 
-export interface Addition {
-  readonly name: string;
-}
-
 /**
  * @returns the category to store.
  * @throws DomainError `category_name_taken`
  */
-export function decideAddition({ id, namesake }: AdditionState, { name }: Addition): Category {
+export function decideAddition({ id, namesake }: AdditionState, { name }: Pick<Category, 'name'>): Category {
   requireFree(name, id, namesake);
   return { id, name };
 }
@@ -56,9 +52,7 @@ export interface NamingState {
   readonly namesake: Category | undefined;
 }
 
-export interface Naming {
-  readonly id: CategoryId;
-  readonly name: string;
+export interface Naming extends Category {
   /** `any`: the id must have a name; `none`: it must have none yet. Default: it may have one or not. */
   readonly versions?: WantedVersions | 'any' | 'none';
 }

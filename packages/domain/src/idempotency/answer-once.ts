@@ -1,18 +1,11 @@
-import type { AccountId } from '../accounts/account.js';
 import { type Clock, DAY, later } from '../kernel/clock.js';
 import { DomainError, invalid } from '../kernel/errors.js';
 import type { Transaction } from '../kernel/transaction.js';
-import type { IdempotencyRecords } from './idempotency-records.js';
+import type { IdempotencyRecords, IdempotentRequest } from './idempotency-records.js';
 
 /** How long an answer is kept. */
 export const ANSWER_TTL = DAY;
 export const MAX_KEY_LENGTH = 255;
-
-export interface AnswerOnceInput {
-  readonly accountId: AccountId;
-  readonly key: string;
-  readonly fingerprint: string;
-}
 
 /** Runs a request once, so that a client that doesn't know whether it arrived can safely repeat it. */
 export class AnswerOnce {
@@ -30,7 +23,7 @@ export class AnswerOnce {
    * on, and `work` then has changed nothing.
    */
   async execute(
-    { accountId, key, fingerprint }: AnswerOnceInput,
+    { accountId, key, fingerprint }: Pick<IdempotentRequest, 'accountId' | 'key' | 'fingerprint'>,
     work: (transaction: Transaction) => Promise<string>,
   ): Promise<{ readonly answer: string; readonly isReplay: boolean }> {
     if (key === '' || key.length > MAX_KEY_LENGTH) {

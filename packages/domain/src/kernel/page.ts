@@ -11,6 +11,11 @@ export interface PagePlace<Place> {
   readonly before?: Place | undefined;
 }
 
+/** At most `limit` items, 1 or more: the first behind the one place, or the last in front of the other. */
+export interface PagePart<Place> extends PagePlace<Place> {
+  readonly limit: number;
+}
+
 /** The page that a caller asks for. */
 export interface PageRequest<Place> extends PagePlace<Place> {
   /** 1–100. Default: 20. */
@@ -42,7 +47,7 @@ const cuts = new WeakMap<readonly unknown[], readonly unknown[]>();
 export async function readPage<Item, Place>(
   { after, before, limit = DEFAULT_PAGE_SIZE }: PageRequest<Place>,
   placeOf: (item: Item) => Place,
-  read: (part: PagePlace<Place> & { readonly limit: number }) => Promise<readonly Item[]>,
+  read: (part: PagePart<Place>) => Promise<readonly Item[]>,
 ): Promise<Page<Item, Place>> {
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE_SIZE) {
     throw invalid('limit', `must be an integer from 1 to ${MAX_PAGE_SIZE}`);

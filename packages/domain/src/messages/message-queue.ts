@@ -2,7 +2,7 @@ import type { Account, AccountId } from '../accounts/account.js';
 import type { Claimed, DeliveryQueue } from '../deliveries/delivery-queue.js';
 import type { Instant } from '../kernel/clock.js';
 import type { Transaction } from '../kernel/transaction.js';
-import type { PagePlace } from '../kernel/page.js';
+import type { PagePart } from '../kernel/page.js';
 import type { Message, MessageId, MessageState, NewMessage } from './message.js';
 
 export interface ClaimedMessage extends NewMessage, Claimed<MessageId> {
@@ -24,9 +24,8 @@ export type MessageQuery = MessageFilter & {
   readonly limit?: number | undefined;
 };
 
-export interface OwnMessageQuery extends PagePlace<MessagePlace> {
+export interface OwnMessageQuery extends PagePart<MessagePlace> {
   readonly accountId: AccountId;
-  readonly limit: number;
 }
 
 /** A message without its text, which is for its recipient alone, and the account that wrote it. */

@@ -1,13 +1,7 @@
-import type { AccountId } from '../accounts/account.js';
 import type { Clock } from '../kernel/clock.js';
 import type { Transaction } from '../kernel/transaction.js';
-import { decideEnd, type Order, type OrderId, type OrderOutcome } from './order.js';
+import { decideEnd, type Order, type OrderId, type OrderOutcome, type OwnOrder } from './order.js';
 import type { OrderRepository } from './order-repository.js';
-
-export interface EndOrderInput {
-  readonly accountId: AccountId;
-  readonly id: bigint;
-}
 
 abstract class EndOrder {
   constructor(
@@ -17,10 +11,10 @@ abstract class EndOrder {
   ) {}
 
   /** @throws DomainError `not_found` if the account has no such order, `order_final` if it has already ended. */
-  async execute({ accountId, id }: EndOrderInput, transaction?: Transaction): Promise<Order> {
-    const end = { accountId, id: id as OrderId, outcome: this.outcome };
+  async execute({ accountId, id }: OwnOrder, transaction?: Transaction): Promise<Order> {
+    const end = { accountId, id, outcome: this.outcome };
     const now = this.clock.now();
-    return this.orders.change(end.id, (state) => decideEnd(state, end, now), transaction);
+    return this.orders.change(id as OrderId, (state) => decideEnd(state, end, now), transaction);
   }
 }
 

@@ -1,17 +1,11 @@
-import type { AccountId } from '../accounts/account.js';
-import { type Order, type OrderId, orderNotFound } from './order.js';
+import { type Order, type OrderId, orderNotFound, type OwnOrder } from './order.js';
 import type { OrderRepository } from './order-repository.js';
-
-export interface GetOrderInput {
-  readonly accountId: AccountId;
-  readonly id: bigint;
-}
 
 export class GetOrder {
   constructor(private readonly orders: OrderRepository) {}
 
   /** @throws DomainError `not_found`, also for another account's order. */
-  async execute({ accountId, id }: GetOrderInput): Promise<Order> {
+  async execute({ accountId, id }: OwnOrder): Promise<Order> {
     const order = await this.orders.findById(accountId, id as OrderId);
     if (order === undefined) throw orderNotFound(id);
     return order;

@@ -1,19 +1,14 @@
 import type { AccountId } from '../accounts/account.js';
 import type { AnimalId } from '../animals/animal.js';
 import type { Instant } from '../kernel/clock.js';
+import type { PagePart } from '../kernel/page.js';
 import type { Transaction } from '../kernel/transaction.js';
 import type { EndedOrder, EndState, Order, OrderId, OrderStatus, PlacedOrder, PlacementState } from './order.js';
 
-export interface OrderQuery {
+export interface OrderQuery extends PagePart<OrderId> {
   readonly accountId: AccountId;
   /** Only orders of this status. */
   readonly status?: OrderStatus | undefined;
-  /** Only orders with a greater id. */
-  readonly after?: OrderId | undefined;
-  /** Only orders with a lesser id, the greatest of them. Not together with `after`. */
-  readonly before?: OrderId | undefined;
-  /** At most so many, 1 or more. */
-  readonly limit: number;
 }
 
 /**

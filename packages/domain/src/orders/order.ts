@@ -47,9 +47,7 @@ export interface PlacementState {
   readonly placedOrders: number;
 }
 
-export interface Placement {
-  readonly accountId: AccountId;
-  readonly animalId: AnimalId;
+export interface Placement extends Pick<NewOrder, 'accountId' | 'animalId'> {
   /** Orders that the account may have placed at the same time. */
   readonly limit: number;
 }
@@ -82,9 +80,13 @@ export interface EndState {
   readonly animal: Animal | undefined;
 }
 
-export interface OrderEnd {
+/** An order by its id, which must be of that account. */
+export interface OwnOrder {
   readonly accountId: AccountId;
-  readonly id: OrderId;
+  readonly id: bigint;
+}
+
+export interface OrderEnd extends OwnOrder {
   readonly outcome: OrderOutcome;
 }
 

@@ -1,6 +1,6 @@
 import type { AccountId } from '../accounts/account.js';
 import type { AccountRepository } from '../accounts/account-repository.js';
-import { type ApiKey, type ApiKeyId, ownedBy } from '../accounts/api-key.js';
+import { type ApiKey, type ApiKeyId, requireTheirs } from '../accounts/api-key.js';
 import type { ApiKeyRepository } from '../accounts/api-key-repository.js';
 import { limitsOf, type Plan } from '../accounts/plan.js';
 import { type Clock, type Instant, later, startOf } from '../kernel/clock.js';
@@ -74,11 +74,8 @@ export class ShowUsage {
   /** @throws DomainError `not_found` if there is no such account, it is closed, or it has no such key. */
   async execute({ accountId, keyId }: ShowUsageInput): Promise<AccountUsage> {
     const now = this.clock.now();
-    const [firstHour, firstDay, startOfDay] = [
-      firstOf('hour', HOURS_SHOWN, now),
-      firstOf('day', DAYS_SHOWN, now),
-      startOf(USAGE_SPANS.day, now),
-    ];
+    const [firstHour, firstDay] = [firstOf('hour', HOURS_SHOWN, now), firstOf('day', DAYS_SHOWN, now)];
+    const startOfDay = startOf(USAGE_SPANS.day, now);
     const ofAll = this.records.listUsage(accountId, 'day', firstDay);
     const [account, key, active, past, hours, all, days, asOf] = await Promise.all([
       this.accounts.findById(accountId),
@@ -131,9 +128,7 @@ export class ShowUsage {
 
   private async keyOf(accountId: AccountId, keyId: ApiKeyId | undefined): Promise<ApiKey | undefined> {
     if (keyId === undefined) return undefined;
-    const key = ownedBy((await this.apiKeys.findById(keyId))?.key, accountId);
-    if (key === undefined) throw new DomainError('not_found', `the account has no key with the id ${keyId}`);
-    return key;
+    return requireTheirs((await this.apiKeys.findById(keyId))?.key, { id: keyId, accountId });
   }
 }
 

@@ -10,20 +10,13 @@ import type {
   Transaction,
 } from '@adoption-store/domain';
 import { Batch } from '../database/batch.js';
+import type { TypeOrmAnimalRepository } from './typeorm-animal-repository.js';
 
 /** Pages in one batch. A page may have 100 animals. */
 const MOST_PAGES = 32;
 
 /** Cached pages, of at most 100 animals each. */
 const MOST_REMEMBERED = 256;
-
-/** A repository that can add several animals at once. */
-export interface BatchedAnimalRepository extends AnimalRepository {
-  /** Identifies what a read would see now. If two calls return the same text, no transaction ended between them. */
-  snapshot(): Promise<string>;
-  /** Stores all animals or none, each under a new id, in the given order. */
-  addAll(animals: readonly NewAnimal[]): Promise<readonly Animal[]>;
-}
 
 /**
  * Requests that arrive together share work: one query for the same page, one query for several single animals, one
@@ -37,7 +30,7 @@ export class CoalescingAnimalRepository implements AnimalRepository {
   private readonly remembered = new Map<string, Promise<readonly Animal[]>>();
   private snapshot = '';
 
-  constructor(private readonly animals: BatchedAnimalRepository) {
+  constructor(private readonly animals: TypeOrmAnimalRepository) {
     this.pages = new Batch(
       (query) => animals.list(query),
       (queries) => this.listEach(queries),

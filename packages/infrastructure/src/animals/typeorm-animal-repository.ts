@@ -2,6 +2,7 @@ import {
   type Animal,
   type AnimalId,
   type AnimalQuery,
+  type AnimalRepository,
   type AnimalState,
   type CategoryId,
   type CategoryPolicy,
@@ -19,7 +20,6 @@ import { queryPrepared, readPrepared, type Statement } from '../database/prepare
 import { inTransaction } from '../database/transactions.js';
 import { hasStatus, orderSchema } from '../orders/order.schema.js';
 import { animalSchema } from './animal.schema.js';
-import type { BatchedAnimalRepository } from './coalescing-animal-repository.js';
 
 const columns = new Columns(animalSchema);
 const SELECT = `SELECT ${columns.list()} FROM animals`;
@@ -135,7 +135,7 @@ function pageOfCategories(query: AnimalQuery & { categoryIds: readonly bigint[] 
   };
 }
 
-export class TypeOrmAnimalRepository implements BatchedAnimalRepository {
+export class TypeOrmAnimalRepository implements AnimalRepository {
   constructor(
     private readonly dataSource: DataSource,
     private readonly policy: CategoryPolicy = 'open',
@@ -146,6 +146,7 @@ export class TypeOrmAnimalRepository implements BatchedAnimalRepository {
     return columns.fromValues(row);
   }
 
+  /** Stores all animals or none, each under a new id, in the given order. */
   async addAll(animals: readonly NewAnimal[]): Promise<readonly Animal[]> {
     return animalsFrom(await this.write(ADD_ALL[this.policy], columns.valuesOf(animals)));
   }
@@ -179,6 +180,7 @@ export class TypeOrmAnimalRepository implements BatchedAnimalRepository {
     });
   }
 
+  /** Identifies what a read would see now. If two calls return the same text, no transaction ended between them. */
   async snapshot(): Promise<string> {
     const [row = []] = await readPrepared(this.dataSource, SNAPSHOT, []);
     return row.join(' ');

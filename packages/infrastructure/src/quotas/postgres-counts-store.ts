@@ -79,11 +79,6 @@ const COUNTS = { table: 'request_counts', time: 'day_start' };
 /** A ban matters until it ends, and for a day for the length of the next one. */
 const BANS = { table: 'key_bans', time: 'banned_at', where: "banned_until <= $1::timestamptz + interval '1 day'" };
 
-/** Rows from a clock that was more than a day ahead. Nothing else deletes them for as long as it was ahead. */
-const COUNTS_AHEAD = { ...COUNTS, where: "day_start > now() + interval '1 day'" };
-const BANS_AHEAD = { ...BANS, where: "banned_at > now() + interval '1 day'" };
-const ANY_TIME = instant(Date.UTC(9999, 0));
-
 /** Stores daily counts and bans in PostgreSQL, so that they survive the process. */
 export class PostgresCountsStore {
   private readonly reads = new Batch(
@@ -133,7 +128,6 @@ export class PostgresCountsStore {
     const before = later(now, -2 * DAY);
     let deleted = 0;
     for (const rows of [COUNTS, BANS]) deleted += await deletePortions(this.dataSource, rows, before);
-    for (const rows of [COUNTS_AHEAD, BANS_AHEAD]) deleted += await deletePortions(this.dataSource, rows, ANY_TIME);
     return deleted;
   }
 

@@ -9,6 +9,7 @@ import {
   type Outcomes,
   type PeriodOfUsage,
   type RecordedRequest,
+  type Refusal,
   type RequestRecords,
   type ShownRefusal,
   type UsageOfKey,
@@ -32,12 +33,9 @@ const TABLES = {
   day: { table: 'usage_by_day', time: 'day', start: "extract(epoch FROM day::timestamp AT TIME ZONE 'UTC') * 1000" },
 } as const;
 
-const listOf = ({ table, time, start }: (typeof TABLES)[UsageSpan]) => `
+const listOf = ({ table, time, start }: (typeof TABLES)[UsageSpan], condition = 'true') => `
   SELECT ${start} AS start, sum(admitted) AS admitted, sum(refused) AS refused FROM ${table}
-  WHERE account_id = $1 AND ${time} >= $2 GROUP BY ${table}.${time} ORDER BY ${table}.${time}`;
-const listOfKey = ({ table, time, start }: (typeof TABLES)[UsageSpan]) => `
-  SELECT ${start} AS start, admitted, refused FROM ${table}
-  WHERE account_id = $1 AND ${time} >= $2 AND key_id = $3 ORDER BY ${time}`;
+  WHERE account_id = $1 AND ${time} >= $2 AND ${condition} GROUP BY ${table}.${time} ORDER BY ${table}.${time}`;
 const SUM_BY_KEY = {
   hour: `
   SELECT key_id, sum(admitted) AS admitted, sum(refused) AS refused FROM usage_by_hour
@@ -59,7 +57,7 @@ const LAST_INCLUDED = `
 export const DELETE_HOURS = 'DELETE FROM usage_by_hour WHERE account_id = $1';
 
 const refusalsWhere = (condition: string) => `
-  SELECT extract(epoch FROM at) * 1000 AS at, key_id, operation, code, request_id, name, ending
+  SELECT extract(epoch FROM at) * 1000 AS at, key_id AS "keyId", operation, code, request_id AS "requestId", name, ending
   FROM refusals JOIN api_keys ON api_keys.id = key_id
   WHERE refusals.account_id = $1 AND ${condition} ORDER BY at DESC, refusals.id DESC LIMIT ${MOST_REFUSALS}`;
 
@@ -116,8 +114,8 @@ export class PostgresRequestRecords implements RequestRecords {
   ): Promise<readonly PeriodOfUsage[]> {
     const values = [accountId, new Date(from).toISOString()];
     const rows = await (keyId === undefined
-      ? this.query<OutcomesRow & { readonly start: string }>(listOf(TABLES[span]), values)
-      : this.query<OutcomesRow & { readonly start: string }>(listOfKey(TABLES[span]), [...values, keyId]));
+      ? this.query<PeriodRow>(listOf(TABLES[span]), values)
+      : this.query<PeriodRow>(listOf(TABLES[span], 'key_id = $3'), [...values, keyId]));
     return rows.map((row) => ({ start: instant(Number(row.start)), ...outcomesFrom(row) }));
   }
 
@@ -166,19 +164,11 @@ export class PostgresRequestRecords implements RequestRecords {
     const { unwritten } = this;
     const { uses, operations, hours, refusals } = unwritten.take();
     return [
-      ...this.portionsOf(WRITE_USES, uses, (use) => {
-        unwritten.keepUse(use);
-      }),
-      ...this.portionsOf(ADD_USAGE, hours, (hour) => {
-        unwritten.keepHour(hour);
-      }),
-      ...this.portionsOf(WRITE_OPERATIONS, operations, (use) => {
-        unwritten.keepOperation(use);
-      }),
+      ...this.portionsOf(WRITE_USES, uses, unwritten.keepUse),
+      ...this.portionsOf(ADD_USAGE, hours, unwritten.keepHour),
+      ...this.portionsOf(WRITE_OPERATIONS, operations, unwritten.keepOperation),
       // Last, so that the texts of refusals never stop what is counted.
-      ...this.portionsOf(ADD_REFUSALS, refusals, (refusal) => {
-        unwritten.keepRefusal(refusal);
-      }),
+      ...this.portionsOf(ADD_REFUSALS, refusals, unwritten.keepRefusal),
     ];
   }
 
@@ -202,25 +192,22 @@ interface OutcomesRow {
   readonly refused: string;
 }
 
+interface PeriodRow extends OutcomesRow {
+  readonly start: string;
+}
+
 function outcomesFrom({ admitted, refused }: OutcomesRow): Outcomes {
   return { admitted: Number(admitted), refused: Number(refused) };
 }
 
-interface RefusalRow {
+interface RefusalRow extends Refusal {
   readonly at: string;
-  readonly key_id: string;
-  readonly operation: string;
-  readonly code: string;
-  readonly request_id: string;
+  readonly keyId: string;
   readonly name: string | null;
   readonly ending: string;
 }
 
-function refusalFrom({ at, key_id, operation, code, request_id, name, ending }: RefusalRow): ShownRefusal {
-  return {
-    at: instant(Number(at)),
-    keyId: BigInt(key_id) as ApiKeyId,
-    ...{ operation, code, requestId: request_id },
-    key: { name: name ?? undefined, ending },
-  };
+function refusalFrom({ at, keyId, name, ending, ...refusal }: RefusalRow): ShownRefusal {
+  const key = { name: name ?? undefined, ending };
+  return { ...refusal, at: instant(Number(at)), keyId: BigInt(keyId) as ApiKeyId, key };
 }

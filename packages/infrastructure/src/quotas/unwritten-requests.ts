@@ -78,15 +78,15 @@ export class UnwrittenRequests {
     };
   }
 
-  keepUse(use: KeyUse): void {
+  readonly keepUse = (use: KeyUse): void => {
     keepLatest(this.uses, use.keyId, use, MOST_KEYS);
-  }
+  };
 
-  keepOperation(use: OperationOfKey): void {
+  readonly keepOperation = (use: OperationOfKey): void => {
     keepLatest(this.operations, `${use.keyId} ${use.operation}`, use, MOST_HELD);
-  }
+  };
 
-  keepHour(hour: HourOfKey): void {
+  readonly keepHour = (hour: HourOfKey): void => {
     const keys = this.hours.get(hour.start) ?? new Map<ApiKeyId, Writable<HourOfKey>>();
     const known = keys.get(hour.keyId);
     if (known !== undefined) {
@@ -97,11 +97,11 @@ export class UnwrittenRequests {
       this.heldHours += 1;
       this.hours.set(hour.start, keys.set(hour.keyId, { ...hour }));
     }
-  }
+  };
 
-  keepRefusal(refusal: UnwrittenRefusal): void {
+  readonly keepRefusal = (refusal: UnwrittenRefusal): void => {
     this.refusals.add(refusal);
-  }
+  };
 
   private use(keyId: ApiKeyId, minute: Instant, operation: string | undefined): void {
     if (minute !== this.minute) {

@@ -8,8 +8,7 @@ import {
   shownWindow,
   type Verdict,
 } from '@adoption-store/domain';
-import type { FastifyReply } from 'fastify';
-import { HttpRefusal } from '../http/error-codes.js';
+import { HttpRefusal } from './error-codes.js';
 
 type Exceeded = Exclude<Outcome, 'admitted'>;
 
@@ -24,11 +23,19 @@ export function limitMessage(outcome: Exceeded, seconds: number): string {
   return `${MESSAGES[outcome]}; try again in ${seconds} s`;
 }
 
-/**
- * The limit headers of every response: `X-RateLimit-*`, and the headers of draft-ietf-httpapi-ratelimit-headers from
- * the same decision.
- */
-export function limitHeaders(verdict: Verdict, now: Instant): Readonly<Record<string, string>> {
+/** What a verdict means for the response. */
+export interface Judgement {
+  /** `X-RateLimit-*`, and the headers of draft-ietf-httpapi-ratelimit-headers from the same decision. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The 429. Undefined if the request was admitted. */
+  readonly refusal: HttpRefusal | undefined;
+}
+
+export function judgementOf(verdict: Verdict, now: Instant): Judgement {
+  return { headers: limitHeaders(verdict, now), refusal: refusalOf(verdict, now) };
+}
+
+function limitHeaders(verdict: Verdict, now: Instant): Judgement['headers'] {
   const shown = shownWindow(verdict);
   const { minute, day } = verdict;
   const hasDay = day.limit !== Infinity;
@@ -41,14 +48,7 @@ export function limitHeaders(verdict: Verdict, now: Instant): Readonly<Record<st
   };
 }
 
-/** Sets the limit headers. Returns the error to throw, or undefined if the request was admitted. */
-export function setLimitHeaders(reply: FastifyReply, verdict: Verdict, now: Instant): HttpRefusal | undefined {
-  reply.headers(limitHeaders(verdict, now));
-  return refusalOf(verdict, now);
-}
-
-/** The error for a verdict, or undefined if the request was admitted. */
-export function refusalOf(verdict: Verdict, now: Instant): HttpRefusal | undefined {
+function refusalOf(verdict: Verdict, now: Instant): HttpRefusal | undefined {
   const { outcome } = verdict;
   if (outcome === 'admitted') return undefined;
   const seconds = retryAfter(verdict, now);

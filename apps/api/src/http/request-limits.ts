@@ -1,11 +1,10 @@
 import type { Clock, MeterRequest, Source, Verdict } from '@adoption-store/domain';
 import { normalizeIp } from '@nestjs/throttler';
-import type { AddressLimits, Judgement } from '../http/address-limits.js';
-import type { ApiMetrics } from '../http/metrics.js';
-import { limitHeaders, refusalOf } from './limit-headers.js';
+import { type Judgement, judgementOf } from './limit-headers.js';
+import type { ApiMetrics } from './metrics.js';
 
 /** Decides about requests by the limits, and counts the decisions for the metrics. */
-export class RequestLimits implements AddressLimits {
+export class RequestLimits {
   constructor(
     private readonly meter: MeterRequest,
     readonly clock: Clock,
@@ -19,17 +18,14 @@ export class RequestLimits implements AddressLimits {
     return verdict;
   }
 
+  /** For a request without a valid key. */
   async countAddress(ip: string): Promise<Judgement> {
-    return this.judged(await this.count(sourceOf(ip)));
+    return judgementOf(await this.count(sourceOf(ip)), this.clock.now());
   }
 
+  /** What `countAddress` would decide, without counting a request. */
   async lookAtAddress(ip: string): Promise<Judgement> {
-    return this.judged(await this.meter.look(sourceOf(ip)));
-  }
-
-  private judged(verdict: Verdict): Judgement {
-    const now = this.clock.now();
-    return { headers: limitHeaders(verdict, now), refusal: refusalOf(verdict, now) };
+    return judgementOf(await this.meter.look(sourceOf(ip)), this.clock.now());
   }
 }
 
