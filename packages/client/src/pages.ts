@@ -60,10 +60,13 @@ export class Pages<Item> implements AsyncIterable<Item> {
   async #page(url: URL): Promise<Page<Item>> {
     if (this.#fetch === undefined) return { items: [], next: undefined };
     const { data: items, response } = await this.#fetch(url);
-    const next = nextOf(response.headers);
-    if (next === undefined) return { items, next };
-    if (next === null) throw notFetched('the Link is malformed', url);
-    return { items, next: this.#own(next, url).href };
+    let next: string | undefined;
+    try {
+      next = LinkHeader.parse(response.headers.get('Link') ?? '').rel('next')[0]?.uri;
+    } catch {
+      throw notFetched('the Link is malformed', url);
+    }
+    return { items, next: next === undefined ? next : this.#own(next, url).href };
   }
 
   /** Refuses a link to anywhere else: the key must only go to the API. */
@@ -79,13 +82,4 @@ export class Pages<Item> implements AsyncIterable<Item> {
 function notFetched(reason: string, page: URL): ApiError {
   const message = `${reason}: not fetched`;
   return new ApiError({ code: 'unexpected_response', message, status: 200, page: page.href });
-}
-
-/** The target of the link to the next page (RFC 8288), if there is one; null if the header is malformed. */
-function nextOf(headers: Headers): string | null | undefined {
-  try {
-    return LinkHeader.parse(headers.get('Link') ?? '').rel('next')[0]?.uri;
-  } catch {
-    return null;
-  }
 }
