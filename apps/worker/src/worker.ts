@@ -82,7 +82,7 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
     );
 
     const onDelivery = (delivery: Delivery) => {
-      metrics.countDelivery(delivery);
+      metrics.deliveries.inc({ outcome: delivery.outcome });
       logAttempt(log, 'message', { ...requestOf(delivery), message: delivery.id }, delivery);
     };
     const areStopping = () => loops.areStopping;
@@ -95,7 +95,7 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
       }),
     ];
     const onAccountMail = (delivery: AccountMailDelivery) => {
-      metrics.countAccountMail(delivery);
+      metrics.accountMails.inc({ kind: delivery.kind, outcome: delivery.outcome });
       // Never the address or the link.
       logAttempt(log, 'account mail', { mail: delivery.id, kind: delivery.kind }, delivery);
     };
