@@ -96,12 +96,12 @@ async function* recordsOf(pieces: AsyncIterable<Lines>): AsyncGenerator<readonly
   });
   parser.on('error', () => undefined);
   parser.resume();
-  let failure: unknown;
+  let failure: Error | undefined;
   async function* toTheEnd(): AsyncGenerator<Lines | undefined> {
     try {
       yield* pieces;
     } catch (error) {
-      failure = error;
+      failure = error as Error;
     }
     // The parser holds the last record back until it knows that it is complete.
     yield undefined;
