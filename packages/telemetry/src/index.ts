@@ -3,5 +3,4 @@ export * from './log.js';
 export * from './metrics.js';
 export * from './pages.js';
 export * from './trace-context.js';
-export * from './open-tracing.js';
 export * from './tracing.js';
