@@ -41,15 +41,14 @@ export class Pages<Item> implements AsyncIterable<Item> {
   async *pages(): AsyncGenerator<Page<Item>, void, undefined> {
     let url = new URL(this.#first);
     if (!/[?&](?:limit|cursor)=/.test(url.search)) url.searchParams.set('limit', MOST_ITEMS);
-    // Brent's algorithm: the page that is remembered moves on at each power of two, so any circle is found.
-    let remembered = url.href;
-    for (let count = 1; ; count += 1) {
+    const fetched = new Set<string>();
+    for (;;) {
+      fetched.add(url.href);
       const page = await this.#page(url);
       yield page;
       if (page.next === undefined) return;
-      if (page.next === url.href || page.next === remembered) throw notFetched('the next page is an earlier one', url);
+      if (fetched.has(page.next)) throw notFetched('the next page is an earlier one', url);
       url = new URL(page.next);
-      if ((count & (count - 1)) === 0) remembered = page.next;
     }
   }
 
