@@ -3,4 +3,5 @@ export * from './log.js';
 export * from './metrics.js';
 export * from './pages.js';
 export * from './trace-context.js';
+export * from './open-tracing.js';
 export * from './tracing.js';
