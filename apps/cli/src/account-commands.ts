@@ -1,5 +1,5 @@
 import { type Account, type AccountId, describePlan, describeScopes, PLAN_NAMES, SCOPES } from '@adoption-store/domain';
-import { addressOf, type Command, parse, planOf, type Program, scopesOf, type Surroundings } from './command-line.js';
+import { addressOf, type Command, parse, planOf, type Program, scopesOf } from './command-line.js';
 import { inParts, table } from './output.js';
 
 const USAGE = `Usage:
@@ -21,25 +21,19 @@ export const accountCommands: Program = { commands: { list, plan: changePlan, sc
 
 function list(args: string[]): Command {
   parse(args, []);
-  return async ({ listAccounts }, surroundings) => {
+  return async ({ listAccounts }, { nameOf }) => {
     const accounts = inParts<Account, AccountId>(
       (part) => listAccounts.execute(part),
       ({ id }) => id,
     );
-    return table(['ID', 'ACCOUNT', 'PLAN', 'SCOPES', 'OPENED'], rowsOf(accounts, surroundings));
-  };
-}
-
-async function* rowsOf(parts: AsyncIterable<readonly Account[]>, { nameOf }: Surroundings) {
-  for await (const accounts of parts) {
-    yield accounts.map((account) => [
+    return table(['ID', 'ACCOUNT', 'PLAN', 'SCOPES', 'OPENED'], accounts, (account) => [
       String(account.id),
       nameOf(account),
       describePlan(account.plan),
       describeScopes(account.scopes),
       new Date(account.createdAt).toISOString(),
     ]);
-  }
+  };
 }
 
 function changePlan(args: string[]): Command {

@@ -10,7 +10,6 @@ import {
   isProven,
   type Plan,
   plan,
-  type PlanLimits,
   type PlanName,
   readScopes,
   type Scopes,
@@ -126,19 +125,15 @@ export function addressOf(email: string | undefined): string {
 
 /** The plan of that name; an enterprise plan takes its two limits from the options. */
 export function planOf(name: string, values: OptionValues): Plan {
-  return asUsage(() => plan(name as PlanName, limitsIn(values)));
+  const perMinute = numberIn(values, 'per-minute');
+  const perDay = numberIn(values, 'per-day');
+  const limits = { ...(perMinute !== undefined && { perMinute }), ...(perDay !== undefined && { perDay }) };
+  return asUsage(() => plan(name as PlanName, limits));
 }
 
 /** `all`, or scopes separated by commas. */
 export function scopesOf(text: string): Scopes {
   return asUsage(() => readScopes(text));
-}
-
-export function limitsIn(values: OptionValues): Partial<PlanLimits> {
-  return {
-    ...(values['per-minute'] !== undefined && { perMinute: wholeNumber('--per-minute', values['per-minute']) }),
-    ...(values['per-day'] !== undefined && { perDay: wholeNumber('--per-day', values['per-day']) }),
-  };
 }
 
 /**
@@ -182,7 +177,9 @@ export function asUsage<Result>(work: () => Result): Result {
   }
 }
 
-export function wholeNumber(option: string, text: string): number {
-  if (!/^\d{1,10}$/.test(text)) throw new UsageError(`${option} must be a whole number`);
-  return Number(text);
+/** The whole number of an option, if it is given. */
+export function numberIn(values: OptionValues, option: string): number | undefined {
+  const text = values[option];
+  if (text !== undefined && !/^\d{1,10}$/.test(text)) throw new UsageError(`--${option} must be a whole number`);
+  return text === undefined ? undefined : Number(text);
 }

@@ -20,14 +20,13 @@ import {
   addressOf,
   asUsage,
   type Command,
-  limitsIn,
+  numberIn,
   parse,
   planOf,
   type Program,
   scopesOf,
   type Surroundings,
   UsageError,
-  wholeNumber,
 } from './command-line.js';
 import { inParts, table } from './output.js';
 
@@ -61,7 +60,17 @@ const USAGE = `Usage:
       the old one goes on for 24 hours unless another overlap is given.
 `;
 
-export const keyCommands: Program = { commands: { create, list, disable, enable, revoke, rotate }, usage: USAGE };
+export const keyCommands: Program = {
+  commands: {
+    create,
+    list,
+    disable: (args) => disabling(args, true),
+    enable: (args) => disabling(args, false),
+    revoke,
+    rotate,
+  },
+  usage: USAGE,
+};
 
 function create(args: string[]): Command {
   const options = ['email', 'plan', 'per-minute', 'per-day', 'name', 'scopes', 'expires-in'];
@@ -71,18 +80,19 @@ function create(args: string[]): Command {
   const scopes = scopesOf(values['scopes'] ?? 'all');
   const email = addressOf(values['email']);
   const asked = values['plan'] === undefined ? undefined : planOf(values['plan'], values);
-  if (asked === undefined && Object.keys(limitsIn(values)).length > 0) {
+  if (asked === undefined && (values['per-minute'] ?? values['per-day']) !== undefined)
     throw new UsageError('--per-minute and --per-day go with --plan enterprise');
-  }
-  const days = values['expires-in'] === undefined ? undefined : wholeNumber('--expires-in', values['expires-in']);
-  if (days !== undefined && !(days >= 1 && days <= LONGEST_LIFE)) {
+  const days = numberIn(values, 'expires-in');
+  if (days !== undefined && (days < 1 || days > LONGEST_LIFE))
     throw new UsageError(`--expires-in must be 1 to ${LONGEST_LIFE} days`);
-  }
   return async ({ openAccount, issueKey }, { now }) => {
-    // The address and the plan are each valid here, so an error means that they don't match.
     const account = await openAccount
       .execute({ email, plan: asked, isUnprovenFine: isOn('unproven') })
-      .catch(adding('`accounts plan` can change it'));
+      .catch((error: unknown) => {
+        // The address and the plan are each valid here, so they don't match.
+        if (!(error instanceof DomainError) || error.kind !== 'invalid') throw error;
+        throw new UsageError(`${error.message}; \`accounts plan\` can change it`);
+      });
     const expiresAt = days === undefined ? undefined : later(now(), days * DAY);
     return issueKey.execute({ accountId: account.id, name, scopes, expiresAt });
   };
@@ -95,13 +105,10 @@ function list(args: string[]): Command {
       (part) => listKeys.execute({ email: values['email'], ...part }),
       ({ key }) => key.id,
     );
-    if (!isOn('deprecated')) return table(KEY_COLUMNS, rowsOf(keys, surroundings));
-    return table(KEY_COLUMNS.toSpliced(-1, 0, 'DEPRECATED'), deprecatedRowsOf(keys, listOperations, surroundings));
+    if (!isOn('deprecated')) return table(KEY_COLUMNS, keys, (each) => rowOf(each, surroundings));
+    const rows = deprecatedRowsOf(keys, listOperations, surroundings);
+    return table(KEY_COLUMNS.toSpliced(-1, 0, 'DEPRECATED'), rows, (row) => row);
   };
-}
-
-async function* rowsOf(parts: AsyncIterable<readonly AccountKey[]>, surroundings: Surroundings) {
-  for await (const keys of parts) yield keys.map((each) => rowOf(each, surroundings));
 }
 
 /** Only the keys that use a deprecated operation, with each and its last use. */
@@ -142,14 +149,6 @@ function rowOf(
   ];
 }
 
-function disable(args: string[]): Command {
-  return disabling(args, true);
-}
-
-function enable(args: string[]): Command {
-  return disabling(args, false);
-}
-
 function disabling(args: string[], isDisabled: boolean): Command {
   const id = keyId(parse(args, [], ['the ID of one key']).positionals[0]);
   return async ({ disableKey }) => {
@@ -169,8 +168,8 @@ function revoke(args: string[]): Command {
 function rotate(args: string[]): Command {
   const { values, positionals } = parse(args, ['overlap'], ['the ID of one key']);
   const id = keyId(positionals[0]);
-  const overlap = values['overlap'] === undefined ? undefined : wholeNumber('--overlap', values['overlap']) * HOUR;
-  return async ({ rotateKey }) => rotateKey.execute({ id, overlap });
+  const hours = numberIn(values, 'overlap');
+  return async ({ rotateKey }) => rotateKey.execute({ id, overlap: hours && hours * HOUR });
 }
 
 function stateOf(key: ApiKey, now: Instant): string {
@@ -180,14 +179,6 @@ function stateOf(key: ApiKey, now: Instant): string {
 
 function timeOr(otherwise: string, time: Instant | undefined): string {
   return time === undefined ? otherwise : new Date(time).toISOString();
-}
-
-/** Adds advice to the message of an invalid-input error. */
-function adding(advice: string): (error: unknown) => never {
-  return (error) => {
-    if (error instanceof DomainError && error.kind === 'invalid') throw new UsageError(`${error.message}; ${advice}`);
-    throw error;
-  };
 }
 
 function keyId(text: string | undefined): bigint {

@@ -7,7 +7,7 @@ import {
   type ListMessagesInput,
   type MessagePlace,
 } from '@adoption-store/domain';
-import { addressOf, type Command, parse, type Program, type Surroundings, UsageError } from './command-line.js';
+import { addressOf, type Command, parse, type Program, UsageError } from './command-line.js';
 import { inParts, table } from './output.js';
 
 const USAGE = `Usage:
@@ -31,12 +31,17 @@ export const messageCommands: Program = { commands: { list, retry }, usage: USAG
 function list(args: string[]): Command {
   const { values, isOn } = parse(args, ['account'], [], ['failed']);
   const filter = filterOf(values['account'], isOn('failed'));
-  return async ({ listMessages }, surroundings) => {
+  return async ({ listMessages }, { nameOf }) => {
     const messages = inParts<AccountMessage, MessagePlace>(
       (part) => listMessages.execute({ ...filter, ...part }),
       ({ message }) => message,
     );
-    return table(['ID', 'ACCOUNT', 'STATUS', 'WRITTEN'], rowsOf(messages, surroundings));
+    return table(['ID', 'ACCOUNT', 'STATUS', 'WRITTEN'], messages, ({ account, message }) => [
+      message.id,
+      nameOf(account),
+      message.status,
+      new Date(message.createdAt).toISOString(),
+    ]);
   };
 }
 
@@ -44,17 +49,6 @@ function filterOf(account: string | undefined, isFailed: boolean): ListMessagesI
   if (account !== undefined) return { email: addressOf(account), status: isFailed ? 'failed' : undefined };
   if (!isFailed) throw new UsageError('--failed or --account is required');
   return { status: 'failed' };
-}
-
-async function* rowsOf(parts: AsyncIterable<readonly AccountMessage[]>, { nameOf }: Surroundings) {
-  for await (const messages of parts) {
-    yield messages.map(({ account, message: { id, status, createdAt } }) => [
-      id,
-      nameOf(account),
-      status,
-      new Date(createdAt).toISOString(),
-    ]);
-  }
 }
 
 function retry(args: string[]): Command {

@@ -77,14 +77,15 @@ export async function* inParts<Item, Id>(
 }
 
 /** Prints a table. Each column is as wide as its longest cell so far. */
-export async function* table(
+export async function* table<Item>(
   heads: readonly string[],
-  parts: AsyncIterable<readonly (readonly string[])[]>,
+  parts: AsyncIterable<readonly Item[]>,
+  rowOf: (item: Item) => readonly string[],
 ): AsyncGenerator<string> {
   let widths = heads.map(() => 0);
   let unprinted = [heads];
-  for await (const rows of parts) {
-    unprinted.push(...rows);
+  for await (const items of parts) {
+    unprinted.push(...items.map(rowOf));
     widths = widths.map((width, column) => Math.max(width, ...unprinted.map((row) => row[column]?.length ?? 0)));
     yield linesOf(unprinted, widths);
     unprinted = [];

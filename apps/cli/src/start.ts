@@ -9,7 +9,6 @@ import {
   localAddress,
   portalSettings,
   readSettings,
-  READY,
   workerSettings,
 } from '@adoption-store/config';
 
@@ -52,12 +51,8 @@ async function start(service: string): Promise<void> {
   running.push(child);
   const end = endOf(service, child);
   ends.push(end);
-  await Promise.race([end, untilReady(child)]);
-}
-
-async function untilReady(child: ChildProcess): Promise<void> {
-  const [message] = (await once(child, 'message')) as unknown[];
-  if (message !== READY) await untilReady(child);
+  // Its only message says that it is ready.
+  await Promise.race([end, once(child, 'message')]);
 }
 
 /** The service's exit code, with signals counted as a shell does. The other services are stopped when one ends. */

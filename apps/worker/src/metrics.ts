@@ -1,6 +1,5 @@
 import {
   ACCOUNT_MAIL_KINDS,
-  type AccountMailDelivery,
   type Backlog,
   type Clock,
   type DeliverAccountMails,
@@ -34,11 +33,9 @@ export class WorkerMetrics {
     'loop',
   ]);
 
-  private readonly deliveries = this.metrics.counter(
-    'adoption_store_message_deliveries_total',
-    'Attempts to send a message',
-    ['outcome'],
-  );
+  readonly deliveries = this.metrics.counter('adoption_store_message_deliveries_total', 'Attempts to send a message', [
+    'outcome',
+  ]);
   private readonly sending = this.metrics.histogram(
     'adoption_store_message_send_seconds',
     'Duration of one attempt',
@@ -58,7 +55,7 @@ export class WorkerMetrics {
     'Age of the oldest of them; 0 without any',
   );
 
-  private readonly accountMails = this.metrics.counter(
+  readonly accountMails = this.metrics.counter(
     'adoption_store_account_mail_deliveries_total',
     'Attempts to send a mail that resets a password or proves an address',
     ['kind', 'outcome'],
@@ -83,14 +80,6 @@ export class WorkerMetrics {
     for (const kind of ACCOUNT_MAIL_KINDS) {
       for (const outcome of [...OUTCOMES, 'dropped']) this.accountMails.inc({ kind, outcome }, 0);
     }
-  }
-
-  countDelivery({ outcome }: Delivery): void {
-    this.deliveries.inc({ outcome });
-  }
-
-  countAccountMail({ kind, outcome }: AccountMailDelivery): void {
-    this.accountMails.inc({ kind, outcome });
   }
 
   /** The sender, with its attempts timed. */

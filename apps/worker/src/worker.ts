@@ -24,7 +24,7 @@ import { every, Loops } from './loops.js';
 import { WorkerMetrics } from './metrics.js';
 import { deliver } from './deliver.js';
 import { within } from './pauses.js';
-import { TracingMessageSender } from './tracing-message-sender.js';
+import { tracingSender } from './tracing-message-sender.js';
 
 /** Mails to accounts that are sent at the same time. */
 const ACCOUNT_MAIL_LANES = 2;
@@ -55,7 +55,7 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
     const metrics = new WorkerMetrics(ports.clock, read);
     const sender = metrics.timing(ports.messageSender);
     const application = createApplication(
-      { ...ports, messageSender: tracing === undefined ? sender : new TracingMessageSender(sender, tracing) },
+      { ...ports, messageSender: tracing === undefined ? sender : tracingSender(sender, tracing) },
       {
         keyEnvironment: settings.KEY_ENVIRONMENT,
         orderTtl: settings.ORDER_TTL,
@@ -82,7 +82,7 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
     );
 
     const onDelivery = (delivery: Delivery) => {
-      metrics.countDelivery(delivery);
+      metrics.deliveries.inc({ outcome: delivery.outcome });
       logAttempt(log, 'message', { ...requestOf(delivery), message: delivery.id }, delivery);
     };
     const areStopping = () => loops.areStopping;
@@ -95,7 +95,7 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
       }),
     ];
     const onAccountMail = (delivery: AccountMailDelivery) => {
-      metrics.countAccountMail(delivery);
+      metrics.accountMails.inc({ kind: delivery.kind, outcome: delivery.outcome });
       // Never the address or the link.
       logAttempt(log, 'account mail', { mail: delivery.id, kind: delivery.kind }, delivery);
     };

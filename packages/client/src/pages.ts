@@ -41,15 +41,14 @@ export class Pages<Item> implements AsyncIterable<Item> {
   async *pages(): AsyncGenerator<Page<Item>, void, undefined> {
     let url = new URL(this.#first);
     if (!/[?&](?:limit|cursor)=/.test(url.search)) url.searchParams.set('limit', MOST_ITEMS);
-    // Brent's algorithm: the page that is remembered moves on at each power of two, so any circle is found.
-    let remembered = url.href;
-    for (let count = 1; ; count += 1) {
+    const fetched = new Set<string>();
+    for (;;) {
+      fetched.add(url.href);
       const page = await this.#page(url);
       yield page;
       if (page.next === undefined) return;
-      if (page.next === url.href || page.next === remembered) throw notFetched('the next page is an earlier one', url);
+      if (fetched.has(page.next)) throw notFetched('the next page is an earlier one', url);
       url = new URL(page.next);
-      if ((count & (count - 1)) === 0) remembered = page.next;
     }
   }
 
@@ -60,10 +59,13 @@ export class Pages<Item> implements AsyncIterable<Item> {
   async #page(url: URL): Promise<Page<Item>> {
     if (this.#fetch === undefined) return { items: [], next: undefined };
     const { data: items, response } = await this.#fetch(url);
-    const next = nextOf(response.headers);
-    if (next === undefined) return { items, next };
-    if (next === null) throw notFetched('the Link is malformed', url);
-    return { items, next: this.#own(next, url).href };
+    let next: string | undefined;
+    try {
+      next = LinkHeader.parse(response.headers.get('Link') ?? '').rel('next')[0]?.uri;
+    } catch {
+      throw notFetched('the Link is malformed', url);
+    }
+    return { items, next: next === undefined ? next : this.#own(next, url).href };
   }
 
   /** Refuses a link to anywhere else: the key must only go to the API. */
@@ -79,13 +81,4 @@ export class Pages<Item> implements AsyncIterable<Item> {
 function notFetched(reason: string, page: URL): ApiError {
   const message = `${reason}: not fetched`;
   return new ApiError({ code: 'unexpected_response', message, status: 200, page: page.href });
-}
-
-/** The target of the link to the next page (RFC 8288), if there is one; null if the header is malformed. */
-function nextOf(headers: Headers): string | null | undefined {
-  try {
-    return LinkHeader.parse(headers.get('Link') ?? '').rel('next')[0]?.uri;
-  } catch {
-    return null;
-  }
 }

@@ -24,14 +24,8 @@ export class ConfigError extends Error {
   }
 }
 
-const ONE_ADDRESS =
-  'is not supported any more: set REDIS_URL to one address that leads to the primary, or to a Redis Cluster';
-
-/** Settings of earlier versions, with what to do instead. */
-const RETIRED: Readonly<Record<string, string>> = {
-  REDIS_SENTINEL_NAME: ONE_ADDRESS,
-  REDIS_SENTINEL_PASSWORD: ONE_ADDRESS,
-};
+/** Settings of earlier versions, which named several addresses of one Redis. */
+const RETIRED = ['REDIS_SENTINEL_NAME', 'REDIS_SENTINEL_PASSWORD'];
 
 /** The exit code of a configuration error (EX_CONFIG in sysexits.h). */
 export const EXIT_CONFIG = 78;
@@ -69,8 +63,10 @@ export function readSettings<Settings extends Readonly<Record<string, Setting<un
     if (within !== undefined && Number(values[name]) + within.less > Number(values[within.setting]))
       faults.push(`${name} ${within.rule}`);
   }
-  for (const [name, advice] of Object.entries(RETIRED))
-    if (textOf(name) !== undefined) faults.push(`${name} ${advice}`);
+  for (const name of RETIRED.filter((each) => textOf(each) !== undefined))
+    faults.push(
+      `${name} is not supported any more: set REDIS_URL to the address of the primary, or to a Redis Cluster`,
+    );
   if (faults.length > 0) throw new ConfigError(faults);
   return values as Values<Settings>;
 }

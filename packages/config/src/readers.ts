@@ -1,4 +1,4 @@
-import { type Scopes, SCOPES } from '@adoption-store/domain';
+import { readScopes, type Scopes, SCOPES } from '@adoption-store/domain';
 import { isIP } from 'node:net';
 import { url } from './environment.js';
 
@@ -61,14 +61,17 @@ export function origin(text: string): string {
   return text.replace(/\/+$/, '');
 }
 
+const MAIL_ADDRESS = /^[^\s@<>,;"]+@[^\s@<>,;"]+$/;
+
 export function contact(text: string): string {
-  if (URL.canParse(text) && new URL(text).protocol === 'https:') return text;
-  try {
-    return mailAddress(text);
-  } catch {
+  const isPage = URL.canParse(text) && new URL(text).protocol === 'https:';
+  if (!isPage && !MAIL_ADDRESS.test(text))
     throw new Error('must be an e-mail address or a URL that starts with https://');
-  }
+  return text;
 }
+
+/** By the version of IP. */
+const LONGEST_PREFIXES: Readonly<Record<number, number>> = { 4: 32, 6: 128 };
 
 export function networks(text: string): readonly string[] {
   const list = text.split(',').map((each) => each.trim());
@@ -78,14 +81,9 @@ export function networks(text: string): readonly string[] {
 }
 
 function isNetwork(text: string): boolean {
-  const [address = '', prefix, ...rest] = text.split('/');
-  const version = isIP(address);
-  const longest = version === 4 ? 32 : 128;
-  return (
-    version !== 0 &&
-    rest.length === 0 &&
-    (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= longest))
-  );
+  const [address = '', prefix = '0', ...rest] = text.split('/');
+  const longest = LONGEST_PREFIXES[isIP(address)];
+  return longest !== undefined && rest.length === 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= longest;
 }
 
 export function secrets(text: string): readonly string[] {
@@ -97,15 +95,14 @@ export function secrets(text: string): readonly string[] {
 
 /** Undefined: all, also those that are added later. */
 export function scopes(text: string): Scopes {
-  if (text === 'all') return undefined;
-  const names = text.split(',').map((each) => each.trim());
-  const list = SCOPES.filter((scope) => names.includes(scope));
-  if (list.length !== names.length) throw new Error(`must be all, or some of ${SCOPES.join(', ')}, each at most once`);
-  return list;
+  try {
+    return readScopes(text.replace(/\s*,\s*/g, ','));
+  } catch {
+    throw new Error(`must be all, or some of ${SCOPES.join(', ')}, each at most once`);
+  }
 }
 
 export function mailAddress(text: string): string {
-  if (!/^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(text))
-    throw new Error('must be an e-mail address, such as store@example.com');
+  if (!MAIL_ADDRESS.test(text)) throw new Error('must be an e-mail address, such as store@example.com');
   return text;
 }

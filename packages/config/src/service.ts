@@ -5,9 +5,6 @@ import { ConfigError, EXIT_CONFIG } from './environment.js';
 /** Milliseconds of SHUTDOWN_TIMEOUT that are reserved for closing connections after requests were drained. */
 export const CLOSING_TIME = 3_000;
 
-/** The message that a service sends to its parent process when it is ready. */
-export const READY = 'ready';
-
 /** Adds the variables of `.env` to the environment. */
 export function loadEnvFile(): void {
   if (existsSync('.env')) process.loadEnvFile('.env');
@@ -32,7 +29,7 @@ export async function runService<Settings extends { readonly SHUTDOWN_TIMEOUT: n
       throw error;
     });
     // The parent may be gone. Then the channel's end already tells this process to stop, so a failed send is ignored.
-    process.send?.(READY, undefined, undefined, () => undefined);
+    process.send?.('ready', undefined, undefined, () => undefined);
     if (!told.aborted) await once(told, 'abort');
     await close();
     process.exit(0);

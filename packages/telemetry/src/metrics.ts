@@ -34,16 +34,15 @@ export class Metrics {
     labelNames: Label[] = [],
     collect?: (counter: Counter<Label>) => void | Promise<void>,
   ) {
-    const metric: Counter<Label> = new Counter<Label>({
+    return new Counter<Label>({
       ...{ name, help, labelNames, registers: this.registers },
       ...(collect && {
-        collect: () => {
-          metric.reset();
-          return collect(metric);
+        collect() {
+          this.reset();
+          return collect(this);
         },
       }),
     });
-    return metric;
   }
 
   /** @param collect sets the value when Prometheus asks. */
@@ -53,15 +52,14 @@ export class Metrics {
     labelNames: Label[] = [],
     collect?: (gauge: Gauge<Label>) => void,
   ) {
-    const metric = new Gauge<Label>({
+    return new Gauge<Label>({
       ...{ name, help, labelNames, registers: this.registers },
       ...(collect && {
-        collect: () => {
-          collect(metric);
+        collect() {
+          collect(this);
         },
       }),
     });
-    return metric;
   }
 
   histogram<Label extends string = never>(name: string, help: string, buckets: number[], labelNames: Label[] = []) {

@@ -29,9 +29,8 @@ export function formatTraceparent({ traceId, spanId, isSampled }: TraceContext):
 
 /** The next span of a trace, or the first span of a new trace. */
 export function continueTrace(parent: TraceContext | undefined): TraceContext {
-  const spanId = randomHex(8);
-  if (parent === undefined) return { traceId: randomHex(16), spanId, isSampled: false };
-  return { traceId: parent.traceId, spanId, isSampled: parent.isSampled };
+  const { traceId = randomHex(16), isSampled = false } = parent ?? {};
+  return { traceId, spanId: randomHex(8), isSampled };
 }
 
 function randomHex(bytes: number): string {

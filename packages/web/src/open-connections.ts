@@ -30,17 +30,12 @@ export class OpenConnections {
     // No load balancer needs the time after a Ctrl-C.
     const lameDuck = told.reason === 'SIGTERM' ? times.lameDuck : 0;
     await delay(lameDuck);
-    await this.drain(times.all - lameDuck, close);
-  }
-
-  /** Runs `close`. Requests in progress have this many milliseconds to finish. */
-  private async drain(milliseconds: number, close: () => Promise<void>): Promise<void> {
     const sweep = setInterval(() => {
       this.closeUnused();
     }, SWEEP_MS);
     const deadline = setTimeout(() => {
       this.server.closeAllConnections();
-    }, milliseconds);
+    }, times.all - lameDuck);
     try {
       await close();
     } finally {

@@ -104,7 +104,8 @@ async function categoriesOf(listCategories: Application['listCategories']): Prom
 
 async function* readFile(file: string): AsyncGenerator<Buffer> {
   try {
-    yield* createReadStream(file) as AsyncIterable<Buffer>;
+    // With Node's 64 KiB a million animals took 10 MB more.
+    yield* createReadStream(file, { highWaterMark: 2 ** 14 }) as AsyncIterable<Buffer>;
   } catch (error) {
     throw new Error(`${file} can't be read (${codeOf(error)})`, { cause: error });
   }

@@ -2,7 +2,7 @@ import type { Animal, ImportRow, PetStatus } from '@adoption-store/domain';
 import { CsvError, parse } from 'csv-parse';
 import { stringify } from 'csv-stringify';
 import { type Omissions, type ReadRows, RowError, rowOf } from './file-format.js';
-import { type Lines, linesIn, MAX_RECORD, TOO_LONG, UnreadableError, wholeLines } from './lines.js';
+import { type Lines, linesIn, MAX_RECORD, piecesOf, TOO_LONG, UnreadableError } from './lines.js';
 
 const COLUMNS = ['id', 'name', 'categoryId', 'status'] as const;
 
@@ -50,7 +50,7 @@ export async function* csvRows(
   let header: readonly string[] | undefined;
   let others: readonly (readonly [name: string, place: number])[] = [];
   const places = new Map<string, number>();
-  for await (const records of recordsOf(wholeLines(input))) {
+  for await (const records of recordsOf(piecesOf(input, '\n'))) {
     yield records.flatMap(({ line, cells }) => {
       if (header === undefined) {
         header = cells;
@@ -96,35 +96,26 @@ async function* recordsOf(pieces: AsyncIterable<Lines>): AsyncGenerator<readonly
   });
   parser.on('error', () => undefined);
   parser.resume();
-  let failure: UnreadableError | undefined;
-  async function* steps(): AsyncGenerator<Step> {
+  let failure: Error | undefined;
+  async function* toTheEnd(): AsyncGenerator<Lines | undefined> {
     try {
-      for await (const { bytes } of pieces) yield (done) => parser.write(bytes, done);
+      yield* pieces;
     } catch (error) {
-      if (!(error instanceof UnreadableError)) throw error;
-      failure = error;
+      failure = error as Error;
     }
     // The parser holds the last record back until it knows that it is complete.
-    yield (done) => parser.end(done);
+    yield undefined;
   }
-  for await (const step of steps()) {
-    const error = await settled(step);
+  for await (const piece of toTheEnd()) {
+    const error = await new Promise<Error | null | undefined>((resolve) => {
+      if (piece === undefined) parser.end(resolve);
+      else parser.write(piece.bytes, resolve);
+    });
     yield records;
     records = [];
-    if (error !== undefined) throw failure ?? (error instanceof CsvError ? unreadable(line, error) : error);
+    if (error) failure ??= error instanceof CsvError ? unreadable(line, error) : error;
+    if (failure !== undefined) throw failure;
   }
-  if (failure !== undefined) throw failure;
-}
-
-/** Work that calls back when it is done. */
-type Step = (done: (error?: Error | null) => void) => unknown;
-
-function settled(step: Step): Promise<Error | undefined> {
-  return new Promise((resolve) => {
-    step((error) => {
-      resolve(error ?? undefined);
-    });
-  });
 }
 
 function unreadable(line: number, { code, message }: CsvError): UnreadableError {

@@ -5,7 +5,7 @@ import { readAsm3 } from './asm3.js';
 import { readCsv } from './csv.js';
 import { endingInRefusal, Omissions, type ReadRows } from './file-format.js';
 import { elementsOf, type JsonText } from './json-elements.js';
-import { wholeCharacters } from './lines.js';
+import { piecesOf } from './lines.js';
 import { readNdjson } from './ndjson.js';
 import { readPetfinder } from './petfinder.js';
 
@@ -188,7 +188,7 @@ describe('a file of Petfinder', () => {
 describe('the elements of a JSON file', () => {
   async function elements(text: string | Buffer, size = 7): Promise<readonly JsonText[]> {
     const found: JsonText[] = [];
-    const characters = wholeCharacters(chunksOf(Buffer.from(text), size));
+    const characters = piecesOf(chunksOf(Buffer.from(text), size), '"');
     for await (const part of elementsOf(characters, 'animals')) found.push(...part);
     return found;
   }
@@ -235,7 +235,7 @@ describe('the elements of a JSON file', () => {
       yield Buffer.from(']}');
     }
     let count = 0;
-    for await (const part of elementsOf(wholeCharacters(chunks()), 'animals')) count += part.length;
+    for await (const part of elementsOf(piecesOf(chunks(), '"'), 'animals')) count += part.length;
     expect(count).toBe(20_001);
   });
 

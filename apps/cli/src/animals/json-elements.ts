@@ -15,10 +15,7 @@ export interface JsonText {
  */
 export async function* elementsOf(pieces: AsyncIterable<Lines>, key: string): AsyncGenerator<readonly JsonText[]> {
   const splitter = new Splitter(key);
-  for await (const { bytes } of pieces) {
-    splitter.read(bytes.toString('utf8'));
-    yield splitter.take();
-  }
+  for await (const { bytes } of pieces) yield splitter.read(bytes.toString('utf8'));
   splitter.end();
 }
 
@@ -46,13 +43,9 @@ class Splitter {
 
   constructor(private readonly key: string) {}
 
-  take(): readonly JsonText[] {
-    const { found } = this;
+  /** The elements that end in this text. */
+  read(text: string): readonly JsonText[] {
     this.found = [];
-    return found;
-  }
-
-  read(text: string): void {
     // Where the element begins in this text.
     let begin = 0;
     for (let at = 0; at < text.length; at += 1) {
@@ -66,6 +59,7 @@ class Splitter {
       }
     }
     if (this.element !== undefined) this.extend(text.slice(begin));
+    return this.found;
   }
 
   /** @throws UnreadableError if a text is not complete, or there is none. */

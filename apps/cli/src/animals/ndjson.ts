@@ -1,7 +1,7 @@
 import { type Animal, type ImportRow, type PetStatus, reasonOf } from '@adoption-store/domain';
 import { parse } from 'lossless-json';
 import { objectOf, type Omissions, type ReadRows, RowError, rowOf } from './file-format.js';
-import { wholeLines } from './lines.js';
+import { piecesOf } from './lines.js';
 
 const FIELDS = ['id', 'name', 'categoryId', 'status'] as const;
 const BLANK = /^[ \t\r]*$/;
@@ -10,7 +10,7 @@ const INTEGER = /^-?\d{1,19}$/;
 
 /** Reads JSON texts of animals, one a line, as strictly as the API reads a body. */
 export const readNdjson: ReadRows = async function* (input, { omissions }) {
-  for await (const { line, bytes } of wholeLines(input)) {
+  for await (const { line, bytes } of piecesOf(input, '\n')) {
     const texts = bytes.toString('utf8').split('\n');
     yield texts.flatMap((text, index) => (BLANK.test(text) ? [] : animalRow(line + index, text, omissions)));
   }

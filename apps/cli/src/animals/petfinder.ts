@@ -1,14 +1,14 @@
 import { type ImportRow, type PetStatus, reasonOf } from '@adoption-store/domain';
 import { objectOf, type Reading, type ReadRows, RowError, rowOf } from './file-format.js';
 import { elementsOf, type JsonText } from './json-elements.js';
-import { wholeCharacters } from './lines.js';
+import { piecesOf } from './lines.js';
 
 // https://www.petfinder.com/developers/v2/docs/
 const STATUSES: Readonly<Record<string, PetStatus>> = { adoptable: 'available', found: 'pending', adopted: 'sold' };
 
 /** Reads animals of Petfinder's API, version 2. */
 export const readPetfinder: ReadRows = async function* (input, reading) {
-  for await (const texts of elementsOf(wholeCharacters(input), 'animals'))
+  for await (const texts of elementsOf(piecesOf(input, '"'), 'animals'))
     yield texts.map((text) => animalRow(text, reading));
 };
 
