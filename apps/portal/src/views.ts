@@ -92,7 +92,7 @@ export interface Views {
   /** POST /confirm-new-address: `token`, likewise. */
   readonly 'confirm-new-address': Form;
   /**
-   * The forms of `/account`: POST /account/address (`email`, `password`), POST /account/password (`current`, `password`) and
+   * The forms of `/account`: POST /account/address (`email`, `password`), POST /account/password (`current`, `next`) and
    * POST /account/close (`password`), each with its own problems, POST /account/proof and POST /account/sign-out-everywhere.
    */
   readonly account: { readonly address: Form; readonly password: Form; readonly close: Form };
