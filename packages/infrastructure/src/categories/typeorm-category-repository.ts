@@ -15,7 +15,7 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { Columns } from '../database/columns.js';
 import { sqlState, UNIQUE_VIOLATION } from '../database/database-errors.js';
 import { readPrepared, type Statement } from '../database/prepared.js';
-import { attempt, inTransaction } from '../database/transactions.js';
+import { inTransaction } from '../database/transactions.js';
 import { categorySchema } from './category.schema.js';
 
 /** An arbitrary constant that must never change: whoever changes categories holds this lock. */
@@ -137,7 +137,8 @@ async function findNamesake(manager: EntityManager, name: string): Promise<Categ
 async function store(manager: EntityManager, category: Category): Promise<Category> {
   const row = { ...category, nameKey: categoryNameKey(category.name) };
   try {
-    await attempt(manager, (within) => within.upsert(categorySchema, row, ['id']));
+    // A savepoint, because PostgreSQL refuses further statements of a transaction after a failed one.
+    await manager.transaction((within) => within.upsert(categorySchema, row, ['id']));
     return category;
   } catch (error) {
     throw sqlState(error) === UNIQUE_VIOLATION ? categoryNameTaken(category.name) : error;

@@ -26,9 +26,9 @@ export class TransactionLimits implements EntitySubscriberInterface {
  */
 export async function writeToDatabase<Result>(
   dataSource: DataSource,
-  statement: (manager: EntityManager, transaction?: Transaction) => Promise<Result>,
+  statement: (manager: EntityManager) => Promise<Result>,
   transaction?: Transaction,
 ): Promise<Result> {
   if (transaction === undefined && poolOf(dataSource).poolsTransactions) return inTransaction(dataSource, statement);
-  return onDatabase(() => statement(managerOf(dataSource, transaction), transaction), { transaction });
+  return onDatabase(() => statement(managerOf(dataSource, transaction)), { transaction });
 }

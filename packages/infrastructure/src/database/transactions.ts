@@ -44,14 +44,3 @@ export async function inTransaction<Result>(
   for (const each of onCommit) each();
   return result;
 }
-
-/**
- * Runs a write whose failure the caller may handle: in a transaction behind a savepoint, because PostgreSQL refuses further
- * statements after a failed one.
- */
-export async function attempt<Result>(
-  manager: EntityManager,
-  work: (manager: EntityManager) => Promise<Result>,
-): Promise<Result> {
-  return manager.queryRunner?.isTransactionActive === true ? manager.transaction(work) : work(manager);
-}
