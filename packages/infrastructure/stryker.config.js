@@ -3,12 +3,12 @@ import shared from '@adoption-store/tooling/stryker';
 /** The code whose mistakes would lose or add requests and orders. */
 const mutate = [
   'src/orders/typeorm-order-repository.ts',
-  'src/quotas/create-request-counter.ts',
-  'src/quotas/expiring-map.ts',
-  'src/quotas/fallback-request-counter.ts',
-  'src/quotas/in-process-request-counter.ts',
-  'src/quotas/postgres-counts-store.ts',
-  'src/quotas/redis-request-counter.ts',
+  'src/limits/create-request-counter.ts',
+  'src/limits/expiring-map.ts',
+  'src/limits/fallback-request-counter.ts',
+  'src/limits/in-process-request-counter.ts',
+  'src/limits/postgres-counts-store.ts',
+  'src/limits/redis-request-counter.ts',
 ];
 
 /** Its suites. Those of other adapters would only make each of hundreds of runs slower. */

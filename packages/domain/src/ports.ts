@@ -14,8 +14,8 @@ import type { Cryptography } from './kernel/cryptography.js';
 import type { MessageQueue } from './messages/message-queue.js';
 import type { MessageSender } from './messages/message-sender.js';
 import type { OrderRepository } from './orders/order-repository.js';
-import type { RequestCounter } from './quotas/request-counter.js';
-import type { RequestRecords } from './quotas/request-records.js';
+import type { RequestCounter } from './limits/request-counter.js';
+import type { RequestRecords } from './limits/request-records.js';
 import type { SessionRepository } from './sessions/session-repository.js';
 
 /** The ports that the domain needs. */

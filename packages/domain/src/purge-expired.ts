@@ -1,7 +1,7 @@
 import { ANSWER_TTL } from './idempotency/answer-once.js';
 import { DAY, HOUR, type Instant, later } from './kernel/clock.js';
 import type { Ports } from './ports.js';
-import { HOURS_SHOWN } from './quotas/show-usage.js';
+import { HOURS_SHOWN } from './limits/show-usage.js';
 
 /**
  * How long daily usage is kept: a year and a month, so that a month can be compared with the same month of the year

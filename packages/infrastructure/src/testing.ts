@@ -10,7 +10,7 @@ export { migrate, MIGRATION_LOCK, revertMigrations } from './database/migrate.js
 export { DependencyMonitor } from './kernel/dependency-monitor.js';
 export { SmtpMessageSender } from './messages/smtp-message-sender.js';
 export { TypeOrmOrderRepository } from './orders/typeorm-order-repository.js';
-export { InProcessRequestCounter } from './quotas/in-process-request-counter.js';
-export { createRequestCounter, type CreatedRequestCounter } from './quotas/create-request-counter.js';
-export { PostgresCountsStore } from './quotas/postgres-counts-store.js';
-export { RedisRequestCounter } from './quotas/redis-request-counter.js';
+export { InProcessRequestCounter } from './limits/in-process-request-counter.js';
+export { createRequestCounter, type CreatedRequestCounter } from './limits/create-request-counter.js';
+export { PostgresCountsStore } from './limits/postgres-counts-store.js';
+export { RedisRequestCounter } from './limits/redis-request-counter.js';

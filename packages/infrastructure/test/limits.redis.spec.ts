@@ -28,9 +28,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import slotOf from 'cluster-key-slot';
 import { Redis } from 'ioredis';
 import { DependencyMonitor } from '../src/kernel/dependency-monitor.js';
-import { type CreatedRequestCounter, createRequestCounter } from '../src/quotas/create-request-counter.js';
-import type { RedisAddress } from '../src/quotas/redis-connection.js';
-import { RedisRequestCounter } from '../src/quotas/redis-request-counter.js';
+import { type CreatedRequestCounter, createRequestCounter } from '../src/limits/create-request-counter.js';
+import type { RedisAddress } from '../src/limits/redis-connection.js';
+import { RedisRequestCounter } from '../src/limits/redis-request-counter.js';
 import { type Database, openDatabase } from './databases.js';
 import { framework } from './framework.js';
 import {

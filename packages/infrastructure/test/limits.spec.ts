@@ -23,12 +23,12 @@ import { ask } from '@adoption-store/test-support';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import slotOf from 'cluster-key-slot';
 import pg from 'pg';
-import { keysInSlots } from '../src/quotas/cluster-slots.js';
-import { ExpiringMap } from '../src/quotas/expiring-map.js';
-import { FallbackRequestCounter } from '../src/quotas/fallback-request-counter.js';
-import { InProcessRequestCounter } from '../src/quotas/in-process-request-counter.js';
-import { PostgresCountsStore } from '../src/quotas/postgres-counts-store.js';
-import type { RedisRequestCounter } from '../src/quotas/redis-request-counter.js';
+import { keysInSlots } from '../src/limits/cluster-slots.js';
+import { ExpiringMap } from '../src/limits/expiring-map.js';
+import { FallbackRequestCounter } from '../src/limits/fallback-request-counter.js';
+import { InProcessRequestCounter } from '../src/limits/in-process-request-counter.js';
+import { PostgresCountsStore } from '../src/limits/postgres-counts-store.js';
+import type { RedisRequestCounter } from '../src/limits/redis-request-counter.js';
 import { type Database, openDatabase } from './databases.js';
 import {
   counterSuites,

@@ -13,7 +13,7 @@ import { type ReceivedMail, SmtpSink } from '@adoption-store/test-support';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { SmtpAccountMailSender } from '../src/accounts/smtp-account-mail-sender.js';
-import { mailRisk } from '../src/mail/mail-risk.js';
+import { mailRisk } from '../src/deliveries/mail-risk.js';
 import { SmtpMessageSender } from '../src/messages/smtp-message-sender.js';
 import { framework } from './framework.js';
 

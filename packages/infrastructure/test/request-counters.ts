@@ -26,8 +26,8 @@ import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { TypeOrmAccountRepository } from '../src/accounts/typeorm-account-repository.js';
 import { TypeOrmApiKeyRepository } from '../src/accounts/typeorm-api-key-repository.js';
-import { createRequestCounter } from '../src/quotas/create-request-counter.js';
-import type { RedisAddress } from '../src/quotas/redis-connection.js';
+import { createRequestCounter } from '../src/limits/create-request-counter.js';
+import type { RedisAddress } from '../src/limits/redis-connection.js';
 import { type Database, openDatabase } from './databases.js';
 import { framework } from './framework.js';
 

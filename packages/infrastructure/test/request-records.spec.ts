@@ -14,9 +14,9 @@ import { ask, until } from '@adoption-store/test-support';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { openInfrastructure } from '../src/open-infrastructure.js';
-import { PostgresRequestRecords } from '../src/quotas/postgres-request-records.js';
-import { MOST_HELD as MOST_HELD_REFUSALS } from '../src/quotas/recent-refusals.js';
-import { MOST_HELD, MOST_KEYS } from '../src/quotas/unwritten-requests.js';
+import { PostgresRequestRecords } from '../src/limits/postgres-request-records.js';
+import { MOST_HELD as MOST_HELD_REFUSALS } from '../src/limits/recent-refusals.js';
+import { MOST_HELD, MOST_KEYS } from '../src/limits/unwritten-requests.js';
 import { openPostgres } from './databases.js';
 import { framework } from './framework.js';
 

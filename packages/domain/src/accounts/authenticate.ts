@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import { DomainError } from '../kernel/errors.js';
-import type { KeyRequester } from '../quotas/request-counter.js';
+import type { KeyRequester } from '../limits/request-counter.js';
 import { type KeyState, keyState } from './api-key.js';
 import type { AccountKey, ApiKeyRepository } from './api-key-repository.js';
 import { environmentOf, type KeyEnvironment } from './api-key-text.js';

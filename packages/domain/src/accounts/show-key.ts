@@ -1,5 +1,5 @@
 import type { Clock, Instant } from '../kernel/clock.js';
-import type { RequestCounter } from '../quotas/request-counter.js';
+import type { RequestCounter } from '../limits/request-counter.js';
 import type { AccountId } from './account.js';
 import { type ApiKey, type ApiKeyId, hasEnded, type KeyCommand, type OperationUse, requireTheirs } from './api-key.js';
 import type { ApiKeyRepository } from './api-key-repository.js';

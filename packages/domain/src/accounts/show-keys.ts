@@ -1,4 +1,4 @@
-import type { RequestCounter } from '../quotas/request-counter.js';
+import type { RequestCounter } from '../limits/request-counter.js';
 import type { Clock, Instant } from '../kernel/clock.js';
 import { type Page, type PagePlace, readPage } from '../kernel/page.js';
 import type { AccountId } from './account.js';

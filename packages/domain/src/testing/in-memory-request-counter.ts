@@ -11,8 +11,8 @@ import {
   type Usage,
   type Verdict,
   verdictOn,
-} from '../quotas/quota.js';
-import type { CountedRequest, KeyRequester, RequestCounter, Requester } from '../quotas/request-counter.js';
+} from '../limits/quota.js';
+import type { CountedRequest, KeyRequester, RequestCounter, Requester } from '../limits/request-counter.js';
 
 export class InMemoryRequestCounter implements RequestCounter {
   private readonly usages = new Map<bigint | string, Usage>();

@@ -1,7 +1,7 @@
 import type { AccountId } from '../accounts/account.js';
 import type { ApiKeyId } from '../accounts/api-key.js';
 import { type Instant, instant, MINUTE, startOf } from '../kernel/clock.js';
-import type { KeyRequester } from '../quotas/request-counter.js';
+import type { KeyRequester } from '../limits/request-counter.js';
 import {
   MOST_REFUSALS,
   type PeriodOfUsage,
@@ -11,7 +11,7 @@ import {
   USAGE_SPANS,
   type UsageOfKey,
   type UsageSpan,
-} from '../quotas/request-records.js';
+} from '../limits/request-records.js';
 import type { InMemoryAccountRepository } from './in-memory-account-repository.js';
 import type { InMemoryApiKeyRepository } from './in-memory-api-key-repository.js';
 

@@ -16,7 +16,7 @@ import {
 import type { DataSource, EntityManager } from 'typeorm';
 import type { DatabaseConnection } from '../database/data-source.js';
 import { deletePortions } from '../database/delete-portions.js';
-import { PostgresDeliveryQueue } from '../database/postgres-delivery-queue.js';
+import { PostgresDeliveryQueue } from '../deliveries/postgres-delivery-queue.js';
 import { inTransaction } from '../database/transactions.js';
 import { lockAccount } from './account-queries.js';
 import { accountFrom } from './account.schema.js';

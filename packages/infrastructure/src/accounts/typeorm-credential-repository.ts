@@ -16,7 +16,7 @@ import { type DataSource, type EntityManager, type FindOperator, IsNull, Raw, ty
 import { readFromDatabase, sqlState, UNIQUE_VIOLATION } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { inTransaction } from '../database/transactions.js';
-import { DELETE_HOURS, DELETE_REFUSALS } from '../quotas/postgres-request-records.js';
+import { DELETE_HOURS, DELETE_REFUSALS } from '../limits/postgres-request-records.js';
 import { insertAccount, lockAccount, selectAccount } from './account-queries.js';
 import { accountFrom, type AccountRow, accountSchema } from './account.schema.js';
 import { HAS_NOT_ENDED } from './api-key.schema.js';

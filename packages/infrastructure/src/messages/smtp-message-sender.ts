@@ -1,5 +1,5 @@
 import type { ClaimedMessage, MessageSender } from '@adoption-store/domain';
-import { mailFailure, openSmtpTransport } from '../mail/smtp-transport.js';
+import { mailFailure, openSmtpTransport } from '../deliveries/smtp-transport.js';
 
 export interface SmtpDelivery {
   readonly smtpUrl: string;

@@ -8,12 +8,12 @@ import {
   type Transaction,
 } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
-import type { DatabaseConnection } from './data-source.js';
-import { onDatabase, readFromDatabase } from './database-errors.js';
-import { DelayedWork } from './delayed-work.js';
-import { NotificationListener } from './notification-listener.js';
-import { writeToDatabase } from './transaction-limits.js';
-import { afterCommit } from './transactions.js';
+import type { DatabaseConnection } from '../database/data-source.js';
+import { onDatabase, readFromDatabase } from '../database/database-errors.js';
+import { DelayedWork } from '../database/delayed-work.js';
+import { NotificationListener } from '../database/notification-listener.js';
+import { writeToDatabase } from '../database/transaction-limits.js';
+import { afterCommit } from '../database/transactions.js';
 
 /** Milliseconds in which new items share a notification. */
 const NOTIFY_EVERY = 10;
