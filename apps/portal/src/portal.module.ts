@@ -2,8 +2,8 @@ import type { Application, Clock } from '@adoption-store/domain';
 import { UseCasesModule } from '@adoption-store/web';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
-import { AccountController } from './account/account.controller.js';
-import { CatalogueController } from './catalogue/catalogue.controller.js';
+import { AccountController } from './accounts/account.controller.js';
+import { AnimalsController } from './animals/animals.controller.js';
 import { CategoriesController } from './categories/categories.controller.js';
 import { AfterAnswer } from './http/after-answer.js';
 import { CLOCK } from './http/clock.js';
@@ -12,16 +12,16 @@ import { ErrorFilter } from './http/error.filter.js';
 import { FormThrottlerGuard } from './http/form-throttler.guard.js';
 import { Sessions } from './http/sessions.js';
 import { SignedInGuard } from './http/signed-in.guard.js';
-import { FormOnce } from './keys/form-once.js';
-import { KeyController } from './keys/key.controller.js';
-import { KeysController } from './keys/keys.controller.js';
+import { FormOnce } from './accounts/form-once.js';
+import { KeyController } from './accounts/key.controller.js';
+import { KeysController } from './accounts/keys.controller.js';
 import { MessagesController } from './messages/messages.controller.js';
 import { OrdersController } from './orders/orders.controller.js';
-import { UsageController } from './usage/usage.controller.js';
-import { HomeController } from './visitors/home.controller.js';
-import { ProofController } from './visitors/proof.controller.js';
-import { ResetController } from './visitors/reset.controller.js';
-import { SignInController } from './visitors/sign-in.controller.js';
+import { UsageController } from './limits/usage.controller.js';
+import { HomeController } from './sessions/home.controller.js';
+import { ProofController } from './accounts/proof.controller.js';
+import { ResetController } from './accounts/reset.controller.js';
+import { SignInController } from './sessions/sign-in.controller.js';
 
 interface PortalParts {
   readonly application: Application;
@@ -46,7 +46,7 @@ export class PortalModule {
         KeysController,
         KeyController,
         UsageController,
-        CatalogueController,
+        AnimalsController,
         CategoriesController,
         OrdersController,
         MessagesController,

@@ -22,8 +22,8 @@ import {
   sumOf,
 } from '@adoption-store/domain';
 import { DEPRECATIONS, readQuickStarts, RECENT_USE } from '@adoption-store/web';
-import { REFUSAL_MEANINGS, UNKNOWN_REFUSAL } from './refusal-meanings.js';
-import { chartOf } from './usage-chart.js';
+import { REFUSAL_MEANINGS, UNKNOWN_REFUSAL } from './limits/refusal-meanings.js';
+import { chartOf } from './limits/usage-chart.js';
 
 const utc = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' });
 const DATE = utc({ dateStyle: 'medium' });

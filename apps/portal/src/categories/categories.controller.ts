@@ -20,7 +20,7 @@ import { EMPTY_FORM, fields, problemsOf } from '../http/forms.js';
 import { address, Id, int64, pagingOf, placeFrom, placeOf } from '../http/lists.js';
 import { type Answer, page, redirect } from '../http/pages.js';
 import { SignedIn } from '../http/signed-in.guard.js';
-import type { Form, Problems } from '../views.js';
+import type { Form, Problems } from '../http/views.js';
 
 /** An account that is held to less than this reads only, as its keys do. */
 const TO_CHANGE = 'pets:write';

@@ -1,5 +1,5 @@
 import { DomainError, InvalidInput, type Scope, SCOPES } from '@adoption-store/domain';
-import type { Form, Problems } from '../views.js';
+import type { Form, Problems } from './views.js';
 
 export const NO_ADDRESS = 'Must be an e-mail address, such as dev@example.com.';
 

@@ -1,7 +1,7 @@
 import { checkAll, INT64_MAX, INT64_MIN, invalid, type Page, type PagePlace, int64From } from '@adoption-store/domain';
 import { createParamDecorator, type ExecutionContext, NotFoundException } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { Form, Paging } from '../views.js';
+import type { Form, Paging } from './views.js';
 import { fields, problemsOf } from './forms.js';
 
 type Check<Value> = (text: string, name: string) => Value;

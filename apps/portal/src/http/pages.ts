@@ -3,7 +3,7 @@ import type { Clock } from '@adoption-store/domain';
 import { Eta } from 'eta';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { viewHelpers } from '../view-helpers.js';
-import type { Form, Frame, Views } from '../views.js';
+import type { Form, Frame, Views } from './views.js';
 import { giveNotice, type Notice, takeNotice } from './notices.js';
 import { pageOf } from './paths.js';
 

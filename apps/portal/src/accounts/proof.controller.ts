@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { EMPTY_FORM, fields } from '../http/forms.js';
 import { type Answer, page, redirect } from '../http/pages.js';
 import { Public, SignedIn } from '../http/signed-in.guard.js';
-import type { Form } from '../views.js';
+import type { Form } from '../http/views.js';
 
 // Told only to somebody who reads the mails to that address.
 const TAKEN = 'The new address has an account of its own. Sign in to that one, or choose another address.';

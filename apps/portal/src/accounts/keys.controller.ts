@@ -22,7 +22,7 @@ import { checkedScopes, EMPTY_FORM, fields, problemsOf, wholeNumber } from '../h
 import { address, filterFrom, oneOf, pagingOf, placeFrom } from '../http/lists.js';
 import { type Answer, page, redirect } from '../http/pages.js';
 import { SignedIn } from '../http/signed-in.guard.js';
-import type { Form } from '../views.js';
+import type { Form } from '../http/views.js';
 import { FormOnce } from './form-once.js';
 
 const LONGEST_LIFE = 3_650;

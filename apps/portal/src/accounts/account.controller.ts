@@ -13,7 +13,7 @@ import { CountsAs, FormThrottlerGuard } from '../http/form-throttler.guard.js';
 import { type Answer, page, redirect } from '../http/pages.js';
 import { Sessions } from '../http/sessions.js';
 import { SignedIn } from '../http/signed-in.guard.js';
-import type { Form, Problems, Views } from '../views.js';
+import type { Form, Problems, Views } from '../http/views.js';
 
 const WRONG = 'Not your password.';
 const EMPTY_FORMS = { address: EMPTY_FORM, password: EMPTY_FORM, close: EMPTY_FORM };

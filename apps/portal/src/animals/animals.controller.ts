@@ -18,14 +18,14 @@ import { EMPTY_FORM, fields, problemsOf } from '../http/forms.js';
 import { address, EMPTY_PAGE, filterFrom, int64, oneOf, pagingOf, placeFrom, placeOf } from '../http/lists.js';
 import { type Answer, page, redirect } from '../http/pages.js';
 import { SignedIn } from '../http/signed-in.guard.js';
-import type { Form } from '../views.js';
+import type { Form } from '../http/views.js';
 
 /** An account that is held to less than this reads only, as its keys do. */
 const TO_ADD = 'pets:write';
 
 /** The animals as pages, for people who don't use the API. */
 @Controller('catalogue')
-export class CatalogueController {
+export class AnimalsController {
   constructor(
     private readonly listAnimals: ListAnimals,
     private readonly addAnimal: AddAnimal,

@@ -7,7 +7,7 @@ import { CountsAs, FormThrottlerGuard } from '../http/form-throttler.guard.js';
 import { type Answer, page, redirect } from '../http/pages.js';
 import { Sessions } from '../http/sessions.js';
 import { Public, takeWantedPage } from '../http/signed-in.guard.js';
-import type { Problems } from '../views.js';
+import type { Problems } from '../http/views.js';
 
 // The same message is shown if there is no account.
 const WRONG = 'The e-mail address or the password is wrong.';

@@ -20,7 +20,7 @@ import { Id } from '../http/lists.js';
 import type { Notice } from '../http/notices.js';
 import { type Answer, page, redirect } from '../http/pages.js';
 import { SignedIn } from '../http/signed-in.guard.js';
-import type { Form } from '../views.js';
+import type { Form } from '../http/views.js';
 import { FormOnce } from './form-once.js';
 
 const LONGEST_OVERLAP = 720;
