@@ -66,8 +66,7 @@ export class AccountController {
     try {
       changed = await this.changePassword.execute({ accountId, current, next });
     } catch (error) {
-      const { password, ...others } = problemsOf(error, 'current', 'password');
-      return refused('password', { ...others, ...(password !== undefined && { next: password }) });
+      return refused('password', problemsOf(error, 'current', 'next'));
     }
     if (changed === undefined) return refused('password', { current: WRONG });
     await this.throttler.forgive(reply.request);

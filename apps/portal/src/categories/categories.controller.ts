@@ -59,7 +59,7 @@ export class CategoriesController {
       const problems =
         id !== undefined && isChanged(error)
           ? { number: `Already named “${(await this.find(id))?.name ?? ''}”.` }
-          : nameProblems(error);
+          : problemsOf(error, 'name', 'number');
       return this.showCategories(account, query, { values, problems });
     }
     return redirect(placeIn(id), 'category-added');
@@ -83,7 +83,7 @@ export class CategoriesController {
       // With the version as it is now: whoever has read the problem may send the form again. Otherwise with the same one.
       const again = isChanged(error)
         ? { problems: changedMeanwhile(current), version }
-        : { problems: nameProblems(error), version: values.version };
+        : { problems: problemsOf(error, 'name', 'number'), version: values.version };
       return page('name-category', { values, id, current, ...again });
     }
     return redirect(placeIn(id), 'category-named');
@@ -143,10 +143,4 @@ function isChanged(error: unknown): boolean {
 function changedMeanwhile(current: string | undefined): Problems {
   const now = current === undefined ? 'it has no name any more' : `its name is “${current}” now`;
   return { form: `Somebody has changed this category meanwhile: ${now}. Save again to replace it.` };
-}
-
-/** A name that is taken is a problem of its field. */
-function nameProblems(error: unknown): Problems {
-  const { form, ...problems } = problemsOf(error, 'name', 'number');
-  return form === undefined ? problems : { ...problems, name: form };
 }

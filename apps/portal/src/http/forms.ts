@@ -30,10 +30,9 @@ export function checkedScopes(body: unknown): readonly Scope[] {
  */
 export function problemsOf(error: unknown, ...names: readonly string[]): Problems {
   if (!(error instanceof DomainError) || (error.kind !== 'invalid' && error.kind !== 'conflict')) throw error;
-  const [subject = '', ...rest] = error.message.split(' ');
-  const found = error instanceof InvalidInput ? error.problems : [{ field: subject, rule: rest.join(' ') }];
+  const found = error instanceof InvalidInput ? error.problems : [{ field: error.field ?? 'form', rule: error.message }];
   const messages = found.map(({ field, rule }) =>
-    names.includes(field) ? [field, sentence(rule)] : ['form', sentence(`${field} ${rule}`)],
+    field === 'form' || names.includes(field) ? [field, sentence(rule)] : ['form', sentence(`${field} ${rule}`)],
   );
   return Object.fromEntries(messages) as Problems;
 }
