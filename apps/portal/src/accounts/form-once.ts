@@ -1,6 +1,6 @@
 import { type Account, AnswerOnce } from '@adoption-store/domain';
 import { Injectable } from '@nestjs/common';
-import { formToken } from '../http/csrf.js';
+import type { Form } from '../http/forms.js';
 
 /**
  * A reload or a second click sends the form again and must not make another key. Each form has its own CSRF token,
@@ -10,8 +10,8 @@ import { formToken } from '../http/csrf.js';
 export class FormOnce {
   constructor(private readonly answerOnce: AnswerOnce) {}
 
-  async isFirst(body: unknown, { id: accountId }: Account): Promise<boolean> {
-    const form = { accountId, key: `form ${formToken(body)}`, fingerprint: 'form' };
+  async isFirst({ token }: Form, { id: accountId }: Account): Promise<boolean> {
+    const form = { accountId, key: `form ${token}`, fingerprint: 'form' };
     const { isReplay } = await this.answerOnce.execute(form, () => Promise.resolve('sent'));
     return !isReplay;
   }

@@ -15,15 +15,17 @@ import {
 import { deprecatedUses } from '@adoption-store/web';
 import { Body, Controller, Get, Inject, Post } from '@nestjs/common';
 import { CLOCK } from '../http/clock.js';
-import { EMPTY_FORM, fields, problemsOf, wholeNumber } from '../http/forms.js';
+import { SignedIn } from '../http/decorators.js';
+import { formOf, wholeNumber } from '../http/forms.js';
 import { Id } from '../http/lists.js';
 import type { Notice } from '../http/notices.js';
 import { type Answer, page, redirect } from '../http/pages.js';
-import { SignedIn } from '../http/signed-in.guard.js';
-import type { Form } from '../http/views.js';
 import { FormOnce } from './form-once.js';
 
 const LONGEST_OVERLAP = 720;
+
+class RenameForm extends formOf({ name: 'Name (optional)' }) {}
+class RotateForm extends formOf({ overlap: 'Hours that both keys work' }) {}
 
 /** One of a person's keys. Every use case gets the account that must own it. */
 @Controller('keys/:id')
@@ -40,16 +42,15 @@ export class KeyController {
 
   @Get()
   async show(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
-    return this.showKey(account, id, EMPTY_FORM);
+    return this.showKey(account, id);
   }
 
   @Post('name')
-  async rename(@SignedIn() account: Account, @Id() id: bigint, @Body() body: unknown): Promise<Answer> {
-    const values = fields(body, 'name');
+  async rename(@SignedIn() account: Account, @Id() id: bigint, @Body() form: RenameForm): Promise<Answer> {
     try {
-      await this.renameKey.execute({ id, accountId: account.id, name: values.name.trim() || undefined });
+      await this.renameKey.execute({ id, accountId: account.id, name: form.values.name.trim() || undefined });
     } catch (error) {
-      return this.showKey(account, id, { values, problems: problemsOf(error, 'name') });
+      return this.showKey(account, id, form.refused(error));
     }
     return redirect(`/keys/${id}`, 'key-renamed');
   }
@@ -66,23 +67,22 @@ export class KeyController {
 
   @Get('rotate')
   async showRotation(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
-    return page('rotate-key', { ...EMPTY_FORM, key: await this.find(account, id) });
+    return page('rotate-key', { form: new RotateForm({ overlap: '24' }), key: await this.find(account, id) });
   }
 
   @Post('rotate')
-  async rotate(@SignedIn() account: Account, @Id() id: bigint, @Body() body: unknown): Promise<Answer> {
+  async rotate(@SignedIn() account: Account, @Id() id: bigint, @Body() form: RotateForm): Promise<Answer> {
     const key = await this.find(account, id);
-    const values = fields(body, 'overlap');
     try {
-      const hours = wholeNumber(values.overlap, 0, LONGEST_OVERLAP);
+      const hours = wholeNumber(form.values.overlap, 0, LONGEST_OVERLAP);
       if (hours === undefined) throw invalid('overlap', `must be 0 to ${LONGEST_OVERLAP} hours`);
-      if (!(await this.formOnce.isFirst(body, account))) return redirect('/keys', 'form-sent-before');
+      if (!(await this.formOnce.isFirst(form, account))) return redirect('/keys', 'form-sent-before');
       const { id: accountId, credentialVersion } = account;
       const issued = await this.rotateKey.execute({ id: key.id, accountId, credentialVersion, overlap: hours * HOUR });
       return page('new-key', { ...issued, replaced: await this.find(account, id) });
     } catch (error) {
       if (isNotFound(error)) return redirect(`/keys/${id}`, 'key-not-changed');
-      return page('rotate-key', { key, values, problems: problemsOf(error, 'overlap') });
+      return page('rotate-key', { key, form: form.refused(error) });
     }
   }
 
@@ -98,11 +98,11 @@ export class KeyController {
     return redirect('/keys', 'key-revoked');
   }
 
-  private async showKey({ id: accountId }: Account, id: bigint, form: Form): Promise<Answer> {
+  private async showKey({ id: accountId }: Account, id: bigint, form?: RenameForm): Promise<Answer> {
     const shown = await this.shownKey.execute({ id, accountId });
     const now = this.clock.now();
     const deprecated = hasEnded(shown.key, now) ? [] : deprecatedUses(shown.operations, now);
-    return page('key', { ...form, ...shown, deprecated });
+    return page('key', { form: form ?? new RenameForm({ name: shown.key.name }), ...shown, deprecated });
   }
 
   private async setDisabled(account: Account, id: bigint, isDisabled: boolean): Promise<Answer> {

@@ -18,25 +18,38 @@ import {
 import { deprecatedUses } from '@adoption-store/web';
 import { Body, Controller, Get, Inject, Post, Query } from '@nestjs/common';
 import { CLOCK } from '../http/clock.js';
-import { checkedScopes, EMPTY_FORM, fields, problemsOf, wholeNumber } from '../http/forms.js';
-import { address, filterFrom, oneOf, pagingOf, placeFrom } from '../http/lists.js';
+import { SignedIn } from '../http/decorators.js';
+import { formOf, wholeNumber } from '../http/forms.js';
+import { List, oneOf } from '../http/lists.js';
 import { type Answer, page, redirect } from '../http/pages.js';
-import { SignedIn } from '../http/signed-in.guard.js';
-import type { Form } from '../http/views.js';
 import { FormOnce } from './form-once.js';
 
 const LONGEST_LIFE = 3_650;
 const LONGEST_SEARCH = 100;
 
-/** The lists of keys: a name for people, and the states. The first one is shown unless another is asked for. */
-const LISTS: Readonly<Record<string, readonly [name: string, states: readonly KeyState[]]>> = {
-  current: ['Current', ['active', 'disabled']],
-  active: ['Active', ['active']],
-  disabled: ['Disabled', ['disabled']],
-  expired: ['Expired', ['expired']],
-  revoked: ['Revoked', ['revoked']],
-  all: ['All', KEY_STATES],
+/** The states in each list of keys. The first list is shown unless another is asked for. */
+const LISTS: Readonly<Record<string, readonly KeyState[]>> = {
+  current: ['active', 'disabled'],
+  active: ['active'],
+  disabled: ['disabled'],
+  expired: ['expired'],
+  revoked: ['revoked'],
+  all: KEY_STATES,
 };
+
+const LABELS = { name: 'Name (optional)', expiresIn: 'Expires in days (optional)', scopes: 'What the key may do' };
+
+class NewKeyForm extends formOf(LABELS) {
+  /** In the domain's order. */
+  readonly checked: readonly Scope[];
+
+  constructor(body: { readonly scopes?: unknown } | undefined) {
+    super(body);
+    // A single box is sent as a text, several as a list.
+    const sent: readonly unknown[] = [body?.scopes].flat();
+    this.checked = SCOPES.filter((scope) => sent.includes(scope));
+  }
+}
 
 /** The list of a person's keys, and the form for a new one. */
 @Controller('keys')
@@ -50,68 +63,55 @@ export class KeysController {
 
   @Get()
   async show(@SignedIn() account: Account, @Query() query: unknown): Promise<Answer> {
-    return this.showKeys(account, query, { ...EMPTY_FORM, checked: offeredTo(account) });
+    return this.showKeys(account, query, new NewKeyForm({ scopes: offeredTo(account) }));
   }
 
   @Post()
-  async issue(@SignedIn() account: Account, @Query() query: unknown, @Body() body: unknown): Promise<Answer> {
-    const values = fields(body, 'name', 'expiresIn');
+  async issue(@SignedIn() account: Account, @Query() query: unknown, @Body() form: NewKeyForm): Promise<Answer> {
     const offered = offeredTo(account);
-    const checked = checkedScopes(body).filter((scope) => offered.includes(scope));
+    const scopes = form.checked.filter((scope) => offered.includes(scope));
     try {
       const { name, days } = checkAll({
-        name: () => keyName(values.name.trim() || undefined),
-        days: () => lifeFrom(values.expiresIn),
+        name: () => keyName(form.values.name.trim() || undefined),
+        days: () => lifeFrom(form.values.expiresIn),
         scopes: () => {
-          if (checked.length === 0) throw invalid('scopes', 'must be at least one');
+          if (scopes.length === 0) throw invalid('scopes', 'must be at least one');
         },
       });
-      if (!(await this.formOnce.isFirst(body, account))) return redirect('/keys', 'form-sent-before');
+      if (!(await this.formOnce.isFirst(form, account))) return redirect('/keys', 'form-sent-before');
       const issued = await this.issueKey.execute({
         accountId: account.id,
         credentialVersion: account.credentialVersion,
         name,
         // No list if every box is checked: the key has what its account has, also later.
-        scopes: checked.length === offered.length ? undefined : checked,
+        scopes: scopes.length === offered.length ? undefined : scopes,
         expiresAt: days === undefined ? undefined : later(this.clock.now(), days * DAY),
       });
       return page('new-key', issued);
     } catch (error) {
-      const problems = problemsOf(error, 'name', 'expiresIn', 'scopes');
-      return this.showKeys(account, query, { values, problems, checked });
+      return this.showKeys(account, query, form.refused(error));
     }
   }
 
-  private async showKeys(
-    account: Account,
-    query: unknown,
-    form: Form & { readonly checked: readonly Scope[] },
-  ): Promise<Answer> {
-    const filter = filterFrom(query, { state: oneOf(Object.keys(LISTS)), name: searchText });
-    const { state = 'current', name } = filter.wanted ?? {};
-    const place = placeFrom(query, keyId);
-    const states = filter.wanted === undefined ? [] : LISTS[state]?.[1];
+  private async showKeys(account: Account, query: unknown, form: NewKeyForm): Promise<Answer> {
+    const checks = { state: oneOf(Object.keys(LISTS)), name: searchText };
+    const list = new List('/keys', query, checks, { name: 'Name contains' });
     const { items, bans, operations, ...around } = await this.shownKeys.execute({
       accountId: account.id,
-      states,
-      name,
-      ...place,
+      states: list.wanted === undefined ? [] : LISTS[list.wanted.state ?? 'current'],
+      name: list.wanted?.name,
+      ...list.place(keyId),
     });
     const now = this.clock.now();
     const uses = [...operations].map(([id, each]) => [id, deprecatedUses(each, now)] as const);
-    const given = { ...filter.form.values, name };
     return page('keys', {
-      ...form,
+      form,
       items,
       bans,
       deprecated: new Map(uses.filter(([, each]) => each.length > 0)),
-      filter: filter.form,
-      tabs: Object.entries(LISTS).map(([each, [title]]) => ({
-        name: title,
-        address: address('/keys', { ...given, state: each }),
-        isCurrent: filter.wanted !== undefined && each === state,
-      })),
-      paging: pagingOf('/keys', given, place, around),
+      filter: list.filter,
+      tabs: list.tabs('state', Object.keys(LISTS), 'current'),
+      paging: list.paging(around),
       offered: offeredTo(account),
     });
   }

@@ -1,86 +1,75 @@
-import { DomainError, isEmailAddress, SignIn, SignUp } from '@adoption-store/domain';
-import { Body, Controller, Get, Post, Req, Res } from '@nestjs/common';
+import { type Account, EndAllSessions, isEmailAddress, SignIn } from '@adoption-store/domain';
+import { Body, Controller, Get, Post, Req } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Devices } from '../http/devices.js';
-import { EMPTY_FORM, fields, NO_ADDRESS, problemsOf } from '../http/forms.js';
-import { CountsAs, FormThrottlerGuard } from '../http/form-throttler.guard.js';
+import { Attempts } from '../http/attempts.js';
+import { CountsAs, Public, Reply, SignedIn } from '../http/decorators.js';
+import { NO_ADDRESS } from '../http/forms.js';
 import { type Answer, page, redirect } from '../http/pages.js';
 import { Sessions } from '../http/sessions.js';
-import { Public, takeWantedPage } from '../http/signed-in.guard.js';
-import type { Problems } from '../http/views.js';
+import { SignInForm } from './sign-in.form.js';
+import { takeWantedPage } from './wanted-page.js';
 
 // The same message is shown if there is no account.
 const WRONG = 'The e-mail address or the password is wrong.';
 
-const TAKEN = {
-  problems: { email: 'Already registered.' },
-  links: { email: { href: '/sign-in', text: 'Sign in?' } },
-};
-
 /** Signing in and out. */
-@Public()
 @Controller()
 export class SignInController {
   constructor(
     private readonly sessions: Sessions,
-    private readonly devices: Devices,
-    private readonly throttler: FormThrottlerGuard,
-    private readonly signUp: SignUp,
+    private readonly attempts: Attempts,
     private readonly signIn: SignIn,
+    private readonly endAllSessions: EndAllSessions,
   ) {}
 
-  @Get('sign-up')
-  showSignUp(@Req() { account }: FastifyRequest): Answer {
-    return account === undefined ? page('sign-up', EMPTY_FORM) : redirect('/keys');
+  @Public()
+  @Get('/')
+  showHome(@SignedIn() account?: Account): Answer {
+    return account === undefined ? page('home', {}) : redirect('/keys');
   }
 
-  @Post('sign-up')
-  async takeSignUp(@Res({ passthrough: true }) reply: FastifyReply, @Body() body: unknown): Promise<Answer> {
-    const { email, password } = fields(body, 'email', 'password');
-    try {
-      const account = await this.signUp.execute({ email, password });
-      await this.sessions.begin(reply, account);
-      this.devices.remember(reply, account);
-    } catch (error) {
-      const isTaken = error instanceof DomainError && error.code === 'email_taken';
-      const form = isTaken ? TAKEN : { problems: problemsOf(error, 'email', 'password') };
-      return page('sign-up', { values: { email }, ...form });
-    }
-    return redirect('/keys', 'signed-up');
-  }
-
+  @Public()
   @Get('sign-in')
-  showSignIn(@Req() { account }: FastifyRequest): Answer {
-    return account === undefined ? page('sign-in', EMPTY_FORM) : redirect('/keys');
+  show(@SignedIn() account?: Account): Answer {
+    return account === undefined ? page('sign-in', { form: new SignInForm() }) : redirect('/keys');
   }
 
+  @Public()
   @Post('sign-in')
   @CountsAs('sign-in')
-  async takeSignIn(@Res({ passthrough: true }) reply: FastifyReply, @Body() body: unknown): Promise<Answer> {
-    const { email, password } = fields(body, 'email', 'password');
-    const account = await this.signIn.execute({ email, password });
+  async begin(@Reply() reply: FastifyReply, @Body() form: SignInForm): Promise<Answer> {
+    const account = await this.signIn.execute(form.values);
     if (account === undefined) {
-      const problems: Problems = isEmailAddress(email) ? { form: WRONG } : { email: NO_ADDRESS };
-      return page('sign-in', { values: { email }, problems });
+      const problems = isEmailAddress(form.values.email) ? { form: WRONG } : { email: NO_ADDRESS };
+      return page('sign-in', { form: form.withProblems(problems) });
     }
-    await this.throttler.forgive(reply.request);
+    await this.attempts.forgive(reply.request);
     await this.sessions.begin(reply, account);
-    this.devices.remember(reply, account);
     return redirect(takeWantedPage(reply));
   }
 
-  /** For the script that warns of the end of the session: the request itself makes it last longer. */
+  /** For the script that warns of the end of the session. The request itself makes it last longer. */
+  @Public()
   @Get('session')
-  showSession(@Req() { sessionTimes }: FastifyRequest): Answer {
-    if (sessionTimes === undefined) return (reply) => reply.code(401).send();
-    return (reply) => reply.send({ left: sessionTimes.left, most: sessionTimes.most });
+  showSession(@Req() { person }: FastifyRequest): Answer {
+    if (person === undefined) return (reply) => void reply.code(401);
+    return () => ({ left: person.left, most: person.most });
   }
 
   // A refused sign-out would leave the session open.
+  @Public()
   @Post('sign-out')
   @CountsAs('uncounted')
-  async signOut(@Res({ passthrough: true }) reply: FastifyReply): Promise<Answer> {
+  async end(@Reply() reply: FastifyReply): Promise<Answer> {
     await this.sessions.end(reply);
     return redirect('/', 'signed-out');
+  }
+
+  @Post('account/sign-out-everywhere')
+  @CountsAs('uncounted')
+  async endAll(@Reply() reply: FastifyReply, @SignedIn() { id: accountId }: Account): Promise<Answer> {
+    await this.endAllSessions.execute({ accountId });
+    await this.sessions.end(reply);
+    return redirect('/', 'signed-out-everywhere');
   }
 }
