@@ -87,7 +87,7 @@ export async function createPortal(options: PortalOptions): Promise<NestFastifyA
     trustProxy: trustProxy === undefined ? false : [...trustProxy],
     return503OnClosing: false,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    // Set when the server is created; otherwise the minute that is the default would bound the whole request.
+    // Node reads them when the server is created. Its default, a minute, would otherwise apply to the whole request.
     http: { headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: TIMEOUT_CHECK_MS },
     // A malformed URL doesn't reach the exception filters.
     frameworkErrors: (_error: Error, _request: FastifyRequest, reply: FastifyReply) => {

@@ -3,8 +3,6 @@ import { UseCasesModule } from '@adoption-store/web';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import { AccountController } from './accounts/account.controller.js';
-import { FormOnce } from './accounts/form-once.js';
-import { KeyController } from './accounts/key.controller.js';
 import { KeysController } from './accounts/keys.controller.js';
 import { VisitorsController } from './accounts/visitors.controller.js';
 import { AnimalsController } from './animals/animals.controller.js';
@@ -43,7 +41,6 @@ export class PortalModule {
         VisitorsController,
         AccountController,
         KeysController,
-        KeyController,
         UsageController,
         AnimalsController,
         CategoriesController,
@@ -56,7 +53,6 @@ export class PortalModule {
         { provide: Devices, useValue: devices },
         { provide: BackgroundTasks, useValue: tasks },
         Attempts,
-        FormOnce,
         { provide: APP_GUARD, useClass: AccessGuard },
         { provide: APP_PIPE, useClass: FormPipe },
         { provide: APP_INTERCEPTOR, useClass: AnswerInterceptor },

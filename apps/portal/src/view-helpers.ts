@@ -78,7 +78,7 @@ export const viewHelpers = {
 
   dayOfMonth: (at: Instant): string => DAY_OF_MONTH.format(at),
 
-  /** For example `in 4 minutes`. Rounded up, so that nobody comes too early. */
+  /** For example `in 4 minutes`. Rounded up, so that nobody comes back too early. */
   until(at: Instant, now: Instant): string {
     const left = Math.max(0, at - now);
     if (left < MINUTE) return `in ${viewHelpers.count(Math.ceil(left / 1_000), 'second')}`;

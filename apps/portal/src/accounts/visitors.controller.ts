@@ -28,7 +28,7 @@ class TokenForm extends formOf({ token: TOKEN }) {}
 // Shown only to somebody who reads the mails to that address.
 const TAKEN = 'The new address has an account of its own. Sign in to that one, or choose another address.';
 
-/** The forms of an account that need no session. A mailed link only opens one, because programs that scan mail open links too. */
+/** Forms that need no session. Opening a mailed link changes nothing, because programs that scan mail open links too. */
 @Public()
 @Controller()
 export class VisitorsController {

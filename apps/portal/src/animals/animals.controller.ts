@@ -19,7 +19,7 @@ import { fields, formOf } from '../http/forms.js';
 import { address, EMPTY_PAGE, int64, List, oneOf, placeOf } from '../http/lists.js';
 import { type Answer, page, redirect } from '../http/pages.js';
 
-/** An account that is held to less than this reads only, as its keys do. */
+/** An account without this scope can only read, like its keys. */
 const TO_ADD = 'pets:write';
 
 class AnimalForm extends formOf({ name: 'Name', categoryId: 'Category number', status: 'Status' }, 'add-') {}
@@ -45,7 +45,7 @@ export class AnimalsController {
     let added: Animal;
     try {
       const checked = checkAll({
-        // All problems at once: the category's text may be no number, which the domain never sees.
+        // To show all problems at once: the domain never sees a category that isn't a number.
         animal: () => newAnimal({ name: values.name, categoryId: 0n }),
         categoryId: () => int64(values.categoryId, 'categoryId'),
         status: () => (values.status === '' ? undefined : oneOf(PET_STATUSES)(values.status, 'status')),

@@ -21,7 +21,7 @@ import { fields, formOf } from '../http/forms.js';
 import { address, Id, int64, List, placeOf } from '../http/lists.js';
 import { type Answer, page, redirect } from '../http/pages.js';
 
-/** An account that is held to less than this reads only, as its keys do. */
+/** An account without this scope can only read, like its keys. */
 const TO_CHANGE = 'pets:write';
 
 class CategoryForm extends formOf({ name: 'Name', number: 'Number (optional)' }) {}
@@ -55,7 +55,7 @@ export class CategoriesController {
         number: () => (values.number.trim() === '' ? undefined : int64(values.number, 'number')),
       });
       id = number;
-      // Under a number that was typed only if that has no name yet: to change one there is another page.
+      // A number that was typed must have no name yet. Another page changes names.
       if (id === undefined) id = (await this.addCategory.execute({ name })).id;
       else await this.nameCategory.execute({ id, name, versions: 'none' });
     } catch (error) {
@@ -132,7 +132,7 @@ export class CategoriesController {
   }
 }
 
-/** The address of the list where the category is shown, and marked. */
+/** The address of the list page that shows the category, marked as new. */
 function placeIn(id: bigint): string {
   return `${address('/categories', { ...placeOf(id), changed: id })}#category-${id}`;
 }

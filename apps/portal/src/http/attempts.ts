@@ -17,7 +17,7 @@ import { TooManyAttempts } from './refusals.js';
 const QUARTER = 15 * MINUTE;
 /** Forms from one address, without a session. */
 const BY_ADDRESS = { most: 60, within: QUARTER };
-/** Attempts at one account: all unknown browsers together, and each known browser by itself. */
+/** Attempts at one account. All unknown browsers share a limit; each known browser has its own. */
 const BY_ACCOUNT = { most: 10, within: QUARTER };
 /** Forms of one signed-in person. Nobody sends more by hand. */
 const BY_PERSON = { most: 30, within: MINUTE };
@@ -26,7 +26,7 @@ const BY_PERSON = { most: 30, within: MINUTE };
 const GUESSES = {
   /** Guesses the password of the account that the form names. */
   'sign-in': 'attempts to sign in to one account',
-  /** Has mail sent to the account that the form names. */
+  /** Requests a mail to the account that the form names. */
   reset: 'requests for a new password of one account',
   /** Guesses the password of the account that is signed in. */
   password: 'attempts at the password of one account',
@@ -90,7 +90,7 @@ export class Attempts {
       if (email === undefined) return [byAddress(request)];
       const device = await this.devices.recognise(request, email);
       if (device === undefined) return [byAddress(request), byAccount(kind, email)];
-      // Right passwords cost a hash too, so they count against the account's own limit.
+      // A right password costs a hash too, so it counts against the account's limit.
       return [byPerson(device.accountId), byAccount(kind, `${device.accountId} ${device.nonce}`)];
     }
     if (account === undefined) return [byAddress(request)];

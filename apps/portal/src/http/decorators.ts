@@ -13,7 +13,7 @@ export function isPublic(reflector: Reflector, context: ExecutionContext): boole
   return reflector.getAllAndOverride<boolean | undefined>(PUBLIC, [context.getHandler(), context.getClass()]) === true;
 }
 
-/** Marks a form that has a limit besides those of its address and its account, or is never refused. */
+/** Marks a form that has an additional limit, or no limit at all. */
 export const CountsAs = Reflector.createDecorator<Guess | 'uncounted'>();
 
 /** The signed-in account. Undefined only on public pages. */
@@ -22,5 +22,5 @@ export const SignedIn = createParamDecorator(
     context.switchToHttp().getRequest<FastifyRequest>().person?.account,
 );
 
-/** For cookies. The page itself is what the method returns. */
+/** The reply, to set cookies. The page is what the method returns. */
 export const Reply = () => Res({ passthrough: true });

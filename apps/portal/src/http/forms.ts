@@ -1,20 +1,20 @@
 import { DomainError, InvalidInput } from '@adoption-store/domain';
 import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
 
-/** The domain's words, for forms whose use case doesn't say whether the address is one. */
+/** The domain's message, for use cases that don't refuse a wrong address. */
 export const NO_ADDRESS = 'Must be an e-mail address, such as dev@example.com.';
 
 /** The messages about a form by field, and `form` for a problem of the whole form. */
 export type Problems = Readonly<Record<string, string>>;
 
-/** The links after the problems of fields, by field. */
+/** The links to show after problems, by field. */
 export type Links = Readonly<Record<string, { readonly href: string; readonly text: string }>>;
 
 /** A form to fill in. It is shown again with its values, without passwords, if it has problems. */
 export abstract class Form {
   /** By field. Empty for a hidden field. */
   abstract readonly labels: Readonly<Record<string, string>>;
-  /** Precedes the fields' names in their ids, to tell the forms of a page apart. */
+  /** Precedes the fields' names in ids, because a page may have several forms. */
   abstract readonly prefix: string;
   /** What was sent, or what a new form begins with. A missing field is empty. */
   abstract readonly values: Readonly<Record<string, string>>;
@@ -35,7 +35,7 @@ export abstract class Form {
   }
 
   /**
-   * Returns the form with the messages of the error. A problem of another form's field is one of the whole form.
+   * Returns the form with the error's messages. A problem of a field that it doesn't have is one of the whole form.
    *
    * @throws the error itself if it isn't about the input.
    */
@@ -66,7 +66,7 @@ export class FormPipe implements PipeTransform {
   }
 }
 
-/** The values of these fields of a form or a query. A missing field is empty. */
+/** The values of these fields. A missing field is empty. */
 export function fields<Name extends string>(body: unknown, ...names: readonly Name[]): Readonly<Record<Name, string>> {
   const sent = new Map(Object.entries(typeof body === 'object' && body !== null ? body : {}));
   const texts = names.map((name) => {

@@ -23,7 +23,7 @@ class FilterForm extends Form {
   }
 }
 
-/** A page of a list, as its address asks for it. */
+/** The page of a list that an address asks for. */
 export class List<Each extends Checks> {
   readonly filter: Form;
   /** Undefined if a parameter is wrong. Such a page lists nothing, so that a misspelt filter never lists everything. */
@@ -57,7 +57,7 @@ export class List<Each extends Checks> {
     }
   }
 
-  /** Without a place that can be read it is the first page. */
+  /** The first page, if the address has no place or one that can't be read. */
   place<Place>(read: (text: string) => Place | undefined): PagePlace<Place> {
     const { after, before } = fields(this.query, 'after', 'before');
     return after === '' ? { before: read(before) } : { after: read(after) };
@@ -77,7 +77,7 @@ export class List<Each extends Checks> {
     };
   }
 
-  /** A list for each choice of a parameter. `undefined` is the one without it; the address may leave out the `first`. */
+  /** A tab for each choice of a parameter. `first` is the choice of an address without it. */
   tabs(name: keyof Each & string, choices: readonly (string | undefined)[], first?: string): readonly Tab[] {
     return choices.map((each) => ({
       name: each ?? 'all',
@@ -115,7 +115,7 @@ export function oneOf<Choice extends string>(choices: readonly Choice[]): Check<
   };
 }
 
-/** The page of a list, ascending by id, that shows this one among those before it. */
+/** The place of the page that ends with this id, in a list that is ascending by id. */
 export function placeOf(id: bigint): PagePlace<bigint> {
   return id === INT64_MAX ? { after: id - 1n } : { before: id + 1n };
 }

@@ -47,7 +47,7 @@ export function page<Name extends keyof Views>(name: Name, view: Views[Name], st
       notice: takeNotice(reply),
       hasProblems,
     };
-    // Only the scripts for the end of the session and the end of a fault send requests, to the portal itself.
+    // Two scripts send requests, to the portal only: before the session ends, and to reload a page after a 503.
     if (request.person !== undefined || status === 503) {
       reply.header(POLICY, `${String(reply.getHeader(POLICY))};connect-src 'self'`);
     }

@@ -34,7 +34,7 @@ export class Sessions {
   keep(fastify: FastifyInstance): void {
     fastify.decorateRequest('person', undefined);
     fastify.decorateRequest('hasEndedSession', false);
-    // After the body has arrived: a slowly sent form is checked against the session as it is at its end.
+    // After the body has arrived, because the session may end while a form is being sent.
     fastify.addHook('preHandler', async (request) => {
       if (request.routeOptions.config.isForEverybody !== true) await this.resume(request);
     });
@@ -46,7 +46,7 @@ export class Sessions {
     this.give(reply, account, await this.useCases.beginSession.execute({ account, replacing }));
   }
 
-  /** Continues the session after its password change, unless it has ended meanwhile. */
+  /** Continues the session after a password change, unless it has ended meanwhile. */
   async renew(reply: FastifyReply, account: Account): Promise<void> {
     const id = reply.request.person?.sessionId;
     if (id !== undefined) this.give(reply, account, await this.useCases.renewSession.execute({ id, account }));

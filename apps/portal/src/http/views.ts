@@ -22,7 +22,7 @@ import type { Form } from './forms.js';
 export interface Frame {
   /** The account of the signed-in person. */
   readonly account?: Account | undefined;
-  /** The address of the page, or of the one around the form that was sent. */
+  /** The address of this page, or of the page that had the sent form. */
   readonly here: string;
   /** For the hidden field `_csrf` of every form. Every page has it, because of the button that signs out. */
   readonly csrf: string;
@@ -45,7 +45,7 @@ export interface Frame {
   readonly helpers: object;
 }
 
-/** A list to choose beside others. */
+/** A link to another part of a list. */
 export interface Tab {
   readonly name: string;
   readonly address: string;
@@ -79,7 +79,7 @@ export interface Views {
   /** `/`: the introduction, for visitors who aren't signed in. Others are redirected to `/keys`. */
   readonly home: object;
   readonly 'sign-up': FormPage;
-  /** `signedOut` says why the session ended in which another form was sent. */
+  /** `signedOut` says why the session has ended, if another form was sent after its end. */
   readonly 'sign-in': FormPage & { readonly signedOut?: string };
   /** `isSent` after it was posted, whether or not there is such an account. */
   readonly 'forgotten-password': FormPage & { readonly isSent: boolean };
@@ -128,7 +128,7 @@ export interface Views {
       readonly names: ReadonlyMap<CategoryId, string>;
       /** The first categories, to choose from. */
       readonly categories: readonly Category[];
-      /** Those, and the `category` if it isn't one of them. */
+      /** The first categories, and `category` if it isn't among them. */
       readonly choices: readonly { readonly id: CategoryId; readonly name?: string | undefined }[];
       /** The id of the animal that was just added. */
       readonly added: bigint | undefined;

@@ -50,7 +50,7 @@ export class UsageController {
   }
 }
 
-/** The filter in the page's address. One that can't be understood, or is given twice, leads nowhere. */
+/** The filter in the page's address. A wrong one is answered with 404. */
 function wantedOf<Each extends ConstructorParameters<typeof List>[2]>(query: unknown, checks: Each) {
   const { wanted } = new List('', query, checks);
   if (wanted === undefined) throw new NotFoundException();

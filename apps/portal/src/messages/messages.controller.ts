@@ -11,7 +11,7 @@ import { SignedIn } from '../http/decorators.js';
 import { List } from '../http/lists.js';
 import { type Answer, page } from '../http/pages.js';
 
-/** The account's own messages to the store, to read: the API sends them. */
+/** The account's messages to the store. They can only be read here: the API sends them. */
 @Controller('messages')
 export class MessagesController {
   constructor(

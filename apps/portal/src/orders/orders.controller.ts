@@ -4,7 +4,7 @@ import { SignedIn } from '../http/decorators.js';
 import { EMPTY_PAGE, List, oneOf } from '../http/lists.js';
 import { type Answer, page } from '../http/pages.js';
 
-/** The account's orders, to read: they are placed and ended by the API. */
+/** The account's orders. They can only be read here: the API places and ends them. */
 @Controller('orders')
 export class OrdersController {
   constructor(

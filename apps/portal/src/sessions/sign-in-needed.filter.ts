@@ -7,7 +7,7 @@ import { SignInNeeded } from '../http/refusals.js';
 import { SignInForm } from './sign-in.form.js';
 import { wantPage } from './wanted-page.js';
 
-/** Asks to sign in, which leads back to the requested page. */
+/** Shows the sign-in page. Signing in leads back to the requested page. */
 @Catch(SignInNeeded)
 export class SignInNeededFilter implements ExceptionFilter {
   catch(_: SignInNeeded, host: ArgumentsHost): void {

@@ -56,7 +56,7 @@ export class SignInController {
     return () => ({ left: person.left, most: person.most });
   }
 
-  // A refused sign-out would leave the session open.
+  // Never refused, because the session would stay open.
   @Public()
   @Post('sign-out')
   @CountsAs('uncounted')
