@@ -11,19 +11,24 @@ export type Problems = Readonly<Record<string, string>>;
 export type Links = Readonly<Record<string, { readonly href: string; readonly text: string }>>;
 
 /** A form to fill in. It is shown again with its values, without passwords, if it has problems. */
-export abstract class Form {
-  /** By field. Empty for a hidden field. */
-  abstract readonly labels: Readonly<Record<string, string>>;
-  /** Precedes the fields' names in ids, because a page may have several forms. */
-  abstract readonly prefix: string;
+export class Form<Name extends string = string> {
   /** What was sent, or what a new form begins with. A missing field is empty. */
-  abstract readonly values: Readonly<Record<string, string>>;
+  readonly values: Readonly<Record<Name, string>>;
   /** The CSRF token that was sent with it. */
   readonly token: string;
   problems: Problems = {};
   links: Links = {};
 
-  constructor(body?: unknown) {
+  /**
+   * @param labels by field. Empty for a hidden field.
+   * @param prefix of the fields' ids, because a page may have several forms.
+   */
+  constructor(
+    readonly labels: Readonly<Record<Name, string>>,
+    readonly prefix: string,
+    body: unknown,
+  ) {
+    this.values = fields(body, ...(Object.keys(labels) as Name[]));
     this.token = formToken(body);
   }
 
@@ -40,20 +45,21 @@ export abstract class Form {
    * @throws the error itself if it isn't about the input.
    */
   refused(error: unknown): this {
-    return this.withProblems(problemsOf(error, Object.keys(this.values)));
+    if (!(error instanceof DomainError) || (error.kind !== 'invalid' && error.kind !== 'conflict')) throw error;
+    if (!(error instanceof InvalidInput))
+      return this.withProblems({ [error.field ?? 'form']: sentence(error.message) });
+    const messages = error.problems.map(({ field, rule }) =>
+      Object.hasOwn(this.values, field) ? [field, sentence(rule)] : ['form', sentence(`${field} ${rule}`)],
+    );
+    return this.withProblems(Object.fromEntries(messages) as Problems);
   }
 }
 
 /** The class of a form with these fields. */
 export function formOf<Name extends string>(labels: Readonly<Record<Name, string>>, prefix = '') {
-  return class extends Form {
-    readonly labels: Readonly<Record<Name, string>> = labels;
-    readonly prefix = prefix;
-    readonly values: Readonly<Record<Name, string>>;
-
+  return class extends Form<Name> {
     constructor(body?: unknown) {
-      super(body);
-      this.values = fields(body, ...(Object.keys(labels) as Name[]));
+      super(labels, prefix, body);
     }
   };
 }
@@ -79,17 +85,6 @@ export function fields<Name extends string>(body: unknown, ...names: readonly Na
 /** The token in the submitted form. */
 export function formToken(body: unknown): string {
   return fields(body, '_csrf')._csrf;
-}
-
-/** @throws the error itself if it isn't about the input. */
-export function problemsOf(error: unknown, names: readonly string[]): Problems {
-  if (!(error instanceof DomainError) || (error.kind !== 'invalid' && error.kind !== 'conflict')) throw error;
-  const found =
-    error instanceof InvalidInput ? error.problems : [{ field: error.field ?? 'form', rule: error.message }];
-  const messages = found.map(({ field, rule }) =>
-    field === 'form' || names.includes(field) ? [field, sentence(rule)] : ['form', sentence(`${field} ${rule}`)],
-  );
-  return Object.fromEntries(messages) as Problems;
 }
 
 /** Such as “Must be …”, or “Too common.” for a rule that says what the value is. */

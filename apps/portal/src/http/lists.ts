@@ -12,17 +12,6 @@ type Parameters = Readonly<Record<string, bigint | string | undefined>>;
 /** The page that a list shows if its filter cannot be read. */
 export const EMPTY_PAGE = { items: [], next: undefined, previous: undefined } as const;
 
-class FilterForm extends Form {
-  override readonly prefix = 'filter-';
-
-  constructor(
-    override readonly labels: Readonly<Record<string, string>>,
-    override readonly values: Readonly<Record<string, string>>,
-  ) {
-    super();
-  }
-}
-
 /** The page of a list that an address asks for. */
 export class List<Each extends Checks> {
   readonly filter: Form;
@@ -40,8 +29,9 @@ export class List<Each extends Checks> {
     labels: Readonly<Record<string, string>> = {},
   ) {
     const sent = new Map<string, unknown>(Object.entries(typeof query === 'object' && query !== null ? query : {}));
-    const values = fields(query, ...Object.keys(checks));
-    this.filter = new FilterForm(labels, values);
+    const names = Object.keys(checks);
+    this.filter = new Form(Object.fromEntries(names.map((name) => [name, labels[name] ?? ''])), 'filter-', query);
+    const { values } = this.filter;
     const toCheck = Object.entries(checks).map(([name, check]) => {
       const checked = () => {
         if (Array.isArray(sent.get(name))) throw invalid(name, 'must be given once');
