@@ -17,17 +17,18 @@ import {
   LogController,
 } from 'fastify';
 import { logRequests } from './http/access-log.js';
-import { AfterAnswer } from './http/after-answer.js';
+import { BackgroundTasks } from './http/background-tasks.js';
 import { readCookies } from './http/cookies.js';
-import { refuseForgedForms } from './http/csrf.js';
+import { addFormTokens } from './http/csrf.js';
 import { Devices } from './http/devices.js';
-import { type Answer, readTemplates } from './http/pages.js';
+import { readTemplates } from './http/pages.js';
 import type { PortalMetrics } from './http/portal-metrics.js';
 import { readPublicFiles, servePublicFiles } from './http/public-files.js';
 import { signerFor } from './http/secrets.js';
 import { Sessions } from './http/sessions.js';
 import { boundUnfinishedBodies } from './http/unfinished-bodies.js';
 import { PortalModule } from './portal.module.js';
+import { viewHelpers } from './view-helpers.js';
 
 export interface PortalOptions {
   readonly application: Application;
@@ -76,24 +77,17 @@ const CONTENT_SECURITY_POLICY = {
   },
 };
 
-/** Sends what the controllers answer with. */
-class PortalAdapter extends FastifyAdapter {
-  override reply(reply: FastifyReply, answer: Answer): FastifyReply {
-    return answer(reply);
-  }
-}
-
 /** The portal, ready to listen. main.ts and the tests use it. */
 export async function createPortal(options: PortalOptions): Promise<NestFastifyApplication> {
   const { application, clock, secrets, apiUrl, portalUrl, contact, log, trustProxy } = options;
-  const adapter = new PortalAdapter({
+  const adapter = new FastifyAdapter({
     ...(log && { loggerInstance: log.logger, childLoggerFactory: (logger: FastifyBaseLogger) => logger }),
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     trustProxy: trustProxy === undefined ? false : [...trustProxy],
     return503OnClosing: false,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    // Set when the server is created; otherwise the minute that is the default would bound the whole request.
+    // Node reads them when the server is created. Its default, a minute, would otherwise apply to the whole request.
     http: { headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: TIMEOUT_CHECK_MS },
     // A malformed URL doesn't reach the exception filters.
     frameworkErrors: (_error: Error, _request: FastifyRequest, reply: FastifyReply) => {
@@ -136,20 +130,21 @@ export async function createPortal(options: PortalOptions): Promise<NestFastifyA
   fastify.removeAllContentTypeParsers();
   await fastify.register(fastifyFormbody, { bodyLimit: MAX_FORM_BYTES });
   await readCookies(fastify, isSecure);
-  const sessions = new Sessions(application, signerFor('session', secrets));
-  sessions.keep(fastify);
-  refuseForgedForms(fastify, secrets);
-  fastify.decorateRequest('guess', undefined);
   const devices = new Devices(application.getAccount, signerFor('device', secrets), clock);
-  const afterAnswer = AfterAnswer.of(fastify);
+  const sessions = new Sessions(application, devices, signerFor('session', secrets));
+  sessions.keep(fastify);
+  addFormTokens(fastify, secrets);
+  fastify.decorateRequest('guess', undefined);
+  const tasks = BackgroundTasks.of(fastify);
   readTemplates(fastify, clock, {
     api: apiUrl,
     contact: contact === undefined ? undefined : linkTo(contact),
     canReset: application.requestPasswordReset.isAvailable,
+    helpers: viewHelpers,
     files: Object.fromEntries(files.map(({ name, address }) => [name, address])),
   });
   const portal = await NestFactory.create<NestFastifyApplication>(
-    PortalModule.of({ application, clock, sessions, devices, afterAnswer }),
+    PortalModule.of({ application, clock, sessions, devices, tasks }),
     adapter,
     { logger: nestLogger(fastify.log), bodyParser: false, abortOnError: false },
   );

@@ -1,52 +1,48 @@
 import type { Application, Clock } from '@adoption-store/domain';
 import { UseCasesModule } from '@adoption-store/web';
 import { type DynamicModule, Module } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD } from '@nestjs/core';
-import { AccountController } from './account/account.controller.js';
-import { CatalogueController } from './catalogue/catalogue.controller.js';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
+import { AccountController } from './accounts/account.controller.js';
+import { KeysController } from './accounts/keys.controller.js';
+import { VisitorsController } from './accounts/visitors.controller.js';
+import { AnimalsController } from './animals/animals.controller.js';
 import { CategoriesController } from './categories/categories.controller.js';
-import { AfterAnswer } from './http/after-answer.js';
+import { AccessGuard } from './http/access.guard.js';
+import { Attempts } from './http/attempts.js';
+import { BackgroundTasks } from './http/background-tasks.js';
 import { CLOCK } from './http/clock.js';
 import { Devices } from './http/devices.js';
 import { ErrorFilter } from './http/error.filter.js';
-import { FormThrottlerGuard } from './http/form-throttler.guard.js';
+import { FormPipe } from './http/forms.js';
+import { AnswerInterceptor } from './http/pages.js';
 import { Sessions } from './http/sessions.js';
-import { SignedInGuard } from './http/signed-in.guard.js';
-import { FormOnce } from './keys/form-once.js';
-import { KeyController } from './keys/key.controller.js';
-import { KeysController } from './keys/keys.controller.js';
+import { UsageController } from './limits/usage.controller.js';
 import { MessagesController } from './messages/messages.controller.js';
 import { OrdersController } from './orders/orders.controller.js';
-import { UsageController } from './usage/usage.controller.js';
-import { HomeController } from './visitors/home.controller.js';
-import { ProofController } from './visitors/proof.controller.js';
-import { ResetController } from './visitors/reset.controller.js';
-import { SignInController } from './visitors/sign-in.controller.js';
+import { SignInController } from './sessions/sign-in.controller.js';
+import { SignInNeededFilter } from './sessions/sign-in-needed.filter.js';
 
 interface PortalParts {
   readonly application: Application;
   readonly clock: Clock;
   readonly sessions: Sessions;
   readonly devices: Devices;
-  readonly afterAnswer: AfterAnswer;
+  readonly tasks: BackgroundTasks;
 }
 
 @Module({})
 export class PortalModule {
-  static of({ application, clock, sessions, devices, afterAnswer }: PortalParts): DynamicModule {
+  static of({ application, clock, sessions, devices, tasks }: PortalParts): DynamicModule {
     return {
       module: PortalModule,
       imports: [UseCasesModule.of(application)],
       controllers: [
-        HomeController,
         SignInController,
-        ResetController,
-        ProofController,
+        VisitorsController,
         AccountController,
         KeysController,
-        KeyController,
         UsageController,
-        CatalogueController,
+        AnimalsController,
         CategoriesController,
         OrdersController,
         MessagesController,
@@ -55,12 +51,14 @@ export class PortalModule {
         { provide: CLOCK, useValue: clock },
         { provide: Sessions, useValue: sessions },
         { provide: Devices, useValue: devices },
-        { provide: AfterAnswer, useValue: afterAnswer },
-        FormThrottlerGuard,
-        FormOnce,
-        { provide: APP_GUARD, useClass: SignedInGuard },
-        { provide: APP_GUARD, useExisting: FormThrottlerGuard },
+        { provide: BackgroundTasks, useValue: tasks },
+        Attempts,
+        { provide: APP_GUARD, useClass: AccessGuard },
+        { provide: APP_PIPE, useClass: FormPipe },
+        { provide: APP_INTERCEPTOR, useClass: AnswerInterceptor },
+        // Nest asks the last filter first.
         { provide: APP_FILTER, useClass: ErrorFilter },
+        { provide: APP_FILTER, useClass: SignInNeededFilter },
       ],
     };
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { DAY, HOUR, instant, later, MINUTE, type PeriodOfUsage, plan, SECOND } from '@adoption-store/domain';
 import { viewHelpers } from './view-helpers.js';
-import { chartOf } from './usage-chart.js';
+import { chartOf } from './limits/usage-chart.js';
 
 const now = instant(Date.UTC(2026, 10, 21, 12, 29));
 

@@ -22,8 +22,8 @@ import {
   sumOf,
 } from '@adoption-store/domain';
 import { DEPRECATIONS, readQuickStarts, RECENT_USE } from '@adoption-store/web';
-import { REFUSAL_MEANINGS, UNKNOWN_REFUSAL } from './refusal-meanings.js';
-import { chartOf } from './usage-chart.js';
+import { REFUSAL_MEANINGS, UNKNOWN_REFUSAL } from './limits/refusal-meanings.js';
+import { chartOf } from './limits/usage-chart.js';
 
 const utc = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' });
 const DATE = utc({ dateStyle: 'medium' });
@@ -78,7 +78,7 @@ export const viewHelpers = {
 
   dayOfMonth: (at: Instant): string => DAY_OF_MONTH.format(at),
 
-  /** For example `in 4 minutes`. Rounded up, so that nobody comes too early. */
+  /** For example `in 4 minutes`. Rounded up, so that nobody comes back too early. */
   until(at: Instant, now: Instant): string {
     const left = Math.max(0, at - now);
     if (left < MINUTE) return `in ${viewHelpers.count(Math.ceil(left / 1_000), 'second')}`;

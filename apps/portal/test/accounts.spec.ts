@@ -3,7 +3,7 @@ import { DAY, MINUTE } from '@adoption-store/domain';
 import { createDatabase, until } from '@adoption-store/test-support';
 import Fastify from 'fastify';
 import pg from 'pg';
-import { AfterAnswer } from '../src/http/after-answer.js';
+import { BackgroundTasks } from '../src/http/background-tasks.js';
 import { untilKeyIs, usePortal } from './support/portal.js';
 import { runPortal } from './support/portal-process.js';
 import { type Answer, boxesIn, browsersAt, PASSWORD, type Person, type Visitor } from './support/portal-visitor.js';
@@ -508,19 +508,19 @@ describe('a reset request', () => {
   });
 });
 
-describe('work after an answer', () => {
+describe('a background task', () => {
   function open() {
     const lines: string[] = [];
     const fastify = Fastify({ logger: { level: 'error', stream: { write: (line: string) => lines.push(line) } } });
-    return { fastify, work: AfterAnswer.of(fastify), lines };
+    return { fastify, tasks: BackgroundTasks.of(fastify), lines };
   }
 
   it('is done one after another, before closing; a failed task is logged, and the next one still runs', async () => {
-    const { fastify, work, lines } = open();
+    const { fastify, tasks, lines } = open();
     let underWay = 0;
     const seen: number[] = [];
     for (let piece = 0; piece < 3; piece += 1) {
-      work.take('a reset', async () => {
+      tasks.add('a reset', async () => {
         underWay += 1;
         await new Promise(setImmediate);
         seen.push(underWay);
@@ -531,20 +531,20 @@ describe('work after an answer', () => {
     await fastify.close();
     expect(seen).toEqual([1, 1, 1]);
     expect(lines).toEqual([
-      expect.stringMatching(/"work":"a reset".*the database is away.*an accepted task has failed/),
+      expect.stringMatching(/"task":"a reset".*the database is away.*a background task has failed/),
     ]);
   });
 
   it('refuses a task while its queue is full, and accepts more once it has room', async () => {
-    const { fastify, work } = open();
+    const { fastify, tasks } = open();
     const nothing = () => Promise.resolve();
-    for (let piece = 0; piece < 1_000; piece += 1) work.take('a reset', nothing);
+    for (let piece = 0; piece < 1_000; piece += 1) tasks.add('a reset', nothing);
     expect(() => {
-      work.take('a reset', nothing);
+      tasks.add('a reset', nothing);
     }).toThrow('too many tasks are waiting');
     await fastify.close();
     expect(() => {
-      work.take('a reset', nothing);
+      tasks.add('a reset', nothing);
     }).not.toThrow();
   });
 });

@@ -16,14 +16,17 @@ import {
   int64From,
 } from '@adoption-store/domain';
 import { Body, Controller, Get, Post, Query } from '@nestjs/common';
-import { EMPTY_FORM, fields, problemsOf } from '../http/forms.js';
-import { address, Id, int64, pagingOf, placeFrom, placeOf } from '../http/lists.js';
+import { SignedIn } from '../http/decorators.js';
+import { fields, formOf } from '../http/forms.js';
+import { address, Id, int64, List, placeOf } from '../http/lists.js';
 import { type Answer, page, redirect } from '../http/pages.js';
-import { SignedIn } from '../http/signed-in.guard.js';
-import type { Form, Problems } from '../views.js';
 
-/** An account that is held to less than this reads only, as its keys do. */
+/** An account without this scope can only read, like its keys. */
 const TO_CHANGE = 'pets:write';
+
+class CategoryForm extends formOf({ name: 'Name', number: 'Number (optional)' }) {}
+class NameForm extends formOf({ name: 'Name', version: '' }) {}
+class RemovalForm extends formOf({}) {}
 
 /** The names of the animals' categories as pages. */
 @Controller('categories')
@@ -38,13 +41,13 @@ export class CategoriesController {
 
   @Get()
   async show(@SignedIn() account: Account, @Query() query: unknown): Promise<Answer> {
-    return this.showCategories(account, query, EMPTY_FORM);
+    return this.showCategories(account, query, new CategoryForm());
   }
 
   @Post()
-  async add(@SignedIn() account: Account, @Query() query: unknown, @Body() body: unknown): Promise<Answer> {
+  async add(@SignedIn() account: Account, @Query() query: unknown, @Body() form: CategoryForm): Promise<Answer> {
     requireScope({ account }, TO_CHANGE);
-    const values = fields(body, 'name', 'number');
+    const { values } = form;
     let id: bigint | undefined;
     try {
       const { name, number } = checkAll({
@@ -52,15 +55,13 @@ export class CategoriesController {
         number: () => (values.number.trim() === '' ? undefined : int64(values.number, 'number')),
       });
       id = number;
-      // Under a number that was typed only if that has no name yet: to change one there is another page.
+      // A number that was typed must have no name yet. Another page changes names.
       if (id === undefined) id = (await this.addCategory.execute({ name })).id;
       else await this.nameCategory.execute({ id, name, versions: 'none' });
     } catch (error) {
-      const problems =
-        id !== undefined && isChanged(error)
-          ? { number: `Already named “${(await this.find(id))?.name ?? ''}”.` }
-          : nameProblems(error);
-      return this.showCategories(account, query, { values, problems });
+      if (id === undefined || !isChanged(error)) return this.showCategories(account, query, form.refused(error));
+      const number = `Already named “${(await this.find(id))?.name ?? ''}”.`;
+      return this.showCategories(account, query, form.withProblems({ number }));
     }
     return redirect(placeIn(id), 'category-added');
   }
@@ -68,23 +69,23 @@ export class CategoriesController {
   @Get(':id/name')
   async showName(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
     requireScope({ account }, TO_CHANGE);
-    return page('name-category', { ...EMPTY_FORM, id, ...(await this.currentOf(id)) });
+    const { current, version } = await this.currentOf(id);
+    return page('name-category', { form: new NameForm({ name: current, version }), id, current });
   }
 
   @Post(':id/name')
-  async name(@SignedIn() account: Account, @Id() id: bigint, @Body() body: unknown): Promise<Answer> {
+  async name(@SignedIn() account: Account, @Id() id: bigint, @Body() form: NameForm): Promise<Answer> {
     requireScope({ account }, TO_CHANGE);
-    const values = fields(body, 'name', 'version');
+    const { name, version } = form.values;
     try {
-      const versions = values.version === '' ? 'none' : [values.version];
-      await this.nameCategory.execute({ id, name: values.name, versions });
+      await this.nameCategory.execute({ id, name, versions: version === '' ? 'none' : [version] });
     } catch (error) {
-      const { current, version } = await this.currentOf(id);
-      // With the version as it is now: whoever has read the problem may send the form again. Otherwise with the same one.
+      const now = await this.currentOf(id);
+      // With the new version, so that a person who has read the problem can send the form again.
       const again = isChanged(error)
-        ? { problems: changedMeanwhile(current), version }
-        : { problems: nameProblems(error), version: values.version };
-      return page('name-category', { values, id, current, ...again });
+        ? new NameForm({ name, version: now.version }).withProblems(changedMeanwhile(now.current))
+        : form.refused(error);
+      return page('name-category', { form: again, id, current: now.current });
     }
     return redirect(placeIn(id), 'category-named');
   }
@@ -92,7 +93,7 @@ export class CategoriesController {
   @Get(':id/remove')
   async showRemoval(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
     requireScope({ account }, TO_CHANGE);
-    return page('remove-category', { ...EMPTY_FORM, category: await this.getCategory.execute(id) });
+    return page('remove-category', { form: new RemovalForm(), category: await this.getCategory.execute(id) });
   }
 
   @Post(':id/remove')
@@ -102,7 +103,7 @@ export class CategoriesController {
     try {
       await this.removeCategory.execute({ id });
     } catch (error) {
-      return page('remove-category', { values: {}, problems: problemsOf(error), category });
+      return page('remove-category', { form: new RemovalForm().refused(error), category });
     }
     return redirect('/categories', 'category-removed');
   }
@@ -118,20 +119,20 @@ export class CategoriesController {
     return items[0];
   }
 
-  private async showCategories(account: Account, query: unknown, form: Form): Promise<Answer> {
-    const place = placeFrom(query, int64From);
-    const { items: categories, ...around } = await this.listCategories.execute(place);
+  private async showCategories(account: Account, query: unknown, form: CategoryForm): Promise<Answer> {
+    const list = new List('/categories', query, {});
+    const { items: categories, ...around } = await this.listCategories.execute(list.place(int64From));
     return page('categories', {
-      ...form,
+      form,
       categories,
       mayChange: hasScope({ account }, TO_CHANGE),
       changed: int64From(fields(query, 'changed').changed),
-      paging: pagingOf('/categories', {}, place, around),
+      paging: list.paging(around),
     });
   }
 }
 
-/** The address of the list where the category is shown, and marked. */
+/** The address of the list page that shows the category, marked as new. */
 function placeIn(id: bigint): string {
   return `${address('/categories', { ...placeOf(id), changed: id })}#category-${id}`;
 }
@@ -140,13 +141,7 @@ function isChanged(error: unknown): boolean {
   return error instanceof DomainError && error.code === 'precondition_failed';
 }
 
-function changedMeanwhile(current: string | undefined): Problems {
+function changedMeanwhile(current: string | undefined) {
   const now = current === undefined ? 'it has no name any more' : `its name is “${current}” now`;
   return { form: `Somebody has changed this category meanwhile: ${now}. Save again to replace it.` };
-}
-
-/** A name that is taken is a problem of its field. */
-function nameProblems(error: unknown): Problems {
-  const { form, ...problems } = problemsOf(error, 'name', 'number');
-  return form === undefined ? problems : { ...problems, name: form };
 }

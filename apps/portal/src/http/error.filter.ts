@@ -2,13 +2,9 @@ import { DomainError, type DomainErrorKind, InsufficientScope } from '@adoption-
 import { stackOf } from '@adoption-store/web';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { FormRefused } from './csrf.js';
-import { EMPTY_FORM } from './forms.js';
-import { TooManyAttempts } from './form-throttler.guard.js';
-import { WHY_SIGNED_OUT } from './notices.js';
 import { page } from './pages.js';
 import { pageOf } from './paths.js';
-import { askToSignIn, SignInNeeded, wantPage } from './signed-in.guard.js';
+import { FormRefused, TooManyAttempts } from './refusals.js';
 
 /** The text of the error page, by status. */
 const EXPLANATIONS: Readonly<Record<number, readonly [title: string, message: string]>> = {
@@ -42,11 +38,6 @@ export class ErrorFilter implements ExceptionFilter {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     const { request } = reply;
     if (reply.sent || reply.raw.headersSent) return;
-    if (error instanceof SignInNeeded) {
-      if (request.method === 'POST') showSignedOut(reply);
-      else askToSignIn(reply);
-      return;
-    }
     const status = statusOf(error);
     if (status >= 500) {
       request.log.error({ request_id: request.id, route: request.routeOptions.url, stack: stackOf(error) }, 'defect');
@@ -65,16 +56,8 @@ export class ErrorFilter implements ExceptionFilter {
       isForm: request.method === 'POST',
       retryAfter,
     };
-    page('error', view, status)(reply);
+    void reply.send(page('error', view, status)(reply));
   }
-}
-
-/** The answer to a form that was sent after its session had ended. */
-function showSignedOut(reply: FastifyReply): void {
-  const { request } = reply;
-  wantPage(reply, pageOf(request));
-  const signedOut = request.hasEndedSession ? WHY_SIGNED_OUT : 'Your session has ended.';
-  page('sign-in', { ...EMPTY_FORM, signedOut }, 403)(reply);
 }
 
 function statusOf(error: unknown): number {

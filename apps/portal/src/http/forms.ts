@@ -1,11 +1,78 @@
-import { DomainError, InvalidInput, type Scope, SCOPES } from '@adoption-store/domain';
-import type { Form, Problems } from '../views.js';
+import { DomainError, InvalidInput } from '@adoption-store/domain';
+import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
 
+/** The domain's message, for use cases that don't refuse a wrong address. */
 export const NO_ADDRESS = 'Must be an e-mail address, such as dev@example.com.';
 
-export const EMPTY_FORM: Form = { values: {}, problems: {} };
+/** The messages about a form by field, and `form` for a problem of the whole form. */
+export type Problems = Readonly<Record<string, string>>;
 
-/** The values of a form's fields. A missing field is empty. */
+/** The links to show after problems, by field. */
+export type Links = Readonly<Record<string, { readonly href: string; readonly text: string }>>;
+
+/** A form to fill in. It is shown again with its values, without passwords, if it has problems. */
+export class Form<Name extends string = string> {
+  /** What was sent, or what a new form begins with. A missing field is empty. */
+  readonly values: Readonly<Record<Name, string>>;
+  /** The CSRF token that was sent with it. */
+  readonly token: string;
+  problems: Problems = {};
+  links: Links = {};
+
+  /**
+   * @param labels by field. Empty for a hidden field.
+   * @param prefix of the fields' ids, because a page may have several forms.
+   */
+  constructor(
+    readonly labels: Readonly<Record<Name, string>>,
+    readonly prefix: string,
+    body: unknown,
+  ) {
+    this.values = fields(body, ...(Object.keys(labels) as Name[]));
+    this.token = formToken(body);
+  }
+
+  /** Returns the form, to show it again. */
+  withProblems(problems: Problems, links: Links = {}): this {
+    this.problems = problems;
+    this.links = links;
+    return this;
+  }
+
+  /**
+   * Returns the form with the error's messages. A problem of a field that it doesn't have is one of the whole form.
+   *
+   * @throws the error itself if it isn't about the input.
+   */
+  refused(error: unknown): this {
+    if (!(error instanceof DomainError) || (error.kind !== 'invalid' && error.kind !== 'conflict')) throw error;
+    if (!(error instanceof InvalidInput))
+      return this.withProblems({ [error.field ?? 'form']: sentence(error.message) });
+    const messages = error.problems.map(({ field, rule }) =>
+      Object.hasOwn(this.values, field) ? [field, sentence(rule)] : ['form', sentence(`${field} ${rule}`)],
+    );
+    return this.withProblems(Object.fromEntries(messages) as Problems);
+  }
+}
+
+/** The class of a form with these fields. */
+export function formOf<Name extends string>(labels: Readonly<Record<Name, string>>, prefix = '') {
+  return class extends Form<Name> {
+    constructor(body?: unknown) {
+      super(labels, prefix, body);
+    }
+  };
+}
+
+/** Makes the form that a controller's `@Body()` asks for. */
+@Injectable()
+export class FormPipe implements PipeTransform {
+  transform(body: unknown, { metatype }: ArgumentMetadata): unknown {
+    return metatype?.prototype instanceof Form ? new metatype(body) : body;
+  }
+}
+
+/** The values of these fields. A missing field is empty. */
 export function fields<Name extends string>(body: unknown, ...names: readonly Name[]): Readonly<Record<Name, string>> {
   const sent = new Map(Object.entries(typeof body === 'object' && body !== null ? body : {}));
   const texts = names.map((name) => {
@@ -15,27 +82,9 @@ export function fields<Name extends string>(body: unknown, ...names: readonly Na
   return Object.fromEntries(texts) as Record<Name, string>;
 }
 
-/** The scopes whose boxes were checked, in the domain's order. */
-export function checkedScopes(body: unknown): readonly Scope[] {
-  const sent: unknown = typeof body === 'object' && body !== null && 'scopes' in body ? body.scopes : [];
-  // A single box is sent as a text, several as a list.
-  const names: readonly unknown[] = Array.isArray(sent) ? sent : [sent];
-  return SCOPES.filter((scope) => names.includes(scope));
-}
-
-/**
- * The messages for a refused form with fields of these names. A problem of another field is one of the whole form.
- *
- * @throws the error itself if it isn't about the input.
- */
-export function problemsOf(error: unknown, ...names: readonly string[]): Problems {
-  if (!(error instanceof DomainError) || (error.kind !== 'invalid' && error.kind !== 'conflict')) throw error;
-  const [subject = '', ...rest] = error.message.split(' ');
-  const found = error instanceof InvalidInput ? error.problems : [{ field: subject, rule: rest.join(' ') }];
-  const messages = found.map(({ field, rule }) =>
-    names.includes(field) ? [field, sentence(rule)] : ['form', sentence(`${field} ${rule}`)],
-  );
-  return Object.fromEntries(messages) as Problems;
+/** The token in the submitted form. */
+export function formToken(body: unknown): string {
+  return fields(body, '_csrf')._csrf;
 }
 
 /** Such as “Must be …”, or “Too common.” for a rule that says what the value is. */

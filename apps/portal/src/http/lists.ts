@@ -1,43 +1,87 @@
-import { checkAll, INT64_MAX, INT64_MIN, invalid, type Page, type PagePlace, int64From } from '@adoption-store/domain';
+import { checkAll, INT64_MAX, INT64_MIN, int64From, invalid, type Page, type PagePlace } from '@adoption-store/domain';
 import { createParamDecorator, type ExecutionContext, NotFoundException } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { Form, Paging } from '../views.js';
-import { fields, problemsOf } from './forms.js';
+import { fields, Form } from './forms.js';
+import type { Paging, Tab } from './views.js';
 
 type Check<Value> = (text: string, name: string) => Value;
-type Checks = Readonly<Record<string, Check<unknown>>>;
-type Checked<Each extends Checks> = { readonly [Name in keyof Each]: ReturnType<Each[Name]> | undefined };
+type Checks = Readonly<Record<string, Check<bigint | string>>>;
+type Checked<Each extends Checks> = { readonly [Name in keyof Each]?: ReturnType<Each[Name]> | undefined };
+type Parameters = Readonly<Record<string, bigint | string | undefined>>;
 
-/**
- * The parameters of a list's address, each checked if it isn't empty. A list whose filter can't be understood shows its
- * problems, and nothing else: a misspelt filter never lists everything.
- */
-export function filterFrom<Each extends Checks>(
-  query: unknown,
-  checks: Each,
-): { readonly form: Form; readonly wanted: Checked<Each> | undefined } {
-  const sent = new Map<string, unknown>(Object.entries(typeof query === 'object' && query !== null ? query : {}));
-  const values = fields(query, ...Object.keys(checks));
-  try {
-    const wanted = checkAll(
-      Object.fromEntries(
-        Object.entries(checks).map(([name, check]) => [
-          name,
-          () => {
-            if (Array.isArray(sent.get(name))) throw invalid(name, 'must be given once');
-            const text = (values[name] ?? '').trim();
-            return text === '' ? undefined : check(text, name);
-          },
-        ]),
-      ),
-    ) as Checked<Each>;
-    return { form: { values, problems: {} }, wanted };
-  } catch (error) {
-    return { form: { values, problems: problemsOf(error, ...Object.keys(checks)) }, wanted: undefined };
+/** The page that a list shows if its filter cannot be read. */
+export const EMPTY_PAGE = { items: [], next: undefined, previous: undefined } as const;
+
+/** The page of a list that an address asks for. */
+export class List<Each extends Checks> {
+  readonly filter: Form;
+  /** Undefined if a parameter is wrong. Such a page lists nothing, so that a misspelt filter never lists everything. */
+  readonly wanted: Checked<Each> | undefined;
+
+  /**
+   * @param checks of the filter's parameters. An empty parameter isn't checked.
+   * @param labels of those that have a field.
+   */
+  constructor(
+    private readonly path: string,
+    private readonly query: unknown,
+    checks: Each,
+    labels: Readonly<Record<string, string>> = {},
+  ) {
+    const sent = new Map<string, unknown>(Object.entries(typeof query === 'object' && query !== null ? query : {}));
+    const names = Object.keys(checks);
+    this.filter = new Form(Object.fromEntries(names.map((name) => [name, labels[name] ?? ''])), 'filter-', query);
+    const { values } = this.filter;
+    const toCheck = Object.entries(checks).map(([name, check]) => {
+      const checked = () => {
+        if (Array.isArray(sent.get(name))) throw invalid(name, 'must be given once');
+        const text = (values[name] ?? '').trim();
+        return text === '' ? undefined : check(text, name);
+      };
+      return [name, checked] as const;
+    });
+    try {
+      this.wanted = checkAll(Object.fromEntries(toCheck)) as Checked<Each>;
+    } catch (error) {
+      this.filter.refused(error);
+    }
+  }
+
+  /** The first page, if the address has no place or one that can't be read. */
+  place<Place>(read: (text: string) => Place | undefined): PagePlace<Place> {
+    const { after, before } = fields(this.query, 'after', 'before');
+    return after === '' ? { before: read(before) } : { after: read(after) };
+  }
+
+  /** The links to the pages around this one. */
+  paging<Place>(
+    around: Pick<Page<unknown, Place>, 'previous' | 'next'>,
+    write: (place: Place) => string = String,
+  ): Paging {
+    const { previous, next } = around;
+    const isFirst = previous === undefined && fields(this.query, 'after').after === '';
+    return {
+      first: isFirst ? undefined : this.address({}),
+      previous: previous === undefined ? undefined : this.address({ before: write(previous) }),
+      next: next === undefined ? undefined : this.address({ after: write(next) }),
+    };
+  }
+
+  /** A tab for each choice of a parameter. `first` is the choice of an address without it. */
+  tabs(name: keyof Each & string, choices: readonly (string | undefined)[], first?: string): readonly Tab[] {
+    return choices.map((each) => ({
+      name: each ?? 'all',
+      address: this.address({ [name]: each }),
+      isCurrent: this.wanted !== undefined && (this.wanted[name] ?? first) === each,
+    }));
+  }
+
+  private address(parameters: Parameters): string {
+    return address(this.path, { ...(this.wanted as Parameters | undefined), ...parameters });
   }
 }
 
-/** A check of `filterFrom`, and of a form's field. @throws InvalidInput */
+/** A check of a list's filter, and of a form's field. @throws InvalidInput */
 export function int64(text: string, name: string): bigint {
   const value = int64From(text.trim());
   if (value === undefined) throw invalid(name, `must be a whole number from ${INT64_MIN} to ${INT64_MAX}`);
@@ -52,7 +96,7 @@ export const Id = createParamDecorator((_: unknown, context: ExecutionContext): 
   return id;
 });
 
-/** A check of `filterFrom`, and of a form's field. @throws InvalidInput */
+/** A check of a list's filter, and of a form's field. @throws InvalidInput */
 export function oneOf<Choice extends string>(choices: readonly Choice[]): Check<Choice> {
   return (text, name) => {
     const found = choices.find((choice) => choice === text);
@@ -61,40 +105,15 @@ export function oneOf<Choice extends string>(choices: readonly Choice[]): Check<
   };
 }
 
-/** The place of a page, from its address. Without one that can be read it is the first page. */
-export function placeFrom<Place>(query: unknown, read: (text: string) => Place | undefined): PagePlace<Place> {
-  const { after, before } = fields(query, 'after', 'before');
-  return after === '' ? { before: read(before) } : { after: read(after) };
-}
-
-/** The page of a list, ascending by id, that shows this one among those before it. */
+/** The place of the page that ends with this id, in a list that is ascending by id. */
 export function placeOf(id: bigint): PagePlace<bigint> {
   return id === INT64_MAX ? { after: id - 1n } : { before: id + 1n };
 }
 
-/** The page that a list shows if its filter cannot be read. */
-export const EMPTY_PAGE = { items: [], next: undefined, previous: undefined } as const;
-
 /** An address with its parameters. Those that are empty or undefined are left out. */
-export function address(path: string, parameters: Readonly<Record<string, bigint | string | undefined>>): string {
+export function address(path: string, parameters: Parameters): string {
   const given = Object.entries(parameters).flatMap(([name, value]): [string, string][] =>
     value === undefined || value === '' ? [] : [[name, String(value)]],
   );
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
-}
-
-/** The addresses of the pages around a page of a list. `filter` has the other parameters of its address. */
-export function pagingOf<Place>(
-  path: string,
-  filter: Readonly<Record<string, bigint | string | undefined>>,
-  { after }: PagePlace<Place>,
-  { previous, next }: Pick<Page<unknown, Place>, 'previous' | 'next'>,
-  write: (place: Place) => string = String,
-): Paging {
-  const isFirst = previous === undefined && after === undefined;
-  return {
-    first: isFirst ? undefined : address(path, filter),
-    previous: previous === undefined ? undefined : address(path, { ...filter, before: write(previous) }),
-    next: next === undefined ? undefined : address(path, { ...filter, after: write(next) }),
-  };
 }

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { cookieName, takeCookie } from './cookies.js';
 
-/** Why a session has ended that the browser still has the cookie of. */
+/** The reasons for which a session ends while the browser still has its cookie. */
 export const WHY_SIGNED_OUT =
   'This happens after 30 minutes without use, after 12 hours, and when you sign out or change the password elsewhere.';
 

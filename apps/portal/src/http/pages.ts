@@ -1,16 +1,18 @@
 import { fileURLToPath } from 'node:url';
 import type { Clock } from '@adoption-store/domain';
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import { Eta } from 'eta';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { viewHelpers } from '../view-helpers.js';
-import type { Form, Frame, Views } from '../views.js';
+import { map, type Observable } from 'rxjs';
+import { Form } from './forms.js';
 import { giveNotice, type Notice, takeNotice } from './notices.js';
 import { pageOf } from './paths.js';
+import type { Frame, Views } from './views.js';
 
-/** What a controller answers with: a page, or a redirect. */
-export type Answer = (reply: FastifyReply) => FastifyReply;
+/** What a controller answers with: sets status and headers, and returns the body. */
+export type Answer = (reply: FastifyReply) => unknown;
 
-type FixedFrame = Pick<Frame, 'api' | 'canReset' | 'contact' | 'files'>;
+type FixedFrame = Pick<Frame, 'api' | 'canReset' | 'contact' | 'files' | 'helpers'>;
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -26,7 +28,7 @@ const POLICY = 'content-security-policy';
 export function readTemplates(fastify: FastifyInstance, clock: Clock, fixed: FixedFrame): void {
   const eta = new Eta({ views: fileURLToPath(new URL('../../views', import.meta.url)), cache: true });
   fastify.decorate('renderPage', (name: string, properties: object) =>
-    eta.render(name, { ...fixed, now: clock.now(), ...properties, helpers: viewHelpers }),
+    eta.render(name, { ...fixed, now: clock.now(), ...properties }),
   );
 }
 
@@ -34,27 +36,23 @@ export function readTemplates(fastify: FastifyInstance, clock: Clock, fixed: Fix
 export function page<Name extends keyof Views>(name: Name, view: Views[Name], status?: number): Answer {
   return (reply) => {
     const { request, server } = reply;
-    const parts: readonly unknown[] = [view, ...Object.values(view as Readonly<Record<string, unknown>>)];
-    const hasProblems = parts.some(
-      (part) => Object.keys((part as Partial<Form> | undefined)?.problems ?? {}).length > 0,
+    const hasProblems = Object.values(view).some(
+      (part: unknown) => part instanceof Form && Object.keys(part.problems).length > 0,
     );
     const frame: Omit<Frame, keyof FixedFrame | 'now'> = {
-      account: request.account,
+      account: request.person?.account,
       here: pageOf(request),
-      session: request.sessionTimes,
+      session: request.person,
       csrf: reply.newFormToken(),
       notice: takeNotice(reply),
       hasProblems,
     };
-    // Only the scripts for the end of the session and the end of a fault send requests, to the portal itself.
-    if (request.sessionTimes !== undefined || status === 503) {
+    // Two scripts send requests, to the portal only: before the session ends, and to reload a page after a 503.
+    if (request.person !== undefined || status === 503) {
       reply.header(POLICY, `${String(reply.getHeader(POLICY))};connect-src 'self'`);
     }
-    const html = server.renderPage(name, { ...frame, ...view });
-    return reply
-      .code(status ?? (hasProblems ? REFUSED : 200))
-      .type('text/html; charset=utf-8')
-      .send(html);
+    reply.code(status ?? (hasProblems ? REFUSED : 200)).type('text/html; charset=utf-8');
+    return server.renderPage(name, { ...frame, ...view });
   };
 }
 
@@ -62,6 +60,14 @@ export function page<Name extends keyof Views>(name: Name, view: Views[Name], st
 export function redirect(path: string, notice?: Notice): Answer {
   return (reply) => {
     if (notice !== undefined) giveNotice(reply, notice);
-    return reply.redirect(path, 303);
+    reply.code(303).header('location', path);
   };
+}
+
+/** Turns the controllers' answers into responses. */
+@Injectable()
+export class AnswerInterceptor implements NestInterceptor<Answer> {
+  intercept(context: ExecutionContext, next: CallHandler<Answer>): Observable<unknown> {
+    return next.handle().pipe(map((answer) => answer(context.switchToHttp().getResponse<FastifyReply>())));
+  }
 }

@@ -3,7 +3,7 @@ import { Metrics, type Page } from '@adoption-store/telemetry';
 import type { FastifyInstance } from 'fastify';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** Methods that the portal's routes take. A client may send any other, and each would be a series of its own. */
+/** The methods of the portal's routes. All others share a series, because a client can send any text. */
 const METHODS = new Set(['GET', 'HEAD', 'POST']);
 const NO_ROUTE = '*';
 
@@ -42,7 +42,7 @@ export class PortalMetrics {
     return this.metrics.page();
   }
 
-  /** From now on each answer is counted. */
+  /** Counts every response. */
   observe(fastify: FastifyInstance): void {
     fastify.addHook('onResponse', (request, { statusCode: status, elapsedTime }, done) => {
       const { url: route = NO_ROUTE } = request.routeOptions;

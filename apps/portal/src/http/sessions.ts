@@ -2,8 +2,7 @@ import { type Account, type Application, LONGEST_SESSION, SECOND, type SignedInP
 import type { Signer } from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { cookieName } from './cookies.js';
-
-type SessionTimes = Pick<SignedInPerson, 'left' | 'most'>;
+import type { Devices } from './devices.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -12,12 +11,8 @@ declare module 'fastify' {
   }
 
   interface FastifyRequest {
-    /** The account of the signed-in person. */
-    account: Account | undefined;
-    /** The session of the signed-in person. */
-    sessionId: string | undefined;
-    /** How long that session lasts. */
-    sessionTimes: SessionTimes | undefined;
+    /** The signed-in person. */
+    person: SignedInPerson | undefined;
     /** Whether the browser has the cookie of a session that has ended. */
     hasEndedSession: boolean;
   }
@@ -31,16 +26,15 @@ const COOKIE = 'session';
 export class Sessions {
   constructor(
     private readonly useCases: UseCases,
+    private readonly devices: Devices,
     private readonly signer: Signer,
   ) {}
 
-  /** Adds the signed-in account to each request. */
+  /** Adds the signed-in person to each request. */
   keep(fastify: FastifyInstance): void {
-    fastify.decorateRequest('account', undefined);
-    fastify.decorateRequest('sessionId', undefined);
-    fastify.decorateRequest('sessionTimes', undefined);
+    fastify.decorateRequest('person', undefined);
     fastify.decorateRequest('hasEndedSession', false);
-    // After the body has arrived: a slowly sent form is checked against the session as it is at its end.
+    // After the body has arrived, because the session may end while a form is being sent.
     fastify.addHook('preHandler', async (request) => {
       if (request.routeOptions.config.isForEverybody !== true) await this.resume(request);
     });
@@ -48,33 +42,31 @@ export class Sessions {
 
   /** The token is new, because somebody may have planted or seen the browser's earlier one. */
   async begin(reply: FastifyReply, account: Account): Promise<void> {
-    const token = await this.useCases.beginSession.execute({ account, replacing: reply.request.sessionId });
-    this.give(reply, token);
+    const replacing = reply.request.person?.sessionId;
+    this.give(reply, account, await this.useCases.beginSession.execute({ account, replacing }));
   }
 
-  /** Continues the session after its password change, unless it has ended meanwhile. */
+  /** Continues the session after a password change, unless it has ended meanwhile. */
   async renew(reply: FastifyReply, account: Account): Promise<void> {
-    const { sessionId: id } = reply.request;
-    if (id !== undefined) this.give(reply, await this.useCases.renewSession.execute({ id, account }));
+    const id = reply.request.person?.sessionId;
+    if (id !== undefined) this.give(reply, account, await this.useCases.renewSession.execute({ id, account }));
   }
 
   async end(reply: FastifyReply): Promise<void> {
     const { request } = reply;
-    if (request.sessionId !== undefined) await this.useCases.endSession.execute({ id: request.sessionId });
+    if (request.person !== undefined) await this.useCases.endSession.execute({ id: request.person.sessionId });
     reply.clearCookie(cookieName(request, COOKIE));
   }
 
   private async resume(request: FastifyRequest): Promise<void> {
     const { valid, value } = this.signer.unsign(request.cookies[cookieName(request, COOKIE)] ?? '');
     if (!valid) return;
-    const person = await this.useCases.resumeSession.execute(value);
-    request.account = person?.account;
-    request.sessionId = person?.sessionId;
-    request.sessionTimes = person;
-    request.hasEndedSession = person === undefined;
+    request.person = await this.useCases.resumeSession.execute(value);
+    request.hasEndedSession = request.person === undefined;
   }
 
-  private give(reply: FastifyReply, token: string | undefined): void {
+  private give(reply: FastifyReply, account: Account, token: string | undefined): void {
+    this.devices.remember(reply, account);
     if (token === undefined) return;
     const maxAge = LONGEST_SESSION / SECOND;
     reply.setCookie(cookieName(reply.request, COOKIE), this.signer.sign(token), { maxAge });

@@ -7,11 +7,11 @@ import {
   ShowMessages,
 } from '@adoption-store/domain';
 import { Controller, Get, Param, Query } from '@nestjs/common';
-import { pagingOf, placeFrom } from '../http/lists.js';
+import { SignedIn } from '../http/decorators.js';
+import { List } from '../http/lists.js';
 import { type Answer, page } from '../http/pages.js';
-import { SignedIn } from '../http/signed-in.guard.js';
 
-/** The account's own messages to the store, to read: the API sends them. */
+/** The account's messages to the store. They can only be read here: the API sends them. */
 @Controller('messages')
 export class MessagesController {
   constructor(
@@ -21,9 +21,9 @@ export class MessagesController {
 
   @Get()
   async show(@SignedIn() { id: accountId }: Account, @Query() query: unknown): Promise<Answer> {
-    const place = placeFrom(query, messagePlace);
-    const { items: messages, ...around } = await this.shownMessages.execute({ accountId, ...place });
-    const paging = pagingOf('/messages', {}, place, around, ({ createdAt, id }) => `${createdAt}-${id}`);
+    const list = new List('/messages', query, {});
+    const { items: messages, ...around } = await this.shownMessages.execute({ accountId, ...list.place(messagePlace) });
+    const paging = list.paging(around, ({ createdAt, id }) => `${createdAt}-${id}`);
     return page('messages', { messages, paging });
   }
 

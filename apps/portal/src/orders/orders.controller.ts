@@ -1,11 +1,10 @@
 import { type Account, ListAnimals, ListOrders, ORDER_STATUSES, int64From } from '@adoption-store/domain';
 import { Controller, Get, Query } from '@nestjs/common';
-import { address, EMPTY_PAGE, filterFrom, oneOf, pagingOf, placeFrom } from '../http/lists.js';
+import { SignedIn } from '../http/decorators.js';
+import { EMPTY_PAGE, List, oneOf } from '../http/lists.js';
 import { type Answer, page } from '../http/pages.js';
-import { SignedIn } from '../http/signed-in.guard.js';
-import { viewHelpers } from '../view-helpers.js';
 
-/** The account's orders, to read: they are placed and ended by the API. */
+/** The account's orders. They can only be read here: the API places and ends them. */
 @Controller('orders')
 export class OrdersController {
   constructor(
@@ -15,24 +14,18 @@ export class OrdersController {
 
   @Get()
   async show(@SignedIn() { id: accountId }: Account, @Query() query: unknown): Promise<Answer> {
-    const filter = filterFrom(query, { status: oneOf(ORDER_STATUSES) });
-    const place = placeFrom(query, int64From);
-    const status = filter.wanted?.status;
+    const list = new List('/orders', query, { status: oneOf(ORDER_STATUSES) });
     const { items: orders, ...around } =
-      filter.wanted === undefined
+      list.wanted === undefined
         ? EMPTY_PAGE
-        : await this.listOrders.execute({ accountId, status, first: 'newest', ...place });
+        : await this.listOrders.execute({ accountId, first: 'newest', ...list.wanted, ...list.place(int64From) });
     const { items: animals } = await this.listAnimals.execute({ ids: orders.map(({ animalId }) => animalId) });
     return page('orders', {
       orders,
       names: new Map(animals.map(({ id, name }) => [id, name])),
-      filter: filter.form,
-      tabs: [undefined, ...ORDER_STATUSES].map((each) => ({
-        name: each === undefined ? 'All' : viewHelpers.capitalised(each),
-        address: address('/orders', { status: each }),
-        isCurrent: filter.wanted !== undefined && each === status,
-      })),
-      paging: pagingOf('/orders', { status }, place, around),
+      filter: list.filter,
+      tabs: list.tabs('status', [undefined, ...ORDER_STATUSES]),
+      paging: list.paging(around),
     });
   }
 }

@@ -83,7 +83,7 @@ export function closedEmail(id: AccountId): string {
 }
 
 export function emailTaken(): DomainError {
-  return new DomainError('email_taken', 'email is already registered');
+  return new DomainError('email_taken', 'email is already registered', { field: 'email' });
 }
 
 export function isEmailAddress(text: string): boolean {

@@ -30,7 +30,7 @@ export class ChangePassword {
       current: () => {
         requireRight(isRight, 'current');
       },
-      next: () => newPassword(next, found?.account.email ?? ''),
+      next: () => newPassword(next, found?.account.email ?? '', 'next'),
     });
     if (found?.passwordHash === undefined) return undefined;
     const command = { current: found.passwordHash, next: await this.hasher.hash(checked.next) };

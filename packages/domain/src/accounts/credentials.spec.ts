@@ -307,7 +307,7 @@ describe('a password', () => {
     const account = await signedUp();
     const accountId = account.id;
     const wrong = { field: 'current', rule: 'is not your password' };
-    const weak = { field: 'password', rule: 'must be at least 12 characters' };
+    const weak = { field: 'next', rule: 'must be at least 12 characters' };
     for (const [current, next, problems] of [
       [OTHER, OTHER, [wrong]],
       [PASSWORD, 'short', [weak]],

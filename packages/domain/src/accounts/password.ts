@@ -26,20 +26,21 @@ const COMMON_PASSWORDS = new Set(
 /**
  * A new password. The rules ask for length, not for kinds of characters, as NIST SP 800-63B (5.1.1.2) advises.
  *
+ * @param field the field to name in the error.
  * @throws DomainError `invalid_parameter`, naming the rule.
  */
-export function newPassword(text: string, email: string): Password {
+export function newPassword(text: string, email: string, field = 'password'): Password {
   const password = passwordFrom(text);
   if (password === undefined) {
-    throw invalid('password', `must be at most ${MAX_PASSWORD_LENGTH} characters, without U+0000 or a lone surrogate`);
+    throw invalid(field, `must be at most ${MAX_PASSWORD_LENGTH} characters, without U+0000 or a lone surrogate`);
   }
   if (hasAtMostCodePoints(password, MIN_PASSWORD_LENGTH - 1)) {
-    throw invalid('password', `must be at least ${MIN_PASSWORD_LENGTH} characters`);
+    throw invalid(field, `must be at least ${MIN_PASSWORD_LENGTH} characters`);
   }
-  if (password.trim() === '') throw invalid('password', 'must not be only white space');
+  if (password.trim() === '') throw invalid(field, 'must not be only white space');
   const folded = password.toLowerCase();
-  if (folded === email.normalize('NFKC').toLowerCase()) throw invalid('password', 'must not be the e-mail address');
-  if (COMMON_PASSWORDS.has(folded)) throw invalid('password', 'is too common. Choose another');
+  if (folded === email.normalize('NFKC').toLowerCase()) throw invalid(field, 'must not be the e-mail address');
+  if (COMMON_PASSWORDS.has(folded)) throw invalid(field, 'is too common. Choose another');
   return password;
 }
 

@@ -125,7 +125,9 @@ export function categoryNotFound(id: bigint): DomainError {
 }
 
 export function categoryNameTaken(name: string): DomainError {
-  return new DomainError('category_name_taken', `another category has the name ${JSON.stringify(name)}`);
+  return new DomainError('category_name_taken', `another category has the name ${JSON.stringify(name)}`, {
+    field: 'name',
+  });
 }
 
 export function categoryInUse(id: bigint): DomainError {

@@ -38,13 +38,16 @@ export type DomainErrorKind = (typeof kinds)[DomainErrorCode];
 /** A broken rule. The message is for the caller: it names the field and the rule, and never internals. */
 export class DomainError extends Error {
   override readonly name = 'DomainError';
+  /** The field that breaks the rule, if it is exactly one. */
+  readonly field: string | undefined;
 
   constructor(
     readonly code: DomainErrorCode,
     message: string,
-    options?: { readonly cause: unknown },
+    options?: { readonly cause?: unknown; readonly field?: string | undefined },
   ) {
     super(message, options);
+    this.field = options?.field;
   }
 
   get kind(): DomainErrorKind {
@@ -61,7 +64,8 @@ export interface FieldProblem {
 /** Refused input. The message names each field and its rule. */
 export class InvalidInput extends DomainError {
   constructor(readonly problems: readonly FieldProblem[]) {
-    super('invalid_parameter', problems.map(({ field, rule }) => `${field} ${rule}`).join('; '));
+    const message = problems.map(({ field, rule }) => `${field} ${rule}`).join('; ');
+    super('invalid_parameter', message, { field: problems.length === 1 ? problems[0]?.field : undefined });
   }
 }
 

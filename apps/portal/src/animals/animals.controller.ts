@@ -5,27 +5,28 @@ import {
   type CategoryId,
   checkAll,
   hasScope,
+  int64From,
   ListAnimals,
   ListCategories,
   MAX_PAGE_SIZE,
   newAnimal,
   PET_STATUSES,
   requireScope,
-  int64From,
 } from '@adoption-store/domain';
 import { Body, Controller, Get, Post, Query } from '@nestjs/common';
-import { EMPTY_FORM, fields, problemsOf } from '../http/forms.js';
-import { address, EMPTY_PAGE, filterFrom, int64, oneOf, pagingOf, placeFrom, placeOf } from '../http/lists.js';
+import { SignedIn } from '../http/decorators.js';
+import { fields, formOf } from '../http/forms.js';
+import { address, EMPTY_PAGE, int64, List, oneOf, placeOf } from '../http/lists.js';
 import { type Answer, page, redirect } from '../http/pages.js';
-import { SignedIn } from '../http/signed-in.guard.js';
-import type { Form } from '../views.js';
 
-/** An account that is held to less than this reads only, as its keys do. */
+/** An account without this scope can only read, like its keys. */
 const TO_ADD = 'pets:write';
+
+class AnimalForm extends formOf({ name: 'Name', categoryId: 'Category number', status: 'Status' }, 'add-') {}
 
 /** The animals as pages, for people who don't use the API. */
 @Controller('catalogue')
-export class CatalogueController {
+export class AnimalsController {
   constructor(
     private readonly listAnimals: ListAnimals,
     private readonly addAnimal: AddAnimal,
@@ -34,28 +35,27 @@ export class CatalogueController {
 
   @Get()
   async show(@SignedIn() account: Account, @Query() query: unknown): Promise<Answer> {
-    return this.showAnimals(account, query, EMPTY_FORM);
+    return this.showAnimals(account, query, new AnimalForm());
   }
 
   @Post()
-  async add(@SignedIn() account: Account, @Query() query: unknown, @Body() body: unknown): Promise<Answer> {
+  async add(@SignedIn() account: Account, @Query() query: unknown, @Body() form: AnimalForm): Promise<Answer> {
     requireScope({ account }, TO_ADD);
-    const values = fields(body, 'name', 'categoryId', 'status');
+    const { values } = form;
     let added: Animal;
     try {
-      const { categoryId, status } = checkAll({
-        // All problems at once: the category's text may be no number, which the domain never sees.
+      const checked = checkAll({
+        // To show all problems at once: the domain never sees a category that isn't a number.
         animal: () => newAnimal({ name: values.name, categoryId: 0n }),
         categoryId: () => int64(values.categoryId, 'categoryId'),
         status: () => (values.status === '' ? undefined : oneOf(PET_STATUSES)(values.status, 'status')),
       });
-      added = await this.addAnimal.execute({ name: values.name, categoryId, status });
+      added = await this.addAnimal.execute({ ...checked, name: values.name });
     } catch (error) {
-      const problems = problemsOf(error, 'name', 'categoryId', 'status');
-      return this.showAnimals(account, query, { values, problems });
+      return this.showAnimals(account, query, form.refused(error));
     }
     // The list stays as it was filtered, if that shows the new animal.
-    const { status, categoryId } = filterOf(query).wanted ?? {};
+    const { status, categoryId } = listOf(query).wanted ?? {};
     const filter = {
       status: status === added.status ? status : undefined,
       categoryId: categoryId === added.categoryId ? categoryId : undefined,
@@ -64,14 +64,13 @@ export class CatalogueController {
     return redirect(`${shown}#animal-${added.id}`, 'animal-added');
   }
 
-  private async showAnimals(account: Account, query: unknown, form: Form): Promise<Answer> {
-    const filter = filterOf(query);
-    const place = placeFrom(query, int64From);
-    const { status, categoryId, id } = filter.wanted ?? {};
+  private async showAnimals(account: Account, query: unknown, form: AnimalForm): Promise<Answer> {
+    const list = listOf(query);
+    const { status, categoryId, id } = list.wanted ?? {};
     const only = (each: bigint | undefined) => (each === undefined ? undefined : [each]);
     const wanted = { status, ids: only(id), categoryIds: only(categoryId) };
     const { items: animals, ...around } =
-      filter.wanted === undefined ? EMPTY_PAGE : await this.listAnimals.execute({ ...wanted, ...place });
+      list.wanted === undefined ? EMPTY_PAGE : await this.listAnimals.execute({ ...wanted, ...list.place(int64From) });
     const category = categoryId as CategoryId | undefined;
     const names = await this.namesOf([
       ...animals.map((animal) => animal.categoryId),
@@ -79,20 +78,19 @@ export class CatalogueController {
     ]);
     const { items: categories } = await this.listCategories.execute({ limit: MAX_PAGE_SIZE });
     const isOther = category !== undefined && categories.every((each) => each.id !== category);
-    const given = { status, categoryId, id };
     return page('catalogue', {
-      ...form,
+      form,
       category,
       animals,
       status,
-      filter: filter.form,
+      filter: list.filter,
       added: int64From(fields(query, 'added').added),
       names,
       categories,
       choices: isOther ? [{ id: category, name: names.get(category) }, ...categories] : categories,
       mayAdd: hasScope({ account }, TO_ADD),
-      addressOf: (other) => address('/catalogue', { ...given, status: other }),
-      paging: pagingOf('/catalogue', given, place, around),
+      tabs: list.tabs('status', [undefined, ...PET_STATUSES]),
+      paging: list.paging(around),
     });
   }
 
@@ -103,6 +101,7 @@ export class CatalogueController {
   }
 }
 
-function filterOf(query: unknown) {
-  return filterFrom(query, { status: oneOf(PET_STATUSES), categoryId: int64, id: int64 });
+function listOf(query: unknown) {
+  const checks = { status: oneOf(PET_STATUSES), categoryId: int64, id: int64 };
+  return new List('/catalogue', query, checks, { id: 'Id', categoryId: 'Category' });
 }

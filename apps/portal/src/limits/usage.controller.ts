@@ -1,9 +1,9 @@
 import { type Account, type ApiKeyId, ShowRefusals, ShowUsage } from '@adoption-store/domain';
 import { Controller, Get, NotFoundException, Query } from '@nestjs/common';
+import { Public, SignedIn } from '../http/decorators.js';
 import { fields, wholeNumber } from '../http/forms.js';
-import { address, filterFrom, int64 } from '../http/lists.js';
+import { address, int64, List } from '../http/lists.js';
 import { type Answer, page } from '../http/pages.js';
-import { Public, SignedIn } from '../http/signed-in.guard.js';
 
 /** Refused requests on a page. */
 const PAGE_SIZE = 25;
@@ -50,9 +50,9 @@ export class UsageController {
   }
 }
 
-/** The filter in the page's address. One that can't be understood, or is given twice, leads nowhere. */
-function wantedOf<Each extends Parameters<typeof filterFrom>[1]>(query: unknown, checks: Each) {
-  const { wanted } = filterFrom(query, checks);
+/** The filter in the page's address. A wrong one is answered with 404. */
+function wantedOf<Each extends ConstructorParameters<typeof List>[2]>(query: unknown, checks: Each) {
+  const { wanted } = new List('', query, checks);
   if (wanted === undefined) throw new NotFoundException();
   return wanted;
 }

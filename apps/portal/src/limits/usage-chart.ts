@@ -4,7 +4,7 @@ import type { PeriodOfUsage } from '@adoption-store/domain';
 interface Chart {
   /** The bars of each outcome, as the `d` of an SVG path. `y` is measured from the top, as in SVG. */
   readonly admitted: string;
-  /** Stacked on the admitted. */
+  /** Stacked on `admitted`. */
   readonly refused: string;
   /** The value at the chart's full height: an even round number, at least 4. */
   readonly top: number;

@@ -8,7 +8,7 @@ import type { Log } from '@adoption-store/telemetry';
 import { ask, until } from '@adoption-store/test-support';
 import { getPetDeprecation } from '@adoption-store/web';
 import { pino } from 'pino';
-import { REFUSAL_MEANINGS } from '../src/refusal-meanings.js';
+import { REFUSAL_MEANINGS } from '../src/limits/refusal-meanings.js';
 import { untilKeyIs, usePortal } from './support/portal.js';
 import {
   type Answer,

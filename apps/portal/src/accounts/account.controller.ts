@@ -1,0 +1,103 @@
+import {
+  type Account,
+  ChangePassword,
+  CloseAccount,
+  RequestAddressChange,
+  RequestAddressProof,
+} from '@adoption-store/domain';
+import { Body, Controller, Get, Post } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { Attempts } from '../http/attempts.js';
+import { CountsAs, Reply, SignedIn } from '../http/decorators.js';
+import { formOf } from '../http/forms.js';
+import { type Answer, page, redirect } from '../http/pages.js';
+import { Sessions } from '../http/sessions.js';
+import type { Views } from '../http/views.js';
+
+class AddressForm extends formOf({ email: 'New e-mail address', password: 'Password' }, 'address-') {}
+class PasswordForm extends formOf({ current: 'Current password', next: 'New password' }) {}
+class ClosingForm extends formOf({ password: 'Password' }, 'close-') {}
+
+const WRONG = 'Not your password.';
+
+/** The page about the account itself. */
+@Controller('account')
+export class AccountController {
+  constructor(
+    private readonly sessions: Sessions,
+    private readonly attempts: Attempts,
+    private readonly requestAddressChange: RequestAddressChange,
+    private readonly requestAddressProof: RequestAddressProof,
+    private readonly changePassword: ChangePassword,
+    private readonly closeAccount: CloseAccount,
+  ) {}
+
+  @Get()
+  show(): Answer {
+    return accountPage({});
+  }
+
+  @Post('proof')
+  async sendProof(@SignedIn() account: Account): Promise<Answer> {
+    const isSent = await this.requestAddressProof.execute(account);
+    return redirect('/account', isSent ? 'proof-sent' : 'proof-not-sent');
+  }
+
+  @Post('address')
+  @CountsAs('password')
+  async changeAddress(
+    @Reply() { request }: FastifyReply,
+    @SignedIn() { id: accountId }: Account,
+    @Body() form: AddressForm,
+  ): Promise<Answer> {
+    let isSent: boolean;
+    try {
+      isSent = await this.requestAddressChange.execute({ accountId, ...form.values });
+    } catch (error) {
+      return accountPage({ address: form.refused(error) });
+    }
+    await this.attempts.forgive(request);
+    return redirect('/account', isSent ? 'address-change-sent' : 'address-change-not-sent');
+  }
+
+  @Post('password')
+  @CountsAs('password')
+  async change(
+    @Reply() reply: FastifyReply,
+    @SignedIn() { id: accountId }: Account,
+    @Body() form: PasswordForm,
+  ): Promise<Answer> {
+    let changed: Account | undefined;
+    try {
+      changed = await this.changePassword.execute({ accountId, ...form.values });
+    } catch (error) {
+      return accountPage({ password: form.refused(error) });
+    }
+    if (changed === undefined) return accountPage({ password: form.withProblems({ current: WRONG }) });
+    await this.attempts.forgive(reply.request);
+    await this.sessions.renew(reply, changed);
+    return redirect('/account', 'password-changed');
+  }
+
+  @Post('close')
+  @CountsAs('password')
+  async close(
+    @Reply() reply: FastifyReply,
+    @SignedIn() { id: accountId }: Account,
+    @Body() form: ClosingForm,
+  ): Promise<Answer> {
+    const isClosed = await this.closeAccount.execute({ accountId, ...form.values });
+    if (!isClosed) return accountPage({ close: form.withProblems({ password: WRONG }) });
+    await this.sessions.end(reply);
+    return redirect('/', 'account-closed');
+  }
+}
+
+function accountPage(shown: Partial<Views['account']>): Answer {
+  return page('account', {
+    address: new AddressForm(),
+    password: new PasswordForm(),
+    close: new ClosingForm(),
+    ...shown,
+  });
+}

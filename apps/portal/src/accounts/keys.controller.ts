@@ -1,0 +1,261 @@
+import {
+  type Account,
+  AnswerOnce,
+  type ApiKey,
+  checkAll,
+  type Clock,
+  DAY,
+  DisableKey,
+  DomainError,
+  hasEnded,
+  HOUR,
+  int64From,
+  invalid,
+  IssueKey,
+  KEY_STATES,
+  keyName,
+  type KeyState,
+  later,
+  RenameKey,
+  RevokeKey,
+  RotateKey,
+  type Scope,
+  SCOPES,
+  sharedScopes,
+  ShowKey,
+  ShowKeys,
+} from '@adoption-store/domain';
+import { deprecatedUses } from '@adoption-store/web';
+import { Body, Controller, Get, Inject, Post, Query } from '@nestjs/common';
+import { CLOCK } from '../http/clock.js';
+import { SignedIn } from '../http/decorators.js';
+import { type Form, formOf, wholeNumber } from '../http/forms.js';
+import { Id, List, oneOf } from '../http/lists.js';
+import type { Notice } from '../http/notices.js';
+import { type Answer, page, redirect } from '../http/pages.js';
+
+const LONGEST_LIFE = 3_650;
+const LONGEST_OVERLAP = 720;
+const LONGEST_SEARCH = 100;
+
+/** The states in each list of keys. The first list is shown unless another is asked for. */
+const LISTS: Readonly<Record<string, readonly KeyState[]>> = {
+  current: ['active', 'disabled'],
+  active: ['active'],
+  disabled: ['disabled'],
+  expired: ['expired'],
+  revoked: ['revoked'],
+  all: KEY_STATES,
+};
+
+const LABELS = { name: 'Name (optional)', expiresIn: 'Expires in days (optional)', scopes: 'What the key may do' };
+
+class NewKeyForm extends formOf(LABELS) {
+  /** In the domain's order. */
+  readonly checked: readonly Scope[];
+
+  constructor(body: { readonly scopes?: unknown } | undefined) {
+    super(body);
+    // A single box is sent as a text, several as a list.
+    const sent: readonly unknown[] = [body?.scopes].flat();
+    this.checked = SCOPES.filter((scope) => sent.includes(scope));
+  }
+}
+
+class RenameForm extends formOf({ name: 'Name (optional)' }) {}
+class RotateForm extends formOf({ overlap: 'Hours that both keys work' }) {}
+
+/** A person's keys. Every use case gets the account that must own the key. */
+@Controller('keys')
+export class KeysController {
+  constructor(
+    private readonly answerOnce: AnswerOnce,
+    private readonly shownKeys: ShowKeys,
+    private readonly shownKey: ShowKey,
+    private readonly issueKey: IssueKey,
+    private readonly renameKey: RenameKey,
+    private readonly disableKey: DisableKey,
+    private readonly rotateKey: RotateKey,
+    private readonly revokeKey: RevokeKey,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  @Get()
+  async show(@SignedIn() account: Account, @Query() query: unknown): Promise<Answer> {
+    return this.showKeys(account, query, new NewKeyForm({ scopes: offeredTo(account) }));
+  }
+
+  @Post()
+  async issue(@SignedIn() account: Account, @Query() query: unknown, @Body() form: NewKeyForm): Promise<Answer> {
+    const offered = offeredTo(account);
+    const scopes = form.checked.filter((scope) => offered.includes(scope));
+    try {
+      const { name, days } = checkAll({
+        name: () => keyName(form.values.name.trim() || undefined),
+        days: () => lifeFrom(form.values.expiresIn),
+        scopes: () => {
+          if (scopes.length === 0) throw invalid('scopes', 'must be at least one');
+        },
+      });
+      if (!(await this.isFirst(form, account))) return redirect('/keys', 'form-sent-before');
+      const issued = await this.issueKey.execute({
+        accountId: account.id,
+        credentialVersion: account.credentialVersion,
+        name,
+        // No list if every box is checked: the key has what its account has, also later.
+        scopes: scopes.length === offered.length ? undefined : scopes,
+        expiresAt: days === undefined ? undefined : later(this.clock.now(), days * DAY),
+      });
+      return page('new-key', issued);
+    } catch (error) {
+      return this.showKeys(account, query, form.refused(error));
+    }
+  }
+
+  @Get(':id')
+  async showOne(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
+    return this.showKey(account, id);
+  }
+
+  @Post(':id/name')
+  async rename(@SignedIn() account: Account, @Id() id: bigint, @Body() form: RenameForm): Promise<Answer> {
+    try {
+      await this.renameKey.execute({ id, accountId: account.id, name: form.values.name.trim() || undefined });
+    } catch (error) {
+      return this.showKey(account, id, form.refused(error));
+    }
+    return redirect(`/keys/${id}`, 'key-renamed');
+  }
+
+  @Post(':id/disable')
+  async disable(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
+    return this.setDisabled(account, id, true);
+  }
+
+  @Post(':id/enable')
+  async enable(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
+    return this.setDisabled(account, id, false);
+  }
+
+  @Get(':id/rotate')
+  async showRotation(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
+    return page('rotate-key', { form: new RotateForm({ overlap: '24' }), key: await this.find(account, id) });
+  }
+
+  @Post(':id/rotate')
+  async rotate(@SignedIn() account: Account, @Id() id: bigint, @Body() form: RotateForm): Promise<Answer> {
+    const key = await this.find(account, id);
+    try {
+      const hours = wholeNumber(form.values.overlap, 0, LONGEST_OVERLAP);
+      if (hours === undefined) throw invalid('overlap', `must be 0 to ${LONGEST_OVERLAP} hours`);
+      if (!(await this.isFirst(form, account))) return redirect('/keys', 'form-sent-before');
+      const { id: accountId, credentialVersion } = account;
+      const issued = await this.rotateKey.execute({ id: key.id, accountId, credentialVersion, overlap: hours * HOUR });
+      return page('new-key', { ...issued, replaced: await this.find(account, id) });
+    } catch (error) {
+      if (isNotFound(error)) return redirect(`/keys/${id}`, 'key-not-changed');
+      return page('rotate-key', { key, form: form.refused(error) });
+    }
+  }
+
+  @Get(':id/revoke')
+  async showRevocation(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
+    return page('revoke-key', { key: await this.find(account, id) });
+  }
+
+  @Post(':id/revoke')
+  async revoke(@SignedIn() account: Account, @Id() id: bigint): Promise<Answer> {
+    const key = await this.find(account, id);
+    await this.revokeKey.execute({ id: key.id, accountId: account.id });
+    return redirect('/keys', 'key-revoked');
+  }
+
+  private async showKeys(account: Account, query: unknown, form: NewKeyForm): Promise<Answer> {
+    const checks = { state: oneOf(Object.keys(LISTS)), name: searchText };
+    const list = new List('/keys', query, checks, { name: 'Name contains' });
+    const { items, bans, operations, ...around } = await this.shownKeys.execute({
+      accountId: account.id,
+      states: list.wanted === undefined ? [] : LISTS[list.wanted.state ?? 'current'],
+      name: list.wanted?.name,
+      ...list.place(keyId),
+    });
+    const now = this.clock.now();
+    const uses = [...operations].map(([id, each]) => [id, deprecatedUses(each, now)] as const);
+    return page('keys', {
+      form,
+      items,
+      bans,
+      deprecated: new Map(uses.filter(([, each]) => each.length > 0)),
+      filter: list.filter,
+      tabs: list.tabs('state', Object.keys(LISTS), 'current'),
+      paging: list.paging(around),
+      offered: offeredTo(account),
+    });
+  }
+
+  private async showKey({ id: accountId }: Account, id: bigint, form?: RenameForm): Promise<Answer> {
+    const shown = await this.shownKey.execute({ id, accountId });
+    const now = this.clock.now();
+    const deprecated = hasEnded(shown.key, now) ? [] : deprecatedUses(shown.operations, now);
+    return page('key', { form: form ?? new RenameForm({ name: shown.key.name }), ...shown, deprecated });
+  }
+
+  private async setDisabled(account: Account, id: bigint, isDisabled: boolean): Promise<Answer> {
+    const key = await this.find(account, id);
+    let notice: Notice = isDisabled ? 'key-disabled' : 'key-enabled';
+    try {
+      await this.disableKey.execute({ id: key.id, accountId: account.id, isDisabled });
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      notice = 'key-not-changed';
+    }
+    return redirect(`/keys/${id}`, notice);
+  }
+
+  private async find({ id: accountId }: Account, id: bigint): Promise<ApiKey> {
+    return (await this.shownKey.execute({ id, accountId })).key;
+  }
+
+  /**
+   * A reload or a second click sends the form again and must not make another key. Each form has its own CSRF token,
+   * which identifies a form that was already sent.
+   */
+  private async isFirst({ token }: Form, { id: accountId }: Account): Promise<boolean> {
+    const form = { accountId, key: `form ${token}`, fingerprint: 'form' };
+    const { isReplay } = await this.answerOnce.execute(form, () => Promise.resolve('sent'));
+    return !isReplay;
+  }
+}
+
+/** The scopes of the account. A key can't use any others. */
+function offeredTo(account: Account): readonly Scope[] {
+  return sharedScopes({ account }) ?? SCOPES;
+}
+
+/** The ids of keys begin at 1. */
+function keyId(text: string): bigint | undefined {
+  const id = int64From(text);
+  return id === undefined || id < 1n ? undefined : id;
+}
+
+/** @throws InvalidInput */
+function lifeFrom(text: string): number | undefined {
+  const days = wholeNumber(text, 1, LONGEST_LIFE);
+  if (days === undefined && text.trim() !== '') {
+    throw invalid('expiresIn', `must be 1 to ${LONGEST_LIFE} days, or empty for no expiry`);
+  }
+  return days;
+}
+
+/** @throws InvalidInput */
+function searchText(text: string): string {
+  if (text.length > LONGEST_SEARCH || text.includes('\0')) {
+    throw invalid('name', `must be at most ${LONGEST_SEARCH} characters`);
+  }
+  return text;
+}
+
+/** The key was found before, but its state doesn't allow the change: another tab or person was faster. */
+function isNotFound(error: unknown): boolean {
+  return error instanceof DomainError && error.kind === 'not_found';
+}

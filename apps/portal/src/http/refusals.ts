@@ -1,0 +1,21 @@
+import { HttpException, HttpStatus } from '@nestjs/common';
+
+/** The page needs a signed-in account. */
+export class SignInNeeded extends Error {
+  override readonly name = 'SignInNeeded';
+}
+
+/** The form's token isn't one that this browser was given for the person who is signed in now. */
+export class FormRefused extends Error {
+  override readonly name = 'FormRefused';
+}
+
+export class TooManyAttempts extends HttpException {
+  /** @param limit the limit, such as `10 attempts to sign in to one account in 15 minutes`. */
+  constructor(
+    readonly seconds: number,
+    readonly limit: string,
+  ) {
+    super('too many attempts', HttpStatus.TOO_MANY_REQUESTS);
+  }
+}

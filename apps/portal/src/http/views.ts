@@ -1,0 +1,169 @@
+import type {
+  Account,
+  AccountUsage,
+  Animal,
+  ApiKey,
+  ApiKeyId,
+  Category,
+  CategoryId,
+  Instant,
+  Message,
+  Order,
+  PetStatus,
+  Scope,
+  ShownKey,
+  ShownKeys,
+  ShownRefusal,
+} from '@adoption-store/domain';
+import type { DeprecatedUse } from '@adoption-store/web';
+import type { Form } from './forms.js';
+
+/** The properties of every page. */
+export interface Frame {
+  /** The account of the signed-in person. */
+  readonly account?: Account | undefined;
+  /** The address of this page, or of the page that had the sent form. */
+  readonly here: string;
+  /** For the hidden field `_csrf` of every form. Every page has it, because of the button that signs out. */
+  readonly csrf: string;
+  /** The API's address without `/v1`, such as `https://api.example.com`. */
+  readonly api: string;
+  /** Where to reach the operator of the service: an address, and the text of the link to it. */
+  readonly contact?: { readonly href: string; readonly text: string } | undefined;
+  /** How long the session lasts, in milliseconds. */
+  readonly session?: { readonly left: number; readonly most: number } | undefined;
+  /** Whether passwords can be reset by e-mail. */
+  readonly canReset: boolean;
+  /** The address of each file of `public/` by name. It changes with the file, so that browsers can cache it for ever. */
+  readonly files: Readonly<Record<string, string>>;
+  /** A confirmation, shown once at the top of the page. */
+  readonly notice?: string | undefined;
+  /** Whether the page shows a refused form again. Its title then says so. */
+  readonly hasProblems: boolean;
+  readonly now: Instant;
+  /** The functions of `view-helpers.ts`. */
+  readonly helpers: object;
+}
+
+/** A link to another part of a list. */
+export interface Tab {
+  readonly name: string;
+  readonly address: string;
+  readonly isCurrent: boolean;
+}
+
+/** The addresses of the pages around a page of a list, for `paging.eta`. */
+export interface Paging {
+  readonly first: string | undefined;
+  readonly previous: string | undefined;
+  readonly next: string | undefined;
+}
+
+/** A list with a filter. */
+interface ListView {
+  readonly filter: Form;
+  readonly tabs: readonly Tab[];
+  readonly paging: Paging;
+}
+
+/** The page of one form. */
+interface FormPage {
+  readonly form: Form;
+}
+
+/**
+ * The properties of each template of `views/`, in addition to the frame's. A page is `<name>.eta`; `layout.eta` frames
+ * it. The name is also the page's address, unless a comment says otherwise.
+ */
+export interface Views {
+  /** `/`: the introduction, for visitors who aren't signed in. Others are redirected to `/keys`. */
+  readonly home: object;
+  readonly 'sign-up': FormPage;
+  /** `signedOut` says why the session has ended, if another form was sent after its end. */
+  readonly 'sign-in': FormPage & { readonly signedOut?: string };
+  /** `isSent` after it was posted, whether or not there is such an account. */
+  readonly 'forgotten-password': FormPage & { readonly isSent: boolean };
+  /**
+   * The token is in the mailed link after the `#`, so that no server and no log receives it. A script puts it into the
+   * field; without JavaScript the person pastes it.
+   */
+  readonly 'reset-password': FormPage;
+  readonly 'confirm-address': FormPage;
+  readonly 'confirm-new-address': FormPage;
+  readonly account: { readonly address: Form; readonly password: Form; readonly close: Form };
+  /** There is a box for each of the `offered` scopes; those of the form's `checked` are checked. */
+  readonly keys: FormPage &
+    ListView &
+    Pick<ShownKeys, 'items' | 'bans'> & {
+      /** The deprecated operations that the keys still use. */
+      readonly deprecated: ReadonlyMap<ApiKeyId, readonly DeprecatedUse[]>;
+      readonly offered: readonly Scope[];
+    };
+  /** `/keys/{id}` */
+  readonly key: FormPage & ShownKey & { readonly deprecated: readonly DeprecatedUse[] };
+  /** The answer to POST /keys and POST /keys/{id}/rotate. It is the only page that shows a key's text. */
+  readonly 'new-key': { readonly text: string; readonly key: ApiKey; readonly replaced?: ApiKey | undefined };
+  /** `/keys/{id}/rotate` */
+  readonly 'rotate-key': FormPage & { readonly key: ApiKey };
+  /** `/keys/{id}/revoke`, the confirmation. */
+  readonly 'revoke-key': { readonly key: ApiKey };
+  /** The hours and days of all keys together, or of one. */
+  readonly usage: { readonly usage: AccountUsage };
+  /** The last refused requests, page by page, or those with the id that was `asked` for. */
+  readonly refusals: {
+    readonly refusals: readonly ShownRefusal[];
+    readonly asked: string;
+    /** The addresses of the pages around this one. */
+    readonly newer?: string | undefined;
+    readonly older?: string | undefined;
+  };
+  readonly plan: object;
+  readonly quickstart: object;
+  /** The form adds an animal, if the account `mayAdd` one. */
+  readonly catalogue: FormPage &
+    ListView & {
+      readonly category?: CategoryId | undefined;
+      readonly animals: readonly Animal[];
+      /** The names of the animals' categories. */
+      readonly names: ReadonlyMap<CategoryId, string>;
+      /** The first categories, to choose from. */
+      readonly categories: readonly Category[];
+      /** The first categories, and `category` if it isn't among them. */
+      readonly choices: readonly { readonly id: CategoryId; readonly name?: string | undefined }[];
+      /** The id of the animal that was just added. */
+      readonly added: bigint | undefined;
+      readonly mayAdd: boolean;
+      readonly status?: PetStatus | undefined;
+    };
+  /** The form adds a category, if the account `mayChange` them. */
+  readonly categories: FormPage & {
+    readonly categories: readonly Category[];
+    readonly mayChange: boolean;
+    /** The id of the category that was just added or renamed. */
+    readonly changed: bigint | undefined;
+    readonly paging: Paging;
+  };
+  /** `/categories/{id}/name`. The form has the `version` that was shown, which is empty if the id had no `current` name. */
+  readonly 'name-category': FormPage & { readonly id: bigint; readonly current?: string | undefined };
+  /** `/categories/{id}/remove`, the confirmation. */
+  readonly 'remove-category': FormPage & { readonly category: Category };
+  /** The account's orders, with the names of the animals that are still there. */
+  readonly orders: ListView & { readonly orders: readonly Order[]; readonly names: ReadonlyMap<bigint, string> };
+  readonly messages: { readonly messages: readonly Message[]; readonly paging: Paging };
+  /** `/messages/{id}` */
+  readonly message: { readonly message: Message };
+  readonly error: {
+    readonly status: number;
+    readonly title: string;
+    /** A sentence for people. */
+    readonly message: string;
+    /** Whether only the operator can help. */
+    readonly needsContact?: boolean | undefined;
+    /** In seconds, with 429 and 503. */
+    readonly retryAfter?: number | undefined;
+    /** The address of the page, to try again. */
+    readonly again?: string | undefined;
+    /** Whether a form was sent. */
+    readonly isForm: boolean;
+  };
+}

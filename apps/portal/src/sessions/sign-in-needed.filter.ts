@@ -1,0 +1,24 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { WHY_SIGNED_OUT } from '../http/notices.js';
+import { page, redirect } from '../http/pages.js';
+import { pageOf } from '../http/paths.js';
+import { SignInNeeded } from '../http/refusals.js';
+import { SignInForm } from './sign-in.form.js';
+import { wantPage } from './wanted-page.js';
+
+/** Shows the sign-in page. Signing in leads back to the requested page. */
+@Catch(SignInNeeded)
+export class SignInNeededFilter implements ExceptionFilter {
+  catch(_: SignInNeeded, host: ArgumentsHost): void {
+    const reply = host.switchToHttp().getResponse<FastifyReply>();
+    const { method, url, hasEndedSession } = reply.request;
+    const isForm = method === 'POST';
+    wantPage(reply, isForm ? pageOf(reply.request) : url);
+    const signedOut = hasEndedSession ? WHY_SIGNED_OUT : 'Your session has ended.';
+    const answer = isForm
+      ? page('sign-in', { form: new SignInForm(), signedOut }, 403)
+      : redirect('/sign-in', hasEndedSession ? 'session-ended' : undefined);
+    void reply.send(answer(reply));
+  }
+}

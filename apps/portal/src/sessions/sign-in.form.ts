@@ -1,0 +1,3 @@
+import { formOf } from '../http/forms.js';
+
+export class SignInForm extends formOf({ email: 'E-mail address', password: 'Password' }) {}

@@ -1,0 +1,16 @@
+import type { FastifyReply } from 'fastify';
+import { cookieName, takeCookie } from '../http/cookies.js';
+import { pathHere } from '../http/paths.js';
+
+const COOKIE = 'next';
+const MAX_AGE = 600;
+const FIRST_PAGE = '/keys';
+
+/** Signing in leads to that page. */
+export function wantPage(reply: FastifyReply, path: string): void {
+  reply.setCookie(cookieName(reply.request, COOKIE), path, { maxAge: MAX_AGE });
+}
+
+export function takeWantedPage(reply: FastifyReply): string {
+  return pathHere(takeCookie(reply, COOKIE) ?? '') ?? FIRST_PAGE;
+}
