@@ -1,4 +1,4 @@
-import type { Application, Clock } from '@adoption-store/domain';
+import type { Clock } from '@adoption-store/domain';
 import { UseCasesModule } from '@adoption-store/web';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
@@ -22,9 +22,10 @@ import { HomeController } from './visitors/home.controller.js';
 import { ProofController } from './visitors/proof.controller.js';
 import { ResetController } from './visitors/reset.controller.js';
 import { SignInController } from './visitors/sign-in.controller.js';
+import { type PortalApplication, USE_CASES } from './use-cases.js';
 
 interface PortalParts {
-  readonly application: Application;
+  readonly application: PortalApplication;
   readonly clock: Clock;
   readonly sessions: Sessions;
   readonly devices: Devices;
@@ -36,7 +37,7 @@ export class PortalModule {
   static of({ application, clock, sessions, devices, afterAnswer }: PortalParts): DynamicModule {
     return {
       module: PortalModule,
-      imports: [UseCasesModule.of(application)],
+      imports: [UseCasesModule.of(application, USE_CASES)],
       controllers: [
         HomeController,
         SignInController,

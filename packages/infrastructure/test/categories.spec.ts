@@ -15,7 +15,7 @@ it('finds an unused id in few tries, however many in a row are used', async () =
   const used = 20_000;
   const { url, close } = await openDatabase();
   const dataSource = await openDataSource({ connectionString: explainingUrl(url), max: 1 });
-  const addCategory = new AddCategory(new TypeOrmCategoryRepository(dataSource));
+  const addCategory = new AddCategory({ categories: new TypeOrmCategoryRepository(dataSource) });
   await ask(
     url,
     `INSERT INTO animals (name, category_id, status) SELECT 'Luna', n, 'sold' FROM generate_series(1, ${used}) AS n`,

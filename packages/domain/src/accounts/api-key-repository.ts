@@ -10,7 +10,7 @@ import type {
   OperationUse,
   RotatedKey,
   RotationState,
-  TakenBackKey,
+  RolledBackKey,
   UnseenKey,
 } from './api-key.js';
 
@@ -78,7 +78,7 @@ export interface ApiKeyRepository {
    */
   replace(id: ApiKeyId, at: Instant, decide: (state: RotationState) => RotatedKey): Promise<StoredRotation>;
   /** Changes the key and the one that it replaced, both of which are locked. */
-  takeBack(id: ApiKeyId, decide: (state: UnseenKey) => TakenBackKey): Promise<void>;
+  rollBack(id: ApiKeyId, decide: (state: UnseenKey) => RolledBackKey): Promise<void>;
   /** The operations that each of these keys has called, the latest first. A key that has called none is left out. */
   listOperations(ids: readonly ApiKeyId[]): Promise<ReadonlyMap<ApiKeyId, readonly OperationUse[]>>;
 }

@@ -182,7 +182,7 @@ export interface UnseenKey {
   readonly replaced: ApiKey | undefined;
 }
 
-export interface TakenBackKey {
+export interface RolledBackKey {
   readonly key: ApiKey;
   readonly replaced?: ApiKey;
 }
@@ -193,7 +193,7 @@ export interface TakenBackKey {
  *
  * @throws DomainError `not_found`
  */
-export function decideTakeBack({ key, replaced }: UnseenKey, command: KeyCommand, now: Instant): TakenBackKey {
+export function decideRollback({ key, replaced }: UnseenKey, command: KeyCommand, now: Instant): RolledBackKey {
   const revoked = decideRevocation(key, command, now);
   if (replaced === undefined) return { key: revoked };
   // A rotation without an overlap has revoked the old key at its end. A revocation at another time is somebody's wish.

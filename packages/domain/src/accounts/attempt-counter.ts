@@ -41,7 +41,7 @@ export interface AttemptCounter {
    */
   count(subjectHash: string, decide: (state: AttemptState) => AttemptDecision): Promise<AttemptDecision>;
   /** Removes the latest attempt. */
-  takeBack(subjectHash: string): Promise<void>;
+  refund(subjectHash: string): Promise<void>;
   /** Removes every attempt. */
   clear(subjectHash: string): Promise<void>;
   /** Deletes attempts that no longer count at that instant. Returns the number of subjects. */

@@ -1,4 +1,4 @@
-import type { KeyRequester } from '../limits/request-counter.js';
+import type { KeyRequester } from './key-bans.js';
 import type { AccountKey } from './api-key-repository.js';
 import type { Plan, PlanLimits } from './plan.js';
 

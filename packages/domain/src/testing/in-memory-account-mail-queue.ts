@@ -84,7 +84,7 @@ export class InMemoryAccountMailQueue
     return { credentials, expiresAt: link.expiresAt, address, isAddressTaken };
   }
 
-  takeBack(kind: LinkKind, id: AccountId): void {
+  revoke(kind: LinkKind, id: AccountId): void {
     for (const link of this.links.values()) {
       if (link.accountId === id && link.kind === kind) this.links.delete(link.tokenHash);
     }

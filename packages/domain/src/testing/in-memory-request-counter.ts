@@ -1,4 +1,5 @@
 import type { ApiKeyId } from '../accounts/api-key.js';
+import type { KeyRequester } from '../accounts/key-bans.js';
 import type { Instant } from '../kernel/clock.js';
 import {
   banEnd,
@@ -12,7 +13,7 @@ import {
   type Verdict,
   verdictOn,
 } from '../limits/quota.js';
-import type { CountedRequest, KeyRequester, RequestCounter, Requester } from '../limits/request-counter.js';
+import type { CountedRequest, RequestCounter, Requester } from '../limits/request-counter.js';
 
 export class InMemoryRequestCounter implements RequestCounter {
   private readonly usages = new Map<bigint | string, Usage>();

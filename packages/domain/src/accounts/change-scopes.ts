@@ -1,23 +1,23 @@
 import { type Account, decideScopes, emailAddress } from './account.js';
-import type { AccountRepository } from './account-repository.js';
 import { scopeList } from './scope.js';
+import type { KeyPorts } from './ports.js';
 
-export interface HoldToScopesInput {
+export interface ChangeScopesInput {
   readonly email: string;
   /** Undefined: all scopes. */
   readonly scopes: readonly string[] | undefined;
 }
 
-export class HoldToScopes {
-  constructor(private readonly accounts: AccountRepository) {}
+export class ChangeScopes {
+  constructor(private readonly ports: Pick<KeyPorts, 'accounts'>) {}
 
   /**
    * Holds an account, and so all its keys, to these scopes from its next request on. The keys keep their own.
    *
    * @throws DomainError `invalid_parameter`, or `not_found` if no account has that address.
    */
-  async execute({ email, scopes }: HoldToScopesInput): Promise<Account> {
+  async execute({ email, scopes }: ChangeScopesInput): Promise<Account> {
     const command = { email: emailAddress(email), scopes: scopes && scopeList(scopes) };
-    return this.accounts.change(command.email, (account) => decideScopes(account, command));
+    return this.ports.accounts.change(command.email, (account) => decideScopes(account, command));
   }
 }

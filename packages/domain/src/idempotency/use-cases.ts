@@ -1,0 +1,5 @@
+import { AnswerOnce } from './answer-once.js';
+
+export const idempotencyUseCases = {
+  answerOnce: AnswerOnce,
+};
