@@ -9,7 +9,6 @@ export * from './accounts/api-key-repository.js';
 export * from './accounts/api-key-text.js';
 export * from './accounts/attempt-counter.js';
 export * from './accounts/authenticate.js';
-export * from './accounts/caller.js';
 export * from './accounts/change-address.js';
 export * from './accounts/change-password.js';
 export * from './accounts/change-plan.js';

@@ -2,10 +2,15 @@ import { DomainError } from '../kernel/errors.js';
 import { type KeyState, keyState } from './api-key.js';
 import type { AccountKey } from './api-key-repository.js';
 import { environmentOf } from './api-key-text.js';
-import type { Caller } from './caller.js';
 import type { KeyRequester } from './key-bans.js';
-import { limitsOf } from './plan.js';
+import { limitsOf, type Plan, type PlanLimits } from './plan.js';
 import type { KeyOptions, KeyPorts } from './ports.js';
+
+/** The account and the key of an authenticated request. */
+export interface Caller extends AccountKey, KeyRequester {
+  readonly plan: Plan;
+  readonly limits: PlanLimits;
+}
 
 const REASONS = {
   expired: 'the API key has expired',
@@ -30,7 +35,7 @@ export class Authenticate {
     private readonly options: Pick<KeyOptions, 'keyEnvironment'>,
   ) {}
 
-  /** @throws DomainError `invalid_api_key`, never says which part was wrong; UnusableKey. */
+  /** @throws DomainError `invalid_api_key`, which doesn't say what is wrong with the text; UnusableKey. */
   async execute(text: string): Promise<Caller> {
     const environment = environmentOf(text);
     const { keyEnvironment } = this.options;

@@ -12,7 +12,7 @@ export class ChangeScopes {
   constructor(private readonly ports: Pick<KeyPorts, 'accounts'>) {}
 
   /**
-   * Holds an account, and so all its keys, to these scopes from its next request on. The keys keep their own.
+   * Restricts an account, and so all its keys, to these scopes from its next request on. The keys' own scopes stay.
    *
    * @throws DomainError `invalid_parameter`, or `not_found` if no account has that address.
    */

@@ -3,11 +3,6 @@ import { decideClosing } from './credentials.js';
 import { isPassword } from './password-hasher.js';
 import type { HolderPorts } from './ports.js';
 
-export interface CloseAccountInput {
-  readonly accountId: AccountId;
-  readonly password: string;
-}
-
 export class CloseAccount {
   constructor(private readonly ports: Pick<HolderPorts, 'credentials' | 'passwordHasher' | 'clock'>) {}
 
@@ -15,7 +10,13 @@ export class CloseAccount {
    * Revokes all keys, deletes the address, the password and the log of refusals, and ends all sessions. The account's
    * orders stay. False if the password is wrong.
    */
-  async execute({ accountId, password }: CloseAccountInput): Promise<boolean> {
+  async execute({
+    accountId,
+    password,
+  }: {
+    readonly accountId: AccountId;
+    readonly password: string;
+  }): Promise<boolean> {
     const current = (await this.ports.credentials.findById(accountId))?.passwordHash;
     if (current === undefined || !(await isPassword(this.ports.passwordHasher, password, current))) return false;
     const now = this.ports.clock.now();

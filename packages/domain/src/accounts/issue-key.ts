@@ -10,7 +10,7 @@ import type { KeyOptions, KeyPorts } from './ports.js';
 export interface IssueKeyInput extends Pick<KeyIssue, 'credentialVersion'> {
   readonly accountId: AccountId;
   readonly name?: string | undefined;
-  /** The scopes that the key asks for; its account may be held to fewer. Default: all. */
+  /** The scopes that the key asks for. Its account may have fewer. Default: all. */
   readonly scopes?: readonly string[] | undefined;
   readonly expiresAt?: Instant | undefined;
 }

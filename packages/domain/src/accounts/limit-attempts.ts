@@ -5,7 +5,7 @@ import type { HolderPorts } from './ports.js';
 export class LimitAttempts {
   constructor(private readonly ports: Pick<HolderPorts, 'attempts' | 'cryptography' | 'clock'>) {}
 
-  /** Counts an attempt. Undefined if it is allowed; otherwise the milliseconds until there is room again. */
+  /** Counts an attempt. Undefined if it is allowed; otherwise the milliseconds until the next one is. */
   async execute(subject: string, limit: AttemptLimit): Promise<number | undefined> {
     const now = this.ports.clock.now();
     const { until } = await this.ports.attempts.count(this.ports.cryptography.sha256(subject), (state) =>

@@ -26,7 +26,8 @@ export class RequestAddressChange {
    * tell whether the address has an account already. False, and no mail, if the account has `MOST_LINKS` usable
    * links.
    *
-   * @throws DomainError `invalid_parameter` if the address or the password is wrong, or both; `service_unavailable` if mail isn't configured.
+   * @throws DomainError `invalid_parameter` if the address or the password is wrong, or both; `service_unavailable` if mail
+   * isn't configured.
    */
   async execute({ accountId, ...input }: RequestAddressChangeInput): Promise<boolean> {
     const page = this.options.accountMailPages?.change;

@@ -4,11 +4,6 @@ import { decideReset } from './credentials.js';
 import { newPassword } from './password.js';
 import type { HolderPorts } from './ports.js';
 
-export interface ResetPasswordInput {
-  readonly token: string;
-  readonly password: string;
-}
-
 export class ResetPassword {
   constructor(private readonly ports: Pick<HolderPorts, 'credentials' | 'passwordHasher' | 'cryptography' | 'clock'>) {}
 
@@ -17,7 +12,13 @@ export class ResetPassword {
    *
    * @throws DomainError `invalid_parameter` for a refused password; the token stays usable.
    */
-  async execute({ token, password }: ResetPasswordInput): Promise<Account | undefined> {
+  async execute({
+    token,
+    password,
+  }: {
+    readonly token: string;
+    readonly password: string;
+  }): Promise<Account | undefined> {
     const tokenHash = this.ports.cryptography.sha256(token);
     const found = await this.ports.credentials.findLink('reset', tokenHash);
     if (found === undefined || !isUsable(found, this.ports.clock.now())) return undefined;

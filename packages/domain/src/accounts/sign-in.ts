@@ -3,11 +3,6 @@ import { decideRehash } from './credentials.js';
 import { passwordFrom } from './password.js';
 import type { HolderPorts } from './ports.js';
 
-export interface SignInInput {
-  readonly email: string;
-  readonly password: string;
-}
-
 export class SignIn {
   constructor(private readonly ports: Pick<HolderPorts, 'credentials' | 'passwordHasher'>) {}
 
@@ -15,7 +10,7 @@ export class SignIn {
    * Undefined if the password is wrong. It takes the same time if there is no account, no password, or the account is
    * closed.
    */
-  async execute(input: SignInInput): Promise<Account | undefined> {
+  async execute(input: { readonly email: string; readonly password: string }): Promise<Account | undefined> {
     const password = passwordFrom(input.password);
     if (password === undefined) return undefined;
     const email = readEmailAddress(input.email);

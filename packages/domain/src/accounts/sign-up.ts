@@ -5,11 +5,6 @@ import { newPassword } from './password.js';
 import { RequestAddressProof } from './request-address-proof.js';
 import type { HolderOptions, HolderPorts } from './ports.js';
 
-export interface SignUpInput {
-  readonly email: string;
-  readonly password: string;
-}
-
 export class SignUp {
   constructor(
     private readonly ports: Omit<HolderPorts, 'attempts' | 'accountMailSender'>,
@@ -22,7 +17,7 @@ export class SignUp {
    *
    * @throws DomainError `invalid_parameter`, or `email_taken` if the address has an account.
    */
-  async execute(input: SignUpInput): Promise<Account> {
+  async execute(input: { readonly email: string; readonly password: string }): Promise<Account> {
     const { email, password } = checkAll({
       email: () => emailAddress(input.email),
       password: () => newPassword(input.password, input.email),

@@ -47,8 +47,8 @@ export function pauseAfter(attempt: number, random: number): number {
 }
 
 /**
- * What follows a failed attempt: another one after a pause, or none, if the attempts are used up or another would be
- * refused, too.
+ * Whether a failed attempt is followed by another, after a pause. None follows if the attempts are used up, or another would
+ * be refused, too.
  *
  * @param failure.random 0 to 1
  */
@@ -61,7 +61,7 @@ export function decideFailure(
   return { status: 'queued', pause: pauseAfter(attempt, failure.random) };
 }
 
-/** Delivers the items of a queue that are due, one batch per call. `About` is what is told of an item. */
+/** Delivers the items of a queue that are due, one batch per call. `About` is the part of an item that is reported. */
 export abstract class DeliverBatch<Id extends string, Item extends Claimed<Id>, About> {
   constructor(
     private readonly queue: DeliveryQueue<Id, Item>,

@@ -1,4 +1,4 @@
-import type { Caller } from '../accounts/caller.js';
+import type { Caller } from '../accounts/authenticate.js';
 import type { Verdict } from './quota.js';
 import type { CountedRequest } from './request-counter.js';
 import type { LimitOptions, LimitPorts } from './ports.js';

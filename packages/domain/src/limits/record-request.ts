@@ -9,7 +9,7 @@ export interface AnsweredRequest extends Pick<RecordedRequest, 'isUse' | 'operat
   readonly verdict?: Verdict | undefined;
 }
 
-/** Records what a request has used, and why it was refused, so that the account's people can see it. */
+/** Records what a request has used, and why it was refused, so that the account's holder can see it. */
 export class RecordRequest {
   constructor(private readonly ports: Pick<LimitPorts, 'requestRecords' | 'clock'>) {}
 

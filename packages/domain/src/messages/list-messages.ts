@@ -14,8 +14,8 @@ export class ListMessages {
   constructor(private readonly ports: Pick<MessagePorts, 'accounts' | 'messages'>) {}
 
   /**
-   * The messages of an account, those that have failed, or the failed ones of an account, the oldest first; none where
-   * there is no such account.
+   * The messages of an account, all that have failed, or the failed ones of an account, the oldest first. Empty if there is
+   * no such account.
    *
    * @throws DomainError `invalid_parameter`
    */

@@ -11,10 +11,10 @@ const PORTION = 100;
 export class RetryFailedMessages {
   constructor(private readonly ports: Pick<MessagePorts, 'messages'>) {}
 
-  /** Queues every failed message again that was written at that instant or later; how many this call has queued. */
+  /** Queues every failed message again that was written at that instant or later. Returns the number that it queued. */
   async execute({ since }: { readonly since: Instant }): Promise<number> {
     let retried = 0;
-    // Each is met once, so that what fails again meanwhile doesn't keep this going.
+    // Each message is retried once, so that one that fails again meanwhile doesn't make this endless.
     let after: MessagePlace | undefined = { createdAt: since, id: '' as MessageId };
     while (after !== undefined) {
       const failed = await this.ports.messages.list({ status: 'failed', after, limit: PORTION });

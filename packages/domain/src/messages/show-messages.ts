@@ -8,7 +8,7 @@ export interface ShowMessagesInput extends PagePlace<MessagePlace> {
   readonly accountId: AccountId;
 }
 
-/** A page of an account's own messages, newest first, with the way back. */
+/** A page of an account's own messages, newest first. */
 export class ShowMessages {
   constructor(private readonly ports: Pick<MessagePorts, 'messages'>) {}
 

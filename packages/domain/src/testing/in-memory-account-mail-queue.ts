@@ -95,7 +95,7 @@ export class InMemoryAccountMailQueue
     }
   }
 
-  /** Deletes the links that expired until that instant; how many. */
+  /** Deletes the links that expired at or before that instant. Returns their number. */
   purgeLinks(until: Instant): number {
     const over = [...this.links.values()].filter(({ expiresAt }) => expiresAt <= until);
     for (const { tokenHash } of over) this.links.delete(tokenHash);

@@ -22,8 +22,7 @@ export class InMemoryRequestCounter implements RequestCounter {
   constructor(private readonly policy: BanPolicy = DEFAULT_BAN_POLICY) {}
 
   async count({ requester, limits, now }: CountedRequest): Promise<Verdict> {
-    const { usage, refusals } = this.known(requester);
-    const decision = decide(usage, refusals, limits, now, this.policy);
+    const decision = decide(this.known(requester), limits, now, this.policy);
     this.usages.set(subjectOf(requester), decision.usage);
     if ('keyId' in requester) this.refusals.set(requester.keyId, decision.refusals);
     return decision.verdict;
