@@ -1,20 +1,21 @@
 import type { HolderOptions, KeyOptions } from './accounts/ports.js';
-import { holderUseCases, keyUseCases } from './accounts/use-cases.js';
-import { animalUseCases } from './animals/use-cases.js';
-import { categoryUseCases } from './categories/use-cases.js';
+import * as holderUseCases from './accounts/holder-use-cases.js';
+import * as keyUseCases from './accounts/key-use-cases.js';
+import * as animalUseCases from './animals/use-cases.js';
+import * as categoryUseCases from './categories/use-cases.js';
 import { DEFAULT_DELIVERY_POLICY, type DeliveryPolicy } from './deliveries/deliver-batch.js';
-import { idempotencyUseCases } from './idempotency/use-cases.js';
+import * as idempotencyUseCases from './idempotency/use-cases.js';
 import { DEFAULT_ADDRESS_LIMIT } from './limits/meter-request.js';
 import type { LimitOptions } from './limits/ports.js';
-import { limitUseCases } from './limits/use-cases.js';
-import { messageUseCases } from './messages/use-cases.js';
+import * as limitUseCases from './limits/use-cases.js';
+import * as messageUseCases from './messages/use-cases.js';
 import { DEFAULT_ORDER_TTL } from './orders/expire-orders.js';
 import { DEFAULT_ORDER_LIMIT } from './orders/order.js';
 import type { OrderOptions } from './orders/ports.js';
-import { orderUseCases } from './orders/use-cases.js';
+import * as orderUseCases from './orders/use-cases.js';
 import type { Ports } from './ports.js';
 import { DEFAULT_MESSAGE_RETENTION, PurgeExpired, type PurgeOptions } from './purge-expired.js';
-import { sessionUseCases } from './sessions/use-cases.js';
+import * as sessionUseCases from './sessions/use-cases.js';
 
 export type { Ports };
 
@@ -24,6 +25,7 @@ export interface ApplicationOptions extends Partial<
   readonly delivery?: Partial<DeliveryPolicy>;
 }
 
+/** The classes of the use cases, by the names under which each context exports them. */
 const useCases = {
   ...animalUseCases,
   ...categoryUseCases,

@@ -1,17 +1,7 @@
-import { AddAnimal } from './add-animal.js';
-import { ChangeAnimal } from './change-animal.js';
-import { ExportAnimals } from './export-animals.js';
-import { GetAnimal } from './get-animal.js';
-import { ImportAnimals } from './import-animals.js';
-import { ListAnimals } from './list-animals.js';
-import { WithdrawAnimal } from './withdraw-animal.js';
-
-export const animalUseCases = {
-  addAnimal: AddAnimal,
-  getAnimal: GetAnimal,
-  listAnimals: ListAnimals,
-  changeAnimal: ChangeAnimal,
-  withdrawAnimal: WithdrawAnimal,
-  importAnimals: ImportAnimals,
-  exportAnimals: ExportAnimals,
-};
+export { AddAnimal as addAnimal } from './add-animal.js';
+export { ChangeAnimal as changeAnimal } from './change-animal.js';
+export { ExportAnimals as exportAnimals } from './export-animals.js';
+export { GetAnimal as getAnimal } from './get-animal.js';
+export { ImportAnimals as importAnimals } from './import-animals.js';
+export { ListAnimals as listAnimals } from './list-animals.js';
+export { WithdrawAnimal as withdrawAnimal } from './withdraw-animal.js';

@@ -1,13 +1,5 @@
-import { AddCategory } from './add-category.js';
-import { GetCategory } from './get-category.js';
-import { ListCategories } from './list-categories.js';
-import { NameCategory } from './name-category.js';
-import { RemoveCategory } from './remove-category.js';
-
-export const categoryUseCases = {
-  addCategory: AddCategory,
-  getCategory: GetCategory,
-  listCategories: ListCategories,
-  nameCategory: NameCategory,
-  removeCategory: RemoveCategory,
-};
+export { AddCategory as addCategory } from './add-category.js';
+export { GetCategory as getCategory } from './get-category.js';
+export { ListCategories as listCategories } from './list-categories.js';
+export { NameCategory as nameCategory } from './name-category.js';
+export { RemoveCategory as removeCategory } from './remove-category.js';

@@ -1,5 +1,1 @@
-import { AnswerOnce } from './answer-once.js';
-
-export const idempotencyUseCases = {
-  answerOnce: AnswerOnce,
-};
+export { AnswerOnce as answerOnce } from './answer-once.js';

@@ -1,11 +1,4 @@
-import { MeterRequest } from './meter-request.js';
-import { RecordRequest } from './record-request.js';
-import { ShowRefusals } from './show-refusals.js';
-import { ShowUsage } from './show-usage.js';
-
-export const limitUseCases = {
-  meterRequest: MeterRequest,
-  recordRequest: RecordRequest,
-  showUsage: ShowUsage,
-  showRefusals: ShowRefusals,
-};
+export { MeterRequest as meterRequest } from './meter-request.js';
+export { RecordRequest as recordRequest } from './record-request.js';
+export { ShowRefusals as showRefusals } from './show-refusals.js';
+export { ShowUsage as showUsage } from './show-usage.js';

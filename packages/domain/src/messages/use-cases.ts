@@ -1,17 +1,7 @@
-import { DeliverMessages } from './deliver-messages.js';
-import { GetMessage } from './get-message.js';
-import { ListMessages } from './list-messages.js';
-import { QueueMessage } from './queue-message.js';
-import { RetryFailedMessages } from './retry-failed-messages.js';
-import { RetryMessage } from './retry-message.js';
-import { ShowMessages } from './show-messages.js';
-
-export const messageUseCases = {
-  queueMessage: QueueMessage,
-  getMessage: GetMessage,
-  listMessages: ListMessages,
-  showMessages: ShowMessages,
-  retryMessage: RetryMessage,
-  retryFailedMessages: RetryFailedMessages,
-  deliverMessages: DeliverMessages,
-};
+export { DeliverMessages as deliverMessages } from './deliver-messages.js';
+export { GetMessage as getMessage } from './get-message.js';
+export { ListMessages as listMessages } from './list-messages.js';
+export { QueueMessage as queueMessage } from './queue-message.js';
+export { RetryFailedMessages as retryFailedMessages } from './retry-failed-messages.js';
+export { RetryMessage as retryMessage } from './retry-message.js';
+export { ShowMessages as showMessages } from './show-messages.js';

@@ -1,14 +1,5 @@
-import { CancelOrder, CompleteOrder } from './end-order.js';
-import { ExpireOrders } from './expire-orders.js';
-import { GetOrder } from './get-order.js';
-import { ListOrders } from './list-orders.js';
-import { PlaceOrder } from './place-order.js';
-
-export const orderUseCases = {
-  placeOrder: PlaceOrder,
-  completeOrder: CompleteOrder,
-  cancelOrder: CancelOrder,
-  getOrder: GetOrder,
-  listOrders: ListOrders,
-  expireOrders: ExpireOrders,
-};
+export { CancelOrder as cancelOrder, CompleteOrder as completeOrder } from './end-order.js';
+export { ExpireOrders as expireOrders } from './expire-orders.js';
+export { GetOrder as getOrder } from './get-order.js';
+export { ListOrders as listOrders } from './list-orders.js';
+export { PlaceOrder as placeOrder } from './place-order.js';

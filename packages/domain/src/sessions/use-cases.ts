@@ -1,12 +1,4 @@
-import { BeginSession } from './begin-session.js';
-import { EndAllSessions, EndSession } from './end-session.js';
-import { RenewSession } from './renew-session.js';
-import { ResumeSession } from './resume-session.js';
-
-export const sessionUseCases = {
-  beginSession: BeginSession,
-  resumeSession: ResumeSession,
-  renewSession: RenewSession,
-  endSession: EndSession,
-  endAllSessions: EndAllSessions,
-};
+export { BeginSession as beginSession } from './begin-session.js';
+export { EndAllSessions as endAllSessions, EndSession as endSession } from './end-session.js';
+export { RenewSession as renewSession } from './renew-session.js';
+export { ResumeSession as resumeSession } from './resume-session.js';
