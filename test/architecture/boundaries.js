@@ -129,8 +129,7 @@ export const rules = [
     name: 'no-cycles-between-folders',
     comment: 'A folder can’t be understood, tested or moved alone if what it imports imports it.',
     scope: 'folder',
-    // Not yet the domain (accounts and limits) and infrastructure (database and the contexts).
-    from: { path: '^((?:packages|apps)/[^/]+)/src(/|$)', pathNot: '^packages/(domain|infrastructure)/' },
+    from: { path: '^((?:packages|apps)/[^/]+)/src(/|$)' },
     to: { path: '^$1/src(/|$)', circular: true },
   },
 ];

@@ -19,21 +19,31 @@ async function cruiseTree(tree) {
   const sources = workspaces
     .flatMap((workspace) => [join(workspace, 'src'), join(workspace, 'test')])
     .filter((folder) => existsSync(join(tree, folder)));
-  const { output } = await cruise(
-    [...sources, 'test'],
-    {
-      baseDir: tree,
-      ruleSet: { forbidden: rules.map((rule) => ({ severity: 'error', ...rule })) },
-      validate: true,
-      // A type import is a dependency too.
-      tsPreCompilationDeps: true,
-      doNotFollow: { path: '(^|/)(node_modules|dist)/' },
-    },
-    // Resolves like the compiler and Jest: the workspaces' sources, through npm's links.
-    { conditionNames: ['@adoption-store/source', 'types', 'import', 'node', 'default'], exportsFields: ['exports'] },
+  const check = (forbidden, more = {}) =>
+    cruise(
+      [...sources, 'test'],
+      {
+        baseDir: tree,
+        ruleSet: { forbidden: forbidden.map((rule) => ({ severity: 'error', ...rule })) },
+        validate: true,
+        // A type import is a dependency too.
+        tsPreCompilationDeps: true,
+        doNotFollow: { path: '(^|/)(node_modules|dist)/' },
+        ...more,
+      },
+      // Resolves like the compiler and Jest: the workspaces' sources, through npm's links.
+      { conditionNames: ['@adoption-store/source', 'types', 'import', 'node', 'default'], exportsFields: ['exports'] },
+    );
+  const { output } = await check(rules.filter(({ scope }) => scope !== 'folder'));
+  // A spec stands beside its subject, and may use `testing`, which uses every folder.
+  const folders = await check(
+    rules.filter(({ scope }) => scope === 'folder'),
+    { exclude: { path: String.raw`\.spec\.ts$` } },
   );
   return {
     modules: output.modules.length,
-    violations: output.summary.violations.map(({ rule, from }) => `${rule.name}: ${from}`),
+    violations: [output, folders.output].flatMap(({ summary }) =>
+      summary.violations.map(({ rule, from }) => `${rule.name}: ${from}`),
+    ),
   };
 }

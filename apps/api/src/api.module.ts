@@ -1,4 +1,4 @@
-import { type Application, MINUTE } from '@adoption-store/domain';
+import { MINUTE } from '@adoption-store/domain';
 import { UseCasesModule } from '@adoption-store/web';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
@@ -19,6 +19,7 @@ import { AnimalsController } from './animals/animals.controller.js';
 import { LimitsController } from './limits/limits.controller.js';
 import { ScopesGuard } from './accounts/scopes.guard.js';
 import { OrdersController } from './orders/orders.controller.js';
+import { type ApiApplication, USE_CASES } from './use-cases.js';
 
 const CONTROLLERS = [AnimalsController, CategoriesController, OrdersController, MessagesController, LimitsController];
 
@@ -26,7 +27,7 @@ const CONTROLLERS = [AnimalsController, CategoriesController, OrdersController, 
 export const OPERATIONS = operationsOf(CONTROLLERS);
 
 export interface ApiParts {
-  readonly application: Application;
+  readonly application: ApiApplication;
   readonly context: ApiContext;
   readonly routes: RouteTable;
   readonly limits: RequestLimits;
@@ -39,7 +40,7 @@ export class ApiModule {
     const throttlers = [{ name: 'plan', ttl: MINUTE, limit: 0 }];
     return {
       module: ApiModule,
-      imports: [UseCasesModule.of(application), ThrottlerModule.forRoot({ throttlers })],
+      imports: [UseCasesModule.of(application, USE_CASES), ThrottlerModule.forRoot({ throttlers })],
       controllers: [...CONTROLLERS, UnknownRoutesController],
       providers: [
         { provide: ApiContext, useValue: context },

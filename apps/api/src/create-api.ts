@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Application, Clock } from '@adoption-store/domain';
+import type { Clock } from '@adoption-store/domain';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
@@ -25,11 +25,12 @@ import { AccessLog } from './http/access-log.js';
 import { ApiMetrics } from './http/metrics.js';
 import { observeRequests, type RequestObserver } from './http/observers.js';
 import { traceRequests } from './http/traces.js';
+import type { ApiApplication } from './use-cases.js';
 
 export { ApiMetrics };
 
 export interface ApiOptions {
-  readonly application: Application;
+  readonly application: ApiApplication;
   readonly clock: Clock;
   /** Whether the API can serve requests; the readiness probe of an orchestrator uses it. */
   readonly isReady: () => Promise<boolean>;

@@ -15,6 +15,7 @@ import { OPERATIONS } from './api.module.js';
 import { createApi } from './create-api.js';
 import { demoKey, seedCatalogue } from './demo.js';
 import { ApiMetrics } from './http/metrics.js';
+import { USE_CASES } from './use-cases.js';
 
 /** Connections that wait to be accepted. A client's kernel retries a further one, seconds later. */
 const BACKLOG = 4_096;
@@ -50,11 +51,12 @@ export async function serveApi(settings: Values<typeof apiSettings>, told: Abort
     await tracing?.close();
   };
   try {
-    const application = createApplication(ports, {
+    const options = {
       keyEnvironment: settings.KEY_ENVIRONMENT,
       addressLimit: settings.ADDRESS_LIMIT,
       orderLimit: settings.ORDER_LIMIT,
-    });
+    };
+    const application = createApplication(ports, options, USE_CASES);
     const isEmbedded = databaseUrl === undefined;
     if (isEmbedded) await seedCatalogue(application);
     const key = isEmbedded ? await demoKey(application, dataDirectory) : undefined;

@@ -17,7 +17,7 @@ const USAGE = `Usage:
       ${SCOPES.slice(4).join(' and ')}.
 `;
 
-export const accountCommands: Program = { commands: { list, plan: changePlan, scopes: holdToScopes }, usage: USAGE };
+export const accountCommands: Program = { commands: { list, plan: changePlan, scopes: changeScopes }, usage: USAGE };
 
 function list(args: string[]): Command {
   parse(args, []);
@@ -47,12 +47,12 @@ function changePlan(args: string[]): Command {
   };
 }
 
-function holdToScopes(args: string[]): Command {
+function changeScopes(args: string[]): Command {
   const [address, list = ''] = parse(args, [], ['EMAIL', 'SCOPES']).positionals;
   const email = addressOf(address);
   const scopes = scopesOf(list);
-  return async ({ holdToScopes }, { nameOf }) => {
-    const account = await holdToScopes.execute({ email, scopes });
+  return async ({ changeScopes }, { nameOf }) => {
+    const account = await changeScopes.execute({ email, scopes });
     return `the account of ${nameOf(account)} has the scopes ${describeScopes(account.scopes)}\n`;
   };
 }

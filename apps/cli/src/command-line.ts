@@ -2,7 +2,6 @@ import { parseArgs } from 'node:util';
 import { commandSettings, ConfigError, EXIT_CONFIG, loadEnvFile, readSettings } from '@adoption-store/config';
 import {
   type Account,
-  type Application,
   createApplication,
   DomainError,
   emailAddress,
@@ -16,6 +15,7 @@ import {
   reasonOf,
 } from '@adoption-store/domain';
 import { type Output, show, type Streams, surviveFailedWrites } from './output.js';
+import { type CliApplication, USE_CASES } from './use-cases.js';
 
 // EX_USAGE and EX_DATAERR of sysexits.h
 const EXIT_USAGE = 64;
@@ -27,7 +27,7 @@ export class UsageError extends Error {}
 export class DataError extends Error {}
 
 /** A command's work. Its result is printed. */
-export type Command = (application: Application, surroundings: Surroundings) => Promise<Output>;
+export type Command = (application: CliApplication, surroundings: Surroundings) => Promise<Output>;
 
 export interface Surroundings {
   readonly now: () => Instant;
@@ -85,10 +85,11 @@ async function run(command: Command, environment: NodeJS.ProcessEnv, streams: St
     categories: settings.CATEGORIES,
   });
   try {
-    const application = createApplication(ports, {
+    const options = {
       keyEnvironment: settings.KEY_ENVIRONMENT,
       provesAddresses: settings.SMTP_URL !== undefined,
-    });
+    };
+    const application = createApplication(ports, options, USE_CASES);
     // Printed while the store is open, so that a key that can't be shown can be revoked.
     await show(
       await command(application, {

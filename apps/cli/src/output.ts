@@ -26,9 +26,13 @@ export function surviveFailedWrites({ stdout, stderr }: Pick<Streams, 'stdout' |
 }
 
 /** @throws Error with one sentence if the output can't be written. */
-export async function show(output: Output, { takeBackKey }: Application, { stdout }: Streams): Promise<void> {
+export async function show(
+  output: Output,
+  { rollBackKey }: Pick<Application, 'rollBackKey'>,
+  { stdout }: Streams,
+): Promise<void> {
   if (typeof output !== 'string' && 'key' in output) {
-    await showKey(output, takeBackKey, stdout);
+    await showKey(output, rollBackKey, stdout);
     return;
   }
   try {
@@ -43,7 +47,7 @@ export async function show(output: Output, { takeBackKey }: Application, { stdou
 
 async function showKey(
   issued: IssuedKey,
-  takeBackKey: Application['takeBackKey'],
+  rollBackKey: Application['rollBackKey'],
   stdout: Streams['stdout'],
 ): Promise<void> {
   try {
@@ -52,7 +56,7 @@ async function showKey(
   } catch (error) {
     const { id, ending } = issued.key;
     const failure = `key ${id} (…${ending}) could not be shown (${codeOf(error)})`;
-    await takeBackKey.execute(issued).catch((cause: unknown) => {
+    await rollBackKey.execute(issued).catch((cause: unknown) => {
       throw new Error(`${failure}, and could not be revoked (${codeOf(cause)}): run \`keys revoke ${id}\``, {
         cause,
       });

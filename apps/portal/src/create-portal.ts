@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import type { Application, Clock } from '@adoption-store/domain';
+import type { Clock } from '@adoption-store/domain';
 import type { Log } from '@adoption-store/telemetry';
 import { dropInvalidForwarding, nestLogger, serveHealth } from '@adoption-store/web';
 import fastifyFormbody from '@fastify/formbody';
@@ -28,10 +28,11 @@ import { signerFor } from './http/secrets.js';
 import { Sessions } from './http/sessions.js';
 import { boundUnfinishedBodies } from './http/unfinished-bodies.js';
 import { PortalModule } from './portal.module.js';
+import type { PortalApplication } from './use-cases.js';
 import { viewHelpers } from './view-helpers.js';
 
 export interface PortalOptions {
-  readonly application: Application;
+  readonly application: PortalApplication;
   readonly clock: Clock;
   /** The first secret signs, all of them verify. Each has at least 32 characters. */
   readonly secrets: readonly string[];

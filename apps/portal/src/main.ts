@@ -14,6 +14,7 @@ import { logDependencies, openLog, type PageServer, servePages } from '@adoption
 import { OpenConnections } from '@adoption-store/web';
 import { createPortal } from './create-portal.js';
 import { PortalMetrics } from './http/portal-metrics.js';
+import { USE_CASES } from './use-cases.js';
 
 await runService((environment) => readSettings(portalSettings, environment), start);
 
@@ -49,12 +50,13 @@ async function start(settings: Values<typeof portalSettings>, told: AbortSignal)
         portSetting: 'PORTAL_METRICS_PORT',
       },
     );
+    const options = {
+      keyEnvironment: settings.KEY_ENVIRONMENT,
+      accountMailPages: accountMailPages(settings),
+      signupScopes: settings.SIGNUP_SCOPES,
+    };
     const portal = await createPortal({
-      application: createApplication(ports, {
-        keyEnvironment: settings.KEY_ENVIRONMENT,
-        accountMailPages: accountMailPages(settings),
-        signupScopes: settings.SIGNUP_SCOPES,
-      }),
+      application: createApplication(ports, options, USE_CASES),
       clock: ports.clock,
       secrets: settings.PORTAL_SECRET ?? [await secret('portal')],
       apiUrl: settings.PUBLIC_URL ?? localAddress(settings.HOST, settings.PORT),

@@ -1,4 +1,4 @@
-import type { Application, Clock } from '@adoption-store/domain';
+import type { Clock } from '@adoption-store/domain';
 import { UseCasesModule } from '@adoption-store/web';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
@@ -21,9 +21,10 @@ import { MessagesController } from './messages/messages.controller.js';
 import { OrdersController } from './orders/orders.controller.js';
 import { SignInController } from './sessions/sign-in.controller.js';
 import { SignInNeededFilter } from './sessions/sign-in-needed.filter.js';
+import { type PortalApplication, USE_CASES } from './use-cases.js';
 
 interface PortalParts {
-  readonly application: Application;
+  readonly application: PortalApplication;
   readonly clock: Clock;
   readonly sessions: Sessions;
   readonly devices: Devices;
@@ -35,7 +36,7 @@ export class PortalModule {
   static of({ application, clock, sessions, devices, tasks }: PortalParts): DynamicModule {
     return {
       module: PortalModule,
-      imports: [UseCasesModule.of(application)],
+      imports: [UseCasesModule.of(application, USE_CASES)],
       controllers: [
         SignInController,
         VisitorsController,

@@ -262,14 +262,14 @@ describe('a key', () => {
   it('is offered only scopes that its account has, and shows what it can do', async () => {
     const visitor = await portal.signedUp();
     await visitor.issueKey({ scopes: ['pets:read', 'pets:write'] });
-    const { holdToScopes } = portal.application;
-    await holdToScopes.execute({ email: visitor.email, scopes: ['pets:read', 'orders:read'] });
+    const { changeScopes } = portal.application;
+    await changeScopes.execute({ email: visitor.email, scopes: ['pets:read', 'orders:read'] });
     const page = await visitor.get('/keys');
     expect(boxesIn(page)).toEqual({ offered: ['pets:read', 'orders:read'], checked: ['pets:read', 'orders:read'] });
     expect(scopesIn(page)).toEqual(['pets:read']);
     await visitor.post('/keys', { scopes: ['pets:write', 'pets:read'] });
     expect((await keysOf(visitor.email)).at(-1)?.scopes).toEqual(['pets:read']);
-    await holdToScopes.execute({ email: visitor.email, scopes: ['messages:read'] });
+    await changeScopes.execute({ email: visitor.email, scopes: ['messages:read'] });
     expect((await visitor.get('/keys')).text).toMatch(/data-label="Scopes">\s*<span>None</);
   });
 

@@ -53,15 +53,15 @@ describe('an account that is held to scopes', () => {
     const visitor = await portal.signedUp();
     const shown = async () => /<dt>Scopes<\/dt><dd>([\s\S]*?)<\/dd>/.exec((await visitor.get('/account')).text)?.[1];
     expect(await shown()).toMatch(/^\s*<span>All<\/span>\s*$/);
-    await portal.application.holdToScopes.execute({ email: visitor.email, scopes: ['pets:read', 'orders:read'] });
+    await portal.application.changeScopes.execute({ email: visitor.email, scopes: ['pets:read', 'orders:read'] });
     expect(await shown()).toMatch(/>pets:read<[\s\S]*>orders:read<[\s\S]*can do no more/);
   });
 
   it('is neither offered nor allowed to change animals and categories without pets:write', async () => {
     const visitor = await portal.signedUp();
-    const { holdToScopes, nameCategory, listAnimals, listCategories } = portal.application;
+    const { changeScopes, nameCategory, listAnimals, listCategories } = portal.application;
     await nameCategory.execute({ id: 900n, name: 'Lynxes' });
-    await holdToScopes.execute({ email: visitor.email, scopes: ['pets:read', 'orders:write'] });
+    await changeScopes.execute({ email: visitor.email, scopes: ['pets:read', 'orders:write'] });
     for (const path of ['/catalogue', '/categories']) {
       const page = await visitor.get(path);
       expect(page.status).toBe(200);
@@ -77,7 +77,7 @@ describe('an account that is held to scopes', () => {
     }
     expect((await listAnimals.execute({ limit: 100 })).items).toEqual([]);
     expect((await listCategories.execute({ limit: 100 })).items).toEqual([{ id: 900n, name: 'Lynxes' }]);
-    await holdToScopes.execute({ email: visitor.email, scopes: ['pets:write'] });
+    await changeScopes.execute({ email: visitor.email, scopes: ['pets:write'] });
     expect((await visitor.get('/catalogue')).text).toContain('Add an animal');
     expect((await visitor.post('/catalogue', fields)).status).toBe(303);
   });

@@ -25,6 +25,7 @@ import { WorkerMetrics } from './metrics.js';
 import { deliver } from './deliver.js';
 import { within } from './pauses.js';
 import { tracingSender } from './tracing-message-sender.js';
+import { USE_CASES } from './use-cases.js';
 
 /** Mails to accounts that are sent at the same time. */
 const ACCOUNT_MAIL_LANES = 2;
@@ -62,6 +63,7 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
         messageRetention: settings.MESSAGE_RETENTION,
         delivery: { lease: settings.MESSAGE_LEASE, attempts: settings.MESSAGE_ATTEMPTS },
       },
+      USE_CASES,
     );
     const { deliverMessages, deliverAccountMails, expireOrders, purgeExpired } = application;
     const loops = new Loops(log, metrics);

@@ -17,8 +17,27 @@ const PAST_KEY_TTL = USAGE_TTL;
 /** How long a sent or failed message is kept, counted from its creation. */
 export const DEFAULT_MESSAGE_RETENTION = 90 * DAY;
 
+type PurgePorts = Pick<
+  Ports,
+  | 'accountMails'
+  | 'apiKeys'
+  | 'attempts'
+  | 'clock'
+  | 'credentials'
+  | 'idempotency'
+  | 'messages'
+  | 'requestRecords'
+  | 'requests'
+  | 'sessions'
+>;
+
+export interface PurgeOptions {
+  /** Milliseconds that a sent or failed message is kept. Default: 90 days. */
+  readonly messageRetention: number;
+}
+
 /** Deletes the expired records of one kind. Returns their number. */
-type Purger = (ports: Ports, now: Instant, messageRetention: number) => Promise<number>;
+type Purger = (ports: PurgePorts, now: Instant, options: PurgeOptions) => Promise<number>;
 
 const PURGERS = {
   counts: ({ requests }, now) => requests.purge(now),
@@ -30,7 +49,7 @@ const PURGERS = {
   usage: ({ requestRecords }, now) => requestRecords.purgeUsage('day', later(now, -USAGE_TTL)),
   hours: ({ requestRecords }, now) => requestRecords.purgeUsage('hour', later(now, -HOURLY_USAGE_TTL)),
   refusals: ({ requestRecords }, now) => requestRecords.purgeRefusals(later(now, -REFUSAL_TTL)),
-  messages: ({ messages }, now, messageRetention) => messages.purge(later(now, -messageRetention)),
+  messages: ({ messages }, now, { messageRetention }) => messages.purge(later(now, -messageRetention)),
   keys: ({ apiKeys }, now) => apiKeys.purge(later(now, -PAST_KEY_TTL)),
 } satisfies Readonly<Record<string, Purger>>;
 
@@ -40,12 +59,12 @@ export const PURGED_KINDS = Object.keys(PURGERS) as readonly PurgedKind[];
 /** Deletes expired records. Each kind is deleted separately, so that a failure with one doesn't stop the others. */
 export class PurgeExpired {
   constructor(
-    private readonly ports: Ports,
-    private readonly messageRetention: number,
+    private readonly ports: PurgePorts,
+    private readonly options: PurgeOptions,
   ) {}
 
   /** Deletes the expired records of that kind. Returns their number. */
   async execute(kind: PurgedKind): Promise<number> {
-    return PURGERS[kind](this.ports, this.ports.clock.now(), this.messageRetention);
+    return PURGERS[kind](this.ports, this.ports.clock.now(), this.options);
   }
 }

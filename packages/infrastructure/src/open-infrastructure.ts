@@ -23,7 +23,8 @@ import { poolStateOf } from './database/prepared.js';
 import { watchReadiness } from './database/readiness.js';
 import { sharedSecret } from './database/shared-secret.js';
 import { mailRisk } from './deliveries/mail-risk.js';
-import type { SmtpDelivery } from './messages/smtp-message-sender.js';
+import { entitySchemas } from './entity-schemas.js';
+import type { SmtpDelivery } from './deliveries/smtp-transport.js';
 import { TypeOrmMessageQueue } from './messages/typeorm-message-queue.js';
 import { TypeOrmOrderRepository } from './orders/typeorm-order-repository.js';
 import { PostgresIdempotencyRecords } from './idempotency/postgres-idempotency-records.js';
@@ -117,7 +118,7 @@ export async function openInfrastructure(config: InfrastructureConfig): Promise<
   try {
     await migrate(direct, onEvent);
     used = name;
-    const dataSource = await openDataSource(connection);
+    const dataSource = await openDataSource(connection, entitySchemas);
     opened.push(() => dataSource.destroy());
     const readiness = watchReadiness(connection, dataSource, monitor);
     opened.push(() => readiness.close());

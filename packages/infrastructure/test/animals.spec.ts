@@ -13,6 +13,7 @@ import pg from 'pg';
 import { CoalescingAnimalRepository } from '../src/animals/coalescing-animal-repository.js';
 import { TypeOrmAnimalRepository } from '../src/animals/typeorm-animal-repository.js';
 import { openDataSource } from '../src/database/data-source.js';
+import { entitySchemas } from '../src/entity-schemas.js';
 import { openPostgres } from './databases.js';
 import { framework } from './framework.js';
 
@@ -126,7 +127,7 @@ describe('reads of animals', () => {
   });
 
   async function open(max: number): Promise<AnimalId> {
-    dataSource = await openDataSource({ connectionString: database.url, max });
+    dataSource = await openDataSource({ connectionString: database.url, max }, entitySchemas);
     animals = new TypeOrmAnimalRepository(dataSource);
     return (await animals.add(newAnimal({ name: 'Luna', categoryId: 1n }))).id;
   }

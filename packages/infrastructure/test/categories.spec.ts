@@ -5,6 +5,7 @@ import { expect, it } from '@jest/globals';
 import pg from 'pg';
 import { TypeOrmCategoryRepository } from '../src/categories/typeorm-category-repository.js';
 import { openDataSource } from '../src/database/data-source.js';
+import { entitySchemas } from '../src/entity-schemas.js';
 import { inTransaction } from '../src/database/transactions.js';
 import { openDatabase, openPostgres } from './databases.js';
 import { framework } from './framework.js';
@@ -14,8 +15,8 @@ categoryRepositorySuite(framework, 'PostgreSQL', openPostgres);
 it('finds an unused id in few tries, however many in a row are used', async () => {
   const used = 20_000;
   const { url, close } = await openDatabase();
-  const dataSource = await openDataSource({ connectionString: explainingUrl(url), max: 1 });
-  const addCategory = new AddCategory(new TypeOrmCategoryRepository(dataSource));
+  const dataSource = await openDataSource({ connectionString: explainingUrl(url), max: 1 }, entitySchemas);
+  const addCategory = new AddCategory({ categories: new TypeOrmCategoryRepository(dataSource) });
   await ask(
     url,
     `INSERT INTO animals (name, category_id, status) SELECT 'Luna', n, 'sold' FROM generate_series(1, ${used}) AS n`,

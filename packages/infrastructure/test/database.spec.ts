@@ -8,6 +8,7 @@ import type { DataSource } from 'typeorm';
 import { TypeOrmAnimalRepository } from '../src/animals/typeorm-animal-repository.js';
 import { Batch } from '../src/database/batch.js';
 import { openDataSource } from '../src/database/data-source.js';
+import { entitySchemas } from '../src/entity-schemas.js';
 import { retryRead } from '../src/database/database-errors.js';
 import { deletePortions } from '../src/database/delete-portions.js';
 import { migrate } from '../src/database/migrate.js';
@@ -337,7 +338,7 @@ describe('deleting in portions', () => {
     await backup.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
     await backup.query('SELECT count(*) FROM waiting');
     // PostgreSQL's statistics include a connection after it is closed.
-    const dataSource = await openDataSource({ connectionString: database.url, max: 1 });
+    const dataSource = await openDataSource({ connectionString: database.url, max: 1 }, entitySchemas);
     const read = async () => {
       const [row] = await ask<{ read: string }>(
         database.url,
@@ -529,7 +530,7 @@ describe('an address that is moved', () => {
 
   async function open(maxLifetimeSeconds?: number) {
     const lifetime = maxLifetimeSeconds === undefined ? {} : { maxLifetimeSeconds };
-    const dataSource = await openDataSource({ connectionString: address.url, max: 4, ...lifetime });
+    const dataSource = await openDataSource({ connectionString: address.url, max: 4, ...lifetime }, entitySchemas);
     const animals = new TypeOrmAnimalRepository(dataSource);
     let isOver = false;
     // Readers that never pause, so that they keep their connection.

@@ -1,6 +1,7 @@
 import type { CategoryPolicy, Ports } from '@adoption-store/domain';
 import { ask, createDatabase } from '@adoption-store/test-support';
 import { openDataSource } from '../src/database/data-source.js';
+import { entitySchemas } from '../src/entity-schemas.js';
 import { openInfrastructure } from '../src/open-infrastructure.js';
 
 /** Every adapter, on a database of its own. */
@@ -32,7 +33,7 @@ export type Database = Awaited<ReturnType<typeof openDatabase>>;
 /** A migrated database, for adapters that are made by hand. */
 export async function openDatabase() {
   const database = await createDatabase();
-  const dataSource = await openDataSource({ connectionString: database.url, max: 5 });
+  const dataSource = await openDataSource({ connectionString: database.url, max: 5 }, entitySchemas);
   return {
     url: database.url,
     dataSource,

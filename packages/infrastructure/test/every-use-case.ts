@@ -174,9 +174,9 @@ export function everyUseCase(application: Application, surroundings: Surrounding
     },
     openAccount: () => application.openAccount.execute({ email, plan: plan('free') }),
     changePlan: () => application.changePlan.execute({ email: 'account-3@example.com', plan: plan('pro') }),
-    holdToScopes: async () => {
-      await application.holdToScopes.execute({ email: 'account-3@example.com', scopes: ['pets:read'] });
-      await inVain(application.holdToScopes.execute({ email: 'nobody@example.com', scopes: undefined }));
+    changeScopes: async () => {
+      await application.changeScopes.execute({ email: 'account-3@example.com', scopes: ['pets:read'] });
+      await inVain(application.changeScopes.execute({ email: 'nobody@example.com', scopes: undefined }));
     },
     getAccount: () => application.getAccount.execute(newcomer),
     // A list of all rows can't be made cheaper.
@@ -186,9 +186,9 @@ export function everyUseCase(application: Application, surroundings: Surrounding
       await application.issueKey.execute({ accountId: partner });
     },
     rotateKey: async () => application.rotateKey.execute({ id: (await key('rotate')).key.id }),
-    takeBackKey: async () => {
+    rollBackKey: async () => {
       const { key: old } = await key('take-back');
-      await application.takeBackKey.execute(await application.rotateKey.execute({ id: old.id }));
+      await application.rollBackKey.execute(await application.rotateKey.execute({ id: old.id }));
     },
     revokeKey: async () => application.revokeKey.execute({ id: (await key('revoke')).key.id }),
     // Without an account it is a list of all keys, which can't be cheaper.
@@ -254,7 +254,7 @@ export function everyUseCase(application: Application, surroundings: Surrounding
     },
     limitAttempts: async () => {
       for (const limit of [2, 2, 2]) await application.limitAttempts.execute(email, { most: limit, within: HOUR });
-      await application.limitAttempts.takeBack(email);
+      await application.limitAttempts.refund(email);
       await application.limitAttempts.clear([email]);
     },
     requestAddressProof: async () => {

@@ -425,8 +425,7 @@ describe('the fallback', () => {
   }
   const decisionAt = (now = noon, used = 0) =>
     decide(
-      { ...NO_USAGE, minuteStart: noon, minuteUsed: used },
-      undefined,
+      { usage: { ...NO_USAGE, minuteStart: noon, minuteUsed: used }, refusals: undefined },
       requestAt().limits,
       now,
       DEFAULT_BAN_POLICY,

@@ -3,6 +3,7 @@ import { ask, createDatabase, PgBouncer, pgBouncerFor, type TestDatabase, until 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { openDataSource } from '../src/database/data-source.js';
+import { entitySchemas } from '../src/entity-schemas.js';
 import { poolOf } from '../src/database/pipelining-pool.js';
 import { inTransaction } from '../src/database/transactions.js';
 import { openInfrastructure } from '../src/open-infrastructure.js';
@@ -54,7 +55,7 @@ const startPooler = pgBouncerFor('a pooler in transaction mode');
   });
 
   it('statements have no names, and the limits of a transaction end with it', async () => {
-    const dataSource = await openDataSource({ connectionString: url, max: 2, poolsTransactions: true });
+    const dataSource = await openDataSource({ connectionString: url, max: 2, poolsTransactions: true }, entitySchemas);
     closing.push(() => dataSource.destroy());
     const settings = `SELECT current_setting('statement_timeout') AS statement,
       current_setting('idle_in_transaction_session_timeout') AS idle,

@@ -1,14 +1,11 @@
-import type { Application } from '@adoption-store/domain';
+import type { Application, UseCaseName } from '@adoption-store/domain';
 import { type DynamicModule, Module } from '@nestjs/common';
 
-/** Provides every use case of the application under its class. */
+/** Provides the use cases of these names, each under its class. */
 @Module({})
 export class UseCasesModule {
-  static of(application: Application): DynamicModule {
-    const providers = Object.values(application).map((useCase) => ({
-      provide: useCase.constructor,
-      useValue: useCase,
-    }));
+  static of<Name extends UseCaseName>(application: Application<Name>, names: readonly Name[]): DynamicModule {
+    const providers = names.map((name) => ({ provide: application[name].constructor, useValue: application[name] }));
     return { module: UseCasesModule, global: true, providers, exports: providers };
   }
 }

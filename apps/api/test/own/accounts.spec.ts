@@ -215,11 +215,11 @@ let opened = 0;
 async function openKey({ key, account }: { readonly key?: Scopes; readonly account?: Scopes }, of = plan('business')) {
   const email = `scopes-${(opened += 1)}@example.com`;
   const { id: accountId } = await api.application.openAccount.execute({ email, plan: of });
-  await api.application.holdToScopes.execute({ email, scopes: account });
+  await api.application.changeScopes.execute({ email, scopes: account });
   const { text } = await api.application.issueKey.execute({ accountId, scopes: key });
   /** The change acts within a second. Waits for it without a request. */
   const hold = async (scopes: Scopes) => {
-    await api.application.holdToScopes.execute({ email, scopes });
+    await api.application.changeScopes.execute({ email, scopes });
     const held = async () => (await api.application.authenticate.execute(text)).account.scopes;
     await until(async () => String(await held()) === String(scopes));
   };

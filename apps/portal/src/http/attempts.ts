@@ -72,7 +72,7 @@ export class Attempts {
 
   /** The password was right, so the attempt isn't counted. */
   async forgive({ guess }: FastifyRequest): Promise<void> {
-    if (guess !== undefined) await this.limitAttempts.takeBack(guess);
+    if (guess !== undefined) await this.limitAttempts.refund(guess);
   }
 
   /** Resets an account's counters, so that earlier attempts by strangers don't delay its owner. */

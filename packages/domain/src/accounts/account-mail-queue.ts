@@ -17,19 +17,19 @@ export interface ClaimedAccountMail extends Omit<NewAccountMail, 'address'>, Cla
 export type ClaimedLinkMail = ClaimedAccountMail & { readonly kind: LinkKind };
 
 /**
- * Port: the mails that reset passwords, and prove and change addresses. The credential repository revokes an account's links when one
- * was used, the password was changed or the account was closed. A queued mail of a revoked link is due at once and gets no
- * token.
+ * Port: the mails that reset passwords, and prove and change addresses. The credential repository revokes an account's
+ * links when one was used, the password was changed or the account was closed. A queued mail of a revoked link is due at
+ * once and gets no token.
  */
 export interface AccountMailQueue extends DeliveryQueue<AccountMailId, ClaimedAccountMail> {
   /**
    * Queues the mail if `decide` says so. The account is locked. The state counts what is usable when the mail is created.
-   * Resolves to what `decide` has said.
+   * Resolves to the decision.
    */
   add(mail: NewLinkMail, decide: (state: LinkMailState) => boolean): Promise<boolean>;
   /**
    * Adds a token that works until the mail's link expires, if `decide` says so; the tokens of earlier attempts stay valid.
-   * The account is locked, as it is when links are revoked. Resolves to what `decide` has said.
+   * The account is locked, as it is when links are revoked. Resolves to the decision.
    *
    * @param tokenHash SHA-256 of the token.
    */

@@ -10,8 +10,8 @@ export interface AccountMailSender {
   /**
    * Resolves once the mail is delivered, within `timeout` milliseconds.
    *
-   * @throws RefusedForGood if the address accepts no mail; another Error if a retry may succeed. Neither contains the address
-   * or the token.
+   * @throws RefusedForGood if the address accepts no mail; another Error if a retry may succeed. Neither contains the
+   * address or the token.
    */
   send(mail: AccountMail, timeout: number): Promise<void>;
 }

@@ -10,7 +10,7 @@ export type AccountMailId = Branded<string, 'AccountMailId'>;
 export const LINK_KINDS = ['reset', 'proof', 'change'] as const;
 export type LinkKind = (typeof LINK_KINDS)[number];
 
-/** Those whose mail has a link that works once, and `changed`, which tells the former address that it was replaced. */
+/** The kinds with a link that works once, and `changed`, which tells the former address that the account has another. */
 export const ACCOUNT_MAIL_KINDS = [...LINK_KINDS, 'changed'] as const;
 export type AccountMailKind = (typeof ACCOUNT_MAIL_KINDS)[number];
 
@@ -36,13 +36,13 @@ export interface NewAccountMail {
   /** Where it is sent, if that isn't the account's address. */
   readonly address?: string | undefined;
   readonly createdAt: Instant;
-  /** From this instant on it is of no use, and isn't sent. */
+  /** The mail isn't sent, and its link doesn't work, from this instant on. */
   readonly expiresAt: Instant;
 }
 
 export type NewLinkMail = NewAccountMail & { readonly kind: LinkKind };
 
-/** Whether a mail, or its link, is of any use. */
+/** Whether the mail may still be sent, and its link works. */
 export function isUsable({ expiresAt }: Pick<NewAccountMail, 'expiresAt'>, now: Instant): boolean {
   return now < expiresAt;
 }
@@ -51,7 +51,7 @@ export function isUsable({ expiresAt }: Pick<NewAccountMail, 'expiresAt'>, now: 
 export interface LinkMailState {
   /** Undefined if there is no such account, or it is closed. */
   readonly account: Account | undefined;
-  /** Its mails of that kind that wait, or whose links work. */
+  /** Its mails of that kind that are queued, or whose links work. */
   readonly usable: number;
 }
 

@@ -10,7 +10,7 @@ export interface NewAccount {
   /** In lower case, so that each address opens one account, however it is written. */
   readonly email: string;
   readonly plan: Plan;
-  /** All its keys are held to these, whatever their own. */
+  /** None of its keys can use another scope. */
   readonly scopes: Scopes;
   readonly createdAt: Instant;
 }

@@ -13,7 +13,7 @@ import {
   decideRenaming,
   decideRevocation,
   decideRotation,
-  decideTakeBack,
+  decideRollback,
   endOf,
   hasEnded,
   type KeyHolder,
@@ -258,14 +258,14 @@ describe('scopes', () => {
     });
 
     it('is found by its address, however it is written, and held to a list in order', async () => {
-      const { openAccount, holdToScopes, getAccount } = setUp();
+      const { openAccount, changeScopes, getAccount } = setUp();
       const { id } = await openAccount.execute({ email: EMAIL });
-      const held = await holdToScopes.execute({ email: 'DEV@example.com', scopes: ['orders:read', 'pets:read'] });
+      const held = await changeScopes.execute({ email: 'DEV@example.com', scopes: ['orders:read', 'pets:read'] });
       expect(held).toMatchObject({ id, scopes: ['pets:read', 'orders:read'] });
       expect(await getAccount.execute(id)).toEqual(held);
-      const unknown = holdToScopes.execute({ email: EMAIL, scopes: ['pets'] });
+      const unknown = changeScopes.execute({ email: EMAIL, scopes: ['pets'] });
       await expect(unknown).rejects.toMatchObject({ code: 'invalid_parameter' });
-      expect(await holdToScopes.execute({ email: EMAIL, scopes: undefined })).toMatchObject({ scopes: undefined });
+      expect(await changeScopes.execute({ email: EMAIL, scopes: undefined })).toMatchObject({ scopes: undefined });
     });
   });
 });
@@ -480,29 +480,29 @@ describe('decisions on keys', () => {
   });
 
   describe('taking one back', () => {
-    const given = at(decideTakeBack);
+    const given = at(decideRollback);
     const unseen = { ...lasting, id: 8n as ApiKeyId };
     const replaced = { ...key, replacedBy: unseen.id };
     const gone = { ...unseen, revokedAt: NOW };
     given('a key that replaces none', { key: unseen, replaced: undefined })
-      .when('it is taken back', unseen)
+      .when('it is rolled back', unseen)
       .then('it is revoked', { key: gone });
     given('a key that has replaced another', { key: unseen, replaced: { ...replaced, expiresAt: SOON } })
-      .when('it is taken back', unseen)
+      .when('it is rolled back', unseen)
       .then('the other works until its former end', { key: gone, replaced: lasting });
     given('a key that has replaced another at once', {
       key: unseen,
       replaced: { ...replaced, expiresAt: NOW, revokedAt: NOW },
     })
-      .when('it is taken back', unseen)
+      .when('it is rolled back', unseen)
       .then('the other works', { key: gone, replaced: lasting });
     given('a key that has replaced one revoked since', {
       key: unseen,
       replaced: { ...replaced, expiresAt: SOON, revokedAt: NOW },
     })
-      .when('it is taken back', unseen)
+      .when('it is rolled back', unseen)
       .then('the other stays revoked', { key: gone, replaced: { ...lasting, revokedAt: NOW } });
-    given('no key', { key: undefined, replaced: undefined }).when('it is taken back', unseen).thenRefused('not_found');
+    given('no key', { key: undefined, replaced: undefined }).when('it is rolled back', unseen).thenRefused('not_found');
   });
 
   describe('a revocation', () => {
@@ -668,11 +668,11 @@ describe('keys of an account', () => {
       await expect(authenticate.execute(old.text)).rejects.toMatchObject({ code: 'expired_api_key' });
     });
 
-    it('whose text could not be shown is taken back, and the one that it replaced goes on as it was', async () => {
-      const { issue, rotateKey, takeBackKey, authenticate, listKeys } = setUp();
+    it('whose text could not be shown is rolled back, and the one that it replaced goes on as it was', async () => {
+      const { issue, rotateKey, rollBackKey, authenticate, listKeys } = setUp();
       const old = await issue();
       const replacement = await rotateKey.execute({ id: old.key.id });
-      await takeBackKey.execute(replacement);
+      await rollBackKey.execute(replacement);
       await expect(authenticate.execute(replacement.text)).rejects.toMatchObject({ code: 'revoked_api_key' });
       expect((await listKeys.execute())[0]?.key).toEqual(old.key);
     });

@@ -10,7 +10,7 @@ import type {
   OperationUse,
   RotatedKey,
   RotationState,
-  TakenBackKey,
+  RolledBackKey,
   UnseenKey,
 } from './api-key.js';
 
@@ -31,7 +31,7 @@ export interface PastKeysQuery {
   readonly limit: number;
 }
 
-/** A part of an account's keys, newest first. `after` is behind that key in this order, `before` in front of it. */
+/** A part of an account's keys, newest first: those that follow the key `after` in this order, or precede `before`. */
 export interface KeySearch extends PagePart<ApiKeyId> {
   readonly accountId: AccountId;
   /** Only keys in one of these states at the instant `at`. */
@@ -54,7 +54,7 @@ export interface ApiKeyRepository {
    */
   add(accountId: AccountId, at: Instant, decide: (state: KeyHolder) => NewApiKey): Promise<ApiKey>;
   /**
-   * The key with its account, as they were at most one second ago. A hash that was unknown then is looked up again.
+   * The key with its account, as they were at most one second ago. An unknown hash is always looked up.
    *
    * @throws DomainError `service_unavailable`
    */
@@ -78,7 +78,7 @@ export interface ApiKeyRepository {
    */
   replace(id: ApiKeyId, at: Instant, decide: (state: RotationState) => RotatedKey): Promise<StoredRotation>;
   /** Changes the key and the one that it replaced, both of which are locked. */
-  takeBack(id: ApiKeyId, decide: (state: UnseenKey) => TakenBackKey): Promise<void>;
+  rollBack(id: ApiKeyId, decide: (state: UnseenKey) => RolledBackKey): Promise<void>;
   /** The operations that each of these keys has called, the latest first. A key that has called none is left out. */
   listOperations(ids: readonly ApiKeyId[]): Promise<ReadonlyMap<ApiKeyId, readonly OperationUse[]>>;
 }

@@ -56,13 +56,13 @@ export function keyState(key: Pick<ApiKey, 'expiresAt' | 'revokedAt' | 'disabled
   return key.revokedAt === undefined || key.revokedAt === key.expiresAt ? 'expired' : 'revoked';
 }
 
-/** Whether the key works no more, and never will again. */
+/** Whether the key has expired or is revoked. It never works again. */
 export function hasEnded(key: Pick<ApiKey, 'expiresAt' | 'revokedAt'>, now: Instant): boolean {
   return key.revokedAt !== undefined || (key.expiresAt ?? Infinity) <= now;
 }
 
-/** The domain doesn't read the name of an operation. */
 export interface OperationUse {
+  /** The name that the API gives the operation. */
   readonly operation: string;
   /** The latest recorded minute in which the key called it. */
   readonly lastUsedAt: Instant;
@@ -128,7 +128,7 @@ export function decideIssue({ account, ...made }: KeyHolder, { key, credentialVe
   return key;
 }
 
-/** What is to happen to a key of that id. */
+/** A change of the key with that id. */
 export interface KeyCommand {
   readonly id: bigint;
   /** The account that must own the key. Default: any account. */
@@ -175,28 +175,28 @@ export function decideRotation(state: RotationState, command: KeyRotation, now: 
   };
 }
 
-/** A key that nobody has seen. */
+/** A key whose text was shown to nobody. */
 export interface UnseenKey {
   readonly key: ApiKey | undefined;
   /** The key that it has replaced. */
   readonly replaced: ApiKey | undefined;
 }
 
-export interface TakenBackKey {
+export interface RolledBackKey {
   readonly key: ApiKey;
   readonly replaced?: ApiKey;
 }
 
 /**
- * Revokes the key. The one that it replaced goes on as if it had never been rotated: until the end that its replacement has
- * taken over.
+ * Revokes the key. The key that it replaced works again until the expiry that it had before the rotation, which its
+ * replacement has.
  *
  * @throws DomainError `not_found`
  */
-export function decideTakeBack({ key, replaced }: UnseenKey, command: KeyCommand, now: Instant): TakenBackKey {
+export function decideRollback({ key, replaced }: UnseenKey, command: KeyCommand, now: Instant): RolledBackKey {
   const revoked = decideRevocation(key, command, now);
   if (replaced === undefined) return { key: revoked };
-  // A rotation without an overlap has revoked the old key at its end. A revocation at another time is somebody's wish.
+  // A rotation without an overlap revoked the old key at its expiry. A person revoked it at any other time, so that stays.
   const revokedAt = replaced.revokedAt === replaced.expiresAt ? undefined : replaced.revokedAt;
   return { key: revoked, replaced: { ...replaced, expiresAt: revoked.expiresAt, revokedAt, replacedBy: undefined } };
 }

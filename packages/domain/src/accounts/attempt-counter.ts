@@ -12,7 +12,7 @@ export interface Attempt extends AttemptLimit {
   readonly now: Instant;
 }
 
-/** What an attempt of one subject is decided on. */
+/** The state that `decideAttempt` needs. */
 export interface AttemptState {
   /** The counted attempts. */
   readonly times: readonly Instant[];
@@ -25,10 +25,10 @@ export type AttemptDecision =
       readonly until: undefined;
       /** The counted attempts with this one, which is the last. */
       readonly times: readonly Instant[];
-      /** None of them counts from this instant on. */
+      /** The instant at which the last of them stops counting. */
       readonly expiresAt: Instant;
     }
-  /** Nothing is counted; there is room again from this instant on. */
+  /** Nothing is counted. The next attempt is allowed from this instant on. */
   | { readonly until: Instant };
 
 /** Port: counts attempts for all instances together. Each method is atomic. */
@@ -41,14 +41,14 @@ export interface AttemptCounter {
    */
   count(subjectHash: string, decide: (state: AttemptState) => AttemptDecision): Promise<AttemptDecision>;
   /** Removes the latest attempt. */
-  takeBack(subjectHash: string): Promise<void>;
+  refund(subjectHash: string): Promise<void>;
   /** Removes every attempt. */
   clear(subjectHash: string): Promise<void>;
   /** Deletes attempts that no longer count at that instant. Returns the number of subjects. */
   purge(now: Instant): Promise<number>;
 }
 
-/** Of N concurrent attempts exactly as many are counted as there is room for. */
+/** Of N concurrent attempts exactly as many are counted as the limit allows. */
 export function decideAttempt({ times, sharedNow }: AttemptState, { most, within, now }: Attempt): AttemptDecision {
   // An attempt that lies ahead comes from a clock that ran ahead, and doesn't count. The shared clock counts too: an instance
   // whose clock is behind must not ignore the attempts of the others.

@@ -99,11 +99,11 @@ describe('attempts', () => {
     expect(await attempt()).toBeUndefined();
   });
 
-  it('that were right are taken back one by one, or all at once', async () => {
+  it('that were right are refunded one by one, or all at once', async () => {
     const { limitAttempts, attempt } = open();
     const subjects = ['dev@example.com', '192.0.2.1'];
     for (const subject of [...subjects, ...subjects]) await attempt(subject);
-    await limitAttempts.takeBack('dev@example.com');
+    await limitAttempts.refund('dev@example.com');
     expect(await attempt()).toBeUndefined();
     expect(await attempt()).toBe(MINUTE);
     await limitAttempts.clear(subjects);

@@ -1,12 +1,16 @@
-import type { Clock } from '../kernel/clock.js';
-import type { Cryptography } from '../kernel/cryptography.js';
 import { DomainError } from '../kernel/errors.js';
-import type { KeyRequester } from '../limits/request-counter.js';
 import { type KeyState, keyState } from './api-key.js';
-import type { AccountKey, ApiKeyRepository } from './api-key-repository.js';
-import { environmentOf, type KeyEnvironment } from './api-key-text.js';
-import type { Caller } from './caller.js';
-import { limitsOf } from './plan.js';
+import type { AccountKey } from './api-key-repository.js';
+import { environmentOf } from './api-key-text.js';
+import type { KeyRequester } from './key-bans.js';
+import { limitsOf, type Plan, type PlanLimits } from './plan.js';
+import type { KeyOptions, KeyPorts } from './ports.js';
+
+/** The account and the key of an authenticated request. */
+export interface Caller extends AccountKey, KeyRequester {
+  readonly plan: Plan;
+  readonly limits: PlanLimits;
+}
 
 const REASONS = {
   expired: 'the API key has expired',
@@ -27,24 +31,23 @@ export class UnusableKey extends DomainError {
 /** Finds the caller of a key's text. */
 export class Authenticate {
   constructor(
-    private readonly keys: ApiKeyRepository,
-    private readonly cryptography: Cryptography,
-    private readonly clock: Clock,
-    private readonly environment: KeyEnvironment,
+    private readonly ports: Pick<KeyPorts, 'apiKeys' | 'cryptography' | 'clock'>,
+    private readonly options: Pick<KeyOptions, 'keyEnvironment'>,
   ) {}
 
-  /** @throws DomainError `invalid_api_key`, never says which part was wrong; UnusableKey. */
+  /** @throws DomainError `invalid_api_key`, which doesn't say what is wrong with the text; UnusableKey. */
   async execute(text: string): Promise<Caller> {
     const environment = environmentOf(text);
-    if (environment !== undefined && environment !== this.environment) {
+    const { keyEnvironment } = this.options;
+    if (environment !== undefined && environment !== keyEnvironment) {
       throw new DomainError(
         'invalid_api_key',
-        `the API key is for the ${environment} environment, this is ${this.environment}`,
+        `the API key is for the ${environment} environment, this is ${keyEnvironment}`,
       );
     }
-    const found = environment && (await this.keys.findByHash(this.cryptography.sha256(text)));
+    const found = environment && (await this.ports.apiKeys.findByHash(this.ports.cryptography.sha256(text)));
     if (!found) throw new DomainError('invalid_api_key', 'the API key is not valid');
-    const state = keyState(found.key, this.clock.now());
+    const state = keyState(found.key, this.ports.clock.now());
     if (state !== 'active') throw new UnusableKey(state, found);
     const { account, key } = found;
     return { account, key, accountId: account.id, keyId: key.id, plan: account.plan, limits: limitsOf(account.plan) };

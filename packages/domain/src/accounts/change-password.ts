@@ -1,9 +1,9 @@
 import { checkAll } from '../kernel/errors.js';
 import type { Account, AccountId } from './account.js';
-import type { CredentialRepository } from './credential-repository.js';
 import { decidePasswordChange } from './credentials.js';
 import { newPassword, requireRight } from './password.js';
-import { isPassword, type PasswordHasher } from './password-hasher.js';
+import { isPassword } from './password-hasher.js';
+import type { HolderPorts } from './ports.js';
 
 export interface ChangePasswordInput {
   readonly accountId: AccountId;
@@ -12,10 +12,7 @@ export interface ChangePasswordInput {
 }
 
 export class ChangePassword {
-  constructor(
-    private readonly credentials: CredentialRepository,
-    private readonly hasher: PasswordHasher,
-  ) {}
+  constructor(private readonly ports: Pick<HolderPorts, 'credentials' | 'passwordHasher'>) {}
 
   /**
    * Changes the password. All sessions end, because `credentialVersion` changes; the current session can be renewed
@@ -24,8 +21,8 @@ export class ChangePassword {
    * @throws DomainError `invalid_parameter` if `current` is wrong, `next` can't be a password, or both.
    */
   async execute({ accountId, current, next }: ChangePasswordInput): Promise<Account | undefined> {
-    const found = await this.credentials.findById(accountId);
-    const isRight = await isPassword(this.hasher, current, found?.passwordHash);
+    const found = await this.ports.credentials.findById(accountId);
+    const isRight = await isPassword(this.ports.passwordHasher, current, found?.passwordHash);
     const checked = checkAll({
       current: () => {
         requireRight(isRight, 'current');
@@ -33,7 +30,7 @@ export class ChangePassword {
       next: () => newPassword(next, found?.account.email ?? '', 'next'),
     });
     if (found?.passwordHash === undefined) return undefined;
-    const command = { current: found.passwordHash, next: await this.hasher.hash(checked.next) };
-    return this.credentials.change(accountId, (credentials) => decidePasswordChange(credentials, command));
+    const command = { current: found.passwordHash, next: await this.ports.passwordHasher.hash(checked.next) };
+    return this.ports.credentials.change(accountId, (credentials) => decidePasswordChange(credentials, command));
   }
 }

@@ -1,6 +1,6 @@
 import { type Account, decidePlan, emailAddress } from './account.js';
-import type { AccountRepository } from './account-repository.js';
 import type { Plan } from './plan.js';
+import type { KeyOptions, KeyPorts } from './ports.js';
 
 export interface ChangePlanInput {
   readonly email: string;
@@ -10,10 +10,9 @@ export interface ChangePlanInput {
 }
 
 export class ChangePlan {
-  /** @param provesAddresses whether mail can be sent. Without mail no address can be proven. */
   constructor(
-    private readonly accounts: AccountRepository,
-    private readonly provesAddresses: boolean,
+    private readonly ports: Pick<KeyPorts, 'accounts'>,
+    private readonly options: Pick<KeyOptions, 'provesAddresses'>,
   ) {}
 
   /**
@@ -22,7 +21,11 @@ export class ChangePlan {
    * @throws DomainError `invalid_parameter`, `not_found` if no account has that address, or `address_unproven`.
    */
   async execute({ email, plan, isUnprovenFine = false }: ChangePlanInput): Promise<Account> {
-    const command = { email: emailAddress(email), plan, isUnprovenFine: isUnprovenFine || !this.provesAddresses };
-    return this.accounts.change(command.email, (account) => decidePlan(account, command));
+    const command = {
+      email: emailAddress(email),
+      plan,
+      isUnprovenFine: isUnprovenFine || !this.options.provesAddresses,
+    };
+    return this.ports.accounts.change(command.email, (account) => decidePlan(account, command));
   }
 }

@@ -4,11 +4,11 @@ import type { LinkKind } from './account-mail.js';
 import type { Credentials, CredentialsChange, MailedLink, NewCredentials } from './credentials.js';
 
 /**
- * Port: passwords and mailed links of open accounts. A closed account is never returned. Links are those of the account mail
- * queue.
+ * Port: passwords and mailed links of open accounts. A closed account is never returned. Links are those of the account
+ * mail queue.
  *
- * Each method is atomic. `decide` is called once, with what is stored; what it returns is stored. If it returns undefined or
- * throws nothing is changed.
+ * Each method is atomic. `decide` is called once, with what is stored; what it returns is stored. If it returns undefined
+ * or throws nothing is changed.
  */
 export interface CredentialRepository {
   /**
@@ -22,8 +22,8 @@ export interface CredentialRepository {
   findById(id: AccountId): Promise<Credentials | undefined>;
   findLink(kind: LinkKind, tokenHash: string): Promise<MailedLink | undefined>;
   /**
-   * Changes the account, which is locked: no key is added, no link is mailed and no session begins meanwhile. Resolves to the
-   * account afterwards, or to undefined if nothing was changed.
+   * Changes the account, which is locked: no key is added, no link is mailed and no session begins meanwhile. Resolves to
+   * the account afterwards, or to undefined if nothing was changed.
    */
   change(
     id: AccountId,

@@ -12,7 +12,7 @@ export interface Credentials {
 export interface CredentialsChange {
   /** As they are afterwards. */
   readonly credentials: Credentials;
-  /** The kinds of links that work no more. Their queued mails are of no use. Default: none. */
+  /** The kinds of links that are revoked. Their queued mails aren't sent. Default: none. */
   readonly revokedLinks?: readonly LinkKind[];
   /** If given, the keys that haven't ended by then are revoked. */
   readonly keysRevokedAt?: Instant | undefined;
@@ -37,13 +37,13 @@ export function decideSignUp(
   return { account: { ...opened, plan: { name: 'free' }, createdAt: now, credentialVersion: 1 }, passwordHash };
 }
 
-/** The hash that was checked, which must still be there, and the one of the new password. */
+/** The hash that was checked, which must still be stored, and the new one. */
 export interface PasswordChange {
   readonly current: string;
   readonly next: string;
 }
 
-/** All sessions end, and so do the links that another might have had mailed. Undefined if the password is another by now. */
+/** Ends all sessions, and links that somebody else may have requested. Undefined if the password was changed meanwhile. */
 export function decidePasswordChange(
   credentials: Credentials | undefined,
   { current, next }: PasswordChange,
@@ -52,7 +52,7 @@ export function decidePasswordChange(
   return { credentials: withPassword(credentials, next), revokedLinks: ['reset', 'change'] };
 }
 
-/** Another hash of the same password: sessions go on. Undefined if the password is another by now. */
+/** A new hash of the same password, so sessions continue. Undefined if the password was changed meanwhile. */
 export function decideRehash(
   credentials: Credentials | undefined,
   { current, next }: PasswordChange,
@@ -61,7 +61,7 @@ export function decideRehash(
   return { credentials: { ...credentials, passwordHash: next } };
 }
 
-/** Undefined if the password is another by now. */
+/** Undefined if the password was changed meanwhile. */
 export function decideClosing(
   credentials: Credentials | undefined,
   { current }: Pick<PasswordChange, 'current'>,
@@ -112,14 +112,14 @@ export function decideProof(link: MailedLink | undefined, now: Instant): Credent
   return { credentials: proven(link.credentials, now), revokedLinks: ['proof'] };
 }
 
-/** How long the mail to the former address is tried. */
+/** How long the worker tries to send the mail to the former address. */
 export const NOTICE_TTL = 2 * DAY;
 
 /**
- * The account has the address to which the link was mailed, which is proven thereby. The former address is told. Undefined if
- * the link doesn't work.
+ * Gives the account the address to which the link was mailed, and proves it. Queues a mail to the former address. Undefined
+ * if the link doesn't work.
  *
- * @throws DomainError `email_taken` if the new address has an account by now.
+ * @throws DomainError `email_taken` if the new address has got an account meanwhile.
  */
 export function decideAddressChange(
   link: MailedLink | undefined,

@@ -1,10 +1,8 @@
-import { type Attempt, DeliverBatch, type DeliveryPolicy } from '../deliveries/deliver-batch.js';
+import { type Attempt, DeliverBatch, type DeliveryOptions } from '../deliveries/deliver-batch.js';
 import { randomBase62 } from '../kernel/base62.js';
-import type { Clock } from '../kernel/clock.js';
-import type { Cryptography } from '../kernel/cryptography.js';
 import { type AccountMailId, decideToken, hasLink, isUsable } from './account-mail.js';
-import type { AccountMailQueue, ClaimedAccountMail } from './account-mail-queue.js';
-import type { AccountMailSender } from './account-mail-sender.js';
+import type { ClaimedAccountMail } from './account-mail-queue.js';
+import type { HolderPorts } from './ports.js';
 
 const TOKEN_LENGTH = 43; // 43 · log2(62) = 256 bits
 
@@ -19,13 +17,13 @@ export type AccountMailDelivery = Attempt<AboutMail>;
  */
 export class DeliverAccountMails extends DeliverBatch<AccountMailId, ClaimedAccountMail, AboutMail> {
   constructor(
-    private readonly mails: AccountMailQueue,
-    private readonly sender: AccountMailSender,
-    clock: Clock,
-    cryptography: Cryptography,
-    policy: DeliveryPolicy,
+    protected override readonly ports: Pick<
+      HolderPorts,
+      'accountMails' | 'accountMailSender' | 'clock' | 'cryptography'
+    >,
+    { delivery }: DeliveryOptions,
   ) {
-    super(mails, clock, cryptography, policy);
+    super(ports.accountMails, ports, delivery);
   }
 
   protected override about({ id, kind }: ClaimedAccountMail): AboutMail {
@@ -34,17 +32,20 @@ export class DeliverAccountMails extends DeliverBatch<AccountMailId, ClaimedAcco
 
   protected override async send(mail: ClaimedAccountMail, timeout: number): Promise<boolean> {
     const { kind, email, page, expiresAt } = mail;
-    const token = randomBase62(TOKEN_LENGTH, this.cryptography);
-    const tokenHash = this.cryptography.sha256(token);
-    const now = this.clock.now();
+    const token = randomBase62(TOKEN_LENGTH, this.ports.cryptography);
+    const tokenHash = this.ports.cryptography.sha256(token);
+    const now = this.ports.clock.now();
     const isUseful = hasLink(kind)
-      ? await this.mails.addToken({ ...mail, kind }, tokenHash, (state) => decideToken(state, now))
+      ? await this.ports.accountMails.addToken({ ...mail, kind }, tokenHash, (state) => decideToken(state, now))
       : isUsable(mail, now);
     if (!isUseful) {
-      await this.mails.markDropped(mail);
+      await this.ports.accountMails.markDropped(mail);
       return false;
     }
-    await this.sender.send({ kind, email, page, expiresAt, token: hasLink(kind) ? token : undefined }, timeout);
+    await this.ports.accountMailSender.send(
+      { kind, email, page, expiresAt, token: hasLink(kind) ? token : undefined },
+      timeout,
+    );
     return true;
   }
 }

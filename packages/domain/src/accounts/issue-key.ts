@@ -1,16 +1,16 @@
-import type { Clock, Instant } from '../kernel/clock.js';
+import type { Instant } from '../kernel/clock.js';
 import type { Cryptography } from '../kernel/cryptography.js';
 import { checkAll, invalid } from '../kernel/errors.js';
 import type { AccountId } from './account.js';
 import { type ApiKey, decideIssue, type KeyIssue, keyName, type NewApiKey } from './api-key.js';
-import type { ApiKeyRepository } from './api-key-repository.js';
 import { generateKeyText, type KeyEnvironment } from './api-key-text.js';
 import { scopeList } from './scope.js';
+import type { KeyOptions, KeyPorts } from './ports.js';
 
 export interface IssueKeyInput extends Pick<KeyIssue, 'credentialVersion'> {
   readonly accountId: AccountId;
   readonly name?: string | undefined;
-  /** The scopes that the key asks for; its account may be held to fewer. Default: all. */
+  /** The scopes that the key asks for. Its account may have fewer. Default: all. */
   readonly scopes?: readonly string[] | undefined;
   readonly expiresAt?: Instant | undefined;
 }
@@ -25,10 +25,8 @@ export interface IssuedKey {
 
 export class IssueKey {
   constructor(
-    private readonly keys: ApiKeyRepository,
-    private readonly cryptography: Cryptography,
-    private readonly clock: Clock,
-    private readonly environment: KeyEnvironment,
+    private readonly ports: Pick<KeyPorts, 'apiKeys' | 'cryptography' | 'clock'>,
+    private readonly options: Pick<KeyOptions, 'keyEnvironment'>,
   ) {}
 
   /**
@@ -38,15 +36,17 @@ export class IssueKey {
    * `too_many_keys`.
    */
   async execute({ accountId, credentialVersion, ...input }: IssueKeyInput): Promise<IssuedKey> {
-    const createdAt = this.clock.now();
+    const createdAt = this.ports.clock.now();
     const checked = checkAll({
       name: () => keyName(input.name),
       scopes: () => input.scopes && scopeList(input.scopes),
       expiresAt: () => futureInstant(input.expiresAt, createdAt),
     });
-    const { text, stored } = newKeyText(this.environment, this.cryptography);
+    const { text, stored } = newKeyText(this.options.keyEnvironment, this.ports.cryptography);
     const key = { accountId, ...checked, createdAt, ...stored };
-    const added = await this.keys.add(accountId, createdAt, (state) => decideIssue(state, { key, credentialVersion }));
+    const added = await this.ports.apiKeys.add(accountId, createdAt, (state) =>
+      decideIssue(state, { key, credentialVersion }),
+    );
     return { key: added, text };
   }
 }

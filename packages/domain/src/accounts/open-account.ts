@@ -1,8 +1,7 @@
-import type { Clock } from '../kernel/clock.js';
 import { invalid } from '../kernel/errors.js';
 import { type Account, emailAddress, requireProven } from './account.js';
-import type { AccountRepository } from './account-repository.js';
 import { describePlan, type Plan, samePlan } from './plan.js';
+import type { KeyOptions, KeyPorts } from './ports.js';
 
 export interface OpenAccountInput {
   readonly email: string;
@@ -13,11 +12,9 @@ export interface OpenAccountInput {
 }
 
 export class OpenAccount {
-  /** @param provesAddresses whether mail can be sent. Without mail no address can be proven. */
   constructor(
-    private readonly accounts: AccountRepository,
-    private readonly clock: Clock,
-    private readonly provesAddresses: boolean,
+    private readonly ports: Pick<KeyPorts, 'accounts' | 'clock'>,
+    private readonly options: Pick<KeyOptions, 'provesAddresses'>,
   ) {}
 
   /**
@@ -26,13 +23,13 @@ export class OpenAccount {
    * @throws DomainError `invalid_parameter`, also if the account is on another plan; `address_unproven`.
    */
   async execute(input: OpenAccountInput): Promise<Account> {
-    const account = await this.accounts.open({
+    const account = await this.ports.accounts.open({
       email: emailAddress(input.email),
       plan: input.plan ?? { name: 'free' },
       scopes: undefined,
-      createdAt: this.clock.now(),
+      createdAt: this.ports.clock.now(),
     });
-    if (this.provesAddresses && input.isUnprovenFine !== true) requireProven(account);
+    if (this.options.provesAddresses && input.isUnprovenFine !== true) requireProven(account);
     if (input.plan !== undefined && !samePlan(account.plan, input.plan)) {
       throw invalid('plan', `differs from the plan of the account ${account.email}: ${describePlan(account.plan)}`);
     }

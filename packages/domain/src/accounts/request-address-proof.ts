@@ -1,16 +1,11 @@
-import type { Clock } from '../kernel/clock.js';
-import type { Cryptography } from '../kernel/cryptography.js';
 import { type Account, isProven } from './account.js';
-import { decideLinkMail, MOST_LINKS, newLinkMail } from './account-mail.js';
-import type { AccountMailQueue } from './account-mail-queue.js';
+import type { HolderOptions, HolderPorts } from './ports.js';
+import { queueLinkMail } from './queue-link-mail.js';
 
 export class RequestAddressProof {
-  /** @param page the page that the link opens; undefined if mail is not configured. */
   constructor(
-    private readonly mails: AccountMailQueue,
-    private readonly cryptography: Cryptography,
-    private readonly clock: Clock,
-    private readonly page: string | undefined,
+    private readonly ports: Pick<HolderPorts, 'accountMails' | 'cryptography' | 'clock'>,
+    private readonly options: Pick<HolderOptions, 'accountMailPages'>,
   ) {}
 
   /**
@@ -18,9 +13,8 @@ export class RequestAddressProof {
    * configured, the address is proven already, or the account has `MOST_LINKS` usable links.
    */
   async execute(account: Account): Promise<boolean> {
-    if (this.page === undefined || isProven(account)) return false;
-    const about = { accountId: account.id, kind: 'proof', page: this.page } as const;
-    const mail = newLinkMail(about, this.clock.now(), this.cryptography);
-    return this.mails.add(mail, (state) => decideLinkMail(state, MOST_LINKS));
+    const page = this.options.accountMailPages?.proof;
+    if (page === undefined || isProven(account)) return false;
+    return queueLinkMail(this.ports, { accountId: account.id, kind: 'proof', page });
   }
 }

@@ -1,16 +1,12 @@
-import type { Clock } from '../kernel/clock.js';
 import { type ApiKey, type ApiKeyId, decideRevocation, type KeyCommand } from './api-key.js';
-import type { ApiKeyRepository } from './api-key-repository.js';
+import type { KeyPorts } from './ports.js';
 
 export class RevokeKey {
-  constructor(
-    private readonly keys: ApiKeyRepository,
-    private readonly clock: Clock,
-  ) {}
+  constructor(private readonly ports: Pick<KeyPorts, 'apiKeys' | 'clock'>) {}
 
   /** @throws DomainError `not_found` */
   async execute(command: KeyCommand): Promise<ApiKey> {
-    const now = this.clock.now();
-    return this.keys.change(command.id as ApiKeyId, (key) => decideRevocation(key, command, now));
+    const now = this.ports.clock.now();
+    return this.ports.apiKeys.change(command.id as ApiKeyId, (key) => decideRevocation(key, command, now));
   }
 }

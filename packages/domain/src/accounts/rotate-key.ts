@@ -1,10 +1,8 @@
-import { type Clock, HOUR } from '../kernel/clock.js';
-import type { Cryptography } from '../kernel/cryptography.js';
+import { HOUR } from '../kernel/clock.js';
 import { invalid } from '../kernel/errors.js';
 import { type ApiKeyId, decideRotation, type KeyCommand, type KeyIssue } from './api-key.js';
-import type { ApiKeyRepository } from './api-key-repository.js';
-import type { KeyEnvironment } from './api-key-text.js';
 import { type IssuedKey, newKeyText } from './issue-key.js';
+import type { KeyOptions, KeyPorts } from './ports.js';
 
 const DEFAULT_OVERLAP = 24 * HOUR;
 const MOST_OVERLAP = 30 * DEFAULT_OVERLAP;
@@ -16,10 +14,8 @@ export interface RotateKeyInput extends KeyCommand, Pick<KeyIssue, 'credentialVe
 
 export class RotateKey {
   constructor(
-    private readonly keys: ApiKeyRepository,
-    private readonly cryptography: Cryptography,
-    private readonly clock: Clock,
-    private readonly environment: KeyEnvironment,
+    private readonly ports: Pick<KeyPorts, 'apiKeys' | 'cryptography' | 'clock'>,
+    private readonly options: Pick<KeyOptions, 'keyEnvironment'>,
   ) {}
 
   /**
@@ -30,10 +26,10 @@ export class RotateKey {
    */
   async execute({ overlap = DEFAULT_OVERLAP, ...input }: RotateKeyInput): Promise<IssuedKey> {
     if (!(overlap >= 0 && overlap <= MOST_OVERLAP)) throw invalid('overlap', 'must be 0 to 30 days');
-    const now = this.clock.now();
-    const { text, stored } = newKeyText(this.environment, this.cryptography);
+    const now = this.ports.clock.now();
+    const { text, stored } = newKeyText(this.options.keyEnvironment, this.ports.cryptography);
     const command = { ...input, overlap, text: stored };
-    const { old, replacement } = await this.keys.replace(input.id as ApiKeyId, now, (state) =>
+    const { old, replacement } = await this.ports.apiKeys.replace(input.id as ApiKeyId, now, (state) =>
       decideRotation(state, command, now),
     );
     return { key: replacement, text, replaced: old };

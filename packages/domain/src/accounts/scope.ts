@@ -11,7 +11,7 @@ export const SCOPES = [
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** In words, for those who choose. */
+/** The texts for people who choose scopes. */
 export const SCOPE_MEANINGS: Readonly<Record<Scope, string>> = {
   'pets:read': 'Read animals and categories',
   'pets:write': 'Add, change and withdraw animals and categories',
@@ -21,7 +21,7 @@ export const SCOPE_MEANINGS: Readonly<Record<Scope, string>> = {
   'messages:write': 'Send messages to the store',
 };
 
-/** The scopes that a key or an account is held to. Undefined: all, also those that are added later. */
+/** The scopes that a key or an account may use. Undefined: all, also those that are added later. */
 export type Scopes = readonly Scope[] | undefined;
 
 interface Holder {
@@ -44,7 +44,7 @@ export class InsufficientScope extends DomainError {
   }
 }
 
-/** Whether both have the scope: a key can do no more than its account. */
+/** Whether both have the scope. A key can do no more than its account. */
 export function hasScope({ account, key }: ScopeHolders, scope: Scope): boolean {
   return includesScope(account, scope) && (key === undefined || includesScope(key, scope));
 }

@@ -1,10 +1,8 @@
-import type { RequestCounter } from '../limits/request-counter.js';
-import type { Clock, Instant } from '../kernel/clock.js';
+import type { Instant } from '../kernel/clock.js';
 import { type Page, type PagePlace, readPage } from '../kernel/page.js';
 import type { AccountId } from './account.js';
 import { type ApiKey, type ApiKeyId, hasEnded, KEY_STATES, type KeyState, type OperationUse } from './api-key.js';
-import type { ApiKeyRepository } from './api-key-repository.js';
-import type { ListOperations } from './list-operations.js';
+import type { KeyPorts } from './ports.js';
 
 /** Keys on one page: all that are active or disabled fit on one. */
 const KEYS_PAGE = 25;
@@ -26,28 +24,23 @@ export interface ShownKeys extends Page<ApiKey, ApiKeyId> {
 
 /** A page of an account's keys, newest first. */
 export class ShowKeys {
-  constructor(
-    private readonly keys: ApiKeyRepository,
-    private readonly requests: RequestCounter,
-    private readonly listOperations: ListOperations,
-    private readonly clock: Clock,
-  ) {}
+  constructor(private readonly ports: Pick<KeyPorts, 'apiKeys' | 'requests' | 'clock'>) {}
 
   async execute({ accountId, states = KEY_STATES, name, ...place }: ShowKeysInput): Promise<ShownKeys> {
-    const at = this.clock.now();
+    const at = this.ports.clock.now();
     const page = await readPage<ApiKey, ApiKeyId>(
       { ...(place as PagePlace<ApiKeyId>), limit: KEYS_PAGE },
       ({ id }) => id,
-      (part) => this.keys.search({ accountId, states, name, at, ...part }),
+      (part) => this.ports.apiKeys.search({ accountId, states, name, at, ...part }),
     );
-    // A key that has ended is refused anyway.
-    const mayBeBanned = page.items.filter((key) => !hasEnded(key, at));
+    // A key that has ended is refused anyway, and calls nothing.
+    const ids = page.items.filter((key) => !hasEnded(key, at)).map(({ id }) => id);
     const [bans, operations] = await Promise.all([
-      this.requests.bansOf(
-        mayBeBanned.map(({ id }) => ({ accountId, keyId: id })),
+      this.ports.requests.bansOf(
+        ids.map((keyId) => ({ accountId, keyId })),
         at,
       ),
-      this.listOperations.execute(page.items),
+      this.ports.apiKeys.listOperations(ids),
     ]);
     return { ...page, bans, operations };
   }

@@ -1,26 +1,14 @@
-import type { Clock } from '../kernel/clock.js';
 import { checkAll } from '../kernel/errors.js';
 import { type Account, emailAddress } from './account.js';
-import type { CredentialRepository } from './credential-repository.js';
 import { decideSignUp } from './credentials.js';
 import { newPassword } from './password.js';
-import type { PasswordHasher } from './password-hasher.js';
-import type { RequestAddressProof } from './request-address-proof.js';
-import type { Scopes } from './scope.js';
-
-export interface SignUpInput {
-  readonly email: string;
-  readonly password: string;
-}
+import { RequestAddressProof } from './request-address-proof.js';
+import type { HolderOptions, HolderPorts } from './ports.js';
 
 export class SignUp {
-  /** @param scopes the scopes that a new account is held to. */
   constructor(
-    private readonly credentials: CredentialRepository,
-    private readonly hasher: PasswordHasher,
-    private readonly requestAddressProof: RequestAddressProof,
-    private readonly clock: Clock,
-    private readonly scopes: Scopes,
+    private readonly ports: Omit<HolderPorts, 'attempts' | 'accountMailSender'>,
+    private readonly options: HolderOptions,
   ) {}
 
   /**
@@ -29,15 +17,16 @@ export class SignUp {
    *
    * @throws DomainError `invalid_parameter`, or `email_taken` if the address has an account.
    */
-  async execute(input: SignUpInput): Promise<Account> {
+  async execute(input: { readonly email: string; readonly password: string }): Promise<Account> {
     const { email, password } = checkAll({
       email: () => emailAddress(input.email),
       password: () => newPassword(input.password, input.email),
     });
-    const command = { email, scopes: this.scopes, passwordHash: await this.hasher.hash(password) };
-    const now = this.clock.now();
-    const account = await this.credentials.open(email, (holder) => decideSignUp(holder, command, now));
-    await this.requestAddressProof.execute(account);
+    const passwordHash = await this.ports.passwordHasher.hash(password);
+    const command = { email, scopes: this.options.signupScopes, passwordHash };
+    const now = this.ports.clock.now();
+    const account = await this.ports.credentials.open(email, (holder) => decideSignUp(holder, command, now));
+    await new RequestAddressProof(this.ports, this.options).execute(account);
     return account;
   }
 }

@@ -35,8 +35,8 @@ export interface AnimalImporter {
    * Stores all animals or none. An id is kept, unless an animal has it, a withdrawn animal had it, or an earlier row has
    * it. The animals without one get new ids in the given order. No id is given to two animals, whatever is added meanwhile.
    *
-   * @param parts read once, at the reader's pace. If they fail, nothing is stored.
-   * @param isWanted asked once, after the last part. Otherwise the ids are only checked, and no new ones are drawn.
+   * @param parts read once, as fast as they can be stored. If they fail, nothing is stored.
+   * @param isWanted called once, after the last part. If it returns false, the ids are only checked and nothing is stored.
    */
   importAll(parts: AsyncIterable<readonly AnimalToImport[]>, isWanted: () => boolean): Promise<ImportOutcome>;
 }

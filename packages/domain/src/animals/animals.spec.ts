@@ -231,7 +231,7 @@ describe('the catalogue', () => {
     const { animals } = inMemoryPorts();
     for (let added = 0; added < 3; added += 1) await animals.add(newAnimal(cat));
     const found = await animals.list({ limit: 3 });
-    const sharing = new ListAnimals({ ...animals, list: () => Promise.resolve(found) });
+    const sharing = new ListAnimals({ animals: { ...animals, list: () => Promise.resolve(found) } });
     const [one, other] = [await sharing.execute({ limit: 2 }), await sharing.execute({ limit: 2 })];
     expect(one.items).toEqual(found.slice(0, 2));
     expect(other.items).toBe(one.items);

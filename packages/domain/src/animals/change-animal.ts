@@ -1,4 +1,3 @@
-import type { Cryptography } from '../kernel/cryptography.js';
 import {
   type Animal,
   animalChange,
@@ -7,17 +6,14 @@ import {
   type AnimalId,
   decideChange,
 } from './animal.js';
-import type { AnimalRepository } from './animal-repository.js';
+import type { AnimalPorts } from './ports.js';
 
 export interface ChangeAnimalInput extends Omit<AnimalEdit, 'change'> {
   readonly change: AnimalChangeInput;
 }
 
 export class ChangeAnimal {
-  constructor(
-    private readonly animals: AnimalRepository,
-    private readonly cryptography: Cryptography,
-  ) {}
+  constructor(private readonly ports: Pick<AnimalPorts, 'animals' | 'cryptography'>) {}
 
   /**
    * @throws DomainError `invalid_parameter`, `not_found`, `precondition_failed`, `order_in_progress` or
@@ -25,9 +21,9 @@ export class ChangeAnimal {
    */
   async execute(input: ChangeAnimalInput): Promise<Animal> {
     const edit = { ...input, change: animalChange(input.change) };
-    return this.animals.change(
+    return this.ports.animals.change(
       edit.id as AnimalId,
-      (state) => decideChange(state, edit, (text) => this.cryptography.sha256(text)),
+      (state) => decideChange(state, edit, (text) => this.ports.cryptography.sha256(text)),
       edit.change.categoryId,
     );
   }

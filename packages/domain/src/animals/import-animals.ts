@@ -1,13 +1,13 @@
 import { DomainError, invalid } from '../kernel/errors.js';
 import { type AnimalId, newAnimal, type NewAnimalInput } from './animal.js';
 import {
-  type AnimalImporter,
   type AnimalToImport,
   type ImportOutcome,
   MOST_REPORTED,
   type RefusedRow,
   type RefusedRows,
 } from './animal-importer.js';
+import type { AnimalPorts } from './ports.js';
 
 /** Leaves more ids than will ever be needed for animals that are added later. */
 export const MAX_IMPORTED_ID = 2n ** 62n;
@@ -33,7 +33,7 @@ export interface ImportReport extends ImportOutcome {
 }
 
 export class ImportAnimals {
-  constructor(private readonly importer: AnimalImporter) {}
+  constructor(private readonly ports: Pick<AnimalPorts, 'animalImporter'>) {}
 
   /** Stores the animals of all rows, or none if a row is refused. */
   async execute({ rows, isDryRun = false }: ImportAnimalsInput): Promise<ImportReport> {
@@ -53,7 +53,7 @@ export class ImportAnimals {
         yield animals;
       }
     }
-    const { refused: taken, newIds } = await this.importer.importAll(
+    const { refused: taken, newIds } = await this.ports.animalImporter.importAll(
       valid(),
       () => !isDryRun && invalidRows.count === 0,
     );

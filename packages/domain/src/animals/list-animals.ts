@@ -1,6 +1,6 @@
 import { type Page, type PageRequest, readPage, requireFewIds } from '../kernel/page.js';
 import type { Animal, AnimalId, CategoryId, PetStatus } from './animal.js';
-import type { AnimalRepository } from './animal-repository.js';
+import type { AnimalPorts } from './ports.js';
 
 export interface ListAnimalsInput extends PageRequest<bigint> {
   readonly status?: PetStatus | undefined;
@@ -12,7 +12,7 @@ export interface ListAnimalsInput extends PageRequest<bigint> {
 
 /** A page of animals, ascending by id. */
 export class ListAnimals {
-  constructor(private readonly animals: AnimalRepository) {}
+  constructor(private readonly ports: Pick<AnimalPorts, 'animals'>) {}
 
   /** @throws DomainError `invalid_parameter` */
   async execute(input: ListAnimalsInput = {}): Promise<Page<Animal, AnimalId>> {
@@ -22,7 +22,7 @@ export class ListAnimals {
       input as PageRequest<AnimalId>,
       ({ id }) => id,
       (part) =>
-        this.animals.list({
+        this.ports.animals.list({
           status: input.status,
           ids: input.ids as readonly AnimalId[] | undefined,
           categoryIds: input.categoryIds as readonly CategoryId[] | undefined,

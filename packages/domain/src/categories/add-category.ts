@@ -1,13 +1,13 @@
 import type { Transaction } from '../kernel/transaction.js';
 import { type Category, categoryName, decideAddition } from './category.js';
-import type { CategoryRepository } from './category-repository.js';
+import type { CategoryPorts } from './ports.js';
 
 export class AddCategory {
-  constructor(private readonly categories: CategoryRepository) {}
+  constructor(private readonly ports: Pick<CategoryPorts, 'categories'>) {}
 
   /** @throws DomainError `invalid_parameter` or `category_name_taken` */
   async execute(addition: Pick<Category, 'name'>, transaction?: Transaction): Promise<Category> {
     const name = categoryName(addition.name);
-    return this.categories.add(name, (state) => decideAddition(state, { name }), transaction);
+    return this.ports.categories.add(name, (state) => decideAddition(state, { name }), transaction);
   }
 }

@@ -27,7 +27,7 @@ export function categoryVersion({ id, name }: Category, sha256: Sha256): string 
   return versionOf([id, name], sha256);
 }
 
-/** What the addition of a category is decided on. */
+/** The state that `decideAddition` needs. */
 export interface AdditionState {
   /** A new id, which neither a category nor an animal has. */
   readonly id: CategoryId;
@@ -44,7 +44,7 @@ export function decideAddition({ id, namesake }: AdditionState, { name }: Pick<C
   return { id, name };
 }
 
-/** What the naming of an id is decided on. */
+/** The state that `decideNaming` needs. */
 export interface NamingState {
   /** The category that has the id. */
   readonly category: Category | undefined;
@@ -53,7 +53,7 @@ export interface NamingState {
 }
 
 export interface Naming extends Category {
-  /** `any`: the id must have a name; `none`: it must have none yet. Default: it may have one or not. */
+  /** `any`: the id must have a name; `none`: it must have none yet. Default: either. */
   readonly versions?: WantedVersions | 'any' | 'none';
 }
 
@@ -79,7 +79,7 @@ export function decideNaming(
   return { category: { id, name }, isNew };
 }
 
-/** What the removal of a category is decided on. */
+/** The state that `decideRemoval` needs. */
 export interface RemovalState {
   readonly category: Category | undefined;
   /** Whether an animal has its id. */
@@ -115,7 +115,7 @@ export function categoryId(id: bigint): CategoryId {
   return id as CategoryId;
 }
 
-/** Of an animal that is put into a category that isn't there, while the policy is `strict`. */
+/** The error for an animal whose category doesn't exist, while the policy is `strict`. */
 export function unknownCategory(): DomainError {
   return invalid('categoryId', 'must be the id of a category');
 }

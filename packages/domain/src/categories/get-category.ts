@@ -1,13 +1,13 @@
 import type { CategoryId } from '../animals/animal.js';
 import { type Category, categoryNotFound } from './category.js';
-import type { CategoryRepository } from './category-repository.js';
+import type { CategoryPorts } from './ports.js';
 
 export class GetCategory {
-  constructor(private readonly categories: CategoryRepository) {}
+  constructor(private readonly ports: Pick<CategoryPorts, 'categories'>) {}
 
   /** @throws DomainError `not_found` */
   async execute(id: bigint): Promise<Category> {
-    const category = await this.categories.findById(id as CategoryId);
+    const category = await this.ports.categories.findById(id as CategoryId);
     if (category === undefined) throw categoryNotFound(id);
     return category;
   }

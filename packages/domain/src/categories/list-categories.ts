@@ -1,7 +1,7 @@
 import type { CategoryId } from '../animals/animal.js';
 import { type Page, type PageRequest, readPage, requireFewIds } from '../kernel/page.js';
 import type { Category } from './category.js';
-import type { CategoryRepository } from './category-repository.js';
+import type { CategoryPorts } from './ports.js';
 
 export interface ListCategoriesInput extends PageRequest<bigint> {
   /** Only these categories, at most 100. */
@@ -10,7 +10,7 @@ export interface ListCategoriesInput extends PageRequest<bigint> {
 
 /** A page of categories, ascending by id. */
 export class ListCategories {
-  constructor(private readonly categories: CategoryRepository) {}
+  constructor(private readonly ports: Pick<CategoryPorts, 'categories'>) {}
 
   /** @throws DomainError `invalid_parameter` */
   async execute({ ids, ...page }: ListCategoriesInput = {}): Promise<Page<Category, CategoryId>> {
@@ -18,7 +18,7 @@ export class ListCategories {
     return readPage(
       page as PageRequest<CategoryId>,
       ({ id }) => id,
-      (part) => this.categories.list({ ids: ids as readonly CategoryId[] | undefined, ...part }),
+      (part) => this.ports.categories.list({ ids: ids as readonly CategoryId[] | undefined, ...part }),
     );
   }
 }

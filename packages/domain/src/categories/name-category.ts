@@ -1,6 +1,5 @@
-import type { Cryptography } from '../kernel/cryptography.js';
 import { categoryId, categoryName, decideNaming, type NamedCategory, type Naming } from './category.js';
-import type { CategoryRepository } from './category-repository.js';
+import type { CategoryPorts } from './ports.js';
 
 export interface NameCategoryInput extends Omit<Naming, 'id'> {
   /** Any int64: also one that animals carry already. */
@@ -8,10 +7,7 @@ export interface NameCategoryInput extends Omit<Naming, 'id'> {
 }
 
 export class NameCategory {
-  constructor(
-    private readonly categories: CategoryRepository,
-    private readonly cryptography: Cryptography,
-  ) {}
+  constructor(private readonly ports: Pick<CategoryPorts, 'categories' | 'cryptography'>) {}
 
   /**
    * Names the id, or gives it another name.
@@ -20,8 +16,8 @@ export class NameCategory {
    */
   async execute({ id, name, versions }: NameCategoryInput): Promise<NamedCategory> {
     const wanted = { id: categoryId(id), name: categoryName(name) };
-    return this.categories.name(wanted, (state) =>
-      decideNaming(state, { ...wanted, versions }, (text) => this.cryptography.sha256(text)),
+    return this.ports.categories.name(wanted, (state) =>
+      decideNaming(state, { ...wanted, versions }, (text) => this.ports.cryptography.sha256(text)),
     );
   }
 }

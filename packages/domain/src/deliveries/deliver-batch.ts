@@ -1,5 +1,5 @@
-import { type Clock, HOUR, later, SECOND } from '../kernel/clock.js';
-import type { Cryptography } from '../kernel/cryptography.js';
+import { HOUR, later, SECOND } from '../kernel/clock.js';
+import type { SystemPorts } from '../kernel/ports.js';
 import type { Backlog, Claimed, DeliveryQueue } from './delivery-queue.js';
 
 export interface DeliveryPolicy {
@@ -9,6 +9,10 @@ export interface DeliveryPolicy {
   readonly attempts: number;
   /** Items claimed at once. They are then sent one by one. */
   readonly batch: number;
+}
+
+export interface DeliveryOptions {
+  readonly delivery: DeliveryPolicy;
 }
 
 export const DEFAULT_DELIVERY_POLICY: DeliveryPolicy = { lease: 30 * SECOND, attempts: 16, batch: 10 };
@@ -43,8 +47,8 @@ export function pauseAfter(attempt: number, random: number): number {
 }
 
 /**
- * What follows a failed attempt: another one after a pause, or none, if the attempts are used up or another would be
- * refused, too.
+ * Whether a failed attempt is followed by another, after a pause. None follows if the attempts are used up, or another would
+ * be refused, too.
  *
  * @param failure.random 0 to 1
  */
@@ -57,12 +61,11 @@ export function decideFailure(
   return { status: 'queued', pause: pauseAfter(attempt, failure.random) };
 }
 
-/** Delivers the items of a queue that are due, one batch per call. `About` is what is told of an item. */
+/** Delivers the items of a queue that are due, one batch per call. `About` is the part of an item that is reported. */
 export abstract class DeliverBatch<Id extends string, Item extends Claimed<Id>, About> {
   constructor(
     private readonly queue: DeliveryQueue<Id, Item>,
-    protected readonly clock: Clock,
-    protected readonly cryptography: Cryptography,
+    protected readonly ports: SystemPorts,
     private readonly policy: DeliveryPolicy,
   ) {}
 
@@ -82,7 +85,7 @@ export abstract class DeliverBatch<Id extends string, Item extends Claimed<Id>, 
   ): Promise<{ readonly mayHaveMore: boolean }> {
     const { lease, batch } = this.policy;
     // Read before the claim, so that this worker stops before the claim expires.
-    const until = later(this.clock.now(), lease);
+    const until = later(this.ports.clock.now(), lease);
     const claimed = await this.queue.claim({ limit: batch, lease });
     const mayHaveMore = claimed.length === batch;
     if (mayHaveMore) onMore();
@@ -90,7 +93,7 @@ export abstract class DeliverBatch<Id extends string, Item extends Claimed<Id>, 
     const timeout = Math.floor(lease / 3);
     let begun = 0;
     for (const item of claimed) {
-      if (isStopping() || this.clock.now() + timeout >= until) break;
+      if (isStopping() || this.ports.clock.now() + timeout >= until) break;
       begun += 1;
       const outcome = await this.attempt(item, timeout);
       onDelivery({ ...this.about(item), attempt: item.failures + 1, ...outcome });
@@ -118,7 +121,7 @@ export abstract class DeliverBatch<Id extends string, Item extends Claimed<Id>, 
     try {
       if (!(await this.send(item, timeout))) return { outcome: 'dropped' };
     } catch (reason) {
-      const random = (this.cryptography.randomBytes(1)[0] ?? 0) / 255;
+      const random = (this.ports.cryptography.randomBytes(1)[0] ?? 0) / 255;
       const next = decideFailure(item, { reason, random, attempts: this.policy.attempts });
       if (next.status === 'failed') {
         await this.queue.markFailed(item);

@@ -23,10 +23,10 @@ export interface Backlog {
 export const MOST_COUNTED = 10_000;
 
 /**
- * A queue of items to deliver. Each is a job until it is settled. An item is due once it is queued, except while it is
- * claimed. A claim expires if it isn't settled, so a crashed worker loses no item. Only the queue's own clock decides what
- * is due, so that processes whose clocks differ agree. Each method is atomic, and a write is durable once its promise
- * resolves.
+ * A queue of items to deliver. An item is due once it is queued, except while it is claimed. A claim expires if the item
+ * isn't sent, postponed, released or given up in time, so a crashed worker loses no item. Only the queue's own clock
+ * decides what is due, so that processes whose clocks differ agree. Each method is atomic, and a write is durable once its
+ * promise resolves.
  */
 export interface DeliveryQueue<Id extends string, Item extends Claimed<Id>> {
   /**

@@ -1,7 +1,8 @@
-import { type Clock, DAY, later } from '../kernel/clock.js';
+import { DAY, later } from '../kernel/clock.js';
 import { DomainError, invalid } from '../kernel/errors.js';
 import type { Transaction } from '../kernel/transaction.js';
-import type { IdempotencyRecords, IdempotentRequest } from './idempotency-records.js';
+import type { IdempotentRequest } from './idempotency-records.js';
+import type { IdempotencyPorts } from './ports.js';
 
 /** How long an answer is kept. */
 export const ANSWER_TTL = DAY;
@@ -9,10 +10,7 @@ export const MAX_KEY_LENGTH = 255;
 
 /** Runs a request once, so that a client that doesn't know whether it arrived can safely repeat it. */
 export class AnswerOnce {
-  constructor(
-    private readonly records: IdempotencyRecords,
-    private readonly clock: Clock,
-  ) {}
+  constructor(private readonly ports: Pick<IdempotencyPorts, 'idempotency' | 'clock'>) {}
 
   /**
    * Returns the answer of `work`, which runs once for each idempotency key of an account within 24 hours. What it does in
@@ -29,9 +27,9 @@ export class AnswerOnce {
     if (key === '' || key.length > MAX_KEY_LENGTH) {
       throw invalid('Idempotency-Key', `must have 1 to ${MAX_KEY_LENGTH} characters`);
     }
-    const now = this.clock.now();
+    const now = this.ports.clock.now();
     const expiredUntil = later(now, -ANSWER_TTL);
-    const recorded = await this.records.once({ accountId, key, fingerprint, now, expiredUntil }, work);
+    const recorded = await this.ports.idempotency.once({ accountId, key, fingerprint, now, expiredUntil }, work);
     if (recorded.fingerprint !== fingerprint) {
       throw new DomainError('idempotency_key_reused', 'this Idempotency-Key was used for another request');
     }

@@ -5,13 +5,13 @@ export const MAX_PAGE_SIZE = 100;
 /** The most ids that a filter may have. */
 export const MAX_IDS = 100;
 
-/** The place of a part of a list: behind an item, or in front of one. Without either: at the beginning. */
+/** The place of a part of a list: after an item, or before one. Default: the beginning. */
 export interface PagePlace<Place> {
   readonly after?: Place | undefined;
   readonly before?: Place | undefined;
 }
 
-/** At most `limit` items, 1 or more: the first behind the one place, or the last in front of the other. */
+/** At most `limit` items, 1 or more: the first after the place, or the last before it. */
 export interface PagePart<Place> extends PagePlace<Place> {
   readonly limit: number;
 }
@@ -32,15 +32,15 @@ export interface Page<Item, Place> {
 }
 
 /**
- * The items of a page by the array they were cut from: callers that share one read also share what is built from its
- * items.
+ * The items of a page by the array from which they were cut. Callers that share a read thus share one array of items, and
+ * what is built from it.
  */
 const cuts = new WeakMap<readonly unknown[], readonly unknown[]>();
 
 /**
  * One page of what `read` returns: the items next to the place, in the order of the list. Pages are cut by the items,
  * not by position. A walk along `next` therefore returns every item that existed throughout exactly once, even if items
- * are added meanwhile. Where the way back ends in less than a page, it is the first page.
+ * are added meanwhile. If fewer items than a page precede the place, the first page is returned.
  *
  * @throws DomainError `invalid_parameter` if the limit isn't 1–100.
  */
@@ -59,7 +59,7 @@ export async function readPage<Item, Place>(
     if (found.length <= limit) return readPage({ limit }, placeOf, read);
     const items = found.slice(1);
     const last = placeAt(items.at(-1));
-    // The place may be the end of the list: that of the item that was added last.
+    // `before` may be the end of the list: the place of the item that was added last.
     const hasNext = last !== undefined && (await read({ after: last, limit: 1 })).length > 0;
     return { items, next: hasNext ? last : undefined, previous: placeAt(items[0]) };
   }

@@ -1,7 +1,7 @@
 import type { Branded } from './branded.js';
 
 /**
- * A transaction of the adapters, which nobody else looks into. A method of a port that is given one becomes part of it;
- * otherwise it is a transaction of its own.
+ * A transaction of the adapters. The domain only passes it on. A method of a port that gets one becomes part of it; without
+ * one it runs in its own.
  */
 export type Transaction = Branded<object, 'Transaction'>;

@@ -37,7 +37,7 @@ class History {
   ) {}
 
   at(now: Instant): Verdict {
-    const decision = decide(this.usage, this.refusals, this.limits, now, this.policy);
+    const decision = decide(this, this.limits, now, this.policy);
     this.usage = decision.usage;
     this.refusals = decision.refusals;
     return decision.verdict;
@@ -214,7 +214,12 @@ describe('a ban', () => {
 
   it('hits nobody where there is nothing to ban', () => {
     const policy = { ...DEFAULT_BAN_POLICY, refusals: 1 };
-    const { verdict, refusals } = decide(NO_USAGE, undefined, { perMinute: 0, perDay: 1 }, NOON, policy);
+    const { verdict, refusals } = decide(
+      { usage: NO_USAGE, refusals: undefined },
+      { perMinute: 0, perDay: 1 },
+      NOON,
+      policy,
+    );
     expect(verdict).toMatchObject({ outcome: 'rate_limited', bannedUntil: undefined });
     expect(refusals).toEqual({ minuteStart: 0, count: 0, bannedAt: 0, bannedUntil: 0 });
   });

@@ -1,7 +1,7 @@
-import type { Caller } from '../accounts/caller.js';
-import type { Clock } from '../kernel/clock.js';
+import type { Caller } from '../accounts/authenticate.js';
 import type { Verdict } from './quota.js';
-import type { CountedRequest, RequestCounter } from './request-counter.js';
+import type { CountedRequest } from './request-counter.js';
+import type { LimitOptions, LimitPorts } from './ports.js';
 
 /** Requests without a valid key that one address may send in a minute. */
 export const DEFAULT_ADDRESS_LIMIT = 60;
@@ -15,14 +15,13 @@ export type Source = Caller | { readonly address: string };
 /** Counts a request against its account's plan or its address, and decides whether it is admitted. */
 export class MeterRequest {
   constructor(
-    private readonly counter: RequestCounter,
-    private readonly clock: Clock,
-    private readonly addressLimit: number,
+    private readonly ports: Pick<LimitPorts, 'requests' | 'clock'>,
+    private readonly options: LimitOptions,
   ) {}
 
   /** A refusal is a verdict, not an exception. */
   async execute(source: Source): Promise<Verdict> {
-    return this.counter.count(this.requestOf(source));
+    return this.ports.requests.count(this.requestOf(source));
   }
 
   /**
@@ -32,18 +31,18 @@ export class MeterRequest {
   async countAsking({ keyId }: Caller): Promise<Verdict> {
     const requester = { address: `rate_limit of key ${keyId}` };
     const limits = { perMinute: ASKING_LIMIT, perDay: Infinity };
-    return this.counter.count({ requester, limits, now: this.clock.now() });
+    return this.ports.requests.count({ requester, limits, now: this.ports.clock.now() });
   }
 
   /** The verdict that a request would get now, without counting one. */
   async look(source: Source): Promise<Verdict> {
-    return this.counter.look(this.requestOf(source));
+    return this.ports.requests.look(this.requestOf(source));
   }
 
   private requestOf(source: Source): CountedRequest {
-    const now = this.clock.now();
+    const now = this.ports.clock.now();
     if ('address' in source) {
-      return { requester: source, limits: { perMinute: this.addressLimit, perDay: Infinity }, now };
+      return { requester: source, limits: { perMinute: this.options.addressLimit, perDay: Infinity }, now };
     }
     return { requester: source, limits: source.limits, now };
   }

@@ -56,6 +56,12 @@ const NEVER = instant(0);
 export const NO_USAGE: Usage = { minuteStart: NEVER, minuteUsed: 0, dayStart: NEVER, dayUsed: 0 };
 export const NO_REFUSALS: Refusals = { minuteStart: NEVER, count: 0, bannedAt: NEVER, bannedUntil: NEVER };
 
+export interface CountedState {
+  readonly usage: Usage;
+  /** Those of the key. Undefined for an address, which is never banned. */
+  readonly refusals: Refusals | undefined;
+}
+
 export interface Decision {
   readonly verdict: Verdict;
   readonly usage: Usage;
@@ -66,12 +72,9 @@ export interface Decision {
  * Decides whether both windows have room for one more request. An admitted request is counted in both windows, a
  * refused one in neither. Too many refusals of a key within a minute ban it. Windows and bans that begin more than two
  * minutes after `now` are ignored: they come from a clock that ran ahead.
- *
- * @param refusals those of the key; undefined for an address, which is never banned.
  */
 export function decide(
-  usage: Usage,
-  refusals: Refusals | undefined,
+  { usage, refusals }: CountedState,
   limits: PlanLimits,
   now: Instant,
   policy: BanPolicy,
@@ -142,8 +145,8 @@ function currentUsage(usage: Usage, now: Instant): Usage {
 }
 
 /**
- * What is known of an account that two processes have counted: of each window the later one, and the higher of two counts
- * of the same. A window that lies ahead of `now` comes from a clock that ran ahead, and is dropped.
+ * Merges two processes' counts of an account: the later window, or the higher count of the same window. A window that lies
+ * ahead of `now` comes from a clock that ran ahead, and is dropped.
  */
 export function mergeUsage(stored: Usage, own: Usage, now: Instant): Usage {
   const minute = laterWindow([stored.minuteStart, stored.minuteUsed], [own.minuteStart, own.minuteUsed], now);

@@ -1,13 +1,7 @@
-import type { AccountId } from '../accounts/account.js';
-import type { ApiKeyId } from '../accounts/api-key.js';
+import type { KeyBans, KeyRequester } from '../accounts/key-bans.js';
 import type { PlanLimits } from '../accounts/plan.js';
 import type { Instant } from '../kernel/clock.js';
 import type { Verdict } from './quota.js';
-
-export interface KeyRequester {
-  readonly accountId: AccountId;
-  readonly keyId: ApiKeyId;
-}
 
 /**
  * The counted subject: an account (its keys share its windows, a ban applies to one key), or an address without a key.
@@ -28,13 +22,11 @@ export interface CountedRequest {
  * Port: counts requests and decides about each (`decide` in quota.ts). Each decision is one atomic step, so that N
  * concurrent requests against L left admit exactly min(N, L).
  */
-export interface RequestCounter {
+export interface RequestCounter extends KeyBans {
   /** Decides about a request, and counts it if it is admitted. */
   count(request: CountedRequest): Promise<Verdict>;
   /** The verdict that a request would get now, without counting one. */
   look(request: CountedRequest): Promise<Verdict>;
-  /** The ends of the bans of those of these keys that are banned at `now`, in one look-up. */
-  bansOf(requesters: readonly KeyRequester[], now: Instant): Promise<ReadonlyMap<ApiKeyId, Instant>>;
   /** Deletes stored counts and bans that no decision needs from `now` on. Returns their number. */
   purge(now: Instant): Promise<number>;
 }

@@ -1,7 +1,7 @@
 import type { AccountId } from '../accounts/account.js';
 import type { ApiKey, ApiKeyId } from '../accounts/api-key.js';
 import { DAY, HOUR, type Instant } from '../kernel/clock.js';
-import type { KeyRequester } from './request-counter.js';
+import type { KeyRequester } from '../accounts/key-bans.js';
 
 /** Numbers of requests by their outcome. */
 export interface Outcomes {
@@ -23,7 +23,7 @@ export interface UsageOfKey extends Outcomes {
   readonly keyId: ApiKeyId;
 }
 
-/** Refusals of an account that are kept, the latest. */
+/** The most refusals that are kept of an account: the latest. */
 export const MOST_REFUSALS = 100;
 
 /** An error of the client that a request was answered with. It contains nothing that the client chose but its id. */

@@ -1,5 +1,6 @@
 import type { AccountId } from '../accounts/account.js';
-import type { RequestRecords, ShownRefusal } from './request-records.js';
+import type { ShownRefusal } from './request-records.js';
+import type { LimitPorts } from './ports.js';
 
 /** The form of a request's id. */
 const REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/;
@@ -12,10 +13,10 @@ export interface ShowRefusalsInput {
 
 /** The account's last refused requests, the latest first. */
 export class ShowRefusals {
-  constructor(private readonly records: RequestRecords) {}
+  constructor(private readonly ports: Pick<LimitPorts, 'requestRecords'>) {}
 
   async execute({ accountId, requestId }: ShowRefusalsInput): Promise<readonly ShownRefusal[]> {
     if (requestId !== undefined && !REQUEST_ID.test(requestId)) return [];
-    return this.records.listRefusals(accountId, requestId);
+    return this.ports.requestRecords.listRefusals(accountId, requestId);
   }
 }

@@ -1,19 +1,11 @@
 import type { AccountId } from '../accounts/account.js';
-import type { AccountRepository } from '../accounts/account-repository.js';
 import { type ApiKey, type ApiKeyId, requireTheirs } from '../accounts/api-key.js';
-import type { ApiKeyRepository } from '../accounts/api-key-repository.js';
 import { limitsOf, type Plan } from '../accounts/plan.js';
-import { type Clock, type Instant, later, startOf } from '../kernel/clock.js';
+import { type Instant, later, startOf } from '../kernel/clock.js';
 import { DomainError } from '../kernel/errors.js';
 import { NO_USAGE, type QuotaWindow, verdictOn } from './quota.js';
-import type { RequestCounter } from './request-counter.js';
-import {
-  type PeriodOfUsage,
-  type Outcomes,
-  type RequestRecords,
-  USAGE_SPANS,
-  type UsageSpan,
-} from './request-records.js';
+import { type PeriodOfUsage, type Outcomes, USAGE_SPANS, type UsageSpan } from './request-records.js';
+import type { LimitPorts } from './ports.js';
 
 /** Hours shown, including the current one. */
 export const HOURS_SHOWN = 48;
@@ -64,43 +56,39 @@ export interface ShowUsageInput {
 /** An account's use of its plan, now and over the last hours and days. */
 export class ShowUsage {
   constructor(
-    private readonly accounts: AccountRepository,
-    private readonly apiKeys: ApiKeyRepository,
-    private readonly requests: RequestCounter,
-    private readonly records: RequestRecords,
-    private readonly clock: Clock,
+    private readonly ports: Pick<LimitPorts, 'accounts' | 'apiKeys' | 'requests' | 'requestRecords' | 'clock'>,
   ) {}
 
   /** @throws DomainError `not_found` if there is no such account, it is closed, or it has no such key. */
   async execute({ accountId, keyId }: ShowUsageInput): Promise<AccountUsage> {
-    const now = this.clock.now();
+    const now = this.ports.clock.now();
     const [firstHour, firstDay] = [firstOf('hour', HOURS_SHOWN, now), firstOf('day', DAYS_SHOWN, now)];
     const startOfDay = startOf(USAGE_SPANS.day, now);
-    const ofAll = this.records.listUsage(accountId, 'day', firstDay);
+    const ofAll = this.ports.requestRecords.listUsage(accountId, 'day', firstDay);
     const [account, key, active, past, hours, all, days, asOf] = await Promise.all([
-      this.accounts.findById(accountId),
+      this.ports.accounts.findById(accountId),
       this.keyOf(accountId, keyId),
-      this.apiKeys.listActive(accountId, now),
-      this.apiKeys.listPast({ accountId, at: now, limit: PAST_KEYS_SHOWN }),
-      this.records.listUsage(accountId, 'hour', firstHour, keyId),
+      this.ports.apiKeys.listActive(accountId, now),
+      this.ports.apiKeys.listPast({ accountId, at: now, limit: PAST_KEYS_SHOWN }),
+      this.ports.requestRecords.listUsage(accountId, 'hour', firstHour, keyId),
       ofAll,
-      keyId === undefined ? ofAll : this.records.listUsage(accountId, 'day', firstDay, keyId),
-      this.records.lastIncluded(accountId, firstHour),
+      keyId === undefined ? ofAll : this.ports.requestRecords.listUsage(accountId, 'day', firstDay, keyId),
+      this.ports.requestRecords.lastIncluded(accountId, firstHour),
     ]);
     if (account === undefined) throw new DomainError('not_found', `no account has the id ${accountId}`);
     const keys = [...active, ...past].sort((one, other) => Number(one.id - other.id));
     const ids = keys.map(({ id }) => id);
     const [byKeyToday, byKeyInHours, byKeyInDays] = await Promise.all([
-      this.records.sumUsageByKey(accountId, 'day', startOfDay, ids),
-      this.records.sumUsageByKey(accountId, 'hour', firstHour, ids),
-      this.records.sumUsageByKey(accountId, 'day', firstDay, ids),
+      this.ports.requestRecords.sumUsageByKey(accountId, 'day', startOfDay, ids),
+      this.ports.requestRecords.sumUsageByKey(accountId, 'hour', firstHour, ids),
+      this.ports.requestRecords.sumUsageByKey(accountId, 'day', firstDay, ids),
     ]);
     const limits = limitsOf(account.plan);
     const looks = await Promise.all(
       // All keys of an account share its windows, so a past key shows them too.
       (active.length > 0 ? active : past.slice(0, 1)).map(async (each) => ({
         key: each,
-        verdict: await this.requests.look({ requester: { accountId, keyId: each.id }, limits, now }),
+        verdict: await this.ports.requests.look({ requester: { accountId, keyId: each.id }, limits, now }),
       })),
     );
     const { minute, day } = looks[0]?.verdict ?? verdictOn(NO_USAGE, limits, undefined, now);
@@ -128,7 +116,7 @@ export class ShowUsage {
 
   private async keyOf(accountId: AccountId, keyId: ApiKeyId | undefined): Promise<ApiKey | undefined> {
     if (keyId === undefined) return undefined;
-    return requireTheirs((await this.apiKeys.findById(keyId))?.key, { id: keyId, accountId });
+    return requireTheirs((await this.ports.apiKeys.findById(keyId))?.key, { id: keyId, accountId });
   }
 }
 

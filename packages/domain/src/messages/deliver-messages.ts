@@ -1,9 +1,7 @@
-import { type Attempt, DeliverBatch, type DeliveryPolicy } from '../deliveries/deliver-batch.js';
-import type { Clock } from '../kernel/clock.js';
-import type { Cryptography } from '../kernel/cryptography.js';
+import { type Attempt, DeliverBatch, type DeliveryOptions } from '../deliveries/deliver-batch.js';
 import type { MessageId } from './message.js';
-import type { ClaimedMessage, MessageQueue } from './message-queue.js';
-import type { MessageSender } from './message-sender.js';
+import type { ClaimedMessage } from './message-queue.js';
+import type { MessagePorts } from './ports.js';
 
 type AboutMessage = Pick<ClaimedMessage, 'id' | 'traceparent' | 'requestId'>;
 
@@ -12,13 +10,10 @@ export type Delivery = Attempt<AboutMessage>;
 
 export class DeliverMessages extends DeliverBatch<MessageId, ClaimedMessage, AboutMessage> {
   constructor(
-    messages: MessageQueue,
-    private readonly sender: MessageSender,
-    clock: Clock,
-    cryptography: Cryptography,
-    policy: DeliveryPolicy,
+    protected override readonly ports: Omit<MessagePorts, 'accounts'>,
+    { delivery }: DeliveryOptions,
   ) {
-    super(messages, clock, cryptography, policy);
+    super(ports.messages, ports, delivery);
   }
 
   protected override about({ id, traceparent, requestId }: ClaimedMessage): AboutMessage {
@@ -26,7 +21,7 @@ export class DeliverMessages extends DeliverBatch<MessageId, ClaimedMessage, Abo
   }
 
   protected override async send(message: ClaimedMessage, timeout: number): Promise<boolean> {
-    await this.sender.send(message, timeout);
+    await this.ports.messageSender.send(message, timeout);
     return true;
   }
 }

@@ -1,6 +1,6 @@
 import { emailAddress } from '../accounts/account.js';
-import type { AccountRepository } from '../accounts/account-repository.js';
-import type { AccountMessage, MessagePlace, MessageQueue } from './message-queue.js';
+import type { AccountMessage, MessagePlace } from './message-queue.js';
+import type { MessagePorts } from './ports.js';
 
 export type ListMessagesInput = {
   readonly after?: MessagePlace | undefined;
@@ -11,20 +11,17 @@ export type ListMessagesInput = {
 );
 
 export class ListMessages {
-  constructor(
-    private readonly accounts: AccountRepository,
-    private readonly messages: MessageQueue,
-  ) {}
+  constructor(private readonly ports: Pick<MessagePorts, 'accounts' | 'messages'>) {}
 
   /**
-   * The messages of an account, those that have failed, or the failed ones of an account, the oldest first; none where
-   * there is no such account.
+   * The messages of an account, all that have failed, or the failed ones of an account, the oldest first. Empty if there is
+   * no such account.
    *
    * @throws DomainError `invalid_parameter`
    */
   async execute({ email, ...query }: ListMessagesInput): Promise<readonly AccountMessage[]> {
-    if (email === undefined) return this.messages.list({ ...query, status: 'failed' });
-    const account = await this.accounts.findByEmail(emailAddress(email));
-    return account === undefined ? [] : this.messages.list({ ...query, accountId: account.id });
+    if (email === undefined) return this.ports.messages.list({ ...query, status: 'failed' });
+    const account = await this.ports.accounts.findByEmail(emailAddress(email));
+    return account === undefined ? [] : this.ports.messages.list({ ...query, accountId: account.id });
   }
 }

@@ -22,7 +22,7 @@ export interface NewMessage {
   readonly createdAt: Instant;
   /** The trace context of the request that queued it (W3C Trace Context). The delivery continues that trace. */
   readonly traceparent?: string | undefined;
-  /** The id of that request, as the caller was told it. */
+  /** The id of that request, as the API's response showed it. */
   readonly requestId?: string | undefined;
 }
 
@@ -44,7 +44,7 @@ export function newMessageId(cryptography: Cryptography): MessageId {
 }
 
 /**
- * The state of a message that an operator queues again: as if nobody had tried to send it, so with all its attempts.
+ * The state of a message that an operator queues again: as if it had never been tried, so with all its attempts.
  *
  * @throws DomainError `not_found`, or `message_not_failed` if it is queued or sent.
  */

@@ -39,8 +39,8 @@ export interface OrderRepository {
   change(id: OrderId, decide: (state: EndState) => EndedOrder, transaction?: Transaction): Promise<Order>;
   /**
    * Stores what `decide` makes of placed orders and their animals: of the oldest that were placed at or before
-   * `placedUntil`, at most `limit`. Both are locked; orders that somebody else has locked are left out. Returns the changed
-   * orders.
+   * `placedUntil`, at most `limit`. Both are locked; orders that another transaction has locked are left out. Returns the
+   * changed orders.
    */
   expire(
     due: { readonly placedUntil: Instant; readonly limit: number },

@@ -92,7 +92,7 @@ export interface OrderEnd extends OwnOrder {
 
 export interface EndedOrder {
   readonly order: Order;
-  /** Unchanged if somebody has changed its status by hand, undefined if it is gone. */
+  /** Unchanged if a person has changed its status meanwhile. Undefined if it was withdrawn. */
   readonly animal: Animal | undefined;
 }
 

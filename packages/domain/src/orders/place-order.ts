@@ -1,29 +1,25 @@
 import type { AccountId } from '../accounts/account.js';
 import type { AnimalId } from '../animals/animal.js';
-import type { Clock } from '../kernel/clock.js';
 import type { Transaction } from '../kernel/transaction.js';
 import { decidePlacement, type Order } from './order.js';
-import type { OrderRepository } from './order-repository.js';
-
-export interface PlaceOrderInput {
-  readonly accountId: AccountId;
-  readonly animalId: bigint;
-}
+import type { OrderOptions, OrderPorts } from './ports.js';
 
 export class PlaceOrder {
   constructor(
-    private readonly orders: OrderRepository,
-    private readonly clock: Clock,
-    private readonly limit: number,
+    private readonly ports: Pick<OrderPorts, 'orders' | 'clock'>,
+    private readonly options: Pick<OrderOptions, 'orderLimit'>,
   ) {}
 
   /**
    * @throws DomainError `too_many_orders` if the account is at its limit of placed orders, `not_found` if there is no
    * such animal, `pet_not_available` if it can't be ordered.
    */
-  async execute({ accountId, animalId }: PlaceOrderInput, transaction?: Transaction): Promise<Order> {
-    const placement = { accountId, animalId: animalId as AnimalId, limit: this.limit };
-    const now = this.clock.now();
-    return this.orders.place(placement, (state) => decidePlacement(state, placement, now), transaction);
+  async execute(
+    { accountId, animalId }: { readonly accountId: AccountId; readonly animalId: bigint },
+    transaction?: Transaction,
+  ): Promise<Order> {
+    const placement = { accountId, animalId: animalId as AnimalId, limit: this.options.orderLimit };
+    const now = this.ports.clock.now();
+    return this.ports.orders.place(placement, (state) => decidePlacement(state, placement, now), transaction);
   }
 }

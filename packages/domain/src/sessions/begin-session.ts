@@ -1,9 +1,7 @@
 import type { Account } from '../accounts/account.js';
 import { randomBase62 } from '../kernel/base62.js';
-import type { Clock } from '../kernel/clock.js';
-import type { Cryptography } from '../kernel/cryptography.js';
 import { decideBeginning, newSession } from './session.js';
-import type { SessionRepository } from './session-repository.js';
+import type { SessionPorts } from './ports.js';
 
 const ID_LENGTH = 22; // 22 · log2(62) = 130 bits
 
@@ -15,20 +13,16 @@ export interface BeginSessionInput {
 }
 
 export class BeginSession {
-  constructor(
-    private readonly sessions: SessionRepository,
-    private readonly cryptography: Cryptography,
-    private readonly clock: Clock,
-  ) {}
+  constructor(private readonly ports: Pick<SessionPorts, 'sessions' | 'cryptography' | 'clock'>) {}
 
   /**
    * The new session's token. Undefined if the account was closed, or its password changed or reset, in the meantime.
    */
   async execute({ account, replacing }: BeginSessionInput): Promise<string | undefined> {
-    if (replacing !== undefined) await this.sessions.end(replacing);
-    const id = randomBase62(ID_LENGTH, this.cryptography);
-    const { token, session } = newSession(id, account, this.clock.now(), this.cryptography);
-    const begun = await this.sessions.add(account.id, (current) => decideBeginning(current, session));
+    if (replacing !== undefined) await this.ports.sessions.end(replacing);
+    const id = randomBase62(ID_LENGTH, this.ports.cryptography);
+    const { token, session } = newSession(id, account, this.ports.clock.now(), this.ports.cryptography);
+    const begun = await this.ports.sessions.add(account.id, (current) => decideBeginning(current, session));
     return begun && token;
   }
 }

@@ -1,8 +1,6 @@
 import type { Account } from '../accounts/account.js';
-import type { Clock } from '../kernel/clock.js';
-import type { Cryptography } from '../kernel/cryptography.js';
 import { newSession } from './session.js';
-import type { SessionRepository } from './session-repository.js';
+import type { SessionPorts } from './ports.js';
 
 export interface RenewSessionInput {
   readonly id: string;
@@ -11,15 +9,11 @@ export interface RenewSessionInput {
 }
 
 export class RenewSession {
-  constructor(
-    private readonly sessions: SessionRepository,
-    private readonly cryptography: Cryptography,
-    private readonly clock: Clock,
-  ) {}
+  constructor(private readonly ports: Pick<SessionPorts, 'sessions' | 'cryptography' | 'clock'>) {}
 
   /** A new token for the session in which the password was changed. Undefined if the session has ended. */
   async execute({ id, account }: RenewSessionInput): Promise<string | undefined> {
-    const { token, session } = newSession(id, account, this.clock.now(), this.cryptography);
-    return (await this.sessions.renew(session)) ? token : undefined;
+    const { token, session } = newSession(id, account, this.ports.clock.now(), this.ports.cryptography);
+    return (await this.ports.sessions.renew(session)) ? token : undefined;
   }
 }

@@ -1,8 +1,7 @@
 import type { Account } from '../accounts/account.js';
-import { type Clock, later } from '../kernel/clock.js';
-import type { Cryptography } from '../kernel/cryptography.js';
+import { later } from '../kernel/clock.js';
 import { decideUse, LONGEST_SESSION, sessionEnd } from './session.js';
-import type { SessionRepository } from './session-repository.js';
+import type { SessionPorts } from './ports.js';
 
 /** A signed-in person and their session. */
 export interface SignedInPerson {
@@ -15,20 +14,16 @@ export interface SignedInPerson {
 }
 
 export class ResumeSession {
-  constructor(
-    private readonly sessions: SessionRepository,
-    private readonly cryptography: Cryptography,
-    private readonly clock: Clock,
-  ) {}
+  constructor(private readonly ports: Pick<SessionPorts, 'sessions' | 'cryptography' | 'clock'>) {}
 
   /** Finds the session and records its use. Undefined if it is unknown or over. */
   async execute(token: string): Promise<SignedInPerson | undefined> {
-    const found = await this.sessions.find(this.cryptography.sha256(token));
+    const found = await this.ports.sessions.find(this.ports.cryptography.sha256(token));
     if (found === undefined) return undefined;
-    const now = this.clock.now();
+    const now = this.ports.clock.now();
     const session = decideUse(found, now);
     if (session === undefined) return undefined;
-    if (session !== found.session && !(await this.sessions.use(session))) return undefined;
+    if (session !== found.session && !(await this.ports.sessions.use(session))) return undefined;
     const left = sessionEnd(session) - now;
     return { sessionId: session.id, account: found.account, left, most: later(session.begunAt, LONGEST_SESSION) - now };
   }

@@ -2,9 +2,7 @@ import type { Account, AccountId } from '../accounts/account.js';
 import type { Instant } from '../kernel/clock.js';
 import type { Session, SessionState } from './session.js';
 
-/**
- * Port: the sessions. Only `add` creates one, so nothing else can bring back an ended session. Each method is atomic.
- */
+/** Port: the sessions. Only `add` creates one, so nothing else can bring back an ended session. Each method is atomic. */
 export interface SessionRepository {
   /**
    * Adds the session that `decide` returns, if any, and returns it. The account is locked, so that its password doesn't
@@ -16,7 +14,7 @@ export interface SessionRepository {
   ): Promise<Session | undefined>;
   /** The session with that token. Undefined if its account is closed. */
   find(tokenHash: string): Promise<SessionState | undefined>;
-  /** Stores the time of the last use. False if the session has ended, or has another token by now. */
+  /** Stores the time of the last use. False if the session has ended, or its token was replaced. */
   use(session: Session): Promise<boolean>;
   /** Replaces token, version and times of the session with that id. False if it has ended. */
   renew(session: Session): Promise<boolean>;

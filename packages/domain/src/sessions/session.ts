@@ -52,7 +52,7 @@ function isOf(account: Account | undefined, { credentialVersion }: Session): boo
 
 const TOKEN_LENGTH = 43; // 43 · log2(62) = 256 bits
 
-/** The session with that id as it begins, or begins anew after a change of password, with its token. */
+/** A new session, or the session with that id after a change of password, with its new token. */
 export function newSession(
   id: string,
   { id: accountId, credentialVersion }: Account,

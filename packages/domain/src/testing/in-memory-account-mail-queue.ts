@@ -84,7 +84,7 @@ export class InMemoryAccountMailQueue
     return { credentials, expiresAt: link.expiresAt, address, isAddressTaken };
   }
 
-  takeBack(kind: LinkKind, id: AccountId): void {
+  revoke(kind: LinkKind, id: AccountId): void {
     for (const link of this.links.values()) {
       if (link.accountId === id && link.kind === kind) this.links.delete(link.tokenHash);
     }
@@ -95,7 +95,7 @@ export class InMemoryAccountMailQueue
     }
   }
 
-  /** Deletes the links that expired until that instant; how many. */
+  /** Deletes the links that expired at or before that instant. Returns their number. */
   purgeLinks(until: Instant): number {
     const over = [...this.links.values()].filter(({ expiresAt }) => expiresAt <= until);
     for (const { tokenHash } of over) this.links.delete(tokenHash);

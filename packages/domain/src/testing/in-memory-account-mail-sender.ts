@@ -1,7 +1,7 @@
 import type { AccountMailKind } from '../accounts/account-mail.js';
 import type { AccountMail, AccountMailSender } from '../accounts/account-mail-sender.js';
 
-/** Delivers into a list, unless told to fail. */
+/** Delivers into a list, unless `failure` is set. */
 export class InMemoryAccountMailSender implements AccountMailSender {
   readonly delivered: AccountMail[] = [];
   /** If set, `send` throws this. */

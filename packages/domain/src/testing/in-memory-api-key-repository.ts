@@ -11,7 +11,7 @@ import {
   type OperationUse,
   type RotatedKey,
   type RotationState,
-  type TakenBackKey,
+  type RolledBackKey,
   type UnseenKey,
 } from '../accounts/api-key.js';
 import type {
@@ -110,7 +110,7 @@ export class InMemoryApiKeyRepository implements ApiKeyRepository {
     return { old: this.put({ ...rotated.old, replacedBy: replacement.id }), replacement };
   }
 
-  async takeBack(id: ApiKeyId, decide: (state: UnseenKey) => TakenBackKey): Promise<void> {
+  async rollBack(id: ApiKeyId, decide: (state: UnseenKey) => RolledBackKey): Promise<void> {
     const old = [...this.keys.values()].find(({ replacedBy }) => replacedBy === id);
     const { key, replaced } = decide({ key: this.keys.get(id), replaced: old });
     this.put(key);

@@ -13,7 +13,7 @@ export class InMemoryAttemptCounter implements AttemptCounter {
     return decision;
   }
 
-  async takeBack(subjectHash: string): Promise<void> {
+  async refund(subjectHash: string): Promise<void> {
     const kept = this.attempts.get(subjectHash);
     if (kept !== undefined) this.attempts.set(subjectHash, { ...kept, times: kept.times.slice(0, -1) });
   }

@@ -58,7 +58,7 @@ export class InMemoryCredentialRepository implements CredentialRepository {
     const { account } = credentials;
     this.accounts.put({ ...credentials, isClosed: closedAt !== undefined });
     if (keysRevokedAt !== undefined) this.keys.revokeAll(account.id, keysRevokedAt);
-    for (const kind of revokedLinks) this.mails.takeBack(kind, account.id);
+    for (const kind of revokedLinks) this.mails.revoke(kind, account.id);
     if (notice !== undefined) this.mails.queue(notice);
     if (closedAt !== undefined) this.requestRecords.deleteOfAccount(account.id);
     return account;

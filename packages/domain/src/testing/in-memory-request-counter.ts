@@ -1,4 +1,5 @@
 import type { ApiKeyId } from '../accounts/api-key.js';
+import type { KeyRequester } from '../accounts/key-bans.js';
 import type { Instant } from '../kernel/clock.js';
 import {
   banEnd,
@@ -12,7 +13,7 @@ import {
   type Verdict,
   verdictOn,
 } from '../limits/quota.js';
-import type { CountedRequest, KeyRequester, RequestCounter, Requester } from '../limits/request-counter.js';
+import type { CountedRequest, RequestCounter, Requester } from '../limits/request-counter.js';
 
 export class InMemoryRequestCounter implements RequestCounter {
   private readonly usages = new Map<bigint | string, Usage>();
@@ -21,8 +22,7 @@ export class InMemoryRequestCounter implements RequestCounter {
   constructor(private readonly policy: BanPolicy = DEFAULT_BAN_POLICY) {}
 
   async count({ requester, limits, now }: CountedRequest): Promise<Verdict> {
-    const { usage, refusals } = this.known(requester);
-    const decision = decide(usage, refusals, limits, now, this.policy);
+    const decision = decide(this.known(requester), limits, now, this.policy);
     this.usages.set(subjectOf(requester), decision.usage);
     if ('keyId' in requester) this.refusals.set(requester.keyId, decision.refusals);
     return decision.verdict;

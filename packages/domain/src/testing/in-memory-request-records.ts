@@ -1,7 +1,7 @@
 import type { AccountId } from '../accounts/account.js';
 import type { ApiKeyId } from '../accounts/api-key.js';
+import type { KeyRequester } from '../accounts/key-bans.js';
 import { type Instant, instant, MINUTE, startOf } from '../kernel/clock.js';
-import type { KeyRequester } from '../limits/request-counter.js';
 import {
   MOST_REFUSALS,
   type PeriodOfUsage,

@@ -36,7 +36,7 @@ export class PostgresAttemptCounter implements AttemptCounter {
     });
   }
 
-  async takeBack(subjectHash: string): Promise<void> {
+  async refund(subjectHash: string): Promise<void> {
     await this.write(TAKE_BACK, [subjectHash]);
   }
 

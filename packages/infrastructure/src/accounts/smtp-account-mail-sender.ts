@@ -1,6 +1,5 @@
 import { type AccountMail, type AccountMailKind, type AccountMailSender, RefusedForGood } from '@adoption-store/domain';
-import type { SmtpDelivery } from '../messages/smtp-message-sender.js';
-import { isRefusedRecipient, mailFailure, openSmtpTransport } from '../deliveries/smtp-transport.js';
+import { isRefusedRecipient, mailFailure, openSmtpTransport, type SmtpDelivery } from '../deliveries/smtp-transport.js';
 
 const TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
 

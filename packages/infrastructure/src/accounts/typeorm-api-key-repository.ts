@@ -19,7 +19,7 @@ import {
   type RotationState,
   startOf,
   type StoredRotation,
-  type TakenBackKey,
+  type RolledBackKey,
   type UnseenKey,
 } from '@adoption-store/domain';
 import {
@@ -174,7 +174,7 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
     });
   }
 
-  async takeBack(id: ApiKeyId, decide: (state: UnseenKey) => TakenBackKey): Promise<void> {
+  async rollBack(id: ApiKeyId, decide: (state: UnseenKey) => RolledBackKey): Promise<void> {
     await inTransaction(this.dataSource, async (manager) => {
       const found = await lockKeys(manager, { id }, { replacedBy: id });
       const { key, replaced } = decide({

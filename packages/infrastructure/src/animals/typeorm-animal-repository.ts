@@ -9,16 +9,16 @@ import {
   type Instant,
   INT64_MIN,
   type NewAnimal,
+  type Order,
   PET_STATUSES,
   type Transaction,
   unknownCategory,
 } from '@adoption-store/domain';
 import type { DataSource, EntityManager } from 'typeorm';
-import { Columns } from '../database/columns.js';
+import { Columns, hasStatus } from '../database/columns.js';
 import { FOREIGN_KEY_VIOLATION, sqlState } from '../database/database-errors.js';
 import { queryPrepared, readPrepared, type Statement } from '../database/prepared.js';
 import { inTransaction } from '../database/transactions.js';
-import { hasStatus, orderSchema } from '../orders/order.schema.js';
 import { animalSchema } from './animal.schema.js';
 
 const columns = new Columns(animalSchema);
@@ -198,7 +198,7 @@ export class TypeOrmAnimalRepository implements AnimalRepository {
 /** The second query is one of its own, because only a query that begins with the lock held sees every order before it. */
 async function lockedState(manager: EntityManager, id: AnimalId): Promise<AnimalState> {
   const animal = await manager.findOne(animalSchema, { where: { id }, lock: { mode: 'for_no_key_update' } });
-  const isOrdered = await manager.existsBy(orderSchema, { animalId: id, status: hasStatus('placed') });
+  const isOrdered = await manager.existsBy<Order>('Order', { animalId: id, status: hasStatus('placed') });
   return { animal: animal ?? undefined, isOrdered };
 }
 

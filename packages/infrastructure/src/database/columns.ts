@@ -1,5 +1,5 @@
 import { type Instant, instant } from '@adoption-store/domain';
-import type { EntitySchema, EntitySchemaColumnOptions, ValueTransformer } from 'typeorm';
+import { type EntitySchema, type EntitySchemaColumnOptions, Raw, type ValueTransformer } from 'typeorm';
 
 /** PostgreSQL's bigint, which pg returns as a string, as a branded bigint. */
 export const int64Column: ValueTransformer = {
@@ -80,4 +80,16 @@ export class Columns<Entity extends object> {
   fromRow(row: Readonly<Record<string, unknown>>): Entity {
     return this.fromValues(this.selected.map(({ name }) => row[name]));
   }
+}
+
+/**
+ * The rest of a condition, for an index that contains only rows of these statuses. They are written into the SQL, because
+ * a generic plan doesn't know a parameter's value.
+ */
+export function isOneOf(...statuses: readonly string[]): string {
+  return `IN (${statuses.map((each) => `'${each}'`).join(', ')})`;
+}
+
+export function hasStatus(...statuses: readonly string[]) {
+  return Raw((status) => `${status} ${isOneOf(...statuses)}`);
 }

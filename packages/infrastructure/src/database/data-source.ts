@@ -1,12 +1,5 @@
 import pg, { type ClientBase, type PoolConfig } from 'pg';
-import { DataSource } from 'typeorm';
-import { accountSchema } from '../accounts/account.schema.js';
-import { apiKeySchema } from '../accounts/api-key.schema.js';
-import { animalSchema } from '../animals/animal.schema.js';
-import { categorySchema } from '../categories/category.schema.js';
-import { messageSchema } from '../messages/message.schema.js';
-import { orderSchema } from '../orders/order.schema.js';
-import { sessionSchema } from '../sessions/session.schema.js';
+import { DataSource, type DataSourceOptions } from 'typeorm';
 import { migrations } from './migrations/index.js';
 import { QUERY_TIMEOUT } from './query-timeouts.js';
 import { PipeliningPool, type PipeliningPoolConfig } from './pipelining-pool.js';
@@ -63,8 +56,11 @@ export function boundedPool(connection: DatabaseConnection): PoolConfig {
 }
 
 /** Connects to a database whose schema is up to date. */
-export async function openDataSource(connection: DatabaseConnection): Promise<DataSource> {
-  const source = await dataSource(boundedPool(connection)).initialize();
+export async function openDataSource(
+  connection: DatabaseConnection,
+  entities: DataSourceOptions['entities'],
+): Promise<DataSource> {
+  const source = await dataSource(boundedPool(connection), entities).initialize();
   source.subscribers.push(new QueryTracing(), new ReadOnlyServers());
   if (connection.poolsTransactions === true) source.subscribers.push(new TransactionLimits());
   return source;
@@ -121,10 +117,10 @@ export function migrationSource(connection: DatabaseConnection): DataSource {
   });
 }
 
-function dataSource(pool: PoolConfig): DataSource {
+function dataSource(pool: PoolConfig, entities: DataSourceOptions['entities'] = []): DataSource {
   return new DataSource({
     type: 'postgres',
-    entities: [animalSchema, categorySchema, accountSchema, apiKeySchema, orderSchema, messageSchema, sessionSchema],
+    entities,
     migrations,
     migrationsTableName: 'migrations',
     installExtensions: false,

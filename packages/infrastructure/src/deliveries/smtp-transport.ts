@@ -1,6 +1,18 @@
 import { types } from 'node:util';
 import nodemailer from 'nodemailer';
 
+export interface SmtpDelivery {
+  readonly smtpUrl: string;
+  /** The sender, as `Name <address>` or only the address. */
+  readonly from: string;
+  /** The store's address. */
+  readonly to: string;
+  /** Where people reach the operator, for mails to accounts. */
+  readonly contact?: string | undefined;
+  /** Most connections. Each sends one message at a time. */
+  readonly connections?: number | undefined;
+}
+
 /** Timeout of each step of connecting, in milliseconds. Later steps are bounded by the timeout of each mail. */
 const CONNECTION_TIMEOUT = 5_000;
 

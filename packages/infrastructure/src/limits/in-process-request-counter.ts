@@ -44,13 +44,13 @@ export class InProcessRequestCounter implements RequestCounter {
   async count({ requester, limits, now }: CountedRequest): Promise<Verdict> {
     if ('address' in requester) {
       const usage = this.addresses.get(requester.address) ?? NO_USAGE;
-      const decision = decide(usage, undefined, limits, now, this.policy);
+      const decision = decide({ usage, refusals: undefined }, limits, now, this.policy);
       this.addresses.set(requester.address, decision.usage, now);
       return decision.verdict;
     }
     const { usage, refusals } =
       this.known(requester, now) ?? this.knownOr(await this.stored.read(requester), requester, now);
-    const decision = decide(usage, refusals, limits, now, this.policy);
+    const decision = decide({ usage, refusals }, limits, now, this.policy);
     this.hold(requester, decision, now);
     const isBan = decision.refusals.bannedAt !== refusals.bannedAt;
     if (isBan || decision.verdict.outcome === 'admitted') this.stored.store(requester, decision);

@@ -99,7 +99,7 @@ export class RedisRequestCounter implements RequestCounter {
     group.requests += 1;
     await this.sent;
     await group.answer;
-    const decision = decide(group.usage, group.refusals, limits, group.at, this.policy);
+    const decision = decide(group, limits, group.at, this.policy);
     group.usage = decision.usage;
     group.refusals &&= decision.refusals;
     return decision;

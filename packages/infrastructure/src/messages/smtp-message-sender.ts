@@ -1,17 +1,5 @@
 import type { ClaimedMessage, MessageSender } from '@adoption-store/domain';
-import { mailFailure, openSmtpTransport } from '../deliveries/smtp-transport.js';
-
-export interface SmtpDelivery {
-  readonly smtpUrl: string;
-  /** The sender, as `Name <address>` or only the address. */
-  readonly from: string;
-  /** The store's address. */
-  readonly to: string;
-  /** Where people reach the operator, for mails to accounts. */
-  readonly contact?: string | undefined;
-  /** Most connections. Each sends one message at a time. */
-  readonly connections?: number | undefined;
-}
+import { mailFailure, openSmtpTransport, type SmtpDelivery } from '../deliveries/smtp-transport.js';
 
 /** Delivers messages by e-mail. */
 export class SmtpMessageSender implements MessageSender {

@@ -1,5 +1,5 @@
 import type { Order } from '@adoption-store/domain';
-import { EntitySchema, Raw } from 'typeorm';
+import { EntitySchema } from 'typeorm';
 import { instantColumn, int64Column } from '../database/columns.js';
 
 export const orderSchema = new EntitySchema<Order>({
@@ -35,15 +35,3 @@ export const orderSchema = new EntitySchema<Order>({
     { name: 'orders_by_expiry', columns: ['createdAt', 'id'], where: "status = 'placed'" },
   ],
 });
-
-/**
- * The rest of a condition, for an index that contains only orders of these statuses. They are written into the SQL, because
- * a generic plan doesn't know a parameter's value.
- */
-export function isOneOf(...statuses: readonly Order['status'][]): string {
-  return `IN (${statuses.map((each) => `'${each}'`).join(', ')})`;
-}
-
-export function hasStatus(...statuses: readonly Order['status'][]) {
-  return Raw((status) => `${status} ${isOneOf(...statuses)}`);
-}

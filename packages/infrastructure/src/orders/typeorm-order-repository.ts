@@ -14,10 +14,10 @@ import {
 } from '@adoption-store/domain';
 import { type DataSource, type EntityManager, In, LessThanOrEqual, type Repository } from 'typeorm';
 import { animalSchema } from '../animals/animal.schema.js';
-import { Columns } from '../database/columns.js';
+import { Columns, hasStatus, isOneOf } from '../database/columns.js';
 import { readFromDatabase } from '../database/database-errors.js';
 import { inTransaction } from '../database/transactions.js';
-import { hasStatus, isOneOf, orderSchema } from './order.schema.js';
+import { orderSchema } from './order.schema.js';
 
 const LOCKED = { mode: 'for_no_key_update' } as const;
 

@@ -220,7 +220,7 @@ export function accountMailQueueSuite(framework: TestFramework, name: string, op
           expect(await claimOne()).toMatchObject({ accountId: bystander.id });
         });
 
-      it('whose link is taken back while it is sent has no link that works afterwards', async () => {
+      it('whose link is revoked while it is sent has no link that works afterwards', async () => {
         for (let round = 0; round < 3; round += 1) {
           const account = await opened();
           await added(account);

@@ -169,8 +169,8 @@ export function animalImporterSuite(
     it('refuses the rows of unknown categories under strict ones, and stores nothing', async () => {
       const strict = await open('strict');
       const { ports } = strict;
-      const { id: known } = await new AddCategory(ports.categories).execute({ name: 'known' });
-      const { id: other } = await new AddCategory(ports.categories).execute({ name: 'other' });
+      const { id: known } = await new AddCategory(ports).execute({ name: 'known' });
+      const { id: other } = await new AddCategory(ports).execute({ name: 'other' });
       await ports.categories.remove(other, () => undefined);
       const importStrictly = (...rows: readonly Row[]) => ports.animalImporter.importAll(inParts(rows), () => true);
       expect(await importStrictly({ categoryId: known }, { categoryId: other }, { id: 7n, categoryId: -5n })).toEqual({
@@ -191,9 +191,9 @@ export function animalImporterSuite(
     it('puts no animal into a category that is removed meanwhile, under strict ones', async () => {
       const strict = await open('strict');
       const { ports } = strict;
-      const removeCategory = new RemoveCategory(ports.categories, new PredictableCryptography());
+      const removeCategory = new RemoveCategory({ ...ports, cryptography: new PredictableCryptography() });
       for (let round = 0; round < 3; round += 1) {
-        const { id } = await new AddCategory(ports.categories).execute({ name: `category ${round}` });
+        const { id } = await new AddCategory(ports).execute({ name: `category ${round}` });
         const rows = Array.from({ length: 20 }, () => ({ categoryId: id }));
         const [stored, removed] = await Promise.all([
           ports.animalImporter.importAll(inParts(rows), () => true),

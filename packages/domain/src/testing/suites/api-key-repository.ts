@@ -122,7 +122,7 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
         expect(await refused(keys.add(NOBODY.accountId, now, refuse))).toEqual(nobody);
         expect(await refused(keys.replace(NOBODY.id, now, refuse))).toEqual({ ...nobody, old: undefined });
         expect(await refused(keys.change(NOBODY.id, refuse))).toBeUndefined();
-        expect(await refused(keys.takeBack(NOBODY.id, refuse))).toEqual({ key: undefined, replaced: undefined });
+        expect(await refused(keys.rollBack(NOBODY.id, refuse))).toEqual({ key: undefined, replaced: undefined });
       });
 
       it('on new keys is made one after the other, however many are asked for at once', async () => {
@@ -200,12 +200,12 @@ export function apiKeyRepositorySuite(framework: TestFramework, name: string, op
 
       it('to take a key back is made on it and on the one that it has replaced, and stored for both', async () => {
         const [key, bystander] = [await add(), await add()];
-        await keys.takeBack(bystander.id, (state) => {
+        await keys.rollBack(bystander.id, (state) => {
           expect(state).toEqual({ key: bystander, replaced: undefined });
           return { key: { ...bystander, revokedAt: now } };
         });
         const replacement = await replaceKey(ports, key.id, draft());
-        await keys.takeBack(replacement.id, (state) => {
+        await keys.rollBack(replacement.id, (state) => {
           expect(state).toMatchObject({ key: replacement, replaced: { id: key.id, replacedBy: replacement.id } });
           return { key: { ...replacement, revokedAt: now }, replaced: key };
         });

@@ -44,10 +44,10 @@ export function attemptCounterSuite(framework: TestFramework, name: string, open
       expect(new Set(answers)).toEqual(new Set([undefined, later(NOON, LIMIT.within)]));
     });
 
-    it('admits no more than the limit and loses none, while attempts are taken back and cleared', async () => {
+    it('admits no more than the limit and loses none, while attempts are refunded and cleared', async () => {
       const subject = newSubject();
       await atOnce<unknown>(40, (index) => {
-        if (index % 10 === 5) return attempts.takeBack(subject);
+        if (index % 10 === 5) return attempts.refund(subject);
         return index % 20 === 9 ? attempts.clear(subject) : count(subject);
       });
       await atOnce(10, () => count(subject));
@@ -56,10 +56,10 @@ export function attemptCounterSuite(framework: TestFramework, name: string, open
 
     it('takes back the last attempt alone, and nothing where there is nothing', async () => {
       const subject = newSubject();
-      await attempts.takeBack(subject);
+      await attempts.refund(subject);
       for (const minute of [1, 0]) await count(subject, later(NOON, minute * MINUTE));
       for (const left of [[later(NOON, MINUTE)], [], []]) {
-        await attempts.takeBack(subject);
+        await attempts.refund(subject);
         expect(await timesOf(subject)).toEqual(left);
       }
     });

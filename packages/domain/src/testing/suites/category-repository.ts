@@ -37,10 +37,10 @@ function openSuite(framework: TestFramework, name: string, open: OpenCategories)
     });
     afterAll(() => adapters.close());
 
-    const add = (text = unique.name()) => new AddCategory(ports.categories).execute({ name: text });
+    const add = (text = unique.name()) => new AddCategory(ports).execute({ name: text });
     const put = (id: bigint, text: string, versions?: Naming['versions']) =>
-      new NameCategory(ports.categories, ports.cryptography).execute({ id, name: text, versions });
-    const remove = (id: bigint) => new RemoveCategory(ports.categories, ports.cryptography).execute({ id });
+      new NameCategory(ports).execute({ id, name: text, versions });
+    const remove = (id: bigint) => new RemoveCategory(ports).execute({ id });
     const addAnimal = (categoryId: bigint) => ports.animals.add(newAnimal({ name: 'Luna', categoryId }));
     const find = (id: bigint) => ports.categories.findById(id as CategoryId);
     const idsOf = (found: readonly Category[]) => found.map(({ id }) => id);
@@ -207,7 +207,7 @@ function strictSuite(framework: TestFramework, name: string, open: OpenCategorie
     afterAll(() => adapters.close());
 
     const add = (categoryId: bigint) => ports.animals.add(newAnimal({ name: 'Luna', categoryId }));
-    const addCategory = () => new AddCategory(ports.categories).execute({ name: unique.name() });
+    const addCategory = () => new AddCategory(ports).execute({ name: unique.name() });
     const move = (animal: Animal, change: AnimalChange) =>
       ports.animals.change(animal.id, () => ({ ...animal, ...change }) as Animal, change.categoryId);
 
@@ -249,7 +249,7 @@ function strictSuite(framework: TestFramework, name: string, open: OpenCategorie
       for (let round = 0; round < 15; round += 1) {
         const category = await addCategory();
         const stored = await add(other.id);
-        const remove = () => new RemoveCategory(ports.categories, ports.cryptography).execute(category);
+        const remove = () => new RemoveCategory(ports).execute(category);
         const removing = draws.isOneOf(2) ? [remove()] : [];
         const adding = Array.from({ length: draws.integer(1, 4) }, () =>
           draws.isOneOf(2) ? add(category.id) : move(stored, { categoryId: category.id }),

@@ -1,9 +1,9 @@
 import type { AccountId } from '../../accounts/account.js';
 import type { ApiKeyId } from '../../accounts/api-key.js';
+import type { KeyRequester } from '../../accounts/key-bans.js';
 import { DAY, HOUR, type Instant, instant, later, MINUTE, startOf } from '../../kernel/clock.js';
 import { INT64_MAX } from '../../kernel/int64.js';
 import { sumOf } from '../../limits/show-usage.js';
-import type { KeyRequester } from '../../limits/request-counter.js';
 import { MOST_REFUSALS, type Refusal, type RequestRecords } from '../../limits/request-records.js';
 import { addKey, closeAccount, NOON, openWithPassword, Unique } from './fixtures.js';
 import type { Open, Opened, TestFramework } from './framework.js';

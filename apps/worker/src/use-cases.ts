@@ -1,0 +1,2 @@
+/** What the worker serves. No other use case is constructed. */
+export const USE_CASES = ['deliverAccountMails', 'deliverMessages', 'expireOrders', 'purgeExpired'] as const;

@@ -1,0 +1,1 @@
+export { AnswerOnce as answerOnce } from './answer-once.js';

@@ -1,0 +1,8 @@
+import type { Clock } from './clock.js';
+import type { Cryptography } from './cryptography.js';
+
+/** The ports that use cases of every context may need. */
+export interface SystemPorts {
+  readonly clock: Clock;
+  readonly cryptography: Cryptography;
+}
