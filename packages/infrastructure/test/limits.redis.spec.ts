@@ -42,7 +42,7 @@ import {
   noon,
   openOnDatabase,
   TIMEOUT,
-} from './request-counters.js';
+} from './limits.counters.js';
 
 const openRedis = redisFor('request counters on Redis');
 if (openRedis !== undefined) {

@@ -39,7 +39,7 @@ import {
   noon,
   openOnDatabase,
   storedRequester,
-} from './request-counters.js';
+} from './limits.counters.js';
 
 counterSuites('in this process, kept in PostgreSQL', (policy) => openOnDatabase(policy));
 

@@ -2,7 +2,7 @@ import { type BanPolicy, MOST_SKEW } from '@adoption-store/domain';
 
 /**
  * The domain's `decide` (quota.ts) for several requesters, as one atomic step in Redis. A property of any history of
- * requests (test/request-counters.ts) compares the two.
+ * requests (test/limits.counters.ts) compares the two.
  *
  * KEYS: one for each requester, of its account or address. All that a decision needs is in this one key, because a Redis
  * Cluster refuses a script with two while it moves them (`TRYAGAIN`). ARGV: five for each requester, its API key (empty
