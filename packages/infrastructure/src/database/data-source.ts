@@ -7,7 +7,7 @@ import { categorySchema } from '../categories/category.schema.js';
 import { messageSchema } from '../messages/message.schema.js';
 import { orderSchema } from '../orders/order.schema.js';
 import { sessionSchema } from '../sessions/session.schema.js';
-import { migrations } from './migrations/index.js';
+import * as migrations from './migrations/index.js';
 import { QUERY_TIMEOUT } from './query-timeouts.js';
 import { PipeliningPool, type PipeliningPoolConfig } from './pipelining-pool.js';
 import { QueryTracing } from './query-tracing.js';
@@ -125,7 +125,7 @@ function dataSource(pool: PoolConfig): DataSource {
   return new DataSource({
     type: 'postgres',
     entities: [animalSchema, categorySchema, accountSchema, apiKeySchema, orderSchema, messageSchema, sessionSchema],
-    migrations,
+    migrations: Object.values(migrations),
     migrationsTableName: 'migrations',
     installExtensions: false,
     // Silent: the console's logger writes failed migrations to standard output, which has log lines alone.
