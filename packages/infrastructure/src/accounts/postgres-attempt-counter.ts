@@ -7,8 +7,7 @@ import {
 } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import { deletePortions } from '../database/delete-portions.js';
-import { writeToDatabase } from '../database/transaction-limits.js';
-import { inTransaction } from '../database/transactions.js';
+import { inTransaction, writeToDatabase } from '../database/transactions.js';
 
 // Creates or locks the row in one statement, so that nobody deletes it in between. The database's clock is the shared one.
 const LOCK = `

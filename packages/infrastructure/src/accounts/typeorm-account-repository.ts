@@ -2,8 +2,7 @@ import type { Account, AccountId, AccountRepository, ListPart, NewAccount } from
 import { type DataSource, type FindOptionsWhere, IsNull, MoreThan } from 'typeorm';
 import { Columns } from '../database/columns.js';
 import { readFromDatabase } from '../database/database-errors.js';
-import { writeToDatabase } from '../database/transaction-limits.js';
-import { inTransaction } from '../database/transactions.js';
+import { inTransaction, writeToDatabase } from '../database/transactions.js';
 import { insertAccount, lockAccount } from './account-queries.js';
 import { accountFrom, type AccountRow, accountSchema, planColumns } from './account.schema.js';
 

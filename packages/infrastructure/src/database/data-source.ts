@@ -12,7 +12,7 @@ import { QUERY_TIMEOUT } from './query-timeouts.js';
 import { PipeliningPool, type PipeliningPoolConfig } from './pipelining-pool.js';
 import { QueryTracing } from './query-tracing.js';
 import { ReadOnlyServers } from './read-only-servers.js';
-import { TransactionLimits } from './transaction-limits.js';
+import { TransactionLimits } from './transactions.js';
 
 /** The address of PostgreSQL and the size of the pool, as pg's own settings. */
 export type DatabaseConnection = Pick<

@@ -1,6 +1,6 @@
 import type { Instant } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
-import { writeToDatabase } from './transaction-limits.js';
+import { writeToDatabase } from './transactions.js';
 
 interface Portion {
   readonly found: number;

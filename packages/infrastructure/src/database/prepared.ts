@@ -5,7 +5,7 @@ import { readFromDatabase } from './database-errors.js';
 import { poolOf, sendable } from './pipelining-pool.js';
 import { traced } from './query-tracing.js';
 import { retireIfReadOnly } from './read-only-servers.js';
-import { writeToDatabase } from './transaction-limits.js';
+import { writeToDatabase } from './transactions.js';
 
 /**
  * A prepared statement. A connection identifies it by its name, so another text needs another name. Through a pooler in

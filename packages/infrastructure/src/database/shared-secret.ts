@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { INSUFFICIENT_PRIVILEGE, sqlState } from './database-errors.js';
-import { writeToDatabase } from './transaction-limits.js';
+import { writeToDatabase } from './transactions.js';
 
 /**
  * A secret that all processes on the database share. The first process that asks creates it. To replace it, delete its

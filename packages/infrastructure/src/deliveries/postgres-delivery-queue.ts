@@ -12,8 +12,7 @@ import type { DatabaseConnection } from '../database/data-source.js';
 import { onDatabase, readFromDatabase } from '../database/database-errors.js';
 import { DelayedWork } from '../database/delayed-work.js';
 import { NotificationListener } from '../database/notification-listener.js';
-import { writeToDatabase } from '../database/transaction-limits.js';
-import { afterCommit } from '../database/transactions.js';
+import { afterCommit, writeToDatabase } from '../database/transactions.js';
 
 /** Milliseconds in which new items share a notification. */
 const NOTIFY_EVERY = 10;

@@ -12,8 +12,7 @@ import { lockAccount } from '../accounts/account-queries.js';
 import { accountFrom, type AccountRow } from '../accounts/account.schema.js';
 import { readFromDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
-import { writeToDatabase } from '../database/transaction-limits.js';
-import { inTransaction } from '../database/transactions.js';
+import { inTransaction, writeToDatabase } from '../database/transactions.js';
 import { type SessionRow, sessionSchema } from './session.schema.js';
 
 /** Only `add` inserts a row, so an ended session stays ended, whatever requests are in progress. */
