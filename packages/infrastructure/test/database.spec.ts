@@ -9,12 +9,13 @@ import { TypeOrmAnimalRepository } from '../src/animals/typeorm-animal-repositor
 import { Batch } from '../src/database/batch.js';
 import { openDataSource } from '../src/database/data-source.js';
 import { retryRead } from '../src/database/database-errors.js';
+import type { DelayedWork } from '../src/database/delayed-work.js';
 import { deletePortions } from '../src/database/delete-portions.js';
 import { migrate } from '../src/database/migrate.js';
 import { poolOf } from '../src/database/pipelining-pool.js';
 import { QUERY_TIMEOUT } from '../src/database/query-timeouts.js';
 import { inTransaction } from '../src/database/transactions.js';
-import { portionsOf, WriteBehind } from '../src/database/write-behind.js';
+import { portionsOf, writeBehind } from '../src/database/write-behind.js';
 import { type DependencyChange, DependencyMonitor } from '../src/kernel/dependency-monitor.js';
 import { openInfrastructure } from '../src/open-infrastructure.js';
 import { type Database, openDatabase } from './databases.js';
@@ -203,26 +204,26 @@ describe('a write behind', () => {
   let duration: number;
   /** How many writes have begun. */
   let begun: number;
-  let writeBehind: WriteBehind<readonly number[]>;
+  let writes: DelayedWork;
 
   beforeEach(() => {
     jest.useFakeTimers();
     [waiting, written, events, succeeding, duration, begun] = [[], [], [], Infinity, 0, 0];
-    writeBehind = new WriteBehind(
-      {
-        name: 'Numbers',
-        delay: 1_000,
-        take: () => portionsOf(waiting.splice(0), 2),
-        write: async (portion) => {
-          begun += 1;
-          if (begun > succeeding) throw new Error('away');
-          if (duration > 0) await delay(duration);
-          written.push(portion);
-        },
-        keep: (portion) => waiting.push(...portion),
-      },
-      (event) => events.push(event),
-    );
+    writes = writeBehind({
+      name: 'Numbers',
+      delay: 1_000,
+      take: () =>
+        portionsOf(waiting.splice(0), 2).map((portion) => ({
+          write: async () => {
+            begun += 1;
+            if (begun > succeeding) throw new Error('away');
+            if (duration > 0) await delay(duration);
+            written.push(portion);
+          },
+          restore: () => waiting.push(...portion),
+        })),
+      onEvent: (event) => events.push(event),
+    });
   });
   afterEach(() => {
     jest.useRealTimers();
@@ -230,7 +231,7 @@ describe('a write behind', () => {
 
   const add = (...numbers: number[]) => {
     waiting.push(...numbers);
-    writeBehind.soon();
+    writes.soon();
   };
   const delay = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
   const pass = (milliseconds: number) => jest.advanceTimersByTimeAsync(milliseconds);
@@ -245,7 +246,7 @@ describe('a write behind', () => {
     expect(written).toEqual([]);
     await pass(60_000);
     expect(written).toEqual([[1, 2], [3]]);
-    await writeBehind.flush();
+    await writes.now();
     expect(written).toHaveLength(2);
     expect(events).toEqual([]);
   });
@@ -282,7 +283,7 @@ describe('a write behind', () => {
 
   it('closing writes the rest, and nothing later', async () => {
     add(1);
-    await writeBehind.close();
+    await writes.close();
     expect(written).toEqual([[1]]);
     add(2);
     await pass(5_000);
@@ -296,7 +297,7 @@ describe('a write behind', () => {
     succeeding = 0;
     add(1);
     await pass(before);
-    await writeBehind.close();
+    await writes.close();
     expect(events).toEqual(logged);
     expect(jest.getTimerCount()).toBe(0);
   });

@@ -15,8 +15,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import type { DataSource } from 'typeorm';
 import { openInfrastructure } from '../src/open-infrastructure.js';
 import { PostgresRequestRecords } from '../src/limits/postgres-request-records.js';
-import { MOST_HELD as MOST_HELD_REFUSALS } from '../src/limits/recent-refusals.js';
-import { MOST_HELD, MOST_KEYS } from '../src/limits/unwritten-requests.js';
+import { MOST_HELD, MOST_HELD_REFUSALS, MOST_KEYS } from '../src/limits/unwritten-requests.js';
 import { openPostgres } from './databases.js';
 import { framework } from './framework.js';
 
