@@ -1,4 +1,4 @@
-/** Does work that many callers ask for once, after a delay. No caller waits for it. */
+/** Many calls of `soon` cause the work once, after a delay. No caller waits for it. */
 export class DelayedWork {
   private timer: NodeJS.Timeout | undefined;
   private working: Promise<void> = Promise.resolve();
@@ -6,7 +6,7 @@ export class DelayedWork {
 
   /**
    * @param work must not reject.
-   * @param delay milliseconds from the first request to the work.
+   * @param delay milliseconds from the first call to the work.
    */
   constructor(
     private readonly work: () => Promise<void>,
@@ -22,7 +22,7 @@ export class DelayedWork {
     if (this.timer === undefined && !this.closed) this.timer = setTimeout(() => void this.now(), this.delay).unref();
   }
 
-  /** Does the work now, once earlier work has ended. */
+  /** Does the work now, after earlier work has ended. */
   async now(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;

@@ -4,7 +4,7 @@ import { writeToDatabase } from './transactions.js';
 
 /**
  * A secret that all processes on the database share. The first process that asks creates it. To replace it, delete its
- * row of the table `secrets`.
+ * row in the table `secrets`.
  *
  * @throws Error with one sentence if the role may not write the table.
  */

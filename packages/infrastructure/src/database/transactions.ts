@@ -4,7 +4,7 @@ import { onDatabase } from './database-errors.js';
 import { poolOf } from './pipelining-pool.js';
 import { QUERY_TIMEOUT } from './query-timeouts.js';
 
-/** What a `Transaction` is here. */
+/** What the domain's opaque `Transaction` really is. */
 interface Running {
   readonly manager: EntityManager;
   readonly onCommit: (() => void)[];
