@@ -14,7 +14,7 @@ export class TypeOrmAccountRepository implements AccountRepository {
   async open(account: NewAccount): Promise<Account> {
     const inserted = await writeToDatabase(this.dataSource, (manager) =>
       insertAccount(manager, account)
-        // Changes nothing, because the addresses are the same, but returns the account that has it.
+        // The update changes nothing, because the address is the same, but the existing account is returned.
         .orUpdate(['email'], ['email'])
         .returning('*')
         .execute(),

@@ -6,7 +6,6 @@ const NAMES = { postgresql: 'PostgreSQL', redis: 'Redis', smtp: 'The mail server
 /** A server that a process needs. */
 export type Dependency = keyof typeof NAMES;
 
-/** A dependency was lost, or is back. */
 export interface DependencyChange {
   readonly dependency: Dependency;
   /** The name for people. */
@@ -36,7 +35,7 @@ export class DependencyMonitor {
     return this.states;
   }
 
-  /** Records the latest result of a dependency: a failure, or an answer. Without any record it counts as up. */
+  /** Records the latest result: a failure, or undefined after an answer. A dependency without any counts as up. */
   record(dependency: Dependency, failure?: unknown): void {
     if (this.isClosed) return;
     const isUp = failure === undefined;

@@ -27,7 +27,7 @@ const FLUSH_EVERY = 1_000;
 /** Rows in one statement, which has a time limit. */
 const PORTION = 2_000;
 
-/** The table of each span, its column of the start, and an expression for that in milliseconds. */
+/** The table of each span, the column of its start, and SQL for the start in Unix milliseconds. */
 const TABLES = {
   hour: { table: 'usage_by_hour', time: 'hour', start: 'extract(epoch FROM hour) * 1000' },
   day: { table: 'usage_by_day', time: 'day', start: "extract(epoch FROM day::timestamp AT TIME ZONE 'UTC') * 1000" },
@@ -53,7 +53,7 @@ const SUM_BY_KEY = {
 const LAST_INCLUDED = `
   SELECT extract(epoch FROM max(last_at)) * 1000 AS last_at FROM usage_by_hour WHERE account_id = $1 AND hour >= $2`;
 
-/** Deletes the hours of an account that is closed. */
+/** Deletes the hours of an account when it is closed. */
 export const DELETE_HOURS = 'DELETE FROM usage_by_hour WHERE account_id = $1';
 
 const refusalsWhere = (condition: string) => `
@@ -61,7 +61,7 @@ const refusalsWhere = (condition: string) => `
   FROM refusals JOIN api_keys ON api_keys.id = key_id
   WHERE refusals.account_id = $1 AND ${condition} ORDER BY at DESC, refusals.id DESC LIMIT ${MOST_REFUSALS}`;
 
-/** Deletes the refusals of an account that is closed. */
+/** Deletes the refusals of an account when it is closed. */
 export const DELETE_REFUSALS = 'DELETE FROM refusals WHERE account_id = $1';
 
 /**
@@ -122,7 +122,7 @@ export class PostgresRequestRecords implements RequestRecords {
 
   async purgeUsage(span: UsageSpan, before: Instant): Promise<number> {
     const { table, time } = TABLES[span];
-    // A day is stored as a date.
+    // A day is stored as a date, so the last day to delete is the one before.
     return deletePortions(this.dataSource, { table, time }, later(before, span === 'day' ? -DAY : -1));
   }
 
@@ -147,7 +147,7 @@ export class PostgresRequestRecords implements RequestRecords {
       ...this.portionsOf(WRITE_USES, uses, unwritten.keepUse),
       ...this.portionsOf(ADD_USAGE, hours, unwritten.keepHour),
       ...this.portionsOf(WRITE_OPERATIONS, operations, unwritten.keepOperation),
-      // Last, so that the texts of refusals never stop what is counted.
+      // Last, so that a refusal that can't be written never holds up what is counted.
       ...this.portionsOf(ADD_REFUSALS, refusals, unwritten.keepRefusal),
     ];
   }

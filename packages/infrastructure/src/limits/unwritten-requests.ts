@@ -12,11 +12,11 @@ import {
 } from '@adoption-store/domain';
 import type { Writable } from '../kernel/writable.js';
 
-/** Used keys. The use of a further one is recorded in a later minute. */
+/** Most used keys. The use of a further key is recorded in a later minute. */
 export const MOST_KEYS = 10_000;
-/** Operations of keys, and as many hours of keys: about 10 MB each. */
+/** Most operations of keys, and most hours of keys: about 10 MB each. */
 export const MOST_HELD = 50_000;
-/** Refusals of all accounts together, about 5 MB. */
+/** Most refusals of all accounts together: about 5 MB. */
 export const MOST_HELD_REFUSALS = 20_000;
 
 /** The latest use of a key. */
@@ -50,7 +50,7 @@ export interface UnwrittenRefusal extends Omit<ShownRefusal, 'key'> {
  */
 export class UnwrittenRequests {
   private minute: Instant | undefined;
-  /** The keys of this minute, with their operations. Each is recorded once a minute. */
+  /** The keys that were used in this minute, with their operations. Each is recorded once a minute. */
   private known = new Map<ApiKeyId, Set<string>>();
   private uses = new Map<ApiKeyId, KeyUse>();
   private operations = new Map<string, OperationOfKey>();

@@ -7,13 +7,12 @@ export interface SmtpDelivery {
   readonly from: string;
   /** The store's address. */
   readonly to: string;
-  /** Where people reach the operator, for mails to accounts. */
+  /** How people reach the operator; it is named in mails to accounts. */
   readonly contact?: string | undefined;
   /** Most connections. Each sends one message at a time. */
   readonly connections?: number | undefined;
 }
 
-/** Delivers messages by e-mail. */
 export class SmtpMessageSender implements MessageSender {
   private readonly transport;
   private readonly domain: string;

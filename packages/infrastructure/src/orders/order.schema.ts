@@ -13,7 +13,7 @@ export const orderSchema = new EntitySchema<Order>({
     createdAt: { name: 'created_at', type: 'timestamptz', transformer: instantColumn },
     updatedAt: { name: 'updated_at', type: 'timestamptz', transformer: instantColumn },
   },
-  // None to the animal, which may be withdrawn: its earlier orders stay.
+  // No foreign key to the animal: it may be withdrawn, and its earlier orders stay.
   foreignKeys: [
     {
       name: 'orders_account_id_fkey',
@@ -37,8 +37,8 @@ export const orderSchema = new EntitySchema<Order>({
 });
 
 /**
- * The rest of a condition, for an index that contains only orders of these statuses. They are written into the SQL, because
- * a generic plan doesn't know a parameter's value.
+ * SQL for the rest of a condition on the status. The statuses are literals, because PostgreSQL can't use an index of only
+ * some statuses for a parameter of a generic plan.
  */
 export function isOneOf(...statuses: readonly Order['status'][]): string {
   return `IN (${statuses.map((each) => `'${each}'`).join(', ')})`;
