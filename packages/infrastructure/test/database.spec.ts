@@ -20,12 +20,12 @@ import { type DependencyChange, DependencyMonitor } from '../src/kernel/dependen
 import { openInfrastructure } from '../src/open-infrastructure.js';
 import { type Database, openDatabase } from './databases.js';
 
-/** A batch that runs one item like many. */
+/** A batch that runs a single item with the same function as many. */
 function batchOf<Result>(run: (items: readonly number[]) => Promise<readonly Result[]>, most?: number) {
   return new Batch<number, Result>(async (item) => (await run([item]))[0] as Result, run, most);
 }
 
-/** A batch whose runs end when the test ends them. */
+/** A batch whose runs are ended by the test. */
 function controlled(most?: number) {
   const runs: { readonly items: readonly number[]; end(failure?: Error): void }[] = [];
   const run = (items: readonly number[]) =>
@@ -159,7 +159,7 @@ describe('a batch', () => {
   it('answers an item that becomes overdue while the next run is being prepared', async () => {
     const { batch, runs } = controlled();
     const answers = [0, 1, 2, 3].map((item) => batch.add(item));
-    // Each reading of the clock is a millisecond later.
+    // Each call of the clock returns a millisecond more.
     let time = performance.now() + QUERY_TIMEOUT - 3.5;
     const now = jest.spyOn(performance, 'now').mockImplementation(() => (time += 1));
     runs[0]?.end();
@@ -200,7 +200,7 @@ describe('a write behind', () => {
   let events: string[];
   /** How many writes succeed. */
   let succeeding: number;
-  /** Of each write, in milliseconds. */
+  /** Milliseconds that each write takes. */
   let duration: number;
   /** How many writes have begun. */
   let begun: number;
@@ -570,7 +570,7 @@ describe('an address that is moved', () => {
     address.leadTo(next.url);
     const retired = jest.spyOn(poolOf(opened.dataSource), 'retire');
     expect(await succeeds(() => write(opened))).toBe(false);
-    // By itself an unused connection would leave, too, only later.
+    // An unused connection would also end by itself, but later.
     expect(retired).toHaveBeenCalled();
     await until(async () => (await leftBehind()).length === 0);
     expect((await writes()).every(({ status }) => status === 'fulfilled')).toBe(true);

@@ -81,7 +81,7 @@ describe('messages in PostgreSQL', () => {
     await addTo(writer, id);
     const before = await watching.heard(1);
     await client.query(`SELECT pg_terminate_backend(pid) ${LISTENERS}`);
-    // No notification came for messages added in between, but a gap is reported as a call too.
+    // Messages added in between caused no notification, but the watcher is called after the gap.
     const again = await watching.heard(before);
     expect(await listeners()).toBe(1);
     await addTo(writer, id);
@@ -109,7 +109,7 @@ describe('messages in PostgreSQL', () => {
     const start = performance.now();
     await Promise.all(Array.from({ length: 100 }, () => addTo(ports, id)));
     await watching.heard(before);
-    // At most one in each 10 ms.
+    // At most one notification in 10 ms.
     expect(watching.calls() - before).toBeLessThanOrEqual((performance.now() - start) / 10 + 2);
   });
 

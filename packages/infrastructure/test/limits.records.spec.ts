@@ -134,7 +134,7 @@ describe('the waiting records', () => {
 
   /** The statements that succeeded, with their rows as texts. */
   let written: { readonly kind: Kind; readonly rows: readonly string[] }[];
-  /** The numbers of the refusals in all statements, of failed ones too. */
+  /** The ids of the refusals in all statements, also in failed ones. */
   let sentIds: unknown[];
   /** The kinds whose statements fail. */
   let failing: readonly Kind[];

@@ -90,7 +90,7 @@ describe('migrations', () => {
       await other.query('BEGIN; LOCK TABLE messages IN ACCESS SHARE MODE');
       const events: string[] = [];
       const migrating = migrate({ connectionString: database.url }, (message) => events.push(message));
-      // Each read ends, though the lock that the migration wants isn't free until then.
+      // Each read ends, although the lock for which the migration waits isn't free yet.
       while (events.length === 0) await query('SELECT FROM messages');
       expect(events[0]).toBe('A migration waits for a table that another transaction uses, perhaps a backup (try 1).');
       await other.query('COMMIT');
@@ -176,7 +176,7 @@ describe('the rules of migrations', () => {
 it('the entities are what the migrations have made: TypeORM finds no difference', async () => {
   const { dataSource, close } = await openDatabase();
   expect(dataSource.entityMetadatas).toHaveLength(7);
-  // As of `typeorm schema:log`: the statements that would change the database into the entities' schema.
+  // As `typeorm schema:log` does: the statements that would turn the database's schema into that of the entities.
   const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
   expect(upQueries).toEqual([]);
   await close();

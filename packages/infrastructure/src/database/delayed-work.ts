@@ -2,7 +2,7 @@
 export class DelayedWork {
   private timer: NodeJS.Timeout | undefined;
   private working: Promise<void> = Promise.resolve();
-  private closed = false;
+  isClosed = false;
 
   /**
    * @param work must not reject.
@@ -13,13 +13,9 @@ export class DelayedWork {
     private readonly delay: number,
   ) {}
 
-  get isClosed(): boolean {
-    return this.closed;
-  }
-
   /** Schedules the work, unless it is scheduled or this is closed. */
   soon(): void {
-    if (this.timer === undefined && !this.closed) this.timer = setTimeout(() => void this.now(), this.delay).unref();
+    if (this.timer === undefined && !this.isClosed) this.timer = setTimeout(() => void this.now(), this.delay).unref();
   }
 
   /** Does the work now, after earlier work has ended. */
@@ -32,7 +28,7 @@ export class DelayedWork {
 
   /** Does the work a last time. */
   async close(): Promise<void> {
-    this.closed = true;
+    this.isClosed = true;
     await this.now();
   }
 }

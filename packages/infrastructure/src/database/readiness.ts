@@ -55,20 +55,17 @@ export function watchReadiness(
   // A lost connection needs no report here: the next query rejects.
   pool.on('error', () => undefined);
   let skew: number | undefined;
-  const isReadOnly = async () => {
+  const check = async () => {
     const client = await pool.connect();
-    let isToEnd = true;
+    let isReadOnly = true;
     try {
       const { rows } = await client.query<Answer>(ASK);
       skew = Date.now() - (rows[0]?.now ?? NaN);
-      isToEnd = rows[0]?.isReadOnly ?? true;
+      isReadOnly = rows[0]?.isReadOnly ?? true;
     } finally {
-      client.release(isToEnd);
+      client.release(isReadOnly);
     }
-    return isToEnd;
-  };
-  const check = async () => {
-    if (!(await isReadOnly())) return;
+    if (!isReadOnly) return;
     poolOf(dataSource).retire();
     throw new Error('it only reads');
   };

@@ -47,7 +47,11 @@ export class PostgresIdempotencyRecords implements IdempotencyRecords {
       const recorded = await firstOf(other, late);
       if (recorded !== undefined) return { ...recorded, isReplay: true };
     }
-    const recording = this.record(request, work, begun).finally(() => this.inProgress.delete(id));
+    const recording = inTransaction(
+      this.dataSource,
+      (manager, transaction) => answered(request, manager, () => work(transaction)),
+      { since: begun },
+    ).finally(() => this.inProgress.delete(id));
     this.inProgress.set(id, recording);
     return recording;
   }
@@ -55,37 +59,26 @@ export class PostgresIdempotencyRecords implements IdempotencyRecords {
   async purge(until: Instant): Promise<number> {
     return deletePortions(this.dataSource, { table: 'idempotency_records', time: 'answered_at' }, until);
   }
+}
 
-  private async record(
-    request: IdempotentRequest,
-    work: (transaction: Transaction) => Promise<string>,
-    begun: number,
-  ): Promise<RecordedAnswer> {
-    return inTransaction(
-      this.dataSource,
-      (manager, transaction) => this.answer(request, manager, () => work(transaction)),
-      { since: begun },
-    );
+/** The answer of the work, or the recorded one if the key is taken. */
+async function answered(
+  { accountId, key, fingerprint, now, expiredUntil }: IdempotentRequest,
+  manager: EntityManager,
+  work: () => Promise<string>,
+): Promise<RecordedAnswer> {
+  const id = [accountId.toString(), key];
+  const times = [now, expiredUntil].map((time) => new Date(time).toISOString());
+  const taken = await manager.query<unknown[]>(TAKE, [...id, fingerprint, ...times]).catch((error: unknown) => {
+    throw sqlState(error) === LOCK_NOT_AVAILABLE ? inUse(error) : error;
+  });
+  if (taken.length > 0) {
+    const answer = await work();
+    await manager.query(ANSWER, [...id, answer]);
+    return { answer, fingerprint, isReplay: false };
   }
-
-  private async answer(
-    { accountId, key, fingerprint, now, expiredUntil }: IdempotentRequest,
-    manager: EntityManager,
-    work: () => Promise<string>,
-  ): Promise<RecordedAnswer> {
-    const id = [accountId.toString(), key];
-    const times = [now, expiredUntil].map((time) => new Date(time).toISOString());
-    const taken = await manager.query<unknown[]>(TAKE, [...id, fingerprint, ...times]).catch((error: unknown) => {
-      throw sqlState(error) === LOCK_NOT_AVAILABLE ? inUse(error) : error;
-    });
-    if (taken.length > 0) {
-      const answer = await work();
-      await manager.query(ANSWER, [...id, answer]);
-      return { answer, fingerprint, isReplay: false };
-    }
-    const [found] = await manager.query<[{ fingerprint: string; answer: string }]>(FIND, id);
-    return { ...found, isReplay: true };
-  }
+  const [found] = await manager.query<[{ fingerprint: string; answer: string }]>(FIND, id);
+  return { ...found, isReplay: true };
 }
 
 /** The other caller's answer. Undefined if that caller failed, unless another process has the key in use. */
