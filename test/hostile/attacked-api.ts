@@ -14,10 +14,10 @@ import { defectsIn } from '../support/defects.js';
 
 /** Two animals that no hostile request names. */
 const PETS = [9_000_000_000_000_000, 9_000_000_000_000_001] as const;
-/** What an honest client asks: everybody's animals, with a next page, and what only its own account may see. */
+/** The requests of an honest client: animals, with a next page, and what only its own account may see. */
 const HONEST = [`/v1/pets?id=${PETS[0]}&id=${PETS[1]}&limit=1`, '/v1/store/orders'];
 
-/** A process of the API of its own, a key of a hostile client, and an honest client of another account. */
+/** An API process, a key of a hostile client, and an honest client of another account. */
 export class AttackedApi {
   readonly target: Target = { host: '127.0.0.1', port: 0 };
   service!: Running;
@@ -31,7 +31,7 @@ export class AttackedApi {
   async start(): Promise<void> {
     this.database = await createDatabase();
     this.settings = { DATABASE_URL: this.database.url, HOST: this.target.host, PORT: '0' };
-    // Headers of a proxy are believed, because a hostile client may send them through one.
+    // Proxy headers are trusted, because a hostile client may send its own through a proxy.
     const generous = { ADDRESS_LIMIT: '1000000', ORDER_LIMIT: '100000', TRUST_PROXY: '127.0.0.1' };
     this.service = new Running(API, [], { ...this.settings, ...generous, LOG_LEVEL: 'error' });
     const [, address = ''] = await this.service.prints(/Address {2}(\S+)\/v1/);
@@ -62,7 +62,7 @@ export class AttackedApi {
     expect(defectsIn(this.service.stdout)).toEqual([]);
   }
 
-  /** The process still runs, and an honest client gets what it got before any hostile request. */
+  /** Expects that the process still runs, and that an honest client gets the same responses as before. */
   async expectUnharmed(): Promise<void> {
     expect(await this.honestAnswers()).toEqual(this.expected);
     expect(this.service.child).toMatchObject({ exitCode: null, signalCode: null });
@@ -93,7 +93,7 @@ export class AttackedApi {
   }
 }
 
-/** Starts it before a suite's first test, and stops it after the last. */
+/** Starts the API before a suite's first test, and stops it after the last. */
 export function useAttackedApi(): AttackedApi {
   const api = new AttackedApi();
   beforeAll(() => api.start());

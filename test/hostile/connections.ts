@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 
-/** What one client sends: the pieces, each as one packet. */
+/** The pieces that one client sends, each as one packet. */
 export interface Connection {
   readonly pieces: readonly Buffer[];
-  /** The number of requests that are valid HTTP, however absurd, and so get a response each. */
+  /** The number of requests that are valid HTTP. Each gets a response, however absurd it is. */
   readonly requests: number | undefined;
 }
 
@@ -37,7 +37,7 @@ const nasty = fc.oneof(
   fc.string({ maxLength: 20 }),
   fc.string({ unit: 'grapheme', maxLength: 10 }),
 );
-/** Without characters that would end the target. */
+/** Characters that don't end the request target. */
 const raw = (text: string) => text.replace(/[\s\p{Cc}]/gu, '+');
 
 const parameter = fc

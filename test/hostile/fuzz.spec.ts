@@ -7,10 +7,10 @@ import { parseResponses, type RawResponse } from '@adoption-store/api/testing/ra
 import { useAttackedApi } from './attacked-api.js';
 import { type Connection, hostileConnection } from './connections.js';
 
-/** Rounds of up to 16 connections. More take longer and prove more. */
+/** Rounds of up to 16 connections. More rounds take longer and prove more. */
 const ROUNDS = Number(process.env['FUZZ_RUNS'] ?? 20);
 const AT_ONCE = 16;
-/** Only detects a hang: the server ends any request after 8 s. */
+/** Milliseconds. It only detects a hang: the server ends any request after 8 s. */
 const HANG = 60_000;
 /** Milliseconds of silence after which the client of a broken request closes its half. */
 const SILENCE = 100;

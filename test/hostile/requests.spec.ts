@@ -271,7 +271,7 @@ it('a refused request stores nothing, and a smuggled one does nothing', async ()
 });
 
 const ATTACKERS = 60;
-/** Most pieces that a body may have, and those of a client that goes on. */
+/** The most pieces that a body may have, and the pieces of a client that continues. */
 const [MOST_PIECES, ALL_PIECES] = [8_192, 200_000];
 
 /** CPU seconds of the API for each attacker's body in so many pieces. Other processes don't affect it. */
@@ -286,7 +286,7 @@ async function costOf(pieces: number): Promise<number> {
   });
   const startedAt = performance.now();
   expect(await request(api.target, '/livez')).toMatchObject({ status: 200 });
-  // A second is what an honest client waits at most. A busy machine may need ten times as long.
+  // An honest client waits at most a second. A busy machine may need ten times as long.
   expect(performance.now() - startedAt).toBeLessThan(10_000);
   await Promise.all(ends);
   return (await api.cpuSeconds()) - before;
@@ -304,7 +304,7 @@ it(`${ATTACKERS} bodies in pieces of a byte cost what the first ${MOST_PIECES} c
   for (let round = 0; round < 2; round += 1) {
     costs.push({ most: await costOf(MOST_PIECES), all: await costOf(ALL_PIECES) });
   }
-  // Without the bound they cost four times as much, and with a Buffer for each piece they took 1,357 MB.
+  // Without the limit the bodies cost four times as much, and with a Buffer for each piece they took 1,357 MB.
   const [most, all] = [Math.min(...costs.map((cost) => cost.most)), Math.min(...costs.map((cost) => cost.all))];
   expect(all / most).toBeLessThan(2.5);
   expect((await peakOfMegabytes()) - before).toBeLessThan(64);

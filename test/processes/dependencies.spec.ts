@@ -28,7 +28,7 @@ import { makeCertificate, OPENSSL } from '../support/certificate.js';
 import { tell } from '../support/faults.js';
 
 const CONFIGURATION = join(__dirname, '../../docker/prometheus');
-/** Prometheus scrapes every 10 s in production. Here it does so, and each alert fires, in a tenth of the time. */
+/** In production Prometheus scrapes every 10 s. Here scrapes and alerts take a tenth of the time. */
 const INTERVAL = '1s';
 const FASTER = 10;
 const SUITE = 'the loss of a dependency';
@@ -57,7 +57,7 @@ afterAll(async () => {
   await Promise.all([folder.remove(), database.drop()]);
 });
 
-/** A process, and where its metrics are. */
+/** A process and the address of its metrics. */
 interface Service {
   readonly process: Running;
   readonly metrics: string;
@@ -86,7 +86,7 @@ async function gaugeOf({ metrics }: Service, dependency: string): Promise<string
   return new RegExp(`^dependency_up{dependency="${dependency}"} (\\d)$`, 'm').exec(page)?.[1];
 }
 
-/** Waits until the last change that each process has logged is a loss, or is a return. Returns the milliseconds. */
+/** Waits until each process has logged a loss, or a return, as its last change. Returns the milliseconds. */
 async function logged(services: readonly Service[], dependency: string, what: 'loss' | 'return'): Promise<number> {
   const begun = performance.now();
   const isLast = (each: Service) => changesIn(each, dependency).at(-1)?.level === (what === 'loss' ? ERROR : INFO);
@@ -138,7 +138,7 @@ describe('a process that loses what it needs', () => {
     await logged(services, 'postgresql', 'return');
     const back = { level: INFO, dependency: 'postgresql', msg: 'PostgreSQL is back' };
     for (const [, change] of since()) expect(change).toMatchObject(back);
-    // The target is 950 ms. A loss that nothing but a request notices would take forever.
+    // The target is 950 ms. If only requests noticed a loss, this would wait for ever.
     expect(noticed).toBeLessThan(60_000);
   });
 
@@ -199,7 +199,7 @@ async function openReceiver(): Promise<[url: string, arrived: Arrived]> {
   return [`http://127.0.0.1:${await listening(server)}/`, arrived];
 }
 
-/** Prometheus with the operator's own rules, and Alertmanager; until all targets are up. */
+/** Starts Prometheus with the operator's own rules, and Alertmanager. Waits until all targets are up. */
 async function startMonitoring(jobs: Readonly<Record<string, readonly Service[]>>, receiver: string): Promise<void> {
   const launch = (program: string, args: readonly string[], environment: NodeJS.ProcessEnv = {}) => {
     const env = { PATH: process.env['PATH'], ...environment };

@@ -66,7 +66,7 @@ describe('one API and one worker, through every fault of their PostgreSQL,', () 
     // More than the connections, so that some wait for one.
     const crowd = load.burst(50);
     await load.answered(20, ({ status }) => status === 503);
-    // Each is answered during the fault: none waits for its end.
+    // Each request is answered during the fault, not after it.
     await Promise.all([load.settled(), crowd]);
     await end();
     const back = performance.now();
@@ -107,7 +107,7 @@ describe('one API and one worker, through every fault of their PostgreSQL,', () 
   it('out of connections', async () => {
     const others: pg.Client[] = [];
     const takeAll = async () => {
-      // Includes the API's connections; it then gets no new ones.
+      // This ends the API's connections too, and it gets no new ones.
       for (;;) {
         try {
           others.push(await server.connect('postgres'));

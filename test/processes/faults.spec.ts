@@ -18,7 +18,7 @@ import { addPets, countOf, expectBoundedAnswers, isLate, issueKeys, startService
 import { isSuccess, Load } from '../support/load.js';
 import { urlOfCluster } from '../support/postgres.js';
 
-/** Kills of the API with each database. More take longer and prove more. */
+/** Kills of the API with each database. More kills take longer and prove more. */
 const ROUNDS = Number(process.env['FAULT_ROUNDS'] ?? 1);
 /** Acknowledged writes before each kill. Some more are in progress. */
 const WRITES = 100;
@@ -204,7 +204,7 @@ describe('SIGSTOP of an API within a transaction', () => {
       await load.answered(200);
       await load.stop();
       expect(load.answers.filter((answer) => !isSuccess(answer) && !isLate(answer))).toEqual([]);
-      // 99 % of the first 300 are answered within 50 ms; ten times that, or what a busy machine makes of it.
+      // The promise is 99 % of the first 300 within 50 ms. A busy machine may take ten times as long.
       expect(without.p99).toBeLessThan(500 + 5 * calm.p99);
       expect(api.child.exitCode).toBeNull();
       tell(

@@ -31,7 +31,7 @@ describe('started by npm start', () => {
 
   it('SIGTERM only to the launcher ends everything', async () => {
     await services.hasServed();
-    // As an earlier version left it on a full disk.
+    // An earlier version left such a file on a full disk.
     await writeFile(join(services.folder, 'portal-secret'), '', { mode: 0o600 });
     const { launcher } = await services.startAll();
     expect(await launcher.stop('SIGTERM')).toMatchObject({ code: 0, stderr: '' });

@@ -62,7 +62,7 @@ async function opened<Server extends { close(): Promise<unknown> }>(open?: () =>
   return server;
 }
 
-/** The code of each response, or `ok`, one after another; with the seconds to wait if the key is banned. */
+/** The codes of the responses in order, or `ok`; for a banned key with the seconds to wait. */
 async function answers(origin: string, key: string | undefined, count = 1): Promise<string[]> {
   const all = [];
   for (let sent = 0; sent < count; sent += 1) {
@@ -74,7 +74,7 @@ async function answers(origin: string, key: string | undefined, count = 1): Prom
 }
 
 (OPENSSL && openCluster ? describe : describe.skip)('two replicas on a Redis Cluster with TLS', () => {
-  /** The user of the service may do this much. */
+  /** The rights of the service's user. */
   const ACL =
     'ACL SETUSER store on >s3cret resetchannels ~quota:* +@connection -@dangerous +info +time +get +set +eval +evalsha ' +
     '+cluster|slots +cluster|info';
@@ -91,7 +91,7 @@ async function answers(origin: string, key: string | undefined, count = 1): Prom
     const settings = { NODE_EXTRA_CA_CERTS: ca, REDIS_URL: `rediss://store:s3cret@${cluster.addresses}` };
     const [one, other] = await Promise.all([startApi(settings), startApi(settings)]);
     let keys = 0;
-    // On a machine without time for Redis a replica decides alone, so another key is tried.
+    // On a busy machine a replica may decide without Redis, so another key is tried.
     await until(async () => {
       const key = await createKey(`${(keys += 1)}@example.com`, ...limits(1_000, 10));
       const all = [...(await answers(one.origin, key, 6)), ...(await answers(other.origin, key, 6))];
@@ -151,7 +151,7 @@ it('BAN_REFUSALS, BAN_SECONDS and BAN_SECONDS_MAX set when the API bans a key, a
   const page = readFileSync(join(__dirname, '../../docker/redis.md'), 'utf8');
   const [, ACL = ''] = /^(ACL SETUSER store .*)$/m.exec(page) ?? [];
 
-  /** An API that counts as the page's user. */
+  /** An API that uses Redis as the page's user. */
   async function start(acl: string) {
     const redis = await opened(openRedis);
     await askRedis(redis.url, acl.replace('PASSWORD', 's3cret'));

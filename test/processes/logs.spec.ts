@@ -53,17 +53,17 @@ const call = (address: string, headers: Readonly<Record<string, string>> = {}, i
   fetch(address, { ...init, headers: { authorization: `Bearer ${key}`, ...headers } });
 const json = { 'content-type': 'application/json' };
 
-/** Calls the work for each, so many at a time. */
-async function inLanes<Each>(
-  lanes: number,
+/** Calls the work for each, at most `limit` at a time. */
+async function concurrently<Each>(
+  limit: number,
   all: readonly Each[],
   work: (each: Each, index: number) => Promise<unknown>,
 ) {
   const rest = all.entries();
-  const lane = async () => {
+  const caller = async () => {
     for (const [index, each] of rest) await work(each, index);
   };
-  await Promise.all(Array.from({ length: lanes }, lane));
+  await Promise.all(Array.from({ length: limit }, caller));
 }
 
 type Line = Readonly<Record<string, unknown>>;
@@ -103,7 +103,9 @@ describe('each request is one line of JSON', () => {
     const message = { method: 'POST', body: '{"message":"Hello"}' };
     const queued = await call(`${origin}/v1/messages`, { traceparent: TRACEPARENT, ...json }, message);
     ({ id: messageId } = (await queued.json()) as { id: string });
-    await inLanes(20, MANY, async (id) => (await call(`${origin}/v1/pets?limit=1`, { 'x-request-id': id })).text());
+    await concurrently(20, MANY, async (id) =>
+      (await call(`${origin}/v1/pets?limit=1`, { 'x-request-id': id })).text(),
+    );
     lines = requestsIn(await api.stop('SIGTERM'));
   });
 
@@ -172,8 +174,8 @@ it('no key, body, query or Authorization header is in a log, an error or the dat
   const keys = Array.from({ length: 1_000 }, (_, index) =>
     index % 21 === 0 ? key : generateKeyText('live', cryptography),
   );
-  // Everywhere a careless client could put its key: the headers, the path, the query.
-  await inLanes(16, keys, async (each, index) => {
+  // A careless client could put its key anywhere: the headers, the path, the query.
+  await concurrently(16, keys, async (each, index) => {
     const path = ['/v1/pets', `/v1/pets/${each}`, `/v1/pets?limit=${each}`, `/v1/${each}`][index % 4] ?? '';
     await send(path, { authorization: `Bearer ${each}`, 'x-request-id': each, traceparent: each });
   });

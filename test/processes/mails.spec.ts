@@ -39,7 +39,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** One that sends mails, unless it has no mail server; and where its metrics are. */
+/** Starts a worker, which sends mails only with a mail server. `origin` is the address of its metrics. */
 async function startWorker(hasServer = true): Promise<{ readonly process: Running; readonly origin: string }> {
   const mail = { SMTP_URL: sink.url, MAIL_FROM: 'store@example.com', STORE_EMAIL: 'store@example.com' };
   const settings = { DATABASE_URL: database.url, WORKER_PORT: '0', WORKER_HOST: '127.0.0.1' };
@@ -57,7 +57,7 @@ async function signUp(email: string): Promise<Visitor> {
   return visitor;
 }
 
-/** What the pattern finds in a mail to that address. */
+/** The first match of the pattern in a mail to that address. */
 const inMailTo = (address: string, pattern: RegExp) =>
   sink.received
     .filter(({ to }) => to.includes(address))

@@ -45,7 +45,7 @@ const newKey = async (...plan: readonly string[]) => {
   return (await run(KEYS, args, { DATABASE_URL: database.url })).stdout.trim();
 };
 
-/** With a trace to the collector. Its spans are sent only at the end, so received ones prove the flush. */
+/** Traces go to the collector. Spans are only sent at the end, so received spans prove the flush. */
 async function startApi(endpoint = collector.url) {
   const api = new Running(API, [], {
     ...{ DATABASE_URL: database.url, PORT: '0', HOST: '127.0.0.1', ADDRESS_LIMIT: '2', LAME_DUCK: '0s' },
@@ -105,7 +105,7 @@ describe('the API', () => {
     expect(await call(key, '/v1/pets/9', { method: 'HEAD' })).toBe(404);
     expect(await call(key, `/v1/${key}`)).toBe(404);
     expect(await call(key, '/v1/messages', post('{"message":"canary-message"}'), traced)).toBe(202);
-    // They count against their address, like every request refused before authentication.
+    // Like every request that is refused before authentication, they count against their address.
     await sendRaw({ host: '127.0.0.1', port: Number(new URL(origin).port) }, 'NONSENSE\r\n\r\n');
     for (let times = 0; times < 3; times += 1) await fetch(`${origin}/v1/nowhere`);
     await until(async () => (await scrape(metrics)).get(`${REQUESTS}_count${labels('GET', '*', 429)}`) === 2);

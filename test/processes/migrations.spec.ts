@@ -6,8 +6,8 @@ import { isSuccess, Load } from '../support/load.js';
 import { migrationsOf, revertTo } from '../support/pending-migrations.js';
 
 /**
- * The newest migration that this version needs to serve what the version before served. So one process can take the
- * place of both, before the later migrations and after them.
+ * The newest migration that this version needs for what the previous version served. So the same process can stand for
+ * both versions, before the later migrations and after them.
  */
 const VERSION_BEFORE = 1_700_000_073_000;
 const ACCOUNTS = 20_000;
@@ -49,7 +49,7 @@ it('the migrations since the version before fail no request, and none waits for 
     await until(() => migrating.child.exitCode !== null);
     const { stderr, ...finished } = await migrating.finished();
     expect(finished).toEqual({ code: 0, stdout: 'The schema is up to date.\n' });
-    // It may have to wait for a request that uses its table.
+    // The migration may have to wait for a request that uses its table.
     expect(stderr.replace(/^A migration waits for a table .*\n/gm, '')).toBe('');
     await goesOn();
     expect((await migrationsOf(database.url)).slice(-pending.length)).toEqual(pending);

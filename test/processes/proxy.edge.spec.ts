@@ -265,7 +265,7 @@ const NOT_FOUND = { code: 'not_found', message: 'no such path', status: 404 };
       const load = new Load(proxy.origin, keys, await addPets(client, 20_000), agent).start({ readers: 3, writers: 3 });
       await load.answered(200);
       expect(await served()).toBe(base64Of(former));
-      // As an ACME client does: the file is there, whole, at every moment.
+      // As an ACME client does: the file is complete at every moment.
       writeFileSync(`${file}.new`, renewed.pem);
       renameSync(`${file}.new`, file);
       proxy.child.kill('SIGUSR2');

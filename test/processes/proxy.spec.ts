@@ -60,7 +60,7 @@ function connectionsTo(port: number): number {
     await database.drop();
   });
 
-  /** A load through the proxy during the work. Nothing that was acknowledged is lost, and these answers were failures. */
+  /** Runs a load through the proxy during the work. Expects that no acknowledged write is lost. Returns the failures. */
   async function failuresDuring(work: (load: Load) => Promise<void>) {
     const load = new Load(origin, keys, await addPets(client, 20_000)).start({ readers: 3, writers: 3 });
     await load.answered(200);
@@ -78,7 +78,7 @@ function connectionsTo(port: number): number {
           await endInstance(index);
           await load.answered(100);
           await startInstance(index);
-          // As an operator does, who sees it in the proxy's log.
+          // As an operator does after reading the proxy's log.
           await proxy.hasServers('api', 2);
         }
       }),
@@ -90,7 +90,7 @@ function connectionsTo(port: number): number {
       failuresDuring(async (load) => {
         // Does what a later version does at its start: the lock, then a migration.
         await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
-        // Of the older version, as in a rollback.
+        // The instances of the older version, as in a rollback.
         const waiting = new Running(API, [], { DATABASE_URL: database.url, PORT: '0', HOST: '127.0.0.1' });
         const lock = `SELECT FROM pg_stat_activity
         WHERE query LIKE '%pg_try_advisory_lock(%' AND datname = current_database() AND pid <> pg_backend_pid()`;
@@ -116,7 +116,7 @@ function connectionsTo(port: number): number {
       await startInstance(0);
       await proxy.hasServers('api', 2);
       expect(connections).toBeGreaterThan(0);
-      // At most one write for each connection that the proxy had to it, including idle ones: it has not noticed yet.
+      // At most one write for each connection that the proxy had to the instance: it hasn't noticed the loss yet.
       return failed.length > connections ? failed : failed.filter(({ what }) => what === 'read');
     });
   });
@@ -128,13 +128,13 @@ function connectionsTo(port: number): number {
         instances[0]?.child.kill('SIGSTOP');
         await proxy.hasServers('api', 1);
         out = performance.now();
-        // Each that the frozen instance had is answered before it goes on.
+        // The requests of the frozen instance are answered before it continues.
         await load.settled();
         await load.answered(200, ({ begin }) => begin > out);
         instances[0]?.child.kill('SIGCONT');
         await proxy.hasServers('api', 2);
       });
-      // A read that it had is answered by the other; a write that it had may have happened, so it isn't sent again.
+      // The other instance answers the reads of the killed one. Its writes may have happened, so they aren't sent again.
       return failed.filter(({ what, status, begin }) => what === 'read' || status !== 503 || begin > out);
     });
   });

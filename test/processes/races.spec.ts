@@ -6,7 +6,7 @@ import { type Replicas, startReplicas } from '../support/replicas.js';
 
 /** Rounds of the races for one animal each. */
 const RACE_ROUNDS = Number(process.env['RACE_ROUNDS'] ?? 1_000);
-/** Rounds of lists. More take longer and prove more. */
+/** Rounds of lists. More rounds take longer and prove more. */
 const LIST_ROUNDS = Number(process.env['LIST_ROUNDS'] ?? 1);
 /** Milliseconds of a round of lists, at least. */
 const LIST_ROUND = 2_000;
@@ -23,7 +23,7 @@ interface Pet {
 
 /** The changes of an animal. Times are of `performance.now()`. */
 interface Story {
-  /** When the response to the change to this count arrived. The list of each count but the last has left that state. */
+  /** When the response to each change arrived, by the count that the change wrote. */
   readonly changedAt: number[];
   withdrawnAt: number;
 }
@@ -59,7 +59,7 @@ describe('two replicas on one PostgreSQL', () => {
     }
   }
 
-  /** Walks along the pages. Returns what no page may show, and the number of animals seen. */
+  /** Reads all pages. Returns what no page may show, and the number of animals seen. */
   async function read(reader: number, stories: ReadonlyMap<number, Story>, isOver: () => boolean) {
     const wrong: string[] = [];
     let seen = 0;
@@ -122,7 +122,7 @@ describe('two replicas, and an expiry in a third process', () => {
       if (sent.some((call, place) => call !== serial[place])) count('not in the order of sending');
       for (const { command, answer } of sent) count(`${command.kind}: ${answer.replace(/ (order )?\d+/g, '')}`);
     });
-    // What is lost in one race may be won in the next, so there is nothing to shrink.
+    // A race that was lost may be won the next time, so shrinking is pointless.
     await fc.assert(holds, { numRuns: RACE_ROUNDS, endOnFailure: true });
     if (process.env['RACE_ROUNDS'] !== undefined) console.log(`${RACE_ROUNDS} races`, answers);
     // PostgreSQL's statistics include a connection after it is closed.

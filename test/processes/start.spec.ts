@@ -8,7 +8,7 @@ import { originOf, pasteCurl, useStartedServices } from '../support/started-serv
 
 const services = useStartedServices();
 
-/** What the README's first call prints, and what the README says that it prints. */
+/** The output of the README's first call, and the output that the README shows. */
 function firstCall(origin: string): readonly [printed: readonly string[], promised: readonly string[]] {
   const readme = readFileSync(join(__dirname, '../../README.md'), 'utf8');
   const example = /^## A first call\n+```sh\n([\s\S]*?)^```/m.exec(readme)?.[1] ?? '';

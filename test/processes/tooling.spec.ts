@@ -48,7 +48,7 @@ describe('the build before a command', () => {
         TURBO_CACHE_DIR: join(tree.path, 'node_modules/.cache/turbo'),
       },
     });
-    // A slow machine is told why it waits.
+    // On a slow machine people are told why they wait.
     return { status, stdout, stderr: stderr.replace('Building what has changed …\n', '') };
   }
 
@@ -172,7 +172,7 @@ describe('npm run dev', () => {
   });
 });
 
-// What it may import, and its compiler's options, keep Node.js out of it: it runs in a browser as well.
+// Its imports and its compiler's options keep Node.js out, because it also runs in browsers.
 it('the domain, packed and installed elsewhere, runs in plain Node without dependencies, as its README shows', async () => {
   const folder = await temporaryFolder();
   const run = (program: string, args: readonly string[], cwd = folder.path) =>
@@ -182,7 +182,7 @@ it('the domain, packed and installed elsewhere, runs in plain Node without depen
   run('npm', ['install', '--offline', '--no-audit', join(folder.path, packed)]);
   expect(run('ls', ['node_modules'])).toBe('@adoption-store');
   const example = /^```ts\n([\s\S]*?)^```/m.exec(readFileSync(join(DOMAIN, 'README.md'), 'utf8'))?.[1] ?? '';
-  // Like another app of the package: every port in memory, one use case after the other.
+  // A small app of the package: every port in memory, one use case after the other.
   const program = `${example}
   const { openAccount, issueKey, authenticate, listAnimals } = application;
   const account = await openAccount.execute({ email: 'dev@example.com' });

@@ -18,7 +18,7 @@ import {
   versionOf,
 } from './serial-model.js';
 
-/** An animal, who has ordered it before, and what is then asked at once. Orders are counted from the round's first. */
+/** An animal, the account that has ordered it before, and concurrent commands. Order 0 is the first of the round. */
 interface Race {
   readonly animal: Content;
   readonly orderedBy: number | undefined;
@@ -27,17 +27,17 @@ interface Race {
 
 interface Result {
   readonly sent: readonly Call[];
-  /** The calls in an order in which, one after another, they have these answers. */
+  /** The calls in an order in which they have the same answers one after another. */
   readonly serial: readonly Call[];
 }
 
 const name = fc.constantFrom('Luna', 'Milo');
 const status = fc.constantFrom(...PET_STATUSES);
-// Usually the first, so that callers meet each other's orders.
+// Usually the same, so that callers end each other's orders.
 const account = fc.constantFrom(0, 0, 0, 0, 1);
 const wanted = fc.option(fc.record({ name: fc.constant('Luna'), status }), { nil: undefined, freq: 2 });
 const change = fc.record({ name, status }, { requiredKeys: [] }).filter((fields) => Object.keys(fields).length > 0);
-// Usually one that is there, or that another caller is about to place.
+// Usually one that exists, or that another caller is about to place.
 const order = fc.constantFrom(...([0n, 0n, 0n, 0n, 1n] as OrderId[]));
 const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('change'), change, wanted }) },
@@ -56,7 +56,12 @@ export const races: fc.Arbitrary<Race> = fc.record({
   commands: fc.array(command, { minLength: 2, maxLength: 6 }),
 });
 
-/** Races for one animal each, by HTTP to two processes in turn. Orders are expired by a third, which is this one. */
+interface Sent {
+  readonly body?: object;
+  readonly headers?: Record<string, string> | undefined;
+}
+
+/** Races for one animal each. Two processes get the HTTP requests in turn; this third process expires orders. */
 export class Arena {
   private turn = 0;
   /** The greatest id of an order so far. */
@@ -78,10 +83,10 @@ export class Arena {
     return new Arena(replicas, keys, accounts, infrastructure);
   }
 
-  /** @throws Error if an answer is 5xx, or if no serial run has these answers and leaves the same. */
+  /** @throws Error if an answer is 5xx, or if no serial run has these answers and this final state. */
   async run({ animal, orderedBy, commands }: Race): Promise<Result> {
     const { ports } = this.infrastructure;
-    const added = await this.send('POST', '/v1/pets', 0, { ...animal, categoryId: Number(CATEGORY) });
+    const added = await this.send('POST', '/v1/pets', 0, { body: { ...animal, categoryId: Number(CATEGORY) } });
     const id = BigInt(added.body.id ?? 0) as AnimalId;
     const after = this.last;
     const before = orderedBy === undefined ? [] : [await this.call(id, { kind: 'place', account: orderedBy })];
@@ -91,7 +96,7 @@ export class Arena {
         this.call(id, 'order' in each ? { ...each, order: (first + each.order) as OrderId } : each),
       ),
     );
-    const state = await stateOf(ports, id, this.accounts, after);
+    const state = await stateOf(ports, id, this.accounts, { after });
     const begin = async () => {
       const model = await SerialModel.with(animal, id);
       for (const call of before)
@@ -99,7 +104,7 @@ export class Arena {
       return model;
     };
     const serial = await serialOrderOf(begin, sent, state);
-    // Alone it skips none, so the next race begins without an order.
+    // Nothing is locked now, so this expires every order, and the next race begins without one.
     const { answer } = await this.call(id, { kind: 'expire' });
     const isExpired = answer === ofExpired(placedIn(state));
     if (serial !== undefined && isExpired) return { sent, serial };
@@ -129,11 +134,11 @@ export class Arena {
     const pet = `/v1/pets/${id}`;
     switch (command.kind) {
       case 'change':
-        return this.send('PATCH', pet, 0, command.change, this.ifMatch(id, command.wanted));
+        return this.send('PATCH', pet, 0, { body: command.change, headers: this.ifMatch(id, command.wanted) });
       case 'withdraw':
-        return this.send('DELETE', pet, 0, undefined, this.ifMatch(id, command.wanted));
+        return this.send('DELETE', pet, 0, { headers: this.ifMatch(id, command.wanted) });
       case 'place':
-        return this.send('POST', '/v1/store/orders', command.account, { petId: Number(id) });
+        return this.send('POST', '/v1/store/orders', command.account, { body: { petId: Number(id) } });
       default:
         return this.send('POST', `/v1/store/orders/${command.order}/${command.kind}`, command.account);
     }
@@ -143,8 +148,8 @@ export class Arena {
     return content && { 'if-match': `"${versionOf(this.infrastructure.ports, id, content)}"` };
   }
 
-  /** Every second request of a process has an Idempotency-Key, so that its transaction stores the answer, too. */
-  private async send(method: string, path: string, by: number, body?: object, headers?: Record<string, string>) {
+  /** Every second request of a process has an Idempotency-Key, so that its transaction also stores the answer. */
+  private async send(method: string, path: string, by: number, { body, headers }: Sent = {}) {
     const turn = (this.turn += 1);
     const { status: answered, text } = await this.replicas.send(method, this.replicas.originOf(turn) + path, body, {
       authorization: `Bearer ${this.keys[by] ?? ''}`,

@@ -7,7 +7,7 @@ export const OPENSSL = folderOf('TLS', 'openssl', 'openssl');
 
 const NAMES = 'DNS:localhost,DNS:portal.localhost,IP:127.0.0.1';
 
-/** A new certificate that is its own authority, for names of this machine, and its key: what one PEM holds. */
+/** A new self-signed certificate for names of this machine, and its key, in one PEM. */
 export function makeCertificate(folder: string, names = NAMES): { readonly certificate: string; readonly pem: string } {
   const [key, certificate] = [join(folder, 'key'), join(folder, 'certificate')];
   const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];

@@ -3,9 +3,9 @@ import type pg from 'pg';
 import { type Answer, isSuccess, type LoadKeys, slowest } from './load.js';
 import { API, type Environment, KEYS, run, Running } from '@adoption-store/test-support';
 
-/** Milliseconds: ten times what is promised for each answer, whatever has failed. A machine may be busy. */
+/** Milliseconds. Ten times what is promised for each answer, because the machine may be busy. */
 const LONGEST_ANSWER = 20_000;
-/** An API refuses a request that waits for its database for longer, with 50 ms for the rounding of timers. */
+/** Milliseconds for which a request waits for the database, less 50 ms because timers are rounded. */
 const SHORTEST_TIMER = 1_250;
 
 export async function startService(environment: Environment): Promise<{ service: Running; origin: string }> {
@@ -35,7 +35,7 @@ export async function issueKeys(environment: Environment, client: pg.Client): Pr
   return { key, revoked };
 }
 
-/** New animals, for one order each. */
+/** Adds animals, each for one order. */
 export async function addPets(client: pg.Client, count: number): Promise<Iterator<number>> {
   const { rows } = await client.query<{ id: string }>(
     `INSERT INTO animals (name, category_id, status)
@@ -45,7 +45,7 @@ export async function addPets(client: pg.Client, count: number): Promise<Iterato
   return rows.map(({ id }) => Number(id)).values();
 }
 
-/** Expects that each response was in time, was an expected one or 503 with Retry-After, and admitted no invalid key. */
+/** Expects that each response came in time, was expected or 503 with Retry-After, and accepted no invalid key. */
 export function expectBoundedAnswers(answers: readonly Answer[]): void {
   const isAllowed = (answer: Answer) =>
     isRefusal(answer) || (answer.what === 'stranger' ? answer.status === 401 : isSuccess(answer));
@@ -57,15 +57,15 @@ function isRefusal({ status, retryAfter, body }: Answer): boolean {
   return status === 503 && /^[1-9]\d*$/.test(retryAfter ?? '') && body.includes('"code":"service_unavailable"');
 }
 
-/** Whether a request was refused because it waited for too long, as it does on a busy machine. */
+/** Whether a request was refused because it waited for too long. On a busy machine this isn't a defect. */
 export function isLate(answer: Answer): boolean {
   return isRefusal(answer) && answer.end - answer.begin >= SHORTEST_TIMER;
 }
 
 /**
- * Expects an attempt without a failure. It is repeated only after one in which the machine was busy: requests were
- * refused because they waited for too long, and at most those beside them on the same connection at once. Whatever else
- * fails, a request that was cut or refused too soon, fails the test in any attempt.
+ * Expects an attempt without a failure. It is repeated only if the machine was busy: all failures are refusals, and at
+ * least one of them came after a long wait. Any other failure, such as a request that was cut off or refused too early,
+ * fails the test at once.
  */
 export async function expectNoFailure(attempt: (time: number) => Promise<readonly Answer[]>): Promise<void> {
   for (let time = 1; ; time += 1) {

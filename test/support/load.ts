@@ -1,12 +1,12 @@
-import { Agent, request } from 'node:http';
+import { Agent, request, type RequestOptions } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { until } from '@adoption-store/test-support';
 
-/** Milliseconds between a response and the next request of a client, unless told. */
-const BREATH = 20;
+/** Milliseconds between a response and the next request of a client. */
+const PAUSE = 20;
 
-/** Milliseconds after which a client gives a request up. */
+/** Milliseconds after which a client gives up a request. */
 const HANG = 30_000;
 
 export interface Answer {
@@ -49,12 +49,12 @@ export interface LoadKeys {
 export class Load {
   readonly answers: Answer[] = [];
   private readonly writes: Write[] = [];
-  private readonly lanes: Promise<void>[] = [];
+  private readonly clients: Promise<void>[] = [];
   private readonly open = new Set<Promise<Answer>>();
   private isStopping = false;
 
   /**
-   * @param pets animals that are free, for one order each.
+   * @param pets available animals, for one order each.
    * @param agent one of `node:https` for an origin with TLS.
    */
   constructor(
@@ -62,24 +62,23 @@ export class Load {
     private readonly keys: LoadKeys,
     private readonly pets: Iterator<number>,
     private readonly agent = new Agent({ keepAlive: true, maxSockets: 64 }),
-    private readonly breath = BREATH,
   ) {}
 
   start({ readers = 0, writers = 0, strangers = 0 }): this {
     const reads = ['/v1/pets?limit=5', '/v1/pets/1', '/v1/store/orders?limit=5', '/v1/pets?id=1&id=2'];
-    for (let lane = 0; lane < readers; lane += 1) this.repeat(() => this.read(reads[lane % reads.length] ?? ''));
-    for (let lane = 0; lane < writers; lane += 1) this.repeat(() => this.use(this.nextWrite(lane)));
-    for (let lane = 0; lane < strangers; lane += 1) this.repeat(() => this.read('/v1/pets', this.keys.revoked));
+    for (let index = 0; index < readers; index += 1) this.repeat(() => this.read(reads[index % reads.length] ?? ''));
+    for (let index = 0; index < writers; index += 1) this.repeat(() => this.use(this.nextWrite(index)));
+    for (let index = 0; index < strangers; index += 1) this.repeat(() => this.read('/v1/pets', this.keys.revoked));
     return this;
   }
 
-  /** Waits for that many more responses. */
+  /** Waits for `count` more responses. */
   async answered(count: number, isCounted: (answer: Answer) => boolean = () => true): Promise<void> {
     const from = this.answers.length;
     await until(() => this.answers.slice(from).filter(isCounted).length >= count, { within: 150_000 });
   }
 
-  /** Waits for the responses to all requests that are sent by now. */
+  /** Waits for the responses to all requests that have been sent. */
   async settled(): Promise<void> {
     await Promise.all(this.open);
   }
@@ -87,11 +86,11 @@ export class Load {
   /** Stops, and waits for all responses. */
   async stop(): Promise<void> {
     this.isStopping = true;
-    await Promise.all(this.lanes);
+    await Promise.all(this.clients);
     this.agent.destroy();
   }
 
-  /** The responses to that many concurrent reads. */
+  /** The responses to `count` concurrent reads. */
   async burst(count: number): Promise<readonly Answer[]> {
     return Promise.all(Array.from({ length: count }, () => this.read('/v1/pets?limit=5')));
   }
@@ -127,34 +126,34 @@ export class Load {
   }
 
   private repeat(work: () => Promise<unknown>): void {
-    const lane = async () => {
+    const client = async () => {
       while (!this.isStopping) {
         await work();
-        await delay(this.breath);
+        await delay(PAUSE);
       }
     };
-    this.lanes.push(lane());
+    this.clients.push(client());
   }
 
   private async read(path: string, key: string = this.keys.key): Promise<Answer> {
     const what = key === this.keys.key ? 'read' : 'stranger';
-    return this.send('GET', path, { authorization: `Bearer ${key}` }, what);
+    return this.send(path, { method: 'GET', headers: { authorization: `Bearer ${key}` } }, what);
   }
 
   /** Every second write has an Idempotency-Key. */
-  private nextWrite(lane: number): Write {
+  private nextWrite(client: number): Write {
     const text = `write ${(writesBegun += 1)}`;
     const idempotencyKey = writesBegun % 2 === 0 ? text : undefined;
     const common = { idempotencyKey, isAcknowledged: false };
-    const pet = lane % 3 === 0 ? (this.pets.next().value as number) : undefined;
+    const pet = client % 3 === 0 ? (this.pets.next().value as number) : undefined;
     if (pet !== undefined)
       return { ...common, path: '/v1/store/orders', body: `{"petId":${pet}}`, table: 'orders', row: String(pet) };
-    return lane % 3 === 1
+    return client % 3 === 1
       ? { ...common, path: '/v1/messages', body: `{"message":"${text}"}`, table: 'messages', row: text }
       : { ...common, path: '/v1/pets', body: `{"name":"${text}","categoryId":1}`, table: 'animals', row: text };
   }
 
-  /** A write, and then the operations on what it has made: reading it, and ending an order. */
+  /** Writes, then reads what was written, and ends an order. */
   private async use(write: Write): Promise<void> {
     const answer = await this.write(write);
     if (!isSuccess(answer)) return;
@@ -169,7 +168,7 @@ export class Load {
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
     };
-    return this.send('POST', path, headers, 'write', body);
+    return this.send(path, { method: 'POST', headers }, 'write', body);
   }
 
   private async write(write: Write): Promise<Answer> {
@@ -179,13 +178,7 @@ export class Load {
     return answer;
   }
 
-  private send(
-    method: string,
-    path: string,
-    headers: Readonly<Record<string, string>>,
-    what: Answer['what'],
-    sent?: string,
-  ): Promise<Answer> {
+  private send(path: string, options: RequestOptions, what: Answer['what'], sent?: string): Promise<Answer> {
     const begin = performance.now();
     const answered = new Promise<Answer>((resolve) => {
       const finish = (status: number, body: string, retryAfter?: string) => {
@@ -193,20 +186,16 @@ export class Load {
         this.answers.push(answer);
         resolve(answer);
       };
-      const asked = request(
-        `${this.origin}${path}`,
-        { agent: this.agent, method, headers, timeout: HANG },
-        (response) => {
-          let text = '';
-          response.on('data', (chunk) => (text += String(chunk)));
-          response.on('error', () => undefined);
-          response.on('close', () => {
-            finish(response.complete ? (response.statusCode ?? 0) : 0, text, response.headers['retry-after']);
-          });
-        },
-      );
+      const asked = request(`${this.origin}${path}`, { ...options, agent: this.agent, timeout: HANG }, (response) => {
+        let text = '';
+        response.on('data', (chunk) => (text += String(chunk)));
+        response.on('error', () => undefined);
+        response.on('close', () => {
+          finish(response.complete ? (response.statusCode ?? 0) : 0, text, response.headers['retry-after']);
+        });
+      });
       asked.on('timeout', () => {
-        asked.destroy(new Error(`${method} ${path} was not answered`));
+        asked.destroy(new Error(`${options.method} ${path} was not answered`));
       });
       asked.on('error', ({ message }) => {
         finish(0, message);

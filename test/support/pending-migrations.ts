@@ -10,7 +10,7 @@ export async function revertTo(version: number, url: string): Promise<readonly s
   return pending;
 }
 
-/** The names of those that have run. */
+/** The names of the migrations that have run. */
 export async function migrationsOf(url: string): Promise<readonly string[]> {
   const rows = await ask<{ name: string }>(url, 'SELECT name FROM migrations ORDER BY timestamp');
   return rows.map(({ name }) => name);

@@ -88,7 +88,7 @@ export class PostgresServer {
     return urlOfCluster(this.folder.path, database);
   }
 
-  /** Ends it and waits until all its processes are gone; orphans of a killed one end by themselves. */
+  /** Ends it and waits until all its processes are gone. After a kill its children end by themselves. */
   private async end(signal: NodeJS.Signals): Promise<void> {
     const server = await this.server();
     const family = familyOf(server);

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The processes of our own that have the folder in their environment, by the app's name. */
+/** Our processes with the folder in their environment, by the name of their app. */
 export function servicesOf(path: string): ReadonlyMap<string, number> {
   const listed = execFileSync('ps', ['axeww', '-o', 'pid=,args='], { encoding: 'utf8' }).split('\n');
   return new Map(

@@ -57,12 +57,12 @@ export class Proxy {
     return Number(lines.find((line) => line.startsWith(`${series} `))?.slice(series.length));
   }
 
-  /** Until so many servers of a backend take requests. */
+  /** Waits until `count` servers of a backend take requests. */
   async hasServers(backend: 'api' | 'portal', count: number): Promise<void> {
     await until(async () => (await this.measure(`haproxy_backend_active_servers{proxy="${backend}"}`)) === count);
   }
 
-  /** The lines of requests. */
+  /** The log lines of requests. */
   get lines(): readonly ProxyLine[] {
     return this.log
       .split('\n')
@@ -71,7 +71,7 @@ export class Proxy {
       .map((line) => JSON.parse(line) as ProxyLine);
   }
 
-  /** The line of one request, which is written when its answer is. */
+  /** The line of one request. It is written together with the answer. */
   async lineOf(requestId: string): Promise<ProxyLine> {
     await until(() => this.log.includes(`"${requestId}"`));
     const [line, ...others] = this.lines.filter(({ request_id }) => request_id === requestId);
@@ -79,7 +79,7 @@ export class Proxy {
     return line;
   }
 
-  /** With all that it has started. */
+  /** Ends it and the processes that it has started. */
   async stop(): Promise<void> {
     this.child.kill('SIGTERM');
     await once(this.child, 'exit');

@@ -3,7 +3,7 @@ import { startService } from './faults.js';
 
 export type Replicas = Awaited<ReturnType<typeof startReplicas>>;
 
-/** Two API processes on one new database, and a client whose key no test exhausts. */
+/** Two API processes on one new database, and a client whose key has enough quota for every test. */
 export async function startReplicas() {
   const database = await createDatabase();
   const environment = { DATABASE_URL: database.url };
@@ -17,7 +17,7 @@ export async function startReplicas() {
     databaseUrl: database.url,
     /** The address of the replica whose turn it is. */
     originOf: (turn: number) => started[turn % 2]?.origin ?? '',
-    /** A key of that account that no test exhausts. */
+    /** A key of that account with enough quota for every test. */
     issueKey,
     async send(method: string, url: string, body?: object, headers?: Readonly<Record<string, string>>) {
       const init = { method, headers: { ...own, ...headers }, ...(body && { body: JSON.stringify(body) }) };

@@ -26,7 +26,7 @@ export interface Content {
   readonly status: PetStatus;
 }
 
-/** What one caller asks for. `wanted` is an If-Match: the animal must be like this. */
+/** A command of one caller. `wanted` is for If-Match: the animal must have this content. */
 export type Command =
   | { readonly kind: 'change'; readonly change: Partial<Content>; readonly wanted?: Content | undefined }
   | { readonly kind: 'withdraw'; readonly wanted?: Content | undefined }
@@ -41,7 +41,7 @@ export interface Call {
   readonly placed?: OrderId | undefined;
 }
 
-/** An answer in words: its status, and what it tells of an error, an animal or an order. */
+/** An answer as text: its status, and its error, animal or order. */
 export function inWords(
   answer: number,
   { code, name, id, status }: { code?: string; name?: string; id?: number | bigint; status?: string } = {},
@@ -54,13 +54,12 @@ export function ofExpired(ids: readonly OrderId[]): string {
   return `expired ${ids.length === 0 ? 'none' : ids.join()}`;
 }
 
-/** The animal, and those of the accounts' orders that have a greater id. */
+/** The animal and the accounts' orders, as text. Only orders with a greater id than `after`. */
 export async function stateOf(
   { animals, orders }: Ports,
   animalId: AnimalId,
   accounts: readonly AccountId[],
-  after = NONE,
-  nameOf = (id: OrderId) => id,
+  { after = NONE, nameOf = (id: OrderId) => id } = {},
 ): Promise<string> {
   const animal = await animals.findById(animalId);
   const lists = await Promise.all(accounts.map((accountId) => orders.list({ accountId, after, limit: 100 })));
@@ -68,12 +67,12 @@ export async function stateOf(
   return [animal === undefined ? 'no animal' : `${animal.name} ${animal.status}`, ...placed.sort()].join(', ');
 }
 
-/** The orders that are placed in a state. */
+/** The ids of the placed orders in a state. */
 export function placedIn(state: string): readonly OrderId[] {
   return Array.from(state.matchAll(/order (\d+) of \d placed/g), ([, id = '']) => BigInt(id) as OrderId);
 }
 
-/** Expires every order there is: for its clock, each has been placed for too long. */
+/** Expires every placed order, because its clock is ahead. */
 export function expiryOf(ports: Ports): Application['expireOrders'] {
   const now = () => later(ports.clock.now(), DEFAULT_ORDER_TTL + HOUR);
   return createApplication({ ...ports, clock: { now } }).expireOrders;
@@ -84,13 +83,13 @@ export function versionOf({ cryptography }: Ports, id: AnimalId, content: Conten
   return animalVersion({ ...content, id, categoryId: CATEGORY }, (text) => cryptography.sha256(text));
 }
 
-/** What the processes promise: the domain's own use cases, in memory, one after another. */
+/** The model of what the processes promise: the domain's use cases in memory, one after another. */
 export class SerialModel {
   private readonly ports = inMemoryPorts();
   private readonly application = createApplication(this.ports);
   private readonly expireOrders = expiryOf(this.ports);
   private readonly accounts: AccountId[] = [];
-  /** The model's orders, by the ids that they have in the processes. */
+  /** The model's orders, by their ids in the processes. */
   private readonly orders = new Map<OrderId, OrderId>();
 
   private constructor(private readonly animalId: AnimalId) {}
@@ -105,7 +104,7 @@ export class SerialModel {
     return model;
   }
 
-  /** Whether the command is answered as it was. An expiry may skip an order that others have locked: the next gets it. */
+  /** Whether the model gives the same answer. An expiry may skip locked orders, which the next one finds. */
   async agreesWith({ command, placed, answer }: Call): Promise<boolean> {
     if (answer === ofExpired([])) return true;
     const own = await this.run(command, placed).catch((error: unknown) => {
@@ -116,7 +115,7 @@ export class SerialModel {
   }
 
   state(): Promise<string> {
-    return stateOf(this.ports, this.animalId, this.accounts, NONE, (id) => this.nameOf(id));
+    return stateOf(this.ports, this.animalId, this.accounts, { nameOf: (id) => this.nameOf(id) });
   }
 
   private async run(command: Command, placed = NONE): Promise<string> {
@@ -151,7 +150,7 @@ export class SerialModel {
   }
 }
 
-/** An order in which the calls, one after another, are answered as they were and leave that state; undefined if none is. */
+/** An order of the calls in which the model gives the same answers and ends in that state. Undefined if there is none. */
 export async function serialOrderOf(
   begin: () => Promise<SerialModel>,
   calls: readonly Call[],

@@ -55,15 +55,15 @@ export function useStartedServices() {
     },
     track,
     startApi,
-    /** Everything in a process group of its own, as a terminal does it. */
+    /** Runs everything in a process group of its own, as a terminal does. */
     async startAll() {
       const launcher = track(new Running(START, [], { DATA_DIR: path(), ...ANY_PORTS }, { detached: true }));
       const [, health = ''] = await launcher.prints(WORKER_READY);
       return { launcher, health, services: servicesOf(path()) };
     },
     /**
-     * Makes the test's data folder one on which the API has served before. It is copied, because PostgreSQL needs seconds
-     * to make one.
+     * Gives the test a data folder that an API has already used. It is a copy, because PostgreSQL needs seconds to create
+     * one.
      *
      * @returns the demo key.
      */

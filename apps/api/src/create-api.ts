@@ -32,7 +32,7 @@ export { ApiMetrics };
 export interface ApiOptions {
   readonly application: ApiApplication;
   readonly clock: Clock;
-  /** Whether the API can serve requests; the readiness probe of an orchestrator uses it. */
+  /** Whether the API can serve requests, for an orchestrator's readiness probe. */
   readonly isReady: () => Promise<boolean>;
   /** Aborted when the API must stop. From then on every response closes its connection. */
   readonly ending?: AbortSignal | undefined;
@@ -76,7 +76,7 @@ export async function createApi({
   const recorder = new RequestRecorder(application.recordRequest);
   const adapter = new FastifyAdapter({
     rewriteUrl: (request: { url?: string | undefined }) => routableUrl(request.url ?? ''),
-    // The operation validates the parameter's length. The URL as a whole is bounded.
+    // Each operation validates its parameters itself, and the length of the URL is limited.
     routerOptions: { maxParamLength: 16_384 },
     genReqId: requestId,
     trustProxy: trustProxy === undefined ? false : [...trustProxy],
@@ -92,7 +92,7 @@ export async function createApi({
   if (tracing) traceRequests(fastify, tracing);
   observeRequests(fastify, observers);
   addRequestHooks(fastify, { refusals, recorder, isEnding: () => ending?.aborted === true });
-  // After these hooks: they replace the response to a request that turns out not to be HTTP.
+  // After these hooks, whose onSend replaces the response if the request's body turns out not to be HTTP.
   answerConditionally(fastify);
   fastify.addHook('onRoute', ({ url, method }) => {
     if (url.startsWith('/v1/')) routes.add(url, [method].flat());

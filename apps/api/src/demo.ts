@@ -30,7 +30,7 @@ export async function seedCatalogue({
   for (const animal of DEMO_ANIMALS) await addAnimal.execute(animal);
 }
 
-/** The demo account's key. It is created once and stored next to the data; only its owner can read the file. */
+/** The demo account's key. It is created once and stored beside the data, in a file that only this user can read. */
 export async function demoKey(application: ApiApplication, dataDirectory: string): Promise<string> {
   const file = join(dataDirectory, 'demo-api-key');
   const kept = (await readSecretFile(file))?.trim();

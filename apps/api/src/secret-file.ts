@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { constants, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** The text of a file that only this user can read and write. Undefined if there is no such file. */
+/** The text of a file that only this user can read and write. Undefined if there is no such file, or others can. */
 export async function readSecretFile(file: string): Promise<string | undefined> {
   const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
     () => undefined,
@@ -19,7 +19,7 @@ export async function readSecretFile(file: string): Promise<string | undefined> 
 }
 
 /**
- * Writes the file completely or not at all, whatever was in its place.
+ * Writes the file completely or not at all, and replaces what was there.
  *
  * @throws Error that names the file.
  */

@@ -71,7 +71,7 @@ describe('argon2', () => {
     const hash = await hasher.hash(PASSWORD);
     const times = { there: Infinity, missing: Infinity };
     const ratio = () => times.missing / times.there;
-    // Other work on the machine only adds time, so the shortest of many rounds counts.
+    // Other work on the machine only adds time, so the shortest of many rounds is compared.
     for (let round = 0; round < 80 && (round < 8 || ratio() < 0.5 || ratio() > 2); round += 1) {
       for (const [name, against] of [['there', hash] as const, ['missing', undefined] as const]) {
         const start = performance.now();
@@ -99,7 +99,7 @@ describe('the cache of keys', () => {
   let cache: KeyCache;
 
   beforeEach(() => {
-    // The time limit of the database doesn't pass, however slow the machine is.
+    // No time passes for the time limit of the database, however slow the machine is.
     jest.useFakeTimers({ doNotFake: ['setImmediate'] });
     [time, takes, isAway, queries, stored] = [5_000, 0, false, [], new Map<string, AccountKey>()];
     cache = new KeyCache(findAll, { now: () => time });
@@ -110,7 +110,7 @@ describe('the cache of keys', () => {
 
   async function findAll(asked: readonly string[]): Promise<readonly (AccountKey | undefined)[]> {
     queries.push(asked.length);
-    // The answer is the state when the query arrived, however late it is returned.
+    // The answer is the state at the arrival of the query, however late it is returned.
     const found = asked.map((hash) => stored.get(hash));
     await new Promise(setImmediate);
     time += takes;

@@ -179,7 +179,7 @@ describe('reads of animals', () => {
       await locker.query('BEGIN; LOCK TABLE animals IN ACCESS EXCLUSIVE MODE');
       const late = what === 'read' ? animals.findById(id) : animals.add(newAnimal({ name: 'Late', categoryId: 1n }));
       await expect(late).rejects.toMatchObject({ code: 'service_unavailable' });
-      // The server also ends the statement before there is room for it.
+      // The server ends the statement too, before another one gets its connection.
       await until(async () => !(await backends()).some((pid) => before.includes(pid)));
       await locker.end();
       expect(await animals.list({ limit: 10 })).toMatchObject([{ id }]);
@@ -191,7 +191,7 @@ describe('reads of animals', () => {
     const shared = new CoalescingAnimalRepository(new TypeOrmAnimalRepository(dataSource));
     const other = new pg.Client(database.url);
     await other.connect();
-    // Many at once, so that they share a read.
+    // Many at once, so that they share a query.
     const list = async () => {
       const pages = await Promise.all(Array.from({ length: 8 }, () => shared.list({ limit: 100 })));
       for (const page of pages) expect(page).toEqual(pages[0]);
@@ -218,7 +218,7 @@ describe('reads of animals', () => {
     const shared = new CoalescingAnimalRepository(new TypeOrmAnimalRepository(dataSource));
     const list = async () => (await Promise.all(Array.from({ length: 4 }, () => shared.list({ limit: 100 })))).at(-1);
     let page = await list();
-    // The end of any transaction on the server has the page read again, and other suites have some.
+    // Any transaction that ends on the server makes the page be read again, and other suites run transactions.
     await until(async () => {
       const former = page;
       page = await list();

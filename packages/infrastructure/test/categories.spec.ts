@@ -24,7 +24,7 @@ it('finds an unused id in few tries, however many in a row are used', async () =
   const statements = await statementsDuring(async () => {
     expect((await addCategory.execute({ name: 'Cats' })).id).toBeGreaterThan(BigInt(used));
   });
-  // Twice as many as doublings: a try beyond the used ones succeeds with a chance of more than a half.
+  // Twice the number of doublings, because a try in a wide enough range succeeds more often than not.
   expect(statements.length).toBeLessThan(60);
   await dataSource.destroy();
   await close();

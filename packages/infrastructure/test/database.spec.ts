@@ -10,22 +10,23 @@ import { Batch } from '../src/database/batch.js';
 import { openDataSource } from '../src/database/data-source.js';
 import { entitySchemas } from '../src/entity-schemas.js';
 import { retryRead } from '../src/database/database-errors.js';
+import type { DelayedWork } from '../src/database/delayed-work.js';
 import { deletePortions } from '../src/database/delete-portions.js';
 import { migrate } from '../src/database/migrate.js';
 import { poolOf } from '../src/database/pipelining-pool.js';
 import { QUERY_TIMEOUT } from '../src/database/query-timeouts.js';
 import { inTransaction } from '../src/database/transactions.js';
-import { portionsOf, WriteBehind } from '../src/database/write-behind.js';
+import { portionsOf, writeBehind } from '../src/database/write-behind.js';
 import { type DependencyChange, DependencyMonitor } from '../src/kernel/dependency-monitor.js';
 import { openInfrastructure } from '../src/open-infrastructure.js';
 import { type Database, openDatabase } from './databases.js';
 
-/** A batch that runs one item like many. */
+/** A batch that runs a single item with the same function as many. */
 function batchOf<Result>(run: (items: readonly number[]) => Promise<readonly Result[]>, most?: number) {
   return new Batch<number, Result>(async (item) => (await run([item]))[0] as Result, run, most);
 }
 
-/** A batch whose runs end when the test ends them. */
+/** A batch whose runs are ended by the test. */
 function controlled(most?: number) {
   const runs: { readonly items: readonly number[]; end(failure?: Error): void }[] = [];
   const run = (items: readonly number[]) =>
@@ -159,7 +160,7 @@ describe('a batch', () => {
   it('answers an item that becomes overdue while the next run is being prepared', async () => {
     const { batch, runs } = controlled();
     const answers = [0, 1, 2, 3].map((item) => batch.add(item));
-    // Each reading of the clock is a millisecond later.
+    // Each call of the clock returns a millisecond more.
     let time = performance.now() + QUERY_TIMEOUT - 3.5;
     const now = jest.spyOn(performance, 'now').mockImplementation(() => (time += 1));
     runs[0]?.end();
@@ -200,30 +201,30 @@ describe('a write behind', () => {
   let events: string[];
   /** How many writes succeed. */
   let succeeding: number;
-  /** Of each write, in milliseconds. */
+  /** Milliseconds that each write takes. */
   let duration: number;
   /** How many writes have begun. */
   let begun: number;
-  let writeBehind: WriteBehind<readonly number[]>;
+  let writes: DelayedWork;
 
   beforeEach(() => {
     jest.useFakeTimers();
     [waiting, written, events, succeeding, duration, begun] = [[], [], [], Infinity, 0, 0];
-    writeBehind = new WriteBehind(
-      {
-        name: 'Numbers',
-        delay: 1_000,
-        take: () => portionsOf(waiting.splice(0), 2),
-        write: async (portion) => {
-          begun += 1;
-          if (begun > succeeding) throw new Error('away');
-          if (duration > 0) await delay(duration);
-          written.push(portion);
-        },
-        keep: (portion) => waiting.push(...portion),
-      },
-      (event) => events.push(event),
-    );
+    writes = writeBehind({
+      name: 'Numbers',
+      delay: 1_000,
+      take: () =>
+        portionsOf(waiting.splice(0), 2).map((portion) => ({
+          write: async () => {
+            begun += 1;
+            if (begun > succeeding) throw new Error('away');
+            if (duration > 0) await delay(duration);
+            written.push(portion);
+          },
+          restore: () => waiting.push(...portion),
+        })),
+      onEvent: (event) => events.push(event),
+    });
   });
   afterEach(() => {
     jest.useRealTimers();
@@ -231,7 +232,7 @@ describe('a write behind', () => {
 
   const add = (...numbers: number[]) => {
     waiting.push(...numbers);
-    writeBehind.soon();
+    writes.soon();
   };
   const delay = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
   const pass = (milliseconds: number) => jest.advanceTimersByTimeAsync(milliseconds);
@@ -246,7 +247,7 @@ describe('a write behind', () => {
     expect(written).toEqual([]);
     await pass(60_000);
     expect(written).toEqual([[1, 2], [3]]);
-    await writeBehind.flush();
+    await writes.now();
     expect(written).toHaveLength(2);
     expect(events).toEqual([]);
   });
@@ -283,7 +284,7 @@ describe('a write behind', () => {
 
   it('closing writes the rest, and nothing later', async () => {
     add(1);
-    await writeBehind.close();
+    await writes.close();
     expect(written).toEqual([[1]]);
     add(2);
     await pass(5_000);
@@ -297,7 +298,7 @@ describe('a write behind', () => {
     succeeding = 0;
     add(1);
     await pass(before);
-    await writeBehind.close();
+    await writes.close();
     expect(events).toEqual(logged);
     expect(jest.getTimerCount()).toBe(0);
   });
@@ -570,7 +571,7 @@ describe('an address that is moved', () => {
     address.leadTo(next.url);
     const retired = jest.spyOn(poolOf(opened.dataSource), 'retire');
     expect(await succeeds(() => write(opened))).toBe(false);
-    // By itself an unused connection would leave, too, only later.
+    // An unused connection would also end by itself, but later.
     expect(retired).toHaveBeenCalled();
     await until(async () => (await leftBehind()).length === 0);
     expect((await writes()).every(({ status }) => status === 'fulfilled')).toBe(true);

@@ -25,7 +25,7 @@ export interface Surroundings {
   readonly sender: InMemoryMessageSender;
   readonly mailer: InMemoryAccountMailSender;
   readonly hasher: PredictablePasswordHasher;
-  /** Gives the account more keys that are over than a statement may read. */
+  /** Gives the account more ended keys than a statement may read. */
   readonly crowd: (accountId: AccountId, name: string) => Promise<unknown>;
 }
 

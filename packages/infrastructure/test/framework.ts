@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { TestFramework } from '@adoption-store/domain/testing';
 import { until } from '@adoption-store/test-support';
 
-/** Jest, as the suites of the ports take it. */
+/** Jest, in the form that the suites of the ports need. */
 export const framework: TestFramework = {
   describe,
   it,

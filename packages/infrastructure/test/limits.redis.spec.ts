@@ -42,7 +42,7 @@ import {
   noon,
   openOnDatabase,
   TIMEOUT,
-} from './request-counters.js';
+} from './limits.counters.js';
 
 const openRedis = redisFor('request counters on Redis');
 if (openRedis !== undefined) {
@@ -256,7 +256,7 @@ const openServer = redisServerFor('what happens when Redis is lost');
     const becomes = async (counter: RedisRequestCounter, isReady: boolean) => {
       while (counter.isReady !== isReady) await nextTurn();
     };
-    /** The counter's connection, as Redis numbers it. */
+    /** The id that Redis gave the counter's connection. */
     const connection = async () => {
       const clients = await askRedis(redis.url, 'CLIENT LIST');
       return /id=(\d+) .*name=adoption-store/.exec(clients)?.[1];
@@ -266,7 +266,7 @@ const openServer = redisServerFor('what happens when Redis is lost');
       const statistics = await askRedis(redis.url, 'INFO commandstats');
       return Number(/cmdstat_evalsha:calls=(\d+)/.exec(statistics)?.[1]);
     };
-    /** A server in Redis' place that accepts connections and never answers. */
+    /** A server on Redis' port that accepts connections and never answers. */
     async function openSilent(): Promise<readonly Socket[]> {
       const sockets: Socket[] = [];
       const server = createServer((socket) => sockets.push(socket.on('error', () => undefined).resume()));
@@ -342,14 +342,14 @@ const openServer = redisServerFor('what happens when Redis is lost');
 
 const keyOf = ({ accountId }: KeyRequester) => `quota:account:${accountId}`;
 
-/** A change of the state that an instance reports. */
+/** A loss or a return of Redis that an instance reports. */
 interface Change {
   readonly isShared: boolean;
-  /** The requests that it had decided alone by then. */
+  /** The number of requests that it had decided alone by then. */
   readonly alone: number;
 }
 
-/** An instance's request counter, and what it says of itself. */
+/** An instance's request counter, and what it has reported. */
 interface Instance extends CreatedRequestCounter {
   readonly history: readonly Change[];
   readonly isShared: () => boolean;
@@ -365,7 +365,7 @@ async function openInstance({ dataSource }: Database, redis: RedisAddress): Prom
     redisTimeout: 2_000,
     redisTolerance: ANY_CLOCK,
     dataSource,
-    // No ban: each refusal is one of the limit.
+    // No bans, so that every refusal is one by the limit.
     policy: { ...DEFAULT_BAN_POLICY, refusals: 1_000_000 },
     onEvent: () => undefined,
     onRedisState: (failure) => {
@@ -535,7 +535,7 @@ if (openCluster !== undefined) {
     expect(sum(above)).toBeLessThanOrEqual(sum(instances.map(({ fallbacks }) => fallbacks())) + lost);
     expect(sum(admitted.values())).toBeGreaterThanOrEqual(ACCOUNTS * most.perDay);
     for (const { history, fallbacks } of instances) {
-      // A busy machine may answer too late later.
+      // Later a busy machine may answer too late.
       expect(history.slice(0, 3).map(({ isShared }) => isShared)).toEqual([true, false, true]);
       // While an instance says that limits are shared, it decides nothing alone.
       for (const [index, { isShared, alone }] of history.entries())

@@ -39,7 +39,7 @@ import {
   noon,
   openOnDatabase,
   storedRequester,
-} from './request-counters.js';
+} from './limits.counters.js';
 
 counterSuites('in this process, kept in PostgreSQL', (policy) => openOnDatabase(policy));
 
@@ -146,7 +146,7 @@ describe('a request counter in this process', () => {
     await expect(send(counter, 1, noon)).rejects.toMatchObject({ code: 'service_unavailable' });
     await send(before.counter, 2, noon);
     await before.store.flush();
-    // Newer than the one that could not be stored.
+    // Newer than the count that could not be stored.
     await send(before.counter, 1, noon);
     await before.store.flush();
     expect(events).toEqual([expect.stringContaining("Request counts can't be saved")]);
@@ -185,7 +185,7 @@ describe('a request counter in this process', () => {
     const { counter } = start();
     for (let day = 0; day < 5; day++) {
       const now = later(noon, day * DAY);
-      // Others make it forget requesters that were not counted for long.
+      // Other requesters make it forget those that were not counted for long.
       await counter.count({ requester: newRequester(), limits: free, now });
       await counter.count({ requester, limits: free, now });
     }
@@ -198,13 +198,13 @@ describe('a request counter in this process', () => {
     const now = instant(Date.now());
     const usage = { dayStart: startOf(DAY, now), dayUsed: 7, minuteStart: startOf(MINUTE, now), minuteUsed: 3 };
     const ban = (bannedAt: Instant) => ({ ...NO_REFUSALS, bannedAt, bannedUntil: later(bannedAt, HOUR) });
-    /** Each write is that of another instance. */
+    /** Each write comes from another instance. */
     const write = async (changes: object, refusals = NO_REFUSALS) => {
       const { store } = start();
       store.store(requester, { usage: { ...NO_USAGE, ...changes }, refusals });
       await store.close();
     };
-    /** Rows of an earlier version, which stored what lay ahead. */
+    /** Rows of an earlier version, which stored times in the future. */
     const writeAhead = async (ahead: number) => {
       const [from, until] = [later(now, ahead), later(now, ahead + HOUR)].map((time) => new Date(time));
       const { dataSource } = database;
@@ -276,7 +276,7 @@ describe('a request counter in this process', () => {
          INSERT INTO api_keys (account_id, hash, ending, created_at)
          SELECT id, lpad(to_hex(id), 64, '0'), 'wxyz', now() FROM opened ORDER BY random() RETURNING account_id, id`,
       );
-      // As autovacuum would: these connections have plans for tables of a few rows.
+      // As autovacuum would do, because these connections have plans for tables of a few rows.
       await ask(database.url, 'ANALYZE accounts, api_keys');
       const transactions = jest.spyOn(database.dataSource, 'transaction');
       const { store } = start();
@@ -351,7 +351,7 @@ describe('a request counter in this process', () => {
     });
   });
 
-  /** Lets what was sent to the database be done. */
+  /** Waits until the database has done what was sent to it. */
   async function inDatabase(): Promise<void> {
     await database.dataSource.query('SELECT');
     await new Promise((resolve) => setImmediate(resolve));
@@ -385,7 +385,7 @@ describe('the fallback', () => {
   const answerIn = <Answer>(asked: Asked<Answer>[]) =>
     new Promise<Answer>((resolve, reject) => asked.push({ resolve, reject }));
 
-  /** A Redis whose answers the test gives. */
+  /** A Redis whose answers the test sets. */
   class AnsweredByHand {
     isReady = true;
     connectionError: Error | undefined;

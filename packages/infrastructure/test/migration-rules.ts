@@ -55,7 +55,7 @@ const RULES: readonly Rule[] = [
 
 const GIVES_UP_EARLY = /^SET LOCAL lock_timeout = '\d{1,3}ms'$/i;
 
-/** The rules that a migration breaks. It runs while the version before serves, so it may block nobody for long. */
+/** The rules that a migration breaks. It runs while the previous version serves, so it may block nobody for long. */
 export function problemsOf({ statements, isTransaction }: Migrated): readonly string[] {
   const plain = statements.map((statement) => statement.replace(/--.*$/gm, '').replace(/\s+/g, ' ').trim());
   const created = new Set(plain.flatMap((text) => /^CREATE TABLE (?:IF NOT EXISTS )?(\w+)/i.exec(text)?.[1] ?? []));

@@ -23,7 +23,7 @@ import { TypeOrmAnimalRepository } from '../src/animals/typeorm-animal-repositor
 import { TypeOrmOrderRepository } from '../src/orders/typeorm-order-repository.js';
 import { type Database, openDatabase, openPostgres } from './databases.js';
 import { framework } from './framework.js';
-import { nextTurn } from './request-counters.js';
+import { nextTurn } from './limits.counters.js';
 
 orderRepositorySuite(framework, 'PostgreSQL', openPostgres);
 

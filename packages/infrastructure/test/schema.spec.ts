@@ -21,7 +21,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import pg from 'pg';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { migrate, MIGRATION_LOCK, revertMigrations } from '../src/database/migrate.js';
-import { migrations } from '../src/database/migrations/index.js';
+import * as migrations from '../src/database/migrations/index.js';
 import { openInfrastructure } from '../src/open-infrastructure.js';
 import { openDatabase } from './databases.js';
 import { everyUseCase } from './every-use-case.js';
@@ -90,7 +90,7 @@ describe('migrations', () => {
       await other.query('BEGIN; LOCK TABLE messages IN ACCESS SHARE MODE');
       const events: string[] = [];
       const migrating = migrate({ connectionString: database.url }, (message) => events.push(message));
-      // Each read ends, though the lock that the migration wants isn't free until then.
+      // Each read ends, although the lock for which the migration waits isn't free yet.
       while (events.length === 0) await query('SELECT FROM messages');
       expect(events[0]).toBe('A migration waits for a table that another transaction uses, perhaps a backup (try 1).');
       await other.query('COMMIT');
@@ -134,7 +134,7 @@ describe('the rules of migrations', () => {
     return statements;
   }
 
-  const newer = migrations.filter(({ name }) => Number(name.slice(-13)) > LAST_WITHOUT_RULES);
+  const newer = Object.values(migrations).filter(({ name }) => Number(name.slice(-13)) > LAST_WITHOUT_RULES);
 
   it('no migration blocks others for long', async () => {
     for (const Migration of newer) {
@@ -176,7 +176,7 @@ describe('the rules of migrations', () => {
 it('the entities are what the migrations have made: TypeORM finds no difference', async () => {
   const { dataSource, close } = await openDatabase();
   expect(dataSource.entityMetadatas).toHaveLength(7);
-  // As of `typeorm schema:log`: the statements that would change the database into the entities' schema.
+  // As `typeorm schema:log` does: the statements that would turn the database's schema into that of the entities.
   const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
   expect(upQueries).toEqual([]);
   await close();

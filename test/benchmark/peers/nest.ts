@@ -1,7 +1,7 @@
 /**
- * The least that a Nest server of this kind does for a request, inside its frameworks: a bearer guard, the throttler's
- * guard by plan, a scopes guard, class-validator, class-transformer, and concurrent requests that share a query. It has
- * no int64s, pages, ETags, idempotency or metrics. Its tables are in schema.sql. It is compiled at its start.
+ * The minimum that a Nest server of this kind does for a request: a bearer guard, the throttler's guard with plans, a
+ * scopes guard, class-validator, class-transformer, and concurrent requests that share a query. It has no int64s, pages,
+ * ETags, idempotency or metrics. Its tables are in schema.sql. It is compiled at its start.
  */
 import 'reflect-metadata';
 import { createHash } from 'node:crypto';
@@ -96,7 +96,7 @@ const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 const textOf = ({ id, name, categoryId, status }: Pet) =>
   `{"id":${id},"name":${JSON.stringify(name)},"categoryId":${categoryId},"status":"${status}"}`;
 
-/** Runs one query at a time; callers that wait share the next one, which starts after they came. */
+/** Runs one query at a time. Callers that arrive meanwhile share the next one. */
 function batching<Item, Result>(run: (items: Item[]) => Promise<Result[]>): (item: Item) => Promise<Result> {
   let waiting: { item: Item; resolve: (result: Result) => void; reject: (error: unknown) => void }[] = [];
   let isBusy = false;

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { operationOf } from '../http/operation.js';
 import { UnknownRoutesController } from '../http/unknown-routes.controller.js';
 
-/** Requires the scope of the operation, of the key and of its account. A request that has it uses the operation. */
+/** Requires that the key and its account have the operation's scope. Then it sets `request.operation`. */
 @Injectable()
 export class ScopesGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {

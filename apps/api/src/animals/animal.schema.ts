@@ -38,7 +38,7 @@ const animal = {
   status: openSet(PET_STATUSES, 'The progress of the adoption.'),
 } satisfies Record<keyof Animal, Described>;
 
-/** `PetStatus` is for requests: a response may have a status that is added later. */
+/** `PetStatus` is only for requests. A response may have a status that is added later. */
 export const animalSchemas = new ResourceSchemas({
   Pet: object('An animal.', animal, LUNA),
   NewPet: {
@@ -87,7 +87,7 @@ export class AnimalPatchBody implements Given<AnimalChangeInput> {
 const write = animalSchemas.serialiser('Pet');
 const writeAll = animalSchemas.listSerialiser('Pet');
 
-/** The JSON text of each page, so that requests that share a page also share its text. */
+/** The JSON of pages, so that requests that share a page also share its JSON. */
 const textOfPage = new WeakMap<readonly Animal[], Buffer>();
 
 /** The JSON of an animal: a Pet. */
@@ -101,7 +101,7 @@ export function presentAnimals(page: readonly Animal[]): Buffer {
   return text;
 }
 
-/** The entity tag of a Pet. It is made of the animal's version, which the database knows too. */
+/** The entity tag of a Pet: its version. */
 export function animalTag(animal: Animal): string {
   return entityTag(animalVersion(animal, sha256));
 }

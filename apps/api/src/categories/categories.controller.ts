@@ -115,7 +115,7 @@ export class CategoriesController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    // With any If-Match, also `*`, there must be a category.
+    // Any If-Match, also `*`, requires that the category exists.
     const there = request.headers['if-match'] === undefined ? undefined : (wanted ?? 'any');
     const versions = isOnlyIfNone(request) ? 'none' : there;
     const { category, isNew } = await this.nameCategory.execute({ id, name, versions });

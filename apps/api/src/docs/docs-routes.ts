@@ -56,8 +56,8 @@ export function serveDocs(fastify: FastifyInstance, { operations, publicUrl, por
 }
 
 /**
- * The address of an API that only this machine reaches. Not the Host header: clients and proxies keep the file, and would
- * give one caller's address to the others.
+ * The API's address if only this machine can reach it. The Host header isn't used: a cache would give one caller's
+ * address to others.
  */
 function localUrl(fastify: FastifyInstance): string | undefined {
   const addresses = fastify.addresses().filter((each) => typeof each === 'object');

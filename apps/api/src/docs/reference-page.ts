@@ -2,7 +2,7 @@ import { type QuickStart, readQuickStarts } from '@adoption-store/web';
 
 /**
  * The page at `/docs`. Its heading and the field for the key are in the HTML, so that people see them before the scripts
- * have arrived.
+ * are loaded.
  *
  * @param portalUrl the portal's address, where people get keys. Undefined if it is not known.
  */

@@ -3,12 +3,12 @@ import { NO_ROUTE, type Observe, type RequestObserver, type SocketAnswer } from 
 import { loggedId } from './request-id.js';
 import { traceOf } from './traces.js';
 
-// Probes repeat these every few seconds, so only failures are logged.
+// Probes call these every few seconds, so only failures are logged.
 const HEALTH = ['/livez', '/readyz'];
 
 /**
- * Logs one line per request. The line is built by hand, at a tenth of the cost of a child logger per request. Nothing
- * needs escaping: ids, methods and routes have restricted alphabets.
+ * Logs one line for each request. The line is built by hand, which costs a tenth of a child logger. Ids, methods and
+ * routes contain no character that JSON would escape.
  */
 export class AccessLog implements RequestObserver {
   constructor(private readonly log: Log) {}

@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { HttpRefusal } from './error-codes.js';
 import { takes } from './operation.js';
 
-/** Requests that share a page also share its tag. */
+/** The tags of pages, so that requests that share a page also share its tag. */
 const tagOfPage = new WeakMap<Buffer, string>();
 
 export function sha256(text: string): string {
@@ -18,8 +18,8 @@ export function entityTag(version: string): string {
 }
 
 /**
- * Adds an `ETag` to every 200 of a GET: that of its handler, or one of the body. If the request has it already
- * (`If-None-Match`, RFC 9110 §13.1.2), the response is 304 without a body.
+ * Adds an `ETag` to every 200 of a GET, unless its handler has set one: the hash of the body. If the client already has
+ * that version (`If-None-Match`, RFC 9110 §13.1.2), the response is 304 without a body.
  */
 export function answerConditionally(fastify: FastifyInstance): void {
   fastify.addHook('onSend', (request, reply, payload: unknown, done) => {
@@ -34,7 +34,7 @@ export function answerConditionally(fastify: FastifyInstance): void {
       done(null, payload);
       return;
     }
-    // Content-Type stays. Removing a header takes longer than sending it, and then a 304 is no faster than a 200.
+    // Content-Type stays: removing a header takes longer than sending it, and would make a 304 no faster than a 200.
     reply.code(304);
     // Fastify drops the body of a HEAD response itself, and needs it for the Content-Length.
     done(null, request.method === 'HEAD' ? payload : null);
@@ -42,16 +42,16 @@ export function answerConditionally(fastify: FastifyInstance): void {
 }
 
 /**
- * Adds the tag of a page. The tag changes also when a next page appears or disappears, because a client with the old
- * response would miss it.
+ * Adds the tag of a page. It also depends on whether there is a next page: otherwise a client with the old response
+ * would not notice a new page.
  */
 export function tagPage(reply: FastifyReply, body: string | Buffer, next: bigint | undefined): void {
   reply.header('etag', tagOf(body, next));
 }
 
 /**
- * Injects the versions that `If-Match` names, of which the resource must have one (RFC 9110 §13.1.1). Undefined if any
- * will do.
+ * Injects the versions in `If-Match`. The resource must be in one of them (RFC 9110 §13.1.1). Undefined if any version is
+ * allowed.
  */
 export function IfMatch(): ParameterDecorator {
   return takes({ hasIfMatch: true }, versionsOf());
@@ -64,7 +64,7 @@ const versionsOf = createParamDecorator((_data: unknown, context: ExecutionConte
 /**
  * Whether a PUT must not replace anything: `If-None-Match: *` (RFC 9110 §13.1.2).
  *
- * @throws HttpRefusal for entity tags, and together with If-Match: neither is of use with a PUT.
+ * @throws HttpRefusal for entity tags, and for If-Match in the same request: neither makes sense with a PUT.
  */
 export function isOnlyIfNone({ headers }: FastifyRequest): boolean {
   const header = headers['if-none-match'];

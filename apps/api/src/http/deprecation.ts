@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiContext } from './api-context.js';
 import { HttpRefusal } from './error-codes.js';
 
-/** What an operation that will be removed tells its callers. */
+/** Tells callers that an operation will be removed. */
 export class DeprecationNotice {
   /** RFC 9745 §2.1 and RFC 8594 §3. */
   readonly headers: Readonly<Record<'deprecation' | 'sunset', string>>;
@@ -25,7 +25,7 @@ export class DeprecationNotice {
     }
   }
 
-  /** The path of the replacement, for the same ids. Without a query if one of them isn't an id. */
+  /** The path of the replacement with the request's ids. Without its query if a parameter isn't a valid id. */
   private successor(parameters: Readonly<Record<string, string>>): string {
     const { replacement } = this.deprecation;
     const path = replacement.slice(replacement.indexOf('/'));

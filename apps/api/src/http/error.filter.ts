@@ -44,8 +44,8 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   /**
-   * An error that occurred before the guards counts against the sender's address; over the limit it becomes a 429.
-   * Errors of the server don't count.
+   * Counts an error before the guards against the sender's address. Over the limit the response is 429 instead. An error
+   * of the server isn't counted.
    */
   private async judgeAddress(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     const isOurs = !isRefusal(error) || errorStatuses[error.code] >= 500;

@@ -21,7 +21,7 @@ export function checkFraming({ raw, originalUrl }: FastifyRequest): HttpRefusal 
   if (originalUrl.includes('#')) return fragmentRefusal();
   if (raw.httpVersionMajor !== 1) return new HttpRefusal('bad_request', 'the HTTP version must be 1.1 or 1.0');
   const { host, expect, 'transfer-encoding': coding } = raw.headers;
-  // Only Node 20's parser accepts it. A proxy may see another end of the request (RFC 9112 §11.2).
+  // Only Node 20's parser accepts it. A proxy may find another end of the request (RFC 9112 §11.2).
   if (coding === '') {
     return new HttpRefusal('bad_request', 'the Transfer-Encoding header must not be empty', { connection: 'close' });
   }
@@ -39,10 +39,10 @@ export function checkFraming({ raw, originalUrl }: FastifyRequest): HttpRefusal 
   return undefined;
 }
 
-/** Routes every method that Node can parse, so that unknown ones reach the guards too. CONNECT has no path. */
+/** Routes every method that Node can parse, so that the guards also run for unknown ones. CONNECT has no path. */
 export function routeEveryMethod(fastify: FastifyInstance): void {
   for (const method of METHODS.filter((each) => each !== 'CONNECT')) {
-    // "No body" means that Fastify doesn't read it: JsonBody reads it after the guards.
+    // With `hasBody: false` Fastify doesn't read the body. JsonBody reads it after the guards.
     fastify.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   }
 }

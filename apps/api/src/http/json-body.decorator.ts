@@ -30,7 +30,7 @@ export function JsonBody<Body extends object>(
   return takes({ body: { type, mediaTypes } }, requestOf(pipe));
 }
 
-/** Refuses a request whose body isn't declared as one that the operation takes. */
+/** Refuses a request whose Content-Type or Content-Encoding the operation doesn't accept. */
 export function requireMediaType({ body }: DefinedOperation, { headers }: IncomingMessage): void {
   if (body === undefined) return;
   const { mediaTypes } = body;

@@ -23,7 +23,7 @@ export function limitMessage(outcome: Exceeded, seconds: number): string {
   return `${MESSAGES[outcome]}; try again in ${seconds} s`;
 }
 
-/** What a verdict means for the response. */
+/** The consequences of a verdict for the response. */
 export interface Judgement {
   /** `X-RateLimit-*`, and the headers of draft-ietf-httpapi-ratelimit-headers from the same decision. */
   readonly headers: Readonly<Record<string, string>>;

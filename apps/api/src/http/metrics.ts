@@ -6,12 +6,12 @@ import { NO_ROUTE, type Observe, type RequestObserver, type SocketAnswer } from 
 
 const DURATIONS = 'http_server_request_duration_seconds';
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-// The methods of OpenTelemetry's conventions. Clients can send any other method, which would create a new series each.
+// The methods in OpenTelemetry's conventions. Others are counted together, because each would create a series of its own.
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);
 const OTHER = '_OTHER';
-/** Responses to requests that did not use the operation: no valid key, no scope, no quota. */
+/** Statuses of requests that did not use the operation, for lack of a valid key, its scope or quota. */
 const NOT_ADMITTED = new Set([401, 403, 429]);
-/** The plan shown for an address without a valid key. */
+/** The label for requests without a valid key, which have no plan. */
 const NO_PLAN = 'none';
 
 /** The API's metrics for Prometheus. */
@@ -75,7 +75,7 @@ export class ApiMetrics implements RequestObserver {
     if (counts !== undefined) counts[outcome] += 1;
   }
 
-  /** Summed up from the durations when Prometheus asks, so that a request costs nothing more. */
+  /** Computed from the durations when Prometheus reads the page, so that requests cost nothing more. */
   private describeOperations(): void {
     this.metrics.counter(
       'adoption_store_operation_requests_total',
@@ -89,7 +89,7 @@ export class ApiMetrics implements RequestObserver {
         for (const { metricName, labels, value } of (await this.requests.get()).values) {
           const { method, route, status } = labels;
           if (metricName !== `${DURATIONS}_count` || NOT_ADMITTED.has(Number(status))) continue;
-          // HEAD is answered by the handler of GET.
+          // The handler of GET also answers HEAD.
           const operation = this.operations.get(`${method === 'HEAD' ? 'GET' : method} ${route}`);
           add(operation?.id ?? 'none', operation?.notice !== undefined, value);
         }

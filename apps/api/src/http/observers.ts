@@ -10,7 +10,7 @@ declare module 'fastify' {
 /** Called after the response has been sent, `milliseconds` after the request arrived. */
 export type Observe = (request: FastifyRequest, status: number, milliseconds: number) => void;
 
-/** A request that reached no route, because it was answered on its connection. */
+/** The answer to a request that reached no route, because it could not be parsed. */
 export interface SocketAnswer {
   readonly requestId: string;
   /** Undefined if the method could not be parsed. */
@@ -25,7 +25,7 @@ export interface RequestObserver {
   readonly onSocketAnswer: (answer: SocketAnswer) => void;
 }
 
-/** The handler of requests that match no route. */
+/** The route of requests that match no other. */
 export const NO_ROUTE = '*';
 
 /** The route as the documentation writes it, such as `/v1/pets/{petId}`. */
@@ -33,7 +33,7 @@ export function shownRoute(url: string): string {
   return url.includes('*') ? NO_ROUTE : url.replace(/:(\w+)/g, '{$1}');
 }
 
-/** The status for logs and metrics of a request whose client disconnected, as in nginx. */
+/** The status in logs and metrics if the client disconnected before the response. nginx uses the same. */
 const ABANDONED = 499;
 
 /** Calls the observers once for each request: after its response, or when its client disconnects. */

@@ -12,7 +12,7 @@ type Method = keyof typeof ROUTES;
 type Route = `${Method} /v1/${string}`;
 type SuccessStatus = 200 | 201 | 202 | 204;
 
-/** What a handler says of its operation. */
+/** What a handler declares about its operation. */
 interface Definition {
   readonly id: string;
   /** The scope that a request needs. With `none` any valid key may send it. */
@@ -21,19 +21,19 @@ interface Definition {
   readonly stability?: 'beta' | 'experimental';
   readonly deprecation?: Deprecation;
   readonly summary: string;
-  /** Its scope, and the end of a deprecated operation, are added. */
+  /** The published description also names the scope, and the end of a deprecated operation. */
   readonly description: string;
-  /** Examples of the body, by their names. */
+  /** Examples of the request's body, by name. */
   readonly examples?: Described;
-  /** By status, of which the lowest is the handler's. A response without content has no body. */
+  /** By status. Nest sends the lowest one unless the handler sets another. Without content there is no body. */
   readonly success: Readonly<Partial<Record<SuccessStatus, readonly [description: string, content?: Described]>>>;
-  /** The errors besides those that follow from the method, the scope and the conditions. */
+  /** The errors that don't follow from the method, the scope and the conditions. */
   readonly refusals?: readonly (404 | 409)[];
   /** False for a GET whose response differs at each request. */
   readonly hasEntityTag?: boolean;
 }
 
-/** What a handler takes, as the decorators of its parameters say. */
+/** What a handler takes, as declared by the decorators of its parameters. */
 interface Inputs {
   readonly path?: DescribedParameter;
   readonly query?: Type<object>;
@@ -44,13 +44,13 @@ interface Inputs {
 export interface DefinedOperation extends Omit<Definition, 'deprecation'>, Inputs {
   readonly route: Route;
   readonly method: Method;
-  /** Of a deprecated operation. */
+  /** Undefined unless the operation is deprecated. */
   readonly notice: DeprecationNotice | undefined;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The operation that was called, once the guards let the request use it. */
+    /** The called operation. Set by the guards, once the request may use it. */
     operation?: DefinedOperation;
   }
   interface FastifyContextConfig {
@@ -62,7 +62,7 @@ declare module 'fastify' {
 const INPUTS = 'inputs';
 const OPERATION = 'operation';
 
-/** A parameter's decorator that also tells what its handler takes. */
+/** Makes a parameter decorator that also records what its handler takes. */
 export function takes(inputs: Inputs, decorate: ParameterDecorator): ParameterDecorator {
   return (controller, handler, index) => {
     decorate(controller, handler, index);
@@ -72,11 +72,11 @@ export function takes(inputs: Inputs, decorate: ParameterDecorator): ParameterDe
   };
 }
 
-/** Defines the operation that the method answers: its route, who may use it, and how it is described. */
+/** Defines the operation of a handler: its route, who may use it, and how it is described. */
 export function Operation(route: Route, definition: Definition): MethodDecorator {
   const [method, path] = route.split(' ') as [Method, string];
   return (controller, name, descriptor) => {
-    // The decorators of the parameters have run before.
+    // The decorators of the parameters have already run.
     const inputs = inputsOf(descriptor.value as object);
     const { deprecation, ...others } = definition;
     const notice = deprecation && new DeprecationNotice(deprecation);
@@ -90,7 +90,7 @@ export function Operation(route: Route, definition: Definition): MethodDecorator
   };
 }
 
-/** @throws Error if the handler has no `@Operation`, which is a defect: nobody has decided who may use it. */
+/** @throws Error if the handler has no `@Operation`. That is a defect, because it declares no scope. */
 export function operationOf(handler: object): DefinedOperation {
   const operation = Reflect.getMetadata(OPERATION, handler) as DefinedOperation | undefined;
   if (operation === undefined) throw new Error('the handler defines no operation');

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { tagPage } from './conditions.js';
 import { queryOf } from './request-target.js';
 
-/** The end of a page of `resource`, as the opaque text that clients send back. */
+/** The end of a page of `resource`, as an opaque text that clients send back. */
 export function encodeCursor(resource: string, after: bigint): string {
   const place = `${resource}:${after}`;
   // The checksum detects a cursor that was cut or mistyped.
@@ -24,7 +24,7 @@ export const EXAMPLE_CURSOR = encodeCursor('pets', 2n);
 interface ListPage {
   /** The base of the link (`ApiContext.origin`). */
   readonly origin: string;
-  /** The kind of the items, which their cursors name. */
+  /** The name of the list in its cursors. */
   readonly resource: string;
   readonly body: string | Buffer;
   /** The last id of this page. Undefined on the last page. */

@@ -34,7 +34,7 @@ function badRequest(): HttpRefusal {
   return new HttpRefusal('bad_request', 'the request is not valid HTTP/1.1');
 }
 
-/** A valid request line, except that Node's parser doesn't know its method. */
+/** The refusal of an unknown method, if the request line is otherwise valid. */
 function unknownMethod(text: string, routes: RouteTable): HttpRefusal | undefined {
   const target = /^[\w!#$%&'*+.^`|~-]+ (\S+) HTTP\/1\.[01]\r?\n/.exec(text)?.[1];
   if (target === undefined) return undefined;
@@ -44,7 +44,7 @@ function unknownMethod(text: string, routes: RouteTable): HttpRefusal | undefine
   return new HttpRefusal('method_not_allowed', `the method is not known, only ${allow}`, { allow });
 }
 
-/** Whether the packet begins with a request line that alone exceeds the limit. */
+/** Whether the request line alone exceeds the limit. */
 function isLongLine({ rawPacket }: ParserError): boolean {
   return Buffer.isBuffer(rawPacket) && /^\S+ [^\r\n]*$/.test(rawPacket.toString('latin1', 0, MAX_URL_LENGTH));
 }

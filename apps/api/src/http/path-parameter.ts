@@ -20,7 +20,7 @@ export function pathParameter(
   return () => takes({ path }, Param(name, ...pipes));
 }
 
-/** The same for an id, as a bigint. An id outside 64 bits can't exist, so it is "not found" rather than invalid. */
+/** The same for an id, as a bigint. An id outside 64 bits can't exist, so the error is 404 instead of 400. */
 export function pathId(parameter: Omit<PathParameter, 'schema'>): () => ParameterDecorator {
   const schema = { type: 'integer', format: 'int64', examples: [1] };
   return pathParameter(

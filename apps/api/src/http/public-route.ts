@@ -4,8 +4,7 @@ import { errorBody } from './error-codes.js';
 const ALLOW = 'GET, HEAD, OPTIONS';
 
 /**
- * Serves a page outside the API. Nest doesn't know the route, so its guards don't run: the page needs no key and isn't
- * counted.
+ * Serves a page outside the API. Nest's guards don't run for it, so it needs no key and costs no quota.
  */
 export function servePublicly(
   fastify: FastifyInstance,

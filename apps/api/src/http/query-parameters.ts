@@ -7,7 +7,7 @@ import { decodeCursor, EXAMPLE_CURSOR } from './pages.js';
 import { type DescribedParameter, parameterIn, schemaRef } from './schema.js';
 import { IsInt64 } from './validation.js';
 
-/** The key of the metadata on a query's class: its parameters. */
+/** The key of the metadata that has a query class's parameters. */
 const PARAMETERS = 'parameters';
 const LONGEST_SHOWN = 50;
 
@@ -18,12 +18,12 @@ function Parameter(described: DescribedParameter['described'], component?: strin
   });
 }
 
-/** The parameters of a query's class, as its properties describe them. */
+/** The parameters that the properties of a query's class describe. */
 export function queryParameters(query: Type<object> | undefined): readonly DescribedParameter[] {
   return query === undefined ? [] : parametersOf(query.prototype as object);
 }
 
-/** Refuses the first parameter that the query's class doesn't have, so that a misspelt filter never lists everything. */
+/** Refuses the first unknown parameter. Otherwise a list with a misspelt filter would return everything. */
 export function requireKnownParameters(given: readonly string[], query?: Type<object>): void {
   const names = queryParameters(query).map(({ described }) => described.name);
   const unknown = given.find((name) => !names.includes(name));
@@ -60,7 +60,7 @@ export function Limit(): PropertyDecorator {
   );
 }
 
-/** The query parameter `name` with one of these values, which the schema of that name has. */
+/** The query parameter `name` with one of these values. `schema` is the name of their schema. */
 export function OneOf(name: string, words: readonly string[], description: string, schema: string): PropertyDecorator {
   return applyDecorators(
     Parameter(parameterIn('query', name, description, schemaRef(schema))),
@@ -69,7 +69,7 @@ export function OneOf(name: string, words: readonly string[], description: strin
   );
 }
 
-/** The query parameter `name` with a 64-bit integer, which may be given several times. */
+/** The query parameter `name` with a 64-bit integer. It may be given several times. */
 export function Int64s(name: string, description: string): PropertyDecorator {
   const repeated = `Repeat the parameter for several, up to ${MAX_IDS} times. Unknown ids are left out.`;
   const schema = {

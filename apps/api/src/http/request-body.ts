@@ -3,11 +3,11 @@ import { HttpRefusal } from './error-codes.js';
 
 export const MAX_BODY_BYTES = 64 * 1024;
 /**
- * A body of the largest size may arrive in pieces of 8 bytes on average. Each piece costs a microsecond, whatever its
+ * Enough for a body of the largest size in pieces of 8 bytes on average. Each piece costs a microsecond, whatever its
  * size.
  */
 export const MAX_BODY_PIECES = MAX_BODY_BYTES / 8;
-/** First size of the buffer, if the body may be longer. */
+/** First size of the buffer for a body of this length or more. */
 const FIRST_BYTES = 1_024;
 
 declare module 'fastify' {
@@ -18,11 +18,11 @@ declare module 'fastify' {
 }
 
 /**
- * The body of a request, read as soon as the head has arrived: Node would keep a Buffer for each piece of an unread
- * body. It is stored in one growing buffer, at most twice as long as the received bytes.
+ * The body of a request. It is read as soon as the headers have arrived, because Node would keep a Buffer for each piece
+ * of an unread body. Its bytes are in one growing buffer, at most twice as long as they are.
  */
 export class RequestBody {
-  /** The reason why the body can't be complete. */
+  /** Why the body can't be complete. */
   private failure: HttpRefusal | undefined;
   private breach: HttpRefusal | undefined;
   private readonly whole: Promise<Buffer>;
@@ -38,7 +38,7 @@ export class RequestBody {
         resolve(this.bytes.subarray(0, this.size));
       });
     });
-    // A body that no handler reads may fail too.
+    // No handler may be waiting for the body when it fails.
     this.whole.catch(() => undefined);
     request.on('error', () => {
       this.breakOff(new HttpRefusal('bad_request', 'the body was cut off'));
@@ -46,12 +46,12 @@ export class RequestBody {
     const length = Number(request.headers['content-length'] ?? FIRST_BYTES);
     this.bytes = Buffer.allocUnsafe(Math.min(length, FIRST_BYTES));
     if (length > MAX_BODY_BYTES) this.fail(tooLarge());
-    // A body that is too large is read and dropped: closing the connection in the middle of a body would reset it and
-    // lose the response. The request's timeout ends a body that never ends.
+    // A body that is too large is read and dropped: closing the connection in the middle of a body would reset it, and the
+    // response would be lost. The request's timeout ends a body that never ends.
     request.on('data', (piece: Buffer) => {
       this.take(piece);
     });
-    // After the first read, Node passes pieces on as they arrive. Without it, those of the first packet would be kept.
+    // After a first read Node passes on the pieces as they arrive. Without it, Node would keep those of the first packet.
     request.read(0);
   }
 
@@ -87,7 +87,7 @@ export class RequestBody {
     if (this.failure !== undefined) return;
     this.pieces += 1;
     if (this.pieces > MAX_BODY_PIECES) {
-      // No well-behaved client sends so many pieces, and reading on until the response would double the cost.
+      // No well-behaved client sends so many pieces, and reading the rest until the response is sent would double the cost.
       this.fail(new HttpRefusal('payload_too_large', `the body must come in at most ${MAX_BODY_PIECES} pieces`));
       this.request.socket.destroy();
     } else if (this.size + piece.length > MAX_BODY_BYTES) this.fail(tooLarge());

@@ -5,8 +5,8 @@ import { requireMediaType } from './json-body.decorator.js';
 import { requireNoQuery } from './valid-query.decorator.js';
 
 /**
- * Refuses what can be judged before the body is read: its media type, then parameters of an operation without any, then a
- * removed operation.
+ * Refuses what can be refused before the body is read. In this order: a wrong media type, a query that the operation
+ * doesn't have, a removed operation.
  */
 @Injectable()
 export class RequestFormGuard implements CanActivate {

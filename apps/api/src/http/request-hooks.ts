@@ -19,12 +19,11 @@ export function addRequestHooks(fastify: FastifyInstance, { refusals, recorder, 
   fastify.addHook('onRequest', (request, reply, done) => {
     refusals.onRequest(request, reply);
     if (hasBody(request.raw)) request.received = new RequestBody(request.raw);
-    // Set at the beginning, so that errors have them too.
+    // Set first, so that errors have them too.
     reply.headers({ 'content-type': JSON_TYPE, 'x-request-id': request.id });
     const { operation } = request.routeOptions.config;
     if (operation?.stability !== undefined) reply.header('x-stability', operation.stability);
-    // Node drops the bytes after a request that asks for an upgrade, so the connection is closed. Nothing is ever
-    // upgraded.
+    // No upgrade is supported. Node drops the bytes after such a request, so the connection is closed.
     if (/\bupgrade\b/i.test(request.headers.connection ?? '')) reply.header('connection', 'close');
     done(checkFraming(request));
   });
@@ -33,12 +32,12 @@ export function addRequestHooks(fastify: FastifyInstance, { refusals, recorder, 
     if (isEnding()) reply.header('connection', 'close');
     const refusal = request.received?.refusal;
     if (refusal === undefined) {
-      // It was set at the beginning, for the responses with a body.
+      // The onRequest hook has set it for responses with a body.
       if (reply.statusCode === 204) reply.removeHeader('content-type');
       done(null, payload);
       return;
     }
-    // The bytes after the head aren't valid HTTP, so this error replaces the operation's own response.
+    // The body isn't valid HTTP, so this error replaces the operation's response.
     const error = errorBody(refusal.code, refusal.message);
     reply.code(error.status).header('connection', 'close').removeHeader('etag');
     done(null, JSON.stringify(error));

@@ -9,7 +9,7 @@ export function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string
   return typeof own === 'string' && REQUEST_ID.test(own) ? own : randomUUID();
 }
 
-/** A careless client may send its key as the request id. Only that client gets it back; the log doesn't show it. */
+/** A careless client may send its key as the request id. The client gets it back, but it is never logged. */
 export function loggedId(requestId: string): string {
   return requestId.startsWith('aas_') ? 'redacted' : requestId;
 }

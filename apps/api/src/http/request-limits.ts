@@ -3,7 +3,7 @@ import { normalizeIp } from '@nestjs/throttler';
 import { type Judgement, judgementOf } from './limit-headers.js';
 import type { ApiMetrics } from './metrics.js';
 
-/** Decides about requests by the limits, and counts the decisions for the metrics. */
+/** Applies the limits to requests, and counts the decisions for the metrics. */
 export class RequestLimits {
   constructor(
     private readonly meter: MeterRequest,
@@ -18,7 +18,7 @@ export class RequestLimits {
     return verdict;
   }
 
-  /** For a request without a valid key. */
+  /** Counts a request without a valid key against its address. */
   async countAddress(ip: string): Promise<Judgement> {
     return judgementOf(await this.count(sourceOf(ip)), this.clock.now());
   }

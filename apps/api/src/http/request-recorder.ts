@@ -6,16 +6,16 @@ import { loggedId } from './request-id.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The owner of the request's key, if that was issued but doesn't work. */
+    /** The owner of the request's key, if the key is expired, revoked or disabled. */
     unusableKey?: KeyRequester;
-    /** The verdict of the caller's limits, if they were asked. */
+    /** The verdict of the caller's limits, once they were checked. */
     verdict?: Verdict;
-    /** The code of the error that answers the request. */
+    /** The code of the error response. */
     errorCode?: ErrorCode;
   }
 }
 
-/** Records each request of a known account once, when it is answered: its use, its outcome, its refusal. */
+/** Records each request of a known account when it is answered: the use of its key, its outcome and its refusal. */
 export class RequestRecorder {
   constructor(private readonly recordRequest: RecordRequest) {}
 
@@ -33,7 +33,7 @@ export class RequestRecorder {
     });
   }
 
-  /** Errors of the server are no refusals: its operators see them in the log. */
+  /** An error of the server is no refusal: operators see it in the log. */
   private refusalOf(request: FastifyRequest): Refusal | undefined {
     const code = request.received?.refusal?.code ?? request.errorCode;
     if (code === undefined || errorStatuses[code] >= 500) return undefined;

@@ -1,9 +1,9 @@
-/** The path for targets that no route can match. Only the catch-all route is there. */
+/** A path that only the catch-all route matches. */
 const UNROUTABLE = '/-';
 
 /**
- * The path and query to use for routing. The path of an absolute-form target is used (RFC 9112 §3.2.2). A target that
- * Fastify's router would answer itself, before any guard, is sent to the catch-all instead.
+ * The path and query for routing, also of an absolute-form target (RFC 9112 §3.2.2). A target to which Fastify's router
+ * itself would respond, before any guard, gets the path of the catch-all instead.
  */
 export function routableUrl(target: string): string {
   const url = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '');

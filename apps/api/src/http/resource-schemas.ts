@@ -6,7 +6,7 @@ import type { Described } from './schema.js';
 import { IsInt64 } from './validation.js';
 
 const REF = '#/components/schemas/';
-/** The key of the metadata on a body's class: the name of its schema. */
+/** The key of the metadata that has the name of a body class's schema. */
 const SCHEMA = 'schema';
 
 interface ObjectOf {
@@ -15,8 +15,8 @@ interface ObjectOf {
 }
 
 /**
- * The schemas of a resource by name, as in the OpenAPI description. The serialisers and the validation of bodies are
- * derived from them.
+ * The schemas of a resource by name, as in the OpenAPI description. Serialisers and the validation of bodies come from
+ * them.
  */
 export class ResourceSchemas {
   constructor(readonly described: Readonly<Record<string, Described>>) {}

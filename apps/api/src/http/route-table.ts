@@ -16,7 +16,7 @@ export class RouteTable {
   /** The methods of the URL's path in alphabetical order. Empty if no route has that path. */
   methodsOf(url: string): readonly string[] {
     const path = pathOf(url);
-    // Like the router: `/v1/pets/count` would not be the animal `count`.
+    // As in the router, a fixed path wins: `/v1/pets/count` would not be an animal with the id `count`.
     const route =
       this.routes.find(({ pattern }) => pattern === path) ?? this.routes.find((each) => each.path.test(path));
     return route === undefined ? [] : sorted(route.methods);

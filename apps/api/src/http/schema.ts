@@ -22,12 +22,12 @@ export function int64(description: string, example: number): Described {
   return { type: 'integer', format: 'int64', description, examples: [example] };
 }
 
-/** One of these words: for requests, where another is refused. */
+/** One of these words, for requests: any other word is refused. */
 export function oneOf(words: readonly string[], description: string): Described {
   return { type: 'string', enum: [...words], description, examples: words.slice(0, 1) };
 }
 
-/** One of these words, or one that is added later: for responses, so that generated clients take a word of tomorrow. */
+/** One of these words, or one that is added later, for responses: generated clients then accept new words. */
 export function openSet(words: readonly string[], description: string): Described {
   const listed = words.map((word) => `\`${word}\``).join(', ');
   return {
@@ -47,7 +47,7 @@ export function time(description: string): Described {
   return { type: 'string', format: 'date-time', description, examples: ['2026-11-21T12:00:00.000Z'] };
 }
 
-/** A JSON body of a schema, or of the schema of that name, with named examples. */
+/** A JSON body with named examples. `schema` is a schema, or the name of one. */
 export function json(
   schema: string | Described,
   examples: Described,
@@ -71,10 +71,10 @@ export function page(schema: string, ...items: readonly Described[]): Described 
   return json({ type: 'array', items: schemaRef(schema) }, { page: items, 'nothing found': [] });
 }
 
-/** A parameter of the path, the query or the head. */
+/** A parameter in the path, the query or a header. */
 export interface DescribedParameter {
   readonly described: Described & { readonly name: string };
-  /** The name under which several operations share it. */
+  /** Its name among the shared parameters, if several operations have it. */
   readonly component?: string | undefined;
 }
 

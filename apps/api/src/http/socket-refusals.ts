@@ -23,9 +23,9 @@ const TIMEOUT_CHECK_MS = 500;
 const LINGER_MS = 1_000;
 const KNOWN_METHODS: ReadonlySet<string | undefined> = new Set(METHODS);
 
-/** Gives the Error body to requests that Node would answer with an empty body, or not at all. */
+/** Sends the Error body for requests that Node would answer with an empty body, or not at all. */
 export class SocketRefusals {
-  /** Bytes that arrive on these sockets don't belong to a request. */
+  /** Sockets whose further bytes belong to no request. */
   private readonly refused = new WeakSet<Socket>();
   private readonly latest = new WeakMap<Socket, { readonly request: FastifyRequest; readonly reply: FastifyReply }>();
 
@@ -50,7 +50,7 @@ export class SocketRefusals {
       if (!socket.writable || this.refused.has(socket)) return;
       // The end of this request is unknown, so the following bytes can't be parsed (framing.ts).
       if (headers['transfer-encoding'] === '') this.refused.add(socket);
-      // Methods of RTSP, which the router doesn't know.
+      // Node's parser accepts methods of RTSP, but the router doesn't know them.
       if (!KNOWN_METHODS.has(request.method)) {
         this.refuseOnSocket(socket, new HttpRefusal('bad_request', 'the request is not valid HTTP/1.1'), request);
       } else handle(request, response);
@@ -66,7 +66,7 @@ export class SocketRefusals {
     return server;
   }
 
-  /** A Fastify `onRequest` hook. It remembers the request that a later parser error belongs to. */
+  /** A Fastify `onRequest` hook. It remembers the request to which a later parser error belongs. */
   onRequest(request: FastifyRequest, reply: FastifyReply): void {
     this.latest.set(request.raw.socket, { request, reply });
   }
@@ -77,7 +77,7 @@ export class SocketRefusals {
       socket.destroy();
       return;
     }
-    // Bytes after a refusal fail again in the parser. Bytes after the last response belong to no request.
+    // Ignores errors of bytes that follow a refusal or the last response, because they belong to no request.
     if (this.refused.has(socket) || !socket.writable || error.code === 'HPE_CLOSED_CONNECTION') return;
     const refusal = refusalOfParser(error, this.routes);
     const { request, reply } = this.latest.get(socket) ?? {};
@@ -85,7 +85,7 @@ export class SocketRefusals {
     else {
       this.refused.add(socket);
       request.received?.breakOff(refusal);
-      // A request that has been answered can't get a second response.
+      // If its response is already on the way, there is no second one.
       if (reply?.raw.headersSent === true) this.endOnceAnswered(socket);
     }
   }
@@ -119,10 +119,10 @@ export class SocketRefusals {
     return [`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}`, ...lines, '', body].join('\r\n');
   }
 
-  /** Earlier requests are valid and may still be in progress, so their responses go first (RFC 9112 §9.3.2). */
-  private endOnceAnswered(socket: Socket, lastWords = ''): void {
+  /** Ends the connection after the responses to earlier requests, which may be in progress (RFC 9112 §9.3.2). */
+  private endOnceAnswered(socket: Socket, response = ''): void {
     const end = () => {
-      if (socket.writable) socket.end(lastWords);
+      if (socket.writable) socket.end(response);
       setTimeout(() => socket.destroy(), LINGER_MS).unref();
     };
     const before = this.latest.get(socket)?.reply.raw;

@@ -127,7 +127,7 @@ class Parser {
   private number(): bigint | number {
     const digit = this.text.charCodeAt(this.position) - ZERO;
     const next = this.text[this.position + 1];
-    // A fast path for one-digit integers: the most common numbers, and those that fit into a body most often.
+    // A fast path for one-digit integers. They are the most common numbers, and a body has room for most of them.
     if (digit >= 0 && digit <= 9 && (next === ',' || next === ']' || next === '}')) {
       this.position += 1;
       return BigInt(digit);

@@ -17,7 +17,7 @@ export function traceOf(request: FastifyRequest): TraceContext {
 
 /**
  * Creates a span for each request. Path and query are never recorded, because a careless client may put its key into
- * them. The route names the operation, and the request's id leads to its log line.
+ * them; the span has the route instead.
  */
 export function traceRequests(fastify: FastifyInstance, tracing: Tracing): void {
   fastify.addHook('onRequest', (request, _reply, done) => {

@@ -4,7 +4,7 @@ import { HttpRefusal } from './error-codes.js';
 import { isDecodable, pathOf } from './request-target.js';
 import { RouteTable } from './route-table.js';
 
-/** Answers requests that match no route. It is a controller, so that the guards run first. */
+/** Answers requests that match no other route. It is a controller, so that the guards run first. */
 @Controller()
 export class UnknownRoutesController {
   constructor(private readonly routes: RouteTable) {}

@@ -6,13 +6,13 @@ import { requireKnownParameters } from './query-parameters.js';
 import { queryOf } from './request-target.js';
 import { validated } from './validation.js';
 
-/** Query strings whose result is cached. Many clients send the same few. */
+/** Most cached query strings. Many clients send the same few. */
 const MOST_KEPT = 1_000;
 const LONGEST_KEPT = 256;
 
 /**
- * Injects the query as an instance of its class, or refuses it with the first broken rule. A query string is validated
- * once; the cache key is the text that was parsed, not the router's version of it.
+ * Injects the query as an instance of its class, or refuses it with the first broken rule. The result is cached by the
+ * query's text, so the same text isn't validated again.
  */
 export function ValidQuery<Query extends object>(type: Type<Query>): ParameterDecorator {
   const kept = new Map<string, Query>();
@@ -32,7 +32,7 @@ export function ValidQuery<Query extends object>(type: Type<Query>): ParameterDe
   return takes({ query: type }, decorate());
 }
 
-/** Refuses a query parameter of an operation without any. `ValidQuery` judges those of the others. */
+/** Refuses any query parameter if the operation has none. If it has some, `ValidQuery` checks them. */
 export function requireNoQuery({ query }: DefinedOperation, request: FastifyRequest): void {
   const text = queryOf(request.url);
   if (text !== '' && query === undefined) requireKnownParameters(Object.keys(parameters(text)));

@@ -4,7 +4,7 @@ import { plainToInstance } from 'class-transformer';
 import { ValidateBy, validateSync } from 'class-validator';
 import { HttpRefusal } from './error-codes.js';
 
-/** The properties of an input class. A class that lacks one does not compile. */
+/** All properties of an input. A class that implements it doesn't compile if it lacks one. */
 export type Given<Input> = { readonly [Property in keyof Required<Input>]: Input[Property] | undefined };
 
 /**

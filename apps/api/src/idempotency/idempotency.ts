@@ -12,13 +12,13 @@ export interface Done {
   readonly location?: string;
 }
 
-/** With an `Idempotency-Key` it runs in a transaction, which also stores its answer. */
+/** With an `Idempotency-Key` it gets a transaction, which also stores the answer. */
 type Work = (transaction?: Transaction) => Promise<Done>;
 
 /** The stored part of a response: the result, or the error. */
 type Answer = Done | { readonly code: DomainError['code']; readonly message: string };
 
-/** Errors that a repeated request would get again. Other errors may not recur, so they aren't stored. */
+/** Errors that a repeated request would get again. Others may not occur again, so they aren't stored. */
 const KEPT: ReadonlySet<DomainErrorKind> = new Set(['not_found', 'conflict']);
 
 /** Runs a request with an `Idempotency-Key` once, however often it is sent: the response is stored and sent again. */
@@ -26,7 +26,7 @@ const KEPT: ReadonlySet<DomainErrorKind> = new Set(['not_found', 'conflict']);
 export class Idempotency {
   constructor(private readonly answerOnce: AnswerOnce) {}
 
-  /** Runs `work` unless it has already been done. Returns the body, and sets status and headers. */
+  /** Runs `work` unless it has already been done. Returns the body, and sets the headers. */
   async once(request: FastifyRequest, reply: FastifyReply, work: Work): Promise<string> {
     const key = request.headers['idempotency-key'];
     const { body, location } = await (key === undefined ? work() : this.underKey(String(key), request, reply, work));

@@ -15,7 +15,7 @@ export class LimitsController {
     private readonly context: ApiContext,
   ) {}
 
-  /** The caller's plan, limits and ban. It costs no quota: requests for it have a bucket of their own. */
+  /** The caller's plan, limits and ban. It costs no quota, because it has a limit of its own. */
   @Operation('GET /v1/rate_limit', {
     id: 'getRateLimit',
     scope: 'none',

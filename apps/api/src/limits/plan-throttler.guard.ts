@@ -13,8 +13,8 @@ import { judgementOf } from '../http/limit-headers.js';
 import { RequestLimits } from '../http/request-limits.js';
 
 /**
- * Nest's throttler with the caller's plan: both windows are decided in one step, which also gives the headers. Its own
- * storage is never asked.
+ * Nest's throttler with the limits of the caller's plan. One step checks both windows and gives the headers. The
+ * throttler's own storage is never used.
  */
 @Injectable()
 export class PlanThrottlerGuard extends ThrottlerGuard {

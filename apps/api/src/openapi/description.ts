@@ -92,13 +92,13 @@ The version is part of the path, \`/v1\`. An operation marked \`beta\` or \`expe
 responses have the header \`X-Stability\`. The responses of a deprecated one have its dates in \`Deprecation\` and
 \`Sunset\`.`;
 
-/** Absolute: a relative address means nothing to a program that has read the description from a file. */
+/** Absolute, because a program that reads the description from a file couldn't resolve a relative address. */
 const SERVERS = [
   { url: 'https://api.adoption-store.example/v1', description: 'Production' },
   { url: 'https://api.staging.adoption-store.example/v1', description: 'Staging, with its own keys' },
 ];
 
-/** The OpenAPI 3.1 description. Values that the code knows are taken from the code, so that the two can't differ. */
+/** The OpenAPI 3.1 description. Its numbers and words come from the code, so that the two can't differ. */
 export function descriptionOf(operations: readonly DefinedOperation[], servers = SERVERS): Described {
   return {
     openapi: '3.1.0',
@@ -140,8 +140,8 @@ export function descriptionOf(operations: readonly DefinedOperation[], servers =
 /**
  * The text of openapi.json, as it is served and committed.
  *
- * @param address the address of the server that serves it, such as `https://api.example.com`. Undefined if it doesn't know
- * it, as in the committed file.
+ * @param address the server's own address, such as `https://api.example.com`. Undefined if it isn't known, as in the
+ * committed file.
  */
 export function descriptionText(operations: readonly DefinedOperation[], address?: string): string {
   const own = address === undefined ? [] : [{ url: `${address}/v1`, description: 'This server' }];

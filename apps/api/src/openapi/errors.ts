@@ -14,7 +14,7 @@ import { limitMessage } from '../http/limit-headers.js';
 import { headers as described, type HeaderName, withHeaders } from './headers.js';
 import { type Described, json, object, openSet, ref, schemaRef } from '../http/schema.js';
 
-/** The meaning of each code, which is also an example of its message. The compiler requires one for each. */
+/** An example of each code's message. The compiler requires one for each code. */
 const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   invalid_parameter: `limit must be an integer from 1 to ${MAX_PAGE_SIZE}, given once`,
   idempotency_key_reused: 'this Idempotency-Key was used for another request',
@@ -122,19 +122,19 @@ export type SharedStatus = Exclude<RefusalStatus, 410>;
 /** The errors that every operation can return. */
 const ALWAYS: readonly RefusalStatus[] = [400, 401, 408, 413, 414, 417, 429, 431, 500, 503];
 
-/** The error response with this status. `own` has the headers besides the common ones. */
+/** The error response with this status. `own` has more headers. */
 export function refusal(status: RefusalStatus, own: Described = {}): Described {
   const [, description, ...headers] = REFUSALS[status];
   const codes = CODES.filter((code) => errorStatuses[code] === status);
   return {
     description,
     headers: { ...withHeaders(...headers, 'X-Stability'), ...own },
-    // A plain reference, so that generated clients have one class of errors. The examples tell the codes of this status.
+    // The same schema for all, so that generated clients have one class of errors. The examples show this status's codes.
     content: json('Error', Object.fromEntries(codes.map((code) => [code, bodyOf(code)]))),
   };
 }
 
-/** A request with the same Idempotency-Key is the only conflict that passes by itself. */
+/** Of the conflicts, only one ends by itself: that with a request in progress with the same Idempotency-Key. */
 const OWN: Readonly<Partial<Record<RefusalStatus, Described>>> = {
   409: {
     'Retry-After': {

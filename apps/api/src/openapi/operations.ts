@@ -7,7 +7,7 @@ import { refusal, refusals, type SharedStatus } from './errors.js';
 import { type HeaderName, withHeaders } from './headers.js';
 import { type HeaderParameter, headerParameters } from './parameters.js';
 
-/** The groups of the operations, by the first part of their paths. */
+/** The groups of operations, by the first part of their paths. */
 const GROUPS: Readonly<Record<string, { readonly name: string; readonly description: string }>> = {
   pets: { name: 'Pets', description: 'The animals.' },
   categories: { name: 'Categories', description: 'Names for the categories of animals.' },
@@ -49,7 +49,7 @@ function described(operation: DefinedOperation): Described {
     deprecated: notice && true,
     'x-deprecated-sunset': notice && new Date(notice.deprecation.sunset).toISOString().slice(0, 10),
     description: `${end ?? ''}${description} ${needed}`,
-    // The linters tell a path of no group.
+    // A linter reports a path without a group.
     tags: [GROUPS[route.split('/')[2] ?? '']?.name],
     'x-stability': stability,
     security: scope === 'none' ? undefined : [{ bearerAuth: [scope] }],
@@ -115,7 +115,7 @@ function responsesOf(operation: DefinedOperation): Described {
     ),
     ...(isTagged(operation) && { 304: notModified(operation) }),
     ...refusals(...others),
-    // The responses that come after the guards.
+    // These responses come after the guards, so they have the headers of the deprecation.
     ...(notice &&
       Object.fromEntries(([404, 410, 500, 503] as const).map((status) => [status, refusal(status, announced)]))),
   };

@@ -2,7 +2,7 @@ import { ANSWER_TTL, HOUR, MAX_KEY_LENGTH } from '@adoption-store/domain';
 import { parameterIn } from '../http/schema.js';
 import { ENTITY_TAG } from './headers.js';
 
-/** What operations take in the head of a request. */
+/** The headers that operations take. */
 export const headerParameters = {
   RequestId: parameterIn(
     'header',

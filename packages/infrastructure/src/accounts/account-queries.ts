@@ -1,12 +1,20 @@
-import type { NewAccount } from '@adoption-store/domain';
+import type { AccountId, NewAccount } from '@adoption-store/domain';
 import {
   type EntityManager,
+  type FindOperator,
   type FindOptionsWhere,
   type InsertQueryBuilder,
   IsNull,
+  Raw,
   type SelectQueryBuilder,
 } from 'typeorm';
 import { type AccountRow, accountSchema, planColumns } from './account.schema.js';
+
+/** The account of the row that has this value in the column. */
+export function accountOf(table: string, column: string, value: unknown): FindOperator<AccountId> {
+  const where = (id: string) => `${id} = (SELECT account_id FROM ${table} WHERE ${column} = :value)`;
+  return Raw(where, { value }) as FindOperator<AccountId>;
+}
 
 /** Selects an open account with its password hash. */
 export function selectAccount(
@@ -27,7 +35,6 @@ export async function lockAccount(
   return selectAccount(manager, where).setLock('for_no_key_update').getOne();
 }
 
-/** The statement that inserts an account. */
 export function insertAccount(
   manager: EntityManager,
   { email, plan, scopes, createdAt }: NewAccount,

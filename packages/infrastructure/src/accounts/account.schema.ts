@@ -7,7 +7,7 @@ export type AccountRow = Writable<Omit<Account, 'plan' | 'scopes'>> & {
   plan: PlanName;
   perMinute: number | null;
   perDay: number | null;
-  /** Null: all. TypeORM's updates skip what is undefined. */
+  /** Null means all scopes. Not undefined, which TypeORM's updates skip. */
   scopes: NonNullable<Scopes> | null;
   closedAt: Instant | undefined;
   /** Not selected by default; a query must name it. */
@@ -44,7 +44,7 @@ export const accountSchema = new EntitySchema<AccountRow>({
 /** Restores a stored account without validating it again. */
 export function accountFrom(row: AccountRow): Account {
   const { id, email, createdAt, credentialVersion, provenAt } = row;
-  // Written out instead of spread: spread takes several times as long, and this runs constantly for keys in use.
+  // Not a spread, which takes several times as long: this runs constantly for keys in use.
   return { id, email, plan: planFrom(row), scopes: row.scopes ?? undefined, createdAt, credentialVersion, provenAt };
 }
 

@@ -45,7 +45,7 @@ export const apiKeySchema = new EntitySchema<ApiKeyRow>({
   indices: [
     { name: 'api_keys_by_account', columns: ['accountId', 'id'] },
     { name: 'api_keys_by_replacement', columns: ['replacedBy'], where: 'replaced_by IS NOT NULL' },
-    // Indexes of the expression `KEY_END`, which TypeORM can't describe.
+    // Their expression is `KEY_END`, which TypeORM can't describe.
     { name: 'api_keys_by_account_and_end', synchronize: false },
     { name: 'api_keys_by_end', synchronize: false },
   ],
@@ -63,5 +63,5 @@ export const KEY_STATE = `
 /** SQL for the end of a key, as in its indexes. Infinity for a key that never ends. */
 export const KEY_END = `COALESCE(LEAST(revoked_at, expires_at), 'infinity'::timestamptz)`;
 
-/** SQL for the opposite of `hasEnded` at the instant $2: a range of the index by account and end. */
+/** SQL for the opposite of `hasEnded` at the instant $2. It is a range of the index by account and end. */
 export const HAS_NOT_ENDED = `${KEY_END} > $2 AND revoked_at IS NULL`;

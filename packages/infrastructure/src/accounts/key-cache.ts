@@ -4,14 +4,14 @@ import { Batch } from '../database/batch.js';
 import { unavailable } from '../database/database-errors.js';
 import { QueryTimeoutError } from '../database/query-timeouts.js';
 
-/** Milliseconds. A change of a key or its account acts on every process within this time, because no entry is older. */
+/** Milliseconds. No entry is older, so every process notices a change of a key or its account within this time. */
 const MOST_AGE = 1_000;
-/** Keys in use, and look-ups in progress. */
+/** Most keys and look-ups in progress together. */
 const MOST_ENTRIES = 10_000;
-/** Hashes in one query. */
+/** Most hashes in one query. */
 const BATCH = 1_000;
 
-/** How a look-up ends that finds no key, because `fetchMethod` must not resolve to undefined. */
+/** A look-up found no key. An error, because `fetchMethod` must not resolve to undefined. */
 class UnknownHash extends Error {}
 
 /**
@@ -42,9 +42,9 @@ export class KeyCache {
       max: MOST_ENTRIES,
       ttl: MOST_AGE,
       perf: clock,
-      // Otherwise the time is kept for a turn of the event loop, which a busy process may make long.
+      // Otherwise the cache reads the clock once in each turn of the event loop, which may be long in a busy process.
       ttlResolution: 0,
-      // A look-up that is evicted still answers its callers.
+      // An evicted look-up must still answer its callers.
       ignoreFetchAbort: true,
       fetchMethod: async (hash, _stale, { options }) => {
         const { found, start } = await batch.add(hash);

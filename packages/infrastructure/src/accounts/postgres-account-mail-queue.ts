@@ -21,15 +21,15 @@ import { inTransaction } from '../database/transactions.js';
 import { lockAccount } from './account-queries.js';
 import { accountFrom } from './account.schema.js';
 
-/** The tables of the links that work, by the kind of their mail. They look the same. */
+/** The tables of usable links, by the kind of their mail. All have the same columns. */
 export const LINKS: Readonly<Record<LinkKind, string>> = {
   reset: 'password_resets',
   proof: 'address_proofs',
   change: 'address_changes',
 };
 
-/** Makes the mails that wait due and of no use: a worker drops them, and counts that. */
-export const TAKE_BACK_MAILS = `
+/** Makes queued mails expired and due, so that a worker drops and counts them at once. */
+export const EXPIRE_MAILS = `
   UPDATE account_mails SET expires_at = to_timestamp(0), due_at = to_timestamp(0)
   WHERE account_id = $1 AND kind = $2 AND status = 'queued'`;
 
@@ -41,7 +41,7 @@ const QUEUE = {
     coalesce(address, email) AS email`,
 };
 
-/** Mails that wait, and those whose links can be used; a link without a mail is one of the version before. */
+/** Queued mails, and mails whose links can still be used. A link without a mail is from the previous version. */
 const usableMails = (kind: LinkKind) => `
   SELECT id FROM account_mails WHERE account_id = $1 AND kind = '${kind}' AND status = 'queued' AND expires_at > $2
   UNION
@@ -54,7 +54,7 @@ const ADD = `
 const CLAIMED_MAIL = `
   SELECT expires_at AS "expiresAt" FROM account_mails WHERE id = $1 AND claims = $2 AND status = 'queued'`;
 
-/** Inserts a mail in this transaction. */
+/** Inserts a mail in the manager's transaction. */
 export async function insertMail(manager: EntityManager, mail: NewAccountMail): Promise<void> {
   const { id, accountId, kind, page, address, createdAt, expiresAt } = mail;
   await manager.query(ADD, [id, accountId, kind, page, address, new Date(createdAt), new Date(expiresAt)]);
@@ -94,7 +94,7 @@ export class PostgresAccountMailQueue
   ): Promise<boolean> {
     const { id, number, accountId, kind, expiresAt } = claimed;
     return inTransaction(this.dataSource, async (manager) => {
-      // The lock that links are revoked under.
+      // Links are revoked under the same lock.
       const account = await lockAccount(manager, { id: accountId });
       const [mail] = await manager.query<{ expiresAt: Date }[]>(CLAIMED_MAIL, [id, number]);
       const isAdded = decide({

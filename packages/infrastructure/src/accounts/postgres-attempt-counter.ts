@@ -7,16 +7,16 @@ import {
 } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
 import { deletePortions } from '../database/delete-portions.js';
-import { writeToDatabase } from '../database/transaction-limits.js';
-import { inTransaction } from '../database/transactions.js';
+import { inTransaction, writeToDatabase } from '../database/transactions.js';
 
-// Creates or locks the row in one statement, so that nobody deletes it in between. The database's clock is the shared one.
+// Creates or locks the row in one statement, so that nobody can delete it in between. All processes share this clock.
 const LOCK = `
   INSERT INTO attempts AS kept (subject_hash, times, expires_at) VALUES ($1, '{}', now())
   ON CONFLICT (subject_hash) DO UPDATE SET times = kept.times
   RETURNING times, now()`;
 const STORE = 'UPDATE attempts SET times = $2::timestamptz[], expires_at = $3 WHERE subject_hash = $1';
-const TAKE_BACK = 'UPDATE attempts SET times = trim_array(times, 1) WHERE subject_hash = $1 AND cardinality(times) > 0';
+const REMOVE_LAST =
+  'UPDATE attempts SET times = trim_array(times, 1) WHERE subject_hash = $1 AND cardinality(times) > 0';
 const CLEAR = 'DELETE FROM attempts WHERE subject_hash = $1';
 
 const instantOf = (date: Date) => instant(date.getTime());
@@ -37,7 +37,7 @@ export class PostgresAttemptCounter implements AttemptCounter {
   }
 
   async refund(subjectHash: string): Promise<void> {
-    await this.write(TAKE_BACK, [subjectHash]);
+    await this.write(REMOVE_LAST, [subjectHash]);
   }
 
   async clear(subjectHash: string): Promise<void> {

@@ -3,7 +3,7 @@ import { isRefusedRecipient, mailFailure, openSmtpTransport, type SmtpDelivery }
 
 const TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
 
-/** The words of a mail; its link, if it has one, stands between the first paragraphs and the last. */
+/** The text of a mail. If it has a link, it is between the first paragraphs and the last one. */
 interface Words {
   readonly subject: string;
   readonly before: (until: string) => readonly string[];
@@ -47,7 +47,6 @@ const WORDS: Readonly<Record<AccountMailKind, Words>> = {
   },
 };
 
-/** Delivers by e-mail. */
 export class SmtpAccountMailSender implements AccountMailSender {
   private readonly transport;
   private readonly contact;
@@ -59,22 +58,22 @@ export class SmtpAccountMailSender implements AccountMailSender {
 
   async send({ kind, email, page, token, expiresAt }: AccountMail, timeout: number): Promise<void> {
     const { subject, before, after } = WORDS[kind];
-    // The token is after the #, which browsers don't send, so no log has it.
+    // Browsers don't send what is after the #, so no server logs the token.
     const link = token === undefined ? [] : [`${page}#${token}`];
     const paragraphs = [...before(`${TIME.format(expiresAt)} UTC`), ...link, after(this.contact), ''];
-    // Aborting closes the connection that the mail is on its way by.
+    // Aborting closes the connection that sends the mail.
     const signal = AbortSignal.timeout(timeout);
     const mail = {
       signal,
       to: { name: '', address: email },
       subject,
       text: paragraphs.join('\n\n'),
-      // Keeps the link in one piece, however long.
+      // Base64 keeps a long link in one piece.
       encoding: 'base64',
     };
     const failure = await this.transport.sendMail(mail).then(
       () => undefined,
-      // Without the original error, which may contain the address.
+      // Without the original error as the cause, because it may contain the address.
       (error: unknown) => {
         if (isRefusedRecipient(error)) return new RefusedForGood(mailFailure(error));
         return new Error(signal.aborted ? `no answer within ${timeout} ms` : mailFailure(error));

@@ -2,8 +2,7 @@ import type { Account, AccountId, AccountRepository, ListPart, NewAccount } from
 import { type DataSource, type FindOptionsWhere, IsNull, MoreThan } from 'typeorm';
 import { Columns } from '../database/columns.js';
 import { readFromDatabase } from '../database/database-errors.js';
-import { writeToDatabase } from '../database/transaction-limits.js';
-import { inTransaction } from '../database/transactions.js';
+import { inTransaction, writeToDatabase } from '../database/transactions.js';
 import { insertAccount, lockAccount } from './account-queries.js';
 import { accountFrom, type AccountRow, accountSchema, planColumns } from './account.schema.js';
 
@@ -15,7 +14,7 @@ export class TypeOrmAccountRepository implements AccountRepository {
   async open(account: NewAccount): Promise<Account> {
     const inserted = await writeToDatabase(this.dataSource, (manager) =>
       insertAccount(manager, account)
-        // Changes nothing, because the addresses are the same, but returns the account that has it.
+        // The update changes nothing, because the address is the same, but the existing account is returned.
         .orUpdate(['email'], ['email'])
         .returning('*')
         .execute(),

@@ -22,21 +22,13 @@ import {
   type RolledBackKey,
   type UnseenKey,
 } from '@adoption-store/domain';
-import {
-  type DataSource,
-  type EntityManager,
-  type FindOperator,
-  type FindOptionsWhere,
-  MoreThan,
-  Raw,
-  type SelectQueryBuilder,
-} from 'typeorm';
+import { type DataSource, type EntityManager, type FindOptionsWhere, MoreThan, type SelectQueryBuilder } from 'typeorm';
 import { Columns } from '../database/columns.js';
 import { readFromDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { readPrepared } from '../database/prepared.js';
 import { inTransaction } from '../database/transactions.js';
-import { lockAccount } from './account-queries.js';
+import { accountOf, lockAccount } from './account-queries.js';
 import { accountFrom, type AccountRow, accountSchema } from './account.schema.js';
 import { type ApiKeyRow, apiKeySchema, HAS_NOT_ENDED, KEY_END, KEY_STATE } from './api-key.schema.js';
 import { KeyCache } from './key-cache.js';
@@ -44,10 +36,10 @@ import { KeyCache } from './key-cache.js';
 const keys = new Columns(apiKeySchema);
 const accounts = new Columns(accountSchema);
 
-/** TypeORM leaves a column that is undefined as it is. */
+/** TypeORM's updates skip undefined, so a column is emptied with SQL. */
 const NULL = () => 'NULL';
 
-// The ids of an account's keys ascend with time, because it adds one at a time.
+// The highest ids are the latest keys, because an account adds one key at a time.
 const COUNT_KEYS = `
   SELECT
     (SELECT count(*) FROM api_keys WHERE account_id = $1 AND ${HAS_NOT_ENDED})::integer AS "activeKeys",
@@ -58,7 +50,7 @@ const COUNT_KEYS = `
       WHERE created_at >= $3
     )::integer AS "madeToday"`;
 
-/** Written in SQL, because TypeORM took several times as long and all keys in use are read once a second. */
+/** All keys in use are read once a second, and TypeORM's query took several times as long. */
 const FIND_BY_HASHES = {
   name: 'api keys by hashes',
   text: `
@@ -68,8 +60,8 @@ const FIND_BY_HASHES = {
 };
 
 /**
- * A range of the index by account and id. Active and disabled keys are few, and are a range of the index by account and
- * end: PostgreSQL finds them there, however many keys have ended. A part of a name is compared with each key that is left.
+ * A page is a range of the index by account and id. Active and disabled keys are few, so they are selected first, by the
+ * index by account and end; OFFSET 0 keeps PostgreSQL from merging the two queries. The name is compared last.
  */
 function searchOf({ accountId, states, at, name, after, before, limit }: KeySearch) {
   const isCurrent = states.every((state) => state === 'active' || state === 'disabled');
@@ -137,7 +129,7 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
   async listPast({ accountId, at, limit }: PastKeysQuery): Promise<readonly ApiKey[]> {
     const query = selectKeys(this.dataSource.manager)
       .where(`key.accountId = :accountId AND ${KEY_END} < 'infinity'`, { accountId })
-      // A revoked key has ended even if this clock is behind the clock of the instance that revoked it.
+      // A revoked key has ended, also if this process's clock is behind that of the process that revoked it.
       .andWhere(`(${KEY_END} <= :at OR key.revokedAt IS NOT NULL)`, { at: new Date(at) })
       .orderBy(KEY_END, 'DESC')
       .addOrderBy('key.id', 'DESC')
@@ -153,7 +145,7 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
   }
 
   async purge(endedUntil: Instant): Promise<number> {
-    // In small batches: each deleted key deletes its usage too.
+    // In small portions, because each deleted key deletes its usage too.
     return deletePortions(this.dataSource, { table: 'api_keys', time: KEY_END, most: 100 }, endedUntil);
   }
 
@@ -166,7 +158,7 @@ export class TypeOrmApiKeyRepository implements ApiKeyRepository {
 
   async replace(id: ApiKeyId, at: Instant, decide: (state: RotationState) => RotatedKey): Promise<StoredRotation> {
     return inTransaction(this.dataSource, async (manager) => {
-      const holder = await lockHolder(manager, { id: accountOf(id) }, at);
+      const holder = await lockHolder(manager, { id: accountOf('api_keys', 'id', id) }, at);
       const [key] = await lockKeys(manager, { id });
       const { old, replacement } = decide({ ...holder, old: key });
       const added = await insertKey(manager, replacement);
@@ -221,12 +213,6 @@ function selectKeys(manager: EntityManager): SelectQueryBuilder<ApiKeyRow> {
   return manager.createQueryBuilder(apiKeySchema, 'key');
 }
 
-/** The account of a key, which never changes. */
-function accountOf(id: ApiKeyId): FindOperator<AccountId> {
-  const where = (column: string) => `${column} = (SELECT account_id FROM api_keys WHERE id = :key)`;
-  return Raw(where, { key: id }) as FindOperator<AccountId>;
-}
-
 /** Locks the account's row, so that no other key is added meanwhile, and then counts its keys. */
 async function lockHolder(
   manager: EntityManager,
@@ -240,7 +226,7 @@ async function lockHolder(
   return { account: accountFrom(row), ...counts };
 }
 
-/** In the order of their ids, as every transaction that locks several. */
+/** Locked in the order of their ids, as in every transaction that locks several keys, against deadlocks. */
 async function lockKeys(
   manager: EntityManager,
   ...where: readonly FindOptionsWhere<ApiKeyRow>[]
@@ -248,7 +234,7 @@ async function lockKeys(
   return manager.find(apiKeySchema, { where: [...where], order: { id: 'ASC' }, lock: { mode: 'for_no_key_update' } });
 }
 
-/** Changes a key that is locked. */
+/** Stores a key whose row is locked. */
 async function updateKey(manager: EntityManager, key: ApiKey): Promise<ApiKey> {
   const { id, name, expiresAt, revokedAt, disabledAt, replacedBy } = key;
   const change = {

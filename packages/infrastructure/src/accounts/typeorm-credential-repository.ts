@@ -12,17 +12,17 @@ import {
   type MailedLink,
   type NewCredentials,
 } from '@adoption-store/domain';
-import { type DataSource, type EntityManager, type FindOperator, IsNull, Raw, type SelectQueryBuilder } from 'typeorm';
+import { type DataSource, type EntityManager, IsNull, type SelectQueryBuilder } from 'typeorm';
 import { readFromDatabase, sqlState, UNIQUE_VIOLATION } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { inTransaction } from '../database/transactions.js';
 import { DELETE_HOURS, DELETE_REFUSALS } from '../limits/postgres-request-records.js';
-import { insertAccount, lockAccount, selectAccount } from './account-queries.js';
+import { accountOf, insertAccount, lockAccount, selectAccount } from './account-queries.js';
 import { accountFrom, type AccountRow, accountSchema } from './account.schema.js';
 import { HAS_NOT_ENDED } from './api-key.schema.js';
-import { insertMail, LINKS, TAKE_BACK_MAILS } from './postgres-account-mail-queue.js';
+import { EXPIRE_MAILS, insertMail, LINKS } from './postgres-account-mail-queue.js';
 
-// Locked in the order of their ids, like the writes of uses. Past keys stay unchanged, because there may be very many.
+// Locked in the order of their ids, as when their uses are written. Past keys stay as they are: there may be very many.
 const REVOKE_KEYS = `
   WITH locked AS (
     SELECT id FROM api_keys WHERE account_id = $1 AND ${HAS_NOT_ENDED}
@@ -30,7 +30,7 @@ const REVOKE_KEYS = `
   )
   UPDATE api_keys SET revoked_at = $2 FROM locked WHERE api_keys.id = locked.id`;
 
-// The address stands in the mail, which is kept as long as its link.
+// The new address is in the mail, which is kept as long as its link.
 const linkOf = (kind: LinkKind) => `
   SELECT
     link.expires_at AS "expiresAt",
@@ -45,7 +45,7 @@ interface LinkRow {
   readonly isAddressTaken: boolean;
 }
 
-/** Every change of an account locks its row first, so that concurrent changes wait for each other. */
+/** Every change of an account first locks its row, so that concurrent changes wait for each other. */
 export class TypeOrmCredentialRepository implements CredentialRepository {
   constructor(private readonly dataSource: DataSource) {}
 
@@ -56,7 +56,7 @@ export class TypeOrmCredentialRepository implements CredentialRepository {
       const { credentialVersion } = account;
       const insert = insertAccount(manager, account, { passwordHash, credentialVersion }).orIgnore();
       const [inserted] = (await insert.execute()).identifiers;
-      // Another transaction has opened one since.
+      // Another transaction has opened an account with this address since.
       if (inserted === undefined) throw emailTaken();
       return { ...account, id: BigInt(inserted['id'] as string) as AccountId, provenAt: undefined };
     });
@@ -73,7 +73,7 @@ export class TypeOrmCredentialRepository implements CredentialRepository {
   async findLink(kind: LinkKind, tokenHash: string): Promise<MailedLink | undefined> {
     return readFromDatabase(this.dataSource, async () => {
       const { manager } = this.dataSource;
-      const row = await selectAccount(manager, { id: accountOf(kind, tokenHash) }).getOne();
+      const row = await selectAccount(manager, { id: accountOf(LINKS[kind], 'token_hash', tokenHash) }).getOne();
       return readLink(manager, row, kind, tokenHash);
     });
   }
@@ -95,7 +95,7 @@ export class TypeOrmCredentialRepository implements CredentialRepository {
   ): Promise<Account | undefined> {
     try {
       return await inTransaction(this.dataSource, async (manager) => {
-        const row = await lockAccount(manager, { id: accountOf(kind, tokenHash) });
+        const row = await lockAccount(manager, { id: accountOf(LINKS[kind], 'token_hash', tokenHash) });
         return store(manager, decide(await readLink(manager, row, kind, tokenHash)));
       });
     } catch (error) {
@@ -121,13 +121,7 @@ function credentialsOf(row: AccountRow): Credentials {
   return { account: accountFrom(row), passwordHash: row.passwordHash ?? undefined };
 }
 
-/** The account to which the link was mailed. */
-function accountOf(kind: LinkKind, tokenHash: string): FindOperator<AccountId> {
-  const where = (column: string) => `${column} = (SELECT account_id FROM ${LINKS[kind]} WHERE token_hash = :tokenHash)`;
-  return Raw(where, { tokenHash }) as FindOperator<AccountId>;
-}
-
-/** A statement of its own: another transaction may have used the link before this one locked the row. */
+/** Its own statement, run after the account is locked: another transaction may have used the link before the lock. */
 async function readLink(
   manager: EntityManager,
   row: AccountRow | null,
@@ -155,7 +149,7 @@ async function store(manager: EntityManager, change: CredentialsChange | undefin
   if (keysRevokedAt !== undefined) await manager.query(REVOKE_KEYS, [id, new Date(keysRevokedAt)]);
   for (const kind of revokedLinks) {
     await manager.query(`DELETE FROM ${LINKS[kind]} WHERE account_id = $1`, [id]);
-    await manager.query(TAKE_BACK_MAILS, [id, kind]);
+    await manager.query(EXPIRE_MAILS, [id, kind]);
   }
   if (notice !== undefined) await insertMail(manager, notice);
   if (closedAt !== undefined) for (const each of [DELETE_REFUSALS, DELETE_HOURS]) await manager.query(each, [id]);

@@ -19,14 +19,14 @@ const MOST_PAGES = 32;
 const MOST_REMEMBERED = 256;
 
 /**
- * Requests that arrive together share work: one query for the same page, one query for several single animals, one
- * transaction for several additions. An addition within a larger transaction shares nothing.
+ * Requests that arrive together share work: one query for the same page, one query for several single animals, one INSERT
+ * for several additions. An addition that belongs to a larger transaction runs alone.
  */
 export class CoalescingAnimalRepository implements AnimalRepository {
   private readonly pages: Batch<AnimalQuery, readonly Animal[]>;
   private readonly finds: Batch<AnimalId, Animal | undefined>;
   private readonly adds: Batch<NewAnimal, Animal>;
-  /** Pages that were read while `snapshot` was current. */
+  /** Pages that were read while `snapshot` was current, by their queries. */
   private readonly remembered = new Map<string, Promise<readonly Animal[]>>();
   private snapshot = '';
 

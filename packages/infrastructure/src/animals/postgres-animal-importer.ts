@@ -14,25 +14,24 @@ import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { Columns } from '../database/columns.js';
 import { type DatabaseConnection, newClient, prepareClient } from '../database/data-source.js';
-import { isConnectionLost, sqlState } from '../database/database-errors.js';
+import { isConnectionLost, LOCK_NOT_AVAILABLE, sqlState } from '../database/database-errors.js';
 import { animalSchema } from './animal.schema.js';
 
-/** The database gives an import up after this time, in case its process is frozen. Its role may have shorter ones. */
+/** The database ends an import after this time, in case its process is frozen. They replace shorter timeouts of the role. */
 const LIMITS = { statement_timeout: '1h', idle_in_transaction_session_timeout: '1h' };
 
-/** An arbitrary constant that must never change: the import that stores animals holds this lock. */
+/** An arbitrary constant that must never change: an import holds this lock while it stores animals. */
 const IMPORT_LOCK = 4_711_120_366;
 
-/** How long additions may wait behind the import for a transaction that has drawn an id. */
+/** The import waits this long for transactions that have drawn an id. Meanwhile additions wait behind it. */
 const LOCK_TIMEOUT = '500ms';
-const LOCKED = '55P03';
 const MOST_TRIES = 30;
 /** Milliseconds between two tries. */
 const PAUSE = 1_000;
 
 const columns = new Columns(animalSchema);
 
-// With the checks of `animals`, and what others add to it later. COPY has no order, so the position keeps it.
+// LIKE copies the columns and checks of `animals`, also those that are added later. `position` keeps the file's order.
 const STAGE = `
   CREATE TEMPORARY TABLE imported_animals (
     position bigint NOT NULL, line bigint NOT NULL, LIKE animals INCLUDING CONSTRAINTS INCLUDING DEFAULTS
@@ -56,11 +55,11 @@ const CHECKS: Readonly<Record<CategoryPolicy, string>> = {
   open: checkOf(TAKEN),
   strict: checkOf(`${TAKEN} UNION ALL ${UNKNOWN}`),
 };
-// As a foreign key does: until the end of the transaction nobody removes them.
+// As a foreign key does: nobody can remove the categories until the transaction ends.
 const LOCK_CATEGORIES = `
   SELECT FROM categories WHERE id IN (SELECT category_id FROM imported_animals) ORDER BY id FOR KEY SHARE`;
 
-// It waits for every transaction that has drawn an id, and the next ones wait for it:
+// Waits for every transaction that has drawn an id, and makes later ones wait:
 // https://www.postgresql.org/docs/current/sql-altersequence.html
 const LOCK_SEQUENCE = 'ALTER SEQUENCE animals_id_seq NO CYCLE';
 const ADVANCE_SEQUENCE = `
@@ -91,17 +90,15 @@ export class PostgresAnimalImporter implements AnimalImporter {
     await client.connect();
     prepareClient(client, LIMITS);
     try {
-      await inTransaction(client, async () => {
-        await client.query(STAGE);
-        await pipeline(linesOf(parts), client.query(copyFrom(COPY)));
-      });
+      await client.query(STAGE);
+      await pipeline(linesOf(parts), client.query(copyFrom(COPY)));
       await client.query('ANALYZE imported_animals');
       const refused = await this.refusedBy(client);
       if (refused.count > 0 || !isWanted()) return { refused, newIds: undefined };
       await reserveIds(client);
-      return await inTransaction(client, () => this.store(client));
+      return await this.store(client);
     } finally {
-      // An open transaction ends with its connection.
+      // This also rolls back a transaction that is still open.
       await client.end();
     }
   }
@@ -113,20 +110,26 @@ export class PostgresAnimalImporter implements AnimalImporter {
   }
 
   private async store(client: pg.Client): Promise<ImportOutcome> {
+    await client.query(`BEGIN; SET LOCAL work_mem = '64MB'`);
     await client.query('SELECT pg_advisory_xact_lock($1)', [IMPORT_LOCK]);
     if (this.categories === 'strict') await client.query(LOCK_CATEGORIES);
-    // Again: meanwhile others may have added animals, and another import may have stored its own.
+    // Checked again: meanwhile animals may have been added, by others or by another import.
     const refused = await this.refusedBy(client);
     if (refused.count > 0) return { refused, newIds: undefined };
     await client.query(STORE_IDENTIFIED);
     const { rows } = await client.query<{ first: string | null; last: string | null }>(STORE_OTHERS);
     const { first = null, last = null } = rows[0] ?? {};
     const newIds = first === null || last === null ? undefined : ([animalId(first), animalId(last)] as const);
+    await client.query('COMMIT').catch((error: unknown) => {
+      if (!isConnectionLost(error)) throw error;
+      const message = 'the connection to the database was lost at the last moment: look whether the animals are there';
+      throw new Error(message, { cause: error });
+    });
     return { refused, newIds };
   }
 }
 
-/** The first refused rows with the count of all; `reasons` may have several for one, or null. */
+/** SQL for the first refused rows and the count of all. `reasons` may have several rows for one animal; null refuses nothing. */
 function checkOf(reasons: string): string {
   return `
     SELECT line, reason, count(*) OVER () AS count
@@ -162,8 +165,8 @@ function fieldOf(value: Field): string {
 }
 
 /**
- * Makes sure that nobody else gets the file's ids. Afterwards every animal that has one of them is visible, and ids that
- * are drawn later are greater.
+ * Makes sure that nobody else gets the file's ids. Afterwards every animal that has one of them is visible, and the
+ * sequence only returns greater ids.
  */
 async function reserveIds(client: pg.Client): Promise<void> {
   for (let tries = 1; ; tries += 1) {
@@ -173,7 +176,7 @@ async function reserveIds(client: pg.Client): Promise<void> {
       await client.query('COMMIT');
       return;
     } catch (error) {
-      if (sqlState(error) !== LOCKED) throw error;
+      if (sqlState(error) !== LOCK_NOT_AVAILABLE) throw error;
       await client.query('ROLLBACK');
       if (tries === MOST_TRIES) {
         const message = 'another transaction has been adding animals for too long, perhaps in psql: try again later';
@@ -186,15 +189,4 @@ async function reserveIds(client: pg.Client): Promise<void> {
 
 function animalId(stored: string): AnimalId {
   return BigInt(stored) as AnimalId;
-}
-
-async function inTransaction<Result>(client: pg.Client, work: () => Promise<Result>): Promise<Result> {
-  await client.query(`BEGIN; SET LOCAL work_mem = '64MB'`);
-  const result = await work();
-  await client.query('COMMIT').catch((error: unknown) => {
-    if (!isConnectionLost(error)) throw error;
-    const message = 'the connection to the database was lost at the last moment: look whether the animals are there';
-    throw new Error(message, { cause: error });
-  });
-  return result;
 }

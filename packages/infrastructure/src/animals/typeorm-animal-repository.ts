@@ -31,8 +31,8 @@ function byPolicy(statement: (policy: CategoryPolicy) => Statement): Readonly<Re
 }
 
 /**
- * The value for a column of a new row. `known_category` refuses an unknown category, and keeps a known one until the
- * transaction ends, as a foreign key would.
+ * SQL for a value of a new row. `known_category` refuses an unknown category. As a foreign key would, it keeps a known one
+ * from being removed until the transaction ends.
  */
 function checked(policy: CategoryPolicy, column: string, value: string): string {
   return policy === 'strict' && column === 'category_id' ? `known_category(${value})` : value;
@@ -46,8 +46,8 @@ const ADD = byPolicy((policy) => ({
   RETURNING ${columns.list()}`,
 }));
 
-// The ids are drawn before the rows are inserted, in order, so it is certain which id belongs to which animal. The
-// sequence is looked up once: a look-up for each row took half as long again.
+// The ids are drawn in the order of the animals before the rows are inserted, because an INSERT promises no order. The
+// sequence is looked up once, because a look-up for each row made the statement half as slow again.
 const ADD_ALL = byPolicy((policy) => ({
   name: `animals add all ${policy}`,
   text: `
@@ -67,12 +67,12 @@ const MOVE_TO_WITHDRAWN = `
   WITH withdrawn AS (DELETE FROM animals WHERE id = $1 RETURNING ${columns.list()})
   INSERT INTO withdrawn_animals (${columns.list()}, withdrawn_at) SELECT ${columns.list()}, $2 FROM withdrawn`;
 
-// The server's start time is included because, after a failover, another server may have the same transaction ids.
+// With the server's start time, because after a failover another server may have the same transaction ids.
 const SNAPSHOT = { name: 'snapshot', text: 'SELECT pg_current_snapshot()::text, pg_postmaster_start_time()::text' };
 
 /**
- * A page by status is a range of one index. With `status = …` PostgreSQL would order by id only, and might scan all
- * other animals until it had found enough.
+ * The row comparison makes a page by status a range of one index. With `status = …` PostgreSQL might scan animals of all
+ * statuses by id until it has found enough.
  */
 function listOf(query: AnimalQuery): Statement & { readonly values: unknown[] } {
   const { status, ids, categoryIds, after, before, limit } = query;
@@ -110,9 +110,9 @@ function listOf(query: AnimalQuery): Statement & { readonly values: unknown[] } 
 }
 
 /**
- * The first ids of each category and status, from one index, which has all that is asked for. There is no upper bound,
- * only the limit: before version 18 PostgreSQL doesn't stop where the second column of a bound is exceeded, and would
- * read the rest of the category. The rows are read at the end, so a page reads no more of them than it shows.
+ * Takes the first ids of each category and status from one index, then reads only the rows of the page. Each range has a
+ * limit instead of an upper bound: before version 18 PostgreSQL doesn't stop at a bound of the second column, and would
+ * read the rest of the category.
  */
 function pageOfCategories(query: AnimalQuery & { categoryIds: readonly bigint[] }) {
   const { status, categoryIds, after, before, limit } = query;
@@ -130,7 +130,7 @@ function pageOfCategories(query: AnimalQuery & { categoryIds: readonly bigint[] 
       ) AS next
       WHERE (category_id, status) = (category, wanted) ORDER BY next.id${direction} LIMIT $1
     )) ORDER BY id${direction}`,
-    // A category that is given twice counts once.
+    // A category that is given twice must not return its animals twice.
     values: [limit, [...new Set(categoryIds)], statuses, ...(place === undefined ? [] : [place])],
   };
 }
@@ -180,7 +180,7 @@ export class TypeOrmAnimalRepository implements AnimalRepository {
     });
   }
 
-  /** Identifies what a read would see now. If two calls return the same text, no transaction ended between them. */
+  /** A text that changes whenever a transaction ends. If two calls return the same text, the data is the same. */
   async snapshot(): Promise<string> {
     const [row = []] = await readPrepared(this.dataSource, SNAPSHOT, []);
     return row.join(' ');
@@ -195,7 +195,7 @@ export class TypeOrmAnimalRepository implements AnimalRepository {
   }
 }
 
-/** The second query is one of its own, because only a query that begins with the lock held sees every order before it. */
+/** Two queries, because only a query that begins after the lock is held sees all earlier orders. */
 async function lockedState(manager: EntityManager, id: AnimalId): Promise<AnimalState> {
   const animal = await manager.findOne(animalSchema, { where: { id }, lock: { mode: 'for_no_key_update' } });
   const isOrdered = await manager.existsBy<Order>('Order', { animalId: id, status: hasStatus('placed') });

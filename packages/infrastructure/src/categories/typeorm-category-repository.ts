@@ -21,7 +21,7 @@ import { categorySchema } from './category.schema.js';
 /** An arbitrary constant that must never change: whoever changes categories holds this lock. */
 const CATEGORIES_LOCK = 4_711_120_367;
 
-/** Far more ids than there are animals in any database. */
+/** Far more ids than any database has animals. */
 const WIDEST_RANGE = 2 ** 48;
 
 const CANDIDATE = `
@@ -84,7 +84,7 @@ export class TypeOrmCategoryRepository implements CategoryRepository {
   async remove(id: CategoryId, decide: (state: RemovalState) => void): Promise<void> {
     return this.change(async (manager) => {
       const category = await lockCategory(manager, id);
-      // Read once the row is locked, so that an animal that came first has been committed.
+      // Read with the row locked, so it sees every animal that was added to the category before the lock.
       const [{ isUsed }] = await manager.query<[{ isUsed: boolean }]>('SELECT is_category_used($1) AS "isUsed"', [id]);
       decide({ category, isUsed });
       await manager.delete(categorySchema, { id });
@@ -92,8 +92,8 @@ export class TypeOrmCategoryRepository implements CategoryRepository {
   }
 
   /**
-   * Runs one change at a time, because changes are rare, and whether a name or an id is free depends on all categories.
-   * Locks are taken in this order: the idempotency record, this lock, the category's row. An animal's row is never locked.
+   * Runs one change at a time, because whether a name or an id is free depends on all categories. Changes are rare. Locks
+   * are always taken in the same order: the idempotency record, this lock, the category's row.
    */
   private async change<Result>(
     work: (manager: EntityManager) => Promise<Result>,
@@ -111,9 +111,9 @@ export class TypeOrmCategoryRepository implements CategoryRepository {
 }
 
 /**
- * A used candidate moves the sequence forward by a random step, from a range that doubles with each try. So few tries pass
- * any number of used ids in a row, and nobody can use just those ids that will be tried. It ends, because a try within a
- * range twice as wide as there are used ids succeeds with a chance of at least a half, and each later one with a better one.
+ * Takes the next id of the sequence. If it is used, the sequence is moved forward by a random step, whose range doubles
+ * with each try. So even a long run of used ids takes few tries, and nobody can predict the ids that will be tried. Once
+ * the range is twice the number of used ids, each try succeeds at least half the time.
  */
 async function unusedId(manager: EntityManager): Promise<CategoryId> {
   for (let range = 1; range <= WIDEST_RANGE; range *= 2) {
@@ -123,7 +123,7 @@ async function unusedId(manager: EntityManager): Promise<CategoryId> {
   throw new Error('no unused id was found for a category');
 }
 
-/** Waits for animals that are being put into the category (`known_category`), and makes later ones wait. */
+/** Waits for transactions that are adding animals to the category (`known_category`), and makes later ones wait. */
 async function lockCategory(manager: EntityManager, id: CategoryId): Promise<Category | undefined> {
   const lock = { mode: 'pessimistic_write' } as const;
   return (await manager.findOne(categorySchema, { where: { id }, lock })) ?? undefined;
@@ -133,7 +133,7 @@ async function findNamesake(manager: EntityManager, name: string): Promise<Categ
   return (await manager.findOneBy(categorySchema, { nameKey: categoryNameKey(name) })) ?? undefined;
 }
 
-/** @throws DomainError `category_name_taken` if a process of the version before, which takes no such lock, gave the name. */
+/** @throws DomainError `category_name_taken` if a process of the previous version, which takes no lock, gave the name. */
 async function store(manager: EntityManager, category: Category): Promise<Category> {
   const row = { ...category, nameKey: categoryNameKey(category.name) };
   try {

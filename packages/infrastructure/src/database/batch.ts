@@ -71,7 +71,7 @@ export class Batch<Item, Result> {
 
   private async runBatch(taken: readonly Waiting<Item, Result>[]): Promise<void> {
     this.isShared = taken.length > 1;
-    // Overdue items are refused without running. They are the first ones, because the items are in order of their arrival.
+    // Overdue items are refused without running. They come first, because the items are in the order of their arrival.
     const overdue = taken.filter(({ since }) => isOverdue(since)).length;
     const batch = taken.slice(overdue);
     void this.runEach(taken.slice(0, overdue));
@@ -93,7 +93,7 @@ export class Batch<Item, Result> {
   }
 }
 
-/** Runs the work for one caller. The time that the caller has waited counts towards the limit. */
+/** Runs the work in the trace of one caller. The time that it has waited counts towards the time limit. */
 function onDatabaseFor<Result>(
   asked: Pick<Waiting<unknown, unknown>, 'since' | 'trace'> | undefined,
   work: () => Promise<Result>,

@@ -1,11 +1,11 @@
 import { type Instant, instant } from '@adoption-store/domain';
 import { type EntitySchema, type EntitySchemaColumnOptions, Raw, type ValueTransformer } from 'typeorm';
 
-/** PostgreSQL's bigint, which pg returns as a string, as a branded bigint. */
+/** Converts PostgreSQL's bigint, which pg returns as a string, to a branded bigint. */
 export const int64Column: ValueTransformer = {
   from: (stored: string | null) => {
     if (stored === null) return undefined;
-    // Most values fit into a number, and the conversion through one takes a third of the time.
+    // Most values fit into a number, and converting through a number takes a third of the time.
     return stored.length < 16 ? BigInt(Number(stored)) : BigInt(stored);
   },
   to: (value: unknown) => (typeof value === 'bigint' ? value.toString() : value),
@@ -21,7 +21,7 @@ export const optionalColumn: ValueTransformer = {
   to: (value: unknown) => value ?? null,
 };
 
-/** SQL for a time as Unix milliseconds, which avoids the parsing of dates. */
+/** SQL for a time in Unix milliseconds. pg would parse a date, which takes longer. */
 export function milliseconds(column: string): string {
   return `(extract(epoch FROM ${column}) * 1000)::bigint`;
 }
@@ -52,19 +52,19 @@ export class Columns<Entity extends object> {
     return this.selected.map(({ name }) => (alias === undefined ? name : `${alias}.${name}`)).join(', ');
   }
 
-  /** The columns to insert: `name, status`. `of` is called with the position of each value, counted from 1. */
+  /** The columns to insert: `name, status`. `of` can replace each one; `place` counts from 1. */
   listInserted(of: (place: number, name: string, type: string) => string = (_place, name) => name): string {
     return this.inserted.map(({ name, type }, index) => of(index + 1, name, type)).join(', ');
   }
 
-  /** The values to insert, column by column. */
+  /** The values to insert, as one array for each column. */
   valuesOf(entities: readonly Partial<Entity>[]): unknown[][] {
     return this.inserted.map(({ property, transformer }) =>
       entities.map((entity) => (transformer ? (transformer.to(entity[property]) as unknown) : entity[property])),
     );
   }
 
-  /** @param values of a row; the entity's begin at `offset`, in the order of `list`. */
+  /** @param values of a row, of which the entity's begin at `offset`, in the order of `list`. */
   fromValues(values: readonly unknown[], offset = 0): Entity {
     const entity: Partial<Record<keyof Entity, unknown>> = {};
     let index = offset;

@@ -1,11 +1,11 @@
 import pg, { type ClientBase, type PoolConfig } from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { migrations } from './migrations/index.js';
+import * as migrations from './migrations/index.js';
 import { QUERY_TIMEOUT } from './query-timeouts.js';
 import { PipeliningPool, type PipeliningPoolConfig } from './pipelining-pool.js';
 import { QueryTracing } from './query-tracing.js';
 import { ReadOnlyServers } from './read-only-servers.js';
-import { TransactionLimits } from './transaction-limits.js';
+import { TransactionLimits } from './transactions.js';
 
 /** The address of PostgreSQL and the size of the pool, as pg's own settings. */
 export type DatabaseConnection = Pick<
@@ -13,43 +13,41 @@ export type DatabaseConnection = Pick<
   'connectionString' | 'host' | 'port' | 'user' | 'database' | 'max' | 'maxLifetimeSeconds' | 'poolsTransactions'
 >;
 
-/** Longest life of a connection, which may stay with a server that its address no longer leads to. */
+/** Longest life of a connection. A longer one might stay with a server to which the address no longer leads. */
 export const LONGEST_LIFE_SECONDS = 300;
 
 /** Milliseconds to wait for a connection. The rest of the query timeout is for the query itself. */
 const CONNECTION_TIMEOUT = QUERY_TIMEOUT - 200;
 
 /**
- * Milliseconds for which a migration waits for a lock. Other statements on the table wait behind it, and are given up
+ * Milliseconds for which a migration waits for a lock. Meanwhile other statements on the table wait behind it, and fail
  * after `QUERY_TIMEOUT`.
  */
 const LOCK_TIMEOUT = 1_000;
 
-/** Settings of every pool of a service: whatever the database does, work on it ends in time. */
+/** Settings of every pool of a service. All work on the database ends in time, whatever the database does. */
 export function boundedPool(connection: DatabaseConnection): PoolConfig {
   const pool = {
     application_name: 'adoption-store',
     maxLifetimeSeconds: LONGEST_LIFE_SECONDS,
     ...connection,
     connectionTimeoutMillis: CONNECTION_TIMEOUT,
-    // With a pipeline the query timeout ends the connection, so no caller gets a connection on which a late answer may
-    // arrive.
+    // With a pipeline the query timeout ends the connection. A late answer could otherwise reach the next caller.
     pipeline: true,
     query_timeout: QUERY_TIMEOUT,
   };
-  // A pooler refuses settings of a connection, so each transaction has its own (`TransactionLimits`).
+  // A pooler refuses settings of a connection, so `TransactionLimits` sets them in each transaction.
   if (connection.poolsTransactions === true) return { ...pool, onConnect: ignoreLoss };
   return {
     ...pool,
     // An abandoned statement must not hold locks.
     statement_timeout: QUERY_TIMEOUT,
-    // A process that is frozen within a transaction loses its locks.
+    // A process that freezes within a transaction must not keep its locks.
     idle_in_transaction_session_timeout: QUERY_TIMEOUT,
     onConnect: (client) => {
-      // Generic plans: otherwise a page would be planned at each execution, because its LIMIT could be any value, and
-      // tests of a plan would only hold for the tested values.
-      // Without their values statements on large tables look expensive, so they would be compiled at each execution, which
-      // takes longer than running them.
+      // Generic plans: otherwise PostgreSQL would plan a page at each execution, because its LIMIT could be any value, and
+      // a test of a plan would hold only for the tested values. No JIT: a generic plan on a large table looks expensive, so
+      // PostgreSQL would compile it at each execution, which takes longer than running it.
       prepareClient(client, { plan_cache_mode: 'force_generic_plan', jit: 'off' });
     },
   };
@@ -67,8 +65,8 @@ export async function openDataSource(
 }
 
 /**
- * The server notices within 16 seconds that this machine has vanished, and ends its session. Linux would need two hours.
- * On a Unix socket PostgreSQL ignores these.
+ * With these settings the server notices within 16 seconds that this machine has vanished, and ends the session. Linux
+ * would need two hours. PostgreSQL ignores them on a Unix socket.
  */
 const KEEPALIVES = {
   tcp_keepalives_idle: '10',
@@ -77,17 +75,17 @@ const KEEPALIVES = {
   tcp_user_timeout: '16000',
 };
 
-/** Prepares a new connection. */
+/** Applies the settings to a new connection. */
 export function prepareClient(client: ClientBase, settings: Readonly<Record<string, string>> = {}): void {
   ignoreLoss(client);
   const all = Object.entries({ ...KEEPALIVES, ...settings });
-  // Later queries of this client wait for it, and fail if it fails.
+  // Later queries on this client wait for this one. If the connection is lost, they fail too, so nothing is missed here.
   client.query(all.map(([name, value]) => `SET ${name} = '${value}'`).join(';')).catch(() => undefined);
 }
 
 /**
- * Without a listener a lost connection would end the process, and the pool has none while it hands a client over. No error
- * is missed: the next query rejects.
+ * Without a listener a lost connection would end the process, and the pool has none while it hands over a client. No
+ * error is missed: the next query rejects.
  */
 function ignoreLoss(client: ClientBase): void {
   client.on('error', () => undefined);
@@ -98,7 +96,7 @@ export function newClient(connection: DatabaseConnection, config: pg.ClientConfi
   return new pg.Client({ ...connection, application_name: 'adoption-store', ...config });
 }
 
-/** Milliseconds: longer than any migration, and than the timeouts of its role. */
+/** Milliseconds. Longer than any migration; it replaces shorter timeouts of the role. */
 const LONGEST_MIGRATION = 86_400_000;
 
 /** A source for migrations, which may take their time. */
@@ -121,10 +119,10 @@ function dataSource(pool: PoolConfig, entities: DataSourceOptions['entities'] = 
   return new DataSource({
     type: 'postgres',
     entities,
-    migrations,
+    migrations: Object.values(migrations),
     migrationsTableName: 'migrations',
     installExtensions: false,
-    // Silent: the console's logger writes failed migrations to standard output, which has log lines alone.
+    // Silent: the default logger writes failed migrations to standard output, where only log lines may be.
     logger: 'debug',
     driver: { Pool: PipeliningPool },
     extra: pool,

@@ -8,39 +8,31 @@ import { poolOf } from './pipelining-pool.js';
 // insufficient resources, a database closed to connections, operator intervention (shutdown, statement timeout), a
 // server that is only a standby, and a transaction that was idle for too long.
 const UNAVAILABLE_STATES = /^(08|28|53|55000|57|25006|25P03|3D000)/;
-const UNREACHABLE = new Set([
-  // A Unix socket with a full queue.
-  'EAGAIN',
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOENT',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EPIPE',
-  'ETIMEDOUT',
-]);
+// Node's codes. EAGAIN is that of a Unix socket whose queue is full.
+const UNREACHABLE = /^E(AGAIN|CONNREFUSED|CONNRESET|HOSTUNREACH|NETUNREACH|NOENT|NOTFOUND|AI_AGAIN|PIPE|TIMEDOUT)$/;
 // The driver's own errors have no code.
 const DRIVER_MESSAGES =
   /Connection terminated|timeout exceeded when trying to connect|timeout expired|read timeout|not queryable/;
 
-// A server that shuts down, has crashed or is starting, a transaction that was idle for too long, and connection
-// exceptions; what a socket says of the same.
+// A server that shuts down, has crashed or is starting, a transaction that was idle for too long, connection exceptions,
+// and the codes of a broken socket.
 const LOST_STATES = /^(57P0[123]|25P03|08|ECONNRESET$|EPIPE$)/;
 const LOST_MESSAGES = /Connection terminated(?! due to connection timeout)|not queryable/;
 
 // TypeORM throws this when a transaction loses its connection between two statements.
 const RELEASED = [QueryRunnerAlreadyReleasedError, QueryRunnerProviderAlreadyReleasedError];
 
-/** SQLSTATE for a statement that the role may not run. */
+/** SQLSTATE of a statement that the role may not run. */
 export const INSUFFICIENT_PRIVILEGE = '42501';
 
-/** SQLSTATE for a row that another one excludes. */
+/** SQLSTATE of a row that has the same unique value as another one. */
 export const UNIQUE_VIOLATION = '23505';
 
-/** SQLSTATE for a row that refers to one that isn't there. */
+/** SQLSTATE of a row that refers to a missing one. */
 export const FOREIGN_KEY_VIOLATION = '23503';
+
+/** SQLSTATE of a lock that was not free in time. */
+export const LOCK_NOT_AVAILABLE = '55P03';
 
 /** Most attempts of a read. */
 const MOST_READS = 3;
@@ -48,11 +40,11 @@ const MOST_READS = 3;
 /** Whether the database, not the statement, is the cause: the same statement may succeed later. */
 export function isUnavailable(error: unknown): boolean {
   if (!types.isNativeError(error)) return false;
-  // Node throws this if none of a host's addresses can be reached.
+  // Node throws this error if it can't reach any of a host's addresses.
   if (error instanceof AggregateError) return error.errors.some(isUnavailable);
   if (RELEASED.some((released) => error instanceof released)) return true;
   const code = sqlState(error);
-  if (code !== undefined) return UNREACHABLE.has(code) || UNAVAILABLE_STATES.test(code);
+  if (code !== undefined) return UNREACHABLE.test(code) || UNAVAILABLE_STATES.test(code);
   return DRIVER_MESSAGES.test(error.message);
 }
 
@@ -73,7 +65,7 @@ export function sqlState(error: unknown): string | undefined {
  * Runs `work` on the database.
  *
  * @param since when the wait began (`withTimeout`).
- * @param transaction to which the work belongs, which has a time limit of its own.
+ * @param transaction to which the work belongs. It has its own time limit.
  * @throws DomainError `service_unavailable` if the database doesn't answer in time.
  */
 export async function onDatabase<Result>(
@@ -96,7 +88,7 @@ export async function readFromDatabase<Result>(dataSource: DataSource, work: () 
   return onDatabase(() => retryRead(dataSource, work));
 }
 
-/** Runs a read. If its connection is lost, it is retried on a new one, which may be lost too. */
+/** Runs a read. If its connection is lost, the read is tried again on a new one, at most three times in all. */
 export async function retryRead<Result>(dataSource: DataSource, read: () => Promise<Result>): Promise<Result> {
   for (let tries = 1; ; tries += 1) {
     try {

@@ -1,28 +1,24 @@
-/** Does work that many callers ask for once, after a delay. No caller waits for it. */
+/** Many calls of `soon` cause the work once, after a delay. No caller waits for it. */
 export class DelayedWork {
   private timer: NodeJS.Timeout | undefined;
   private working: Promise<void> = Promise.resolve();
-  private closed = false;
+  isClosed = false;
 
   /**
    * @param work must not reject.
-   * @param delay milliseconds from the first request to the work.
+   * @param delay milliseconds from the first call to the work.
    */
   constructor(
     private readonly work: () => Promise<void>,
     private readonly delay: number,
   ) {}
 
-  get isClosed(): boolean {
-    return this.closed;
-  }
-
   /** Schedules the work, unless it is scheduled or this is closed. */
   soon(): void {
-    if (this.timer === undefined && !this.closed) this.timer = setTimeout(() => void this.now(), this.delay).unref();
+    if (this.timer === undefined && !this.isClosed) this.timer = setTimeout(() => void this.now(), this.delay).unref();
   }
 
-  /** Does the work now, once earlier work has ended. */
+  /** Does the work now, after earlier work has ended. */
   async now(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
@@ -32,7 +28,7 @@ export class DelayedWork {
 
   /** Does the work a last time. */
   async close(): Promise<void> {
-    this.closed = true;
+    this.isClosed = true;
     await this.now();
   }
 }

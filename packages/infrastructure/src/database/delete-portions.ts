@@ -1,6 +1,6 @@
 import type { Instant } from '@adoption-store/domain';
 import type { DataSource } from 'typeorm';
-import { writeToDatabase } from './transaction-limits.js';
+import { writeToDatabase } from './transactions.js';
 
 interface Portion {
   readonly found: number;
@@ -20,9 +20,9 @@ export async function deletePortions(
   { table, time, where = 'true', most = 1_000 }: { table: string; time: string; where?: string; most?: number },
   until: Instant,
 ): Promise<number> {
-  // The latest first, and each portion begins where the one before ended. Otherwise it would read the index entries of all
-  // rows that were deleted before, which stay while an old snapshot, such as a backup's, can see them. The rows are deleted
-  // by ctid, because PostgreSQL would otherwise scan the whole table for the rows of a portion.
+  // The latest rows are deleted first, and each portion begins where the previous one ended. Deleted rows keep their index
+  // entries while an old snapshot, such as that of a backup, can see them; starting over would read all those entries again.
+  // The rows are deleted by ctid, because PostgreSQL would otherwise scan the whole table for each portion.
   const text = `
     WITH portion AS MATERIALIZED (
       SELECT ctid, ${time} AS time FROM ${table} WHERE ${time} <= $1 AND ${time} <= $2 AND ${where}

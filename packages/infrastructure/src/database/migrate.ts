@@ -1,23 +1,23 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { type DatabaseConnection, migrationSource } from './data-source.js';
-import { INSUFFICIENT_PRIVILEGE, sqlState } from './database-errors.js';
+import { INSUFFICIENT_PRIVILEGE, LOCK_NOT_AVAILABLE, sqlState } from './database-errors.js';
 
 // An arbitrary constant that must never change: the migrating instance holds this lock.
 export const MIGRATION_LOCK = 4_711_120_365;
 
-/** Milliseconds until another instance's migration is looked at again. */
+/** Milliseconds between two checks whether another instance still migrates. */
 const LOOK_EVERY = 100;
-/** Milliseconds after which an instance no longer waits for another's migration. */
+/** Milliseconds for which an instance waits for another instance's migration. */
 const LONGEST_WAIT = 600_000;
 
-/** A table was in use, or two transactions waited for each other. Nothing has changed. */
-const LOCKED_STATES = new Set(['55P03', '40P01']);
+/** A table was in use, or there was a deadlock. Nothing has changed. */
+const LOCKED_STATES = new Set([LOCK_NOT_AVAILABLE, '40P01']);
 const MOST_TRIES = 75;
-/** Milliseconds between two tries, in which everybody who has waited behind the migration gets a turn. */
+/** Milliseconds between two tries, in which the statements that waited behind the migration can run. */
 const PAUSE = 3_000;
 
-// A pooler in transaction mode may keep the session of a process that has ended, and with it the lock.
+// A pooler in transaction mode may keep the session of a process that has ended, and so its lock.
 const STILL_LOCKED =
   'another process has been migrating it for 10 minutes, or a pooler has kept the lock of one: try again later';
 
@@ -26,8 +26,8 @@ type OnEvent = (message: string) => void;
 
 /**
  * Brings the schema up to date. If several instances start at once, one migrates and the others wait. If nothing has to
- * change, a role without the right to change the schema is sufficient. While another transaction uses a table, such as
- * that of a backup, it tries again, for about five minutes.
+ * change, the role needs no right to change the schema. While another transaction uses a table, such as that of a
+ * backup, it tries again for about five minutes.
  */
 export async function migrate(
   connection: DatabaseConnection,
@@ -78,7 +78,10 @@ async function withMigrations(
   }
 }
 
-/** A statement that waited would hold a snapshot, for whose end CREATE INDEX CONCURRENTLY waits: a deadlock. */
+/**
+ * Doesn't wait: a waiting statement holds a snapshot, and CREATE INDEX CONCURRENTLY waits for the end of all snapshots,
+ * which would be a deadlock.
+ */
 async function isTaken(lock: QueryRunner): Promise<boolean> {
   const text = 'SELECT pg_try_advisory_lock($1) AS taken';
   const [row] = (await lock.query(text, [MIGRATION_LOCK])) as [{ taken: boolean }];

@@ -3,32 +3,32 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { type DatabaseConnection, LONGEST_LIFE_SECONDS, newClient } from './data-source.js';
 
-/** Milliseconds for connecting, listening and disconnecting. A frozen server doesn't confirm the end. */
+/** Milliseconds for each of connecting, listening and disconnecting. A frozen server never confirms a disconnect. */
 const TIMEOUT = 2_000;
 /** Milliseconds until a lost connection is opened again. */
 const BACKOFF = 1_000;
-/** Milliseconds between two checks of the connection. A server that has vanished is silent: it doesn't end it. */
+/** Milliseconds between two checks of the connection: a server that has vanished doesn't close it. */
 const CHECK = 5_000;
 
-/** Reports every notification on a channel, and every gap in which notifications may have been lost. */
+/**
+ * Listens on a channel, on its own connection, until closed. The connection is opened again whenever it is lost.
+ */
 export class NotificationListener {
   readonly #closing = new AbortController();
-  #keeping: Promise<void> | undefined;
+  readonly #keeping: Promise<void>;
 
   /**
    * @param channel an SQL identifier.
-   * @param onNotification called with the payload, or with undefined after a gap.
+   * @param onNotification called for each notification, and after each gap in which one may have been lost.
+   * @param every milliseconds between two checks of the connection.
    */
   constructor(
     private readonly connection: DatabaseConnection,
     private readonly channel: string,
-    private readonly onNotification: (payload: string | undefined) => void,
+    private readonly onNotification: () => void,
     private readonly every = CHECK,
-  ) {}
-
-  /** Starts listening, on its own connection, until closed. Idempotent. */
-  start(): void {
-    if (!this.#closing.signal.aborted) this.#keeping ??= this.#keep();
+  ) {
+    this.#keeping = this.#keep();
   }
 
   async close(): Promise<void> {
@@ -36,25 +36,24 @@ export class NotificationListener {
     await this.#keeping;
   }
 
-  /** Opens the connection again whenever it is lost. */
   async #keep(): Promise<void> {
     const { signal } = this.#closing;
     const limits = { connectionTimeoutMillis: TIMEOUT, query_timeout: TIMEOUT };
     while (!signal.aborted) {
       const client = newClient(this.connection, { ...limits, keepAlive: true });
-      // Without a listener, 'error' would end the process. `end` follows, or the failed call rejects.
+      // Without a listener, 'error' would end the process. The loss is noticed by `end` or by a call that rejects.
       client.on('error', () => undefined);
-      client.on('notification', ({ payload = '' }) => {
-        this.#tell(payload);
+      client.on('notification', () => {
+        this.#report();
       });
       try {
         await client.connect();
         await this.#listen(client, signal);
       } catch {
-        // A missing notification costs only time: callers also look at the database themselves.
+        // A missed notification costs only time, because workers also look at the queue themselves.
       }
       await Promise.race([client.end().catch(() => undefined), delay(TIMEOUT, undefined, { ref: false })]);
-      // An abort isn't a failure here: the loop ends by itself.
+      // close() aborts the delay, and the loop then ends.
       await delay(BACKOFF, undefined, { signal, ref: false }).catch(() => undefined);
     }
   }
@@ -64,14 +63,14 @@ export class NotificationListener {
     ended.catch(() => undefined);
     const last = performance.now() + LONGEST_LIFE_SECONDS * 1_000;
     for (let isFirst = true; performance.now() < last; isFirst = false) {
-      // On a standby it fails.
+      // On a standby this fails, so the connection is opened again.
       await client.query(`LISTEN ${this.channel}`);
-      if (isFirst) this.#tell(undefined);
+      if (isFirst) this.#report();
       await Promise.race([ended, delay(this.every, undefined, { signal, ref: false })]);
     }
   }
 
-  #tell(payload: string | undefined): void {
-    if (!this.#closing.signal.aborted) this.onNotification(payload);
+  #report(): void {
+    if (!this.#closing.signal.aborted) this.onNotification();
   }
 }

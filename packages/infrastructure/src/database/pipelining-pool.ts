@@ -1,16 +1,16 @@
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
 
-/** Most queries in the pipeline of one connection: a slow query delays those behind it. */
+/** Most queries in the pipeline of one connection. A slow query delays those behind it. */
 const MOST_WAITING = 16;
 
 /**
- * Milliseconds for which a client is kept after its last query: taking one from the pool costs as much as a short
- * query.
+ * Milliseconds for which the shared client is kept after its last query. Taking a client from the pool costs as much as
+ * a short query.
  */
 const KEPT_FOR = 50;
 
-/** Milliseconds for which a client is shared. Afterwards it is released, so that the pool can end its life. */
+/** Milliseconds for which a client is shared. Then it is released, so that the pool can close it at the end of its life. */
 const SHARED_FOR = 1_000;
 
 /** Milliseconds between two retirements, so that a server that stays read-only isn't flooded with new connections. */
@@ -29,13 +29,13 @@ interface SharedClient {
 
 export interface PipeliningPoolConfig extends pg.PoolConfig {
   /**
-   * Whether a pooler between us and the server may give each transaction another session. Then clients use neither names
-   * of statements nor a pipeline.
+   * Whether a pooler in front of the server may give each transaction another session. If so, statements are unnamed and
+   * no pipeline is used.
    */
   readonly poolsTransactions?: boolean | undefined;
 }
 
-/** A pool whose clients are also shared, so that their pipelines are used. */
+/** A pool in which concurrent reads share a client and its pipeline. */
 export class PipeliningPool extends pg.Pool {
   #shared: SharedClient | undefined;
   readonly #used = new Set<pg.ClientBase>();
@@ -62,11 +62,11 @@ export class PipeliningPool extends pg.Pool {
   }
 
   /**
-   * Runs a query that only reads. Concurrent reads share a client; with a client each, the process would need twice the
-   * time. Writes don't share, because others would wait for their commit.
+   * Runs a query that only reads. Concurrent reads share a client; with a client each, they would take twice the processor
+   * time. Writes don't share a client, because the queries behind one would wait for its commit.
    */
   read(query: pg.QueryArrayConfig): Promise<pg.QueryArrayResult> {
-    // PgBouncer may change sessions between the parts of a query that is sent before the end of another one.
+    // In a pipeline PgBouncer may change the session between the parts of a query.
     return this.poolsTransactions ? this.query(sendable(query, this)) : this.#share(query);
   }
 
@@ -90,8 +90,8 @@ export class PipeliningPool extends pg.Pool {
   }
 
   /**
-   * Closes every connection as soon as it is unused, once a second: their server may have become a standby, and new ones
-   * may reach another server.
+   * Closes every connection as soon as it is unused, at most once a second. Their server may have become a standby, and new
+   * connections may reach the primary.
    */
   retire(): void {
     this.#isRetirementDue = this.#retirement !== undefined;
@@ -121,7 +121,7 @@ export class PipeliningPool extends pg.Pool {
     }
   }
 
-  /** Whether another caller waits for a client. Endless sharing would make it wait for ever. */
+  /** Whether another caller waits for a client. It would wait for ever if the sharing never ended. */
   get #isWanted(): boolean {
     const own = this.#shared?.isConnected === false ? 1 : 0;
     return this.waitingCount > own || this.ending;

@@ -5,11 +5,11 @@ import { readFromDatabase } from './database-errors.js';
 import { poolOf, sendable } from './pipelining-pool.js';
 import { traced } from './query-tracing.js';
 import { retireIfReadOnly } from './read-only-servers.js';
-import { writeToDatabase } from './transaction-limits.js';
+import { writeToDatabase } from './transactions.js';
 
 /**
- * A prepared statement. A connection identifies it by its name, so another text needs another name. Through a pooler in
- * transaction mode it is sent without its name, because the next session would not know it.
+ * A prepared statement. A connection knows it by its name, so another text needs another name. Through a pooler in
+ * transaction mode it is sent without a name, because the next session wouldn't know it.
  */
 export interface Statement {
   readonly name: string;
@@ -19,7 +19,7 @@ export interface Statement {
 type Send = (query: pg.QueryArrayConfig) => Promise<pg.QueryArrayResult>;
 
 /**
- * Runs a statement that each connection prepares once, so that the server doesn't plan it again. It bypasses TypeORM.
+ * Runs a statement without TypeORM. Each connection prepares it once, so that the server doesn't plan it again.
  *
  * @returns rows as arrays of values, in the order of the columns, as pg parses them.
  * @throws DomainError `service_unavailable` if the database doesn't answer in time.
@@ -35,7 +35,7 @@ export async function queryPrepared<Row extends readonly unknown[]>(
     dataSource,
     ({ queryRunner }) =>
       run<Row>(dataSource, statement, values, async (query) => {
-        // Within a transaction the driver's connection of TypeORM's runner.
+        // In a transaction this is the connection that TypeORM's runner holds.
         const client = queryRunner === undefined ? pool : ((await queryRunner.connect()) as pg.PoolClient);
         return client.query(sendable(query, pool));
       }),
@@ -70,7 +70,7 @@ async function run<Row extends readonly unknown[]>(
   }
 }
 
-/** The numbers of idle and used connections, and of waiting callers. */
+/** Numbers of connections; `waiting` counts the callers that wait for one. */
 export function poolStateOf(dataSource: DataSource) {
   const { totalCount, unusedCount: idle, waitingCount: waiting, options } = poolOf(dataSource);
   return { idle, used: totalCount - idle, size: options.max, waiting };

@@ -1,6 +1,6 @@
 /**
- * Milliseconds for one piece of database work, including the wait for a connection. Every request is answered within 2
- * s; the rest is for everything else.
+ * Milliseconds for one piece of database work, including the wait for a connection. Every request must be answered
+ * within 2 s, and other work needs time too.
  */
 export const QUERY_TIMEOUT = 1_500;
 
@@ -13,13 +13,13 @@ export class QueryTimeoutError extends Error {
   }
 }
 
-/** Whether a caller that has waited since that time of `performance.now()` has waited too long. */
+/** @param since when the wait began, as a time of `performance.now()`. */
 export function isOverdue(since: number): boolean {
   return performance.now() >= since + QUERY_TIMEOUT;
 }
 
 /**
- * Runs the work and waits for its answer, at most `QUERY_TIMEOUT`. Work that would begin later never runs.
+ * Runs the work and waits at most `QUERY_TIMEOUT` for its answer. If that time is already over, the work never runs.
  *
  * @param since when the wait began, as a time of `performance.now()`.
  * @throws QueryTimeoutError after the timeout.

@@ -2,16 +2,16 @@ import { AsyncResource } from 'node:async_hooks';
 import { tracingChannel } from 'node:diagnostics_channel';
 import type { AfterQueryEvent, BeforeQueryEvent, EntitySubscriberInterface, QueryRunner } from 'typeorm';
 
-/** The published part of a query. Its values may be private, so they are left out. */
+/** The published part of a query. The values are left out, because they may be private. */
 export interface TracedQuery {
   readonly name?: string;
   readonly text: string;
 }
 
-/** Subscribers to this channel trace queries. Without a subscriber it costs nothing. */
+/** Subscribers to this channel trace queries. Without a subscriber nothing is published. */
 const channel = tracingChannel<unknown, TracedQuery>('adoption-store:query');
 
-/** Publishes a query that is sent with pg directly. */
+/** Publishes a query that bypasses TypeORM. */
 export function traced<Answer>({ name, text }: Required<TracedQuery>, send: () => Promise<Answer>): Promise<Answer> {
   return isTraced() ? channel.tracePromise<unknown, [], Answer>(send, { name, text }) : send();
 }

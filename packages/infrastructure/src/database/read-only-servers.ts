@@ -2,15 +2,15 @@ import type { AfterQueryEvent, DataSource, EntitySubscriberInterface } from 'typ
 import { sqlState } from './database-errors.js';
 import { poolOf } from './pipelining-pool.js';
 
-/** SQLSTATE for a write on a standby, or on a server that is set to read-only. */
+/** SQLSTATE of a write on a standby, or on a server that is set to read-only. */
 const READ_ONLY = '25006';
 
-/** Retires the pool's connections if a write has found a server that only reads. Such a connection never recovers. */
+/** Retires the pool's connections after a write on a server that only reads, because new ones may reach a primary. */
 export function retireIfReadOnly(dataSource: DataSource, error: unknown): void {
   if (sqlState(error) === READ_ONLY) poolOf(dataSource).retire();
 }
 
-/** Does so for TypeORM's queries. */
+/** Calls `retireIfReadOnly` after each of TypeORM's queries. */
 export class ReadOnlyServers implements EntitySubscriberInterface {
   afterQuery({ dataSource, error }: AfterQueryEvent): void {
     retireIfReadOnly(dataSource, error);

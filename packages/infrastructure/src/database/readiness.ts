@@ -1,28 +1,28 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { MOST_SKEW, SECOND } from '@adoption-store/domain';
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
+import { answerWithin, failureOf } from '../kernel/answers.js';
 import type { DependencyMonitor } from '../kernel/dependency-monitor.js';
 import { boundedPool, type DatabaseConnection } from './data-source.js';
 import { poolOf } from './pipelining-pool.js';
 
 const TIMEOUT_MS = 500;
-/** A loss is noticed within the sum of both. */
+/** Milliseconds. A loss is noticed within the sum of the two. */
 const POLL = { interval: 250, timeout: 700 };
 
 export interface Readiness {
   /**
-   * Whether the database answers now, as a primary, within half a second. Concurrent callers share one query, because the API's health
-   * check is open to everybody.
+   * Whether the database answers within half a second, as a primary. Concurrent callers share one query, because anybody
+   * may call the API's health check.
    */
   readonly isReady: () => Promise<boolean>;
   /**
-   * Milliseconds by which this process's clock is ahead of the database's, when it last answered. Its error is at most the
-   * time that the answer took.
+   * Milliseconds by which this process's clock was ahead of the database's at the last answer. The error is at most the
+   * time that the answer took. Undefined before the first answer.
    */
   readonly clockSkew: () => number | undefined;
   /**
-   * For work that must not be done too early.
+   * For work that must not be done too early, such as deleting what has expired.
    *
    * @throws Error if this process's clock is more than two minutes ahead, or if the database has never answered.
    */
@@ -31,7 +31,7 @@ export interface Readiness {
 }
 
 interface Answer {
-  /** Whether it is a standby, or set to read-only. */
+  /** Whether the server is a standby, or set to read-only. */
   readonly isReadOnly: boolean;
   /** Unix milliseconds. */
   readonly now: number;
@@ -42,9 +42,9 @@ const ASK = `
     (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`;
 
 /**
- * Reports to the monitor whether the database answers. It has its own connection, so requests that use up the pool don't
- * make the process unready. If the address leads to a standby, it retires the data source's connections: reads there may
- * be old.
+ * Reports to the monitor whether the database answers. It has its own connection, so a pool that is used up doesn't make
+ * the process unready. If the address leads to a standby, it retires the data source's connections, because a standby may
+ * return old data.
  */
 export function watchReadiness(
   connection: DatabaseConnection,
@@ -52,23 +52,20 @@ export function watchReadiness(
   monitor: DependencyMonitor,
 ): Readiness {
   const pool = new pg.Pool({ ...boundedPool(connection), max: 1 });
-  // The next query rejects.
+  // A lost connection needs no report here: the next query rejects.
   pool.on('error', () => undefined);
   let skew: number | undefined;
-  const isReadOnly = async () => {
+  const check = async () => {
     const client = await pool.connect();
-    let isToEnd = true;
+    let isReadOnly = true;
     try {
       const { rows } = await client.query<Answer>(ASK);
       skew = Date.now() - (rows[0]?.now ?? NaN);
-      isToEnd = rows[0]?.isReadOnly ?? true;
+      isReadOnly = rows[0]?.isReadOnly ?? true;
     } finally {
-      client.release(isToEnd);
+      client.release(isReadOnly);
     }
-    return isToEnd;
-  };
-  const check = async () => {
-    if (!(await isReadOnly())) return;
+    if (!isReadOnly) return;
     poolOf(dataSource).retire();
     throw new Error('it only reads');
   };
@@ -79,14 +76,7 @@ export function watchReadiness(
     }));
   monitor.poll('postgresql', ask, POLL);
   return {
-    isReady: () =>
-      Promise.race([
-        ask().then(
-          () => true,
-          () => false,
-        ),
-        delay(TIMEOUT_MS, false, { ref: false }),
-      ]),
+    isReady: async () => (await failureOf(answerWithin(TIMEOUT_MS, ask()))) === undefined,
     clockSkew: () => skew,
     async checkClock() {
       if (skew === undefined) await ask();

@@ -1,10 +1,10 @@
 import type { DataSource } from 'typeorm';
 import { INSUFFICIENT_PRIVILEGE, sqlState } from './database-errors.js';
-import { writeToDatabase } from './transaction-limits.js';
+import { writeToDatabase } from './transactions.js';
 
 /**
  * A secret that all processes on the database share. The first process that asks creates it. To replace it, delete its
- * row of the table `secrets`.
+ * row in the table `secrets`.
  *
  * @throws Error with one sentence if the role may not write the table.
  */

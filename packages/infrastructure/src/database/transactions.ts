@@ -1,8 +1,10 @@
 import type { Transaction } from '@adoption-store/domain';
-import type { DataSource, EntityManager } from 'typeorm';
+import type { DataSource, EntityManager, EntitySubscriberInterface, TransactionStartEvent } from 'typeorm';
 import { onDatabase } from './database-errors.js';
+import { poolOf } from './pipelining-pool.js';
+import { QUERY_TIMEOUT } from './query-timeouts.js';
 
-/** What a `Transaction` is here. */
+/** What the domain's opaque `Transaction` really is. */
 interface Running {
   readonly manager: EntityManager;
   readonly onCommit: (() => void)[];
@@ -10,19 +12,19 @@ interface Running {
 
 const running = (transaction: Transaction) => transaction as unknown as Running;
 
-/** The manager for queries: that of the transaction, or else any connection of the pool. */
+/** The manager of the transaction. Without one, a manager whose queries use any connection of the pool. */
 export function managerOf(dataSource: DataSource, transaction?: Transaction): EntityManager {
   return transaction === undefined ? dataSource.manager : running(transaction).manager;
 }
 
-/** Calls `work` once the transaction is committed, or now if there is none. Never after a rollback. */
+/** Calls `work` after the commit, or now if there is no transaction. It is never called after a rollback. */
 export function afterCommit(work: () => void, transaction?: Transaction): void {
   if (transaction === undefined) work();
   else running(transaction).onCommit.push(work);
 }
 
 /**
- * Runs `work` in that transaction, or in one of its own, which ends with the promise.
+ * Runs `work` in the given transaction, or in a new one, which ends with the promise.
  *
  * @param since when the wait began (`onDatabase`).
  * @throws DomainError `service_unavailable` if the database doesn't answer in time.
@@ -43,4 +45,32 @@ export async function inTransaction<Result>(
   );
   for (const each of onCommit) each();
   return result;
+}
+
+/**
+ * Runs a statement that may wait for a lock. Behind a pooler it gets a transaction, which `TransactionLimits` limits.
+ *
+ * @throws DomainError `service_unavailable` if the database doesn't answer in time.
+ */
+export async function writeToDatabase<Result>(
+  dataSource: DataSource,
+  statement: (manager: EntityManager) => Promise<Result>,
+  transaction?: Transaction,
+): Promise<Result> {
+  if (transaction === undefined && poolOf(dataSource).poolsTransactions) return inTransaction(dataSource, statement);
+  return onDatabase(() => statement(managerOf(dataSource, transaction)), { transaction });
+}
+
+const LIMITS = `
+  SET LOCAL statement_timeout = ${QUERY_TIMEOUT};
+  SET LOCAL idle_in_transaction_session_timeout = ${QUERY_TIMEOUT}`;
+
+/**
+ * Limits each transaction behind a pooler, where a connection can't have limits because its sessions are shared. An
+ * abandoned statement or a frozen process must not hold locks.
+ */
+export class TransactionLimits implements EntitySubscriberInterface {
+  async afterTransactionStart({ queryRunner }: TransactionStartEvent): Promise<void> {
+    await queryRunner.query(LIMITS);
+  }
 }

@@ -1,8 +1,8 @@
 const LOCAL = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /**
- * A warning about the connection to the mail server. Undefined if mails are encrypted and its certificate is verified,
- * or if they don't leave this machine.
+ * A warning for the operator about the connection to the mail server. Undefined if it is encrypted and its certificate
+ * is verified, or if the server is on this machine.
  */
 export function mailRisk(smtpUrl: string): string | undefined {
   const { protocol, hostname, searchParams } = new URL(smtpUrl);

@@ -12,26 +12,25 @@ import type { DatabaseConnection } from '../database/data-source.js';
 import { onDatabase, readFromDatabase } from '../database/database-errors.js';
 import { DelayedWork } from '../database/delayed-work.js';
 import { NotificationListener } from '../database/notification-listener.js';
-import { writeToDatabase } from '../database/transaction-limits.js';
-import { afterCommit } from '../database/transactions.js';
+import { afterCommit, writeToDatabase } from '../database/transactions.js';
 
-/** Milliseconds in which new items share a notification. */
+/** Milliseconds. New items within this time share a notification. */
 const NOTIFY_EVERY = 10;
 
-/** Milliseconds, a parameter of that number, as an interval. */
+/** SQL for a parameter in milliseconds as an interval. */
 const milliseconds = (parameter: string) => `${parameter}::double precision * interval '1 millisecond'`;
 
 interface QueueTable {
   readonly table: string;
   /** The channel on which new items are notified. */
   readonly channel: string;
-  /** The columns of a claimed item besides its id and claim, from the tables `claimed` and `accounts`. */
+  /** SQL for the columns of a claimed item, from the tables `claimed` and `accounts`, without its id and claim. */
   readonly columns: string;
 }
 
 /**
- * A queue in a table: each queued row is a job. Subclasses insert their rows and read their columns. Every time that
- * decides what is due is PostgreSQL's `now()`.
+ * A queue in a table: each queued row is a job. Subclasses insert the rows and read their columns. Only PostgreSQL's
+ * `now()` decides what is due.
  */
 export abstract class PostgresDeliveryQueue<Id extends string, Item extends Claimed<Id>, Row> implements DeliveryQueue<
   Id,
@@ -72,7 +71,7 @@ export abstract class PostgresDeliveryQueue<Id extends string, Item extends Clai
   }
 
   async backlog(): Promise<Backlog> {
-    // In the order of an index, so that only the counted rows are read.
+    // ORDER BY makes PostgreSQL use an index, so that it reads only the counted rows.
     const text = `
       SELECT count(*)::integer AS queued, min(created_at) AS oldest FROM (
         SELECT created_at FROM ${this.queue.table} WHERE status = 'queued' ORDER BY due_at LIMIT ${MOST_COUNTED}
@@ -87,7 +86,6 @@ export abstract class PostgresDeliveryQueue<Id extends string, Item extends Clai
   watch(onQueued: () => void): () => Promise<void> {
     const listener = new NotificationListener(this.connection, this.queue.channel, onQueued);
     this.listeners.push(listener);
-    listener.start();
     return () => listener.close();
   }
 
@@ -99,8 +97,8 @@ export abstract class PostgresDeliveryQueue<Id extends string, Item extends Clai
   protected abstract itemFrom(row: Row): Item;
 
   /**
-   * Notifies all watchers soon after the new item is committed. Not in the transaction that inserts it, as a trigger would:
-   * PostgreSQL commits transactions that notify one after the other.
+   * Notifies all watchers soon after the new item is committed. A trigger would notify within the transaction, and
+   * PostgreSQL commits such transactions one at a time.
    */
   protected announce(transaction?: Transaction): void {
     afterCommit(() => {
@@ -118,14 +116,14 @@ export abstract class PostgresDeliveryQueue<Id extends string, Item extends Clai
   private async notify(): Promise<void> {
     if (!this.hasQueued) return;
     this.hasQueued = false;
-    // A lost notification costs only time: workers also look at the queue themselves.
+    // A lost notification costs only time, because workers also look at the queue themselves.
     await onDatabase(() => this.dataSource.query(`NOTIFY ${this.queue.channel}`)).catch(() => undefined);
   }
 }
 
 /**
- * `due_at` moves to the end of the claim, so that no other worker takes the item; the number of claims distinguishes a
- * claim from a later one. Rows that another worker is claiming are skipped.
+ * `due_at` moves to the end of the claim, so that no other worker takes the item. The number of claims tells a claim from
+ * later ones. Rows that another worker is claiming are skipped.
  */
 function claimFrom({ table, columns }: QueueTable): string {
   return `

@@ -7,16 +7,16 @@ export interface SmtpDelivery {
   readonly from: string;
   /** The store's address. */
   readonly to: string;
-  /** Where people reach the operator, for mails to accounts. */
+  /** How people reach the operator; it is named in mails to accounts. */
   readonly contact?: string | undefined;
   /** Most connections. Each sends one message at a time. */
   readonly connections?: number | undefined;
 }
 
-/** Timeout of each step of connecting, in milliseconds. Later steps are bounded by the timeout of each mail. */
+/** Milliseconds for each step of connecting. The timeout of each mail limits the later steps. */
 const CONNECTION_TIMEOUT = 5_000;
 
-/** Connections to a mail server, and the settings of every mail. */
+/** @param defaults the settings of every mail. */
 export function openSmtpTransport(
   { url, connections }: { readonly url: string; readonly connections: number },
   defaults: { readonly from: string; readonly to?: string },
@@ -30,10 +30,9 @@ export function openSmtpTransport(
       dnsTimeout: CONNECTION_TIMEOUT,
       connectionTimeout: CONNECTION_TIMEOUT,
       greetingTimeout: CONNECTION_TIMEOUT,
-      // Longer than the four minutes for which an idle connection is kept, so that the next message doesn't wait for a
-      // new one.
+      // Longer than the four minutes for which nodemailer keeps an idle connection, so that the next mail can use it.
       socketTimeout: 300_000,
-      // Without a delay: a closed connection also drops the bytes it has not sent.
+      // At once, so that a mail that was given up isn't sent after all.
       socketCloseTimeout: 0,
       disableFileAccess: true,
       disableUrlAccess: true,
@@ -42,13 +41,10 @@ export function openSmtpTransport(
   );
 }
 
-/** Errors before a login or a recipient, so their messages are safe to log. */
+/** Codes of errors while connecting. Their messages name neither a login nor a recipient, so they are safe to log. */
 const OF_CONNECTING = ['ECONNECTION', 'EDNS', 'ESOCKET', 'ETLS'];
 
-/**
- * The reason for a failure of the mail server, usually only the error's code: its message may contain a user or a
- * recipient.
- */
+/** Why the mail server failed. Usually only the error's code, because its message may name a user or a recipient. */
 export function mailFailure(error: unknown): string {
   if (!types.isNativeError(error)) return 'unknown';
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;

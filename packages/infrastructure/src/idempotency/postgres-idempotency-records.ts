@@ -8,21 +8,18 @@ import {
   type Transaction,
 } from '@adoption-store/domain';
 import type { DataSource, EntityManager } from 'typeorm';
-import { sqlState } from '../database/database-errors.js';
+import { LOCK_NOT_AVAILABLE, sqlState } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { inTransaction } from '../database/transactions.js';
 
-/** Milliseconds for which a caller waits for another of this process. It holds no connection meanwhile. */
+/** Milliseconds for which a caller waits for another caller in this process. Meanwhile it holds no connection. */
 const WAIT = 1_000;
-/** Milliseconds for which a process waits for the transaction of another one, on a connection. */
+/** Milliseconds for which a process waits for another process's transaction. Meanwhile it holds a connection. */
 const LOCK_WAIT = 300;
 
-/** SQLSTATE for a lock that was not free in time. */
-const LOCK_NOT_AVAILABLE = '55P03';
-
 /**
- * Takes the key, also if its record is old enough to be deleted. Waits briefly for a concurrent transaction with the same
- * key. The work then waits for its locks as usual. A record that is not taken is locked all the same, so `FIND` finds it.
+ * Takes the key, unless it has a record that hasn't expired. It waits only briefly for a concurrent transaction with the
+ * same key, and then resets the timeout for the locks of the work. A record that stays is locked too, so `FIND` finds it.
  */
 const TAKE = `
   INSERT INTO idempotency_records AS taken (account_id, key, fingerprint, answered_at)
@@ -35,7 +32,7 @@ const ANSWER = 'UPDATE idempotency_records SET answer = $3 WHERE account_id = $1
 const FIND = 'SELECT fingerprint, answer FROM idempotency_records WHERE account_id = $1 AND key = $2';
 
 export class PostgresIdempotencyRecords implements IdempotencyRecords {
-  /** The requests in progress in this process, by account and key. Only one caller for each is in the database. */
+  /** The requests in progress in this process, by account and key. Only one caller for each uses the database. */
   private readonly inProgress = new Map<string, Promise<RecordedAnswer>>();
 
   constructor(private readonly dataSource: DataSource) {}
@@ -45,12 +42,16 @@ export class PostgresIdempotencyRecords implements IdempotencyRecords {
     const begun = performance.now();
     let late: Promise<never> | undefined;
     for (let other = this.inProgress.get(id); other !== undefined; other = this.inProgress.get(id)) {
-      // One timer for each caller: after a failure all callers wait again.
+      // Each caller has one timer for all its waits: after a failure the callers wait for each other again.
       late ??= delay(WAIT, undefined, { ref: false }).then(() => Promise.reject(inUse()));
       const recorded = await firstOf(other, late);
       if (recorded !== undefined) return { ...recorded, isReplay: true };
     }
-    const recording = this.record(request, work, begun).finally(() => this.inProgress.delete(id));
+    const recording = inTransaction(
+      this.dataSource,
+      (manager, transaction) => answered(request, manager, () => work(transaction)),
+      { since: begun },
+    ).finally(() => this.inProgress.delete(id));
     this.inProgress.set(id, recording);
     return recording;
   }
@@ -58,37 +59,26 @@ export class PostgresIdempotencyRecords implements IdempotencyRecords {
   async purge(until: Instant): Promise<number> {
     return deletePortions(this.dataSource, { table: 'idempotency_records', time: 'answered_at' }, until);
   }
+}
 
-  private async record(
-    request: IdempotentRequest,
-    work: (transaction: Transaction) => Promise<string>,
-    begun: number,
-  ): Promise<RecordedAnswer> {
-    return inTransaction(
-      this.dataSource,
-      (manager, transaction) => this.answer(request, manager, () => work(transaction)),
-      { since: begun },
-    );
+/** The answer of the work, or the recorded one if the key is taken. */
+async function answered(
+  { accountId, key, fingerprint, now, expiredUntil }: IdempotentRequest,
+  manager: EntityManager,
+  work: () => Promise<string>,
+): Promise<RecordedAnswer> {
+  const id = [accountId.toString(), key];
+  const times = [now, expiredUntil].map((time) => new Date(time).toISOString());
+  const taken = await manager.query<unknown[]>(TAKE, [...id, fingerprint, ...times]).catch((error: unknown) => {
+    throw sqlState(error) === LOCK_NOT_AVAILABLE ? inUse(error) : error;
+  });
+  if (taken.length > 0) {
+    const answer = await work();
+    await manager.query(ANSWER, [...id, answer]);
+    return { answer, fingerprint, isReplay: false };
   }
-
-  private async answer(
-    { accountId, key, fingerprint, now, expiredUntil }: IdempotentRequest,
-    manager: EntityManager,
-    work: () => Promise<string>,
-  ): Promise<RecordedAnswer> {
-    const id = [accountId.toString(), key];
-    const times = [now, expiredUntil].map((time) => new Date(time).toISOString());
-    const taken = await manager.query<unknown[]>(TAKE, [...id, fingerprint, ...times]).catch((error: unknown) => {
-      throw sqlState(error) === LOCK_NOT_AVAILABLE ? inUse(error) : error;
-    });
-    if (taken.length > 0) {
-      const answer = await work();
-      await manager.query(ANSWER, [...id, answer]);
-      return { answer, fingerprint, isReplay: false };
-    }
-    const [found] = await manager.query<[{ fingerprint: string; answer: string }]>(FIND, id);
-    return { ...found, isReplay: true };
-  }
+  const [found] = await manager.query<[{ fingerprint: string; answer: string }]>(FIND, id);
+  return { ...found, isReplay: true };
 }
 
 /** The other caller's answer. Undefined if that caller failed, unless another process has the key in use. */

@@ -1,11 +1,11 @@
 import { reasonOf } from '@adoption-store/domain';
+import { answerWithin, failureOf } from './answers.js';
 
 const NAMES = { postgresql: 'PostgreSQL', redis: 'Redis', smtp: 'The mail server' } as const;
 
 /** A server that a process needs. */
 export type Dependency = keyof typeof NAMES;
 
-/** A dependency was lost, or is back. */
 export interface DependencyChange {
   readonly dependency: Dependency;
   /** The name for people. */
@@ -35,7 +35,7 @@ export class DependencyMonitor {
     return this.states;
   }
 
-  /** Records the latest result of a dependency: a failure, or an answer. Without any record it counts as up. */
+  /** Records the latest result: a failure, or undefined after an answer. A dependency without any counts as up. */
   record(dependency: Dependency, failure?: unknown): void {
     if (this.isClosed) return;
     const isUp = failure === undefined;
@@ -49,7 +49,7 @@ export class DependencyMonitor {
   poll(dependency: Dependency, ask: () => Promise<unknown>, { interval, timeout }: Poll): void {
     this.states.set(dependency, true);
     const next = () => {
-      void failureOf(ask, timeout).then((failure) => {
+      void failureOf(answerWithin(timeout, Promise.resolve().then(ask))).then((failure) => {
         this.record(dependency, failure);
         if (!this.isClosed) this.timers.set(dependency, setTimeout(next, interval).unref());
       });
@@ -61,25 +61,5 @@ export class DependencyMonitor {
   close(): void {
     this.isClosed = true;
     for (const timer of this.timers.values()) clearTimeout(timer);
-  }
-}
-
-/** The error, or undefined if there was an answer in time. */
-async function failureOf(ask: () => Promise<unknown>, timeout: number): Promise<unknown> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<Error>((resolve) => {
-    // After a busy turn of the event loop, setImmediate lets an answer that has already arrived be read first.
-    timer = setTimeout(() => setImmediate(resolve, new Error(`no answer within ${timeout} ms`)), timeout);
-  });
-  const answered = Promise.resolve()
-    .then(ask)
-    .then(
-      () => undefined,
-      (error: unknown) => error,
-    );
-  try {
-    return await Promise.race([answered, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -1,12 +1,12 @@
 import slotOf from 'cluster-key-slot';
 
-/** Consecutive slots, as CLUSTER SLOTS describes them: the first, the last, the primary and its replicas. */
+/** A range of slots as CLUSTER SLOTS returns it: the first slot, the last slot, the primary, the replicas. */
 export type SlotRange = readonly [first: number, last: number, ...nodes: unknown[]];
 
 const SLOTS = 16_384;
 
 /**
- * Keys that begin like this, one for each primary.
+ * One key for each primary, each beginning with `start`.
  *
  * @throws Error if a slot has no primary.
  */

@@ -23,10 +23,10 @@ export interface RequestCounterConfig {
 
 export type CreatedRequestCounter = Awaited<ReturnType<typeof createRequestCounter>>;
 
-/** An unreachable Redis isn't a failure: the loss is reported, and the counter returns to Redis by itself. */
+/** Doesn't fail if Redis is unreachable: the loss is reported, and the counter uses Redis once it answers. */
 export async function createRequestCounter(config: RequestCounterConfig) {
   const { redis, redisTimeout, redisTolerance, dataSource, policy, onEvent, onRedisState } = config;
-  // Needed with Redis too: a process that restarts while Redis is down continues from these counts.
+  // Needed with Redis too: a process that starts while Redis is down continues from these counts.
   const store = new PostgresCountsStore(dataSource, onEvent);
   const local = new InProcessRequestCounter(policy, store);
   let fallback: FallbackRequestCounter | undefined;

@@ -1,8 +1,8 @@
 import { type Instant, later, startOf } from '@adoption-store/domain';
 
 /**
- * A map that drops entries that were not set for one to two windows. It has two generations, so dropping costs nothing
- * per entry, and a clock that is behind by less than a window loses no entry.
+ * A map that drops entries that were not set for one to two windows. It has two generations and drops a whole one at a
+ * time, which costs nothing per entry. A clock that is behind by less than a window loses no entry.
  */
 export class ExpiringMap<Key, Value> {
   private current = new Map<Key, Value>();

@@ -1,4 +1,5 @@
 import type { ApiKeyId, CountedRequest, Instant, KeyRequester, RequestCounter, Verdict } from '@adoption-store/domain';
+import { failureOf } from '../kernel/answers.js';
 import type { InProcessRequestCounter } from './in-process-request-counter.js';
 import type { RedisRequestCounter } from './redis-request-counter.js';
 
@@ -7,8 +8,8 @@ const PROBE_INTERVAL = 400;
 const RETRY_INTERVAL = 100;
 
 /**
- * Decides in this process while Redis is lost. Only requests in progress at the loss wait for Redis. After that it is
- * probed in the background, and used again once it answers.
+ * Decides in this process while Redis is lost. Only requests that are in progress at the loss wait for Redis. From then
+ * on probes in the background find out when it answers again.
  */
 export class FallbackRequestCounter implements RequestCounter {
   /** Requests that this process decided by itself. */
@@ -96,11 +97,8 @@ export class FallbackRequestCounter implements RequestCounter {
 
   private async probe(): Promise<void> {
     const { timer } = this;
-    const failure = await this.shared.probe().then(
-      () => undefined,
-      (error: unknown) => error,
-    );
-    // The counter was closed, or a request noticed the loss first.
+    const failure = await failureOf(this.shared.probe());
+    // Meanwhile the counter was closed, or a request has noticed the loss.
     if (this.timer !== timer) return;
     if (failure === undefined) {
       this.isShared = true;

@@ -22,13 +22,13 @@ import { ExpiringMap } from './expiring-map.js';
 import type { KeyCounts, PostgresCountsStore } from './postgres-counts-store.js';
 
 /**
- * Counts in this process only. A decision never yields, so it is atomic. The stored counts of an account and a key are
- * read when they are first counted, and again after the clock was so far ahead that it left a day or a ban behind.
+ * Counts in this process only. A decision is synchronous and therefore atomic. The stored counts of an account and a key
+ * are read at their first request, and again if the known day or ban lies in the future because the clock was ahead.
  */
 export class InProcessRequestCounter implements RequestCounter {
   private readonly addresses = new ExpiringMap<string, Usage>(MINUTE);
   private readonly accounts = new ExpiringMap<AccountId, Usage>(DAY);
-  /** A ban matters until it ends, or for a day after it began. A dropped entry is read again. */
+  /** A dropped entry does no harm, because it is read again. */
   private readonly keys = new ExpiringMap<ApiKeyId, Refusals>(DAY);
 
   constructor(
@@ -57,14 +57,14 @@ export class InProcessRequestCounter implements RequestCounter {
     return decision.verdict;
   }
 
-  /** The refusal of an address that is known to have no requests left until its minute ends. */
+  /** The refusal of an address that has no requests left in its minute. Undefined if Redis must decide. */
   refusalOf({ requester, limits, now }: CountedRequest): Verdict | undefined {
     const usage = 'address' in requester ? this.addresses.get(requester.address) : undefined;
     const verdict = usage && verdictOn(usage, limits, undefined, now);
     return verdict?.outcome === 'admitted' ? undefined : verdict;
   }
 
-  /** A process that only shows counts holds none, so each look reads the stored ones, which are at most a second old. */
+  /** A process that only shows counts has none in memory, so each call reads the stored ones, at most a second old. */
   async look({ requester, limits, now }: CountedRequest): Promise<Verdict> {
     if ('address' in requester) {
       return verdictOn(this.addresses.get(requester.address) ?? NO_USAGE, limits, undefined, now);
@@ -89,8 +89,8 @@ export class InProcessRequestCounter implements RequestCounter {
   }
 
   /**
-   * Takes over a decision of the shared counter. Decisions may arrive in another order than they were made, so it merges
-   * them.
+   * Takes over a decision of the shared counter. Decisions may arrive in another order than they were made, so they are
+   * merged.
    */
   remember({ requester, now }: CountedRequest, { usage, refusals }: KeyCounts): void {
     if ('address' in requester) this.addresses.set(requester.address, usage, now);
@@ -107,7 +107,7 @@ export class InProcessRequestCounter implements RequestCounter {
     return isAhead(usage.dayStart, now) || isAhead(refusals.bannedAt, now) ? undefined : { usage, refusals };
   }
 
-  /** Other requests may have been counted while the stored counts were read. */
+  /** Merges the stored counts with those of requests that were counted while they were read. */
   private knownOr(stored: KeyCounts, { accountId, keyId }: KeyRequester, now: Instant): KeyCounts {
     return {
       usage: mergeUsage(stored.usage, this.accounts.get(accountId) ?? NO_USAGE, now),

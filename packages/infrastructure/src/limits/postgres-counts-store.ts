@@ -19,12 +19,12 @@ import { Batch } from '../database/batch.js';
 import { milliseconds } from '../database/columns.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { readPrepared } from '../database/prepared.js';
-import { portionsOf, WriteBehind } from '../database/write-behind.js';
+import { type Portion, portionsOf, writeBehind } from '../database/write-behind.js';
 
 /** The counts of an account, and the refusals and bans of one of its keys. */
 export type KeyCounts = Pick<Decision, 'usage' | 'refusals'>;
 
-/** Milliseconds between flushes. Together with the duration of a flush, this bounds what a SIGKILL can lose. */
+/** Milliseconds from a count to its flush. A SIGKILL loses at most the counts of this time and of one flush. */
 const FLUSH_EVERY = 500;
 /** Accounts, and bans, in one transaction, whose statements have a time limit. */
 const PORTION = 2_000;
@@ -40,8 +40,8 @@ const READ = {
 };
 
 /**
- * Gives each account and key a row that can be locked. The joins drop deleted ones. Rows are always taken in order, because
- * two instances that lock them in different orders could deadlock.
+ * Gives each account and key a row that can be locked. Deleted accounts and keys get none. Rows are always inserted and
+ * locked in the order of their ids, because two instances that lock them in different orders could deadlock.
  */
 const ADD_ROWS = `
   WITH counted AS (
@@ -88,26 +88,13 @@ export class PostgresCountsStore {
   );
   private usages = new Map<AccountId, Usage>();
   private bans = new Map<ApiKeyId, Refusals>();
-  private readonly writeBehind;
+  private readonly writes;
 
   constructor(
     private readonly dataSource: DataSource,
     onEvent: (message: string) => void,
   ) {
-    this.writeBehind = new WriteBehind(
-      {
-        name: 'Request counts',
-        delay: FLUSH_EVERY,
-        take: () => this.take(),
-        // Each statement has the client's time limit. No caller waits for them together.
-        write: (portion) => dataSource.transaction((manager) => mergeInto(manager, portion)),
-        keep: ({ usages, bans }) => {
-          for (const [accountId, usage] of usages) this.usages.set(accountId, usage);
-          for (const [keyId, refusals] of bans) this.bans.set(keyId, refusals);
-        },
-      },
-      onEvent,
-    );
+    this.writes = writeBehind({ name: 'Request counts', delay: FLUSH_EVERY, take: () => this.take(), onEvent });
   }
 
   /** @throws DomainError `service_unavailable` */
@@ -119,7 +106,7 @@ export class PostgresCountsStore {
   store({ accountId, keyId }: KeyRequester, { usage, refusals }: KeyCounts): void {
     this.usages.set(accountId, usage);
     if (refusals.bannedAt > 0) this.bans.set(keyId, refusals);
-    this.writeBehind.soon();
+    this.writes.soon();
   }
 
   /** Deletes rows that no process reads from `now` on. Returns their number. */
@@ -131,14 +118,14 @@ export class PostgresCountsStore {
     return deleted;
   }
 
-  /** Writes the changes. It never rejects: changes that can't be written now are written at the next flush. */
+  /** Writes the changes. It never rejects: what can't be written now is written by the next flush. */
   async flush(): Promise<void> {
-    await this.writeBehind.flush();
+    await this.writes.now();
   }
 
-  /** Writes the rest. */
+  /** Tries to write the rest. It never rejects. */
   async close(): Promise<void> {
-    await this.writeBehind.close();
+    await this.writes.close();
   }
 
   /** In the order of the requesters. @throws DomainError `service_unavailable` */
@@ -155,15 +142,21 @@ export class PostgresCountsStore {
     const [usages, bans] = [portionsOf([...this.usages], PORTION), portionsOf([...this.bans], PORTION)];
     this.usages = new Map();
     this.bans = new Map();
-    return Array.from({ length: Math.max(usages.length, bans.length) }, (_, index) => ({
-      usages: usages[index] ?? [],
-      bans: bans[index] ?? [],
-    }));
+    return Array.from({ length: Math.max(usages.length, bans.length) }, (_, index) => {
+      const counts = { usages: usages[index] ?? [], bans: bans[index] ?? [] };
+      return {
+        // Each statement has the client's time limit. No caller waits for the whole transaction.
+        write: () => this.dataSource.transaction((manager) => mergeInto(manager, counts)),
+        restore: () => {
+          for (const [accountId, usage] of counts.usages) this.usages.set(accountId, usage);
+          for (const [keyId, refusals] of counts.bans) this.bans.set(keyId, refusals);
+        },
+      };
+    });
   }
 }
 
-/** The changes that one transaction writes. */
-interface Portion {
+interface Counts {
   readonly usages: readonly (readonly [AccountId, Usage])[];
   readonly bans: readonly (readonly [ApiKeyId, Refusals])[];
 }
@@ -172,21 +165,26 @@ interface Portion {
  * Instances without Redis count separately but share the rows, so each merges its own counts into them. The database's
  * clock decides which of two clocks is wrong.
  */
-async function mergeInto(manager: EntityManager, { usages, bans }: Portion): Promise<void> {
+async function mergeInto(manager: EntityManager, { usages, bans }: Counts): Promise<void> {
   await manager.query(ADD_ROWS, [usages.map(([id]) => id), bans.map(([id]) => id)]);
-  const mergedUsages = await mergeRows(manager, LOCK_COUNTS, usages, usageFrom, mergeUsage);
-  const mergedBans = await mergeRows(manager, LOCK_BANS, bans, refusalsFrom, mergeRefusals);
-  // A ban that lies ahead counts for nothing. Its row stays until it is purged.
+  const mergedUsages = await mergeRows(manager, usages, { lock: LOCK_COUNTS, from: usageFrom, merge: mergeUsage });
+  const mergedBans = await mergeRows(manager, bans, { lock: LOCK_BANS, from: refusalsFrom, merge: mergeRefusals });
+  // The merge drops a ban that begins in the future. Its row stays until it is purged.
   const real = mergedBans.filter(([, { bannedAt }]) => bannedAt > 0);
   await manager.query(STORE, parametersOf({ usages: mergedUsages, bans: real }));
 }
 
+interface MergedRows<Known> {
+  /** Selects and locks the rows of the ids. */
+  readonly lock: string;
+  readonly from: (numbers: number[]) => Known;
+  readonly merge: (stored: Known, own: Known, now: Instant) => Known;
+}
+
 async function mergeRows<Id extends bigint, Known>(
   manager: EntityManager,
-  lock: string,
   own: readonly (readonly [Id, Known])[],
-  from: (numbers: number[]) => Known,
-  merge: (stored: Known, own: Known, now: Instant) => Known,
+  { lock, from, merge }: MergedRows<Known>,
 ): Promise<(readonly [Id, Known])[]> {
   const known = new Map(own);
   const ids = [...known.keys()];
@@ -199,7 +197,7 @@ async function mergeRows<Id extends bigint, Known>(
   });
 }
 
-/** A null, where nothing is stored, becomes 0. */
+/** Where nothing is stored the number is null, which `Number` has made 0. */
 function usageFrom([minuteStart = 0, minuteUsed = 0, dayStart = 0, dayUsed = 0]: number[]): Usage {
   return { minuteStart: instant(minuteStart), minuteUsed, dayStart: instant(dayStart), dayUsed };
 }
@@ -208,7 +206,7 @@ function refusalsFrom([bannedAt = 0, bannedUntil = 0]: number[]): Refusals {
   return { ...NO_REFUSALS, bannedAt: instant(bannedAt), bannedUntil: instant(bannedUntil) };
 }
 
-function parametersOf({ usages, bans }: Portion): unknown[][] {
+function parametersOf({ usages, bans }: Counts): unknown[][] {
   return [
     usages.map(([accountId]) => accountId),
     usages.map(([, { dayStart }]) => new Date(dayStart)),

@@ -19,7 +19,7 @@ import type { DataSource } from 'typeorm';
 import { readFromDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { queryPrepared } from '../database/prepared.js';
-import { portionsOf, WriteBehind } from '../database/write-behind.js';
+import { type Portion, portionsOf, writeBehind } from '../database/write-behind.js';
 import { UnwrittenRequests } from './unwritten-requests.js';
 import { ADD_REFUSALS, ADD_USAGE, type Write, WRITE_OPERATIONS, WRITE_USES } from './write-requests.js';
 
@@ -27,20 +27,20 @@ const FLUSH_EVERY = 1_000;
 /** Rows in one statement, which has a time limit. */
 const PORTION = 2_000;
 
-/** The table of each span, its column of the start, and an expression for that in milliseconds. */
+/** The table of each span, the column of its start, and SQL for the start in Unix milliseconds. */
 const TABLES = {
   hour: { table: 'usage_by_hour', time: 'hour', start: 'extract(epoch FROM hour) * 1000' },
   day: { table: 'usage_by_day', time: 'day', start: "extract(epoch FROM day::timestamp AT TIME ZONE 'UTC') * 1000" },
 } as const;
 
-const listOf = ({ table, time, start }: (typeof TABLES)[UsageSpan], condition = 'true') => `
+const listOf = ({ table, time, start }: (typeof TABLES)[UsageSpan], condition: string) => `
   SELECT ${start} AS start, sum(admitted) AS admitted, sum(refused) AS refused FROM ${table}
   WHERE account_id = $1 AND ${time} >= $2 AND ${condition} GROUP BY ${table}.${time} ORDER BY ${table}.${time}`;
 const SUM_BY_KEY = {
   hour: `
   SELECT key_id, sum(admitted) AS admitted, sum(refused) AS refused FROM usage_by_hour
   WHERE account_id = $1 AND hour >= $2 AND key_id = ANY($3::bigint[]) GROUP BY key_id ORDER BY key_id`,
-  // One query per key, however many other keys the account has had: in a single query PostgreSQL might read those too.
+  // One query per key: a single query might also read the rows of all other keys that the account has ever had.
   day: `
   SELECT asked.key_id, used.admitted, used.refused
   FROM unnest($3::bigint[]) AS asked (key_id)
@@ -53,7 +53,7 @@ const SUM_BY_KEY = {
 const LAST_INCLUDED = `
   SELECT extract(epoch FROM max(last_at)) * 1000 AS last_at FROM usage_by_hour WHERE account_id = $1 AND hour >= $2`;
 
-/** Deletes the hours of an account that is closed. */
+/** Deletes the hours of an account when it is closed. */
 export const DELETE_HOURS = 'DELETE FROM usage_by_hour WHERE account_id = $1';
 
 const refusalsWhere = (condition: string) => `
@@ -61,39 +61,23 @@ const refusalsWhere = (condition: string) => `
   FROM refusals JOIN api_keys ON api_keys.id = key_id
   WHERE refusals.account_id = $1 AND ${condition} ORDER BY at DESC, refusals.id DESC LIMIT ${MOST_REFUSALS}`;
 
-/** Deletes the refusals of an account that is closed. */
+/** Deletes the refusals of an account when it is closed. */
 export const DELETE_REFUSALS = 'DELETE FROM refusals WHERE account_id = $1';
 
-/** The rows of one statement. */
-interface Portion {
-  readonly write: () => Promise<unknown>;
-  /** Takes the rows back. */
-  readonly keep: () => void;
-}
-
 /**
- * A write whose response is lost is repeated. If the database had done it, usage counts twice, and nothing else does.
+ * A write whose response is lost is repeated. If the database had already done it, the usage counts twice; nothing else
+ * does.
  */
 export class PostgresRequestRecords implements RequestRecords {
   private readonly unwritten = new UnwrittenRequests();
-  private readonly writeBehind;
+  private readonly writes;
 
   constructor(
     private readonly dataSource: DataSource,
     onEvent: (message: string) => void,
   ) {
-    this.writeBehind = new WriteBehind<Portion>(
-      {
-        name: 'Records of requests',
-        delay: FLUSH_EVERY,
-        take: () => this.takePortions(),
-        write: (portion) => portion.write(),
-        keep: (portion) => {
-          portion.keep();
-        },
-      },
-      onEvent,
-    );
+    const take = () => this.takePortions();
+    this.writes = writeBehind({ name: 'Records of requests', delay: FLUSH_EVERY, take, onEvent });
   }
 
   /** Refusals that were not recorded because too many waited to be written. */
@@ -103,7 +87,7 @@ export class PostgresRequestRecords implements RequestRecords {
 
   record(request: RecordedRequest): void {
     this.unwritten.add(request);
-    this.writeBehind.soon();
+    this.writes.soon();
   }
 
   async listUsage(
@@ -112,10 +96,9 @@ export class PostgresRequestRecords implements RequestRecords {
     from: Instant,
     keyId?: ApiKeyId,
   ): Promise<readonly PeriodOfUsage[]> {
-    const values = [accountId, new Date(from).toISOString()];
-    const rows = await (keyId === undefined
-      ? this.query<PeriodRow>(listOf(TABLES[span]), values)
-      : this.query<PeriodRow>(listOf(TABLES[span], 'key_id = $3'), [...values, keyId]));
+    const [condition, more] = keyId === undefined ? ['true', []] : ['key_id = $3', [keyId]];
+    const values = [accountId, new Date(from).toISOString(), ...more];
+    const rows = await this.query<PeriodRow>(listOf(TABLES[span], condition), values);
     return rows.map((row) => ({ start: instant(Number(row.start)), ...outcomesFrom(row) }));
   }
 
@@ -139,25 +122,22 @@ export class PostgresRequestRecords implements RequestRecords {
 
   async purgeUsage(span: UsageSpan, before: Instant): Promise<number> {
     const { table, time } = TABLES[span];
-    // A day is stored as a date.
+    // A day is stored as a date, so the last day to delete is the one before.
     return deletePortions(this.dataSource, { table, time }, later(before, span === 'day' ? -DAY : -1));
   }
 
   async listRefusals(accountId: AccountId, requestId?: string): Promise<readonly ShownRefusal[]> {
-    const [text, values] =
-      requestId === undefined
-        ? [refusalsWhere('true'), [accountId]]
-        : [refusalsWhere('request_id = $2'), [accountId, requestId]];
-    return (await this.query<RefusalRow>(text, values)).map(refusalFrom);
+    const [condition, more] = requestId === undefined ? ['true', []] : ['request_id = $2', [requestId]];
+    return (await this.query<RefusalRow>(refusalsWhere(condition), [accountId, ...more])).map(refusalFrom);
   }
 
   async purgeRefusals(before: Instant): Promise<number> {
     return deletePortions(this.dataSource, { table: 'refusals', time: 'at' }, later(before, -1));
   }
 
-  /** Tries to write the rest. */
+  /** Tries to write the rest. It never rejects. */
   async close(): Promise<void> {
-    await this.writeBehind.close();
+    await this.writes.close();
   }
 
   private takePortions(): readonly Portion[] {
@@ -167,16 +147,20 @@ export class PostgresRequestRecords implements RequestRecords {
       ...this.portionsOf(WRITE_USES, uses, unwritten.keepUse),
       ...this.portionsOf(ADD_USAGE, hours, unwritten.keepHour),
       ...this.portionsOf(WRITE_OPERATIONS, operations, unwritten.keepOperation),
-      // Last, so that the texts of refusals never stop what is counted.
+      // Last, so that a refusal that can't be written never holds up what is counted.
       ...this.portionsOf(ADD_REFUSALS, refusals, unwritten.keepRefusal),
     ];
   }
 
   private portionsOf<Row>(write: Write<Row>, rows: readonly Row[], keep: (row: Row) => void): readonly Portion[] {
-    const { columnsOf, ...statement } = write;
+    const { valuesOf, ...statement } = write;
     return portionsOf(rows, PORTION).map((portion) => ({
-      write: () => queryPrepared(this.dataSource, statement, columnsOf(portion)),
-      keep: () => {
+      write: () => {
+        const values = portion.map(valuesOf);
+        const columns = values[0]?.map((_, column) => values.map((row) => row[column])) ?? [];
+        return queryPrepared(this.dataSource, statement, columns);
+      },
+      restore: () => {
         portion.forEach(keep);
       },
     }));

@@ -1,9 +1,9 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { answerWithin } from '../kernel/answers.js';
 import { keysInSlots } from './cluster-slots.js';
 
-/** How Redis is reached. */
 export interface RedisAddress {
-  /** The URL of one Redis, or of some nodes of a Redis Cluster, which differ only in host and port. */
+  /** The URL of one Redis, or the URLs of some nodes of a Redis Cluster. They differ only in host and port. */
   readonly urls: readonly string[];
 }
 
@@ -19,24 +19,24 @@ const REDIS_PORT = 6_379;
 
 const retryStrategy = () => RETRY_INTERVAL;
 
-/** For each connection. A request should be decided in process instead of waiting. */
+/** Settings of each connection. They are short, because a request is decided in process instead of waiting. */
 const CONNECTION = {
-  // For the client's own commands. A decision has a shorter limit, see RedisRequestCounter.
+  // For the client's own commands. RedisRequestCounter has a shorter timeout for decisions.
   commandTimeout: 1_000,
   connectTimeout: 500,
-  // For a frozen server, which doesn't close the connection itself.
+  // A frozen server doesn't confirm the end of a connection.
   disconnectTimeout: 200,
-  // After a failover the old primary may still answer, but refuse writes.
+  // After a failover the old primary may still answer reads and refuse writes.
   reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
   connectionName: 'adoption-store',
 } satisfies RedisOptions;
 
 /** A connection to one Redis, or to a Redis Cluster. It reconnects by itself. */
 export class RedisConnection {
-  /** The reason why it isn't connected, or why a node of a cluster isn't. */
+  /** Why it isn't connected, or why a node of a cluster isn't. Undefined once connected. */
   error: Error | undefined;
   private client: Scripted<Redis> | Scripted<Cluster>;
-  /** Whether it is known that the client is of the right kind. */
+  /** Whether the client is known to be of the right kind: one address may lead to a single Redis or to a cluster. */
   private isSettled: boolean;
   private isClosed = false;
 
@@ -60,7 +60,7 @@ export class RedisConnection {
     return this.isSettled && this.client.status === 'ready';
   }
 
-  /** In a cluster a call has one key, because others may be on other nodes. */
+  /** In a cluster each call may have only one key, because the keys may be on different nodes. */
   get isCluster(): boolean {
     return this.client instanceof Cluster;
   }
@@ -70,14 +70,14 @@ export class RedisConnection {
     return this.client.countRequests(keys.length, ...keys, ...args);
   }
 
-  /** Keys that begin like this, one for each primary. */
+  /** One key for each primary, each beginning with `start`. */
   async keysOfPrimaries(start: string): Promise<readonly string[]> {
     if (!(this.client instanceof Cluster)) return [start];
     return keysInSlots(start, await this.client.cluster('SLOTS'));
   }
 
-  /** Replaces connections without an answer, and those to nodes that have lost their cluster. */
-  async replaceSilent(withTimeout: <Answer>(answer: Promise<Answer>) => Promise<Answer>): Promise<void> {
+  /** Replaces connections that don't answer within `timeout` milliseconds, and those to nodes that have lost their cluster. */
+  async replaceSilent(timeout: number): Promise<void> {
     const { client, isReady } = this;
     if (!isReady) return;
     if (!(client instanceof Cluster)) {
@@ -85,11 +85,11 @@ export class RedisConnection {
       return;
     }
     const nodes = client.nodes('master').filter(({ status }) => status === 'ready');
-    const states = await Promise.allSettled(nodes.map((node) => withTimeout(node.cluster('INFO'))));
+    const states = await Promise.allSettled(nodes.map((node) => answerWithin(timeout, node.cluster('INFO'))));
     nodes.forEach((node, index) => {
       const state = states[index];
       const isSound = state?.status === 'fulfilled' && state.value.includes('cluster_state:ok');
-      // The client then asks another node for the owner of each slot.
+      // After a disconnect the client asks another node which node owns each slot.
       if (!isSound) node.disconnect();
     });
   }
@@ -104,7 +104,7 @@ export class RedisConnection {
     const { client } = this;
     await new Promise<void>((resolve) => {
       const fail = () => {
-        // A client that another has replaced was closed on purpose.
+        // A client that has been replaced was closed on purpose, so its end is no failure.
         if (client === this.client) resolve();
       };
       client.once('error', fail).once('close', fail);
@@ -115,12 +115,12 @@ export class RedisConnection {
 
   private async settle(client: Redis | Cluster): Promise<void> {
     this.error = undefined;
-    // Connected now, so that the first requests needn't wait for it.
+    // Opens the connection to each node now, so that the first requests needn't wait for it.
     if (client instanceof Cluster) await Promise.allSettled(client.nodes('master').map((node) => node.ping()));
     else await this.adapt(client);
   }
 
-  /** One address may be that of a cluster, such as a managed one's. */
+  /** Changes to a cluster's client if the one address is that of a cluster, as with managed services. */
   private async adapt(redis: Redis): Promise<void> {
     const [, mode] = /redis_mode:(\w+)/.exec(await redis.info('server').catch(() => '')) ?? [];
     if (this.client !== redis || this.isClosed) return;
@@ -150,10 +150,11 @@ export class RedisConnection {
       lazyConnect: true,
       enableOfflineQueue: false,
       clusterRetryStrategy: retryStrategy,
-      // A request isn't repeated: it may have been counted, and it is decided in process meanwhile.
+      // The client doesn't repeat a command: it may have counted the request already, and this process decides meanwhile.
       retryDelayOnFailover: 0,
       retryDelayOnClusterDown: 0,
-      // Keeps names, so that a certificate's can be checked, and a name that is unknown is one node's failure only.
+      // Leaves host names as they are. A TLS certificate can then be checked against its name, and a name that doesn't
+      // resolve makes only its own node fail.
       dnsLookup: (host, callback) => {
         callback(null, host);
       },
@@ -161,7 +162,7 @@ export class RedisConnection {
       scripts: { countRequests: { lua: this.lua } },
     });
     cluster.on('node error', (error: Error) => (this.error = error));
-    // None of the nodes could be asked.
+    // No node answered.
     cluster.on('error', (error: Error & { lastNodeError?: Error }) => (this.error = error.lastNodeError ?? error));
     return cluster as Scripted<Cluster>;
   }

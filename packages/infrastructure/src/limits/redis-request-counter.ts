@@ -18,10 +18,11 @@ import {
   type Verdict,
   verdictOn,
 } from '@adoption-store/domain';
+import { answerWithin } from '../kernel/answers.js';
 import { type RedisAddress, RedisConnection } from './redis-connection.js';
 import { requestCounterScript } from './request-counter-script.js';
 
-/** Requests of one requester with the same limits. They are decided one after another. */
+/** Requests of one requester with the same limits, sent together. They are decided one after another. */
 interface Group extends CountedRequest {
   requests: number;
   /** Settles once Redis has answered. */
@@ -40,11 +41,11 @@ const MOST_GROUPS = 500;
 /** Milliseconds until a request is decided in process instead. This leaves time to do so within 50 ms. */
 const DEFAULT_TIMEOUT = 40;
 
-/** A request of no real requester, in a window of its own. */
+/** The probe counts a request of an invented requester, which no limit refuses. */
 const PROBE_KEY = 'quota:address:probe';
 const PROBE_ARGUMENTS = ['', 1, DAY, Infinity, Infinity];
 
-/** Two clocks that differ from Redis' by no more than this differ from each other by no more than MOST_SKEW. */
+/** If two clocks differ from Redis' by at most this, they differ from each other by at most MOST_SKEW. */
 const TOLERANCE = MOST_SKEW / 2;
 
 /** Counts in a Redis that all instances share. Rejects if Redis doesn't answer in time. */
@@ -89,7 +90,7 @@ export class RedisRequestCounter implements RequestCounter {
     return (await this.decide(request)).verdict;
   }
 
-  /** Counts a request. Returns the state behind the verdict too. */
+  /** Counts a request. The decision includes the state from which the verdict follows. */
   async decide({ requester, limits, now }: CountedRequest): Promise<Decision> {
     if (this.groups.size === MOST_GROUPS) this.groups = new Map();
     if (this.groups.size === 0) this.sent = this.send(this.groups);
@@ -129,17 +130,17 @@ export class RedisRequestCounter implements RequestCounter {
   }
 
   /**
-   * Resolves if a request could be counted now, on each primary. It counts requests of no real requester, because a
-   * reachable Redis may be full, or a replica. Connections without any answer are replaced.
+   * Resolves if a request can be counted now on each primary. It counts a request instead of a PING, because a reachable
+   * Redis may be full or a replica. Connections that don't answer are replaced.
    */
   async probe(): Promise<void> {
-    const withTimeout = <Answer>(answer: Promise<Answer>) => this.withTimeout(answer);
+    const { connection, timeout } = this;
     try {
-      const keys = await withTimeout(this.connection.keysOfPrimaries(PROBE_KEY));
-      await Promise.all(keys.map((key) => withTimeout(this.connection.countRequests([key], PROBE_ARGUMENTS))));
-      this.connection.error = undefined;
+      const keys = await answerWithin(timeout, connection.keysOfPrimaries(PROBE_KEY));
+      await Promise.all(keys.map((key) => answerWithin(timeout, connection.countRequests([key], PROBE_ARGUMENTS))));
+      connection.error = undefined;
     } catch (error) {
-      await this.connection.replaceSilent(withTimeout);
+      await connection.replaceSilent(timeout);
       throw error;
     }
   }
@@ -167,28 +168,13 @@ export class RedisRequestCounter implements RequestCounter {
     const args = groups.flatMap(({ requester, requests, now, limits }) => [
       ...[apiKeyOf(requester), requests, now, limits.perMinute, limits.perDay],
     ]);
-    const answers = await this.withTimeout(this.connection.countRequests(keys, args));
+    // Not the client's `commandTimeout`, which would give up answers that arrived in a long busy turn.
+    const answers = await answerWithin(this.timeout, this.connection.countRequests(keys, args));
     groups.forEach((group, index) => {
       const held = (answers[2 * index] as string | null) ?? '';
       group.usage = usageFrom(held);
       if ('keyId' in group.requester) group.refusals = refusalsFrom(held, group.requester);
       group.at = instant(answers[2 * index + 1] as number);
-    });
-  }
-
-  /**
-   * Used instead of the client's `commandTimeout`: after a long busy turn, timers run before sockets are read, so it
-   * would give up answers that have already arrived. `setImmediate` runs after the sockets.
-   */
-  private withTimeout<Answer>(answer: Promise<Answer>): Promise<Answer> {
-    return new Promise((resolve, reject) => {
-      const giveUp = () => {
-        reject(new Error(`no answer within ${this.timeout} ms`));
-      };
-      const timer = setTimeout(() => setImmediate(giveUp), this.timeout);
-      answer.then(resolve, reject).finally(() => {
-        clearTimeout(timer);
-      });
     });
   }
 }

@@ -1,21 +1,21 @@
 import { type BanPolicy, MOST_SKEW } from '@adoption-store/domain';
 
 /**
- * The domain's `decide` (quota.ts) for several requesters, as one atomic step in Redis. A property of any history of
- * requests (test/request-counters.ts) compares the two.
+ * The domain's `decide` (quota.ts) for several requesters, as one atomic step in Redis. A property test
+ * (test/limits.counters.ts) compares the two over random histories of requests.
  *
- * KEYS: one for each requester, of its account or address. All that a decision needs is in this one key, because a Redis
- * Cluster refuses a script with two while it moves them (`TRYAGAIN`). ARGV: five for each requester, its API key (empty
- * for an address), the number of its requests (0 only reads), now, perMinute and perDay. Times are Unix milliseconds.
- * The value is text: the fields of Usage in the order of quota.ts, separated by spaces, and for each API key with
- * refusals or a ban ` key:ID ` and the fields of Refusals. Returns for each requester the value before its requests, and
- * the time of the decision; `decide` derives the result of each request from them.
+ * KEYS: one for each requester, of its account or address. It has everything that a decision needs, because a Redis
+ * Cluster refuses a script with two keys while it moves them (`TRYAGAIN`). ARGV: five for each requester: its API key
+ * (empty for an address), the number of its requests (0 only reads), now, perMinute and perDay. Times are Unix
+ * milliseconds. The value is text: the fields of Usage in the order of quota.ts, separated by spaces, and for each API key
+ * with refusals or a ban ` key:ID ` and the fields of Refusals. Returns for each requester the value before its requests
+ * and the time of the decision, from which `decide` derives the result of each request.
  *
- * Redis' clock replaces a `now` that differs from it by more than `tolerance` milliseconds. Otherwise an instance whose
- * clock is wrong and the others would take turns in beginning new windows.
+ * Redis' clock replaces a `now` that differs from it by more than `tolerance` milliseconds. Otherwise an instance with a
+ * wrong clock and the other instances would begin new windows in turn.
  *
- * The keys expire by themselves. The expiry is computed from `now`, because Redis' clock may differ, and is a minute
- * late, for instances whose clock is behind.
+ * The keys expire by themselves. The expiry is computed from `now`, because Redis' clock may differ. It is a minute later
+ * than necessary, for instances whose clock is behind.
  */
 export function requestCounterScript({ refusals, firstBan, longestBan }: BanPolicy, tolerance: number): string {
   return `
@@ -30,10 +30,10 @@ local function isCurrent(start, length, now)
   return now < start + length and start <= now + MOST_SKEW
 end
 
--- The text of an API key's refusals and the time until which they matter. A ban within a day of another is twice as long.
+-- The text of an API key's refusals, and until when they matter: a ban within a day of another is twice as long.
 local function refusalsText(apiKey, now, refusedMinute, refusals, bannedAt, bannedUntil)
   local last = math.max(refusedMinute + MINUTE, bannedAt + DAY, bannedUntil)
-  -- Later than the whole key would expire, because the clock of another instance may be behind.
+  -- A day later than necessary, because the clock of another instance may be behind.
   if last + DAY <= now then return '', 0 end
   return string.format(' key:%s %.0f %.0f %.0f %.0f', apiKey, refusedMinute, refusals, bannedAt, bannedUntil), last
 end

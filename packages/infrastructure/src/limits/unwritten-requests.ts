@@ -1,12 +1,23 @@
 import { randomInt } from 'node:crypto';
-import { type ApiKeyId, HOUR, type Instant, MINUTE, type RecordedRequest, startOf } from '@adoption-store/domain';
+import {
+  type AccountId,
+  type ApiKeyId,
+  HOUR,
+  type Instant,
+  MINUTE,
+  MOST_REFUSALS,
+  type RecordedRequest,
+  type ShownRefusal,
+  startOf,
+} from '@adoption-store/domain';
 import type { Writable } from '../kernel/writable.js';
-import { RecentRefusals, type UnwrittenRefusal } from './recent-refusals.js';
 
-/** Used keys. The use of a further one is recorded in a later minute. */
+/** Most used keys. The use of a further key is recorded in a later minute. */
 export const MOST_KEYS = 10_000;
-/** Operations of keys, and as many hours of keys: about 10 MB each. */
+/** Most operations of keys, and most hours of keys: about 10 MB each. */
 export const MOST_HELD = 50_000;
+/** Most refusals of all accounts together: about 5 MB. */
+export const MOST_HELD_REFUSALS = 20_000;
 
 /** The latest use of a key. */
 export interface KeyUse {
@@ -27,27 +38,31 @@ export interface HourOfKey {
   readonly lastAt: Instant;
 }
 
+export interface UnwrittenRefusal extends Omit<ShownRefusal, 'key'> {
+  readonly accountId: AccountId;
+  /** A write that is repeated has the same ids. */
+  readonly id: number;
+}
+
 /**
- * What requests have used and is not yet written. Each kind has its own bound, so that none takes the room of another: a
+ * Records of requests that are not yet written. Each kind has its own bound, so that none takes the room of another: a
  * flood of refusals can't push out usage.
  */
 export class UnwrittenRequests {
   private minute: Instant | undefined;
-  /** The keys of this minute, with their operations. Each is recorded once a minute. */
+  /** The keys that were used in this minute, with their operations. Each is recorded once a minute. */
   private known = new Map<ApiKeyId, Set<string>>();
   private uses = new Map<ApiKeyId, KeyUse>();
   private operations = new Map<string, OperationOfKey>();
   private hours = new Map<Instant, Map<ApiKeyId, Writable<HourOfKey>>>();
   private heldHours = 0;
-  private refusals = new RecentRefusals();
-  private lost = 0;
-  /** Unlike those of other processes: the upper bits are random. */
-  private nextId = randomInt(2 ** 20) * 2 ** 32;
-
+  /** The last refusals of each account, the oldest first. */
+  private refusals = new Map<AccountId, UnwrittenRefusal[]>();
+  private heldRefusals = 0;
   /** Refusals that were not recorded because too many waited to be written. */
-  get droppedRefusals(): number {
-    return this.lost + this.refusals.dropped;
-  }
+  droppedRefusals = 0;
+  /** The upper bits are random, so that no other process has the same ids. */
+  private nextId = randomInt(2 ** 20) * 2 ** 32;
 
   add({ accountId, keyId, at, isUse, isAdmitted, operation, refusal }: RecordedRequest): void {
     if (isUse) this.use(keyId, startOf(MINUTE, at), operation);
@@ -68,13 +83,13 @@ export class UnwrittenRequests {
     this.operations = new Map();
     this.hours = new Map();
     this.heldHours = 0;
-    this.refusals = new RecentRefusals();
-    this.lost += refusals.dropped;
+    this.refusals = new Map();
+    this.heldRefusals = 0;
     return {
       uses: [...uses.values()],
       operations: [...operations.values()],
       hours: [...hours.values()].flatMap((keys): HourOfKey[] => [...keys.values()]),
-      refusals: refusals.all(),
+      refusals: [...refusals.values()].flat(),
     };
   }
 
@@ -100,7 +115,16 @@ export class UnwrittenRequests {
   };
 
   readonly keepRefusal = (refusal: UnwrittenRefusal): void => {
-    this.refusals.add(refusal);
+    const theirs = this.refusals.get(refusal.accountId) ?? [];
+    const hasRoom = theirs.length < MOST_REFUSALS;
+    if (hasRoom && this.heldRefusals < MOST_HELD_REFUSALS) this.heldRefusals += 1;
+    else {
+      if (hasRoom) this.droppedRefusals += 1;
+      // The account's oldest refusal makes room. If it has none, this one is dropped.
+      if (theirs.shift() === undefined) return;
+    }
+    theirs.push(refusal);
+    this.refusals.set(refusal.accountId, theirs);
   };
 
   private use(keyId: ApiKeyId, minute: Instant, operation: string | undefined): void {

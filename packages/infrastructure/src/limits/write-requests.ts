@@ -1,18 +1,17 @@
 import { MOST_REFUSALS } from '@adoption-store/domain';
 import type { Statement } from '../database/prepared.js';
-import type { UnwrittenRefusal } from './recent-refusals.js';
-import type { HourOfKey, KeyUse, OperationOfKey } from './unwritten-requests.js';
+import type { HourOfKey, KeyUse, OperationOfKey, UnwrittenRefusal } from './unwritten-requests.js';
 
-/** A statement that writes many rows of one kind, which it takes as columns. */
+/** A statement that writes many rows of one kind. Each of its parameters is a column of them. */
 export interface Write<Row> extends Statement {
-  readonly columnsOf: (rows: readonly Row[]) => unknown[][];
+  readonly valuesOf: (row: Row) => readonly unknown[];
 }
 
 const time = (at: number) => new Date(at).toISOString();
 
 /**
- * All instances write the same minutes, so most are stored already, and need no new version of their row. Locked in the
- * order of their ids, so that two instances that write the same keys can't deadlock.
+ * All instances write the same minutes, so most minutes are already stored, and their rows stay as they are. The rows are
+ * locked in the order of their ids, so that two instances that write the same keys can't deadlock.
  */
 export const WRITE_USES: Write<KeyUse> = {
   name: 'api key uses write',
@@ -22,10 +21,10 @@ export const WRITE_USES: Write<KeyUse> = {
       SELECT id, at FROM api_keys JOIN uses USING (id) WHERE last_used_at IS NULL OR last_used_at < at
       ORDER BY id FOR NO KEY UPDATE OF api_keys)
   UPDATE api_keys SET last_used_at = newer.at FROM newer WHERE api_keys.id = newer.id`,
-  columnsOf: (uses) => [uses.map(({ keyId }) => keyId), uses.map(({ at }) => time(at))],
+  valuesOf: ({ keyId, at }) => [keyId, time(at)],
 };
 
-/** Most are stored already by another instance. The rest as in `ADD_USAGE`: the join drops deleted keys. */
+/** Most are already stored by another instance. The join drops deleted keys, and the rows are sorted as in `ADD_USAGE`. */
 export const WRITE_OPERATIONS: Write<OperationOfKey> = {
   name: 'api key operations write',
   text: `
@@ -38,11 +37,7 @@ export const WRITE_OPERATIONS: Write<OperationOfKey> = {
   ORDER BY used.key_id, used.operation
   ON CONFLICT (key_id, operation) DO UPDATE SET last_used_at = excluded.last_used_at
   WHERE stored.last_used_at < excluded.last_used_at`,
-  columnsOf: (uses) => [
-    uses.map(({ keyId }) => keyId),
-    uses.map(({ operation }) => operation),
-    uses.map(({ at }) => time(at)),
-  ],
+  valuesOf: ({ keyId, operation, at }) => [keyId, operation, time(at)],
 };
 
 /**
@@ -69,18 +64,12 @@ export const ADD_USAGE: Write<HourOfKey> = {
   FROM noted GROUP BY account_id, day, key_id ORDER BY key_id, day
   ON CONFLICT (account_id, day, key_id) DO UPDATE SET
     admitted = stored.admitted + excluded.admitted, refused = stored.refused + excluded.refused`,
-  columnsOf: (hours) => [
-    hours.map(({ keyId }) => keyId),
-    hours.map(({ start }) => time(start)),
-    hours.map(({ admitted }) => admitted),
-    hours.map(({ refused }) => refused),
-    hours.map(({ lastAt }) => time(lastAt)),
-  ],
+  valuesOf: ({ keyId, start, admitted, refused, lastAt }) => [keyId, time(start), admitted, refused, time(lastAt)],
 };
 
 /**
- * Adds refusals of open accounts, and deletes what each has beyond the last 100. The statement doesn't see its own
- * rows, so it keeps 100 less the added ones of those before. Rows that another instance is deleting are skipped: two
+ * Adds refusals of open accounts, and keeps the last 100 of each account. The DELETE doesn't see the rows that this
+ * statement adds, so it keeps fewer of the earlier ones. It skips rows that another instance is deleting: two instances
  * that lock them in different orders could deadlock.
  */
 export const ADD_REFUSALS: Write<UnwrittenRefusal> = {
@@ -104,13 +93,8 @@ export const ADD_REFUSALS: Write<UnwrittenRefusal> = {
     SELECT ctid FROM refusals WHERE ctid = ANY(ARRAY(SELECT ctid FROM surplus)) FOR UPDATE SKIP LOCKED
   )
   DELETE FROM refusals WHERE ctid = ANY(ARRAY(SELECT ctid FROM locked))`,
-  columnsOf: (refusals) => [
-    refusals.map(({ accountId }) => accountId),
-    refusals.map(({ at }) => time(at)),
-    refusals.map(({ id }) => id),
-    refusals.map(({ keyId }) => keyId),
-    refusals.map(({ operation }) => operation),
-    refusals.map(({ code }) => code),
-    refusals.map(({ requestId }) => requestId),
+  valuesOf: (refusal) => [
+    ...[refusal.accountId, time(refusal.at), refusal.id, refusal.keyId],
+    ...[refusal.operation, refusal.code, refusal.requestId],
   ],
 };

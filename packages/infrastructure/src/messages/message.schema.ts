@@ -8,10 +8,10 @@ export interface MessageRow {
   accountId: AccountId;
   text: string;
   status: MessageStatus;
-  /** The number of claims, which is also the number of the latest. */
+  /** The number of claims so far; it identifies the latest claim. */
   claims: number;
   failures: number;
-  /** When the message is due; while it is claimed, when the claim expires. */
+  /** When the message is due. While it is claimed: when the claim expires. */
   dueAt: Instant;
   createdAt: Instant;
   traceparent: string | null;

@@ -1,7 +1,6 @@
 import type { ClaimedMessage, MessageSender } from '@adoption-store/domain';
 import { mailFailure, openSmtpTransport, type SmtpDelivery } from '../deliveries/smtp-transport.js';
 
-/** Delivers messages by e-mail. */
 export class SmtpMessageSender implements MessageSender {
   private readonly transport;
   private readonly domain: string;

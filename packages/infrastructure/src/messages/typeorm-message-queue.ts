@@ -18,8 +18,7 @@ import type { DatabaseConnection } from '../database/data-source.js';
 import { readFromDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
 import { PostgresDeliveryQueue } from '../deliveries/postgres-delivery-queue.js';
-import { writeToDatabase } from '../database/transaction-limits.js';
-import { inTransaction } from '../database/transactions.js';
+import { inTransaction, writeToDatabase } from '../database/transactions.js';
 import { accountMessageFrom, messageFrom, messageSchema } from './message.schema.js';
 
 type ClaimedRow = Omit<ClaimedMessage, 'accountId' | 'createdAt' | 'traceparent' | 'requestId'> & {
@@ -83,8 +82,7 @@ export class TypeOrmMessageQueue
       query.where('(message.accountId, message.createdAt, message.id) > (:accountId, :createdAt, :id)', place);
       query.andWhere('message.accountId <= :accountId').orderBy('message.accountId');
     }
-    // The status is written into the SQL: the index contains only failed messages, and a generic plan doesn't know a
-    // parameter's value.
+    // A literal, because PostgreSQL can't use the index of failed messages for a parameter of a generic plan.
     if (status !== undefined) query.andWhere(`message.status = 'failed'`);
     const rows = await readFromDatabase(this.dataSource, () =>
       query.addOrderBy('message.createdAt').addOrderBy('message.id').getMany(),
@@ -92,7 +90,7 @@ export class TypeOrmMessageQueue
     return rows.flatMap(accountMessageFrom);
   }
 
-  /** A range of the index by account and time, as in `list`. */
+  /** As in `list`, a page is a range of the index by account and time. */
   async listOwn({ accountId, after, before, limit }: OwnMessageQuery): Promise<readonly Message[]> {
     const isBack = before !== undefined;
     const place = before ?? after;
@@ -118,7 +116,7 @@ export class TypeOrmMessageQueue
       // PostgreSQL's text can't contain U+0000, so no id has it.
       const row = id.includes('\0') ? null : await manager.findOne(messageSchema, { where: { id }, lock });
       const { status, failures } = decide(row ?? undefined);
-      // Counts as a new claim, so that the holder of an earlier one can't change anything.
+      // Counts as a new claim, so that a worker with an earlier claim can no longer change the message.
       await manager.update(
         messageSchema,
         { id },

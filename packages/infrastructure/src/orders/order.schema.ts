@@ -13,7 +13,7 @@ export const orderSchema = new EntitySchema<Order>({
     createdAt: { name: 'created_at', type: 'timestamptz', transformer: instantColumn },
     updatedAt: { name: 'updated_at', type: 'timestamptz', transformer: instantColumn },
   },
-  // None to the animal, which may be withdrawn: its earlier orders stay.
+  // No foreign key to the animal: it may be withdrawn, and its earlier orders stay.
   foreignKeys: [
     {
       name: 'orders_account_id_fkey',

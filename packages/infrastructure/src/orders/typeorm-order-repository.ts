@@ -23,8 +23,8 @@ const LOCKED = { mode: 'for_no_key_update' } as const;
 
 const columns = new Columns(orderSchema);
 
-// The other orders of the account wait while one is placed, so its queries are few, and cheaper than TypeORM's: with those
-// a hundred orders at once took twice the time.
+// While one order is placed, the account's other orders wait. So there are few queries, written in SQL: with TypeORM's own a
+// hundred orders at once took twice the time.
 const LOCK_ACCOUNT = 'SELECT FROM accounts WHERE id = $1 FOR NO KEY UPDATE';
 const COUNT = `
   SELECT
@@ -60,7 +60,7 @@ export class TypeOrmOrderRepository implements OrderRepository {
     const place = async (manager: EntityManager) => {
       await manager.query(LOCK_ACCOUNT, [accountId]);
       const stored = await manager.findOne(animalSchema, { where: { id: animalId }, lock: LOCKED });
-      // It begins with both locks held, so it sees every order before this one.
+      // This query begins with both locks held, so it sees all earlier orders.
       const [counted] = await manager.query<[Omit<PlacementState, 'animal'>]>(COUNT, [accountId, animalId]);
       const { order, animal } = decide({ animal: stored ?? undefined, ...counted });
       const values = [animal.status, animal.id, ...columns.valuesOf([order]).flat()];
@@ -75,8 +75,8 @@ export class TypeOrmOrderRepository implements OrderRepository {
   }
 
   /**
-   * A range of one index, from one place to another. With `account_id = …` PostgreSQL would order by id only, and might
-   * scan the orders of all accounts until it had found enough.
+   * The row comparison makes the page a range of one index. With `account_id = …` PostgreSQL might scan the orders of all
+   * accounts by id until it has found enough.
    */
   async list({ accountId, status, after, before, limit }: OrderQuery): Promise<readonly Order[]> {
     const isBack = before !== undefined;
@@ -112,7 +112,7 @@ export class TypeOrmOrderRepository implements OrderRepository {
     decide: (state: EndState) => EndedOrder | undefined,
   ): Promise<readonly Order[]> {
     return inTransaction(this.dataSource, async (manager) => {
-      // Others that are locked now are decided on elsewhere. What is still due then is found the next time.
+      // Skips locked orders: another transaction is ending them. If they stay due, the next call finds them.
       const due = await manager.find(orderSchema, {
         where: { status: hasStatus('placed'), createdAt: LessThanOrEqual(placedUntil) },
         order: { createdAt: 'ASC', id: 'ASC' },

@@ -9,7 +9,7 @@ export type SessionRow = Writable<Session> & {
   data?: object;
 };
 
-/** The nullable columns are null in sessions of the previous version. Those sessions sign nobody in. */
+/** The nullable columns are null in sessions of the previous version, which sign nobody in. */
 export const sessionSchema = new EntitySchema<SessionRow>({
   name: 'Session',
   tableName: 'sessions',

@@ -12,11 +12,10 @@ import { lockAccount } from '../accounts/account-queries.js';
 import { accountFrom, type AccountRow } from '../accounts/account.schema.js';
 import { readFromDatabase } from '../database/database-errors.js';
 import { deletePortions } from '../database/delete-portions.js';
-import { writeToDatabase } from '../database/transaction-limits.js';
-import { inTransaction } from '../database/transactions.js';
+import { inTransaction, writeToDatabase } from '../database/transactions.js';
 import { type SessionRow, sessionSchema } from './session.schema.js';
 
-/** Only `add` inserts a row, so an ended session stays ended, whatever requests are in progress. */
+/** Only `add` inserts a row, so a request in progress can't bring an ended session back. */
 export class TypeOrmSessionRepository implements SessionRepository {
   constructor(private readonly dataSource: DataSource) {}
 
@@ -68,7 +67,7 @@ export class TypeOrmSessionRepository implements SessionRepository {
     return deletePortions(this.dataSource, { table: 'sessions', time: 'expire' }, until);
   }
 
-  // One statement, not a decision on a locked row: a used session is written from pages of the portal.
+  // One statement instead of a decision on a locked row, because requests of the portal wait for it.
   private async change(which: Partial<Session>, change: Partial<SessionRow>): Promise<boolean> {
     const { affected } = await writeToDatabase(this.dataSource, (manager) =>
       manager.update(sessionSchema, which, change),

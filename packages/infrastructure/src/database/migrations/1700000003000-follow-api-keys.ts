@@ -3,7 +3,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 export class FollowApiKeys1700000003000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query('ALTER TABLE api_keys ADD COLUMN last_used_at timestamptz');
-    // Names only the changed row, not its content: every role that can connect can listen.
+    // The notification has only the id of the changed row, because every role that can connect can listen.
     await runner.query(`
       CREATE FUNCTION notify_key_change() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN
@@ -11,7 +11,7 @@ export class FollowApiKeys1700000003000 implements MigrationInterface {
         RETURN NULL;
       END
       $$`);
-    // Not for last_used_at, which is written for every key in use and doesn't affect authentication.
+    // Without last_used_at, which changes constantly and doesn't affect authentication.
     await runner.query(`
       CREATE TRIGGER api_keys_changed
       AFTER INSERT OR DELETE OR UPDATE OF account_id, hash, name, expires_at, revoked_at, replaced_by ON api_keys

@@ -15,8 +15,8 @@ export class CreateMessages1700000005000 implements MigrationInterface {
       )`);
     // Contains only the backlog, however many messages have been sent.
     await runner.query(`CREATE INDEX messages_due ON messages (due_at) WHERE status = 'queued'`);
-    // Has no content, because every role that can connect can listen. PostgreSQL merges equal notifications of one
-    // commit.
+    // The notification has no payload, because every role that can connect can listen. PostgreSQL merges equal
+    // notifications of one transaction.
     await runner.query(`
       CREATE FUNCTION notify_message_queued() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN

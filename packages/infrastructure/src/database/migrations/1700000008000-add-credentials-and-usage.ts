@@ -15,7 +15,7 @@ export class AddCredentialsAndUsage1700000008000 implements MigrationInterface {
       )`);
     await runner.query('CREATE INDEX password_resets_by_account ON password_resets (account_id)');
     await runner.query('CREATE INDEX password_resets_by_time ON password_resets (expires_at)');
-    // For processes that only show counts. An instance that counts has its counts in memory.
+    // For processes that only show counts. An instance that counts requests has the counts in memory.
     await runner.query(
       'ALTER TABLE request_counts ADD COLUMN minute_start timestamptz, ADD COLUMN minute_used integer',
     );

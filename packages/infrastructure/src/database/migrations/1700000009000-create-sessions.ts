@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 export class CreateSessions1700000009000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
-    // The columns that connect-pg-simple needs, its only user.
+    // The columns that connect-pg-simple needs. Nothing else uses the table.
     await runner.query(`
       CREATE TABLE sessions (
         sid text PRIMARY KEY,

@@ -8,7 +8,7 @@ export class CreateSecrets1700000050000 implements MigrationInterface {
         name text PRIMARY KEY,
         value text NOT NULL DEFAULT gen_random_uuid()::text || gen_random_uuid()::text CHECK (length(value) >= 32)
       )`);
-    // Without a policy only the table's owner sees its rows, not even a role that may read every table.
+    // Without a policy only the table's owner sees the rows; even a role that may read every table sees none.
     await runner.query('ALTER TABLE secrets ENABLE ROW LEVEL SECURITY');
   }
 

@@ -2,8 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 export class LimitOrders1700000060000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
-    // VOLATILE: each statement in the function sees all commits before it began, even if the caller's snapshot is
-    // older.
+    // VOLATILE: each statement in the function has a new snapshot, so it sees commits that the caller's statement doesn't.
     await runner.query(`
       CREATE FUNCTION may_place_order(account bigint, most integer) RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
       BEGIN

@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 export class QueueAccountMails1700000066000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
-    // No token stands in it: that is made when the mail is sent.
+    // The table has no tokens: a token is created when its mail is sent.
     await runner.query(`
       CREATE TABLE account_mails (
         id text PRIMARY KEY,
@@ -29,7 +29,7 @@ export class QueueAccountMails1700000066000 implements MigrationInterface {
     await runner.query(`
       CREATE TRIGGER account_mails_queued AFTER INSERT ON account_mails
       FOR EACH STATEMENT EXECUTE FUNCTION notify_account_mail_queued()`);
-    // Empty in the links of the version before, which mails them itself.
+    // Null in links of the previous version, which mails them itself.
     await runner.query('ALTER TABLE password_resets ADD COLUMN mail_id text');
     await runner.query('ALTER TABLE address_proofs ADD COLUMN mail_id text');
   }

@@ -1,11 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * The service notifies by itself now, after its commits. Messages of the version before wait for a worker's next look,
- * a second at most, which its port allows.
+ * The service now notifies after its commits. Messages that the previous version queues wait until a worker looks at the
+ * queue, at most a second, which is soon enough.
  */
 export class NotifyAfterCommits1700000069000 implements MigrationInterface {
-  /** In a transaction it would wait for the second table while it keeps the first one locked. */
+  /** A transaction would keep the first table locked while it waits for the second. */
   readonly transaction = false;
 
   async up(runner: QueryRunner): Promise<void> {

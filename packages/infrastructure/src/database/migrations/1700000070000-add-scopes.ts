@@ -1,12 +1,12 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 export class AddScopes1700000070000 implements MigrationInterface {
-  /** Each table is locked alone, for no longer than its new column takes. */
+  /** Without a transaction each table is locked alone, and only for a moment. */
   readonly transaction = false;
 
   async up(runner: QueryRunner): Promise<void> {
-    // Empty: all scopes, as every account and key had before. No trigger names the column of the keys, whose scopes
-    // never change; any change of an account is told.
+    // Null means all scopes, which every account and key had before. The keys' trigger needn't name the new column, because
+    // the scopes of a key never change. The accounts' trigger reports every change.
     await runner.query('ALTER TABLE accounts ADD COLUMN IF NOT EXISTS scopes text[]');
     await runner.query('ALTER TABLE api_keys ADD COLUMN IF NOT EXISTS scopes text[]');
   }

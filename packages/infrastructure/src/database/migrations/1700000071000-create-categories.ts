@@ -8,14 +8,14 @@ export class CreateCategories1700000071000 implements MigrationInterface {
         name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 255),
         name_key text NOT NULL UNIQUE
       )`);
-    // Not the default of the column: an id may be taken by animals. Owned by it, so that both have one owner.
+    // Not the column's default, because animals may already use an id. OWNED BY gives both the same owner.
     await runner.query('CREATE SEQUENCE category_ids OWNED BY categories.id');
-    // SECURITY DEFINER: the role of the services may use the tables, and no sequence but those of their columns.
+    // SECURITY DEFINER: the role of the services may not use this sequence, only those that are defaults of columns.
     await runner.query(`
       CREATE FUNCTION next_category_id(step bigint) RETURNS bigint LANGUAGE sql VOLATILE SECURITY DEFINER
       RETURN CASE WHEN step = 0 THEN nextval('category_ids') ELSE setval('category_ids', nextval('category_ids') + step) END`);
-    // Locks as a foreign key does. VOLATILE, here and below: each statement in the function sees all commits before it
-    // began, even if the caller's snapshot is older.
+    // Locks the category as a foreign key does. VOLATILE, here and below: each statement in the function has a new snapshot,
+    // so it sees commits that the caller's statement doesn't.
     await runner.query(`
       CREATE FUNCTION known_category(wanted bigint) RETURNS bigint LANGUAGE plpgsql VOLATILE STRICT AS $$
       BEGIN
@@ -26,7 +26,7 @@ export class CreateCategories1700000071000 implements MigrationInterface {
         RETURN wanted;
       END
       $$`);
-    // In the order of an index: with `category_id = wanted` PostgreSQL might scan the table until it finds such an animal.
+    // ORDER BY makes PostgreSQL use an index. With `category_id = wanted` it might scan the table for such an animal.
     await runner.query(`
       CREATE FUNCTION is_category_used(wanted bigint) RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
       BEGIN

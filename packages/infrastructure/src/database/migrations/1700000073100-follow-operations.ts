@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 export class FollowOperations1700000073100 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
-    // Free space in each page, as in the table of the keys: the minutes of keys in use are updated every minute.
+    // Free space in each page: the rows of keys in use are updated every minute, like the keys themselves.
     await runner.query(`
       CREATE TABLE key_operations (
         key_id bigint NOT NULL REFERENCES api_keys ON DELETE CASCADE,

@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 export class LogHoursAndRefusals1700000074000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
-    // Updated constantly, like usage_by_day. Without a foreign key: the hours are gone long before their key.
+    // Updated constantly, like usage_by_day. No foreign key is needed: the hours are deleted long before their key.
     await runner.query(`
       CREATE TABLE usage_by_hour (
         account_id bigint NOT NULL,
@@ -14,7 +14,7 @@ export class LogHoursAndRefusals1700000074000 implements MigrationInterface {
         PRIMARY KEY (account_id, hour, key_id)
       ) WITH (fillfactor = 50)`);
     await runner.query('CREATE INDEX usage_by_hour_by_hour ON usage_by_hour (hour)');
-    // A process numbers its refusals, so that a write that is repeated adds none twice.
+    // Each process numbers its refusals, so that a repeated write adds none of them twice.
     await runner.query(`
       CREATE TABLE refusals (
         account_id bigint NOT NULL,

@@ -11,7 +11,7 @@ export class ChangeAddresses1700000075000 implements MigrationInterface {
       )`);
     await runner.query('CREATE INDEX address_changes_by_account ON address_changes (account_id)');
     await runner.query('CREATE INDEX address_changes_by_time ON address_changes (expires_at)');
-    // Where the mail is sent, if that isn't the account's address.
+    // The recipient, if it isn't the account's address.
     await runner.query('ALTER TABLE account_mails ADD COLUMN address text');
     await runner.query('ALTER TABLE account_mails DROP CONSTRAINT account_mails_kind_check');
     await runner.query(`

@@ -6,6 +6,6 @@ export class ValidateKindsOfMail1700000075100 implements MigrationInterface {
   }
 
   async down(): Promise<void> {
-    // The constraint is the migration's before.
+    // The previous migration drops the constraint.
   }
 }

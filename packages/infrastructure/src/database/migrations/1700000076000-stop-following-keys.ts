@@ -1,11 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Every process reads a key again after a second, so nobody listens any more. Processes of the version before do so too,
- * whether they are notified or not.
+ * Every process, also of the previous version, reads a key again after a second. So the notifications are no longer
+ * needed.
  */
 export class StopFollowingKeys1700000076000 implements MigrationInterface {
-  /** In a transaction it would wait for the second table while it keeps the first one locked. */
+  /** A transaction would keep the first table locked while it waits for the second. */
   readonly transaction = false;
 
   async up(runner: QueryRunner): Promise<void> {

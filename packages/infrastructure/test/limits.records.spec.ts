@@ -15,8 +15,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import type { DataSource } from 'typeorm';
 import { openInfrastructure } from '../src/open-infrastructure.js';
 import { PostgresRequestRecords } from '../src/limits/postgres-request-records.js';
-import { MOST_HELD as MOST_HELD_REFUSALS } from '../src/limits/recent-refusals.js';
-import { MOST_HELD, MOST_KEYS } from '../src/limits/unwritten-requests.js';
+import { MOST_HELD, MOST_HELD_REFUSALS, MOST_KEYS } from '../src/limits/unwritten-requests.js';
 import { openPostgres } from './databases.js';
 import { framework } from './framework.js';
 
@@ -135,7 +134,7 @@ describe('the waiting records', () => {
 
   /** The statements that succeeded, with their rows as texts. */
   let written: { readonly kind: Kind; readonly rows: readonly string[] }[];
-  /** The numbers of the refusals in all statements, of failed ones too. */
+  /** The ids of the refusals in all statements, also in failed ones. */
   let sentIds: unknown[];
   /** The kinds whose statements fail. */
   let failing: readonly Kind[];

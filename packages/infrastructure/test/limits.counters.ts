@@ -34,9 +34,9 @@ import { framework } from './framework.js';
 export const midnight = instant(Date.UTC(2026, 0, 1));
 export const noon = later(midnight, 12 * HOUR);
 export const free = limitsOf({ name: 'free' });
-/** Long enough for a loaded machine: only the last of these suites tests how fast Redis is. */
+/** Milliseconds. Long enough for a busy machine: only one suite tests how fast Redis must be. */
 export const TIMEOUT = 20_000;
-/** The tests set the time, which Redis' own clock doesn't know. */
+/** A tolerance for tests that set the time, from which Redis' clock differs. */
 export const ANY_CLOCK = Number.MAX_SAFE_INTEGER;
 
 const newId = () => randomBytes(7).readUIntBE(1, 6);
@@ -99,7 +99,7 @@ export async function nextTurn(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-/** The moments at which a decision could change after this verdict, and the last ones at which a clock is ahead. */
+/** The times at which a decision may change after this verdict, and the last times at which a clock counts as ahead. */
 function edgesOf({ minute, day, bannedUntil }: Verdict, bannedAt: Instant): readonly Instant[] {
   const starts = [later(minute.resetsAt, -MINUTE), later(day.resetsAt, -DAY), bannedAt];
   const ends = [minute.resetsAt, day.resetsAt, later(bannedAt, DAY)];
@@ -144,7 +144,7 @@ export function counterSuites(name: string, open: OpenRequestCounter): void {
           now = later(now, when);
           requester = requesters[who];
         } else if (last !== undefined) {
-          // A clock that goes back by days makes a counter without stored rows forget some of them.
+          // If the clock goes back by days, a counter without stored rows forgets some counts.
           const edges = edgesOf(last, bannedAt).filter((each) => each > later(now, -HOUR));
           now = later(edges[when.edge % edges.length] ?? now, when.offset);
         }
