@@ -27,8 +27,8 @@ import {
   scopesOf,
   type Surroundings,
   UsageError,
-} from './command-line.js';
-import { inParts, table } from './output.js';
+} from '../command-line.js';
+import { inParts, table } from '../output.js';
 
 const KEY_COLUMNS = ['ID', 'ACCOUNT', 'PLAN', 'KEY', 'STATE', 'CREATED', 'EXPIRES', 'LAST USED', 'SCOPES', 'NAME'];
 const LONGEST_LIFE = 3_650; // days

@@ -7,8 +7,8 @@ import {
   type ListMessagesInput,
   type MessagePlace,
 } from '@adoption-store/domain';
-import { addressOf, type Command, parse, type Program, UsageError } from './command-line.js';
-import { inParts, table } from './output.js';
+import { addressOf, type Command, parse, type Program, UsageError } from '../command-line.js';
+import { inParts, table } from '../output.js';
 
 const USAGE = `Usage:
   npm run -s messages -- list --failed [--account EMAIL]
