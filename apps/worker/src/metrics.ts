@@ -9,7 +9,7 @@ import {
 } from '@adoption-store/domain';
 import type { Readings } from '@adoption-store/infrastructure';
 import { Metrics, type Page } from '@adoption-store/telemetry';
-import { within } from './pauses.js';
+import { within } from './waiting.js';
 
 const SCRAPE_TIMEOUT_MS = 2_000;
 const OUTCOMES = ['sent', 'postponed', 'failed'] as const satisfies readonly Delivery['outcome'][];
@@ -29,7 +29,7 @@ export class WorkerMetrics {
     'When all expired records of that kind were last deleted; before the first time, when the worker started',
     ['kind'],
   );
-  readonly loopFailures = this.metrics.counter('adoption_store_loop_failures_total', 'Failed rounds of each loop', [
+  readonly jobFailures = this.metrics.counter('adoption_store_loop_failures_total', 'Failed rounds of each loop', [
     'loop',
   ]);
 
