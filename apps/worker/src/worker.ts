@@ -71,7 +71,7 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
       {
         '/livez': async () => ok,
         '/readyz': async () => (!jobs.areStopping && (await isReady()) ? ok : notReady),
-        '/metrics': () => metrics.page(deliverMessages, deliverAccountMails),
+        '/metrics': () => metrics.pageWith(deliverMessages, deliverAccountMails),
       },
       {
         host: settings.WORKER_HOST,
