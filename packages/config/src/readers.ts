@@ -4,7 +4,7 @@ import { url } from './environment.js';
 
 const readDatabaseUrl = url('postgres', 'postgresql');
 
-/** libpq's list of hosts would need a search for the primary. */
+/** A list of hosts, as libpq allows, is refused: the primary would have to be searched. */
 export function databaseUrl(text: string): string {
   const [, authority = '', query = ''] =
     /^[a-z]+:\/\/(?:[^/?#]*@)?([^/?#]*)[^?]*(.*)$/.exec(readDatabaseUrl(text)) ?? [];
@@ -61,7 +61,7 @@ export function contact(text: string): string {
   return text;
 }
 
-/** By the version of IP. */
+/** By IP version. */
 const LONGEST_PREFIXES: Readonly<Record<number, number>> = { 4: 32, 6: 128 };
 
 export function networks(text: string): readonly string[] {
@@ -84,7 +84,7 @@ export function secrets(text: string): readonly string[] {
   return list;
 }
 
-/** Undefined: all, also those that are added later. */
+/** Undefined means all scopes, also those that are added later. */
 export function scopes(text: string): Scopes {
   try {
     return readScopes(text.replace(/\s*,\s*/g, ','));

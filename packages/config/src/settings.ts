@@ -100,13 +100,13 @@ const countingSettings = {
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
-/** Settings of e-mail. The worker sends it; the portal and the commands need to know whether it is sent. */
 const SUPPORT_CONTACT = {
   default: undefined,
   about: 'E-mail address or https URL of the operator, for pages and mails where only the operator can help',
   read: contact,
 } as const;
 
+/** Settings of e-mail. The worker sends it; the portal and the commands need to know whether it is sent. */
 const mailSettings = {
   SMTP_URL: {
     default: undefined,

@@ -39,7 +39,7 @@ export async function openLog({ service: name, level }: LogOptions): Promise<Log
     try {
       stream.flushSync?.();
     } catch {
-      // The reader takes nothing, and the process must end.
+      // Nobody reads, and the process must end.
     }
     stream.destroy?.();
   });

@@ -7,8 +7,8 @@ export interface JsonText {
 }
 
 /**
- * The elements of JSON texts that follow one another, each as its own text, so that none of them is held whole. A text
- * may be an array, an object with an array as its property `key`, or an object that is an element itself.
+ * Splits a stream of JSON texts into elements, so that no text has to be held in memory. A text is an array of elements,
+ * an object whose property `key` is such an array, or a single element.
  *
  * @param pieces of whole characters.
  * @throws UnreadableError

@@ -67,7 +67,7 @@ function retry(args: string[]): Command {
   return async ({ retryMessage }) => retryEach(ids, retryMessage);
 }
 
-/** One that is refused holds up no other. */
+/** If one message is refused, the others are retried nevertheless. */
 async function* retryEach(ids: readonly string[], retryMessage: Application['retryMessage']): AsyncGenerator<string> {
   const refusals: string[] = [];
   for (const id of ids) {
