@@ -51,19 +51,11 @@ const KINDS: ReadonlyMap<ApiErrorCode | number, ApiErrorKind> = new Map<ClientCo
 ]);
 
 /** What a caller needs to repeat the request that failed. */
-export interface FailedRequest {
-  readonly idempotencyKey?: string | undefined;
-  readonly page?: string | undefined;
-}
+export type FailedRequest = Partial<Pick<ApiError, 'idempotencyKey' | 'page'>>;
 
-interface Failure extends FailedRequest {
-  readonly code: ApiErrorCode;
-  readonly message: string;
-  readonly status: number;
-  readonly requestId?: string | undefined;
-  readonly retryAfter?: number | undefined;
-  readonly cause?: unknown;
-}
+type Failure = Pick<ApiError, 'code' | 'message' | 'status'> &
+  Partial<Pick<ApiError, 'requestId' | 'retryAfter' | 'cause'>> &
+  FailedRequest;
 
 /** Every failure of a call. */
 export class ApiError extends Error {

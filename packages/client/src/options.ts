@@ -13,10 +13,7 @@ export interface RequestInfo {
 }
 
 /** How a try ended. */
-export interface TryInfo {
-  readonly operation: string;
-  readonly url: string;
-  readonly tries: number;
+export interface TryInfo extends Omit<RequestInfo, 'headers'> {
   /** The HTTP status; 0 if no response came. */
   readonly status: number;
   readonly requestId: string | undefined;

@@ -151,7 +151,6 @@ const webSettings = {
 
 const METRICS_HOST = { default: 'localhost', about: 'Address of the metrics endpoint', read: hostName } as const;
 
-/** Settings of the API. */
 export const apiSettings = {
   ...serviceSettings,
   ...webSettings,
@@ -187,7 +186,6 @@ export const apiSettings = {
   BAN_SECONDS_MAX: { default: '3600', about: 'Seconds of the longest ban', read: integer(1, 86_400) },
 } as const satisfies Record<string, Setting<unknown>>;
 
-/** Settings of the portal. */
 export const portalSettings = {
   ...serviceSettings,
   ...webSettings,
@@ -223,7 +221,6 @@ export const portalSettings = {
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
-/** Settings of the worker. */
 export const workerSettings = {
   ...serviceSettings,
   ...mailSettings,
