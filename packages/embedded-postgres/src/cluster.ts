@@ -88,7 +88,8 @@ async function createCluster({ folder, log, programs }: Cluster, isDurable: bool
   options.push('--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8');
   await makeWhole(folder, async (draft) => {
     await makePrivateFolder(draft, programs.account);
-    const initdb = start(programs, 'initdb', log, [draft], ([path = '']) => ['--pgdata', path, ...options]);
+    const args = ([path = '']: readonly string[]) => ['--pgdata', path, ...options];
+    const initdb = start(programs, { program: 'initdb', log, folders: [draft], args });
     const failure = await initdb.failure();
     if (failure !== undefined) throw failure;
   });
