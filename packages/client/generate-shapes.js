@@ -51,24 +51,17 @@ ${answers.join('\n')}
 `,
 );
 
-/** The shape of a schema, as source text. */
-function shapeOf(schema) {
-  const { $ref, allOf, type, format, items, properties, required = [] } = schema;
+/** The shape of a schema, as source text. `oneOf` makes a value nullable; the description has no other combination. */
+function shapeOf({ $ref, oneOf, type, format, items, properties, required = [], ...schema }) {
   if ($ref !== undefined) return named($ref.split('/').at(-1));
-  if (allOf !== undefined) return shapeOf(merged(schema));
-  const either =
-    schema.oneOf ?? schema.anyOf ?? (Array.isArray(type) ? type.map((each) => ({ ...schema, type: each })) : undefined);
-  if (either !== undefined) {
-    const shape = theOnly(either.filter((each) => each.type !== 'null').map(shapeOf));
-    return either.some((each) => each.type === 'null') ? `[${shape}, null]` : shape;
-  }
+  if (oneOf !== undefined) return `[${theOnly(oneOf.filter((each) => each.type !== 'null').map(shapeOf))}, null]`;
   if (type === 'array') return `[${shapeOf(items)}]`;
   if (type === 'object')
     return `{ ${Object.entries(properties ?? {})
       .filter(([name]) => required.includes(name))
       .map(([name, property]) => `${name}: ${shapeOf(property)}`)
       .join(', ')} }`;
-  if (type === undefined) throw new Error(`a schema without a type: ${JSON.stringify(schema)}`);
+  if (typeof type !== 'string') throw new Error(`a schema without a type of its own: ${JSON.stringify(schema)}`);
   return `'${format === 'int64' ? 'int64' : type}'`;
 }
 
@@ -84,17 +77,4 @@ function theOnly(shapes) {
   const [only, another] = new Set(shapes);
   if (another !== undefined) throw new Error(`more than one kind of value: ${only}, ${another}`);
   return only;
-}
-
-function merged({ allOf, ...own }) {
-  const parts = [...allOf, own].map((part) => {
-    const { allOf: inner, ...schema } =
-      part.$ref === undefined ? part : components.schemas[part.$ref.split('/').at(-1)];
-    return inner === undefined ? schema : merged({ allOf: inner, ...schema });
-  });
-  return {
-    type: 'object',
-    properties: Object.assign({}, ...parts.map(({ properties }) => properties)),
-    required: parts.flatMap(({ required = [] }) => required),
-  };
 }

@@ -1,6 +1,6 @@
 /**
  * `node build.js [WORKSPACE...]`, from the repository's root, builds these workspaces and what they need, or all of
- * them. It prints nothing but a failure, because the program that runs next has its own words to print.
+ * them. It prints nothing but failures, because the output belongs to the program that runs next.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

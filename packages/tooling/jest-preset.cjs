@@ -29,7 +29,7 @@ module.exports = {
   // The reporter for a total over all workspaces, as .ci/run prints it.
   ...(process.env.TEST_TOTALS && { reporters: ['default', require.resolve('./jest-totals.cjs')] }),
   // Jest leaves a core to others, but turbo runs one workspace at a time. With two at a time the machine is so busy that
-  // answers become late.
+  // responses come too late.
   maxWorkers: '100%',
   testEnvironment: 'node',
   testEnvironmentOptions: { customExportConditions: ['@adoption-store/source', 'node', 'require', 'default'] },

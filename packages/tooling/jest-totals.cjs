@@ -14,7 +14,7 @@ module.exports = class JestTotals {
         .map(({ status, fullName }) => `${status}: ${suite.testFilePath}: ${fullName}`),
     );
     const totals = {
-      // Whether these tests have run before: on another version of Node.js or PostgreSQL.
+      // Whether these tests have run before, on another version of Node.js or PostgreSQL.
       isAgain: process.env.TEST_AGAIN === 'true',
       passed: results.numPassedTests,
       // A suite that couldn't be run is a failure without a failed test.
@@ -30,7 +30,7 @@ if (require.main === module) {
   const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
   const runs = lines.map((line) => JSON.parse(line));
   for (const name of runs.flatMap(({ notPassed }) => notPassed)) console.log(name);
-  // Each test is counted once, on however many versions it has run; its failure on any of them is one.
+  // A test that has run on several versions counts once, but each of its failures counts.
   const sum = (outcome, among) => among.reduce((total, run) => total + run[outcome], 0);
   const first = runs.filter(({ isAgain }) => !isAgain);
   const [passed, failed, skipped] = [sum('passed', first), sum('failed', runs), sum('skipped', first)];

@@ -18,7 +18,7 @@ async function redocly(file) {
 
 async function spectralOas(file) {
   const linter = new spectral.Spectral();
-  // That rule is of OpenAPI 3.0. In 3.1 a requirement of any scheme may name roles, as ours of scopes do.
+  // The rule is for OpenAPI 3.0. Since 3.1 any security scheme may list roles; ours lists scopes.
   const rules = { 'oas3-operation-security-defined': 'off' };
   linter.setRuleset({ extends: [rulesets.oas], rules });
   const found = await linter.run(await readFile(file, 'utf8'));

@@ -8,7 +8,7 @@ export default {
   plugins: ['@stryker-mutator/jest-runner'],
   coverageAnalysis: 'perTest',
   mutate: ['src/**/*.ts', '!src/**/*.spec.ts', '!src/testing/**'],
-  // A changed message or name says nothing of a rule; codes and keys that matter are compared in the tests.
+  // A changed text is rarely a broken rule. Tests compare the codes and keys that matter.
   mutator: { excludedMutations: ['StringLiteral'] },
   reporters: ['clear-text', 'html', 'json'],
   clearTextReporter: { reportTests: false, allowColor: false },

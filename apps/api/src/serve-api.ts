@@ -34,7 +34,7 @@ export async function serveApi(settings: Values<typeof apiSettings>, told: Abort
     ...(await openDatabase({ databaseUrl, dataDirectory, onEvent })),
     directDatabaseUrl: settings.DATABASE_DIRECT_URL,
     poolSize: settings.DATABASE_POOL_SIZE,
-    redis: settings.REDIS_URL && { urls: settings.REDIS_URL },
+    redis: settings.REDIS_URL,
     categories: settings.CATEGORIES,
     banPolicy: {
       refusals: settings.BAN_REFUSALS,

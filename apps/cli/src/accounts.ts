@@ -1,4 +1,4 @@
 import { runProgram } from './command-line.js';
-import { accountCommands } from './account-commands.js';
+import { accountCommands } from './accounts/account-commands.js';
 
 await runProgram(accountCommands);

@@ -1,4 +1,4 @@
-import { animalCommands } from './animals/commands.js';
+import { animalCommands } from './animals/animal-commands.js';
 import { runProgram } from './command-line.js';
 
 await runProgram(animalCommands);

@@ -1,4 +1,4 @@
 import { runProgram } from './command-line.js';
-import { keyCommands } from './key-commands.js';
+import { keyCommands } from './accounts/key-commands.js';
 
 await runProgram(keyCommands);

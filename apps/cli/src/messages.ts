@@ -1,4 +1,4 @@
 import { runProgram } from './command-line.js';
-import { messageCommands } from './message-commands.js';
+import { messageCommands } from './messages/message-commands.js';
 
 await runProgram(messageCommands);

@@ -15,7 +15,7 @@ import {
 /** Started one after the other, so that their output stays readable and only one of them creates the database. */
 const SERVICES = ['api', 'portal', 'worker'];
 
-judgeSettings();
+checkSettings();
 
 const running: ChildProcess[] = [];
 const ends: Promise<number>[] = [];
@@ -27,7 +27,7 @@ const codes = await Promise.all(ends);
 process.exit(codes.find((code) => code !== 0) ?? 0);
 
 /** Checks the settings of every service before any of them starts. */
-function judgeSettings(): void {
+function checkSettings(): void {
   try {
     loadEnvFile();
     const all = { ...apiSettings, ...portalSettings, ...workerSettings };

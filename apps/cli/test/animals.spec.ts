@@ -13,7 +13,7 @@ import {
   until,
 } from '@adoption-store/test-support';
 import fc from 'fast-check';
-import { animalCommands } from '../src/animals/commands.js';
+import { animalCommands } from '../src/animals/animal-commands.js';
 import { call, inShell } from './support/commands.js';
 
 const HEADER = 'id,name,categoryId,status\r\n';

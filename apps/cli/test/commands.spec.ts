@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Application, createApplication, DomainError } from '@adoption-store/domain';
 import { openInfrastructure } from '@adoption-store/infrastructure';
 import { ask, createDatabase, temporaryFolder, type TestDatabase, until } from '@adoption-store/test-support';
-import { accountCommands } from '../src/account-commands.js';
-import { animalCommands } from '../src/animals/commands.js';
+import { accountCommands } from '../src/accounts/account-commands.js';
+import { animalCommands } from '../src/animals/animal-commands.js';
 import type { Program } from '../src/command-line.js';
-import { keyCommands } from '../src/key-commands.js';
-import { messageCommands } from '../src/message-commands.js';
+import { keyCommands } from '../src/accounts/key-commands.js';
+import { messageCommands } from '../src/messages/message-commands.js';
 import { call, failing, inShell } from './support/commands.js';
 
 const DAY = 24 * 60 * 60 * 1_000;

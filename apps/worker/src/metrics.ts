@@ -9,7 +9,7 @@ import {
 } from '@adoption-store/domain';
 import type { Readings } from '@adoption-store/infrastructure';
 import { Metrics, type Page } from '@adoption-store/telemetry';
-import { within } from './pauses.js';
+import { within } from './waiting.js';
 
 const SCRAPE_TIMEOUT_MS = 2_000;
 const OUTCOMES = ['sent', 'postponed', 'failed'] as const satisfies readonly Delivery['outcome'][];
@@ -17,54 +17,48 @@ const SENDING_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 const WAITING_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 60, 600, 3_600, 86_400];
 
 /** The worker's metrics for Prometheus. */
-export class WorkerMetrics {
-  private readonly metrics = new Metrics();
-
-  readonly ordersExpired = this.metrics.counter('adoption_store_orders_expired_total', 'Orders that have expired');
-  readonly purged = this.metrics.counter('adoption_store_purged_total', 'Expired records that were deleted, by kind', [
-    'kind',
-  ]);
-  readonly purgeCompleted = this.metrics.gauge(
+export class WorkerMetrics extends Metrics {
+  readonly ordersExpired = this.counter('adoption_store_orders_expired_total', 'Orders that have expired');
+  readonly purged = this.counter('adoption_store_purged_total', 'Expired records that were deleted, by kind', ['kind']);
+  readonly purgeCompleted = this.gauge(
     'adoption_store_purge_completed_timestamp_seconds',
     'When all expired records of that kind were last deleted; before the first time, when the worker started',
     ['kind'],
   );
-  readonly loopFailures = this.metrics.counter('adoption_store_loop_failures_total', 'Failed rounds of each loop', [
-    'loop',
-  ]);
+  readonly jobFailures = this.counter('adoption_store_loop_failures_total', 'Failed rounds of each loop', ['loop']);
 
-  readonly deliveries = this.metrics.counter('adoption_store_message_deliveries_total', 'Attempts to send a message', [
+  readonly deliveries = this.counter('adoption_store_message_deliveries_total', 'Attempts to send a message', [
     'outcome',
   ]);
-  private readonly sending = this.metrics.histogram(
+  private readonly sending = this.histogram(
     'adoption_store_message_send_seconds',
     'Duration of one attempt',
     SENDING_SECONDS,
   );
-  private readonly waiting = this.metrics.histogram(
+  private readonly waiting = this.histogram(
     'adoption_store_message_created_to_delivered_seconds',
     'From the acceptance of a message to its delivery',
     WAITING_SECONDS,
   );
-  private readonly queued = this.metrics.gauge(
+  private readonly queued = this.gauge(
     'adoption_store_messages_queued',
     'Messages that are neither sent nor failed, of which at most 10,000 are counted',
   );
-  private readonly oldest = this.metrics.gauge(
+  private readonly oldest = this.gauge(
     'adoption_store_message_oldest_age_seconds',
     'Age of the oldest of them; 0 without any',
   );
 
-  readonly accountMails = this.metrics.counter(
+  readonly accountMails = this.counter(
     'adoption_store_account_mail_deliveries_total',
     'Attempts to send a mail that resets a password or proves an address',
     ['kind', 'outcome'],
   );
-  private readonly accountMailsQueued = this.metrics.gauge(
+  private readonly accountMailsQueued = this.gauge(
     'adoption_store_account_mails_queued',
     'Mails of that kind that wait to be sent, of which at most 10,000 are counted',
   );
-  private readonly oldestAccountMail = this.metrics.gauge(
+  private readonly oldestAccountMail = this.gauge(
     'adoption_store_account_mail_oldest_age_seconds',
     'Age of the oldest of them; 0 without any',
   );
@@ -73,9 +67,7 @@ export class WorkerMetrics {
     private readonly clock: Clock,
     read: () => Readings,
   ) {
-    this.metrics.describePool(() => read().pool);
-    this.metrics.describeDependencies(() => read().dependencies);
-    this.metrics.describeClock(() => read().clockSkew);
+    super(read);
     for (const outcome of OUTCOMES) this.deliveries.inc({ outcome }, 0);
     for (const kind of ACCOUNT_MAIL_KINDS) {
       for (const outcome of [...OUTCOMES, 'dropped']) this.accountMails.inc({ kind, outcome }, 0);
@@ -93,8 +85,8 @@ export class WorkerMetrics {
     };
   }
 
-  /** If the database doesn't answer, the page has all metrics except the queues'. */
-  async page(messages: DeliverMessages, accountMails: DeliverAccountMails): Promise<Page> {
+  /** The page with the state of the queues: NaN if the database doesn't answer. */
+  async pageWith(messages: DeliverMessages, accountMails: DeliverAccountMails): Promise<Page> {
     const [backlog, mails] = await Promise.all([
       within(SCRAPE_TIMEOUT_MS, messages.backlog()),
       within(SCRAPE_TIMEOUT_MS, accountMails.backlog()),
@@ -103,7 +95,7 @@ export class WorkerMetrics {
     this.oldest.set(this.ageOf(backlog));
     this.accountMailsQueued.set(mails?.queued ?? Number.NaN);
     this.oldestAccountMail.set(this.ageOf(mails));
-    return this.metrics.page();
+    return this.page();
   }
 
   private ageOf(backlog: Backlog | undefined): number {

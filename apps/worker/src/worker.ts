@@ -20,17 +20,17 @@ import {
   parseTraceparent,
   servePages,
 } from '@adoption-store/telemetry';
-import { every, Loops } from './loops.js';
+import { BackgroundJobs, every } from './background-jobs.js';
+import { deliverQueue } from './deliveries/deliver-queue.js';
+import { tracingSender } from './messages/tracing-message-sender.js';
 import { WorkerMetrics } from './metrics.js';
-import { deliver } from './deliver.js';
-import { within } from './pauses.js';
-import { tracingSender } from './tracing-message-sender.js';
 import { USE_CASES } from './use-cases.js';
+import { within } from './waiting.js';
 
 /** Mails to accounts that are sent at the same time. */
-const ACCOUNT_MAIL_LANES = 2;
+const ACCOUNT_MAIL_CONCURRENCY = 2;
 
-/** Starts the loops that deliver messages and mails, expire orders and delete old rows. The returned function stops them. */
+/** Starts the jobs that deliver messages and mails, expire orders and delete old rows. The returned function stops them. */
 export async function startWorker(settings: Values<typeof workerSettings>): Promise<() => Promise<void>> {
   const { logger: log, close: closeLog } = await openLog({ service: 'worker', level: settings.LOG_LEVEL });
   const tracing = await openTracing('worker', settings.OTEL_EXPORTER_OTLP_ENDPOINT);
@@ -66,14 +66,14 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
       USE_CASES,
     );
     const { deliverMessages, deliverAccountMails, expireOrders, purgeExpired } = application;
-    const loops = new Loops(log, metrics);
+    const jobs = new BackgroundJobs(log, metrics.jobFailures);
     const ok = { status: 200, body: 'ok\n' };
     const notReady = { status: 503, body: 'not ready\n' };
     const health = await servePages(
       {
         '/livez': async () => ok,
-        '/readyz': async () => (!loops.areStopping && (await isReady()) ? ok : notReady),
-        '/metrics': () => metrics.page(deliverMessages, deliverAccountMails),
+        '/readyz': async () => (!jobs.areStopping && (await isReady()) ? ok : notReady),
+        '/metrics': () => metrics.pageWith(deliverMessages, deliverAccountMails),
       },
       {
         host: settings.WORKER_HOST,
@@ -83,35 +83,29 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
       },
     );
 
-    const onDelivery = (delivery: Delivery) => {
-      metrics.deliveries.inc({ outcome: delivery.outcome });
-      logAttempt(log, 'message', { ...requestOf(delivery), message: delivery.id }, delivery);
-    };
-    const areStopping = () => loops.areStopping;
-    const stopDelivering = [
-      deliver(loops, {
-        name: 'deliver messages',
-        lanes: settings.DELIVERY_CONCURRENCY,
-        work: (onMore) => deliverMessages.execute(onDelivery, areStopping, onMore),
-        watch: (onQueued) => deliverMessages.watch(onQueued),
-      }),
-    ];
-    const onAccountMail = (delivery: AccountMailDelivery) => {
-      metrics.accountMails.inc({ kind: delivery.kind, outcome: delivery.outcome });
-      // Never the address or the link.
-      logAttempt(log, 'account mail', { mail: delivery.id, kind: delivery.kind }, delivery);
-    };
+    deliverQueue(jobs, {
+      name: 'deliver messages',
+      concurrency: settings.DELIVERY_CONCURRENCY,
+      deliverBatch: deliverMessages,
+      onAttempt(attempt: Delivery) {
+        metrics.deliveries.inc({ outcome: attempt.outcome });
+        logAttempt(log, 'message', { ...requestOf(attempt), message: attempt.id }, attempt);
+      },
+    });
     // Without a mail server they wait, because a link must not be logged.
     if (mail !== undefined)
-      stopDelivering.push(
-        deliver(loops, {
-          name: 'deliver account mails',
-          lanes: ACCOUNT_MAIL_LANES,
-          work: (onMore) => deliverAccountMails.execute(onAccountMail, areStopping, onMore),
-          watch: (onQueued) => deliverAccountMails.watch(onQueued),
-        }),
-      );
-    loops.start('expire orders', {
+      deliverQueue(jobs, {
+        name: 'deliver account mails',
+        concurrency: ACCOUNT_MAIL_CONCURRENCY,
+        deliverBatch: deliverAccountMails,
+        onAttempt(attempt: AccountMailDelivery) {
+          metrics.accountMails.inc({ kind: attempt.kind, outcome: attempt.outcome });
+          // Never the address or the link.
+          logAttempt(log, 'account mail', { mail: attempt.id, kind: attempt.kind }, attempt);
+        },
+      });
+    jobs.start({
+      name: 'expire orders',
       async work() {
         // A clock that is ahead would expire orders too early, and below, delete rows that still count.
         await checkClock();
@@ -128,7 +122,8 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
         metrics.purgeCompleted.set({ kind }, ports.clock.now() / SECOND);
       };
       isUpToDate();
-      loops.start(`purge ${kind}`, {
+      jobs.start({
+        name: `purge ${kind}`,
         async work() {
           await checkClock();
           metrics.purged.inc({ kind }, await purgeExpired.execute(kind));
@@ -145,9 +140,8 @@ export async function startWorker(settings: Values<typeof workerSettings>): Prom
         : `messages go to ${mail.to}`;
     console.error(`The worker is ready: ${way}, health at ${health.address}/readyz`);
     return async () => {
-      const ended = [loops.stop(), ...stopDelivering.map((stop) => stop())];
-      // A mail server that hangs isn't waited for longer. Another worker sends the message once its lease has expired.
-      await within(settings.SHUTDOWN_TIMEOUT - CLOSING_TIME, Promise.all(ended));
+      // It doesn't wait longer for a mail server that hangs. Another worker sends the message once its lease has expired.
+      await within(settings.SHUTDOWN_TIMEOUT - CLOSING_TIME, jobs.stop());
       await close();
       health.close();
       await tracing?.close();

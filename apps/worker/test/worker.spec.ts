@@ -169,11 +169,11 @@ describe('a worker', () => {
   it('sends as many at a time as is configured', async () => {
     sink.trouble = { at: 'data', by: 'hanging' };
     // More than the default, and than connections to the database. A message that hangs longer than its lease is sent again.
-    const lanes = 3 * CONCURRENCY;
-    const { process: worker } = await startByMail({ DELIVERY_CONCURRENCY: String(lanes), MESSAGE_LEASE: '1h' });
-    // Each lane claims ten.
-    const ids = await queue(10 * lanes);
-    await until(() => sink.offered === lanes);
+    const concurrency = 3 * CONCURRENCY;
+    const { process: worker } = await startByMail({ DELIVERY_CONCURRENCY: String(concurrency), MESSAGE_LEASE: '1h' });
+    // Each job claims ten.
+    const ids = await queue(10 * concurrency);
+    await until(() => sink.offered === concurrency);
     sink.resume();
     await becomeReceivedOnce(ids);
     expect(await worker.stop('SIGTERM')).toMatchObject({ code: 0, stderr: '' });
@@ -275,7 +275,7 @@ describe('a worker that is ended while it delivers', () => {
     sink.trouble = { at: 'data', by: 'hanging' };
     const [killed, other] = [await startByMail({ MESSAGE_LEASE: '1h' }), await startByMail({ MESSAGE_LEASE: '1h' })];
     const ids = await queue(200);
-    // All lanes of both are sending a message.
+    // All jobs of both are sending a message.
     await until(() => sink.offered === 2 * CONCURRENCY);
     await killed.process.stop('SIGKILL');
     sink.resume();

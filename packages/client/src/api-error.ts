@@ -10,7 +10,7 @@ type ClientCode =
   | 'aborted'
   /** The request was not sent: the limits would keep it waiting for longer than `maxWait`. */
   | 'wait_too_long'
-  /** The response is no answer of the API, such as a proxy's page or a redirect. */
+  /** The response isn't one of the API's, such as a proxy's page or a redirect. */
   | 'unexpected_response'
   /** The response is larger than any answer of the API. Reading stopped. */
   | 'response_too_large';
@@ -50,20 +50,12 @@ const KINDS: ReadonlyMap<ApiErrorCode | number, ApiErrorKind> = new Map<ClientCo
   [429, 'rate_limit'],
 ]);
 
-/** The request that failed, as far as a caller needs it to go on. */
-export interface FailedRequest {
-  readonly idempotencyKey?: string | undefined;
-  readonly page?: string | undefined;
-}
+/** What a caller needs to repeat the request that failed. */
+export type FailedRequest = Partial<Pick<ApiError, 'idempotencyKey' | 'page'>>;
 
-interface Failure extends FailedRequest {
-  readonly code: ApiErrorCode;
-  readonly message: string;
-  readonly status: number;
-  readonly requestId?: string | undefined;
-  readonly retryAfter?: number | undefined;
-  readonly cause?: unknown;
-}
+type Failure = Pick<ApiError, 'code' | 'message' | 'status'> &
+  Partial<Pick<ApiError, 'requestId' | 'retryAfter' | 'cause'>> &
+  FailedRequest;
 
 /** Every failure of a call. */
 export class ApiError extends Error {
@@ -83,7 +75,7 @@ export class ApiError extends Error {
 
   constructor({ code, message, status, requestId, retryAfter, idempotencyKey, page, cause }: Failure) {
     super(message, cause === undefined ? undefined : { cause });
-    // A server can say any code, `constructor` too.
+    // A Map, because a server can send any code, such as `constructor`.
     const kind = KINDS.get(code) ?? KINDS.get(status) ?? (status < 500 ? 'invalid_request' : 'server');
     Object.assign(this, { code, kind, status, requestId, retryAfter, idempotencyKey, page });
   }

@@ -6,7 +6,7 @@ export interface ResponseInfo {
   readonly etag: string | undefined;
   /** Whether the API returns the stored response to an earlier request with the same Idempotency-Key. */
   readonly replayed: boolean;
-  /** The limit that is nearest, if the response names one. */
+  /** The window of the limits with the fewest requests left, if the response has it. */
   readonly limits:
     | {
         readonly limit: number;
@@ -23,7 +23,7 @@ export interface Answer<Data> {
   readonly response: ResponseInfo;
 }
 
-/** A call to the API: a promise of its data, and on demand of its response. */
+/** A call to the API: a promise of its data. `withResponse` gives its response too. */
 export class Call<Data> implements Promise<Data> {
   readonly [Symbol.toStringTag] = 'Call';
   readonly #answer: Promise<Answer<Data>>;
@@ -64,7 +64,7 @@ export function responseInfo({ status, headers }: Response): ResponseInfo {
     requestId: said('X-Request-Id'),
     etag: said('ETag'),
     replayed: said('Idempotent-Replayed') === 'true',
-    // Not a number is never greater.
+    // A missing header is NaN, and a comparison with NaN is false.
     limits: limit >= remaining && reset > 0 ? { limit, remaining, reset } : undefined,
     headers,
   };

@@ -21,7 +21,7 @@ export type PetQuery = QueryOf<operations['listPets']>;
 export type CategoryQuery = QueryOf<operations['listCategories']>;
 export type OrderQuery = QueryOf<operations['listOrders']>;
 
-/** Parameters that may be undefined, and lists that may be readonly. */
+/** The same parameters: each may be undefined, and lists may be readonly. */
 type Given<Parameters> = {
   readonly [Name in keyof Parameters]:
     (Parameters[Name] extends readonly (infer Item)[] | undefined ? readonly Item[] : Parameters[Name]) | undefined;
@@ -77,7 +77,7 @@ export class AdoptionStore {
     return this.request('PATCH', '/pets/{petId}', { ...options, path: { petId }, body: patch });
   }
 
-  /** Withdraws an animal for good. Its earlier orders stay readable. (Beta.) */
+  /** Removes an animal. Its earlier orders can still be read. (Beta.) */
   withdrawPet(petId: bigint, options?: WriteOptions): Call<undefined> {
     return this.request('DELETE', '/pets/{petId}', { ...options, path: { petId } });
   }
@@ -147,7 +147,7 @@ export class AdoptionStore {
     return this.request('GET', '/rate_limit', options);
   }
 
-  /** Any operation of the description, also one that has no method here. */
+  /** Calls any operation of the description, also one that has no method here. */
   request<Path extends keyof paths, Name extends Method<Path>>(
     method: Name,
     path: Path,
@@ -165,7 +165,7 @@ export class AdoptionStore {
 
   #list<Item>(path: keyof paths, query: Readonly<Record<string, Parameter>>, options: CallOptions = {}): Pages<Item> {
     const url = withQuery(this.#transport.at(path), query);
-    // A parameter that is left out is no filter, and an empty list is a filter that nothing passes.
+    // A missing parameter is no filter. An empty list is a filter that nothing matches.
     const isNothing = Object.values(query).some(isEmpty);
     const fetch = (page: URL) =>
       this.#transport.send({ ...options, method: 'GET', path, url: page, page: page.href }) as Promise<Answer<Item[]>>;

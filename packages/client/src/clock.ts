@@ -1,4 +1,4 @@
-/** Time, as the client needs it. Tests pass their own, so that nobody waits. */
+/** The client's only source of time. Tests pass their own, so that they don't wait. */
 export interface Clock {
   /** Milliseconds since any fixed moment. They never go back. */
   now(): number;
@@ -22,18 +22,18 @@ export const systemClock: Clock = {
   },
 };
 
-/** The reason of a signal whose time is over. */
-export class TimeIsUp {
-  /** @param enough seconds after which there would have been time enough, if that is known. */
+/** The reason of a signal that was aborted by a timeout. */
+export class TimedOut {
+  /** @param needed seconds that the work would have needed, if that is known. */
   constructor(
     readonly milliseconds: number,
-    readonly enough?: number,
+    readonly needed?: number,
   ) {}
 }
 
 const aborts = new WeakMap<AbortSignal, Set<() => void>>();
 
-/** The calls that a signal aborts. It has one listener for all its calls: Node.js warns of the eleventh. */
+/** The calls that a signal aborts. They share one listener, because Node.js warns at the eleventh. */
 function callsOf(signal: AbortSignal): Set<() => void> {
   const known = aborts.get(signal);
   if (known !== undefined) return known;
@@ -46,8 +46,8 @@ function callsOf(signal: AbortSignal): Set<() => void> {
 }
 
 /**
- * Does the work with a signal that aborts with the outer one, or with `TimeIsUp` after that many milliseconds. Work that
- * ignores its signal is left behind.
+ * Runs the work with a signal that is aborted with the outer one, or after that many milliseconds with `TimedOut` as its
+ * reason. Rejects as soon as the signal is aborted, even if the work goes on.
  */
 export async function within<Result>(
   clock: Clock,
@@ -72,7 +72,7 @@ export async function within<Result>(
   if (milliseconds !== undefined)
     clock.wait(milliseconds, finished.signal).then(
       () => {
-        timer.abort(new TimeIsUp(milliseconds));
+        timer.abort(new TimedOut(milliseconds));
       },
       () => undefined,
     );

@@ -1,10 +1,10 @@
 const warned = new Set<string>();
 
-/** Warns once a process and operation, if a response says that its operation is deprecated (RFC 9745, RFC 8594). */
+/** Warns if a response says that its operation is deprecated (RFC 9745, RFC 8594): once per process and operation. */
 export function warnIfDeprecated(operation: string, headers: Headers): void {
   if (!headers.has('Deprecation') || warned.has(operation)) return;
   warned.add(operation);
-  // Only the date: text of the server could quote the key.
+  // Shows only the date: other text of the server could contain the key.
   const sunset = new Date(headers.get('Sunset') ?? '').toJSON() as string | null;
   const until = sunset === null ? '' : `, and ends on ${sunset}`;
   console.warn(`${operation} is deprecated${until}`);

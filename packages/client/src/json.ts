@@ -4,15 +4,15 @@ import { int64Properties } from './generated.js';
 /** JSON text of a value. A bigint becomes an integer. */
 export function toJson(value: unknown): string {
   return stringify(value, function (this: Readonly<Record<string, unknown>>, name: string, said: unknown) {
-    // `said` comes from `BigInt.prototype.toJSON`, if the program has one.
+    // If the program defines `BigInt.prototype.toJSON`, `said` is its result.
     const own = this[name];
     return typeof own === 'bigint' ? rawJSON(own.toString()) : said;
   });
 }
 
 /**
- * Parses JSON: each int64 of the API becomes an exact bigint, every other number a number. More than 19 digits are no
- * int64, and a bigint of millions of them would take seconds.
+ * Parses JSON: each int64 of the API becomes an exact bigint, every other number a number. An int64
+ * has at most 19 digits; to parse a bigint of millions of digits would take seconds.
  */
 export function fromJson(text: string): unknown {
   const reviver = (name: string, value: unknown, { source = '' }: { readonly source?: string }) =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { ApiError } from './api-error.js';
-import { type Clock, TimeIsUp } from './clock.js';
+import { type Clock, TimedOut } from './clock.js';
 import { JITTER, Limiter } from './limiter.js';
 
 const MINUTE = 60_000;
@@ -90,7 +90,7 @@ describe('the limiter', () => {
             try {
               await limiter.enter(maxWait, new AbortController().signal);
             } catch (reason) {
-              expect(reason instanceof TimeIsUp).toBe(true);
+              expect(reason instanceof TimedOut).toBe(true);
               expect(clock.now()).toBeLessThanOrEqual(start + maxWait);
               return;
             }
@@ -131,11 +131,11 @@ describe('the limiter', () => {
     const { signal } = new AbortController();
     await limiter.enter(0, signal);
     limiter.leave(new Headers({ RateLimit: '"minute";r=299;t=42, "day";r=0;t=43242' }), undefined);
-    const reason = await limiter.enter(65_000, signal).catch((error: unknown) => error as TimeIsUp);
-    expect((reason as TimeIsUp).enough).toBeGreaterThanOrEqual(43_242);
+    const reason = await limiter.enter(65_000, signal).catch((error: unknown) => error as TimedOut);
+    expect((reason as TimedOut).needed).toBeGreaterThanOrEqual(43_242);
     void clock.wait(MINUTE - 1);
     await clock.run();
-    await expect(limiter.enter(0, signal)).rejects.toBeInstanceOf(TimeIsUp);
+    await expect(limiter.enter(0, signal)).rejects.toBeInstanceOf(TimedOut);
     void clock.wait(1 + JITTER);
     await clock.run();
     await expect(limiter.enter(0, signal)).resolves.toBeUndefined();

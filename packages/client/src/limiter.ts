@@ -1,5 +1,5 @@
 import type { ApiError } from './api-error.js';
-import { type Clock, TimeIsUp, within } from './clock.js';
+import { type Clock, TimedOut, within } from './clock.js';
 
 /** Most extra wait, in milliseconds, so that clients that wait for the same moment don't start together. */
 export const JITTER = 1000;
@@ -10,7 +10,7 @@ const MINUTE = 60_000;
 interface Waiting {
   readonly deadline: number;
   readonly go: () => void;
-  readonly giveUp: (reason: TimeIsUp) => void;
+  readonly giveUp: (reason: TimedOut) => void;
 }
 
 /** A window of the API's limits, or a refusal. */
@@ -23,7 +23,7 @@ interface Window {
 
 /**
  * Decides when the next request may be sent. All calls of a client share it: at most `maxInFlight` at a time, no more
- * than the API says are left in a window, and none after a 429 until its end. Calls go in the order of their arrival.
+ * than the API says are left in a window, and none after a 429 until its end. Calls start in the order of their arrival.
  */
 export class Limiter {
   readonly #maxInFlight: number;
@@ -42,7 +42,7 @@ export class Limiter {
   /**
    * Waits for the call's turn, which `leave` ends.
    *
-   * @throws TimeIsUp if the turn doesn't come within `maxWait` milliseconds, or the signal's reason.
+   * @throws TimedOut if the turn doesn't come within `maxWait` milliseconds, or the signal's reason.
    */
   async enter(maxWait: number, signal: AbortSignal): Promise<void> {
     if (this.#queue.size === 0 && this.#mayGo()) {
@@ -76,8 +76,8 @@ export class Limiter {
   }
 
   /**
-   * Responses can overtake each other: of a window the fewest left count, and an earlier window counts no more. The API
-   * gives the seconds until the end when it decides, so a slow response makes the end too late.
+   * Responses can arrive in another order than they were sent. So the smallest number left in a window counts, and an
+   * earlier window is ignored. A slow response makes the end of its window too late, so the earliest end counts.
    */
   #read(name: string, left: number, seconds: number): void {
     const read = this.#clock.now();
@@ -88,13 +88,12 @@ export class Limiter {
       this.#windows.set(name, { left: Math.min(left, known.left), end: Math.min(end, known.end), read });
   }
 
-  /** When the limits let the next request through. Those in flight may not be counted yet. */
+  /** The time from which the limits allow a request. */
   #opensAt(): number {
     let opensAt = 0;
     for (const [name, { left, end, read }] of this.#windows)
-      // A longer window is asked for again after a minute: a larger plan acts at once.
+      // What is known is forgotten after a minute at most, because the account may have a larger plan by then.
       if (this.#clock.now() >= Math.min(end, read + MINUTE) + this.#jitter) this.#windows.delete(name);
-      // With some in flight, the next response says more.
       else if (left <= 0) opensAt = Math.max(opensAt, end + this.#jitter);
     return opensAt;
   }
@@ -104,7 +103,7 @@ export class Limiter {
     return [...this.#windows.values()].every(({ left }) => left > this.#inFlight);
   }
 
-  /** Lets these go whose turn it is, and those give up whose turn comes too late. */
+  /** Starts the calls whose turn it is, and ends those whose turn comes after their deadline. */
   #letGo(waiting: Iterable<Waiting>): void {
     const now = this.#clock.now();
     const opensAt = this.#opensAt();
@@ -112,7 +111,7 @@ export class Limiter {
       for (const each of waiting)
         if (each.deadline < opensAt) {
           this.#remove(each);
-          each.giveUp(new TimeIsUp(each.deadline - now, (opensAt - now) / 1000));
+          each.giveUp(new TimedOut(each.deadline - now, (opensAt - now) / 1000));
         }
       this.#setAlarm(this.#queue.size > 0 ? opensAt : undefined);
       return;
@@ -127,7 +126,7 @@ export class Limiter {
 
   #remove(waiting: Waiting): void {
     this.#queue.delete(waiting);
-    // A timer would keep the program running.
+    // A timer would keep the process running.
     if (this.#queue.size === 0) this.#setAlarm(undefined);
   }
 

@@ -8,15 +8,12 @@ export interface RequestInfo {
   readonly url: string;
   /** 1 for the first try. */
   readonly tries: number;
-  /** May be added to, such as by `traceparent`. The API key isn't among them. */
+  /** A hook may add some, such as `traceparent`. The API key isn't among them. */
   readonly headers: Headers;
 }
 
 /** How a try ended. */
-export interface TryInfo {
-  readonly operation: string;
-  readonly url: string;
-  readonly tries: number;
+export interface TryInfo extends Omit<RequestInfo, 'headers'> {
   /** The HTTP status; 0 if no response came. */
   readonly status: number;
   readonly requestId: string | undefined;
@@ -38,7 +35,7 @@ export interface ClientOptions {
   readonly tryTimeout?: number | undefined;
   /** Longest duration of a call, with all its tries and waits, in milliseconds. Default: none. */
   readonly timeout?: number | undefined;
-  /** Most requests that are under way at a time, 1 to 1,000. Default: 16. */
+  /** Most requests in flight at the same time, 1 to 1,000. Default: 16. */
   readonly maxInFlight?: number | undefined;
   /** Called before each try, for logs and traces. */
   readonly onRequest?: ((request: RequestInfo) => void) | undefined;
@@ -71,7 +68,7 @@ const LONGEST_TIMER = 2 ** 31 - 1;
 
 /** The options with their defaults. @throws TypeError or RangeError that names the option and its rule. */
 export function checked(options: ClientOptions) {
-  // Browsers have no process.
+  // In browsers there is no `process`.
   const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
   const apiKey = options.apiKey ?? process?.env?.['API_KEY'] ?? '';
   // Checked here because fetch would quote the whole header in its error.

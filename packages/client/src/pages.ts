@@ -10,7 +10,7 @@ export interface Page<Item> {
 
 type Fetch<Item> = (page: URL) => Promise<Answer<readonly Item[]>>;
 
-/** The most that a page can have. All items take the fewest requests with it. */
+/** The largest page, so that a whole list takes the fewest requests. */
 const MOST_ITEMS = '100';
 
 /**
@@ -27,7 +27,7 @@ export class Pages<Item> implements AsyncIterable<Item> {
     this.#fetch = fetch;
   }
 
-  /** The same list from a page on: a page's `next`, or the `page` of an error. */
+  /** The same list, beginning with this page: the `next` of another page, or the `page` of an error. */
   from(page: string): Pages<Item> {
     return new Pages(this.#own(page), this.#fetch);
   }

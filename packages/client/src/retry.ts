@@ -16,9 +16,9 @@ export function backOff(tries: number, retryAfter: number | undefined): number {
   return Math.max((bound * (1 + random)) / 2, retryAfter === undefined ? 0 : retryAfter * 1000 + random * JITTER);
 }
 
-/** Whether the same request may succeed later. A POST doesn't repeat a 500, which is a defect and may stay. */
+/** Whether the same request may succeed later. A POST isn't repeated after a 500: that is a defect, which may stay. */
 export function isPassing({ code, status }: ApiError, method: string): boolean {
-  // The next would be as large.
+  // The next response would be as large.
   if (code === 'response_too_large') return false;
   const isIdempotent = method !== 'POST' && method !== 'PATCH';
   return PASSING.includes(status) || code === 'idempotency_key_in_use' || (status === 500 && isIdempotent);
@@ -26,15 +26,15 @@ export function isPassing({ code, status }: ApiError, method: string): boolean {
 
 /**
  * `Retry-After` in seconds (RFC 9110 §10.2.3). The API sends seconds; a proxy may send a date. Anything else, such as -5
- * or 1.5, says nothing.
+ * or 1.5, is ignored.
  */
 export function retryAfterOf(headers: Headers): number | undefined {
   const text = headers.get('Retry-After') ?? '';
   if (/^\d+$/.test(text)) return Number(text);
   if (!/^[A-Z][a-z]{2,8},? /.test(text)) return undefined;
-  // By the sender's clock: the one here may be wrong.
+  // Uses the sender's clock, because the local one may be wrong.
   const now = Date.parse(headers.get('Date') ?? '') || Date.now();
-  // One of the three forms of a date leaves the zone out.
+  // One of HTTP's three date formats has no time zone.
   const seconds = (Date.parse(text.replace(/( GMT)?$/, ' GMT')) - now) / 1000;
   return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
 }

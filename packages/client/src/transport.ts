@@ -1,7 +1,7 @@
 import { isAnswer } from './answers.js';
 import { ApiError, type FailedRequest } from './api-error.js';
 import { type Answer, type ResponseInfo, responseInfo } from './call.js';
-import { TimeIsUp, within } from './clock.js';
+import { TimedOut, within } from './clock.js';
 import { warnIfDeprecated } from './deprecation.js';
 import { fromJson, toJson } from './json.js';
 import { Limiter } from './limiter.js';
@@ -12,7 +12,7 @@ import { version } from './version.js';
 /** Far more than any answer of the API. */
 const MOST_BYTES = 10 * 1024 * 1024;
 
-/** The operation that tells the limits spends none of them. */
+/** The operation that returns the limits doesn't count against them. */
 const LIMITS = 'GET /rate_limit';
 
 export interface Sending extends CallOptions {
@@ -40,7 +40,7 @@ type Tried =
   | { readonly error?: undefined; readonly data: unknown; readonly response: ResponseInfo }
   | { readonly error: ApiError; readonly data?: undefined; readonly response?: ResponseInfo };
 
-/** Sends requests with the API key, when it is their turn, and again those that may be repeated. */
+/** Sends requests with the API key when the limits allow it, and repeats those that failed for a passing reason. */
 export class Transport {
   // Private fields of JavaScript, so that neither console.log nor JSON shows the key.
   readonly #options: ReturnType<typeof checked>;
@@ -68,7 +68,7 @@ export class Transport {
       return await within(this.#options.clock, longest, sending.signal, (signal) => this.#repeat(request, signal));
     } catch (error) {
       // The reason may be any value, also the ApiError of another call.
-      const isOver = error instanceof TimeIsUp || error === sending.signal?.reason;
+      const isOver = error instanceof TimedOut || error === sending.signal?.reason;
       throw isOver ? noResponse(request, 'aborted', 'aborted by the caller', error) : error;
     }
   }
@@ -82,13 +82,13 @@ export class Transport {
       waited += await this.#turn(request, maxWait - waited, signal, last);
       const { error, data, response } = await this.#try(request, tries, signal);
       if (error === undefined) return { data, response };
-      // The deletion whose response was lost.
+      // An earlier try has deleted it, and its response was lost.
       if (mayHaveHappened && request.method === 'DELETE' && error.code === 'not_found' && response !== undefined)
         return { data: undefined, response };
       mayHaveHappened ||= error.status !== 429;
       const wait = backOff(tries, error.retryAfter);
       if (!isPassing(error, request.method) || tries >= maxTries || waited + wait > maxWait) throw error;
-      // The lost try may have changed the entity tag, and the next would be told that somebody else did.
+      // The lost try may have changed the entity tag. The next one would get 412, as if somebody else had changed it.
       if (request.isConditional && mayHaveHappened) throw error;
       await clock.wait(wait, signal);
       waited += wait;
@@ -105,9 +105,9 @@ export class Transport {
       return clock.now() - from;
     } catch (reason) {
       if (signal.aborted) throw reason;
-      // That it wasn't sent would be wrong now.
+      // An earlier try was sent, so `wait_too_long` would be wrong.
       if (last) throw last;
-      const retryAfter = (reason as TimeIsUp).enough;
+      const retryAfter = (reason as TimedOut).needed;
       const when = retryAfter === undefined ? '' : `, in ${Math.ceil(retryAfter)} s`;
       const message = `not sent: its turn comes after maxWait${when}`;
       throw new ApiError({ ...request, code: 'wait_too_long', message, status: 0, retryAfter });
@@ -145,7 +145,7 @@ export class Transport {
     const received = await this.#options.fetch(url, init);
     const response = responseInfo(received);
     const failed = (text: string, reason = 'unexpected_response'): Tried => {
-      // A server may quote the request.
+      // A server may repeat the request in its response, and with it the key.
       const [code = '', message = '', requestId] = [reason, text, response.requestId].map((each) =>
         each?.replaceAll(this.#options.apiKey, '…'),
       );
@@ -183,7 +183,7 @@ function requestOf({ method, path, url, body, idempotencyKey, ifMatch, page }: S
   if (ifMatch !== undefined) headers['If-Match'] = ifMatch;
   const key = method === 'POST' ? (idempotencyKey ?? crypto.randomUUID()) : undefined;
   if (key !== undefined) headers['Idempotency-Key'] = key;
-  // `fetch` would fail at each try, as if the connection did.
+  // `fetch` would fail at each try, as with a broken connection.
   for (const [name, value] of Object.entries(headers))
     if (!/^[\x20-\x7e]+$/.test(value)) throw new TypeError(`${name} must be printable ASCII`);
   return {
@@ -214,7 +214,7 @@ async function bytesOf({ body }: Response): Promise<ArrayBuffer | undefined> {
   return new Blob(chunks).arrayBuffer();
 }
 
-/** The JSON value in these bytes; undefined if they are none. */
+/** The JSON value in these bytes; undefined if they aren't JSON. */
 function valueOf(bytes: ArrayBuffer): unknown {
   try {
     return fromJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
@@ -226,13 +226,13 @@ function valueOf(bytes: ArrayBuffer): unknown {
 /** The error of a request without a complete response. */
 function noResponse(request: Request, code: string, message: string, cause: unknown): ApiError {
   const failure =
-    cause instanceof TimeIsUp
+    cause instanceof TimedOut
       ? { code: 'timeout', message: `not finished after ${cause.milliseconds} ms` }
       : { code, message, cause };
   return new ApiError({ ...request, ...failure, status: 0 });
 }
 
-/** A hook watches. Its error is reported as uncaught, and changes nothing. */
+/** Calls a hook. Its error is reported as uncaught, and doesn't change the call. */
 function tell<Event>(hook: ((event: Event) => void) | undefined, event: Event): void {
   try {
     hook?.(event);

@@ -4,7 +4,7 @@ import { url } from './environment.js';
 
 const readDatabaseUrl = url('postgres', 'postgresql');
 
-/** libpq's list of hosts would need a search for the primary. */
+/** A list of hosts, as libpq allows, is refused: the primary would have to be searched. */
 export function databaseUrl(text: string): string {
   const [, authority = '', query = ''] =
     /^[a-z]+:\/\/(?:[^/?#]*@)?([^/?#]*)[^?]*(.*)$/.exec(readDatabaseUrl(text)) ?? [];
@@ -16,27 +16,18 @@ export function databaseUrl(text: string): string {
 
 const readRedisUrl = url('redis', 'rediss');
 
-/**
- * The URL of each address, in their order. Those after the first may be `host:port` alone, for example
- * `redis://:password@a,b:6380`.
- *
- * @throws Error if one is not a URL of Redis, or if they differ in more than host and port.
- */
+/** `redis://:password@a,b:6380` gives the URL of each node. One node alone may have a database. */
 export function redisUrls(text: string): readonly string[] {
   const [first = '', ...others] = text.split(',').map((each) => each.trim());
   const [start = ''] = /^.*(?:@|:\/\/)/.exec(readRedisUrl(first)) ?? [];
-  const list = [first, ...others.map((each) => (each.includes('://') ? readRedisUrl(each) : start + each))];
-  if (!list.every(isAddress))
+  const list = [first, ...others.map((node) => start + node)];
+  const differ = others.length > 0 && /[/@]/.test([first.slice(start.length), ...others].join());
+  if (differ || !list.every(isRedisUrl))
     throw new Error('must be like redis://:PASSWORD@redis-1:6379,redis-2:6379, with %2C for a comma in the password');
-  const urls = list.map((each) => new URL(each));
-  if (new Set(urls.map(({ protocol, username, password }) => `${protocol}${username}:${password}`)).size > 1)
-    throw new Error('must have one protocol, user and password for all addresses');
-  if (urls.length > 1 && urls.some(({ pathname }) => !['', '/', '/0'].includes(pathname)))
-    throw new Error('must not name a database if it has several addresses');
   return list;
 }
 
-function isAddress(text: string): boolean {
+function isRedisUrl(text: string): boolean {
   try {
     const { hostname, username, password } = new URL(text);
     decodeURIComponent(username + password);
@@ -70,7 +61,7 @@ export function contact(text: string): string {
   return text;
 }
 
-/** By the version of IP. */
+/** By IP version. */
 const LONGEST_PREFIXES: Readonly<Record<number, number>> = { 4: 32, 6: 128 };
 
 export function networks(text: string): readonly string[] {
@@ -93,7 +84,7 @@ export function secrets(text: string): readonly string[] {
   return list;
 }
 
-/** Undefined: all, also those that are added later. */
+/** Undefined means all scopes, also those that are added later. */
 export function scopes(text: string): Scopes {
   try {
     return readScopes(text.replace(/\s*,\s*/g, ','));

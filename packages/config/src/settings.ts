@@ -100,13 +100,13 @@ const countingSettings = {
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
-/** Settings of e-mail. The worker sends it; the portal and the commands need to know whether it is sent. */
 const SUPPORT_CONTACT = {
   default: undefined,
   about: 'E-mail address or https URL of the operator, for pages and mails where only the operator can help',
   read: contact,
 } as const;
 
+/** Settings of e-mail. The worker sends it; the portal and the commands need to know whether it is sent. */
 const mailSettings = {
   SMTP_URL: {
     default: undefined,
@@ -151,7 +151,6 @@ const webSettings = {
 
 const METRICS_HOST = { default: 'localhost', about: 'Address of the metrics endpoint', read: hostName } as const;
 
-/** Settings of the API. */
 export const apiSettings = {
   ...serviceSettings,
   ...webSettings,
@@ -187,7 +186,6 @@ export const apiSettings = {
   BAN_SECONDS_MAX: { default: '3600', about: 'Seconds of the longest ban', read: integer(1, 86_400) },
 } as const satisfies Record<string, Setting<unknown>>;
 
-/** Settings of the portal. */
 export const portalSettings = {
   ...serviceSettings,
   ...webSettings,
@@ -223,7 +221,6 @@ export const portalSettings = {
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
-/** Settings of the worker. */
 export const workerSettings = {
   ...serviceSettings,
   ...mailSettings,

@@ -16,8 +16,6 @@ export interface Cluster {
 export const PORT = 5432;
 /** Longest sockaddr_un.sun_path without its final zero byte: 103 on macOS, 107 on Linux (unix(7)). */
 const LONGEST_SOCKET_PATH = 103;
-/** Milliseconds after which an unfinished initdb must belong to a dead process. It normally takes seconds. */
-const ABANDONED_AFTER = 10 * 60_000;
 
 /**
  * Checks the cluster in the folder, and creates it if there is none.
@@ -31,7 +29,6 @@ export async function prepareCluster(dataDirectory: string, isDurable: boolean):
     const data = await makeDataFolder(dataDirectory);
     const socketFolder = await makeSocketFolder(data, programs);
     const cluster = { folder: join(data, 'postgres'), log: join(data, 'postgres.log'), socketFolder, programs };
-    await removeAbandoned(data);
     if (lstatSync(cluster.folder, { throwIfNoEntry: false }) === undefined) await createCluster(cluster, isDurable);
     await checkCluster(cluster);
     return cluster;
@@ -91,22 +88,13 @@ async function createCluster({ folder, log, programs }: Cluster, isDurable: bool
   options.push('--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8');
   await makeWhole(folder, async (draft) => {
     await makePrivateFolder(draft, programs.account);
-    const initdb = start(programs, 'initdb', log, [draft], ([path = '']) => ['--pgdata', path, ...options]);
+    const args = ([path = '']: readonly string[]) => ['--pgdata', path, ...options];
+    const initdb = start(programs, { program: 'initdb', log, folders: [draft], args });
     const failure = await initdb.failure();
     if (failure !== undefined) throw failure;
   });
   const parent = await fs.open(dirname(folder));
   await parent.sync().finally(() => parent.close());
-}
-
-/** Removes the drafts of first starts that were killed. */
-async function removeAbandoned(data: string): Promise<void> {
-  const drafts = (await fs.readdir(data)).filter((name) => name.startsWith('postgres.draft-'));
-  for (const draft of drafts.map((name) => join(data, name))) {
-    const { mtimeMs = Infinity } = lstatSync(draft, { throwIfNoEntry: false }) ?? {};
-    // A draft that can't be removed only takes space.
-    if (Date.now() - mtimeMs >= ABANDONED_AFTER) await fs.rm(draft, { recursive: true }).catch(() => undefined);
-  }
 }
 
 /** The socket folder is in the data folder, or in a private folder elsewhere if the socket's path would be too long. */

@@ -23,6 +23,16 @@ export interface Run {
   readonly failure: () => Promise<Error | undefined>;
 }
 
+interface Launch {
+  readonly program: 'initdb' | 'postgres';
+  readonly log: string;
+  readonly folders: readonly string[];
+  /** Makes the arguments from the paths at which the program finds the folders. */
+  readonly args: (paths: readonly string[]) => readonly string[];
+  /** Lets the program outlive this process and its Ctrl-C. */
+  readonly server?: { readonly env: Readonly<Record<string, string>> };
+}
+
 /** The user `nobody` on Linux. It runs PostgreSQL if the caller is root. */
 const NOBODY = 65_534;
 /** The copies in it are readable by every user and writable by root only (FHS, 5.5). */
@@ -126,18 +136,8 @@ export async function makeWhole(folder: string, make: (draft: string) => Promise
 /**
  * Starts a program that writes to the log. The user `nobody` can't walk to folders inside root's folders. So the
  * program gets them as open file descriptors, finds them in /proc/self/fd (proc(5)), and can reach nothing else there.
- *
- * @param args makes the arguments from the paths at which the program finds the folders.
- * @param server lets the program outlive this process and its Ctrl-C.
  */
-export function start(
-  { bin, account }: Programs,
-  program: string,
-  log: string,
-  folders: readonly string[],
-  args: (paths: readonly string[]) => readonly string[],
-  server?: { readonly env: Readonly<Record<string, string>> },
-): Run {
+export function start({ bin, account }: Programs, { program, log, folders, args, server }: Launch): Run {
   checkIsOurs(log, account);
   const output = openSync(log, 'a', 0o600);
   const handed: number[] = [];

@@ -23,7 +23,7 @@ export async function startServer(cluster: Cluster, settings: Settings): Promise
   // the file instead could remove the lock of a server that has just started.
   const pid = await lockedBy(cluster);
   const env = pid === undefined || (await isServer(cluster, pid)) ? {} : { PG_GRANDPARENT_PID: String(pid) };
-  return start(programs, 'postgres', log, [folder, socketFolder], args, { env });
+  return start(programs, { program: 'postgres', log, folders: [folder, socketFolder], args, server: { env } });
 }
 
 /** The process id of the server that holds the cluster, if one does. */

@@ -4,4 +4,3 @@ export {
   openInfrastructure,
   type Readings,
 } from './open-infrastructure.js';
-export type { Dependency, DependencyChange } from './kernel/dependency-monitor.js';

@@ -30,7 +30,6 @@ import { TypeOrmOrderRepository } from './orders/typeorm-order-repository.js';
 import { PostgresIdempotencyRecords } from './idempotency/postgres-idempotency-records.js';
 import { createRequestCounter } from './limits/create-request-counter.js';
 import { PostgresRequestRecords } from './limits/postgres-request-records.js';
-import type { RedisAddress } from './limits/redis-connection.js';
 import { TypeOrmSessionRepository } from './sessions/typeorm-session-repository.js';
 import { type Dependency, type DependencyChange, DependencyMonitor } from './kernel/dependency-monitor.js';
 import { nodeCryptography } from './kernel/node-cryptography.js';
@@ -50,8 +49,8 @@ export interface InfrastructureConfig {
    * Most connections for work. One more checks the readiness, and one each listens for messages and account mails.
    */
   readonly poolSize: number;
-  /** A Redis in which all instances count requests together. Without it each instance counts by itself. */
-  readonly redis?: RedisAddress | undefined;
+  /** The URL of a Redis, or of some nodes of a Redis Cluster, in which all instances count requests together. */
+  readonly redis?: readonly string[] | undefined;
   /**
    * How this process delivers messages: by e-mail, or by calling a function. Without it, it delivers none. Account mails
    * are delivered by e-mail only.

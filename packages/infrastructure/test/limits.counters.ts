@@ -27,7 +27,6 @@ import fc from 'fast-check';
 import { TypeOrmAccountRepository } from '../src/accounts/typeorm-account-repository.js';
 import { TypeOrmApiKeyRepository } from '../src/accounts/typeorm-api-key-repository.js';
 import { createRequestCounter } from '../src/limits/create-request-counter.js';
-import type { RedisAddress } from '../src/limits/redis-connection.js';
 import { type Database, openDatabase } from './databases.js';
 import { framework } from './framework.js';
 
@@ -46,7 +45,7 @@ export const newKey = () => BigInt(newId()) as ApiKeyId;
 export const newRequester = (): KeyRequester => ({ accountId: newAccount(), keyId: newKey() });
 
 /** The request counter of a process, with a database of its own. */
-export async function openOnDatabase(policy: BanPolicy, redis?: RedisAddress): Promise<Opened<'requests'>> {
+export async function openOnDatabase(policy: BanPolicy, redis?: readonly string[]): Promise<Opened<'requests'>> {
   const { dataSource, close } = await openDatabase();
   const onEvent = (message: string) => {
     throw new Error(message);

@@ -29,7 +29,6 @@ import slotOf from 'cluster-key-slot';
 import { Redis } from 'ioredis';
 import { DependencyMonitor } from '../src/kernel/dependency-monitor.js';
 import { type CreatedRequestCounter, createRequestCounter } from '../src/limits/create-request-counter.js';
-import type { RedisAddress } from '../src/limits/redis-connection.js';
 import { RedisRequestCounter } from '../src/limits/redis-request-counter.js';
 import { type Database, openDatabase } from './databases.js';
 import { framework } from './framework.js';
@@ -48,7 +47,7 @@ const openRedis = redisFor('request counters on Redis');
 if (openRedis !== undefined) {
   counterSuites('Redis, with a fallback', async (policy) => {
     const redis = await openRedis();
-    const opened = await openOnDatabase(policy, { urls: [redis.url] });
+    const opened = await openOnDatabase(policy, [redis.url]);
     return { ports: opened.ports, close: () => opened.close().then(() => redis.close()) };
   });
 }
@@ -85,7 +84,7 @@ const openServer = redisServerFor('what happens when Redis is lost');
 
   async function open(redisTimeout?: number): Promise<CreatedRequestCounter> {
     const opened = await createRequestCounter({
-      redis: { urls: [redis.url] },
+      redis: [redis.url],
       redisTimeout,
       redisTolerance: ANY_CLOCK,
       dataSource: database.dataSource,
@@ -99,7 +98,7 @@ const openServer = redisServerFor('what happens when Redis is lost');
     return opened;
   }
   async function openShared(tolerance = ANY_CLOCK, timeout = TIMEOUT): Promise<RedisRequestCounter> {
-    const counter = await RedisRequestCounter.connect({ urls: [redis.url] }, policy, timeout, tolerance);
+    const counter = await RedisRequestCounter.connect([redis.url], policy, timeout, tolerance);
     closing.push(() => {
       counter.close();
     });
@@ -355,7 +354,7 @@ interface Instance extends CreatedRequestCounter {
   readonly isShared: () => boolean;
 }
 
-async function openInstance({ dataSource }: Database, redis: RedisAddress): Promise<Instance> {
+async function openInstance({ dataSource }: Database, redis: readonly string[]): Promise<Instance> {
   const history: Change[] = [];
   const isShared = () => history.at(-1)?.isShared === true;
   let opened: CreatedRequestCounter | undefined = undefined as CreatedRequestCounter | undefined;
@@ -389,7 +388,7 @@ beforeAll(async () => {
 afterAll(() => cluster?.close());
 
 const connect = async (policy: BanPolicy, urls = cluster?.urls ?? []) =>
-  RedisRequestCounter.connect({ urls }, policy, TIMEOUT, ANY_CLOCK);
+  RedisRequestCounter.connect(urls, policy, TIMEOUT, ANY_CLOCK);
 
 if (openCluster !== undefined) {
   const open = async (policy: BanPolicy) => {
@@ -493,9 +492,7 @@ if (openCluster !== undefined) {
     const [killed] = nodes().primaries;
     const [replica] = nodes().replicas;
     if (replica === undefined) throw new Error('it has none');
-    const instances = await Promise.all(
-      Array.from({ length: INSTANCES }, () => openInstance(database, { urls: nodes().urls })),
-    );
+    const instances = await Promise.all(Array.from({ length: INSTANCES }, () => openInstance(database, nodes().urls)));
     for (const instance of instances) closing.push(() => instance.close());
     const requesters = Array.from({ length: ACCOUNTS }, () => requesterAt(killed));
     const most = { perMinute: 150, perDay: 150 };
@@ -549,7 +546,7 @@ if (openCluster !== undefined) {
     const [successor] = nodes().primaries;
     const [frozen] = nodes().replicas;
     await until(async () => (await successor.ask('INFO replication')).includes('master_link_status:up'));
-    const instance = await openInstance(database, { urls: nodes().urls.slice(1) });
+    const instance = await openInstance(database, nodes().urls.slice(1));
     closing.push(() => instance.close());
     const requester = requesterAt(successor);
     const count = () => instance.counter.count({ requester, limits, now: noon });

@@ -39,7 +39,7 @@ export async function openLog({ service: name, level }: LogOptions): Promise<Log
     try {
       stream.flushSync?.();
     } catch {
-      // The reader takes nothing, and the process must end.
+      // Nobody reads, and the process must end.
     }
     stream.destroy?.();
   });
@@ -72,17 +72,16 @@ export async function openLog({ service: name, level }: LogOptions): Promise<Log
   };
 }
 
-/** A server that the process needs was lost, or is back. */
-export interface DependencyChange {
+interface DependencyChange {
   readonly dependency: string;
   readonly name: string;
   readonly isUp: boolean;
   readonly reason?: string;
 }
 
-/** Logs a loss as an error with its reason, and the return as information. */
-export function logDependencies({ logger }: Pick<Log, 'logger'>): (change: DependencyChange) => void {
-  return ({ dependency, name, isUp, reason }) => {
+/** Logs the loss of a server that the process needs as an error, and its return as information. */
+export function logDependencies({ logger }: Pick<Log, 'logger'>) {
+  return ({ dependency, name, isUp, reason }: DependencyChange): void => {
     if (isUp) logger.info({ dependency }, `${name} is back`);
     else logger.error({ dependency, reason }, `${name} is lost`);
   };

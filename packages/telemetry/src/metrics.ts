@@ -2,14 +2,14 @@ import { performance } from 'node:perf_hooks';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Page } from './pages.js';
 
-/** A pool of connections to the database. */
-export interface Pool {
-  readonly idle: number;
-  readonly used: number;
-  /** Most connections. */
-  readonly size: number;
-  /** Callers that wait for a connection. */
-  readonly waiting: number;
+/** The state of a process. */
+interface ProcessState {
+  /** Connections to the database; `size` is the most there may be, and `waiting` counts callers without one. */
+  readonly pool: { readonly idle: number; readonly used: number; readonly size: number; readonly waiting: number };
+  /** The servers that the process needs, and whether each of them answers. */
+  readonly dependencies: ReadonlyMap<string, boolean>;
+  /** Milliseconds by which the clock of this process is ahead of PostgreSQL's; undefined if unknown. */
+  readonly clockSkew: number | undefined;
 }
 
 /** The metrics of every service. Each service adds its own. */
@@ -17,9 +17,10 @@ export class Metrics {
   private readonly registry = new Registry();
   private readonly registers = [this.registry];
 
-  constructor() {
+  constructor(read: () => ProcessState) {
     collectDefaultMetrics({ register: this.registry });
     this.describeEventLoop();
+    this.describeProcess(read);
   }
 
   /** The metrics in Prometheus' text format. */
@@ -66,38 +67,30 @@ export class Metrics {
     return new Histogram<Label>({ name, help, buckets, labelNames, registers: this.registers });
   }
 
-  /** The names are those of OpenTelemetry's semantic conventions. */
-  describePool(read: () => Pool): void {
+  /** The names of the pool's metrics are those of OpenTelemetry's semantic conventions. */
+  private describeProcess(read: () => ProcessState): void {
     this.gauge('db_client_connection_count', 'Connections to PostgreSQL', ['state'], (gauge) => {
-      const { idle, used } = read();
+      const { idle, used } = read().pool;
       gauge.set({ state: 'idle' }, idle);
       gauge.set({ state: 'used' }, used);
     });
     this.gauge('db_client_connection_max', 'Most connections to PostgreSQL', [], (gauge) => {
-      gauge.set(read().size);
+      gauge.set(read().pool.size);
     });
     this.gauge('db_client_connection_pending_requests', 'Callers that wait for a connection', [], (gauge) => {
-      gauge.set(read().waiting);
+      gauge.set(read().pool.waiting);
+    });
+    const up = '1 while a server that this process needs answers it, 0 while it does not';
+    this.gauge('dependency_up', up, ['dependency'], (gauge) => {
+      for (const [dependency, isUp] of read().dependencies) gauge.set({ dependency }, isUp ? 1 : 0);
+    });
+    const skew = "Seconds by which the clock of this process is ahead of PostgreSQL's";
+    this.gauge('clock_skew_seconds', skew, [], (gauge) => {
+      gauge.set((read().clockSkew ?? NaN) / 1_000);
     });
   }
 
-  /** @param read the servers that the process needs, and whether each of them answers. */
-  describeDependencies(read: () => ReadonlyMap<string, boolean>): void {
-    const help = '1 while a server that this process needs answers it, 0 while it does not';
-    this.gauge('dependency_up', help, ['dependency'], (gauge) => {
-      for (const [dependency, isUp] of read()) gauge.set({ dependency }, isUp ? 1 : 0);
-    });
-  }
-
-  /** @param read milliseconds by which the clock of this process is ahead of PostgreSQL's; undefined if unknown. */
-  describeClock(read: () => number | undefined): void {
-    const help = "Seconds by which the clock of this process is ahead of PostgreSQL's";
-    this.gauge('clock_skew_seconds', help, [], (gauge) => {
-      gauge.set((read() ?? NaN) / 1_000);
-    });
-  }
-
-  /** The one thread that does the work is busy for so long of each second. The name is OpenTelemetry's. */
+  /** The event loop is Node's one thread for JavaScript. The name is OpenTelemetry's. */
   private describeEventLoop(): void {
     const help = 'Seconds that the event loop has worked or waited';
     this.counter('nodejs_eventloop_time_seconds_total', help, ['state'], (counter) => {

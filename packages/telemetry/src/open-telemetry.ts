@@ -22,8 +22,8 @@ import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trac
 import type { TraceContext } from './trace-context.js';
 import type { Span, SpanOptions, Tracing } from './tracing.js';
 
-/** Longest time, in milliseconds, to send the last spans at the end. */
-const LONGEST_GOODBYE = 1_000;
+/** Longest time, in milliseconds, to send the last spans when the process stops. */
+const LAST_EXPORT_TIMEOUT = 1_000;
 const KINDS = { server: SpanKind.SERVER, consumer: SpanKind.CONSUMER } as const;
 
 /** The events that packages/infrastructure publishes for each query. */
@@ -62,7 +62,7 @@ export function startOpenTelemetry(service: string): Tracing {
       };
     },
     // An unreachable collector must not delay the shutdown.
-    close: () => Promise.race([provider.shutdown(), delay(LONGEST_GOODBYE, undefined, { ref: false })]),
+    close: () => Promise.race([provider.shutdown(), delay(LAST_EXPORT_TIMEOUT, undefined, { ref: false })]),
   };
 }
 

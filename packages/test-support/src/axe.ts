@@ -4,9 +4,8 @@ import { createRequire } from 'node:module';
 const AXE = readFileSync(createRequire(__filename).resolve('axe-core/axe.min.js'), 'utf8');
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-// Only the rules and elements of findings. Reporting passed checks would be most of the work. Preloading would apply
-// inline styles, which the pages' policies forbid.
-// The size of an element that is still moving would be a finding by chance.
+// Reports only violations, because reports of passed checks take most of the time. Preloading would apply inline styles,
+// which the pages' policies forbid. Waits for animations, because the size of a moving element would be a finding by chance.
 const FIND = `Promise.allSettled(document.getAnimations().map(({ finished }) => finished))
   .then(() => axe.run({ runOnly: ${JSON.stringify(RULES)}, resultTypes: ['violations'], preload: false }))
   .then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ target }) => target).join(', ')))`;

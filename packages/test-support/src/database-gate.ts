@@ -40,12 +40,12 @@ export class DatabaseGate {
     for (const socket of this.sockets) socket.resume();
   }
 
-  /** New connections lead to this database, of the same name, from now on. The present ones stay where they are. */
+  /** From now on new connections go to this database, which has the same name. Open connections stay. */
   leadTo(databaseUrl: string): void {
     this.databaseUrl = databaseUrl;
   }
 
-  /** Forwards nothing more on the present connections, as if their server had vanished. New ones work. */
+  /** Forwards nothing more on the open connections, as if their server had vanished. New connections work. */
   abandon(): void {
     for (const socket of this.sockets) socket.pause();
   }
@@ -56,7 +56,7 @@ export class DatabaseGate {
     for (const socket of this.sockets) socket.destroy();
   }
 
-  /** Opens a gate again that was shut, at its former address. */
+  /** Opens a shut gate again, at the same address. */
   async reopen(): Promise<void> {
     await once(this.server.listen(this.port, '127.0.0.1'), 'listening');
   }

@@ -14,7 +14,7 @@ const DEFAULTS: Settings = {
   max_client_conn: '1000',
   // Seconds until it connects again, when PostgreSQL is back.
   server_login_retry: '1',
-  // Any user may log in, as that of the databases.
+  // Any user may log in, and has the rights of the databases' user.
   ...{ listen_addr: '127.0.0.1', unix_socket_dir: '', auth_type: 'any' },
 };
 
@@ -44,7 +44,7 @@ export class PgBouncer {
   static async start(databaseUrl: string, settings: Settings = {}): Promise<PgBouncer> {
     const [port, folder] = await Promise.all([freePort(), temporaryFolder()]);
     const server = new pg.Client(databaseUrl);
-    // Only the owner of the socket's folder may enter that.
+    // Only the owner of the socket's folder may enter it.
     const owner = (await stat(server.host)).uid || NOBODY;
     if (isRoot) {
       await chmod(dirname(server.host), 0o711);

@@ -42,7 +42,7 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** The words for people that the API, the portal and the worker print when they are ready. */
+/** The text for people that the API, the portal and the worker print when they are ready. */
 const READY_TEXTS = [
   /^\nThe Animal Adoption Store API is ready\.[^]*? curl .*\n\n/m,
   /^ {2}Portal {3}http.*\n\n/m,
@@ -78,12 +78,12 @@ export class Running {
     this.child.stderr?.on('data', (chunk) => (this.stderr += String(chunk)));
   }
 
-  /** Standard error without the words for people that a service prints when it is ready. */
+  /** Standard error without the text that a service prints when it is ready. */
   get errors(): string {
     return READY_TEXTS.reduce((text, ready) => text.replace(ready, ''), this.stderr);
   }
 
-  /** Waits until standard error, where the words for people are, or standard output matches. */
+  /** Waits until standard error or standard output matches. */
   async prints(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const match = pattern.exec(this.stderr) ?? pattern.exec(this.stdout);

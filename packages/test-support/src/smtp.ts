@@ -144,7 +144,7 @@ function newServer(sink: () => SmtpSink, withTls = false): SMTPServer {
         .catch(callback);
     },
   });
-  // Errors of connections that either side cut.
+  // Either side may cut a connection; that isn't an error of the test.
   server.on('error', () => undefined);
   return server;
 }

@@ -20,7 +20,7 @@ export const getPetDeprecation: Deprecation = {
 
 export const DEPRECATIONS: readonly Deprecation[] = [getPetDeprecation];
 
-/** How long a use is worth a warning. Five weeks, so that a monthly job doesn't seem to have ended. */
+/** Uses within this time are warned of. Five weeks, so that a monthly job is still noticed. */
 export const RECENT_USE = 35 * DAY;
 
 export interface DeprecatedUse {
@@ -28,7 +28,7 @@ export interface DeprecatedUse {
   readonly lastUsedAt: Instant;
 }
 
-/** The uses of deprecated operations that their people should end: since the deprecation, and recently. */
+/** The recent uses of deprecated operations, without those before the deprecation. */
 export function deprecatedUses(uses: readonly OperationUse[], now: Instant): readonly DeprecatedUse[] {
   return uses.flatMap(({ operation, lastUsedAt }) => {
     const deprecation = DEPRECATIONS.find((each) => each.operation === operation);

@@ -18,10 +18,10 @@ type Encoding = keyof typeof ENCODERS;
 
 /** The encodings in the order of preference. */
 const ENCODINGS: Encoding[] = ['br', 'gzip', 'identity'];
-/** Bytes of a file that is worth compressing. */
+/** Files of fewer bytes are not compressed. */
 const WORTHWHILE = 1_024;
 
-/** A file that is the same for every client until the next release. */
+/** A file that stays the same until the next release, for every client. */
 export interface FixedFile {
   readonly type: string;
   readonly hash: string;

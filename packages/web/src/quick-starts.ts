@@ -8,34 +8,26 @@ export interface QuickStart {
   readonly file: string;
   readonly command: string;
   /** The command that gets the packages it needs. */
-  readonly install: string | undefined;
+  readonly install?: string;
   readonly text: string;
 }
 
+const QUICK_STARTS: readonly Omit<QuickStart, 'text'>[] = [
+  { id: 'curl', language: 'curl', needs: 'curl 7.84 or later', file: 'quickstart.sh', command: 'sh quickstart.sh' },
+  {
+    ...{ id: 'typescript', language: 'TypeScript', needs: 'Node.js 22.18 or later, and the typed client' },
+    ...{ file: 'quickstart.ts', command: 'node quickstart.ts', install: 'npm install @adoption-store/client' },
+  },
+  {
+    ...{ id: 'python', language: 'Python', needs: 'Python 3.9 or later, and no package' },
+    ...{ file: 'quickstart.py', command: 'python3 quickstart.py' },
+  },
+];
+
 /** Reads the programs, which pages show and tests run unchanged. */
 export function readQuickStarts(): readonly QuickStart[] {
-  return [
-    quickStart('curl', 'curl', 'curl 7.84 or later', 'quickstart.sh', 'sh'),
-    quickStart(
-      'typescript',
-      'TypeScript',
-      'Node.js 22.18 or later, and the typed client',
-      'quickstart.ts',
-      'node',
-      'npm install @adoption-store/client',
-    ),
-    quickStart('python', 'Python', 'Python 3.9 or later, and no package', 'quickstart.py', 'python3'),
-  ];
-}
-
-function quickStart(
-  id: QuickStart['id'],
-  language: string,
-  needs: string,
-  file: string,
-  program: string,
-  install?: string,
-): QuickStart {
-  const text = readFileSync(new URL(`../examples/${file}`, import.meta.url), 'utf8');
-  return { id, language, needs, file, command: `${program} ${file}`, install, text };
+  return QUICK_STARTS.map((start) => {
+    const file = new URL(`../examples/${start.file}`, import.meta.url);
+    return { ...start, text: readFileSync(file, 'utf8') };
+  });
 }

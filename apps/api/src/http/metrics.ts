@@ -1,6 +1,6 @@
 import { OUTCOMES, type Outcome, PLAN_NAMES, type PlanName, type Source, type Verdict } from '@adoption-store/domain';
 import type { Readings } from '@adoption-store/infrastructure';
-import { Metrics, type Page } from '@adoption-store/telemetry';
+import { Metrics } from '@adoption-store/telemetry';
 import type { DefinedOperation } from './operation.js';
 import { NO_ROUTE, type Observe, type RequestObserver, type SocketAnswer } from './observers.js';
 
@@ -15,9 +15,8 @@ const NOT_ADMITTED = new Set([401, 403, 429]);
 const NO_PLAN = 'none';
 
 /** The API's metrics for Prometheus. */
-export class ApiMetrics implements RequestObserver {
-  private readonly metrics = new Metrics();
-  private readonly requests = this.metrics.histogram(
+export class ApiMetrics extends Metrics implements RequestObserver {
+  private readonly requests = this.histogram(
     DURATIONS,
     'Time from the arrival of a request to the end of its response',
     SECONDS,
@@ -27,12 +26,12 @@ export class ApiMetrics implements RequestObserver {
   private readonly decisions = new Map<PlanName | typeof NO_PLAN, Record<Outcome, number>>();
 
   constructor(read: () => Readings, operations: readonly DefinedOperation[]) {
+    super(read);
     this.operations = new Map(operations.map((operation) => [operation.route, operation]));
-    this.metrics.describePool(() => read().pool);
     for (const plan of [...PLAN_NAMES, NO_PLAN] as const) {
       this.decisions.set(plan, { admitted: 0, rate_limited: 0, daily_quota_exceeded: 0, key_banned: 0 });
     }
-    this.metrics.counter(
+    this.counter(
       'adoption_store_limit_decisions_total',
       'Decisions of the rate limiter',
       ['outcome', 'plan'],
@@ -44,19 +43,13 @@ export class ApiMetrics implements RequestObserver {
     );
     this.describeOperations();
     const fallbacks = 'Requests that this process decided by itself because Redis was lost';
-    this.metrics.counter('adoption_store_limit_fallbacks_total', fallbacks, [], (counter) => {
+    this.counter('adoption_store_limit_fallbacks_total', fallbacks, [], (counter) => {
       counter.inc(read().limitFallbacks);
     });
     const dropped = 'Refused requests that the portal can’t show, because too many waited for the database';
-    this.metrics.counter('adoption_store_refusals_dropped_total', dropped, [], (counter) => {
+    this.counter('adoption_store_refusals_dropped_total', dropped, [], (counter) => {
       counter.inc(read().droppedRefusals);
     });
-    this.metrics.describeDependencies(() => read().dependencies);
-    this.metrics.describeClock(() => read().clockSkew);
-  }
-
-  page(): Promise<Page> {
-    return this.metrics.page();
   }
 
   forRoute(route: string): Observe {
@@ -77,7 +70,7 @@ export class ApiMetrics implements RequestObserver {
 
   /** Computed from the durations when Prometheus reads the page, so that requests cost nothing more. */
   private describeOperations(): void {
-    this.metrics.counter(
+    this.counter(
       'adoption_store_operation_requests_total',
       'Requests that used an operation: with a valid key, its scope, and within the limits',
       ['operation', 'deprecated'],
@@ -96,7 +89,7 @@ export class ApiMetrics implements RequestObserver {
       },
     );
     const sunsets = 'When a deprecated operation ends, in Unix seconds';
-    this.metrics.gauge('adoption_store_operation_sunset_timestamp_seconds', sunsets, ['operation'], (gauge) => {
+    this.gauge('adoption_store_operation_sunset_timestamp_seconds', sunsets, ['operation'], (gauge) => {
       for (const { id, notice } of this.operations.values()) {
         if (notice !== undefined) gauge.set({ operation: id }, notice.deprecation.sunset / 1_000);
       }

@@ -25,7 +25,7 @@ export const readAsm3: ReadRows = (input, { omissions, categoryOf }) => {
     known: ['ANIMALNAME', 'ANIMALSPECIES', 'MOVEMENTTYPE', 'ANIMALNOTFORADOPTION'],
     rowOf: (cells, line) => {
       const code = cells('ANIMALCODE');
-      // Its vaccinations, tests, medicines, costs, logs and pictures follow an animal, each in a row.
+      // ASM3 writes a further row for each vaccination, test, medicine, cost, log and picture of an animal.
       const isOfLast = code !== '' && code === lastCode && cells('ANIMALSPECIES') === '';
       lastCode = code;
       const reason = isOfLast ? 'further rows of an animal' : reasonToOmit(cells);
@@ -57,7 +57,7 @@ function statusOf(cells: Cells): PetStatus {
   return status === 'available' && isYes(cells('ANIMALNOTFORADOPTION')) ? 'pending' : status;
 }
 
-/** As ASM3 reads it. */
+/** ASM3's own rule for yes and no. */
 function isYes(text: string): boolean {
   return text !== '' && text !== '0' && !/^n/i.test(text);
 }

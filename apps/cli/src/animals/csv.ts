@@ -6,7 +6,7 @@ import { type Lines, linesIn, MAX_RECORD, piecesOf, TOO_LONG, UnreadableError } 
 
 const COLUMNS = ['id', 'name', 'categoryId', 'status'] as const;
 
-/** RFC 4180's, and Unix's. */
+/** The line ends of RFC 4180 and of Unix. */
 const LINE_ENDS = ['\r\n', '\n'];
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -21,9 +21,9 @@ export type Cells = (column: string) => string;
 
 interface CsvShape {
   readonly required: readonly string[];
-  /** Columns that have a field. The others are counted as omissions where they are not empty. */
+  /** Columns that are read. A value in another column is counted as an omission. */
   readonly known: readonly string[];
-  /** The row of a record, undefined if it is no animal. */
+  /** The row of a record; undefined if the record isn't an animal. */
   readonly rowOf: (cells: Cells, line: number) => ImportRow | undefined;
 }
 
@@ -86,7 +86,7 @@ async function* recordsOf(pieces: AsyncIterable<Lines>): AsyncGenerator<readonly
     record_delimiter: LINE_ENDS,
     relax_column_count: true,
     max_record_size: MAX_RECORD,
-    // Every record ends here, so that the parser's own queue stays empty: an error would drop what is in it.
+    // Takes the record before the parser queues it: after an error the parser would drop its queue.
     on_record: (cells: string[]) => {
       const isEmptyLine = cells.length === 1 && cells[0] === '';
       if (!isEmptyLine) records.push({ line, cells });
@@ -103,7 +103,7 @@ async function* recordsOf(pieces: AsyncIterable<Lines>): AsyncGenerator<readonly
     } catch (error) {
       failure = error as Error;
     }
-    // The parser holds the last record back until it knows that it is complete.
+    // The parser returns the last record only at the end, because it may not be complete.
     yield undefined;
   }
   for await (const piece of toTheEnd()) {

@@ -1,10 +1,10 @@
 import type { ImportRow } from '@adoption-store/domain';
 import { UnreadableError } from './lines.js';
 
-/** Kinds of what has no field, which are counted each for itself. */
+/** At most so many kinds of omissions are counted separately. */
 const MOST_KINDS = 200;
 
-/** Counts the things in a file for which the store has no field, so that they can be named. */
+/** Counts what is in a file but has no field in the store, for the report at the end. */
 export class Omissions {
   private readonly counts = new Map<string, number>();
 
@@ -27,10 +27,10 @@ export interface Reading {
   readonly categoryOf: CategoryOf;
 }
 
-/** Reads a file's rows in parts. A row that is no animal becomes a refusal with its line. */
+/** Reads a file's rows in parts. A row that isn't an animal becomes a refusal with its line. */
 export type ReadRows = (input: AsyncIterable<Buffer>, reading: Reading) => AsyncGenerator<readonly ImportRow[]>;
 
-/** Ends with a refusal where the file can't be read on. */
+/** If the rest of the file can't be read, the last row is a refusal that says so. */
 export function endingInRefusal(read: ReadRows): ReadRows {
   return async function* (input, reading) {
     try {
@@ -55,7 +55,7 @@ export function rowOf(line: number, read: () => Extract<ImportRow, { animal: unk
   }
 }
 
-/** @throws RowError if the JSON value is no object. */
+/** @throws RowError if the JSON value isn't an object. */
 export function objectOf(value: unknown): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new RowError('is not a JSON object');
   return value as Readonly<Record<string, unknown>>;

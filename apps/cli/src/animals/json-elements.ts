@@ -1,4 +1,4 @@
-import { type Lines, MAX_RECORD, TOO_LONG, UnreadableError } from './lines.js';
+import { type Lines, linesIn, MAX_RECORD, TOO_LONG, UnreadableError } from './lines.js';
 
 export interface JsonText {
   /** The line on which it begins. */
@@ -7,8 +7,8 @@ export interface JsonText {
 }
 
 /**
- * The elements of JSON texts that follow one another, each as its own text, so that none of them is held whole. A text
- * may be an array, an object with an array as its property `key`, or an object that is an element itself.
+ * Splits a stream of JSON texts into elements, so that no text has to be held in memory. A text is an array of elements,
+ * an object whose property `key` is such an array, or a single element.
  *
  * @param pieces of whole characters.
  * @throws UnreadableError
@@ -21,18 +21,18 @@ export async function* elementsOf(pieces: AsyncIterable<Lines>, key: string): As
 
 /** Stands for an element in the text around the elements, so that JSON.parse can judge that text. */
 const PLACEHOLDER = '{}';
-const WHITE_SPACE = /[ \t\r\n]/;
+/** A string, a bracket, white space, or what is between those. A string that is not complete is no token. */
+const TOKENS = /"[^"\\]*(?:\\[^][^"\\]*)*"|[{}[\]]|[ \t\r\n]+|[^"{}[\] \t\r\n]+/gy;
 const END_OF_SCALAR = /[\w.+-]$/;
 
 class Splitter {
   private line = 1;
+  private rest = '';
   private found: JsonText[] = [];
   private hasText = false;
   private depth = 0;
-  private isInString = false;
-  private isEscaped = false;
   private element: JsonText | undefined;
-  /** The text around the elements, without its white space. Elements that follow one another are one. */
+  /** The text around the elements, without its white space. Consecutive elements have one placeholder. */
   private frame = '';
   private frameLine = 1;
   /** The last string of the frame, which may be a property's name. */
@@ -46,89 +46,59 @@ class Splitter {
   /** The elements that end in this text. */
   read(text: string): readonly JsonText[] {
     this.found = [];
-    // Where the element begins in this text.
-    let begin = 0;
-    for (let at = 0; at < text.length; at += 1) {
-      const character = text.charAt(at);
-      if (character === '\n') this.line += 1;
-      if (this.element === undefined) {
-        this.readFrame(character);
-        begin = at;
-      } else if (this.endsAt(character)) {
-        this.keep(text.slice(begin, at + 1));
-      }
+    this.rest += text;
+    let length = 0;
+    for (const [token] of this.rest.matchAll(TOKENS)) {
+      if (this.element === undefined) this.readFrame(token);
+      else this.readElement(this.element, token);
+      this.line += linesIn(token);
+      length += token.length;
     }
-    if (this.element !== undefined) this.extend(text.slice(begin));
+    this.rest = this.rest.slice(length);
+    checkLength(this.rest, this.line);
     return this.found;
   }
 
   /** @throws UnreadableError if a text is not complete, or there is none. */
   end(): void {
-    if (this.depth > 0) throw new UnreadableError(this.line, 'ends within a JSON text');
+    if (this.depth > 0 || this.rest !== '') throw new UnreadableError(this.line, 'ends within a JSON text');
     if (!this.hasText) throw new UnreadableError(1, 'has no JSON text');
   }
 
-  /** Whether the element ends with this character. */
-  private endsAt(character: string): boolean {
-    if (this.isInString) this.isInString = this.stringGoesOn(character);
-    else if (character === '"') this.isInString = true;
-    else if (character === '{' || character === '[') this.depth += 1;
-    else if (character === '}' || character === ']') this.depth -= 1;
-    return this.depth === this.arrayDepth;
-  }
-
-  private stringGoesOn(character: string): boolean {
-    const wasEscaped = this.isEscaped;
-    this.isEscaped = !wasEscaped && character === '\\';
-    return wasEscaped || character !== '"';
-  }
-
-  private extend(text: string): void {
-    if (this.element === undefined) return;
-    this.element = { line: this.element.line, text: this.element.text + text };
-    if (this.element.text.length > MAX_RECORD) throw new UnreadableError(this.element.line, TOO_LONG);
-  }
-
-  private keep(text: string): void {
-    this.extend(text);
-    if (this.element !== undefined) this.found.push(this.element);
+  private readElement({ line, text }: JsonText, token: string): void {
+    this.element = { line, text: text + token };
+    checkLength(this.element.text, line);
+    this.depth += stepOf(token);
+    if (this.depth > this.arrayDepth) return;
+    this.found.push(this.element);
     this.element = undefined;
     this.frame = this.frame.endsWith(`${PLACEHOLDER},`) ? this.frame.slice(0, -1) : this.frame + PLACEHOLDER;
   }
 
-  private readFrame(character: string): void {
-    if (this.isInString) {
-      this.isInString = this.stringGoesOn(character);
-      if (this.isInString) this.lastString += character;
-    } else if (WHITE_SPACE.test(character)) {
-      if (!END_OF_SCALAR.test(this.frame)) return;
-    } else if (character === '"') {
-      this.isInString = true;
-      this.lastString = '';
-    } else if (character === '{' || character === '[') {
-      if (this.open(character)) return;
-    } else if (character === '}' || character === ']') {
-      this.depth -= 1;
-      if (this.depth < this.arrayDepth) this.arrayDepth = 0;
+  private readFrame(token: string): void {
+    if (token.trim() === '') {
+      if (END_OF_SCALAR.test(this.frame)) this.frame += ' ';
+      return;
     }
-    if (this.depth < 0 || (this.frame === '' && this.depth === 0)) {
-      throw new UnreadableError(this.line, 'is not JSON');
-    }
-    this.frame += character;
-    if (this.frame.length > MAX_RECORD) throw new UnreadableError(this.frameLine, TOO_LONG);
+    this.depth += stepOf(token);
+    if (stepOf(token) > 0 && this.open(token)) return;
+    if (this.depth < this.arrayDepth) this.arrayDepth = 0;
+    if (this.depth < 0 || (this.frame === '' && this.depth === 0)) throw new UnreadableError(this.line, 'is not JSON');
+    if (token.startsWith('"')) this.lastString = token.slice(1, -1);
+    this.frame += token;
+    checkLength(this.frame, this.frameLine);
     if (this.depth === 0) this.endText();
   }
 
   /** Whether an element begins with this bracket. */
   private open(bracket: string): boolean {
-    this.depth += 1;
     if (this.depth === 1) {
       this.hasText = true;
       this.hasArray = false;
       this.frameLine = this.line;
     }
     if (this.arrayDepth > 0 && this.depth === this.arrayDepth + 1) {
-      this.element = { line: this.line, text: '' };
+      this.element = { line: this.line, text: bracket };
       return true;
     }
     const isArray = bracket === '[' && (this.depth === 1 || (this.depth === 2 && this.lastString === this.key));
@@ -145,6 +115,16 @@ class Splitter {
     if (!this.hasArray) this.found.push({ line: this.frameLine, text });
     else if (!isFrame(text, this.key)) throw new UnreadableError(this.line, 'is not JSON around the animals');
   }
+}
+
+/** By how much the token changes the depth. */
+function stepOf(token: string): number {
+  if (token === '{' || token === '[') return 1;
+  return token === '}' || token === ']' ? -1 : 0;
+}
+
+function checkLength(text: string, line: number): void {
+  if (text.length > MAX_RECORD) throw new UnreadableError(line, TOO_LONG);
 }
 
 function isFrame(text: string, key: string): boolean {

@@ -6,7 +6,7 @@ export const TOO_LONG = `is longer than ${MAX_RECORD} bytes`;
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
-/** The file can't be read on from this line. */
+/** The file can't be read from this line on. */
 export class UnreadableError extends Error {
   constructor(
     readonly line: number,
@@ -23,7 +23,7 @@ export interface Lines {
 }
 
 /**
- * The file in pieces that end with this character, as the last ends with the file, without a byte order mark.
+ * Splits the file into pieces that end with this character; the last one ends with the file. A byte order mark is left out.
  *
  * @throws UnreadableError
  */
@@ -55,7 +55,7 @@ function* checked({ line, bytes }: Lines): Generator<Lines> {
     return;
   }
   let begin = 0;
-  // No character has the byte of a line feed within it.
+  // In UTF-8 the byte of a line feed is never part of another character.
   for (let current = line; ; current += 1) {
     const end = bytes.indexOf('\n', begin) + 1 || bytes.length;
     if (!isUtf8(bytes.subarray(begin, end))) {

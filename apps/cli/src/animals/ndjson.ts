@@ -8,7 +8,7 @@ const BLANK = /^[ \t\r]*$/;
 // No int64 has more digits.
 const INTEGER = /^-?\d{1,19}$/;
 
-/** Reads JSON texts of animals, one a line, as strictly as the API reads a body. */
+/** Reads an animal as JSON from each line, as strictly as the API reads a body. */
 export const readNdjson: ReadRows = async function* (input, { omissions }) {
   for await (const { line, bytes } of piecesOf(input, '\n')) {
     const texts = bytes.toString('utf8').split('\n');
@@ -31,7 +31,7 @@ function animalRow(line: number, text: string, omissions: Omissions): ImportRow 
 function strictly(text: string): unknown {
   try {
     return parse(text, undefined, {
-      // Another number is none of the fields'.
+      // No field takes any other number; the checks of the fields refuse it.
       parseNumber: (digits) => (INTEGER.test(digits) ? BigInt(digits) : Number(digits)),
       onDuplicateKey: ({ key }) => {
         throw new RowError(`has the property ${JSON.stringify(key)} twice`);
@@ -44,7 +44,7 @@ function strictly(text: string): unknown {
   }
 }
 
-/** The animals as JSON, one a line. */
+/** The animals as JSON, one per line. */
 export async function* writeNdjson(parts: AsyncIterable<readonly Animal[]>): AsyncGenerator<string> {
   for await (const animals of parts) yield animals.map((animal) => `${jsonOf(animal)}\n`).join('');
 }

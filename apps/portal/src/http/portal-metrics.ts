@@ -1,5 +1,5 @@
 import type { Readings } from '@adoption-store/infrastructure';
-import { Metrics, type Page } from '@adoption-store/telemetry';
+import { Metrics } from '@adoption-store/telemetry';
 import type { FastifyInstance } from 'fastify';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -13,33 +13,26 @@ const SIGN_INS: Readonly<Record<number, string>> = { 303: 'succeeded', 422: 'wro
 const REFUSALS: Readonly<Record<number, string>> = { 403: 'forged_or_old', 413: 'too_large', 429: 'throttled' };
 
 /** The portal's metrics for Prometheus. No label has anything that a visitor has sent. */
-export class PortalMetrics {
-  private readonly metrics = new Metrics();
-  private readonly requests = this.metrics.histogram(
+export class PortalMetrics extends Metrics {
+  private readonly requests = this.histogram(
     'adoption_store_portal_request_duration_seconds',
     'From the arrival of a request at the portal to the end of its answer',
     SECONDS,
     ['method', 'route', 'status'],
   );
-  private readonly signIns = this.metrics.counter('adoption_store_portal_sign_ins_total', 'Sign-in forms by outcome', [
+  private readonly signIns = this.counter('adoption_store_portal_sign_ins_total', 'Sign-in forms by outcome', [
     'outcome',
   ]);
-  private readonly refusals = this.metrics.counter(
+  private readonly refusals = this.counter(
     'adoption_store_portal_refused_forms_total',
     'Forms refused before they were handled',
     ['reason'],
   );
 
   constructor(read: () => Readings) {
-    this.metrics.describePool(() => read().pool);
-    this.metrics.describeDependencies(() => read().dependencies);
-    this.metrics.describeClock(() => read().clockSkew);
+    super(read);
     for (const outcome of Object.values(SIGN_INS)) this.signIns.inc({ outcome }, 0);
     for (const reason of Object.values(REFUSALS)) this.refusals.inc({ reason }, 0);
-  }
-
-  page(): Promise<Page> {
-    return this.metrics.page();
   }
 
   /** Counts every response. */

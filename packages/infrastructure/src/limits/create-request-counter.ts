@@ -3,11 +3,10 @@ import type { DataSource } from 'typeorm';
 import { FallbackRequestCounter } from './fallback-request-counter.js';
 import { InProcessRequestCounter } from './in-process-request-counter.js';
 import { PostgresCountsStore } from './postgres-counts-store.js';
-import type { RedisAddress } from './redis-connection.js';
 
 export interface RequestCounterConfig {
   /** A Redis that all instances share. Without it each instance counts by itself. */
-  readonly redis?: RedisAddress | undefined;
+  readonly redis?: readonly string[] | undefined;
   /** Milliseconds for which a request waits for Redis. Default: 40. */
   readonly redisTimeout?: number | undefined;
   /** Milliseconds by which this process's clock may differ from Redis' before Redis' is used. Default: a minute. */

@@ -2,11 +2,6 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { answerWithin } from '../kernel/answers.js';
 import { keysInSlots } from './cluster-slots.js';
 
-export interface RedisAddress {
-  /** The URL of one Redis, or the URLs of some nodes of a Redis Cluster. They differ only in host and port. */
-  readonly urls: readonly string[];
-}
-
 /** A client with the script as a command. */
 type Scripted<Client> = Client & {
   countRequests(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown[]>;
@@ -41,16 +36,20 @@ export class RedisConnection {
   private isClosed = false;
 
   private constructor(
-    private readonly address: RedisAddress,
+    private readonly urls: readonly string[],
     private readonly lua: string,
   ) {
-    this.isSettled = address.urls.length > 1;
+    this.isSettled = urls.length > 1;
     this.client = this.isSettled ? this.newCluster() : this.newRedis();
   }
 
-  /** Connects. If that fails, it goes on in the background. */
-  static async open(address: RedisAddress, lua: string): Promise<RedisConnection> {
-    const connection = new RedisConnection(address, lua);
+  /**
+   * Connects. If that fails, it goes on in the background.
+   *
+   * @param urls one Redis, or some nodes of a Redis Cluster, which differ only in host and port.
+   */
+  static async open(urls: readonly string[], lua: string): Promise<RedisConnection> {
+    const connection = new RedisConnection(urls, lua);
     await connection.connect();
     return connection;
   }
@@ -132,7 +131,7 @@ export class RedisConnection {
   }
 
   private newRedis(): Scripted<Redis> {
-    const redis = new Redis(this.address.urls[0] ?? '', {
+    const redis = new Redis(this.urls[0] ?? '', {
       ...CONNECTION,
       lazyConnect: true,
       enableOfflineQueue: false,
@@ -145,7 +144,7 @@ export class RedisConnection {
   }
 
   private newCluster(): Scripted<Cluster> {
-    const { urls } = this.address;
+    const { urls } = this;
     const cluster = new Cluster(urls.map(hostOf), {
       lazyConnect: true,
       enableOfflineQueue: false,

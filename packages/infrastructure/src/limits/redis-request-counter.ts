@@ -19,7 +19,7 @@ import {
   verdictOn,
 } from '@adoption-store/domain';
 import { answerWithin } from '../kernel/answers.js';
-import { type RedisAddress, RedisConnection } from './redis-connection.js';
+import { RedisConnection } from './redis-connection.js';
 import { requestCounterScript } from './request-counter-script.js';
 
 /** Requests of one requester with the same limits, sent together. They are decided one after another. */
@@ -67,12 +67,12 @@ export class RedisRequestCounter implements RequestCounter {
    *   that set the time pass more.
    */
   static async connect(
-    address: RedisAddress,
+    urls: readonly string[],
     policy: BanPolicy,
     timeout = DEFAULT_TIMEOUT,
     tolerance = TOLERANCE,
   ): Promise<RedisRequestCounter> {
-    const connection = await RedisConnection.open(address, requestCounterScript(policy, tolerance));
+    const connection = await RedisConnection.open(urls, requestCounterScript(policy, tolerance));
     return new RedisRequestCounter(connection, policy, timeout);
   }
 

@@ -1,6 +1,6 @@
 import { type Account, type AccountId, describePlan, describeScopes, PLAN_NAMES, SCOPES } from '@adoption-store/domain';
-import { addressOf, type Command, parse, planOf, type Program, scopesOf } from './command-line.js';
-import { inParts, table } from './output.js';
+import { addressOf, type Command, parse, planOf, type Program, scopesOf } from '../command-line.js';
+import { inParts, table } from '../output.js';
 
 const USAGE = `Usage:
   npm run -s accounts -- list

@@ -27,8 +27,8 @@ import {
   scopesOf,
   type Surroundings,
   UsageError,
-} from './command-line.js';
-import { inParts, table } from './output.js';
+} from '../command-line.js';
+import { inParts, table } from '../output.js';
 
 const KEY_COLUMNS = ['ID', 'ACCOUNT', 'PLAN', 'KEY', 'STATE', 'CREATED', 'EXPIRES', 'LAST USED', 'SCOPES', 'NAME'];
 const LONGEST_LIFE = 3_650; // days
@@ -89,7 +89,7 @@ function create(args: string[]): Command {
     const account = await openAccount
       .execute({ email, plan: asked, isUnprovenFine: isOn('unproven') })
       .catch((error: unknown) => {
-        // The address and the plan are each valid here, so they don't match.
+        // The address and the plan are valid by themselves, so the account has another plan.
         if (!(error instanceof DomainError) || error.kind !== 'invalid') throw error;
         throw new UsageError(`${error.message}; \`accounts plan\` can change it`);
       });
@@ -128,7 +128,7 @@ async function* deprecatedRowsOf(
   }
 }
 
-/** The name is last, because it may have any characters. */
+/** The name is last, because it may contain spaces. */
 function rowOf(
   { account, key }: AccountKey,
   { now, nameOf }: Surroundings,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { Bell, pause, within } from './pauses.js';
-import { repeat } from './repeat.js';
+import { BackgroundJobs, every } from './background-jobs.js';
+import { AutoResetEvent, within } from './waiting.js';
 
 beforeEach(() => {
   jest.useFakeTimers();
@@ -10,36 +10,26 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-/** Repeats until stopped, with the given result for each round. */
+/** A job that repeats until it is stopped, with the given result for each round. */
 function repeating(...rounds: (boolean | Error)[]) {
-  const stopping = new AbortController();
-  const told: string[] = [];
+  const log = { info: jest.fn(), error: jest.fn() };
+  const inc = jest.fn();
+  const jobs = new BackgroundJobs(log, { inc });
   let begun = 0;
-  const ended = repeat(
-    {
-      async work() {
-        begun += 1;
-        const outcome = rounds.shift() ?? false;
-        if (outcome instanceof Error) throw outcome;
-        return outcome;
-      },
-      rest: (signal) => pause(1_000, signal),
-      onSuccess: () => told.push('success'),
-      onFailure: (error) => told.push(String(error)),
+  jobs.start({
+    name: 'test',
+    async work() {
+      begun += 1;
+      const outcome = rounds.shift() ?? false;
+      if (outcome instanceof Error) throw outcome;
+      return outcome;
     },
-    stopping.signal,
-  );
-  return {
-    told,
-    begun: () => begun,
-    stop: async () => {
-      stopping.abort();
-      await ended;
-    },
-  };
+    rest: every(1_000),
+  });
+  return { log, inc, begun: () => begun, stop: () => jobs.stop() };
 }
 
-describe('a repeated task', () => {
+describe('a background job', () => {
   it('continues at once while there may be more, and then rests', async () => {
     const { begun, stop } = repeating(true, true, false, false);
     await jest.advanceTimersByTimeAsync(999);
@@ -49,9 +39,9 @@ describe('a repeated task', () => {
     await stop();
   });
 
-  it('continues after every failure, with pauses from 250 ms that double up to 5 s', async () => {
+  it('continues after every failure, with pauses from 250 ms that double up to 5 s, and logs the first and the recovery', async () => {
     const failure = new Error('no database');
-    const { begun, told, stop } = repeating(...Array.from({ length: 8 }, () => failure));
+    const { begun, log, inc, stop } = repeating(...Array.from({ length: 8 }, () => failure));
     const pauses: number[] = [];
     for (let round = 1; round <= 7; round += 1) {
       let waited = 0;
@@ -60,7 +50,10 @@ describe('a repeated task', () => {
     }
     expect(pauses).toEqual([250, 500, 1_000, 2_000, 4_000, 5_000, 5_000]);
     await jest.advanceTimersByTimeAsync(5_000);
-    expect(told).toEqual([...Array.from({ length: 8 }, () => 'Error: no database'), 'success']);
+    // The first call only makes the counter known.
+    expect(inc).toHaveBeenCalledTimes(1 + 8);
+    expect(log.error.mock.calls).toEqual([[{ loop: 'test', reason: 'no database' }, expect.any(String)]]);
+    expect(log.info.mock.calls).toEqual([[{ loop: 'test' }, 'the loop works again']]);
     await stop();
   });
 
@@ -84,42 +77,42 @@ describe('a repeated task', () => {
   });
 });
 
-describe('a bell', () => {
+describe('an auto-reset event', () => {
   const never = new AbortController().signal;
 
   /** The numbers of the waiters that were woken, out of `count`. */
-  function waiters(bell: Bell, count: number): number[] {
+  function waiters(event: AutoResetEvent, count: number): number[] {
     const woken: number[] = [];
-    for (let index = 0; index < count; index += 1) void bell.heard(never).then(() => woken.push(index));
+    for (let index = 0; index < count; index += 1) void event.wait(never).then(() => woken.push(index));
     return woken;
   }
 
-  it('wakes one waiter for each ring', async () => {
-    const bell = new Bell();
-    const woken = waiters(bell, 3);
-    bell.ring();
-    bell.ring();
+  it('wakes one waiter each time it is set', async () => {
+    const event = new AutoResetEvent();
+    const woken = waiters(event, 3);
+    event.set();
+    event.set();
     await jest.advanceTimersByTimeAsync(0);
     expect(woken).toEqual([0, 1]);
   });
 
-  it('wakes the next waiter once, however often it rang before', async () => {
-    const bell = new Bell();
-    bell.ring();
-    bell.ring();
-    const woken = waiters(bell, 2);
+  it('wakes the next waiter once, however often it was set before', async () => {
+    const event = new AutoResetEvent();
+    event.set();
+    event.set();
+    const woken = waiters(event, 2);
     await jest.advanceTimersByTimeAsync(0);
     expect(woken).toEqual([0]);
   });
 
-  it('does not spend a ring on a waiter that has given up', async () => {
-    const bell = new Bell();
+  it('wakes no waiter that has given up', async () => {
+    const event = new AutoResetEvent();
     const stopping = new AbortController();
-    const gaveUp = bell.heard(stopping.signal);
+    const gaveUp = event.wait(stopping.signal);
     stopping.abort();
     await gaveUp;
-    const woken = waiters(bell, 1);
-    bell.ring();
+    const woken = waiters(event, 1);
+    event.set();
     await jest.advanceTimersByTimeAsync(0);
     expect(woken).toEqual([0]);
   });

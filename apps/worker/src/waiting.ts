@@ -19,22 +19,20 @@ export async function within<Result>(milliseconds: number, work: Promise<Result>
   }
 }
 
-/**
- * Wakes one waiter per ring. A ring without a waiter is kept for the next one; further rings until then are ignored.
- */
-export class Bell {
-  private isRung = false;
+/** Each `set` ends one `wait`. If nobody waits, the event stays set until the next `wait`. */
+export class AutoResetEvent {
+  private isSet = false;
   private readonly waiting = new Set<() => void>();
 
-  ring(): void {
+  set(): void {
     const [first] = this.waiting;
-    if (first === undefined) this.isRung = true;
+    if (first === undefined) this.isSet = true;
     else first();
   }
 
-  /** Waits until it rings or the signal is aborted. */
-  async heard(signal: AbortSignal): Promise<void> {
-    if (this.isRung) this.isRung = false;
+  /** Resolves when the event is set or the signal is aborted. */
+  async wait(signal: AbortSignal): Promise<void> {
+    if (this.isSet) this.isSet = false;
     else
       await either(signal, (done) => {
         this.waiting.add(done);

@@ -7,8 +7,8 @@ import {
   type ListMessagesInput,
   type MessagePlace,
 } from '@adoption-store/domain';
-import { addressOf, type Command, parse, type Program, UsageError } from './command-line.js';
-import { inParts, table } from './output.js';
+import { addressOf, type Command, parse, type Program, UsageError } from '../command-line.js';
+import { inParts, table } from '../output.js';
 
 const USAGE = `Usage:
   npm run -s messages -- list --failed [--account EMAIL]
@@ -67,7 +67,7 @@ function retry(args: string[]): Command {
   return async ({ retryMessage }) => retryEach(ids, retryMessage);
 }
 
-/** One that is refused holds up no other. */
+/** If one message is refused, the others are retried nevertheless. */
 async function* retryEach(ids: readonly string[], retryMessage: Application['retryMessage']): AsyncGenerator<string> {
   const refusals: string[] = [];
   for (const id of ids) {
